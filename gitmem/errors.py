@@ -1,0 +1,77 @@
+"""The errors a person can meet: each has a message, what to type next, and an exit code.
+
+A leaf: imports nothing of ours. Anything raised that is not a `GitMemError` is a bug (exit 4).
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """Exit codes of every command (docs/design.md, "Exit codes")."""
+
+    DONE = 0
+    FINDINGS = 1
+    USAGE = 2
+    CANNOT_RUN = 3
+    BUG = 4
+    INTERRUPTED = 130
+
+
+class GitMemError(Exception):
+    """Could not run: `message` says what is wrong, `hint` what to type next (may be empty).
+
+    Neither may ever hold a secret or unescaped text of a memory file.
+    """
+
+    exit_code = Exit.CANNOT_RUN
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(GitMemError):
+    """The words typed do not fit together."""
+
+    exit_code = Exit.USAGE
+
+
+class NotARepository(GitMemError):
+    """There is no Git repository here."""
+
+
+class UnknownRevision(GitMemError):
+    """A revision or date names no commit."""
+
+
+class GitFailed(GitMemError):
+    """The git binary refused; `message` carries the first line of its own words."""
+
+
+class BadConfig(GitMemError):
+    """A setting cannot be read or has no meaning."""
+
+
+class OutsideRepository(GitMemError):
+    """A path leaves the repository, by name or by symlink."""
+
+
+class Locked(GitMemError):
+    """Another process holds a lock for longer than we wait."""
+
+
+class IndexUnusable(GitMemError):
+    """The search index cannot be opened, read or written."""
+
+
+class ModelUnavailable(GitMemError):
+    """An embedder or a language model is missing, broken or not what it says."""
+
+
+class Refused(GitMemError):
+    """A check says no: exit 1. `message` is the reason, safe to print."""
+
+    exit_code = Exit.FINDINGS

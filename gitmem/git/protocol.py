@@ -1,0 +1,108 @@
+"""What the flows may ask of Git: one protocol, two adapters (`binary.py`, `library.py`).
+
+Reads only; writing is `write.py`, always through the git binary, so that hooks, signing and the user's
+configuration apply. Paths are str (undecodable bytes as surrogate escapes), repository-relative. Oids are
+opaque hex. Nothing here follows symbolic links or runs filters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from gitmem.types import BlameLine, Change, Commit, Entry
+
+
+class Repository(Protocol):
+    """An open repository; `close()` ends its helper process. Raises `GitFailed` where Git refuses."""
+
+    @property
+    def root(self) -> Path | None:
+        """The work tree's top folder, None in a bare repository."""
+
+    @property
+    def git_dir(self) -> Path:
+        """This work tree's Git directory."""
+
+    @property
+    def common_dir(self) -> Path:
+        """The Git directory all work trees share: where `gitmem/` lives."""
+
+    @property
+    def object_format(self) -> str:
+        """`sha1` or `sha256`."""
+
+    def resolve(self, rev: str) -> str:
+        """The commit oid `rev` names. Raises UnknownRevision (never reads `rev` as an option)."""
+
+    def head(self) -> str | None:
+        """HEAD's commit, None before the first commit."""
+
+    def branch(self) -> str | None:
+        """The current branch's short name, None when detached."""
+
+    def refs(self, prefix: str = "refs/heads/") -> list[tuple[str, str]]:
+        """(full name, commit oid) of every ref below `prefix` that names a commit."""
+
+    def tree(self, commit: str) -> str:
+        """The oid of the commit's tree."""
+
+    def entries(self, treeish: str, paths: Sequence[str] = ()) -> list[Entry]:
+        """Every blob, symlink and gitlink of the tree, recursively; below `paths` (literal) where given."""
+
+    def staged(self) -> list[Entry]:
+        """Git's index, stage 0, of GIT_INDEX_FILE where Git set it. Unmerged paths: their `ours`."""
+
+    def staged_changes(self) -> list[Change]:
+        """What the next commit changes against HEAD (against the empty tree before the first), no renames."""
+
+    def changes(self, old: str, new: str, renames: bool = False) -> list[Change]:
+        """The difference of two tree-ishes; `old` may be "" for the empty tree."""
+
+    def untracked(self, paths: Sequence[str] = ()) -> list[str]:
+        """Paths in the work tree that are neither tracked nor ignored."""
+
+    def read(self, oid: str) -> bytes:
+        """A blob's bytes. Raises GitFailed when it is missing or no blob."""
+
+    def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
+        """(oid, bytes) in the order asked; None for a missing object."""
+
+    def sizes(self, oids: Sequence[str]) -> dict[str, int]:
+        """Size in bytes of each object that exists, without reading it."""
+
+    def hash_blob(self, data: bytes) -> str:
+        """The oid `data` would have as a blob; writes nothing."""
+
+    def commit(self, oid: str) -> Commit:
+        """One commit."""
+
+    def log(
+        self,
+        revs: Sequence[str],
+        paths: Sequence[str] = (),
+        *,
+        first_parent: bool = False,
+        limit: int = 0,
+        reverse: bool = False,
+    ) -> Iterator[Commit]:
+        """Commits reachable as `git log REVS -- PATHS` has them; `revs` may hold `^oid` exclusions."""
+
+    def blame(self, path: str, start: int, end: int, rev: str = "") -> list[BlameLine]:
+        """Blame of lines start..end at `rev`, of the work tree's file when empty; -w -M; moved lines followed."""
+
+    def merge_base(self, a: str, b: str) -> str | None:
+        """The best common ancestor."""
+
+    def is_ancestor(self, a: str, b: str) -> bool:
+        """Whether `a` is reachable from `b`."""
+
+    def find_blob(self, path: str, prefix: str, rev: str = "HEAD") -> str | None:
+        """The full oid of the blob starting with `prefix` (12 hex) that `path` had, else any such blob."""
+
+    def user_config(self) -> list[tuple[str, str, str]]:
+        """(key, value, origin) of `mem.*` at system, global and command scope; never the clone's own file."""
+
+    def close(self) -> None:
+        """End the helper process."""
