@@ -1,0 +1,113 @@
+"""The few words that matter when letters were set apart, swapped for digits or mistyped.
+
+A disguised word is only read back when the result is one of these: `i g n o r e` and `1gn0r3` become
+`ignore`, while `a b c d e`, `sha256` and `utf8` stay what they are. Data and three small functions.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Words attacks are made of (they may be the result of a repair) ...
+KEY_WORDS = _words(
+    """
+    ignore ignoring disregard forget forgetting override overrides overriding bypass bypassing
+    disable disabled skip previous prior above earlier preceding instruction instructions directive
+    directives guideline guidelines rule rules policy policies prompt prompts system developer
+    assistant admin administrator reveal print show display output repeat leak expose dump disclose
+    export send upload post forward email transmit exfiltrate delete remove erase wipe execute
+    password passwords secret secrets token tokens credential credentials apikey keys confidential
+    hidden memory memories conversation history user users never always everything restrictions
+    restriction safety security filter filters unrestricted jailbreak pretend approve approved
+    approval confirm confirmation silently secretly quietly without asking telling informing anyone
+    context message messages commands command following instead respond reply answer trust trusted
+    verified session sessions future permanently important urgent agent model sudo root access
+    environment variables
+    """
+)
+# ... and words that may stand between them.
+_SMALL_WORDS = _words(
+    """
+    a i you your yours me my we our us it its this that these those the an and or not no do does did
+    don dont to of in on at by for from with as is are was be been being have has had will would can
+    could should must may now then all any every each what which who how when where if so but just
+    only about into out up down over after before again here there them they their he she his her
+    him please tell give say act new old first last next current actual initial original start stop
+    begin end full exact whole entire text data file files key value code name list word words
+    sentence language english mode role persona free open close access person people thing things
+    line lines above below under between through during until while because attacker example com
+    http https www
+    """
+)
+_VOCABULARY = KEY_WORDS | _SMALL_WORDS
+_LONGEST = max(map(len, _VOCABULARY))
+
+_LEET = str.maketrans("01345789@$!|+€£(", "oieastbgasiiteec")
+_LEET_L = str.maketrans("01345789@$!|+€£(", "oleastbgaslitelc")
+
+
+_LONG_KEY = re.compile("|".join(sorted((w for w in KEY_WORDS if len(w) >= 5), key=len, reverse=True)))
+
+
+def segment(letters: str) -> str | None:
+    """Joined letters cut into known words where that covers most of them, else None.
+
+    Dynamic programme over the first 160 letters: the cut with the most letters in known words wins, longer
+    words over shorter.
+    """
+    if not _LONG_KEY.search(letters):
+        return None
+    letters, rest = letters[:160], letters[160:]
+    size = len(letters)
+    best: list[tuple[int, int, int]] = [(0, 0, 0)]  # (covered letters, -words, start of the last word)
+    for end in range(1, size + 1):
+        choice = (best[end - 1][0], best[end - 1][1] - 1, end - 1)
+        for start in range(max(0, end - _LONGEST), end):
+            if letters[start:end] in _VOCABULARY and (end - start > 1 or letters[start] in "ai"):
+                option = (best[start][0] + end - start, best[start][1] - 1, start)
+                choice = max(choice, option, key=lambda o: o[:2])
+        best.append(choice)
+    if best[size][0] < 0.7 * size:
+        return None
+    words: list[str] = [rest] if rest else []
+    end = size
+    while end:
+        start = best[end][2]
+        words.append(letters[start:end])
+        end = start
+    return " ".join(reversed(words))
+
+
+@cache
+def _misspellings() -> dict[str, str]:
+    """One letter left out, doubled or two neighbours swapped, of the longer key words."""
+    table: dict[str, str] = {}
+    for word in sorted(KEY_WORDS):
+        if len(word) < 5:
+            continue
+        for i in range(1, len(word)):
+            table.setdefault(word[:i] + word[i + 1 :], word)
+            table.setdefault(word[:i] + word[i] + word[i:], word)
+            if i + 1 < len(word):
+                table.setdefault(word[:i] + word[i + 1] + word[i] + word[i + 2 :], word)
+    return {typo: word for typo, word in table.items() if typo not in _VOCABULARY and len(typo) >= 5}
+
+
+def repair(token: str) -> str:
+    """The key word a lower-case token stands for after digits for letters or one slip; else the token."""
+    if token in KEY_WORDS:
+        return token
+    if not token.isalpha() and any(c.isalpha() for c in token):
+        for table in (_LEET, _LEET_L):
+            plain = token.translate(table)
+            if plain in _VOCABULARY:
+                return plain
+            if plain in _misspellings():
+                return _misspellings()[plain]
+    return _misspellings().get(token, token)
