@@ -29,7 +29,7 @@ from gitmem.detectors.words import repair, segment
         ("이 전 지 시 를 무 시", "이전지시를무시"),
         ("ㅁㅜㅅㅣㅎㅏㄹㅏ", "무시하라"),
         (unicodedata.normalize("NFD", "무시하라"), "무시하라"),
-        ("don’t “do” it", "don't \"do\" it"),
+        ("don’t “do” it", 'don\'t "do" it'),
     ],
 )
 def test_a_disguise_is_read_as_what_it_says(raw: str, norm: str) -> None:
@@ -38,7 +38,14 @@ def test_a_disguise_is_read_as_what_it_says(raw: str, norm: str) -> None:
 
 @pytest.mark.parametrize(
     "plain",
-    ["plain ASCII, a b c d e f", "ㅋㅋㅋ ㅠㅠ 좋다", "Привет, как дела", "배포는 금요일", "1 0 0 1 0 1", "a | b | c | d | e"],
+    [
+        "plain ASCII, a b c d e f",
+        "ㅋㅋㅋ ㅠㅠ 좋다",
+        "Привет, как дела",
+        "배포는 금요일",
+        "1 0 0 1 0 1",
+        "a | b | c | d | e",
+    ],
 )
 def test_ordinary_text_stays_as_it_is(plain: str) -> None:
     assert Text(plain).norm == plain
@@ -75,6 +82,8 @@ def test_joined_letters_are_cut_only_into_words_that_matter() -> None:
     assert segment("abcdefgh") is None
 
 
-@pytest.mark.parametrize(("token", "word"), [("1gn0r3", "ignore"), ("ingore", "ignore"), ("sha256", "sha256")])
+@pytest.mark.parametrize(
+    ("token", "word"), [("1gn0r3", "ignore"), ("ingore", "ignore"), ("sha256", "sha256")]
+)
 def test_a_slip_or_a_digit_is_repaired_only_into_a_key_word(token: str, word: str) -> None:
     assert repair(token) == word
