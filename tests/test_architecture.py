@@ -54,7 +54,7 @@ def test_each_outside_library_is_imported_in_its_own_room_only(path: Path) -> No
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_point_downwards(path: Path) -> None:
     here = room(path)
-    if here in EDGE or path.name == "__init__.py" and here == "__init__":
+    if here in EDGE or (path.name == "__init__.py" and here == "__init__"):
         return
     ours = {module.split(".")[1] for module, _ in imports(path) if module.startswith("gitmem.")}
     assert not ours & EDGE, f"{here} imports the edge: {ours & EDGE}"

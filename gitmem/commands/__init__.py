@@ -1,6 +1,8 @@
-"""The registry of commands: name -> (module, section of the help). One file a command, imported only when run.
+"""The registry of commands: name -> (module, section of the help). One file a command,
+imported only when run.
 
-Each module has a `command: click.Command`. Adding one: a file here, a line below, a test, a heading in docs/cli.md.
+Each module has a `command: click.Command`. Adding one: a file here, a line below, a test, a heading in
+docs/cli.md.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ class Repository(Protocol):
         """Commits reachable as `git log REVS -- PATHS` has them; `revs` may hold `^oid` exclusions."""
 
     def blame(self, path: str, start: int, end: int, rev: str = "") -> list[BlameLine]:
-        """Blame of lines start..end at `rev`, of the work tree's file when empty; -w -M; moved lines followed."""
+        """Blame of lines start..end at `rev`, the work tree's file when empty; -w -M; moves followed."""
 
     def merge_base(self, a: str, b: str) -> str | None:
         """The best common ancestor."""
