@@ -1,7 +1,6 @@
 """What a person or a program reads: escaping, colour, pager, JSON, progress, crash logs.
 
-Answers go to stdout, everything else to stderr. Nothing that came from a repository is printed
-without `escape`.
+Answers go to stdout, everything else to stderr. Nothing that came from a repository is printed without `escape`.
 """
 
 from __future__ import annotations
@@ -16,14 +15,19 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 STYLES = {
-    "path": "35", "line": "32", "match": "1;31", "heading": "1", "dim": "2", "bad": "31", "good": "32",
+    "path": "35",
+    "line": "32",
+    "match": "1;31",
+    "heading": "1",
+    "dim": "2",
+    "bad": "31",
+    "good": "32",
     "warn": "33",
 }
 
 
 def escape(text: str, keep: str = "\n\t") -> str:
-    """Control, bidirectional and other invisible characters as `\\x1b`, `\\u202e`; lone surrogates
-    as `\\udc80`.
+    """Control, bidirectional and other invisible characters as `\\x1b`, `\\u202e`; lone surrogates as `\\udc80`.
 
     What a terminal or a CI log would obey is shown instead (THREATS A32).
     """
@@ -102,8 +106,7 @@ def pager(enabled: bool = True) -> Iterator[None]:
         return
     import subprocess
 
-    asked = subprocess.run(["git", "var", "GIT_PAGER"], capture_output=True, text=True)
-    command = asked.stdout.strip() or "less"
+    command = subprocess.run(["git", "var", "GIT_PAGER"], capture_output=True, text=True).stdout.strip() or "less"
     if command == "cat":
         yield
         return

@@ -35,7 +35,13 @@ def test_text_is_cut_into(text: str, expected: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("running", "runs"), ("agency", "agencies"), ("decided", "decide"), ("deployments", "deployed"), ("studies", "study")],
+    [
+        ("running", "runs"),
+        ("agency", "agencies"),
+        ("decided", "decide"),
+        ("deployments", "deployed"),
+        ("studies", "study"),
+    ],
 )
 def test_forms_of_a_word_share_a_stem(one: str, other: str) -> None:
     assert stem(one) == stem(other)

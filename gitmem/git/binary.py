@@ -1,15 +1,405 @@
-"""The protocol over the git binary: opens every repository format, starts in milliseconds."""
+"""The protocol over the git binary: opens every repository format, starts in milliseconds.
+
+Objects come through one `cat-file --batch-command` process (Git 2.36 or newer), lists through one process each.
+Nothing of the repository's configuration that runs a program is let through: no fsmonitor, external diff,
+textconv, signature display or filter (THREATS A22).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import os
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import IO
+
+from gitmem.errors import GitFailed, GitMemError, NotARepository, UnknownRevision
+from gitmem.git.parse import parse_blame, parse_commit, parse_entries, parse_raw, parse_staged
+from gitmem.types import BlameLine, Change, Commit, Entry
+from gitmem.worktree import read_bytes
+
+# What Git sets for its hooks and what a person says about place and configuration; every other GIT_* is dropped.
+KEPT = {
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_QUARANTINE_PATH",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+}
+SAFE = (
+    "--no-pager", "--no-replace-objects", "--literal-pathspecs",
+    "-c", "core.fsmonitor=false", "-c", "log.showSignature=false", "-c", "core.quotePath=false",
+    "-c", "blame.ignoreRevsFile=", "-c", "diff.renames=false", "-c", "submodule.recurse=false",
+)  # fmt: skip
+WINDOW = 64  # requests in flight to cat-file: their text fits any pipe, so neither side can block the other
 
 
-def discover(start: Path, environ: Mapping[str, str]) -> Path:
-    """The folder from which git finds its repository."""
-    raise NotImplementedError
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a repository is. `root` is None when bare."""
+
+    git_dir: Path
+    common_dir: Path
+    root: Path | None
+    object_format: str
+
+
+def read_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a reading git process."""
+    env = {
+        name: value
+        for name, value in environ.items()
+        if not name.startswith("GIT_") or name in KEPT or name.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"))
+    }
+    env.update(LC_ALL="C", GIT_OPTIONAL_LOCKS="0", GIT_TERMINAL_PROMPT="0", GIT_NO_LAZY_FETCH="1")
+    return env
+
+
+def discover(start: Path, environ: Mapping[str, str]) -> Place:
+    """Find the repository that holds `start`. Raises NotARepository with what to do."""
+    command = [
+        "git", *SAFE, "-C", str(start), "rev-parse", "--path-format=absolute", "--show-object-format",
+        "--is-bare-repository", "--git-dir", "--git-common-dir", "--show-toplevel",
+    ]  # fmt: skip
+    try:
+        done = subprocess.run(command, capture_output=True, env=read_environment(environ), check=False)
+    except FileNotFoundError:
+        raise GitMemError("git is not installed or not on PATH", "install Git 2.36 or newer") from None
+    lines = [os.fsdecode(line) for line in done.stdout.split(b"\n")[:-1]]
+    if len(lines) < 4:
+        words = os.fsdecode(done.stderr)
+        if "dubious ownership" in words:
+            raise NotARepository(
+                f"Git does not trust the repository at '{start}': another user owns it",
+                "if you trust it: git config --global --add safe.directory <its path>",
+            )
+        if "not a git repository" in words:
+            raise NotARepository(
+                "this is not a Git repository, nor is any folder above it", "make one here: git mem init"
+            )
+        raise GitFailed(first_line(words) or f"cannot open the repository at '{start}'")
+    root = Path(lines[4]) if len(lines) > 4 and lines[4] and lines[1] == "false" else None
+    return Place(git_dir=Path(lines[2]), common_dir=Path(lines[3]), root=root, object_format=lines[0])
+
+
+def first_line(words: str) -> str:
+    """The first line of what git said, without its prefix, cut at 300 characters."""
+    lines = [line for line in words.splitlines() if line.strip()]
+    return lines[0].removeprefix("fatal: ").removeprefix("error: ")[:300] if lines else ""
 
 
 class BinaryRepository:
-    """Lands with the next commit."""
+    """`gitmem.git.protocol.Repository` over git processes."""
+
+    def __init__(self, place: Place, environ: Mapping[str, str]) -> None:
+        self.place = place
+        self._environ = dict(environ)
+        self._env = read_environment(environ)
+        self._batch: subprocess.Popen[bytes] | None = None
+
+    @property
+    def root(self) -> Path | None:
+        return self.place.root
+
+    @property
+    def git_dir(self) -> Path:
+        return self.place.git_dir
+
+    @property
+    def common_dir(self) -> Path:
+        return self.place.common_dir
+
+    @property
+    def object_format(self) -> str:
+        return self.place.object_format
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The environment we were started in, for `write.py`."""
+        return self._environ
+
+    # -- processes -------------------------------------------------------------------------------------------
+
+    def _command(self, args: Sequence[str]) -> list[str]:
+        at = self.place.root or self.place.git_dir
+        return ["git", *SAFE, "-C", str(at), *args]
+
+    def _run(self, args: Sequence[str], ok: tuple[int, ...] = (0,)) -> bytes:
+        done = subprocess.run(
+            self._command(args), capture_output=True, env=self._env, check=False, stdin=subprocess.DEVNULL
+        )
+        if done.returncode not in ok:
+            raise GitFailed(f"git {args[0]}: {first_line(os.fsdecode(done.stderr)) or done.returncode}")
+        return done.stdout
+
+    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
+        if self._batch is None or self._batch.poll() is not None:
+            self._batch = subprocess.Popen(
+                self._command(["cat-file", "--batch-command"]),
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self._env,
+            )  # fmt: skip
+        assert self._batch.stdin is not None and self._batch.stdout is not None
+        return self._batch.stdin, self._batch.stdout
+
+    def _ask(self, verb: str, name: str) -> tuple[str, str, int]:
+        """(oid, type, size) of an object name, type "" when missing; for `contents` the bytes follow."""
+        if "\n" in name or "\0" in name or not name:
+            return "", "", 0
+        requests, answers = self._pipes()
+        try:
+            requests.write(f"{verb} {name}\n".encode("utf-8", "surrogateescape"))
+            requests.flush()
+        except BrokenPipeError:
+            raise GitFailed("git cat-file ended early", "Git 2.36 or newer is needed") from None
+        return _header(answers.readline())
+
+    def close(self) -> None:
+        if self._batch is not None:
+            for pipe in (self._batch.stdin, self._batch.stdout):
+                if pipe is not None:
+                    pipe.close()
+            self._batch.wait()
+            self._batch = None
+
+    # -- revisions -------------------------------------------------------------------------------------------
+
+    def resolve(self, rev: str) -> str:
+        oid, kind, _ = ("", "", 0) if rev.startswith("-") else self._ask("info", f"{rev}^{{commit}}")
+        if kind != "commit":
+            raise UnknownRevision(f"there is no commit '{rev}' here", "git log --oneline --all shows what there is")
+        return oid
+
+    def head(self) -> str | None:
+        oid, kind, _ = self._ask("info", "HEAD^{commit}")
+        return oid if kind == "commit" else None
+
+    def branch(self) -> str | None:
+        name = os.fsdecode(self._run(["symbolic-ref", "-q", "--short", "HEAD"], ok=(0, 1))).strip()
+        return name or None
+
+    def refs(self, prefix: str = "refs/heads/") -> list[tuple[str, str]]:
+        form = "--format=%(refname)%00%(objecttype)%00%(objectname)%00%(*objecttype)%00%(*objectname)"
+        rows = os.fsdecode(self._run(["for-each-ref", form, prefix])).splitlines()
+        found = []
+        for row in rows:
+            name, kind, oid, peeled_kind, peeled = row.split("\0")
+            if "commit" in (kind, peeled_kind):
+                found.append((name, oid if kind == "commit" else peeled))
+        return found
+
+    def tree(self, commit: str) -> str:
+        oid, kind, _ = self._ask("info", f"{commit}^{{tree}}")
+        if kind != "tree":
+            raise UnknownRevision(f"'{commit}' has no tree here")
+        return oid
+
+    def merge_base(self, a: str, b: str) -> str | None:
+        return self._run(["merge-base", "--end-of-options", a, b], ok=(0, 1)).decode().strip() or None
+
+    def is_ancestor(self, a: str, b: str) -> bool:
+        command = self._command(["merge-base", "--is-ancestor", a, b])
+        return subprocess.run(command, env=self._env, capture_output=True, check=False).returncode == 0
+
+    # -- lists -----------------------------------------------------------------------------------------------
+
+    def entries(self, treeish: str, paths: Sequence[str] = ()) -> list[Entry]:
+        return parse_entries(self._run(["ls-tree", "-r", "-z", "--full-tree", treeish, "--", *paths]))
+
+    def staged(self) -> list[Entry]:
+        return parse_staged(self._run(["ls-files", "-s", "-z", "--full-name"]))
+
+    def staged_changes(self) -> list[Change]:
+        against = self.head() or self.empty_tree
+        return parse_raw(self._run(["diff-index", "--cached", *RAW, "--no-renames", against]))
+
+    def changes(self, old: str, new: str, renames: bool = False) -> list[Change]:
+        how = "-M" if renames else "--no-renames"
+        return parse_raw(self._run(["diff-tree", "-r", *RAW, how, old or self.empty_tree, new]))
+
+    def untracked(self, paths: Sequence[str] = ()) -> list[str]:
+        out = self._run(["ls-files", "-o", "--exclude-standard", "-z", "--full-name", "--", *paths])
+        return [os.fsdecode(path) for path in out.split(b"\0")[:-1]]
+
+    # -- objects ---------------------------------------------------------------------------------------------
+
+    @property
+    def empty_tree(self) -> str:
+        """The oid of the tree without entries, known to Git without being stored."""
+        return hashlib.new(self.object_format, b"tree 0\0").hexdigest()
+
+    def read(self, oid: str) -> bytes:
+        for _, data in self.read_many([oid]):
+            if data is not None:
+                return data
+        raise GitFailed(f"object {oid[:12]} is missing or no blob", "git fsck says what else is damaged")
+
+    def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
+        waiting: list[str] = []
+        for oid in oids:
+            waiting.append(oid)
+            if len(waiting) == WINDOW:
+                yield from self._read_window(waiting)
+                waiting = []
+        yield from self._read_window(waiting)
+
+    def _read_window(self, oids: list[str]) -> Iterator[tuple[str, bytes | None]]:
+        if not oids:
+            return
+        if any(not set(oid) <= HEX for oid in oids):
+            raise GitFailed("an object id must be hexadecimal")
+        requests, answers = self._pipes()
+        requests.write("".join(f"contents {oid}\n" for oid in oids).encode())
+        requests.flush()
+        found: list[tuple[str, bytes | None]] = []
+        for oid in oids:
+            _, kind, size = _header(answers.readline())
+            if not kind:
+                found.append((oid, None))
+                continue
+            data = answers.read(size)
+            answers.read(1)
+            if len(data) != size:
+                raise GitFailed("git cat-file ended early")
+            found.append((oid, data if kind == "blob" else None))
+        yield from found
+
+    def sizes(self, oids: Sequence[str]) -> dict[str, int]:
+        found = {}
+        for at in range(0, len(oids), WINDOW):
+            window = [oid for oid in oids[at : at + WINDOW] if set(oid) <= HEX]
+            requests, answers = self._pipes()
+            requests.write("".join(f"info {oid}\n" for oid in window).encode())
+            requests.flush()
+            for oid in window:
+                _, kind, size = _header(answers.readline())
+                if kind:
+                    found[oid] = size
+        return found
+
+    def hash_blob(self, data: bytes) -> str:
+        digest = hashlib.new(self.object_format, b"blob %d\0" % len(data))
+        digest.update(data)
+        return digest.hexdigest()
+
+    def commit(self, oid: str) -> Commit:
+        found, kind, size = self._ask("contents", oid)
+        if not kind:
+            raise UnknownRevision(f"there is no commit '{oid}' here")
+        assert self._batch is not None and self._batch.stdout is not None
+        data = self._batch.stdout.read(size)
+        self._batch.stdout.read(1)
+        if kind != "commit":
+            raise UnknownRevision(f"'{oid}' is a {kind}, not a commit")
+        return parse_commit(found, data)
+
+    def find_blob(self, path: str, prefix: str, rev: str = "HEAD") -> str | None:
+        if not prefix or not set(prefix) <= HEX:
+            return None
+        oid, kind, _ = self._ask("info", prefix)
+        if kind == "blob":
+            return oid
+        if rev.startswith("-"):
+            return None
+        out = self._run(["log", "--format=", *RAW, "--no-renames", "-m", rev, "--", path], ok=(0, 128))
+        return next((c.new_oid for c in parse_raw(out) if c.new_oid.startswith(prefix)), None)
+
+    # -- history ---------------------------------------------------------------------------------------------
+
+    def log(
+        self,
+        revs: Sequence[str],
+        paths: Sequence[str] = (),
+        *,
+        first_parent: bool = False,
+        limit: int = 0,
+        reverse: bool = False,
+    ) -> Iterator[Commit]:
+        args = ["rev-list"]
+        args += ["--first-parent"] if first_parent else []
+        args += [f"--max-count={limit}"] if limit else []
+        args += ["--reverse"] if reverse else []
+        command = self._command([*args, "--end-of-options", *revs, "--", *paths])
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self._env)
+        assert process.stdout is not None and process.stderr is not None
+        try:
+            for line in process.stdout:
+                yield self.commit(line.decode().strip())
+            if process.wait() != 0:
+                raise GitFailed(f"git rev-list: {first_line(os.fsdecode(process.stderr.read()))}")
+        finally:
+            process.stdout.close()
+            process.stderr.close()
+            process.wait()
+
+    def blame(self, path: str, start: int, end: int, rev: str = "") -> list[BlameLine]:
+        if rev:
+            where = f"-L{start},{end}"
+            out = self._run(["blame", "--porcelain", "-w", "-M", "--no-textconv", where, rev, "--", path])
+            return parse_blame(out)
+        from difflib import SequenceMatcher
+
+        # `git blame` of the work tree would run the clone's clean filters: compare with HEAD ourselves.
+        now, then = self._work_tree_lines(path), self._head_lines(path)
+        origin: dict[int, int] = {}
+        for block in SequenceMatcher(None, then, now, autojunk=False).get_matching_blocks():
+            origin.update({block.b + at + 1: block.a + at + 1 for at in range(block.size)})
+        wanted = [line for line in range(start, end + 1) if line <= len(now)]
+        known = [origin[line] for line in wanted if line in origin]
+        blamed = {}
+        if known:
+            blamed = {row.line: row for row in self.blame(path, min(known), max(known), "HEAD")}
+        return [
+            replace(blamed[origin[line]], line=line)
+            if line in origin
+            else BlameLine(line, now[line - 1], "0" * len(self.empty_tree), path, line)
+            for line in wanted
+        ]
+
+    def _work_tree_lines(self, path: str) -> list[str]:
+        if self.root is None:
+            raise GitFailed("a bare repository has no work tree to look at", "name a revision")
+        try:
+            return _lines(read_bytes(self.root, path))
+        except FileNotFoundError:
+            raise GitFailed(f"there is no file '{path}' here") from None
+
+    def _head_lines(self, path: str) -> list[str]:
+        oid, kind, _ = self._ask("info", f"HEAD:{path}")
+        return _lines(self.read(oid)) if kind == "blob" else []
+
+    def user_config(self) -> list[tuple[str, str, str]]:
+        out = self._run(["config", "--show-scope", "-z", "--get-regexp", r"^mem\."], ok=(0, 1))
+        fields = out.split(b"\0")
+        found = []
+        for scope, pair in zip(fields[::2], fields[1::2], strict=False):
+            key, _, value = os.fsdecode(pair).partition("\n")
+            if scope in (b"system", b"global", b"command"):
+                found.append((key, value, scope.decode()))
+        return found
+
+
+RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
+HEX = frozenset("0123456789abcdef")
+
+
+def _lines(data: bytes) -> list[str]:
+    return data.decode("utf-8", "replace").replace("\r\n", "\n").removesuffix("\n").split("\n")
+
+
+def _header(line: bytes) -> tuple[str, str, int]:
+    """`<oid> <type> <size>`, or anything else for an object that is not there."""
+    words = line.split()
+    if len(words) == 3 and words[2].isdigit() and words[1] in (b"blob", b"tree", b"commit", b"tag"):
+        return words[0].decode(), words[1].decode(), int(words[2])
+    if not line:
+        raise GitFailed("git cat-file ended early", "Git 2.36 or newer is needed")
+    return "", "", 0

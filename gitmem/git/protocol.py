@@ -7,7 +7,7 @@ opaque hex. Nothing here follows symbolic links or runs filters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -32,6 +32,10 @@ class Repository(Protocol):
     @property
     def object_format(self) -> str:
         """`sha1` or `sha256`."""
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The environment the edge was started in; `write.py` derives its own from it."""
 
     def resolve(self, rev: str) -> str:
         """The commit oid `rev` names. Raises UnknownRevision (never reads `rev` as an option)."""

@@ -26,9 +26,7 @@ def test_a_rule_has_two_examples_of_each_kind_and_one_of_each_is_not_english(nam
     assert len(table.flag) >= 2, "two texts it must flag"
     assert len(table.allow) >= 2, "two texts it must let pass"
     assert any(CJK.search(text) for text in table.flag), "one of what it flags is Korean, Japanese or Chinese"
-    assert any(CJK.search(text) for text in table.allow), (
-        "one of what it lets pass is Korean, Japanese or Chinese"
-    )
+    assert any(CJK.search(text) for text in table.allow), "one of what it lets pass is Korean, Japanese or Chinese"
 
 
 @pytest.mark.parametrize(("name", "rule", "text", "flagged"), CASES)

@@ -82,8 +82,6 @@ def test_joined_letters_are_cut_only_into_words_that_matter() -> None:
     assert segment("abcdefgh") is None
 
 
-@pytest.mark.parametrize(
-    ("token", "word"), [("1gn0r3", "ignore"), ("ingore", "ignore"), ("sha256", "sha256")]
-)
+@pytest.mark.parametrize(("token", "word"), [("1gn0r3", "ignore"), ("ingore", "ignore"), ("sha256", "sha256")])
 def test_a_slip_or_a_digit_is_repaired_only_into_a_key_word(token: str, word: str) -> None:
     assert repair(token) == word

@@ -1,0 +1,143 @@
+"""Every setting: its name, default, meaning and who may set it. Pure: pairs and text in, one frozen value out.
+
+Two sources. `git config mem.*` at system, global or command scope is the user's own and may say anything.
+`.gitmem.toml` is tracked, so it came with the clone: it may only tighten (more paths, more protection, lower limits).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from gitmem.errors import BadConfig
+
+TRACKED = ".gitmem.toml"
+
+
+def _key(default: Any, doc: str, *, tracked: str = "", tighten: str = "", choices: tuple[str, ...] = ()) -> Any:
+    """A setting. `tracked` is its place in .gitmem.toml (`table.key`), `tighten` how that may change it:
+    `union` (lists add), `min`, `max`, `or` (may only turn on), `first` (in `choices`, may only move to the front)."""
+    meta = {"doc": doc, "tracked": tracked, "tighten": tighten, "choices": choices, "default": default}
+    return field(default=default, metadata=meta)
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The settings in force. Field `max_facts` is `mem.maxFacts` in Git's configuration."""
+
+    # what is memory
+    memory_paths: tuple[str, ...] = _key((), "More globs of memory files.", tracked="memory.paths", tighten="union")
+    agent: str = _key("", "Name of the agent that writes: its own daily log, `Memory-Agent` in its commits.")
+    # index and search
+    auto_index: bool = _key(True, "Whether a search brings the index up to date first.")
+    embedder: str = _key("static", "`static`, `gguf:<path>` or `http:<url>`.")
+    # gate
+    on_secret: str = _key("refuse", "What our own writers do with a secret.", choices=("refuse", "mask"))
+    protected: tuple[str, ...] = _key(
+        (), "Globs of files an agent may not change.", tracked="gate.protected", tighten="union"
+    )
+    # promotion
+    model: str = _key("rules", "`rules`, `gguf:<path>` or `http:<url>`.")
+    max_facts: int = _key(20, "Facts a run of `promote` may add.", tracked="promote.max-facts", tighten="min")
+    memory_lines: int = _key(200, "Budget of MEMORY.md in lines.", tracked="promote.memory-lines", tighten="min")
+    # origin of each value that is not the default, and what was refused
+    origins: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def git_name(name: str) -> str:
+    """`max_facts` -> `mem.maxFacts`: keys of Git cannot hold `_`."""
+    first, *rest = name.split("_")
+    return "mem." + first + "".join(word.capitalize() for word in rest)
+
+
+def keys() -> Iterable[tuple[str, Mapping[str, Any]]]:
+    """(field name, its metadata) of every setting, in order."""
+    return [(f.name, f.metadata) for f in fields(Config) if f.metadata]
+
+
+def load(
+    pairs: Iterable[tuple[str, str, str]], tracked: str = "", overrides: Mapping[str, str] | None = None
+) -> Config:
+    """The settings in force: defaults, then .gitmem.toml's text, then `(key, value, origin)` of the user, then options.
+
+    An unknown `mem.*` key or a bad value of the user raises BadConfig; of .gitmem.toml, which may be hostile, it is
+    kept as a warning and ignored. Tightening always holds: the user's own looser value does not undo it.
+    """
+    known = {git_name(name).lower(): (name, meta) for name, meta in keys()}
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    given = [*pairs, *((git_name(name), value, "option") for name, value in (overrides or {}).items())]
+    for key, text, origin in given:
+        found = known.get(key.lower())
+        if found is None:
+            continue
+        name, meta = found
+        value = _read(key, text, meta)
+        values[name] = values.get(name, ()) + value if isinstance(value, tuple) else value
+        origins[name] = origin
+    config = replace(Config(), **values)
+    warnings: list[str] = []
+    for name, value in _tracked(tracked, warnings):
+        tightened = TIGHTEN[dict(keys())[name]["tighten"]](getattr(config, name), value)
+        if tightened != getattr(config, name):
+            config = replace(config, **{name: tightened})
+            origins[name] = TRACKED
+    return replace(config, origins=tuple(origins.items()), warnings=tuple(warnings))
+
+
+TIGHTEN: dict[str, Callable[[Any, Any], Any]] = {
+    "union": lambda old, new: old + tuple(v for v in new if v not in old),
+    "min": min,
+    "max": max,
+    "or": lambda old, new: old or new,
+}
+
+
+def _tracked(text: str, warnings: list[str]) -> Iterable[tuple[str, Any]]:
+    if not text.strip():
+        return
+    import tomllib
+
+    try:
+        tables = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        raise BadConfig(f"{TRACKED} is not valid TOML", f"mend {TRACKED}, or remove it") from None
+    places = {meta["tracked"]: (name, meta) for name, meta in keys() if meta["tracked"]}
+    for table, content in tables.items():
+        for key, value in content.items() if isinstance(content, dict) else [("", content)]:
+            found = places.get(f"{table}.{key}")
+            if found is None:
+                warnings.append(f"{TRACKED}: '{table}.{key}' is unknown or only the user's own to set; ignored")
+                continue
+            name, meta = found
+            default = meta["default"]
+            if isinstance(default, tuple) and isinstance(value, list) and all(isinstance(v, str) for v in value):
+                yield name, tuple(value)
+            elif not isinstance(default, tuple) and type(value) is type(default):
+                yield name, value
+            else:
+                warnings.append(f"{TRACKED}: '{table}.{key}' has the wrong type; ignored")
+
+
+def _read(key: str, text: str, meta: Mapping[str, Any]) -> Any:
+    default = meta["default"]
+    if isinstance(default, bool):
+        if text.lower() in ("true", "yes", "on", "1", ""):
+            return True
+        if text.lower() in ("false", "no", "off", "0"):
+            return False
+        raise BadConfig(f"{key} must be true or false, not '{text}'", f"git config --global {key} true")
+    try:
+        if isinstance(default, int):
+            return int(text)
+        if isinstance(default, float):
+            return float(text)
+    except ValueError:
+        raise BadConfig(f"{key} must be a number, not '{text}'", f"git config --global {key} {default}") from None
+    if isinstance(default, tuple):
+        return (text,)
+    if meta["choices"] and text not in meta["choices"]:
+        raise BadConfig(f"{key} must be one of {', '.join(meta['choices'])}, not '{text}'")
+    return text

@@ -1,0 +1,117 @@
+"""Which paths are memory, and what each is. Pure: paths in, values out (docs/format.md has the table)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import Enum
+from fnmatch import fnmatchcase
+
+
+class Kind(Enum):
+    """What a memory file is by its place."""
+
+    MEMORY = "memory"
+    DAILY = "daily"
+    NOTE = "note"
+    SESSION = "session"
+    SKILL = "skill"
+    RULE = "rule"
+    ARCHIVE = "archive"
+    INSTRUCTIONS = "instructions"
+    OTHER = "other"
+
+
+INSTRUCTIONS = ("SOUL.md", "USER.md", "AGENTS.md", "TOOLS.md")
+DAILY = re.compile(r"^(?:.*/)?memory/(\d{4})-(\d{2})-(\d{2})(?:\.([A-Za-z0-9][\w-]*))?\.md$")
+DATED = re.compile(r"^(?:.*/)?(\d{4})-(\d{2})-(\d{2})(?:[.-][^/]*)?\.md$")
+FOLDERS = {"sessions": Kind.SESSION, "skills": Kind.SKILL, "rules": Kind.RULE, "archive": Kind.ARCHIVE}
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What counts as memory here. `notes`: neither MEMORY.md nor memory/, so every *.md is taken.
+
+    `extra` are globs of `[memory] paths` in .gitmem.toml; they only ever add.
+    """
+
+    notes: bool = False
+    extra: tuple[str, ...] = ()
+
+
+def layout_of(paths: Iterable[str], extra: Sequence[str] = ()) -> Layout:
+    """The layout a set of paths has: a memory repository as soon as one path is MEMORY.md or below memory/."""
+    known = any(kind(path) not in (Kind.OTHER, Kind.INSTRUCTIONS) for path in paths)
+    return Layout(notes=not known, extra=tuple(extra))
+
+
+def kind(path: str) -> Kind:
+    """The kind of a path by its spelling alone."""
+    if not path.endswith(".md"):
+        return Kind.OTHER
+    if path == "MEMORY.md" or path == ".claude/MEMORY.md":
+        return Kind.MEMORY
+    if path in INSTRUCTIONS:
+        return Kind.INSTRUCTIONS
+    if path.startswith(".claude/rules/"):
+        return Kind.RULE
+    if not path.startswith("memory/"):
+        return Kind.OTHER
+    if DAILY.match(path) and path.count("/") == 1:
+        return Kind.DAILY
+    head = path.split("/", 2)
+    if len(head) == 3 and head[1] in FOLDERS:
+        return FOLDERS[head[1]]
+    if len(head) == 2 and DATED.match(path):
+        return Kind.SESSION
+    return Kind.NOTE
+
+
+def is_memory(path: str, layout: Layout) -> bool:
+    """Whether index, gate and CI look at this path."""
+    if any(fnmatchcase(path, glob) for glob in layout.extra):
+        return True
+    return path.endswith(".md") if layout.notes else kind(path) is not Kind.OTHER
+
+
+def in_default_corpus(path: str, layout: Layout) -> bool:
+    """Whether a search without --path looks at it: memory, but not the instruction files."""
+    return is_memory(path, layout) and kind(path) is not Kind.INSTRUCTIONS
+
+
+def holds_instructions(path: str) -> bool:
+    """Whether instructions belong there: the injection detector only warns (docs/gate.md has the exceptions)."""
+    return kind(path) in (Kind.INSTRUCTIONS, Kind.RULE, Kind.SKILL)
+
+
+def log_date(path: str) -> date | None:
+    """The date in a file's name (a daily log, a dated episode), None where there is none or it does not exist."""
+    match = DATED.match(path)
+    if match is None:
+        return None
+    try:
+        return date(int(match.group(1)), int(match.group(2)), int(match.group(3)))
+    except ValueError:
+        return None
+
+
+def agent_of(path: str) -> str:
+    """The agent in `memory/YYYY-MM-DD.<agent>.md`, "" where there is none."""
+    match = DAILY.match(path)
+    return (match.group(4) or "") if match else ""
+
+
+def daily_path(day: date, agent: str = "") -> str:
+    """Where today's log of an agent is."""
+    return f"memory/{day.isoformat()}{'.' + agent if agent else ''}.md"
+
+
+def twins(paths: Iterable[str]) -> list[tuple[str, ...]]:
+    """Groups of paths that some file system takes for one: equal but for case or Unicode normalisation."""
+    groups: dict[str, list[str]] = {}
+    for path in paths:
+        groups.setdefault(unicodedata.normalize("NFC", path).casefold(), []).append(path)
+    return [tuple(sorted(group)) for group in groups.values() if len(group) > 1]

@@ -1,0 +1,106 @@
+"""The protocol over libgit2 (pygit2), for long-lived processes: objects without a helper process.
+
+Importing pygit2 costs 110 ms, so nothing on a short command's path comes here, and libgit2 cannot open SHA-256,
+reftable or sparse-index repositories. What libgit2 has no answer for (rename-aware history, user configuration
+scopes, worktree listings) is asked of the binary adapter, so that both give the same answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pygit2
+
+from gitmem.errors import GitFailed, NotARepository, UnknownRevision
+from gitmem.git.binary import BinaryRepository, discover
+from gitmem.git.parse import parse_commit
+from gitmem.git.protocol import Repository
+from gitmem.types import Commit, Entry
+
+BLOB_MODES = {0o100644, 0o100755, 0o100664, 0o120000, 0o160000}
+
+
+class LibraryRepository(BinaryRepository):
+    """`gitmem.git.protocol.Repository` whose objects, trees and revisions come from libgit2."""
+
+    def __init__(self, opened: pygit2.Repository, inner: BinaryRepository) -> None:
+        super().__init__(inner.place, inner.environ)
+        self._opened = opened
+
+    def resolve(self, rev: str) -> str:
+        try:
+            if rev.startswith("-") or "\n" in rev or "\0" in rev:
+                raise KeyError(rev)
+            return str(self._opened.revparse_single(rev).peel(pygit2.Commit).id)
+        except (KeyError, ValueError, pygit2.GitError):
+            raise UnknownRevision(
+                f"there is no commit '{rev}' here", "git log --oneline --all shows what there is"
+            ) from None
+
+    def head(self) -> str | None:
+        try:
+            return str(self._opened.head.peel(pygit2.Commit).id)
+        except pygit2.GitError:
+            return None
+
+    def tree(self, commit: str) -> str:
+        try:
+            return str(self._opened.revparse_single(commit).peel(pygit2.Tree).id)
+        except (KeyError, ValueError, pygit2.GitError):
+            raise UnknownRevision(f"'{commit}' has no tree here") from None
+
+    def entries(self, treeish: str, paths: Sequence[str] = ()) -> list[Entry]:
+        if paths:
+            return super().entries(treeish, paths)
+        found: list[Entry] = []
+        self._walk(self._opened[self.tree(treeish)].peel(pygit2.Tree), b"", found)
+        return sorted(found, key=lambda entry: entry.path.encode("utf-8", "surrogateescape"))
+
+    def _walk(self, tree: pygit2.Tree, prefix: bytes, found: list[Entry]) -> None:
+        import os
+
+        for item in tree:
+            path = prefix + item.raw_name
+            if item.filemode in BLOB_MODES:
+                found.append(Entry(os.fsdecode(path), item.filemode, str(item.id)))
+            elif isinstance(item, pygit2.Tree):
+                self._walk(item, path + b"/", found)
+
+    def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
+        for oid in oids:
+            found = self._opened.get(oid)
+            yield oid, bytes(found.data) if isinstance(found, pygit2.Blob) else None
+
+    def sizes(self, oids: Sequence[str]) -> dict[str, int]:
+        sizes = {}
+        for oid in oids:
+            found = self._opened.get(oid)
+            if isinstance(found, pygit2.Blob):
+                sizes[oid] = found.size
+        return sizes
+
+    def commit(self, oid: str) -> Commit:
+        found = self._opened.get(oid)
+        if not isinstance(found, pygit2.Commit):
+            raise UnknownRevision(f"there is no commit '{oid}' here")
+        return parse_commit(str(found.id), found.read_raw())
+
+    def merge_base(self, a: str, b: str) -> str | None:
+        found = self._opened.merge_base(self.resolve(a), self.resolve(b))
+        return str(found) if found else None
+
+    def is_ancestor(self, a: str, b: str) -> bool:
+        return a == b or bool(self._opened.descendant_of(b, a))
+
+
+def open_library(start: Path, environ: Mapping[str, str]) -> Repository:
+    """The repository that holds `start`, over libgit2. Raises NotARepository; GitFailed for formats it cannot read."""
+    place = discover(start, environ)
+    if place.object_format != "sha1":
+        raise GitFailed(f"libgit2 cannot open a {place.object_format} repository")
+    try:
+        opened = pygit2.Repository(str(place.git_dir))
+    except pygit2.GitError as error:
+        raise NotARepository(f"libgit2 cannot open the repository: {error}") from None
+    return LibraryRepository(opened, BinaryRepository(place, environ))

@@ -1,0 +1,92 @@
+"""What changes a repository: always the git binary, so that the user's hooks, signing and configuration apply.
+
+Only paths named are committed; whatever else is staged stays staged.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from gitmem.errors import GitFailed, GitMemError
+from gitmem.git.binary import first_line
+from gitmem.git.protocol import Repository
+
+IN_PROGRESS = {
+    "MERGE_HEAD": ("a merge", "git merge --continue"),
+    "CHERRY_PICK_HEAD": ("a cherry-pick", "git cherry-pick --continue"),
+    "REVERT_HEAD": ("a revert", "git revert --continue"),
+    "rebase-merge": ("a rebase", "git rebase --continue"),
+    "rebase-apply": ("a rebase or am", "git rebase --continue"),
+    "BISECT_LOG": ("a bisect", "git bisect reset"),
+}
+# A hook's view of the repository must not reach a command that commits elsewhere in it.
+HOOK_VIEW = (
+    "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH",
+    "GIT_PREFIX", "GIT_REFLOG_ACTION", "GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS", "GIT_EDITOR",
+)  # fmt: skip
+
+
+def run_git(
+    repo: Repository, args: Sequence[str], *, input: str | None = None, env: Mapping[str, str] | None = None
+) -> str:
+    """Run git for a write in `repo` and return its stdout. Raises GitFailed with git's own first words."""
+    environ = dict(repo.environ)
+    for name in HOOK_VIEW:
+        environ.pop(name, None)
+    if "GIT_WORK_TREE" not in environ:
+        environ.pop("GIT_DIR", None)
+    environ.update(LC_ALL="C.UTF-8", GIT_TERMINAL_PROMPT="0", **(env or {}))
+    at = repo.root or repo.git_dir
+    done = subprocess.run(
+        ["git", "--literal-pathspecs", "-C", str(at), *args],
+        input=None if input is None else input.encode("utf-8", "surrogateescape"),
+        stdin=subprocess.DEVNULL if input is None else None,
+        capture_output=True, env=environ, check=False,
+    )  # fmt: skip
+    if done.returncode != 0:
+        words = os.fsdecode(done.stderr).strip() or os.fsdecode(done.stdout).strip()
+        raise GitFailed(f"git {args[0]} failed: {first_line(words)}", _rest(words))
+    return os.fsdecode(done.stdout)
+
+
+def _rest(words: str) -> str:
+    """The rest of what git or a hook said, kept short: the person needs it to act."""
+    return "\n".join(line for line in words.splitlines()[1:20])
+
+
+def ensure_can_commit(repo: Repository) -> None:
+    """Raise GitMemError in a bare repository and in the middle of a merge, rebase, cherry-pick, revert or bisect."""
+    if repo.root is None:
+        raise GitMemError("this needs a work tree, and the repository is bare", "run it in a clone")
+    for name, (what, then) in IN_PROGRESS.items():
+        if name != "BISECT_LOG" and (Path(repo.git_dir) / name).exists():
+            raise GitMemError(f"{what} is in progress here", f"finish it first: {then}")
+
+
+def commit_paths(
+    repo: Repository,
+    message: str,
+    paths: Sequence[str],
+    *,
+    author: str | None = None,
+    env: Mapping[str, str] | None = None,
+) -> str:
+    """Commit the work tree's state of `paths` (new, changed or deleted) and nothing else; the new commit's oid.
+
+    Hooks and signing run. On failure what was staged before is staged still, and GitFailed says why.
+    """
+    ensure_can_commit(repo)
+    assert repo.root is not None
+    new = [p for p in paths if (repo.root / p).exists()]
+    if new:
+        run_git(repo, ["add", "--intent-to-add", "--", *new])
+    args = ["commit", "--quiet", "--only", "--cleanup=whitespace", "--file=-"]
+    args += [f"--author={author}"] if author else []
+    run_git(repo, [*args, "--", *paths], input=message, env=env)
+    head = repo.head()
+    assert head is not None
+    return head

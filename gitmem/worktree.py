@@ -1,0 +1,129 @@
+"""Files of the work tree, safely: nothing outside the repository, no symbolic link followed, no half-written file.
+
+The order of every write of ours: the Markdown first (temporary file, fsync, rename), Git second, the index last.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from gitmem.errors import GitMemError, Locked, OutsideRepository
+
+
+def relative(root: Path, path: str, cwd: Path | None = None) -> str:
+    """The repository-relative spelling of a path a person typed in `cwd`. Raises OutsideRepository."""
+    at = cwd or root
+    joined = os.path.normpath(os.path.join(at, path))
+    inside = os.path.relpath(joined, root) if not joined.startswith(str(root)) else joined[len(str(root)) :].lstrip("/")
+    return _checked(inside or ".")
+
+
+def _checked(path: str) -> str:
+    parts = PurePosixPath(path).parts
+    if "\0" in path or os.path.isabs(path) or ".." in parts or (parts and parts[0].lower() == ".git"):
+        raise OutsideRepository(f"'{path}' is not a file of this repository")
+    return "/".join(parts)
+
+
+def resolve(root: Path, path: str) -> Path:
+    """The real file of a repository-relative path. Raises OutsideRepository when a part is a symbolic link."""
+    at = root
+    for part in _checked(path).split("/"):
+        at = at / part
+        if part.lower() == ".git" or at.is_symlink():
+            raise OutsideRepository(f"'{path}' goes through a symbolic link or .git and is not followed")
+    return at
+
+
+def read_bytes(root: Path, path: str, limit: int = -1) -> bytes:
+    """A work-tree file's bytes (at most `limit`). Regular files only; FileNotFoundError when there is none."""
+    target = resolve(root, path)
+    try:
+        handle = os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EMLINK):
+            raise OutsideRepository(f"'{path}' is a symbolic link and is not followed") from None
+        raise
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OutsideRepository(f"'{path}' is not a regular file")
+        return file.read(limit)
+
+
+def write_atomic(root: Path, path: str, data: bytes) -> None:
+    """Replace or create a work-tree file: temporary file beside it, fsync, rename. Keeps the old file's mode."""
+    target = resolve(root, path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    resolve(root, path)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".gitmem-")
+    except OSError as error:
+        raise GitMemError(f"cannot write '{path}': {error.strerror}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except OSError as error:
+        Path(temporary).unlink(missing_ok=True)
+        raise GitMemError(f"cannot write '{path}': {error.strerror}") from None
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+@contextmanager
+def locked(common_dir: Path, name: str, wait: float = 5.0) -> Iterator[None]:
+    """Hold `gitmem/NAME.lock` of the Git directory against other processes. Raises Locked after `wait` seconds."""
+    folder = state_dir(common_dir)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        handle = os.open(folder / f"{name}.lock", flags, 0o600)
+    except OSError as error:
+        raise GitMemError(f"cannot lock in '{folder}': {error.strerror}") from None
+    try:
+        deadline = time.monotonic() + wait
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                if time.monotonic() >= deadline:
+                    raise Locked(f"another git mem is at work here ({name})", "try again in a moment") from None
+                time.sleep(0.02)
+        yield
+    finally:
+        os.close(handle)
+
+
+def state_dir(common_dir: Path) -> Path:
+    """`gitmem/` in Git's common directory, made private (0700). Refuses a symlink and a foreign owner."""
+    folder = common_dir / "gitmem"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError as error:
+        raise GitMemError(f"cannot make '{folder}': {error.strerror}") from None
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        raise GitMemError(f"'{folder}' is a link or belongs to another user", "remove it and try again")
+    if stat.S_IMODE(found.st_mode) & 0o077:
+        os.chmod(folder, 0o700)
+    return folder

@@ -1,0 +1,213 @@
+"""What both adapters promise, over real repositories of every shape they can open."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from gitmem.errors import GitFailed, NotARepository, UnknownRevision
+from gitmem.git import discover, open_repository
+from gitmem.git.protocol import Repository
+from tests.harness import Repo
+
+Opener = Callable[[Path], Repository]
+
+
+def library(path: Path) -> Repository:
+    from gitmem.git.library import open_library
+
+    return open_library(path, os.environ)
+
+
+@pytest.fixture(params=["binary", "library"])
+def opened(request: pytest.FixtureRequest) -> Iterator[Opener]:
+    repos: list[Repository] = []
+
+    def open_(path: Path) -> Repository:
+        repo = open_repository(path, os.environ) if request.param == "binary" else library(path)
+        repos.append(repo)
+        return repo
+
+    yield open_
+    for repo in repos:
+        repo.close()
+
+
+def test_a_commit_its_tree_and_its_blobs_are_read(repo: Repo, opened: Opener) -> None:
+    oid = repo.commit("first\n\nbody", {"MEMORY.md": "- a\n", "memory/한글.md": "가\n", "HEAD": "not a ref\n"})
+    git = opened(repo.path)
+    assert git.root == repo.path and git.head() == oid == git.resolve("main") == git.resolve("HEAD")
+    entries = {e.path: e for e in git.entries(oid)}
+    assert set(entries) == {"MEMORY.md", "memory/한글.md", "HEAD"}
+    assert git.read(entries["memory/한글.md"].oid) == "가\n".encode()
+    assert git.hash_blob("가\n".encode()) == entries["memory/한글.md"].oid
+    commit = git.commit(oid)
+    assert commit.subject == "first" and commit.author.email == "test@example.com" and commit.parents == ()
+    assert commit.tree == git.tree(oid)
+    assert git.branch() == "main" and git.refs() == [("refs/heads/main", oid)]
+
+
+def test_a_linked_worktree_shares_the_common_directory(repo: Repo, opened: Opener, tmp_path: Path) -> None:
+    repo.commit("one", {"MEMORY.md": "- a\n"})
+    repo.git("worktree", "add", "-q", str(tmp_path / "linked"), "-b", "side")
+    main, linked = opened(repo.path), opened(tmp_path / "linked")
+    assert linked.common_dir == main.common_dir and linked.git_dir != main.git_dir
+    assert linked.branch() == "side" and linked.root == tmp_path / "linked"
+
+
+def test_a_bare_repository_has_no_root(repo: Repo, opened: Opener, tmp_path: Path) -> None:
+    oid = repo.commit("one", {"MEMORY.md": "- a\n"})
+    repo.git("clone", "-q", "--bare", ".", str(tmp_path / "bare.git"))
+    bare = opened(tmp_path / "bare.git")
+    assert bare.root is None and bare.head() == oid and len(bare.entries(oid)) == 1
+
+
+def test_a_shallow_clone_is_read(repo: Repo, opened: Opener, tmp_path: Path) -> None:
+    repo.commit("one", {"MEMORY.md": "- a\n"})
+    oid = repo.commit("two", {"MEMORY.md": "- b\n"})
+    repo.git("clone", "-q", "--depth=1", f"file://{repo.path}", str(tmp_path / "shallow"))
+    shallow = opened(tmp_path / "shallow")
+    assert [c.oid for c in shallow.log(["HEAD"])] == [oid]
+
+
+def test_before_the_first_commit_there_is_no_head(repo: Repo, opened: Opener) -> None:
+    repo.write("MEMORY.md", "- a\n")
+    repo.git("add", "-A")
+    git = opened(repo.path)
+    assert git.head() is None
+    assert [(c.status, c.path) for c in git.staged_changes()] == [("A", "MEMORY.md")]
+    with pytest.raises(UnknownRevision):
+        git.resolve("HEAD")
+
+
+def test_staged_changes_and_differences_say_what_happened(repo: Repo, opened: Opener) -> None:
+    first = repo.commit("one", {"a.md": "text that is long enough\n" * 5, "b.md": "b\n", "c.md": "c\n"})
+    repo.git("mv", "a.md", "moved.md")
+    repo.git("rm", "-q", "b.md")
+    repo.write("c.md", "changed\n")
+    repo.git("add", "-A")
+    git = opened(repo.path)
+    staged = {(c.status, c.path) for c in git.staged_changes()}
+    assert staged == {("D", "a.md"), ("A", "moved.md"), ("D", "b.md"), ("M", "c.md")}
+    second = repo.commit("two")
+    renamed = {(c.status, c.path, c.old_path) for c in git.changes(first, second, renames=True)}
+    assert renamed == {("R", "moved.md", "a.md"), ("D", "b.md", "b.md"), ("M", "c.md", "c.md")}
+    assert {c.path for c in git.changes("", first)} == {"a.md", "b.md", "c.md"}
+
+
+def test_symbolic_links_are_entries_and_never_followed(repo: Repo, opened: Opener) -> None:
+    os.symlink("/etc/passwd", repo.path / "link.md")
+    oid = repo.commit("link")
+    git = opened(repo.path)
+    (entry,) = git.entries(oid)
+    assert entry.mode == 0o120000 and git.read(entry.oid) == b"/etc/passwd"
+
+
+def test_line_endings_and_raw_bytes_come_through_unchanged(repo: Repo, opened: Opener) -> None:
+    data = b"a\r\nb\r\n\0\xff"
+    repo.write(".gitattributes", "*.md text eol=crlf\n")
+    oid = git_hash(repo, data)
+    assert opened(repo.path).read(oid) == data
+
+
+def git_hash(repo: Repo, data: bytes) -> str:
+    repo.write("raw", data)
+    return repo.git("hash-object", "-w", "--no-filters", "raw").strip()
+
+
+def test_missing_and_wrong_objects_are_told_apart_from_empty_ones(repo: Repo, opened: Opener) -> None:
+    oid = repo.commit("one", {"empty.md": ""})
+    git = opened(repo.path)
+    (entry,) = git.entries(oid)
+    missing = "1" * 40
+    assert list(git.read_many([entry.oid, missing, git.tree(oid)])) == [
+        (entry.oid, b""), (missing, None), (git.tree(oid), None),
+    ]  # fmt: skip
+    assert git.sizes([entry.oid, missing]) == {entry.oid: 0}
+    with pytest.raises(GitFailed):
+        git.read(missing)
+    with pytest.raises(UnknownRevision):
+        git.resolve("--all")
+    with pytest.raises(UnknownRevision):
+        git.resolve("no such\nrev")
+
+
+def test_blame_names_the_commit_and_line_a_line_came_from(repo: Repo, opened: Opener) -> None:
+    first = repo.commit("one", {"memory/é\t.md": "one\ntwo\n"})
+    repo.commit("two", {"memory/é\t.md": "zero\none\ntwo\n"})
+    repo.write("memory/é\t.md", "zero\none\nthree\n")
+    git = opened(repo.path)
+    (line,) = git.blame("memory/é\t.md", 2, 2)
+    assert (line.commit, line.source_line, line.source_path, line.text) == (first, 1, "memory/é\t.md", "one")
+    (line,) = git.blame("memory/é\t.md", 3, 3)
+    assert not line.commit.strip("0")
+
+
+def test_log_follows_paths_limits_and_exclusions(repo: Repo, opened: Opener) -> None:
+    one = repo.commit("one", {"a.md": "1\n"})
+    two = repo.commit("two", {"b.md": "1\n"})
+    three = repo.commit("three", {"a.md": "2\n"})
+    git = opened(repo.path)
+    assert [c.oid for c in git.log(["HEAD"])] == [three, two, one]
+    assert [c.oid for c in git.log(["HEAD"], ["a.md"])] == [three, one]
+    assert [c.oid for c in git.log(["HEAD", f"^{one}"], reverse=True)] == [two, three]
+    assert [c.oid for c in git.log(["HEAD"], limit=1)] == [three]
+    assert git.merge_base(one, three) == one and git.is_ancestor(one, three) and not git.is_ancestor(three, one)
+
+
+def test_a_blob_is_found_by_its_first_twelve_digits(repo: Repo, opened: Opener) -> None:
+    first = repo.commit("one", {"a.md": "old\n"})
+    repo.commit("two", {"a.md": "new\n"})
+    git = opened(repo.path)
+    (entry,) = git.entries(first)
+    assert git.find_blob("a.md", entry.oid[:12]) == entry.oid
+    assert git.find_blob("a.md", "0" * 12) is None and git.find_blob("a.md", "--all") is None
+
+
+def test_untracked_files_leave_out_what_is_ignored(repo: Repo, opened: Opener) -> None:
+    repo.commit("one", {".gitignore": "*.log\n"})
+    repo.write("x.log", "")
+    repo.write("memory/새 파일.md", "")
+    assert opened(repo.path).untracked() == ["memory/새 파일.md"]
+
+
+def test_only_the_users_own_settings_are_believed(repo: Repo, opened: Opener, isolated: Path) -> None:
+    repo.git("config", "mem.embedder", "http:evil")
+    repo.git("config", "--global", "mem.agent", "coder")
+    assert [(k, v) for k, v, _ in opened(repo.path).user_config()] == [("mem.agent", "coder")]
+
+
+def test_sha256_repositories_are_read(tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "wide", True, "--object-format=sha256")
+    oid = repo.commit("one", {"MEMORY.md": "- a\n"})
+    git = open_repository(repo.path, os.environ)
+    (entry,) = git.entries(oid)
+    assert len(oid) == 64 and git.object_format == "sha256" and git.hash_blob(b"- a\n") == entry.oid
+    assert git.changes("", oid)[0].path == "MEMORY.md"
+    git.close()
+
+
+def test_no_program_named_in_the_clones_configuration_runs(repo: Repo, tmp_path: Path) -> None:
+    first = repo.commit("one", {"MEMORY.md": "- a\n", ".gitattributes": "*.md diff=evil filter=evil\n"})
+    trap = tmp_path / "trap"
+    trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\ncat\n")
+    trap.chmod(0o755)
+    for key in ("core.fsmonitor", "diff.external", "diff.evil.textconv", "filter.evil.smudge", "core.sshCommand",
+                "gpg.program", "diff.evil.command"):  # fmt: skip
+        repo.git("config", key, str(trap))
+    repo.git("config", "log.showSignature", "true")
+    (tmp_path / "ran").unlink(missing_ok=True)
+    git = open_repository(repo.path, os.environ)
+    git.entries(first), git.staged(), git.staged_changes(), git.untracked(), git.changes("", first)
+    list(git.log(["HEAD"])), git.blame("MEMORY.md", 1, 1, "HEAD"), git.find_blob("MEMORY.md", "0" * 12)
+    git.close()
+    assert not (tmp_path / "ran").exists()
+
+
+def test_outside_a_repository_the_error_says_what_to_type(tmp_path: Path) -> None:
+    with pytest.raises(NotARepository) as error:
+        discover(tmp_path, {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)})
+    assert "git mem init" in error.value.hint

@@ -1,0 +1,60 @@
+"""A real repository in a temporary folder, driven by the real git and the real command line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+SOURCE = Path(__file__).parent.parent
+
+
+class Repo:
+    """A work tree. `git` and `mem` raise on failure unless `check=False`; output is text."""
+
+    def __init__(self, path: Path, init: bool = True, *options: str) -> None:
+        self.path = path
+        path.mkdir(parents=True, exist_ok=True)
+        if init:
+            self.git("init", "-q", "-b", "main", *options)
+
+    def run(
+        self, *command: str, input: str | None = None, check: bool = True, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            command, cwd=self.path, input=input, capture_output=True, text=True, encoding="utf-8",
+            errors="surrogateescape", env={**os.environ, **(env or {})}, timeout=300,
+        )  # fmt: skip
+        if check and done.returncode != 0:
+            raise AssertionError(f"{command} exited {done.returncode}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def git(
+        self, *args: str, input: str | None = None, check: bool = True, env: Mapping[str, str] | None = None
+    ) -> str:
+        return self.run("git", *args, input=input, check=check, env=env).stdout
+
+    def mem(
+        self, *args: str, input: str | None = None, check: bool = True, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        return self.run(sys.executable, "-m", "gitmem", *args, input=input, check=check, env=env)
+
+    def write(self, path: str, text: str | bytes) -> Path:
+        target = self.path / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return target
+
+    def read(self, path: str) -> str:
+        return (self.path / path).read_text(encoding="utf-8")
+
+    def commit(self, message: str = "change", files: Mapping[str, str | bytes] | None = None, date: str = "") -> str:
+        """Write `files`, stage everything, commit without hooks; the new oid. `date` is ISO 8601."""
+        for path, text in (files or {}).items():
+            self.write(path, text)
+        self.git("add", "-A")
+        env = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date} if date else {}
+        self.git("commit", "-q", "--no-verify", "--allow-empty", "-m", message, env=env)
+        return self.git("rev-parse", "HEAD").strip()
