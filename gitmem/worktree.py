@@ -21,9 +21,7 @@ from gitmem.errors import GitMemError, Locked, OutsideRepository
 def relative(root: Path, path: str, cwd: Path | None = None) -> str:
     """The repository-relative spelling of a path a person typed in `cwd`. Raises OutsideRepository."""
     at = cwd or root
-    joined = os.path.normpath(os.path.join(at, path))
-    inside = os.path.relpath(joined, root) if not joined.startswith(str(root)) else joined[len(str(root)) :].lstrip("/")
-    return _checked(inside or ".")
+    return _checked(os.path.relpath(os.path.join(at, path), root))
 
 
 def _checked(path: str) -> str:

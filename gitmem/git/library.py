@@ -61,7 +61,7 @@ class LibraryRepository(BinaryRepository):
         import os
 
         for item in tree:
-            path = prefix + item.raw_name
+            path = prefix + (item.raw_name or b"")
             if item.filemode in BLOB_MODES:
                 found.append(Entry(os.fsdecode(path), item.filemode, str(item.id)))
             elif isinstance(item, pygit2.Tree):

@@ -1,0 +1,71 @@
+"""Work-tree files: nothing outside is touched, no link followed, nothing half-written."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from gitmem.errors import GitMemError, Locked, OutsideRepository
+from gitmem.worktree import locked, read_bytes, relative, resolve, state_dir, write_atomic
+
+
+@pytest.mark.parametrize(
+    "path", ["../x", "/etc/passwd", "a/../../x", ".git/config", "memory/.GIT/config", "a\0b", ".git"]
+)
+def test_no_spelling_leaves_the_repository(tmp_path: Path, path: str) -> None:
+    with pytest.raises(OutsideRepository):
+        resolve(tmp_path, path)
+    with pytest.raises(OutsideRepository):
+        write_atomic(tmp_path, path, b"x")
+
+
+def test_symbolic_links_are_not_followed(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (tmp_path / "secret").write_text("s")
+    os.symlink(tmp_path / "secret", root / "link.md")
+    os.symlink(tmp_path, root / "folder")
+    for path in ("link.md", "folder/secret"):
+        with pytest.raises(OutsideRepository):
+            read_bytes(root, path)
+        with pytest.raises(OutsideRepository):
+            write_atomic(root, path, b"x")
+    os.mkfifo(root / "pipe.md")
+    with pytest.raises(OutsideRepository):
+        read_bytes(root, "pipe.md")
+
+
+def test_a_typed_path_is_taken_from_the_current_folder(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    assert relative(tmp_path, "a.md", tmp_path / "memory") == "memory/a.md"
+    assert relative(tmp_path, str(tmp_path / "MEMORY.md")) == "MEMORY.md"
+    with pytest.raises(OutsideRepository):
+        relative(tmp_path, "../../a.md", tmp_path / "memory")
+    with pytest.raises(OutsideRepository):
+        relative(tmp_path, str(tmp_path) + "-other/a.md")
+
+
+def test_writing_keeps_the_mode_and_leaves_no_temporary_file(tmp_path: Path) -> None:
+    write_atomic(tmp_path, "memory/새.md", b"one")
+    os.chmod(tmp_path / "memory/새.md", 0o640)
+    write_atomic(tmp_path, "memory/새.md", b"two")
+    assert read_bytes(tmp_path, "memory/새.md") == b"two"
+    assert (tmp_path / "memory/새.md").stat().st_mode & 0o777 == 0o640
+    assert os.listdir(tmp_path / "memory") == ["새.md"]
+
+
+def test_a_lock_is_held_against_others_and_given_back(tmp_path: Path) -> None:
+    with locked(tmp_path, "index"), pytest.raises(Locked), locked(tmp_path, "index", wait=0):
+        pass
+    with locked(tmp_path, "index", wait=0):
+        pass
+    assert state_dir(tmp_path).stat().st_mode & 0o777 == 0o700
+
+
+def test_a_state_folder_that_is_a_link_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    os.symlink(tmp_path / "elsewhere", tmp_path / "gitmem")
+    with pytest.raises(GitMemError):
+        state_dir(tmp_path)
