@@ -7,7 +7,17 @@ from datetime import date
 import pytest
 
 from gitmem.files import (
-    Kind, Layout, agent_of, daily_path, holds_instructions, in_default_corpus, is_memory, kind, layout_of, log_date, twins,
+    Kind,
+    Layout,
+    agent_of,
+    daily_path,
+    holds_instructions,
+    in_default_corpus,
+    is_memory,
+    kind,
+    layout_of,
+    log_date,
+    twins,
 )  # fmt: skip
 
 
