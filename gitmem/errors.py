@@ -67,6 +67,10 @@ class IndexUnusable(GitMemError):
     """The search index cannot be opened, read or written."""
 
 
+class IndexDamaged(IndexUnusable):
+    """The index file cannot be trusted: delete it and build it again from Git."""
+
+
 class ModelUnavailable(GitMemError):
     """An embedder or a language model is missing, broken or not what it says."""
 

@@ -1,0 +1,211 @@
+"""What search and status read from the index. Numbers, paths and oids only: no text of memory comes from here."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from gitmem.db.opening import drop_copy, extension, translated
+from gitmem.db.values import Place, Shape, Snapshot, bits, int8, norm, unpack_shape
+from gitmem.errors import IndexDamaged
+from gitmem.schema import EMBEDDER_SHIFT
+
+OVERFETCH = 10  # candidates of the binary scan for each vector asked for, rescored exactly
+
+
+class Index:
+    """An open index; for one thread. Readers never wait for a writer nor it for them."""
+
+    def __init__(self, connection: apsw.Connection, path: Path, frozen: bool, copy: Path | None = None) -> None:
+        self._db = connection
+        self._copy = copy
+        self._vectors = False
+        self.path = path
+        self.frozen = frozen
+
+    def close(self) -> None:
+        """Close; SQLite folds the write-ahead log in when the last connection goes."""
+        with translated():
+            self._db.close()
+        drop_copy(self._copy)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """One consistent state for several reads, whatever a writer does meanwhile."""
+        with translated():
+            self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            with translated():
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+
+    def _rows(self, sql: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        with translated():
+            return self._db.execute(sql, values).fetchall()
+
+    # -- snapshots -------------------------------------------------------------------------------------------
+
+    def snapshot(self, key: str) -> Snapshot | None:
+        """The snapshot of that key (`indexer.tree_key`, `indexer.work_tree_key`); None where never indexed."""
+        rows = self._rows("SELECT id, norms FROM snapshot WHERE key = ?", (key,))
+        return Snapshot(rows[0][0], key, bytes(rows[0][1])) if rows else None
+
+    def select(
+        self, snapshot: Snapshot, keep: Callable[[str], bool] | None = None, *, everything: bool = False
+    ) -> bytes:
+        """Norms of the chunks at the paths `keep` accepts; in the default corpus only, unless `everything`.
+
+        `select(snapshot)` is `snapshot.norms` and costs nothing.
+        """
+        if keep is None and not everything:
+            return snapshot.norms
+        rows = self._rows(
+            "SELECT path, blob FROM entry WHERE snapshot = ? AND corpus >= ?",
+            (snapshot.id, 0 if everything else 1),
+        )
+        return self._norms(blob for path, blob in rows if keep is None or keep(_path(path)))
+
+    def entries(self, snapshot: Snapshot) -> list[tuple[str, str]]:
+        """(path, oid) of every indexed file of the snapshot, in path order."""
+        rows = self._rows(
+            "SELECT path, oid FROM entry JOIN blob ON blob.id = entry.blob"
+            " WHERE snapshot = ? AND corpus >= 0 ORDER BY path",
+            (snapshot.id,),
+        )
+        return [(_path(path), oid.hex()) for path, oid in rows]
+
+    def places(self, snapshot: Snapshot, chunks: Iterable[int]) -> dict[int, list[Place]]:
+        """Where each of these chunks stands in the snapshot, in path order (a copied file gives more than one)."""
+        found: dict[int, list[Place]] = {}
+        for chunk in chunks:
+            rows = self._rows(
+                "SELECT entry.path, blob.oid, first, last, heading, ordinal, corpus FROM place"
+                " JOIN entry ON entry.blob = place.blob AND entry.snapshot = ?2"
+                " JOIN blob ON blob.id = place.blob"
+                " WHERE place.chunk = ?1 AND corpus >= 0 ORDER BY entry.path, ordinal",
+                (chunk, snapshot.id),
+            )
+            found[chunk] = [
+                Place(chunk, _path(path), oid.hex(), first, last, heading, ordinal, corpus > 0)
+                for path, oid, first, last, heading, ordinal, corpus in rows
+            ]
+        return found
+
+    def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int]]:
+        """(chunk, first line, last line) of the chunks around one, within a blob, in order."""
+        return self._rows(
+            "SELECT chunk, first, last FROM place WHERE blob = (SELECT id FROM blob WHERE oid = ?)"
+            " AND ordinal BETWEEN ? AND ? ORDER BY ordinal",
+            (bytes.fromhex(oid), ordinal - reach, ordinal + reach),
+        )
+
+    def shapes(self, oids: Iterable[str]) -> dict[str, Shape]:
+        """The shape of each of these blobs that is indexed."""
+        found = {}
+        for oid in oids:
+            rows = self._rows("SELECT shape FROM blob WHERE oid = ?", (bytes.fromhex(oid),))
+            if rows:
+                try:
+                    found[oid] = unpack_shape(rows[0][0])
+                except ValueError:
+                    raise IndexDamaged("the index is damaged (shape).", "'git mem index' builds it again.") from None
+        return found
+
+    # -- the lexical lane ------------------------------------------------------------------------------------
+
+    def frequency(self, term: str) -> int:
+        """In how many chunks of the whole index a word of `query.terms` occurs: no snapshot has more."""
+        rows = self._rows("SELECT doc FROM vocabulary WHERE term = ?", (term,))
+        return int(rows[0][0]) if rows else 0
+
+    def postings(self, term: str) -> list[tuple[int, str]]:
+        """(chunk id, "heading" or "body") once for each occurrence, by ascending id, in the whole index.
+
+        What is left after filtering by norms gives this snapshot's document and term frequencies.
+        """
+        return self._rows("SELECT doc, col FROM instance WHERE term = ?", (term,))
+
+    def starting(self, prefix: str, limit: int = 20) -> list[tuple[str, int]]:
+        """(word, chunks) of words with a prefix, in alphabetical order."""
+        return self._rows(
+            "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ? LIMIT ?",
+            (prefix, prefix + "\U0010ffff", limit),
+        )
+
+    # -- the vector lane -------------------------------------------------------------------------------------
+
+    def in_force(self) -> str | None:
+        """Name of the embedder whose vectors `nearest` compares: embed the question with that one."""
+        rows = self._rows("SELECT name FROM embedder WHERE in_force = 1")
+        return rows[0][0] if rows else None
+
+    def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
+        """The k chunks of `norms` nearest to a vector (float32, little-endian): (chunk id, cosine), best first.
+
+        A binary scan, then exact rescoring of `OVERFETCH * k` by int8. Empty when the vector is not of the
+        embedder in force.
+        """
+        low = self._first_vector(vector)
+        if low is None:
+            return []
+        return self._rows(
+            "SELECT id - ?1, 1 - vec_distance_cosine(vec_int8(value), vec_int8(?2)) AS cosine FROM vector"
+            " WHERE id IN (SELECT id FROM code WHERE id >= ?1 AND id < ?3"
+            "  AND substr(?4, id - ?1 + 1, 1) > x'00'"
+            "  ORDER BY vec_distance_hamming(vec_bit(bits), vec_bit(?5)) LIMIT ?6)"
+            " ORDER BY cosine DESC, id LIMIT ?7",
+            (low, int8(vector), low + (1 << EMBEDDER_SHIFT), norms, bits(vector), k * OVERFETCH, k),
+        )
+
+    def cosines(self, vector: bytes, chunks: Iterable[int]) -> dict[int, float]:
+        """Cosine of each of these chunks with a vector: the vector score of what the other lane found."""
+        low = self._first_vector(vector)
+        ids = array("q", () if low is None else (low + chunk for chunk in chunks))
+        if not ids:
+            return {}
+        rows = self._rows(
+            "SELECT id - ?1, 1 - vec_distance_cosine(vec_int8(value), vec_int8(?2)) FROM vector"
+            " WHERE id IN (SELECT value FROM carray(?3))",
+            (low, int8(vector), apsw.carray(ids)),
+        )
+        return dict(rows)  # type: ignore[arg-type]
+
+    def _first_vector(self, vector: bytes) -> int | None:
+        """The id of chunk 0 of the embedder in force; None when the vector is none of its."""
+        rows = self._rows("SELECT id, dims FROM embedder WHERE in_force = 1")
+        if not rows or len(vector) != 4 * rows[0][1] or not any(vector):
+            return None
+        if not self._vectors:
+            with translated():
+                self._db.enable_load_extension(True)
+                try:
+                    self._db.load_extension(extension())
+                finally:
+                    self._db.enable_load_extension(False)
+            self._vectors = True
+        return int(rows[0][0]) << EMBEDDER_SHIFT
+
+    def _norms(self, blobs: Iterable[int]) -> bytes:
+        """Norms of the chunks of these blobs (row ids)."""
+        ids = array("q", set(blobs))
+        norms = bytearray(1 + int(self._rows("SELECT coalesce(max(id), 0) FROM chunk")[0][0]))
+        if ids:
+            for chunk, length in self._rows(
+                "SELECT DISTINCT chunk, length FROM place JOIN chunk ON chunk.id = place.chunk"
+                " WHERE blob IN (SELECT value FROM carray(?))",
+                (apsw.carray(ids),),
+            ):
+                norms[chunk] = norm(length)
+        return bytes(norms)
+
+
+def _path(stored: bytes) -> str:
+    """Paths are stored as Git's bytes: not every one of them is UTF-8."""
+    return stored.decode("utf-8", "surrogateescape")

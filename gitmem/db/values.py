@@ -1,0 +1,138 @@
+"""What goes into the index and what comes out, as values; and how a vector, a shape and a length are stored."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from dataclasses import dataclass
+
+from gitmem.schema import LENGTH_STEP
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A set of (path, blob) that can be searched. `norms[chunk id]` is 0 outside it (ids past its end too)."""
+
+    id: int
+    key: str
+    norms: bytes
+
+    @property
+    def chunks(self) -> int:
+        """How many distinct chunks."""
+        return len(self.norms) - self.norms.count(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a chunk stands: lines `start`..`end` of blob `oid` at `path`; `heading` is a line number or 0.
+
+    `corpus` is False for the files a search looks into only when `--path` names them.
+    """
+
+    chunk: int
+    path: str
+    oid: str
+    start: int
+    end: int
+    heading: int
+    ordinal: int
+    corpus: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a blob is built, by line numbers: `headings` as (line, level), `fences` and `tables` as (first, last).
+
+    `front` is the line that closes the front matter, 0 without one; `keys` its values as strings, a list's one
+    by one (`type`, `tags`, `until`, `aliases` ...).
+    """
+
+    headings: tuple[tuple[int, int], ...] = ()
+    fences: tuple[tuple[int, int], ...] = ()
+    tables: tuple[tuple[int, int], ...] = ()
+    front: int = 0
+    keys: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """One chunk of a blob on its way in. Words are `query.terms` joined by spaces; `text` is what is embedded."""
+
+    hash: bytes
+    start: int
+    end: int
+    heading: int
+    heading_words: str
+    body_words: str
+    length: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlobRow:
+    """One parsed blob on its way in; no chunks where `skipped` gives the reason."""
+
+    oid: str
+    bytes: int
+    secrets: int
+    skipped: str
+    shape: Shape
+    chunks: tuple[ChunkRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRow:
+    """One path of a snapshot; `stat` is "" outside a work tree."""
+
+    path: str
+    oid: str
+    corpus: int
+    stat: str = ""
+
+
+def norm(length: int) -> int:
+    """The byte of a chunk of that many words; 0 is kept for "not in the snapshot"."""
+    return min(255, max(0, length) // LENGTH_STEP + 1)
+
+
+def pack_shape(shape: Shape) -> str:
+    """Compact JSON, "" for a shape with nothing in it."""
+    if shape == Shape():
+        return ""
+    fields = [shape.headings, shape.fences, shape.tables, shape.front, shape.keys]
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+
+
+def unpack_shape(text: str) -> Shape:
+    """The reverse of `pack_shape`. Raises ValueError for a text it did not write."""
+    if not text:
+        return Shape()
+    try:
+        headings, fences, tables, front, keys = json.loads(text)
+        return Shape(
+            tuple((int(a), int(b)) for a, b in headings),
+            tuple((int(a), int(b)) for a, b in fences),
+            tuple((int(a), int(b)) for a, b in tables),
+            int(front),
+            tuple((str(a), str(b)) for a, b in keys),
+        )
+    except (TypeError, RecursionError) as error:
+        raise ValueError("not a shape") from error
+
+
+def int8(vector: bytes) -> bytes:
+    """A float32 vector as int8, its largest component at 127: a cosine does not see the scale."""
+    values = array("f", vector)
+    top = max(map(abs, values), default=0.0)
+    if not 0.0 < top < float("inf"):
+        return bytes(len(values))
+    scale = 127.0 / top
+    return array("b", [int(x * scale + 128.5) - 128 for x in values]).tobytes()
+
+
+def bits(vector: bytes) -> bytes:
+    """The signs of a float32 vector, eight a byte, padded with zeros."""
+    text = "".join(["1" if x > 0 else "0" for x in array("f", vector)])
+    text += "0" * (-len(text) % 8)
+    return int(text or "0", 2).to_bytes(len(text) // 8, "big")
