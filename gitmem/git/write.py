@@ -90,3 +90,11 @@ def commit_paths(
     head = repo.head()
     assert head is not None
     return head
+
+
+def init_repository(folder: Path, environ: Mapping[str, str]) -> None:
+    """`git init` in a folder that exists; the user's init.defaultBranch and templates apply."""
+    env = {name: value for name, value in environ.items() if name not in (*HOOK_VIEW, "GIT_DIR", "GIT_WORK_TREE")}
+    done = subprocess.run(["git", "init", "--quiet", str(folder)], capture_output=True, env=env, check=False)
+    if done.returncode != 0:
+        raise GitFailed(f"git init failed: {first_line(os.fsdecode(done.stderr))}")

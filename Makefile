@@ -1,0 +1,47 @@
+# Two commands do everything on a machine with Python 3.11+, make, git and a C/C++ compiler: make demo, make test.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+# llama-cpp-python comes as source only: its wheel is built once (minutes) and then taken from pip's own cache.
+export CMAKE_BUILD_PARALLEL_LEVEL ?= 2
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test lint types docs bench stress clean
+
+demo: $(VENV)/.base                 ## build a memory repository from examples/ and use it
+	@$(BIN)/python tools/demo.py
+
+test: $(VENV)/.dev lint types       ## lint, types and all tests
+	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+docs: $(VENV)/.dev                  ## write docs/cli.md, docs/config.md and the man pages from the code
+	$(BIN)/python tools/docs.py
+
+bench: $(VENV)/.dev                 ## measure; GITMEM_BENCH_DATA names the folder of the development sets
+	$(BIN)/python -m bench $(ARGS)
+
+stress: $(VENV)/.dev                ## the large and long runs
+	$(BIN)/python -m pytest -n auto -m stress $(ARGS)
+
+$(VENV)/bin/pip:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+
+$(VENV)/.base: $(VENV)/bin/pip pyproject.toml
+	$(BIN)/pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.base
+	$(BIN)/pip install --quiet --group dev --editable ".[llama,remote,mcp,watch]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .demo dist build

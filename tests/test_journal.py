@@ -1,0 +1,91 @@
+"""`git mem init` and `git mem add`: laid out once, appended for ever, nothing overwritten."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.harness import Repo
+
+NOW = {"GITMEM_NOW": "2026-02-05T14:30:00"}
+
+
+def test_init_in_a_new_folder_makes_a_repository_and_commits_nothing(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "gitmem", "init", str(tmp_path / "새 기억"), "--json"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    answer = json.loads(done.stdout)
+    assert answer["initialised"] and "MEMORY.md" in answer["written"]
+    repo = Repo(tmp_path / "새 기억", init=False)
+    assert repo.git("rev-list", "--all") == "" and repo.git("status", "--porcelain").count("??") >= 5
+    assert "Never store" in repo.read("AGENTS.md") and (repo.path / "memory").is_dir()
+
+
+def test_init_twice_overwrites_nothing(repo: Repo) -> None:
+    repo.write("MEMORY.md", "- mine\n")
+    repo.write(".gitattributes", "*.png binary")
+    repo.mem("init", "--lang", "ko")
+    again = json.loads(repo.mem("init", "--json").stdout)
+    assert repo.read("MEMORY.md") == "- mine\n" and again["written"] == [] and not again["initialised"]
+    assert repo.read(".gitattributes").startswith("*.png binary\n") and "merge=gitmem" in repo.read(".gitattributes")
+    assert "저장하지 않는" in repo.read("AGENTS.md")
+
+
+def test_init_dry_run_writes_nothing(repo: Repo) -> None:
+    repo.mem("init", "--dry-run")
+    assert os.listdir(repo.path) == [".git"]
+
+
+def test_a_log_entry_goes_under_date_and_time(repo: Repo) -> None:
+    first = repo.mem("add", "배포 완료", env=NOW).stdout.strip()
+    second = repo.mem("add", "rolled", "back", env=NOW).stdout.strip()
+    assert (first, second) == ("memory/2026-02-05.md:5", "memory/2026-02-05.md:6")
+    assert repo.read("memory/2026-02-05.md") == "# 2026-02-05\n\n## 14:30\n\n- 배포 완료\n- rolled back\n"
+    later = {"GITMEM_NOW": "2026-02-05T15:00:00"}
+    repo.mem("add", "x", "--topic", "deploy", "--tag", "ops", env=later)
+    assert repo.read("memory/2026-02-05.md").endswith("\n\n## 15:00 - deploy\n\n- x <!-- mem tags=ops -->\n")
+
+
+def test_an_agent_has_its_own_log(repo: Repo) -> None:
+    assert repo.mem("add", "x", "--agent", "coder", env=NOW).stdout == "memory/2026-02-05.coder.md:5\n"
+
+
+def test_lasting_facts_go_to_memory_lessons_to_agents(repo: Repo) -> None:
+    repo.mem("init", "--lang", "en")
+    where = repo.mem("add", "--type", "decision", "We use REST webhooks", env=NOW).stdout.strip()
+    path, line = where.split(":")
+    assert path == "MEMORY.md"
+    lines = repo.read("MEMORY.md").split("\n")
+    assert lines[int(line) - 1] == "- We use REST webhooks <!-- mem type=decision -->"
+    assert repo.mem("add", "--type", "decision", "We use  REST webhooks", env=NOW).stdout.strip() == where
+    assert repo.mem("add", "--type", "lesson", "Look at the log first").stdout.startswith("AGENTS.md:")
+    assert repo.read("AGENTS.md").endswith("## Lessons\n\n- Look at the log first <!-- mem type=lesson -->\n")
+    assert repo.mem("add", "--type", "lesson", "`make` needs -j2").stdout.startswith("TOOLS.md:")
+
+
+def test_text_comes_from_standard_input_too(repo: Repo) -> None:
+    repo.mem("add", "-", input="한 줄\n두 줄\n", env=NOW)
+    assert repo.read("memory/2026-02-05.md").endswith("- 한 줄 두 줄\n")
+
+
+def test_nothing_is_written_outside_the_repository(repo: Repo, tmp_path: Path) -> None:
+    os.symlink(tmp_path / "out.md", repo.path / "link.md")
+    for to in ("../out.md", "/tmp/out.md", ".git/x.md", "link.md"):
+        done = repo.mem("add", "x", "--to", to, check=False)
+        assert done.returncode == 3 and "Traceback" not in done.stderr, to
+    assert not (tmp_path / "out.md").exists()
+    assert repo.mem("add", "x", "--to", "notes.txt", check=False).returncode == 2
+    assert repo.mem("add", "  ", check=False).returncode == 2
+
+
+def test_ten_writers_at_once_lose_nothing(repo: Repo) -> None:
+    command = [sys.executable, "-m", "gitmem", "add"]
+    env = {**os.environ, **NOW}
+    writers = [subprocess.Popen([*command, f"entry {n}"], cwd=repo.path, env=env, stdout=subprocess.DEVNULL) for n in range(10)]
+    assert [writer.wait() for writer in writers] == [0] * 10
+    text = repo.read("memory/2026-02-05.md")
+    assert all(f"- entry {n}\n" in text for n in range(10)) and text.count("## ") == 1
