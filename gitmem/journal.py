@@ -100,9 +100,9 @@ def _with_fact(old: bytes, text: str, meta: Meta) -> tuple[str, int]:
     known = memory.find(fact_id(text))
     if known is None:
         memory = facts.add(memory, text, meta)
-        known = facts.parse(memory.data).find(fact_id(text))
+        known = facts.parse(memory.data()).find(fact_id(text))
     assert known is not None
-    return memory.data.decode("utf-8", "surrogateescape"), known.fact.line
+    return memory.data().decode("utf-8", "surrogateescape"), known.fact.line
 
 
 def _through_the_gate(text: str, path: str, config: Config) -> str:
