@@ -17,6 +17,7 @@ from gitmem import __version__
 from gitmem.commands import COMMANDS, SECTIONS
 from gitmem.errors import Exit, GitMemError
 
+COMPLETE = "_GIT_MEM_COMPLETE"
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -78,7 +79,7 @@ def main(argv: list[str] | None = None) -> NoReturn:
 def run(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code. Never raises."""
     try:
-        code = main_command.main(args=argv, prog_name="git mem", standalone_mode=False)
+        code = main_command.main(args=argv, prog_name="git mem", complete_var=COMPLETE, standalone_mode=False)
         sys.stdout.flush()
         return int(code or 0)
     except click.exceptions.Exit as stop:

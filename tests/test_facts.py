@@ -62,7 +62,27 @@ def test_any_bytes_parse_and_come_back_as_they_were(data: bytes) -> None:
     assert facts.parse(data).data() == data
 
 
-@given(st.lists(st.sampled_from(["- a\n", "- b\r\n", "  - c\n", "```\n", "# H\n", "\n", "x\n", "---\n", "<!--\n", "-->\n", "\t- d", "- e <!-- mem type=rule -->\n"]), max_size=25))
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "- a\n",
+                "- b\r\n",
+                "  - c\n",
+                "```\n",
+                "# H\n",
+                "\n",
+                "x\n",
+                "---\n",
+                "<!--\n",
+                "-->\n",
+                "\t- d",
+                "- e <!-- mem type=rule -->\n",
+            ]
+        ),
+        max_size=25,
+    )
+)
 def test_adding_removes_no_line_and_the_fact_is_found_again(parts: list[str]) -> None:
     before = facts.parse("".join(parts).encode())
     after = facts.add(before, "A new thing.", [("type", "decision")])
@@ -83,12 +103,23 @@ def test_a_new_fact_goes_under_the_heading_of_its_type_newest_first() -> None:
 
 def test_a_korean_heading_is_found_and_a_missing_one_is_made() -> None:
     memory = facts.parse("# 기억\n\n## 결정 사항\n\n- 하나\n".encode())
-    assert facts.add(memory, "둘", [("type", "decision")]).data().decode() == "# 기억\n\n## 결정 사항\n\n- 둘 <!-- mem type=decision -->\n- 하나\n"
-    assert facts.add(memory, "셋", [("type", "rule")]).data().decode().endswith("- 하나\n\n## Rules\n\n- 셋 <!-- mem type=rule -->\n")
+    assert (
+        facts.add(memory, "둘", [("type", "decision")]).data().decode()
+        == "# 기억\n\n## 결정 사항\n\n- 둘 <!-- mem type=decision -->\n- 하나\n"
+    )
+    assert (
+        facts.add(memory, "셋", [("type", "rule")])
+        .data()
+        .decode()
+        .endswith("- 하나\n\n## Rules\n\n- 셋 <!-- mem type=rule -->\n")
+    )
 
 
 def test_an_empty_file_gets_a_title_and_a_file_without_final_newline_gets_one() -> None:
-    assert facts.add(facts.parse(b""), "One.", [("type", "fact")]).data() == b"# Memory\n\n## Facts\n\n- One. <!-- mem type=fact -->\n"
+    assert (
+        facts.add(facts.parse(b""), "One.", [("type", "fact")]).data()
+        == b"# Memory\n\n## Facts\n\n- One. <!-- mem type=fact -->\n"
+    )
     assert facts.add(facts.parse(b"## Facts\n- old"), "One.").data() == b"## Facts\n- One.\n- old"
     assert facts.add(facts.parse(b"## Facts"), "One.").data() == b"## Facts\n\n- One.\n"
     assert facts.add(facts.parse(b"## Facts\nprose"), "One.").data() == b"## Facts\nprose\n\n- One.\n"
@@ -136,7 +167,10 @@ def test_an_expired_fact_moves_to_the_archive_of_its_year() -> None:
     after, moved = facts.expire(facts.parse(data), TODAY)
     assert texts(after) == ["now", "odd"]
     assert [m.path for m in moved] == ["memory/archive/2025.md"]
-    assert facts.archive(b"", moved) == b"# Archive 2025\n\n## Facts\n\n- old <!-- mem from=2025-12-01 until=2026-02-28 -->\n"
+    assert (
+        facts.archive(b"", moved)
+        == b"# Archive 2025\n\n## Facts\n\n- old <!-- mem from=2025-12-01 until=2026-02-28 -->\n"
+    )
     assert facts.archive(facts.archive(b"", moved), moved) == facts.archive(b"", moved)
 
 
@@ -164,7 +198,9 @@ def test_a_text_that_is_not_one_bullet_is_refused(text: str) -> None:
 
 
 def test_importance_and_until_that_cannot_be_read_mean_nothing() -> None:
-    memory = facts.parse(b"- a <!-- mem importance=nan until=x -->\n- b <!-- mem importance=7 -->\n- c <!-- mem importance=-1 -->\n")
+    memory = facts.parse(
+        b"- a <!-- mem importance=nan until=x -->\n- b <!-- mem importance=7 -->\n- c <!-- mem importance=-1 -->\n"
+    )
     assert [facts.importance(f) for f in memory.facts] == [facts.IMPORTANCE, 1.0, 0.0]
 
 

@@ -85,7 +85,9 @@ def test_nothing_is_written_outside_the_repository(repo: Repo, tmp_path: Path) -
 def test_ten_writers_at_once_lose_nothing(repo: Repo) -> None:
     command = [sys.executable, "-m", "gitmem", "add"]
     env = {**os.environ, **NOW}
-    writers = [subprocess.Popen([*command, f"entry {n}"], cwd=repo.path, env=env, stdout=subprocess.DEVNULL) for n in range(10)]
+    writers = [
+        subprocess.Popen([*command, f"entry {n}"], cwd=repo.path, env=env, stdout=subprocess.DEVNULL) for n in range(10)
+    ]
     assert [writer.wait() for writer in writers] == [0] * 10
     text = repo.read("memory/2026-02-05.md")
     assert all(f"- entry {n}\n" in text for n in range(10)) and text.count("## ") == 1

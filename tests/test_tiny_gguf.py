@@ -25,7 +25,12 @@ def test_llama_cpp_generates_with_one_and_embeds_with_the_other(tmp_path: Path) 
     assert isinstance(talker("the", max_tokens=8)["choices"][0]["text"], str)
 
     embedder = llama_cpp.Llama(
-        str(make_embedding_model(tmp_path / "em.gguf")), n_ctx=256, n_batch=256, n_ubatch=256, embedding=True, verbose=False
+        str(make_embedding_model(tmp_path / "em.gguf")),
+        n_ctx=256,
+        n_batch=256,
+        n_ubatch=256,
+        embedding=True,
+        verbose=False,
     )
     same, other = embedder.embed("memory fact"), embedder.embed("결정 하기로 한다")
     assert len(same) == len(other) == 64

@@ -8,7 +8,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
-WORDS = ["the", "of", "to", "and", "we", "use", "keep", "memory", "fact", "decision", "기억", "결정", "사실", "한다", "記憶"]
+WORDS = [
+    "the",
+    "of",
+    "to",
+    "and",
+    "we",
+    "use",
+    "keep",
+    "memory",
+    "fact",
+    "decision",
+    "기억",
+    "결정",
+    "사실",
+    "한다",
+    "記憶",
+]
 
 
 def make_language_model(path: Path, *, seed: int = 7, context: int = 4096, width: int = 64) -> Path:
@@ -72,7 +88,15 @@ def make_embedding_model(path: Path, *, seed: int = 7, context: int = 512, width
 
     rng = numpy.random.default_rng(seed)
     letters = [*"abcdefghijklmnopqrstuvwxyz0123456789.,:;!?-_/#()'\"", *"가나다라마바사아자차카타파하記憶事実"]
-    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"▁{w}" for w in dict.fromkeys([*WORDS, *letters])), *letters]
+    pieces = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        *(f"▁{w}" for w in dict.fromkeys([*WORDS, *letters])),
+        *letters,
+    ]
     kinds = [gguf.TokenType.CONTROL] * 5 + [gguf.TokenType.NORMAL] * (len(pieces) - 5)
 
     writer = gguf.GGUFWriter(str(path), "bert")

@@ -1,0 +1,192 @@
+"""Write docs/cli.md, docs/config.md and man/git-mem.1 from the code. `--check` only says whether they are current."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from gitmem import __version__  # noqa: E402
+from gitmem.cli import main_command  # noqa: E402
+from gitmem.commands import SECTIONS  # noqa: E402
+from gitmem.config import git_name, keys  # noqa: E402
+from gitmem.errors import Exit  # noqa: E402
+
+EXITS = {
+    Exit.DONE: "done; scan clean; search done, with or without hits",
+    Exit.FINDINGS: "findings: a check says no",
+    Exit.USAGE: "the words typed do not fit together",
+    Exit.CANNOT_RUN: "could not run: not a repository, bad setting, missing model, locked; the message says why",
+    Exit.BUG: "a bug: one line and the path of a log",
+    Exit.INTERRUPTED: "interrupted",
+}
+
+
+def commands() -> Iterator[tuple[str, str, click.Command]]:
+    """(section, name, command) in the order of the help."""
+    context = click.Context(main_command, info_name="git mem")
+    present = main_command.list_commands(context)
+    for section, names in SECTIONS.items():
+        for name in names:
+            if name in present:
+                found = main_command.get_command(context, name)
+                assert found is not None
+                if not found.hidden:
+                    yield section, name, found
+
+
+def walk(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    """A command and, for a group, its subcommands."""
+    yield name, command
+    if isinstance(command, click.Group):
+        for sub in sorted(command.commands):
+            yield from walk(f"{name} {sub}", command.commands[sub])
+
+
+def text_of(command: click.Command) -> str:
+    """The help text as paragraphs; `\\b` blocks stay as they are, marked by a leading form feed."""
+    help_text = (command.help or "").split("\f")[0]
+    lines = [line.strip() if "\b" not in help_text else line for line in help_text.strip().splitlines()]
+    return "\n".join(lines)
+
+
+def options(command: click.Command) -> list[tuple[str, str]]:
+    context = click.Context(command, info_name="x")
+    rows = []
+    for parameter in command.get_params(context):
+        record = parameter.get_help_record(context) if isinstance(parameter, click.Option) else None
+        if record is not None and parameter.name != "help":
+            rows.append((record[0], " ".join(record[1].split())))
+    return rows
+
+
+def usage(name: str, command: click.Command) -> str:
+    context = click.Context(command, info_name=f"git mem {name}")
+    return " ".join([f"git mem {name}", *command.collect_usage_pieces(context)])
+
+
+def cli_page() -> str:
+    out = [
+        "# Commands",
+        "",
+        "Generated from the code by `make docs`; a test keeps it so. Every command has `-h`.",
+        "",
+    ]
+    seen = ""
+    for section, name, command in commands():
+        if section != seen:
+            out += [f"## {section}", ""]
+            seen = section
+        for full, each in walk(name, command):
+            out += [f"### git mem {full}", "", f"    {usage(full, each)}", "", *markdown(each), ""]
+            rows = options(each)
+            if rows:
+                out += ["| option | meaning |", "|---|---|"]
+                out += [f"| `{cell(flag)}` | {cell(meaning)} |" for flag, meaning in rows]
+                out += [""]
+    out += ["## Exit codes", "", "| code | meaning |", "|---|---|"]
+    out += [f"| {int(code)} | {meaning} |" for code, meaning in EXITS.items()]
+    return "\n".join(out) + "\n"
+
+
+def cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def markdown(command: click.Command) -> list[str]:
+    out = []
+    for block in re.split(r"\n\s*\n", text_of(command)):
+        lines = block.splitlines()
+        if lines and lines[0].strip() == "\b":
+            out += ["", *(f"    {line.strip()}" for line in lines[1:])]
+        else:
+            out += ["", " ".join(line.strip() for line in lines)]
+    return out[1:]
+
+
+def config_page() -> str:
+    out = [
+        "# Settings",
+        "",
+        "Generated from the code by `make docs`. `git mem config --list` shows the values in force and their origin.",
+        "",
+        "`git config --global mem.KEY VALUE` makes a setting: system, global and command scope (`git -c`) are read.",
+        "The repository's own `.git/config` is not, because it may have come with a clone. `.gitmem.toml` is tracked,",
+        "so it is everybody's, and can only tighten: a key with a place there is combined as the table says.",
+        "",
+        "| key | default | meaning | in .gitmem.toml |",
+        "|---|---|---|---|",
+    ]
+    how = {"union": "adds", "min": "may lower", "max": "may raise", "or": "may turn on"}
+    for name, meta in keys():
+        default = meta["default"]
+        place = f"`{meta['tracked']}` ({how[meta['tighten']]})" if meta["tracked"] else ""
+        choices = f" One of {', '.join(meta['choices'])}." if meta["choices"] else ""
+        out.append(f"| `{git_name(name)}` | {value(default)} | {cell(meta['doc'])}{choices} | {place} |")
+    return "\n".join(out) + "\n"
+
+
+def value(default: object) -> str:
+    if isinstance(default, tuple):
+        return " ".join(f"`{item}`" for item in default)
+    shown = str(default).lower() if isinstance(default, bool) else str(default)
+    return f"`{shown}`" if shown else ""
+
+
+def roff(text: str) -> str:
+    escaped = text.replace("\\", "\\e").replace("-", "\\-")
+    return "\n".join("\\&" + line if line.startswith((".", "'")) else line for line in escaped.splitlines())
+
+
+def man_page() -> str:
+    out = [f'.TH GIT\\-MEM 1 "" "git\\-mem {__version__}" "Git Manual"', ".SH NAME"]
+    out += ["git\\-mem \\- memory for AI agents, as plain Markdown in Git", ".SH SYNOPSIS"]
+    out += [".B git mem", "[\\-C DIR] COMMAND [ARGS]...", ".SH DESCRIPTION"]
+    out += ["Keeps an agent's memory as Markdown in a Git repository: searched, gated, promoted and reviewed."]
+    out += [roff("'git mem COMMAND -h' shows the help of one command.")]
+    seen = ""
+    for section, name, command in commands():
+        if section != seen:
+            out.append(f".SH {section.upper()}")
+            seen = section
+        for full, each in walk(name, command):
+            out += [f".SS git mem {roff(full)}", ".nf", roff(usage(full, each)), ".fi"]
+            for paragraph in markdown(each):
+                if paragraph.startswith("    "):
+                    out += [".nf", roff(paragraph), ".fi"]
+                else:
+                    out.append(".PP" if not paragraph else roff(paragraph))
+            for flag, meaning in options(each):
+                out += [".TP", f".B {roff(flag)}", roff(meaning)]
+    out += [".SH EXIT STATUS"]
+    for code, meaning in EXITS.items():
+        out += [".TP", f".B {int(code)}", roff(meaning)]
+    return "\n".join(out) + "\n"
+
+
+PAGES = {"docs/cli.md": cli_page, "docs/config.md": config_page, "man/git-mem.1": man_page}
+
+
+def main() -> int:
+    stale = []
+    for path, write in PAGES.items():
+        target, text = ROOT / path, write()
+        if not target.exists() or target.read_text(encoding="utf-8") != text:
+            stale.append(path)
+            if "--check" not in sys.argv:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(text, encoding="utf-8")
+    if stale and "--check" in sys.argv:
+        print(f"not current: {', '.join(stale)}; run 'make docs'")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
