@@ -132,6 +132,18 @@ class Index:
         """
         return self._rows("SELECT doc, col FROM instance WHERE term = ?", (term,))
 
+    def occurrences(self, term: str) -> list[tuple[int, str, int]]:
+        """(chunk id, "heading" or "body", position) of every occurrence of a word, by ascending id and position."""
+        return self._rows("SELECT doc, col, offset FROM instance WHERE term = ?", (term,))
+
+    def lines(self, chunks: Iterable[int]) -> dict[int, bytes]:
+        """The records of the lines of these chunks (`lines.unpack` reads them)."""
+        ids = array("q", chunks)
+        if not ids:
+            return {}
+        rows = self._rows("SELECT id, lines FROM chunk WHERE id IN (SELECT value FROM carray(?))", (apsw.carray(ids),))
+        return dict(rows)  # type: ignore[arg-type]
+
     def starting(self, prefix: str, limit: int = 20) -> list[tuple[str, int]]:
         """(word, chunks) of words with a prefix, in alphabetical order."""
         return self._rows(

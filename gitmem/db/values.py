@@ -57,7 +57,8 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
-    """One chunk of a blob on its way in. Words are `query.terms` joined by spaces; `text` is what is embedded."""
+    """One chunk of a blob on its way in. Words are `query.terms` joined by spaces, of the body those of its units
+    (`lines.split`), in order; `lines` is `lines.pack` of them; `text` is what is embedded."""
 
     hash: bytes
     start: int
@@ -66,6 +67,7 @@ class ChunkRow:
     heading_words: str
     body_words: str
     length: int
+    lines: bytes
     text: str
 
 

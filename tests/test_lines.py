@@ -1,0 +1,46 @@
+"""The units of a chunk and their packed record."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitmem import lines
+from gitmem.lines import pack, split, unpack
+from gitmem.query import terms
+
+
+def test_a_bullet_with_its_continuation_is_one_unit_and_so_is_a_fence() -> None:
+    text = "# H\n\n- one\n  more\n- two: why?\n\n```\na\n\n- b\n```\n| x | y |\n|---|---|\n| 1 | 2 |\nlast"
+    units = split(text.split("\n"))
+    assert [(unit.first, unit.last) for unit in units] == [(0, 0), (2, 3), (4, 4), (6, 10), (11, 11), (13, 13), (14, 14)]
+    assert units[0].flags & lines.HEADING and units[3].flags & lines.FENCE and units[4].flags & lines.ROW
+    assert units[2].flags & lines.ASKS and units[2].label == 1
+
+
+def test_an_unclosed_fence_ends_with_the_chunk() -> None:
+    assert [(unit.first, unit.last) for unit in split(["a", "```", "b", "", "c"])] == [(0, 0), (1, 4)]
+
+
+@pytest.mark.parametrize("line", ["We met yesterday.", "2023-05-07", "지난주에 정했다", "5月に決めた"])
+def test_a_line_that_says_when_is_known(line: str) -> None:
+    assert split([line])[0].flags & lines.TIME
+
+
+@given(st.lists(st.text(alphabet="ab가나 #-*`|:>?\t1.", max_size=12), max_size=12))
+def test_every_word_is_in_one_unit_in_order(text: list[str]) -> None:
+    units = split(text)
+    assert [word for unit in units for word in unit.words] == terms("\n".join(text))
+    assert all(a.last < b.first for a, b in pairwise(units))
+
+
+def test_a_record_gives_back_what_was_packed() -> None:
+    units = split(["- Ann: hello", "", "- Bob: 5?"])
+    packed = unpack(pack(units, [(1.5, bytes([1, 255] * 64)), (0.0, b"")]))
+    assert (list(packed.first), list(packed.last), list(packed.label)) == ([0, 2], [0, 2], [1, 1])
+    assert list(packed.norms) == [1.5, 0.0] and packed.vectors[0][1] == 255 and list(packed.words) == [2, 2]
+    with pytest.raises(ValueError):
+        unpack(b"\x01\x00abc")
