@@ -1,0 +1,86 @@
+"""A Git server over HTTP on loopback: `git http-backend` behind Python's own HTTP server. A real remote."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from base64 import b64decode
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+
+class GitServer:
+    """Serves the bare repositories below `root`; `token` (when set) must be the password of a push."""
+
+    def __init__(self, root: Path, token: str = "") -> None:
+        self.root, self.token = root, token
+        self.pushes = 0
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+            def do_GET(self) -> None:
+                outer.serve(self, b"")
+
+            def do_POST(self) -> None:
+                if "chunked" in self.headers.get("Transfer-Encoding", ""):
+                    body = b""
+                    while size := int(self.rfile.readline().strip() or b"0", 16):
+                        body += self.rfile.read(size)
+                        self.rfile.readline()
+                    self.rfile.readline()
+                else:
+                    body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                outer.serve(self, body)
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_port}"
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+    def serve(self, request: BaseHTTPRequestHandler, body: bytes) -> None:
+        path, _, query = request.path.partition("?")
+        pushing = "receive-pack" in request.path
+        if pushing and self.token:
+            header = request.headers.get("Authorization", "")
+            password = b64decode(header.removeprefix("Basic ")).decode().partition(":")[2] if header else ""
+            if password != self.token and header != f"Bearer {self.token}":
+                request.send_response(401 if not header else 403)
+                request.send_header("WWW-Authenticate", 'Basic realm="git"')
+                request.end_headers()
+                return
+        env = {
+            **os.environ, "GIT_PROJECT_ROOT": str(self.root), "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path,
+            "QUERY_STRING": query, "REQUEST_METHOD": request.command, "REMOTE_USER": "runner",
+            "CONTENT_TYPE": request.headers.get("Content-Type", ""), "CONTENT_LENGTH": str(len(body)),
+            "HTTP_CONTENT_ENCODING": request.headers.get("Content-Encoding", ""),
+            "GIT_PROTOCOL": request.headers.get("Git-Protocol", ""),
+        }  # fmt: skip
+        done = subprocess.run(["git", "http-backend"], input=body, capture_output=True, env=env)
+        head, _, content = done.stdout.partition(b"\r\n\r\n")
+        status = 200
+        headers = []
+        for line in head.split(b"\r\n"):
+            name, _, value = line.decode().partition(": ")
+            if name == "Status":
+                status = int(value.split()[0])
+            elif name:
+                headers.append((name, value))
+        if pushing and request.command == "POST" and status == 200:
+            self.pushes += 1
+        request.send_response(status)
+        for name, value in headers:
+            request.send_header(name, value)
+        request.send_header("Content-Length", str(len(content)))
+        request.end_headers()
+        request.wfile.write(content)
