@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from gitmem.query import terms
 
 DIMS = 128  # of a unit's vector: the first ones, which hold most of it (bench/quality.py, row "dims")
-HEADING, FENCE, ROW, QUESTION, ASKS, TIME, NUMBER = 1, 2, 4, 8, 16, 32, 64
+HEADING, FENCE, ROW, QUESTION, ASKS, TIME, NUMBER, HANGUL, HAN_KANA = 1, 2, 4, 8, 16, 32, 64, 128, 256
 
 _BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])(?:\s+|$)")
 _FENCE = re.compile(r"\s*(?:[-*+]\s+)?(```+|~~~+)")
@@ -31,6 +31,9 @@ _TIME = re.compile(
     r"|\d{1,2}[월일月日]|어제|오늘|내일|지난|다음|작년|올해|昨日|今日|明日|先週|来週|先月|昨年|去年|今年|昨天|明天|上周|下周|上个?月",
     re.IGNORECASE,
 )
+_SYLLABLE = re.compile("[가-힣]")
+_IDEOGRAPH = re.compile("[ぁ-ヺ㐀-䶿一-鿿]")
+_LATIN = re.compile("[A-Za-z]")
 _DIGIT = re.compile(r"\d")
 
 
@@ -120,8 +123,19 @@ def _unit(first: int, last: int, text: str, kind: int) -> Unit:
         flags |= TIME
     if _DIGIT.search(text):
         flags |= NUMBER
+    if not text.isascii():
+        flags |= script(text)
     label = None if kind & (FENCE | ROW | HEADING) else _LABEL.match(text)
     return Unit(first, last, text, flags, terms(text), len(terms(label[1])) if label else 0)
+
+
+def script(text: str) -> int:
+    """`HANGUL` or `HAN_KANA` where most of the text is written in it (a syllable counts as three letters), else 0."""
+    hangul, han = len(_SYLLABLE.findall(text)), len(_IDEOGRAPH.findall(text))
+    latin = len(_LATIN.findall(text))
+    if 3 * (hangul + han) < latin or not hangul + han:
+        return 0
+    return HANGUL if hangul >= han else HAN_KANA
 
 
 def pack(units: Sequence[Unit], vectors: Iterable[tuple[float, bytes]]) -> bytes:

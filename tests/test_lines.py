@@ -30,6 +30,12 @@ def test_a_line_that_says_when_is_known(line: str) -> None:
     assert split([line])[0].flags & lines.TIME
 
 
+def test_the_script_of_a_line_is_known() -> None:
+    assert lines.script("배포는 GitHub Actions로 한다") == lines.HANGUL
+    assert lines.script("デプロイは手動で行う") == lines.HAN_KANA
+    assert lines.script("deploy with 배포 as the word for it") == 0
+
+
 @given(st.lists(st.text(alphabet="ab가나 #-*`|:>?\t1.", max_size=12), max_size=12))
 def test_every_word_is_in_one_unit_in_order(text: list[str]) -> None:
     units = split(text)

@@ -142,7 +142,7 @@ class Index:
         if not ids:
             return {}
         rows = self._rows("SELECT id, lines FROM chunk WHERE id IN (SELECT value FROM carray(?))", (apsw.carray(ids),))
-        return dict(rows)  # type: ignore[arg-type]
+        return dict(rows)
 
     def starting(self, prefix: str, limit: int = 20) -> list[tuple[str, int]]:
         """(word, chunks) of words with a prefix, in alphabetical order."""
@@ -187,7 +187,7 @@ class Index:
             " WHERE id IN (SELECT value FROM carray(?3))",
             (low, int8(vector), apsw.carray(ids)),
         )
-        return dict(rows)  # type: ignore[arg-type]
+        return dict(rows)
 
     def _first_vector(self, vector: bytes) -> int | None:
         """The id of chunk 0 of the embedder in force; None when the vector is none of its."""
