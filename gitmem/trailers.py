@@ -82,6 +82,30 @@ def memory_trailers(message: str) -> list[Trailer]:
     return list(found)
 
 
+def block_with(message: str, key: str, holding: str) -> list[Trailer]:
+    """The trailers that stand together with a `key` whose value holds `holding`: what was said with it.
+
+    Git's own block where it is there, else the run of trailer-shaped lines a squash left of it; [] where none is.
+    """
+
+    def says(rows: list[Trailer]) -> bool:
+        return any(holding in value for value in values(rows, key))
+
+    block = parse(message)
+    if says(block):
+        return block
+    block = []
+    for line in [*message.split("\n")[1:], ""]:
+        rows = parse_lenient("\n" + line)
+        if rows:
+            block += rows
+        elif says(block):
+            return block
+        else:
+            block = []
+    return []
+
+
 def values(trailers: Iterable[Trailer], key: str) -> list[str]:
     """The values of `key`, which Git compares without case, in order."""
     wanted = key.lower()

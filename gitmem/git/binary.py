@@ -322,8 +322,10 @@ class BinaryRepository:
         first_parent: bool = False,
         limit: int = 0,
         reverse: bool = False,
+        grep: Sequence[str] = (),
     ) -> Iterator[Commit]:
         args = ["rev-list"]
+        args += ["--fixed-strings", *(f"--grep={text}" for text in grep)] if grep else []
         args += ["--first-parent"] if first_parent else []
         args += [f"--max-count={limit}"] if limit else []
         args += ["--reverse"] if reverse else []

@@ -90,8 +90,12 @@ class Repository(Protocol):
         first_parent: bool = False,
         limit: int = 0,
         reverse: bool = False,
+        grep: Sequence[str] = (),
     ) -> Iterator[Commit]:
-        """Commits reachable as `git log REVS -- PATHS` has them; `revs` may hold `^oid` exclusions."""
+        """Commits reachable as `git log REVS -- PATHS` has them; `revs` may hold `^oid` exclusions.
+
+        With `grep` only those whose message holds one of these fixed strings.
+        """
 
     def blame(self, path: str, start: int, end: int, rev: str = "") -> list[BlameLine]:
         """Blame of lines start..end at `rev`, the work tree's file when empty; -w -M; moves followed."""

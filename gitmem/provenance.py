@@ -1,0 +1,278 @@
+"""Where a line of memory comes from, and whether that is still true: line, blame, commit, trailer, source lines.
+
+Two records lead from a fact to its source: the `Memory-Source` trailer of the commit that promoted it (with the hash
+of its text), and the `src` in its own comment, which survives a squash that loses the trailers. Reads only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from gitmem import facts as memory_facts
+from gitmem import trailers
+from gitmem.comment import parse_span, render_span, text_hash
+from gitmem.errors import GitMemError, OutsideRepository
+from gitmem.files import agent_of
+from gitmem.git.protocol import Repository
+from gitmem.types import REGULAR, Commit, Fact, Span
+from gitmem.worktree import read_bytes
+
+MOVED_SHARE = 0.6  # of a fact's terms that lines at HEAD must hold to be taken for its lost source lines
+_TERM = re.compile(r"[^\W_]+")
+_WIDE = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7a3]")
+
+
+SpanKey = tuple[str, int, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Lines a fact comes from. `verified`: they are there, and the fact's text is the one recorded with them.
+
+    `moved`: their blob is gone; path, lines, blob and text are those found at HEAD by text instead. `problem` says
+    in words why `verified` is False, "" otherwise.
+    """
+
+    path: str
+    start_line: int
+    end_line: int
+    blob: str
+    text: str
+    verified: bool
+    moved: bool
+    problem: str = ""
+    recorded: Span = field(default_factory=lambda: Span("", 0, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Why a line is there. `commit` is "" for a line not committed yet; `model` "" for a fact added by hand.
+
+    `notes` are for a person: what could not be followed, and why.
+    """
+
+    path: str
+    line: int
+    text: str
+    commit: str
+    author: str
+    date: datetime | None
+    agent: str
+    reason: str
+    reviewers: tuple[str, ...]
+    model: str
+    sources: tuple[Source, ...]
+    notes: tuple[str, ...] = ()
+
+
+def why(repo: Repository, path: str, line: int, rev: str = "") -> Answer:
+    """The provenance of one line at `rev`, of the work tree's file when empty. Raises GitMemError for no such line."""
+    data = _read_path(repo, path, rev)
+    memory = memory_facts.parse(data)
+    if not 1 <= line <= len(memory.lines):
+        raise GitMemError(f"{path} has {len(memory.lines)} lines, there is no line {line}")
+    entry = memory.at(line)
+    asked = line
+    line = entry.start if entry else line
+    blamed = repo.blame(path, line, line, rev)[0]
+    at = rev or ("HEAD" if repo.head() else "")
+    commit = None if set(blamed.commit) == {"0"} else repo.commit(blamed.commit)
+    notes = []
+    if line != asked:
+        notes.append(f"line {asked} belongs to the fact on line {line}")
+    if commit is None:
+        notes.append("not committed yet")
+    elif commit.oid in shallow(repo):
+        notes.append(
+            "this clone is shallow and its history ends at this commit: an older one may have written the line;"
+            " 'git fetch --unshallow' gets the rest"
+        )
+    fact = entry.fact if entry else None
+    text = fact.text if fact else memory.lines[line - 1].strip()
+    if fact is None:
+        return _answer(
+            path, line, text, commit, trailers.memory_trailers(commit.message) if commit else [], (), notes
+        )
+    origin, block = _promotion(repo, at, commit, fact)
+    if origin and commit and origin.oid != commit.oid:
+        notes.append(f"the line was last touched by {commit.oid[:12]} ({commit.author.name})")
+    sources = _sources(repo, at, fact, block)
+    if any(source.problem for source in sources) and shallow(repo):
+        notes.append("this clone is shallow: sources may be missing here only")
+    return _answer(path, line, text, origin or commit, block, sources, notes)
+
+
+def _answer(
+    path: str,
+    line: int,
+    text: str,
+    commit: Commit | None,
+    block: Sequence[trailers.Trailer],
+    sources: Iterable[Source],
+    notes: Iterable[str],
+) -> Answer:
+    def first(key: str) -> str:
+        return next(iter(trailers.values(block, key)), "")
+
+    return Answer(
+        path=path,
+        line=line,
+        text=text,
+        commit=commit.oid if commit else "",
+        author=f"{commit.author.name} <{commit.author.email}>" if commit else "",
+        date=commit.author_date if commit else None,
+        agent=first(trailers.AGENT) or agent_of(path),
+        reason=first(trailers.REASON),
+        reviewers=tuple(dict.fromkeys(_reviewers(commit, block))),
+        model=first(trailers.MODEL),
+        sources=tuple(sources),
+        notes=tuple(notes),
+    )
+
+
+def _reviewers(commit: Commit | None, block: Sequence[trailers.Trailer]) -> list[str]:
+    below = trailers.memory_trailers(commit.message) if commit else []
+    return [*trailers.values(block, trailers.REVIEWED), *trailers.values(below, trailers.REVIEWED)]
+
+
+def _promotion(
+    repo: Repository, at: str, blamed: Commit | None, fact: Fact
+) -> tuple[Commit | None, list[trailers.Trailer]]:
+    """The commit that recorded this very text with a source, and what it said; else the blamed one's words."""
+    mark = f"sha256:{text_hash(fact.text)}"
+    if blamed:
+        block = trailers.block_with(blamed.message, trailers.SOURCE, mark)
+        if block:
+            return blamed, block
+    for commit in repo.log([at], grep=[mark]) if at else ():
+        block = trailers.block_with(commit.message, trailers.SOURCE, mark)
+        if block:
+            return commit, block
+    return None, trailers.memory_trailers(blamed.message) if blamed else []
+
+
+def _sources(repo: Repository, at: str, fact: Fact, block: Sequence[trailers.Trailer]) -> list[Source]:
+    digest = text_hash(fact.text)
+    linked = [k.source for k in trailers.links(block, trailers.SOURCE) if k.sha256 == digest and k.source]
+    spans = _merged(cited(fact), linked)
+    recorded = bool(linked)
+    if spans and not recorded and at:
+        keys = {span_key(span) for span in spans}
+        for commit in repo.log([at], grep=[render_span(span) for span in spans if span.blob]):
+            known = trailers.links(trailers.memory_trailers(commit.message), trailers.SOURCE)
+            hit = [link for link in known if link.source and span_key(link.source) in keys]
+            if hit:
+                recorded = any(link.sha256 == digest for link in hit)
+                problem = "" if recorded else f"the text is not the one {commit.oid[:12]} promoted from there"
+                return [check(repo, at, fact, span, problem) for span in spans]
+    return [check(repo, at, fact, span) for span in spans]
+
+
+def cited(fact: Fact) -> list[Span]:
+    """The sources in a fact's own comment, in order; what is no span is left out."""
+    return [span for key, value in fact.meta if key == "src" and (span := parse_span(value))]
+
+
+def span_key(span: Span) -> SpanKey:
+    """What makes two records name the same lines: the comment has 12 digits of the oid, the trailer all."""
+    return span.path, span.start_line, span.end_line, span.blob[:12]
+
+
+def _merged(own: Iterable[Span], linked: Iterable[Span]) -> list[Span]:
+    """Both records without repeats: the trailer's full oid where both name the same lines."""
+    found = {span_key(span): span for span in own}
+    for span in linked:
+        found[span_key(span)] = span
+    return list(found.values())
+
+
+def check(repo: Repository, at: str, fact: Fact, span: Span, problem: str = "") -> Source:
+    """The lines of `span` as they were; looked for by text at `at` when their blob is gone.
+
+    `problem` is what is already known to be wrong with the fact.
+    """
+    data = next(iter(repo.read_many([span.blob])))[1] if span.blob else None
+    if data is not None:
+        lines = split_lines(data)
+        blob = repo.find_blob(span.path, span.blob, at) or span.blob
+        if span.end_line > len(lines):
+            problem = problem or f"{span.path} has only {len(lines)} lines in {span.blob[:12]}"
+        text = "\n".join(lines[span.start_line - 1 : span.end_line])
+        if not text.strip():
+            problem = problem or "the source lines are empty"
+        return Source(
+            span.path, span.start_line, span.end_line, blob, text, not problem, False, problem, span
+        )
+    found = _by_text(repo, at, fact, span) if at else None
+    if found is None:
+        problem = problem or f"{render_span(span)} is gone, and no line at HEAD holds this text"
+        return Source(span.path, span.start_line, span.end_line, span.blob, "", False, False, problem, span)
+    new, text = found
+    return Source(new.path, new.start_line, new.end_line, new.blob, text, not problem, True, problem, span)
+
+
+def _by_text(repo: Repository, at: str, fact: Fact, span: Span) -> tuple[Span, str] | None:
+    """The window of as many lines of that log at `at` that holds most of the fact's terms, MOVED_SHARE at least.
+
+    The log is the file of that path, else one of that name elsewhere (it was moved). Nearest to the old place wins.
+    """
+    name = span.path.rsplit("/", 1)[-1]
+    same = repo.entries(at, [span.path])
+    entries = same or [entry for entry in repo.entries(at) if entry.path.rsplit("/", 1)[-1] == name]
+    wanted = terms(fact.text)
+    best: tuple[float, int, Span, str] | None = None
+    for entry in entries:
+        if entry.mode != REGULAR or not wanted:
+            continue
+        lines = split_lines(repo.read(entry.oid))
+        size = span.end_line - span.start_line + 1
+        held = [terms(line) & wanted for line in lines]
+        for first in range(max(1, len(lines) - size + 1)):
+            share = len(set().union(*held[first : first + size])) / len(wanted)
+            near = -abs(first + 1 - span.start_line)
+            if share >= MOVED_SHARE and (best is None or (share, near) > best[:2]):
+                last = min(first + size, len(lines))
+                text = "\n".join(lines[first:last])
+                best = (share, near, Span(entry.path, first + 1, last, entry.oid), text)
+    return best[2:] if best else None
+
+
+def terms(text: str) -> set[str]:
+    """What two texts can have in common: words and numbers, and pairs of letters where a script has no spaces."""
+    found = set()
+    for word in _TERM.findall(text.casefold()):
+        if _WIDE.search(word):
+            found |= {word[at : at + 2] for at in range(max(1, len(word) - 1))}
+        else:
+            found.add(word)
+    return found
+
+
+def split_lines(data: bytes) -> list[str]:
+    """A blob's lines as a person counts them, without their ends."""
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def shallow(repo: Repository) -> frozenset[str]:
+    """The commits at which a shallow clone's history was cut; empty in a whole one."""
+    try:
+        text = (repo.common_dir / "shallow").read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError):
+        return frozenset()
+    return frozenset(text.split())
+
+
+def _read_path(repo: Repository, path: str, rev: str) -> bytes:
+    if not rev and repo.root is not None:
+        try:
+            return read_bytes(repo.root, path)
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError, OutsideRepository):
+            raise GitMemError(f"there is no file '{path}' here") from None
+    entries = [entry for entry in repo.entries(rev or "HEAD", [path]) if entry.path == path]
+    if not entries:
+        raise GitMemError(f"there is no file '{path}' at {rev or 'HEAD'}")
+    return repo.read(entries[0].oid)

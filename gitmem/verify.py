@@ -1,0 +1,176 @@
+"""Whether provenance still holds: every promoted fact has a source that is there and the text that was promoted.
+
+Reads only, committed history only. A flaw names rule, place and reason, never text of memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from gitmem import facts as memory_facts
+from gitmem import trailers
+from gitmem.comment import render_span, text_hash
+from gitmem.files import Kind, kind
+from gitmem.git.protocol import Repository
+from gitmem.provenance import SpanKey, check, cited, shallow, span_key, split_lines
+from gitmem.types import REGULAR, BlameLine, Commit, Fact, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """A fact whose provenance does not hold. `rule` is one of RULES; `message` holds no text of memory."""
+
+    rule: str
+    path: str
+    line: int
+    message: str
+    fact: str  # its id
+    commit: str = ""
+
+
+RULES = {
+    "source-missing": "a source that is not in the repository, or lines its blob does not have",
+    "source-changed": "the cited lines were changed in the log since",
+    "text-changed": "the fact's text is not the one that was promoted from its source",
+    "unrecorded": "an agent or a bot added the fact and no promotion did (--policy)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`checked` facts, in order of path and line; no flaws: everything held."""
+
+    checked: int
+    flaws: tuple[Flaw, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What the trailers of a history record: which texts each source gave, and by which commit."""
+
+    by_hash: dict[str, str]  # sha256 -> newest commit
+    by_span: dict[SpanKey, set[str]]  # source -> the hashes it gave
+
+
+def ledger(repo: Repository, revs: Sequence[str]) -> Ledger:
+    """Every well-formed Memory-Source of these commits, trailers of squashes included."""
+    by_hash: dict[str, str] = {}
+    by_span: dict[SpanKey, set[str]] = {}
+    for commit in repo.log(revs, grep=[trailers.SOURCE + ":"]):
+        for link in trailers.links(trailers.memory_trailers(commit.message), trailers.SOURCE):
+            by_hash.setdefault(link.sha256, commit.oid)
+            if link.source:
+                by_span.setdefault(span_key(link.source), set()).add(link.sha256)
+    return Ledger(by_hash, by_span)
+
+
+def verify(repo: Repository, base: str = "", head: str = "HEAD", *, policy: bool = False) -> Verdict:
+    """Check every promoted fact at `head`, only those not at `base` where it is given (oids or revisions)."""
+    tip = repo.resolve(head)
+    known = ledger(repo, [tip])
+    old = {fact.id for _, _, fact in _facts_at(repo, repo.resolve(base))} if base else set()
+    checked = 0
+    flaws: list[Flaw] = []
+    now = {entry.path: entry.oid for entry in repo.entries(tip)}
+    blames: dict[str, dict[int, BlameLine]] = {}
+    for path, data, fact in _facts_at(repo, tip):
+        if fact.id in old:
+            continue
+        spans = cited(fact)
+        digest = text_hash(fact.text)
+        promoted = bool(spans) or digest in known.by_hash
+        if not promoted and not policy:
+            continue
+        checked += 1
+
+        def blame(path: str = path, data: bytes = data, fact: Fact = fact) -> BlameLine:
+            if path not in blames:
+                rows = repo.blame(path, 1, max(1, len(split_lines(data))), tip)
+                blames[path] = {row.line: row for row in rows}
+            return blames[path][fact.line]
+
+        for rule, message in _wrong(repo, tip, fact, spans, known, now, blame):
+            flaws.append(Flaw(rule, path, fact.line, message, fact.id, known.by_hash.get(digest, "")))
+        if policy and digest not in known.by_hash:
+            commit = repo.commit(blame().commit)
+            if by_machine(commit):
+                message = f"added by {commit.oid[:12]}, which is an agent's, and by no promotion"
+                flaws.append(Flaw("unrecorded", path, fact.line, message, fact.id, commit.oid))
+    notes = []
+    if shallow(repo):
+        notes.append("this clone is shallow: trailers and sources beyond its history were not seen")
+    return Verdict(checked, tuple(flaws), tuple(notes))
+
+
+def _facts_at(repo: Repository, commit: str) -> Iterator[tuple[str, bytes, Fact]]:
+    """Facts of long-term memory: MEMORY.md and the archive, and whatever note cites a source."""
+    wanted = [
+        entry
+        for entry in repo.entries(commit)
+        if entry.mode == REGULAR and kind(entry.path) in (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
+    ]
+    for entry, (_, data) in zip(wanted, repo.read_many([entry.oid for entry in wanted]), strict=True):
+        if data is None or (kind(entry.path) not in (Kind.MEMORY, Kind.ARCHIVE) and b"src=" not in data):
+            continue
+        for fact in memory_facts.parse(data).facts:
+            yield entry.path, data, fact
+
+
+def _wrong(
+    repo: Repository,
+    tip: str,
+    fact: Fact,
+    spans: Sequence[Span],
+    known: Ledger,
+    now: dict[str, str],
+    blame: Callable[[], BlameLine],
+) -> Iterator[tuple[str, str]]:
+    digest = text_hash(fact.text)
+    given = [known.by_span[span_key(span)] for span in spans if span_key(span) in known.by_span]
+    if given and not any(digest in hashes for hashes in given):
+        yield "text-changed", "its text is not the one promoted from the source it names"
+    elif spans and not given and digest not in known.by_hash:
+        editor = _edited(repo, tip, fact, blame())
+        if editor:
+            yield "text-changed", f"{editor[:12]} changed its text and recorded no reason"
+    for span in spans:
+        source = check(repo, tip, fact, span)
+        if source.problem:
+            yield "source-missing", source.problem
+        elif not source.moved and span.path in now and now[span.path] != source.blob:
+            present = set(split_lines(repo.read(now[span.path])))
+            if any(line.strip() and line not in present for line in source.text.split("\n")):
+                yield "source-changed", f"{render_span(span)} was changed since"
+
+
+def _edited(repo: Repository, tip: str, fact: Fact, row: BlameLine) -> str:
+    """The commit that changed the text of a fact whose trailers were lost, "" when the text is as it came.
+
+    Followed through the commits that touched the line, twenty at most.
+    """
+    sources = {span_key(span) for span in cited(fact)}
+    for _ in range(20):
+        commit = repo.commit(row.commit)
+        if not commit.parents or commit.oid in shallow(repo):
+            return ""
+        parent = commit.parents[0]
+        before = [entry for entry in repo.entries(parent, [row.source_path]) if entry.path == row.source_path]
+        if not before:
+            return ""
+        olds = memory_facts.parse(repo.read(before[0].oid)).facts
+        same = [old for old in olds if sources & {span_key(span) for span in cited(old)}]
+        if not same:
+            return ""
+        if all(old.id != fact.id for old in same):
+            return commit.oid
+        old = next(old for old in same if old.id == fact.id)
+        row = repo.blame(row.source_path, old.line, old.line, parent)[0]
+    return ""
+
+
+def by_machine(commit: Commit) -> bool:
+    """Whether an agent or a bot made the commit: `Memory-Agent`, or a `[bot]` author. Anything else is a person's."""
+    rows = trailers.memory_trailers(commit.message)
+    return bool(trailers.values(rows, trailers.AGENT)) or "[bot]" in commit.author.name + commit.author.email
