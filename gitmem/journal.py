@@ -106,7 +106,7 @@ def _with_fact(old: bytes, text: str, meta: Meta) -> tuple[str, int]:
 
 
 def _through_the_gate(text: str, path: str, config: Config) -> str:
-    from gitmem.scan import guard
+    from gitmem.redaction import guard
 
     return guard(text, path, config)
 

@@ -98,3 +98,18 @@ def init_repository(folder: Path, environ: Mapping[str, str]) -> None:
     done = subprocess.run(["git", "init", "--quiet", str(folder)], capture_output=True, env=env, check=False)
     if done.returncode != 0:
         raise GitFailed(f"git init failed: {first_line(os.fsdecode(done.stderr))}")
+
+
+def stage_bytes(repo: Repository, path: str, data: bytes, mode: int) -> str:
+    """Stage exactly `data` as `path`, whatever the work tree has and without filters; the new blob's oid."""
+    at = repo.root or repo.git_dir
+    env = {name: value for name, value in repo.environ.items() if name not in HOOK_VIEW}
+    done = subprocess.run(
+        ["git", "-C", str(at), "hash-object", "-w", "--no-filters", "--stdin"],
+        input=data, capture_output=True, env=env, check=False,
+    )  # fmt: skip
+    if done.returncode != 0:
+        raise GitFailed(f"git hash-object failed: {first_line(os.fsdecode(done.stderr))}")
+    oid = done.stdout.decode().strip()
+    run_git(repo, ["update-index", "-z", "--index-info"], input=f"{mode:o} {oid}\t{path}\0")
+    return oid

@@ -1,0 +1,124 @@
+"""`git mem allow`: one reviewed exception more."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+from datetime import date
+
+import click
+
+from gitmem import allowlist, sources
+from gitmem.commands._edge import json_option, now, open_here
+from gitmem.errors import GitMemError, OutsideRepository, UsageError
+from gitmem.git import Repository
+from gitmem.output import escape, write, write_json
+from gitmem.policy import MESSAGE, Policy
+from gitmem.scan import Blob, scan
+from gitmem.types import Finding
+from gitmem.worktree import locked, read_bytes, write_atomic
+
+LEAST = 8  # hex digits of a fingerprint that may stand for it
+
+
+@click.command()
+@click.argument("fingerprint")
+@click.option("--reason", required=True, help="Why this is no danger, for whoever reviews it.")
+@click.option("--until", metavar="DATE", help="Its last day, YYYY-MM-DD; 180 days from now when not given.")
+@click.option("--range", "span", metavar="A..B", help="Look for the finding in these commits too.")
+@json_option
+def command(fingerprint: str, reason: str, until: str | None, span: str | None, as_json: bool) -> None:
+    """Except the finding FINGERPRINT (as `git mem scan` prints it) from the gate, in .gitmem-allow.toml.
+
+    The exception covers that rule at that path and nothing else. Commit it on its own, before what it excepts: CI
+    honours the exceptions of the base branch only. `git mem scan --audit` lists them all.
+    """
+    repo, _ = open_here()
+    if repo.root is None:
+        raise GitMemError("a bare repository has no files", "run it in a clone")
+    wanted = fingerprint.lower()
+    if len(wanted) < LEAST or set(wanted) - set("0123456789abcdef"):
+        raise UsageError(f"'{fingerprint}' is no fingerprint", "git mem scan prints one below each finding")
+    if not reason.strip():
+        raise UsageError("an exception needs a reason", "--reason 'why this is no danger'")
+    today = now().date()
+    last = allowlist.parse_date(until) if until else today + allowlist.LIFETIME
+    if last < today:
+        raise UsageError(f"{last} has passed", "--until takes a day to come")
+    with locked(repo.common_dir, "allow"):
+        text = _file(repo)
+        known = allowlist.parse(text)
+        entry = _entry(repo, wanted, known, today, span)
+        salt = known.salt
+        if not text.strip():
+            salt = secrets.token_hex(16)
+            entry = _entry(repo, wanted, known, today, span, salt)
+        made = replace(entry, reason=reason.strip(), until=last)
+        write_atomic(repo.root, allowlist.FILE, allowlist.with_entry(text, made, salt).encode())
+    if as_json:
+        row = {"fingerprint": made.fingerprint, "rule": made.rule, "path": made.path, "reason": made.reason}
+        write_json({**row, "until": last.isoformat()})
+    else:
+        write(escape(f"{allowlist.FILE}: {made.rule} in {made.path} is excepted until {last}", keep="") + "\n")
+        write(f"next: git add {allowlist.FILE} && git commit -m 'gate: except ...' -- {allowlist.FILE}\n")
+
+
+def _file(repo: Repository) -> str:
+    assert repo.root is not None
+    try:
+        return read_bytes(repo.root, allowlist.FILE, 1 << 20).decode("utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, OutsideRepository, UnicodeDecodeError):
+        raise GitMemError(f"{allowlist.FILE} cannot be read", "it must be a plain UTF-8 file") from None
+
+
+def _entry(
+    repo: Repository, wanted: str, known: allowlist.Allowlist, today: date, span: str | None, salt: str = ""
+) -> allowlist.Entry:
+    """The exception for the finding that `wanted` names; with `salt`, its fingerprint under that one."""
+    for policy, blobs, more in _places(repo, today, span):
+        bare = replace(policy, allow=replace(known, entries=()))
+        blobs = list(blobs)
+        named = [f for f in scan(blobs, bare, more).findings if f.fingerprint.startswith(wanted)]
+        if not named:
+            continue
+        if len({(f.rule, f.path) for f in named}) > 1 and len(wanted) < allowlist.LENGTH:
+            raise UsageError(f"'{wanted}' is the beginning of several", "give all of the fingerprint")
+        first = named[0]
+        if salt:
+            salted = scan(blobs, replace(bare, allow=allowlist.Allowlist(salt)), more).findings
+            first = next(f for f in salted if _same(f, first))
+        return allowlist.Entry(first.fingerprint, first.rule, first.path, "", None)
+    raise GitMemError(
+        f"nothing here has the fingerprint '{wanted}'",
+        "git mem scan --staged and git mem scan print them; for committed ones name the commits: --range A..B",
+    )
+
+
+def _same(a: Finding, b: Finding) -> bool:
+    return (a.rule, a.path, a.line, a.column, a.message) == (b.rule, b.path, b.line, b.column, b.message)
+
+
+def _places(repo: Repository, today: date, span: str | None) -> list[tuple[Policy, list[Blob], list[Finding]]]:
+    """Where a finding may be: staged, in the message being written, in the work tree, in a range."""
+    found: list[tuple[Policy, list[Blob], list[Finding]]] = []
+    policy = sources.staged_policy(repo, today)
+    source = sources.staged(repo, policy)
+    found.append((policy, [*source.blobs, *_message(repo)], source.findings))
+    policy = sources.worktree_policy(repo, today)
+    source = sources.paths(repo, [], policy)
+    found.append((policy, list(source.blobs), source.findings))
+    if span:
+        base, tip = sources.span(repo, span)
+        policy = sources.base_policy(repo, base, tip, today)
+        source = sources.commits(repo, [tip, *([f"^{base}"] if base else [])], policy)
+        found.append((policy, list(source.blobs), source.findings))
+    return found
+
+
+def _message(repo: Repository) -> list[Blob]:
+    try:
+        return [Blob(MESSAGE, (repo.git_dir / "COMMIT_EDITMSG").read_bytes())]
+    except OSError:
+        return []

@@ -1,0 +1,64 @@
+"""`git mem install`: Git hooks that keep the index fresh and hold memory to the gate."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from gitmem import install as hooks
+from gitmem.commands._edge import open_here
+from gitmem.git import Repository
+from gitmem.git.write import run_git
+from gitmem.output import escape, write, write_json
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@click.option("--refresh-only", is_flag=True, help="Only the hooks that keep the index fresh: no gate.")
+@click.option(
+    "--promote", type=click.Choice(["stage", "branch", "commit"]), is_flag=False, flag_value="branch", default=None,
+    help="After a commit that changed a daily log, promote: staged, on a branch (when no value is given) or committed.",
+)  # fmt: skip
+@click.option("--server", is_flag=True, help="pre-receive instead: for the repository people push to.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md).")
+def command(dry_run: bool, refresh_only: bool, promote: str | None, server: bool, as_json: bool) -> None:
+    """Add our lines to this repository's Git hooks.
+
+    Hooks that are there keep running; `git mem uninstall` restores them byte for byte. core.hooksPath is respected;
+    all work trees share the hooks. Installing again updates.
+    """
+    repo, _ = open_here()
+    folder = hooks_folder(repo)
+    names = hooks.SERVER if server else hooks.REFRESH if refresh_only else hooks.HOOKS
+    steps = hooks.install(folder, sys.executable, names, promote or promoted(folder), dry=dry_run)
+    show(steps, folder, dry_run, as_json, "the hooks are as they should be")
+
+
+def hooks_folder(repo: Repository) -> Path:
+    """Where Git looks for hooks here."""
+    return Path(run_git(repo, ["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).rstrip("\n"))
+
+
+def promoted(folder: Path) -> str:
+    """What an earlier `install --promote` set, so that installing again keeps it."""
+    import re
+
+    try:
+        text = (folder / "post-commit").read_text("utf-8", "replace")
+    except OSError:
+        return ""
+    found = re.search(r"^gitmem_promote='(stage|branch|commit)'$", text, re.MULTILINE)
+    return found.group(1) if found else ""
+
+
+def show(steps: list[hooks.Step], folder: Path, dry: bool, as_json: bool, nothing: str) -> None:
+    """Each hook and what was done to it."""
+    if as_json:
+        done = [{"hook": step.path.name, "what": step.what} for step in steps]
+        write_json({"folder": str(folder), "dry_run": dry, "hooks": done})
+        return
+    for step in steps:
+        write(escape(f"{'would be: ' if dry else ''}{step.path.name}: {step.what}") + "\n")
+    write(escape(f"{nothing} in {folder}" if not steps else f"in {folder}") + "\n")

@@ -1,0 +1,35 @@
+"""`git mem uninstall`: take our lines out of the Git hooks; with --purge, all state too."""
+
+from __future__ import annotations
+
+import shutil
+
+import click
+
+from gitmem import install as hooks
+from gitmem.commands._edge import open_here
+from gitmem.commands.install import hooks_folder, show
+from gitmem.errors import GitMemError
+from gitmem.output import say
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@click.option("--purge", is_flag=True, help="Remove the search index and all other state of ours as well.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md).")
+def command(dry_run: bool, purge: bool, as_json: bool) -> None:
+    """Restore the hooks byte for byte. Memory files and history stay as they are."""
+    repo, _ = open_here()
+    folder = hooks_folder(repo)
+    steps = hooks.uninstall(folder, dry=dry_run)
+    state = repo.common_dir / "gitmem"
+    if purge and not dry_run:
+        if state.is_symlink():
+            raise GitMemError(f"'{state}' is a link and is not followed", "remove it yourself")
+        if state.exists():
+            try:
+                shutil.rmtree(state)
+            except OSError as error:
+                raise GitMemError(f"cannot remove '{state}': {error.strerror}") from None
+            say(f"removed {state}")
+    show(steps, folder, dry_run, as_json, "there are no hooks of ours")

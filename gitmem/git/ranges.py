@@ -1,0 +1,77 @@
+"""What each commit of a range changed, in one git process for the whole range. Reads only."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import IO
+
+from gitmem.errors import GitFailed
+from gitmem.git.binary import SAFE, first_line, read_environment
+from gitmem.git.protocol import Repository
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """One path a commit changes: `olds` is its blob in each parent that has it, `new_oid` "" when it is deleted.
+
+    Of a merge only what differs from every parent: the rest came from a side that is its own commit.
+    """
+
+    path: str
+    mode: int
+    new_oid: str
+    olds: tuple[str, ...]
+
+    @property
+    def added(self) -> bool:
+        return not self.olds and bool(self.new_oid)
+
+
+def touched(repo: Repository, commits: Iterable[str]) -> Iterator[tuple[str, list[Touched]]]:
+    """(commit, its changes) for each commit oid, in the order given; root commits against nothing."""
+    at = repo.root or repo.git_dir
+    command = [
+        "git", *SAFE, "-C", str(at), "diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "-z", "--no-abbrev",
+        "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none",
+    ]  # fmt: skip
+    with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as words:
+        asked.write("".join(f"{oid}\n" for oid in commits).encode())
+        asked.seek(0)
+        with subprocess.Popen(
+            command, stdin=asked, stdout=subprocess.PIPE, stderr=words, env=read_environment(repo.environ)
+        ) as process:
+            assert process.stdout is not None
+            yield from _parse(_fields(process.stdout))
+        if process.returncode != 0:
+            words.seek(0)
+            raise GitFailed(f"git diff-tree: {first_line(os.fsdecode(words.read(4096)))}")
+
+
+def _fields(stream: IO[bytes]) -> Iterator[bytes]:
+    """NUL-ended fields of a stream."""
+    rest = b""
+    while chunk := stream.read(1 << 16):
+        *whole, rest = (rest + chunk).split(b"\0")
+        yield from whole
+
+
+def _parse(fields: Iterator[bytes]) -> Iterator[tuple[str, list[Touched]]]:
+    commit, found = "", list[Touched]()
+    for field in fields:
+        if not field.startswith(b":"):
+            if commit:
+                yield commit, found
+            commit, found = field.decode().strip(), []
+            continue
+        sides = len(field) - len(field.lstrip(b":"))
+        words = field[sides:].decode().split(" ")
+        modes, oids = words[: sides + 1], words[sides + 1 : 2 * sides + 2]
+        olds = tuple(oid for oid in oids[:-1] if oid.strip("0"))
+        new = oids[-1] if oids[-1].strip("0") else ""
+        found.append(Touched(os.fsdecode(next(fields)), int(modes[-1], 8), new, olds))
+    if commit:
+        yield commit, found

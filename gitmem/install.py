@@ -1,0 +1,209 @@
+"""Git hooks: a marked block in each hook file, put in and taken out again without touching what was there.
+
+A shell script that is there already keeps every byte and gets our lines after its first; anything else (a
+binary, a Python script, a link, a file Git would not run) is moved aside, called by ours, and moved back by
+`uninstall`. Pure but for the hook folder it is given; the texts are those of `hooks/`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitmem.errors import GitMemError
+
+GATES = ("pre-commit", "pre-merge-commit", "commit-msg", "pre-push", "pre-applypatch", "applypatch-msg")
+REFRESH = ("post-commit", "post-merge", "post-checkout", "post-rewrite")
+WRITING = ("prepare-commit-msg",)
+HOOKS = (*GATES, *WRITING, *REFRESH)
+SERVER = ("pre-receive",)
+SAVED = ".before-git-mem"  # what a foreign hook that cannot hold our lines is called meanwhile
+BEGIN = "# >>> git mem >>> put here by `git mem install`; `git mem uninstall` takes it out"
+END = "# <<< git mem <<<"
+OURS = "#!/bin/sh\n# made by `git mem install`\n"
+BLOCK = re.compile(rb"^# >>> git mem >>>.*?^# <<< git mem <<<\n", re.MULTILINE | re.DOTALL)
+SHELL = re.compile(
+    rb"#!\s*(?:/\S*/)?(?:env\s+)?(?:-S\s+)?(?:/\S*/)?(?:sh|bash|dash|ash|ksh|zsh)(?:[ \t]+-\w+)*[ \t]*\n"
+)
+
+# How the shims start Python: the interpreter that installed them, -P so that nothing in the repository is imported.
+RUN = 'gitmem() { if [ -x "$gitmem_python" ]; then "$gitmem_python" -P -m gitmem "$@"; else git-mem "$@"; fi; }'
+# Whether what is staged may touch memory; odd answers count as yes. The environment must not change the patterns.
+ASK = """\
+gitmem_staged() {
+  ! GIT_LITERAL_PATHSPECS=0 GIT_GLOB_PATHSPECS=0 GIT_NOGLOB_PATHSPECS=0 git -c core.fsmonitor=false diff --cached \\
+    --quiet --no-ext-diff --ignore-submodules=none -- ':(icase)*.md' ':(icase)memory' ':(icase).claude' \\
+    '.gitmem*' '*.gitattributes' || GIT_LITERAL_PATHSPECS=0 git grep -q --cached -e paths -e protected -- .gitmem.toml
+}"""
+STAGED = """\
+if gitmem_staged; then gitmem hook {name} "$@" || exit 1; fi"""
+# A message is read when memory is staged, or when it has a long word or a secret's name; CI reads them all.
+MESSAGE = """\
+if gitmem_staged || grep -v '^#' "$1" | LC_ALL=C grep -aEqi \\
+  '[a-z0-9_+=-]{16}|pass|secret|token|key|://[^ ]*@|비번|비밀번호|암호|토큰|パスワード|密码'; then
+  gitmem hook {name} "$@" || exit 1
+fi"""
+STDIN = """\
+gitmem_refs=$(cat)
+printf '%s\\n' "$gitmem_refs" | gitmem hook {name} "$@" || exit 1
+if [ -n "$gitmem_refs" ]; then exec <<GITMEM
+$gitmem_refs
+GITMEM
+else exec </dev/null; fi"""
+PREPARE = """\
+if gitmem_staged; then gitmem hook {name} "$@" || :; fi"""
+COMMITTED = """\
+gitmem_promote=''
+if ! git diff --quiet --no-ext-diff --no-textconv HEAD^ HEAD -- '*.md' memory '.gitmem*' 2>/dev/null; then
+  gitmem hook {name} --promote="$gitmem_promote" "$@" </dev/null >/dev/null 2>&1 || :
+fi"""
+AFTER = """\
+gitmem hook {name} "$@" </dev/null >/dev/null 2>&1 || :"""
+
+BODIES: dict[str, tuple[str, ...]] = {
+    "pre-commit": (ASK, STAGED),
+    "pre-merge-commit": (ASK, STAGED),
+    "pre-applypatch": (ASK, STAGED),
+    "commit-msg": (ASK, MESSAGE),
+    "applypatch-msg": (MESSAGE.replace("gitmem_staged || ", ""),),
+    "pre-push": (STDIN,),
+    "pre-receive": (STDIN,),
+    "prepare-commit-msg": (ASK, PREPARE),
+    "post-commit": (COMMITTED,),
+    "post-merge": (AFTER,),
+    "post-checkout": (AFTER,),
+    "post-rewrite": (AFTER,),
+}
+
+
+def block(name: str, python: str = "", promote: str = "") -> str:
+    """The marked lines of one hook. `python` is the interpreter to run, "" for `git-mem` on PATH."""
+    lines = [BEGIN, f"gitmem_python={_quoted(python)}", RUN, *BODIES[name], END]
+    text = "\n".join(lines).replace("{name}", name) + "\n"
+    return text.replace("gitmem_promote=''", f"gitmem_promote={_quoted(promote)}")
+
+
+def shim(name: str, python: str = "", promote: str = "") -> str:
+    """The whole file of one hook where there was none: what `hooks/NAME` of the project holds."""
+    return OURS + block(name, python, promote)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing install or uninstall does: `what` for the person, the file it is done to."""
+
+    what: str
+    path: Path
+
+
+def install(
+    folder: Path, python: str, names: Iterable[str] = HOOKS, promote: str = "", *, dry: bool = False
+) -> list[Step]:
+    """Put our block into each hook of `folder`; again is an update. Returns what was done (or would be)."""
+    steps = []
+    try:
+        if not dry:
+            folder.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            steps.append(_install(folder / name, shim(name, python, promote), block(name, python, promote), dry))
+    except OSError as error:
+        raise GitMemError(
+            f"cannot write hooks in '{folder}': {error.strerror}", "a sandbox may forbid it: run it in your own shell"
+        ) from None
+    return [step for step in steps if step.what]
+
+
+def _install(path: Path, whole: str, lines: str, dry: bool) -> Step:
+    if not os.path.lexists(path):
+        return _put(Step("new", path), whole.encode(), 0o755, dry)
+    data = path.read_bytes() if _is_plain(path) else b""
+    if BLOCK.search(data):
+        new = BLOCK.sub(lambda _: lines.encode(), data, count=1)
+        return Step("", path) if new == data else _put(Step("updated", path), new, _mode(path), dry)
+    first = SHELL.match(data)
+    if first and _mode(path) & 0o100:
+        new = data[: first.end()] + lines.encode() + data[first.end() :]
+        return _put(Step("added to the script that is there", path), new, _mode(path), dry)
+    saved = path.with_name(path.name + SAVED)
+    if os.path.lexists(saved):
+        raise GitMemError(f"'{saved}' is in the way", "an earlier install was cut short: look at both, keep one")
+    if not dry:
+        os.rename(path, saved)
+    call = f'gitmem_before="$(dirname -- "$0")/{saved.name}"\n[ ! -x "$gitmem_before" ] || exec "$gitmem_before" "$@"\n'
+    return _put(Step("new; what was there is called by it", path), (whole + call).encode(), 0o755, dry)
+
+
+def uninstall(folder: Path, *, dry: bool = False) -> list[Step]:
+    """Take our blocks out; every other byte, mode and link is as it was before `install`."""
+    steps = []
+    for name in (*HOOKS, *SERVER):
+        path = folder / name
+        if not os.path.lexists(path) or not _is_plain(path):
+            continue
+        try:
+            step = _uninstall(path, name, dry)
+        except OSError as error:
+            raise GitMemError(f"cannot change '{path}': {error.strerror}", "run it in your own shell") from None
+        steps += [step] if step else []
+    return steps
+
+
+def _uninstall(path: Path, name: str, dry: bool) -> Step | None:
+    data = path.read_bytes()
+    if not BLOCK.search(data):
+        return None
+    saved = path.with_name(path.name + SAVED)
+    rest = BLOCK.sub(b"", data, count=1)
+    if os.path.lexists(saved):
+        if not dry:
+            os.replace(saved, path)
+        return Step("what was there is back", path)
+    if rest == OURS.encode():
+        if not dry:
+            path.unlink()
+        return Step("removed", path)
+    return _put(Step("our lines taken out", path), rest, _mode(path), dry)
+
+
+def _put(step: Step, data: bytes, mode: int, dry: bool) -> Step:
+    """Write a hook as a whole: a temporary file beside it, then a rename, so that Git never runs half of one."""
+    if dry:
+        return step
+    temporary = step.path.with_name(f".{step.path.name}.{os.getpid()}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o700)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+    os.chmod(temporary, mode)
+    os.replace(temporary, step.path)
+    return step
+
+
+def _is_plain(path: Path) -> bool:
+    return stat.S_ISREG(path.lstat().st_mode)
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.lstat().st_mode)
+
+
+def installed(folder: Path) -> dict[str, str]:
+    """Each of our hooks in `folder`: `current`, `old` (another version's lines) or `missing`; for `doctor`."""
+    found = {}
+    for name in HOOKS:
+        path = folder / name
+        data = path.read_bytes() if os.path.lexists(path) and _is_plain(path) else b""
+        match = BLOCK.search(data)
+        if not match:
+            found[name] = "missing"
+            continue
+        plain = re.sub(rb"^(gitmem_python|gitmem_promote)=.*$", rb"\1=''", match.group(), flags=re.MULTILINE)
+        found[name] = "current" if plain == block(name).encode() and _mode(path) & 0o100 else "old"
+    return found

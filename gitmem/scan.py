@@ -1,0 +1,353 @@
+"""The gate's one function: blobs and a policy in, a report out. Hooks, commands, our own writers and CI all call it.
+
+It fails closed: a detector that raises and a memory blob that cannot be read are findings that block. It never
+opens a file or runs git (`sources.py` does), and no finding it makes holds a secret.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from gitmem import detectors
+from gitmem.allowlist import fingerprint
+from gitmem.detectors.text import Match, Scope, Text
+from gitmem.files import kind
+from gitmem.policy import MESSAGE, Policy, is_instructions
+from gitmem.types import Finding, Severity, Skipped
+
+POOL_FROM = 300  # blobs from which two processes pay for their start
+CHUNK = 1 << 18  # bytes handed to a worker at once
+GUESSABLE = ("password", "passphrase", "pin", "phone", "credential-note", "pii")  # rules whose finds can be guessed
+SHOWN = 48  # characters of context on each side of a find in an excerpt
+UNSCANNABLE = "unscannable"
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """Bytes that will become memory, and where they stand. `skipped` says why there are none to look at."""
+
+    path: str
+    data: bytes
+    oid: str = ""
+    commit: str = ""
+    skipped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a scan found. `allowed` are finds that an exception covers, with the day it ends ("" for never)."""
+
+    findings: tuple[Finding, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    blobs: int = 0
+    bytes: int = 0
+    allowed: tuple[tuple[Finding, str], ...] = ()
+
+    @property
+    def blocked(self) -> bool:
+        return any(finding.severity is Severity.BLOCK for finding in self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A finding with what redaction and fingerprints need: the match, and whether it is to be masked."""
+
+    finding: Finding
+    match: Match
+
+
+def scan(blobs: Iterable[Blob], policy: Policy, more: Iterable[Finding] = (), *, workers: int = 1) -> Report:
+    """Scan every blob once per path. `more` are findings about the change itself (`treerules.py`).
+
+    With `workers` above 1 and some hundred blobs the texts are scanned in as many processes.
+    """
+    findings: list[Finding] = []
+    skipped: list[Skipped] = []
+    count = size = 0
+    names: dict[str, str] = {}
+    for blob, found in _each(blobs, policy, workers):
+        size += len(blob.data)
+        findings += found
+        if blob.path != MESSAGE:
+            count += 1
+            names.setdefault(blob.path, blob.commit)
+        if blob.skipped:
+            skipped.append(Skipped(blob.path, blob.skipped))
+    structural = list(more)
+    for finding in structural:
+        names.setdefault(finding.path, finding.commit)
+    in_names, shown = scan_names(names, policy) if names else ([], {})
+    findings += in_names
+    findings += [_with_fingerprint(f, f"{f.path}\0{f.message}", policy) for f in structural]
+    findings = [replace(f, path=shown.get(f.path, f.path)) for f in findings]
+    skipped = [replace(s, path=shown.get(s.path, s.path)) for s in skipped]
+    kept, allowed = _except(dict.fromkeys(findings), policy)
+    return Report(tuple(kept), tuple(skipped), count, size, tuple(allowed))
+
+
+def scan_text(text: str, path: str, policy: Policy) -> list[Finding]:
+    """The findings of one text, exceptions taken off: what our own writers ask before they write."""
+    kept, _ = _except([found.finding for found in examine(text, path, policy)], policy)
+    return kept
+
+
+def _except(findings: Iterable[Finding], policy: Policy) -> tuple[list[Finding], list[tuple[Finding, str]]]:
+    kept, allowed = [], []
+    for finding in findings:
+        entry = policy.allow.covers(finding)
+        if entry is None:
+            kept.append(finding)
+        elif entry.expired(policy.today):
+            kept.append(replace(finding, message=f"{finding.message} (the exception for it ended on {entry.until})"))
+        else:
+            allowed.append((finding, entry.until.isoformat() if entry.until else ""))
+    return kept, allowed
+
+
+# -- one blob ------------------------------------------------------------------------------------------------
+
+
+def scan_blob(blob: Blob, policy: Policy) -> list[Finding]:
+    """All findings of one blob, exceptions not yet applied."""
+    if blob.skipped:
+        return [_whole(UNSCANNABLE, blob, f"not scanned, so not let through: {blob.skipped}", policy)]
+    text, problem = decode(blob.data)
+    findings = [replace(found.finding, commit=blob.commit) for found in examine(text, blob.path, policy)]
+    if problem:
+        findings.append(_whole("not-text", blob, problem, policy))
+    return findings
+
+
+def decode(data: bytes) -> tuple[str, str]:
+    """(text, what is wrong with the bytes, "" when they are UTF-8 text).
+
+    Whatever the encoding, the text returned is what a reader would most probably see, so that it is scanned too.
+    """
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        text = data.decode("utf-16", "replace")
+        return text, "UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8"
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        try:
+            text = data.decode("cp949")
+            return text, "not UTF-8 (it reads as CP949); convert it: iconv -f CP949 -t UTF-8"
+        except UnicodeDecodeError:
+            return data.decode("utf-8", "replace"), "not UTF-8 text"
+    return text, "holds NUL bytes: not a text file, and hidden from grep and diff" if "\0" in text else ""
+
+
+def examine(text: str, path: str, policy: Policy) -> list[Found]:
+    """Findings with their matches, in order of place, before exceptions; overlapping secrets are one."""
+    scope = Scope.MESSAGE if path == MESSAGE else Scope.INSTRUCTIONS if is_instructions(path) else Scope.MEMORY
+    subject = Text(text, path, scope, kind(path).value)
+    matches, failed = run(subject, policy)
+    if "\0" in text:  # what NUL splits is read joined as well
+        places = [at for at, c in enumerate(text) if c != "\0"]
+        joined, broken = run(Text(text.replace("\0", ""), path, scope), policy)
+        matches += [_unsplit(match, places) for match in joined]
+        failed += broken
+    matches = _distinct(matches)
+    secret = merge_spans([(m.start, m.end) for m in matches if m.secret])
+    found = [Found(_finding(match, subject, secret, policy), match) for match in matches]
+    for name, error in failed:
+        words = f"the detector '{name}' failed ({error}), so nothing is let through"
+        blob = Blob(path, b"")
+        whole = Match("scanner-failed", Severity.BLOCK, 0, 0, words)
+        found.append(Found(_whole("scanner-failed", blob, words, policy), whole))
+    return found
+
+
+def run(text: Text, policy: Policy) -> tuple[list[Match], list[tuple[str, str]]]:
+    """(matches, detectors that failed with the name of their error). Never raises for what a detector does."""
+    matches: list[Match] = []
+    failed: list[tuple[str, str]] = []
+    for name in policy.detectors or detectors.DETECTORS:
+        try:
+            matches += list(detectors.load(name)(text))
+        except Exception as error:  # noqa: BLE001 - fails closed: the caller makes a blocking finding of it
+            failed.append((name, type(error).__name__))
+    return sorted(set(matches), key=lambda m: (m.start, m.end, m.rule)), failed
+
+
+def _unsplit(match: Match, places: list[int]) -> Match:
+    """A match in the text without NULs, at its place in the text with them."""
+    if not places:
+        return replace(match, start=0, end=0)
+    start = places[min(match.start, len(places) - 1)]
+    return replace(match, start=start, end=places[match.end - 1] + 1 if match.end > match.start else start)
+
+
+def _distinct(matches: Sequence[Match]) -> list[Match]:
+    """Without the secrets that lie inside another secret: one token is one finding."""
+    kept: list[Match] = []
+    for match in sorted(set(matches), key=lambda m: (m.start, -m.end, m.severity, m.rule)):
+        inside = [k for k in kept if k.secret and k.start <= match.start and match.end <= k.end]
+        if match.secret and any(k.severity is Severity.BLOCK or match.severity is Severity.WARN for k in inside):
+            continue
+        kept.append(match)
+    return kept
+
+
+# -- findings ------------------------------------------------------------------------------------------------
+
+
+def _finding(match: Match, text: Text, secrets: list[tuple[int, int]], policy: Policy) -> Finding:
+    line, column = text.line_of(match.start)
+    end_line, end_column = text.line_of(max(match.start, match.end - 1))
+    whole = Finding(
+        match.rule, match.severity, text.path, line, column, end_line, end_column + (match.end > match.start),
+        match.message, excerpt(text.raw, match, secrets), match.start, match.end,
+    )  # fmt: skip
+    return _with_fingerprint(whole, identity(text, match, secrets), policy)
+
+
+def identity(text: Text, match: Match, secrets: list[tuple[int, int]]) -> str:
+    """What a fingerprint is made of: the matched text, or for what can be guessed its path and masked line."""
+    if match.secret and match.rule.startswith(GUESSABLE):
+        first, last = _line_around(text.raw, match.start, match.end)
+        return f"{text.path}\0{_masked(text.raw, first, last, secrets, nothing=True)}"
+    return text.raw[match.start : match.end] or f"{text.path}\0{match.message}"
+
+
+def _with_fingerprint(finding: Finding, text: str, policy: Policy) -> Finding:
+    return replace(finding, fingerprint=fingerprint(policy.allow.salt, finding.rule, text))
+
+
+def _whole(rule: str, blob: Blob, message: str, policy: Policy) -> Finding:
+    """A finding about a blob as a whole."""
+    finding = Finding(rule, Severity.BLOCK, blob.path, 1, 1, 1, 1, message, commit=blob.commit)
+    return _with_fingerprint(finding, f"{blob.path}\0{message}\0{blob.oid}", policy)
+
+
+def excerpt(raw: str, match: Match, secrets: list[tuple[int, int]]) -> str:
+    """The find with some context on its lines; every secret in sight masked, at most a few hundred characters."""
+    first, last = _line_around(raw, match.start, match.end)
+    start = max(first, match.start - SHOWN)
+    end = min(last, max(match.end, match.start + 1) + SHOWN)
+    if end - start > 4 * SHOWN:
+        end = start + 4 * SHOWN
+    # a window must not cut a secret in two: what is left of it would no longer be masked
+    for a, b in secrets:
+        start = b if a < start < b and not a <= match.start < b else min(start, a) if a <= start < b else start
+        end = max(end, b) if a < end < b else end
+    shown = _masked(raw, start, end, secrets, nothing=match.rule.startswith(GUESSABLE))
+    return ("…" if start > first else "") + shown.strip("\r\n") + ("…" if end < last else "")
+
+
+def _line_around(raw: str, start: int, end: int) -> tuple[int, int]:
+    first = raw.rfind("\n", 0, start) + 1
+    last = raw.find("\n", max(start, end - 1))
+    return first, len(raw) if last < 0 else last
+
+
+WORD = re.compile(r"[A-Za-z0-9_+/=.~%-]*")
+
+
+def _masked(raw: str, start: int, end: int, secrets: list[tuple[int, int]], *, nothing: bool) -> str:
+    """raw[start:end] with its secrets masked, each with the rest of the word it stands in."""
+    out, at = [], start
+    for a, b in secrets:
+        if b <= at or a >= end:
+            continue
+        tail = WORD.match(raw, b, max(b, min(len(raw), b + 512)))
+        out.append(raw[at : max(a, at)])
+        out.append(mask(raw[a:b], nothing=nothing))
+        at = tail.end() if tail else b
+    out.append(raw[at:end])
+    return "".join(out)
+
+
+def mask(secret: str, *, nothing: bool = False) -> str:
+    """At most its first six characters, at most a quarter of it, none of a short one: `ghp_ab[…]`."""
+    shown = 0 if nothing else min(6, len(secret) // 4)
+    head = secret[: shown if shown >= 4 else 0]
+    return (head if head.isascii() and head.isprintable() else "") + "[…]"
+
+
+def merge_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Half-open ranges in order, those that touch joined."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return merged
+
+
+# -- names ---------------------------------------------------------------------------------------------------
+
+
+def scan_names(names: dict[str, str], policy: Policy) -> tuple[list[Finding], dict[str, str]]:
+    """Findings in file names, and for each name that holds a secret how it may be shown.
+
+    All names are looked at in one go; only what then stands out is looked at alone.
+    """
+    listed = list(names)
+    starts = [0, *accumulate(len(name) + 2 for name in listed)]
+    joined = "\n\n".join(name.replace("\n", " ") for name in listed)
+    matches, failed = run(Text(joined, "", Scope.MESSAGE), policy)
+    hit = {min(bisect_right(starts, match.start), len(listed)) - 1 for match in matches}
+    findings: list[Finding] = []
+    shown: dict[str, str] = {}
+    for number in sorted(hit) if not failed else range(len(listed)):
+        name = listed[number]
+        matches, broken = run(Text(name, "", Scope.MESSAGE), policy)
+        strong = [m for m in matches if m.severity is Severity.BLOCK]
+        secrets = merge_spans([(m.start, m.end) for m in matches if m.secret])
+        if secrets:
+            shown[name] = _masked(name, 0, len(name), secrets, nothing=False)
+        for match in strong:
+            whole = Finding(match.rule, match.severity, name, 1, 1, 1, 1, f"in the file's name: {match.message}")
+            findings.append(
+                _with_fingerprint(replace(whole, commit=names[name]), name[match.start : match.end], policy)
+            )
+        for detector, error in broken:
+            words = f"the detector '{detector}' failed ({error}) on the file's name, so nothing is let through"
+            findings.append(_whole("scanner-failed", Blob(name, b"", commit=names[name]), words, policy))
+    return findings, shown
+
+
+# -- many blobs ----------------------------------------------------------------------------------------------
+
+
+def _each(blobs: Iterable[Blob], policy: Policy, workers: int) -> Iterator[tuple[Blob, list[Finding]]]:
+    """(blob, its findings) in order, every (oid, path) once."""
+    distinct = _once(blobs)
+    if workers < 2:
+        for blob in distinct:
+            yield blob, scan_blob(blob, policy)
+        return
+    first = []
+    for blob in distinct:
+        first.append(blob)
+        if len(first) == POOL_FROM:
+            break
+    if len(first) < POOL_FROM:
+        for blob in first:
+            yield blob, scan_blob(blob, policy)
+        return
+    from gitmem.pool import spread
+
+    yield from spread(_chain(first, distinct), policy, workers)
+
+
+def _chain(first: list[Blob], rest: Iterator[Blob]) -> Iterator[Blob]:
+    yield from first
+    first.clear()
+    yield from rest
+
+
+def _once(blobs: Iterable[Blob]) -> Iterator[Blob]:
+    seen: set[int] = set()
+    for blob in blobs:
+        key = hash((blob.oid, blob.path)) if blob.oid and blob.path != MESSAGE else 0
+        if key and key in seen:
+            continue
+        seen.add(key)
+        yield blob
