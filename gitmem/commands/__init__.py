@@ -15,7 +15,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Promote": ("promote", "revert", "review", "publish"),
     "Agents": ("mcp", "session", "profile", "watch"),
     "Index": ("index", "status", "doctor", "eval"),
-    "Set up": ("install", "uninstall", "config", "completion", "merge-driver", "hook"),
+    "Set up": ("install", "uninstall", "config", "completion", "merge-driver", "hook", "action"),
 }
 for _section in SECTIONS.values():
     for _name in _section:
