@@ -14,7 +14,7 @@ OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """`base` is "" when the event names none (a new branch, a schedule); `head` "" when nothing is left (a deletion)."""
+    """`base` is "" when the event names none (a new branch, a schedule); `head` "" after a deletion."""
 
     name: str
     base: str
