@@ -13,6 +13,7 @@ from datetime import date
 from fnmatch import fnmatchcase
 
 from gitmem.allowlist import Allowlist
+from gitmem.detectors.rulefile import Rule
 from gitmem.files import INSTRUCTIONS, Layout, holds_instructions, is_memory
 
 LIMIT = 1 << 20  # bytes of a memory file; more is not read, and says so
@@ -37,7 +38,7 @@ class Policy:
     allow: Allowlist = NOTHING
     today: date = date.min
     limit: int = LIMIT
-    rules: tuple[object, ...] = ()
+    rules: tuple[Rule, ...] = ()
 
     def concerns(self, path: str) -> bool:
         """Whether the gate reads this path: memory, or what some file system would take for memory."""

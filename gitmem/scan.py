@@ -14,6 +14,7 @@ from itertools import accumulate
 
 from gitmem import detectors
 from gitmem.allowlist import fingerprint
+from gitmem.detectors import rulefile
 from gitmem.detectors.text import Match, Scope, Text
 from gitmem.files import kind
 from gitmem.policy import MESSAGE, Policy, is_instructions
@@ -171,6 +172,8 @@ def run(text: Text, policy: Policy) -> tuple[list[Match], list[tuple[str, str]]]
             matches += list(detectors.load(name)(text))
         except Exception as error:  # noqa: BLE001 - fails closed: the caller makes a blocking finding of it
             failed.append((name, type(error).__name__))
+    if policy.rules:
+        matches += rulefile.find(text, policy.rules)
     return sorted(set(matches), key=lambda m: (m.start, m.end, m.rule)), failed
 
 

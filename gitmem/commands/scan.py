@@ -11,6 +11,7 @@ import click
 
 from gitmem.allowlist import Entry
 from gitmem.commands._edge import now, open_here
+from gitmem.detectors.rulefile import Rule, parse_rules
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.git import Repository
 from gitmem.policy import MESSAGE, Policy
@@ -122,10 +123,8 @@ def _counted(blobs: Iterator[Blob]) -> Iterator[Blob]:
         sys.stderr.write("\r\x1b[K")
 
 
-def read_rules(name: str) -> tuple[object, ...]:
+def read_rules(name: str) -> tuple[Rule, ...]:
     """The token rules of a file the user named. Raises GitMemError."""
-    from gitmem.detectors.rulefile import parse_rules
-
     try:
         return tuple(parse_rules(Path(name).read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError):

@@ -26,6 +26,7 @@ DETECTORS: dict[str, str] = {
     "exfiltration": "gitmem.detectors.exfiltration",
     "terminal": "gitmem.detectors.terminal",
     "conflict": "gitmem.detectors.conflict",
+    "frontmatter": "gitmem.detectors.frontmatter",
 }
 
 
