@@ -1,0 +1,78 @@
+"""Transcripts of four hosts become the same turns; what is not understood is skipped."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitmem.transcript import Role, neutral, parse
+
+
+def lines(*entries: object) -> bytes:
+    return "\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries).encode()
+
+
+CLAUDE = lines(
+    {"type": "summary", "summary": "old"},
+    {"type": "user", "uuid": "u1", "sessionId": "s", "timestamp": "2026-02-05T14:30:00Z", "message": {"role": "user", "content": "기억해줘: 배포는 11시 전"}},
+    {"type": "assistant", "uuid": "a1", "message": {"role": "assistant", "content": [
+        {"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "네"}, {"type": "tool_use", "id": "c1", "name": "Bash", "input": {}}]}},
+    {"type": "user", "uuid": "u2", "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "ok"}]}]}},
+    {"type": "user", "uuid": "m", "isMeta": True, "message": {"role": "user", "content": "meta"}},
+)  # fmt: skip
+
+
+def test_claude_code() -> None:
+    found = parse(CLAUDE)
+    assert found.session == "s" and [(t.id, t.role, t.text) for t in found.turns] == [
+        ("u1", Role.USER, "기억해줘: 배포는 11시 전"), ("a1", Role.ASSISTANT, "네"), ("u2", Role.TOOL, "ok"),
+    ]  # fmt: skip
+    assert found.turns[1].calls == ("c1",) and found.turns[2].answers == "c1" and found.turns[0].at is not None
+
+
+def test_codex() -> None:
+    found = parse(
+        lines(
+            {"type": "session_meta", "payload": {"id": "s2"}},
+            {"type": "response_item", "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}},
+            {"type": "response_item", "payload": {"type": "function_call", "name": "shell", "call_id": "c", "arguments": "{}"}},
+            {"type": "response_item", "payload": {"type": "function_call_output", "call_id": "c", "output": "done"}},
+            {"type": "response_item", "payload": {"type": "reasoning"}},
+        )
+    )  # fmt: skip
+    assert found.session == "s2" and [(t.role, t.text) for t in found.turns] == [
+        (Role.USER, "hi"), (Role.ASSISTANT, ""), (Role.TOOL, "done"),
+    ]  # fmt: skip
+    assert found.turns[1].calls == ("c",) == (found.turns[2].answers,)
+
+
+def test_openclaw() -> None:
+    found = parse(
+        lines(
+            {"type": "session", "id": "s3"},
+            {"type": "message", "id": "m1", "timestamp": 1770000000000, "message": {"role": "assistant", "content": [
+                {"type": "text", "text": "calling"}, {"type": "toolCall", "id": "c", "name": "read"}]}},
+            {"type": "message", "id": "m2", "message": {"role": "toolResult", "toolCallId": "c", "toolName": "read", "content": [{"type": "text", "text": "x"}]}},
+        )
+    )  # fmt: skip
+    assert found.session == "s3" and found.turns[0].calls == ("c",) and found.turns[1].answers == "c"
+
+
+def test_the_neutral_form_comes_back_as_it_was() -> None:
+    found = parse(CLAUDE)
+    again = parse("\n".join(neutral(turn) for turn in found.turns).encode())
+    assert [(t.id, t.role, t.text, t.calls, t.answers) for t in again.turns] == [
+        (t.id, t.role, t.text, t.calls, t.answers) for t in found.turns
+    ]
+    assert [turn.text for turn in again.spoken()] == ["기억해줘: 배포는 11시 전", "네"]
+
+
+def test_what_is_not_understood_is_counted() -> None:
+    assert parse(b'{"a": 1}\nnot json\n[1]\n{"role": "judge", "text": "x"}\n').skipped == 4
+
+
+@given(st.binary(max_size=200) | st.lists(st.dictionaries(st.sampled_from(["type", "message", "payload", "role", "text", "uuid", "timestamp", "content"]), st.recursive(st.none() | st.integers() | st.text(max_size=5) | st.sampled_from(["user", "response_item", "message"]), lambda s: st.lists(s, max_size=3) | st.dictionaries(st.sampled_from(["role", "content", "type"]), s, max_size=3), max_leaves=6), max_size=5), max_size=4).map(lambda rows: lines(*rows)))  # fmt: skip
+def test_any_bytes_are_a_transcript(data: bytes) -> None:
+    parse(data)
