@@ -7,7 +7,7 @@ of its text), and the `src` in its own comment, which survives a squash that los
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from gitmem import facts as memory_facts
 from gitmem import trailers
 from gitmem.comment import parse_span, render_span, text_hash
 from gitmem.errors import GitMemError, OutsideRepository
-from gitmem.files import agent_of
+from gitmem.files import Kind, agent_of, kind
 from gitmem.git.protocol import Repository
 from gitmem.types import REGULAR, Commit, Fact, Span
 from gitmem.worktree import read_bytes
@@ -255,6 +255,20 @@ def split_lines(data: bytes) -> list[str]:
     """A blob's lines as a person counts them, without their ends."""
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
     return text.removesuffix("\n").split("\n") if text else []
+
+
+def facts_at(repo: Repository, commit: str) -> Iterator[tuple[str, bytes, Fact]]:
+    """Facts of long-term memory: MEMORY.md and the archive, and whatever note cites a source."""
+    wanted = [
+        entry
+        for entry in repo.entries(commit)
+        if entry.mode == REGULAR and kind(entry.path) in (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
+    ]
+    for entry, (_, data) in zip(wanted, repo.read_many([entry.oid for entry in wanted]), strict=True):
+        if data is None or (kind(entry.path) not in (Kind.MEMORY, Kind.ARCHIVE) and b"src=" not in data):
+            continue
+        for fact in memory_facts.parse(data).facts:
+            yield entry.path, data, fact
 
 
 def shallow(repo: Repository) -> frozenset[str]:

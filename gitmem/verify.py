@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from gitmem import facts as memory_facts
 from gitmem import trailers
 from gitmem.comment import render_span, text_hash
-from gitmem.files import Kind, kind
 from gitmem.git.protocol import Repository
-from gitmem.provenance import SpanKey, check, cited, shallow, span_key, split_lines
-from gitmem.types import REGULAR, BlameLine, Commit, Fact, Span
+from gitmem.provenance import SpanKey, check, cited, facts_at, shallow, span_key, split_lines
+from gitmem.types import BlameLine, Commit, Fact, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,30 +51,33 @@ class Ledger:
 
     by_hash: dict[str, str]  # sha256 -> newest commit
     by_span: dict[SpanKey, set[str]]  # source -> the hashes it gave
+    sources: dict[str, list[Span]]  # sha256 -> its sources
 
 
 def ledger(repo: Repository, revs: Sequence[str]) -> Ledger:
     """Every well-formed Memory-Source of these commits, trailers of squashes included."""
     by_hash: dict[str, str] = {}
     by_span: dict[SpanKey, set[str]] = {}
+    sources: dict[str, list[Span]] = {}
     for commit in repo.log(revs, grep=[trailers.SOURCE + ":"]):
         for link in trailers.links(trailers.memory_trailers(commit.message), trailers.SOURCE):
             by_hash.setdefault(link.sha256, commit.oid)
             if link.source:
                 by_span.setdefault(span_key(link.source), set()).add(link.sha256)
-    return Ledger(by_hash, by_span)
+                sources.setdefault(link.sha256, []).append(link.source)
+    return Ledger(by_hash, by_span, sources)
 
 
 def verify(repo: Repository, base: str = "", head: str = "HEAD", *, policy: bool = False) -> Verdict:
     """Check every promoted fact at `head`, only those not at `base` where it is given (oids or revisions)."""
     tip = repo.resolve(head)
     known = ledger(repo, [tip])
-    old = {fact.id for _, _, fact in _facts_at(repo, repo.resolve(base))} if base else set()
+    old = {fact.id for _, _, fact in facts_at(repo, repo.resolve(base))} if base else set()
     checked = 0
     flaws: list[Flaw] = []
     now = {entry.path: entry.oid for entry in repo.entries(tip)}
     blames: dict[str, dict[int, BlameLine]] = {}
-    for path, data, fact in _facts_at(repo, tip):
+    for path, data, fact in facts_at(repo, tip):
         if fact.id in old:
             continue
         spans = cited(fact)
@@ -102,20 +104,6 @@ def verify(repo: Repository, base: str = "", head: str = "HEAD", *, policy: bool
     if shallow(repo):
         notes.append("this clone is shallow: trailers and sources beyond its history were not seen")
     return Verdict(checked, tuple(flaws), tuple(notes))
-
-
-def _facts_at(repo: Repository, commit: str) -> Iterator[tuple[str, bytes, Fact]]:
-    """Facts of long-term memory: MEMORY.md and the archive, and whatever note cites a source."""
-    wanted = [
-        entry
-        for entry in repo.entries(commit)
-        if entry.mode == REGULAR and kind(entry.path) in (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
-    ]
-    for entry, (_, data) in zip(wanted, repo.read_many([entry.oid for entry in wanted]), strict=True):
-        if data is None or (kind(entry.path) not in (Kind.MEMORY, Kind.ARCHIVE) and b"src=" not in data):
-            continue
-        for fact in memory_facts.parse(data).facts:
-            yield entry.path, data, fact
 
 
 def _wrong(

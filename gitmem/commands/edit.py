@@ -1,0 +1,57 @@
+"""`git mem edit`: correct one fact."""
+
+from __future__ import annotations
+
+import click
+
+from gitmem.commands._edge import json_option, open_here
+from gitmem.output import escape, say, write, write_json
+
+
+@click.command()
+@click.argument("place", metavar="PATH:LINE")
+@click.argument("text", nargs=-1, required=True)
+@click.option("--reason", required=True, metavar="WHY", help="Why it was wrong; goes into the commit.")
+@json_option
+def command(place: str, text: tuple[str, ...], reason: str, as_json: bool) -> None:
+    """Replace the text of the fact at PATH:LINE and commit that alone.
+
+    Its comment, and so its source, stays. The old text is not promoted again.
+
+    \b
+    git mem edit MEMORY.md:17 "PoC phase 2 uses gRPC" --reason "decided on 12 March"
+    """
+    from gitmem import correct
+    from gitmem.commands._place import place as parse_place
+
+    repo, config = open_here()
+    path, line = parse_place(repo, place)
+    done = correct.edit(repo, config, path, line, " ".join(text), reason)
+    if as_json:
+        write_json(as_value(done))
+    else:
+        write(f"{done.commit[:12]} {escape(path, '')}:{line}\n")
+        say("corrected; the old text will not be promoted again")
+
+
+def as_value(done: object) -> dict[str, object]:
+    """The JSON of docs/json.md, "edit, forget, revert"."""
+    from gitmem.comment import render_span
+    from gitmem.correct import Correction
+
+    assert isinstance(done, Correction)
+    return {
+        "commit": done.commit or None,
+        "facts": [
+            {
+                "path": item.path,
+                "line": item.fact.line,
+                "id": item.fact.id,
+                "text": item.fact.text,
+                "new_text": item.new or None,
+                "restored": item.restored or None,
+                "sources": [render_span(span) for span in item.sources],
+            }
+            for item in done.taken
+        ],
+    }
