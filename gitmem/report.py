@@ -6,6 +6,7 @@ Everything that came from a repository is escaped for where it goes; excerpts ca
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import quote
@@ -235,3 +236,34 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+# -- Markdown ------------------------------------------------------------------------------------------------
+
+ROWS = 100  # findings a step summary lists; the rest is counted
+
+
+def as_markdown(report: Report, escape: Callable[[str], str], title: str) -> str:
+    """A table for a step summary or a comment; no text of memory can open markup of its own in it."""
+    lines = [f"### {title}", "", summary(report), ""]
+    found = order(report.findings)
+    if found:
+        lines += ["| rule | place | what | excerpt |", "|---|---|---|---|"]
+        for finding in found[:ROWS]:
+            place = "commit message" if finding.path == MESSAGE else f"{finding.path}:{finding.line}"
+            place += f" at {finding.commit[:12]}" if finding.commit else ""
+            cells = [finding.rule, code(one_line(place, escape)), one_line(finding.message, escape)]
+            cells.append(code(one_line(finding.excerpt, escape)) if finding.excerpt else "")
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        if len(found) > ROWS:
+            lines += ["", f"and {len(found) - ROWS} more"]
+        if any(finding.commit for finding in found):
+            lines += ["", "A secret that was pushed is known: rotate it first, then remove it from history."]
+    lines += [f"- skipped {code(one_line(skip.path, escape))}: {skip.reason}" for skip in report.skipped]
+    return "\n".join(lines) + "\n"
+
+
+def code(text: str) -> str:
+    """Text as Markdown code, whatever back-ticks it holds."""
+    fence = "`" * (max((len(run) for run in re.findall(r"`+", text)), default=0) + 1)
+    return f"{fence} {text} {fence}" if "`" in text else f"`{text}`"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from gitmem.commands._edge import json_option, now, open_here
@@ -42,7 +44,7 @@ def command(
     repo, config = open_here()
     words = " ".join(text)
     if words == "-":
-        words = click.get_text_stream("stdin", encoding="utf-8").read()
+        words = sys.stdin.buffer.read().decode("utf-8", "replace")
     added = journal.add(
         repo, config, words, now=now(), kind=kind or "", to=to, agent=agent, origin=origin or "", tags=tags, topic=topic
     )

@@ -1,0 +1,109 @@
+"""The scene in which an action runs: a remote over HTTP, a checkout of it, a REST server, and git-mem on PATH."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.actions.remote import GitServer
+from tests.actions.rest import RestServer
+from tests.actions.runner import Result, Runner
+from tests.harness import SOURCE, Repo
+
+ACTIONS = SOURCE / "actions"
+
+
+class Stage:
+    """`repo` is a person's clone that pushes; `run` checks a commit out anew, as a runner would, and runs an action."""
+
+    def __init__(self, folder: Path, token: str = "write") -> None:
+        self.folder = folder
+        Repo(folder / "remotes/team/memory", True, "--bare").git("config", "http.receivepack", "true")
+        self.server = GitServer(folder / "remotes", token)
+        self.rest = RestServer("team/memory", token)
+        self.token = token
+        self.repo = Repo(folder / "person")
+        self.repo.git("remote", "add", "origin", f"file://{folder}/remotes/team/memory")
+        self.count = 0
+        self.caches: dict[str, dict[str, bytes]] = {}
+
+    def close(self) -> None:
+        self.server.close()
+        self.rest.close()
+
+    def push(self, branch: str = "main") -> str:
+        self.repo.git("push", "-q", "--force", "origin", f"HEAD:refs/heads/{branch}")
+        return self.repo.git("rev-parse", "HEAD").strip()
+
+    def pull_request(self, base: str, head: str, number: int = 1, fork: bool = False, **more: Any) -> dict[str, Any]:
+        """The payload of a pull_request event."""
+        theirs = "stranger/memory" if fork else "team/memory"
+        return {
+            "repository": {"default_branch": "main", "full_name": "team/memory"},
+            "pull_request": {
+                "number": number, "title": more.get("title", "change"),
+                "base": {"sha": base, "ref": "main", "repo": {"full_name": "team/memory"}},
+                "head": {"sha": head, "ref": more.get("ref", "change"), "repo": {"full_name": theirs}},
+            },
+        }  # fmt: skip
+
+    def run(
+        self,
+        action: str,
+        payload: Mapping[str, Any],
+        *,
+        event: str = "pull_request",
+        ref: str = "main",
+        sha: str = "",
+        inputs: Mapping[str, str] = {},
+        token: str | None = None,
+    ) -> Result:
+        """One run of one of our actions on a fresh checkout."""
+        self.count += 1
+        room = self.folder / f"run{self.count}"
+        checkout = Repo(room / "work", init=False)
+        checkout.git("clone", "-q", f"{self.server.url}/team/memory", ".")
+        head = sha or payload.get("pull_request", {}).get("head", {}).get("sha") or f"origin/{ref}"
+        checkout.git(
+            "checkout",
+            "-q",
+            "--detach" if payload.get("pull_request") else "-B",
+            *([] if payload.get("pull_request") else [ref]),
+            head,
+        )
+        runner = Runner(
+            checkout.path, room / "temp", payload,
+            {
+                "event_name": event, "ref_name": ref, "ref": f"refs/heads/{ref}", "repository": "team/memory",
+                "sha": checkout.git("rev-parse", "HEAD").strip(), "api_url": self.rest.url,
+                "server_url": self.server.url, "token": self.token if token is None else token,
+            },
+            handlers={"actions/cache/restore": self._restore, "actions/cache/save": self._save},
+        )  # fmt: skip
+        # setup.sh finds this git-mem and installs nothing; `test_setup_installs` is the run that does.
+        venv = room / "temp/git-mem-venv/bin"
+        venv.mkdir(parents=True)
+        (venv / "git-mem").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gitmem "$@"\n')
+        (venv / "git-mem").chmod(0o755)
+        result = runner.run_action(ACTIONS / action, inputs)
+        self.checkout = checkout
+        return result
+
+    def _restore(self, runner: Runner, given: dict[str, str]) -> dict[str, str]:
+        names = [given["key"], *(k for k in self.caches if k.startswith(given["restore-keys"].strip()))]
+        for name in names:
+            if name in self.caches:
+                for path, data in self.caches[name].items():
+                    target = Path(given["path"]) / path
+                    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                    target.write_bytes(data)
+                return {"cache-hit": str(name == given["key"]).lower()}
+        return {"cache-hit": ""}
+
+    def _save(self, runner: Runner, given: dict[str, str]) -> dict[str, str]:
+        folder = Path(given["path"])
+        files = {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+        self.caches[given["key"]] = files
+        return {}

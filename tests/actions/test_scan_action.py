@@ -1,0 +1,78 @@
+"""actions/scan, run as GitHub runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.actions.stage import Stage
+
+TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"
+
+
+def test_a_clean_pull_request_passes(stage: Stage) -> None:
+    base = stage.repo.git("rev-parse", "HEAD").strip()
+    stage.repo.commit("log", {"memory/2026-02-06.md": "# 2026-02-06\n\n## 09:00\n\n- 배포 완료\n"})
+    head = stage.push("change")
+    done = stage.run("scan", stage.pull_request(base, head))
+    assert done.status == "success" and done.outputs["result"] == "clean" and done.annotations == []
+    assert "scan of" in done.summary
+
+
+def test_a_secret_added_and_removed_again_inside_the_range_fails_and_is_never_shown(stage: Stage) -> None:
+    base = stage.repo.git("rev-parse", "HEAD").strip()
+    stage.repo.commit("oops", {"memory/2026-02-06.md": f"# 2026-02-06\n\n- 토큰은{TOKEN}를 쓴다\n"})
+    stage.repo.commit("removed", {"memory/2026-02-06.md": "# 2026-02-06\n\n- 토큰은 금고에\n"})
+    head = stage.push("change")
+    done = stage.run("scan", stage.pull_request(base, head, fork=True), token="", inputs={"sarif": "out.sarif"})
+    assert done.status == "failure" and done.outputs["result"] == "failed"
+    (annotation,) = [a for a in done.annotations if a[0] == "error"]
+    assert annotation[1]["file"] == "memory/2026-02-06.md" and annotation[1]["line"] == "3"
+    sarif = (stage.checkout.path / "out.sarif").read_text()
+    assert json.loads(sarif)["version"] == "2.1.0" and "rotate" in done.summary
+    for text in (done.log, done.summary, sarif):
+        assert TOKEN not in text and TOKEN[10:] not in text
+
+
+def test_a_secret_in_a_commit_message_is_found(stage: Stage) -> None:
+    base = stage.repo.git("rev-parse", "HEAD").strip()
+    stage.repo.commit(f"use {TOKEN}", {"memory/a.md": "- a\n"})
+    done = stage.run("scan", stage.pull_request(base, stage.push("change")))
+    assert done.status == "failure" and "commit message" in done.summary and TOKEN not in done.log + done.summary
+
+
+def test_a_range_cannot_excuse_itself(stage: Stage) -> None:
+    base = stage.repo.git("rev-parse", "HEAD").strip()
+    stage.repo.write("memory/x.md", f"- {TOKEN}\n")
+    found = json.loads(stage.repo.mem("scan", "memory/x.md", "--json", check=False).stdout)["findings"][0]
+    stage.repo.mem("allow", found["fingerprint"], "--reason", "test")
+    stage.repo.commit("excused", {".gitmem.toml": "[memory]\npaths = []\n"})
+    done = stage.run("scan", stage.pull_request(base, stage.push("change")))
+    assert done.status == "failure"
+
+
+def test_hostile_names_run_nothing(stage: Stage, tmp_path: Path) -> None:
+    base = stage.repo.git("rev-parse", "HEAD").strip()
+    name = "memory/$(touch x)\n::error::`touch y`.md"
+    stage.repo.commit("-->\n\n::set-output name=a::b", {name: f"- {TOKEN}\n"})
+    head = stage.push('a";touch${IFS}x|sh;#')
+    payload = stage.pull_request(base, head, title="`touch z` $(touch z)\n::error::x", ref='a";touch${IFS}x|sh;#')
+    done = stage.run("scan", payload)
+    assert done.status == "failure" and len([a for a in done.annotations if a[0] == "error"]) <= 10
+    assert not [p for p in tmp_path.rglob("*") if p.name in ("x", "y", "z")]
+    assert "\n::error::`touch" not in done.log and "\n::set-output" not in done.log
+
+
+def test_a_push_of_a_new_branch_is_scanned_from_where_it_left_the_default_branch(stage: Stage) -> None:
+    stage.repo.commit("bad", {"memory/x.md": f"- {TOKEN}\n"})
+    head = stage.push("feature")
+    payload = {"before": "0" * 40, "after": head, "repository": {"default_branch": "main"}}
+    done = stage.run("scan", payload, event="push", ref="feature")
+    assert done.status == "failure" and len(done.annotations) == 1
+
+
+def test_a_force_push_over_a_lost_tip_is_still_scanned(stage: Stage) -> None:
+    stage.repo.commit("bad", {"memory/x.md": f"- {TOKEN}\n"})
+    head = stage.push("feature")
+    payload = {"before": "d" * 40, "after": head, "repository": {"default_branch": "main"}}
+    assert stage.run("scan", payload, event="push", ref="feature").status == "failure"
