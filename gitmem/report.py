@@ -55,7 +55,12 @@ def finding_value(finding: Finding) -> dict[str, Any]:
 def as_text(report: Report, escape: Callable[[str], str]) -> str:
     """One block of lines a finding, a last line that sums up."""
     lines = [line for finding in order(report.findings) for line in finding_lines(finding, escape)]
-    return "\n".join([*lines, summary(report)]) + "\n"
+    return "\n".join([*lines, *_rotate(report), summary(report)]) + "\n"
+
+
+def _rotate(report: Report) -> list[str]:
+    """What is said of secrets that are in commits already: taking the line out does not take it back."""
+    return [f"what is committed stays in history: {ROTATE}"] if any(f.commit for f in report.findings) else []
 
 
 def finding_lines(finding: Finding, escape: Callable[[str], str]) -> list[str]:
@@ -209,7 +214,7 @@ def as_annotations(report: Report, escape: Callable[[str], str]) -> str:
         lines += [_annotation(verb, finding, escape) for finding in ranked[:ANNOTATIONS]]
         if len(ranked) > ANNOTATIONS:
             lines.append(f"{len(ranked) - ANNOTATIONS} more {verb}s are in the report")
-    return "\n".join([*lines, summary(report)]) + "\n"
+    return "\n".join([*lines, *_rotate(report), summary(report)]) + "\n"
 
 
 def _annotation(verb: str, finding: Finding, escape: Callable[[str], str]) -> str:
