@@ -1,0 +1,71 @@
+"""A shorter transcript keeps its thread: recent turns, paired tools, the sentences that tell most."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitmem.compaction import CLEARED, compact, due, prune, summarise, tokens, trim
+from gitmem.transcript import Role, Turn
+
+NOW = datetime(2026, 2, 5, 12, tzinfo=UTC)
+
+
+def said(count: int, text: str = "We talk about the deploy window of the worker, number {}.") -> list[Turn]:
+    return [Turn(f"t{n}", (Role.USER, Role.ASSISTANT)[n % 2], text.format(n), n + 1) for n in range(count)]
+
+
+def test_the_last_eight_turns_stay_verbatim_and_the_rest_is_summed_up() -> None:
+    turns = said(20)
+    done = compact(turns)
+    assert done.kept == tuple(turns[-8:]) and len(done.dropped) == 12
+    assert "deploy window" in done.summary and tokens(done.summary) <= 450
+    assert compact(said(5)).dropped == () and compact(said(5)).summary == ""
+
+
+roles = st.sampled_from(["user", "assistant", "call"])
+
+
+@given(st.lists(roles, max_size=40), st.integers(1, 10))
+def test_a_tool_call_and_its_result_are_never_parted(kinds: list[str], keep: int) -> None:
+    turns: list[Turn] = []
+    for n, kind in enumerate(kinds):
+        if kind == "call":
+            turns.append(Turn(f"a{n}", Role.ASSISTANT, "", n, calls=(f"c{n}",)))
+            turns.append(Turn(f"r{n}", Role.TOOL, "out", n, answers=f"c{n}"))
+        else:
+            turns.append(Turn(f"t{n}", Role(kind), f"sentence number {n}", n))
+    done = compact(turns, keep=keep)
+    calls = {call for turn in done.kept for call in turn.calls}
+    assert calls == {turn.answers for turn in done.kept if turn.answers}
+    assert sorted(done.kept + done.dropped, key=turns.index) == turns
+
+
+def test_focus_brings_its_sentences_first() -> None:
+    turns = [*said(12), Turn("x", Role.USER, "The invoice must carry the tax number.", 99)]
+    assert "invoice" in summarise(turns, focus="tax invoice", budget=30)
+
+
+def test_compaction_is_due_by_turns_tokens_or_window() -> None:
+    assert due(said(5)) == "" and due(said(13)) == "13 turns"
+    assert "tokens" in due([Turn("a", Role.USER, "x" * 30_000, 1)])
+    assert due([Turn("a", Role.USER, "x" * 4_000, 1)], window=1_200) and not due(said(5), window=200_000)
+
+
+def test_old_tool_output_is_trimmed_and_the_last_three_assistant_turns_keep_theirs() -> None:
+    long = "h" * 3_000 + "m" * 3_000 + "t" * 3_000
+    old = NOW - timedelta(hours=1)
+    turns = []
+    for n in range(5):
+        turns.append(Turn(f"a{n}", Role.ASSISTANT, "do", n, at=old, calls=(f"c{n}",)))
+        turns.append(Turn(f"r{n}", Role.TOOL, long, n, at=old, answers=f"c{n}"))
+    soft = prune(turns, now=NOW)
+    assert [len(t.text) < 4_000 for t in soft if t.role is Role.TOOL] == [True, True, False, False, False]
+    assert "6000 characters" in soft[1].text and prune(turns, now=NOW, hard=True)[1].text == CLEARED
+    assert prune(turns, now=old) == turns and trim("short") == "short"
+
+
+def test_korean_counts_a_token_a_syllable() -> None:
+    assert tokens("한국어") == 3 and tokens("abcdefgh") == 2
