@@ -1,0 +1,256 @@
+"""`rules`: the deterministic extractor, the default model. English and Korean; no network, the same answer always.
+
+Reads each candidate line with the cues of its language, drops what is overruled further down, and weighs what is
+left. A line of a dialogue is read by `dialogue.py` instead. It proposes whole lines, never new words: every fact it
+offers stands in the log. Why a line was offered or not is in the operation's `reason`, cue by cue.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from gitmem import dates
+from gitmem.comment import normalise
+from gitmem.models import dialogue, lexicon_en, lexicon_ko, lines
+from gitmem.models.cues import THRESHOLD, Reading, read
+from gitmem.models.lines import Line
+from gitmem.models.protocol import Log, Op, Operation, Proposal
+from gitmem.types import Fact, Span
+
+LABELS = {**lexicon_en.LABELS, **lexicon_ko.LABELS}
+
+# How much a kind of fact is worth by itself: its stability and use in later work, read from what agents need most.
+WORTH = {
+    "policy": 0.74, "constraint": 0.72, "decision": 0.70, "rule": 0.72, "preference": 0.68, "exception": 0.66,
+    "profile": 0.66, "deadline": 0.64, "lesson": 0.62, "goal": 0.60, "fact": 0.52, "timeline": 0.5, "todo": 0.5,
+}  # fmt: skip
+SAFETY = re.compile(
+    r"\b(?:allerg\w+|anaphyla\w+|contra-?indicated|epilep\w+|insulin|warfarin|pacemaker|diabet\w+|medication"
+    r"|dosage|overdose|\d+\s?(?:mg|mcg)\b)|알레르기|알러지|금기|복용|투약|인슐린|와파린|당뇨|천식|아나필락시스|페니실린|심장\s*박동기",
+    re.I,
+)
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_+#.-]*[A-Za-z0-9+#]|[가-힣]{2,}|\d[\d.,:/-]*\d|\d")
+_VALUE = re.compile(
+    r"`[^`]+`|https?://\S+|[\w.-]+/[\w./=-]+|v?\d+\.\d+(?:\.\d+)+|:\d{4,5}\b"
+    r"|\b[A-Z]{2,}_[A-Z_]+\b|\bport \d+|\b\d{4,5}\b"
+)
+_PARTICLE = re.compile(
+    r"(?:에서는|에게는|으로는|에서|에게|으로|까지|부터|이나|라고|하고|이랑|에는|로는|은|는|이|가|을|를|에|의|도|만|로|와|과)$"
+)
+_STOP_WORDS = """the a an and or of to in on for with we i it is are was were be this that from at by as not no our my
+    so then now will all any more than 하기로 결정 확정 이제 그냥 다시 오후 오전 최종 으로 로 결국"""
+_STOP = frozenset(_STOP_WORDS.split())
+_REASON = re.compile(
+    r"^\(?(?:reason|why|because|rationale|이유|근거|배경|왜냐하면|까닭)(?:는|은)?\s*[:：,]?\s+", re.I
+)
+RECURS = 3  # days on which a topic must come up before it weighs more
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A line, what its cues said, and the later line that overruled it (0: none)."""
+
+    line: Line
+    reading: Reading
+    overruled: int = 0
+
+    @property
+    def keep(self) -> bool:
+        return self.reading.score >= THRESHOLD and not self.overruled
+
+
+class RulesModel:
+    """The model behind `rules`. Stateless."""
+
+    id = "rules/1"
+
+    def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
+        """One operation for every new candidate line: ADD, SUPERSEDE, or SKIP with the reason."""
+        parsed = [(log, lines.read(log, LABELS)) for log in logs]
+        days = _days([(log.day, found) for log, found in parsed])
+        operations: list[Operation] = []
+        for log, candidates in parsed:
+            if any(line.speaker for line in candidates):
+                operations += _dialogue(log, candidates, days)
+            else:
+                operations += _notes(log, candidates, days)
+        return Proposal(tuple(operations))
+
+
+def judge(line: Line) -> Reading:
+    """What the cues of its language(s) and its label say of one line."""
+    cues = (*lexicon_ko.CUES, *lexicon_en.CUES) if line.korean and line.english else (
+        lexicon_ko.CUES if line.korean else lexicon_en.CUES
+    )
+    reading = read(line.text, cues)
+    if not line.label:
+        return reading
+    kind, weight = LABELS[line.label]
+    named = (f"label '{line.label}'",)
+    return Reading(
+        round(reading.score + weight, 3),
+        kind if weight >= 1.5 and kind else reading.kind or kind,
+        named + reading.cues if weight > 0 else reading.cues,
+        reading.against if weight > 0 else named + reading.against,
+    )
+
+
+def words(text: str) -> set[str]:
+    """The content words of a text, lower case, Korean particles taken off."""
+    found = set()
+    for word in _WORD.findall(text):
+        word = word.lower()
+        if "가" <= word[-1] <= "힣" and len(word) > 2:
+            word = _PARTICLE.sub("", word) or word
+        if word not in _STOP and (len(word) > 1 or word.isdigit()):
+            found.add(word)
+    return found
+
+
+def _notes(log: Log, candidates: Sequence[Line], days: dict[str, set[date]]) -> Iterable[Operation]:
+    judged = overrule([Judged(line, judge(line)) for line in candidates])
+    joined: set[int] = set()
+    for at, item in enumerate(judged):
+        line = item.line
+        if line.number in joined:
+            continue
+        after = judged[at + 1].line if at + 1 < len(judged) else None
+        reason = after if item.keep and after is not None and _is_reason(line, after) else None
+        if reason is not None:
+            joined.add(reason.number)
+        if line.number in log.new:
+            yield _operation(log, item, reason, days)
+
+
+def _is_reason(line: Line, after: Line) -> bool:
+    return after.number == line.number + 1 and bool(_REASON.match(after.whole))
+
+
+def overrule(judged: Sequence[Judged]) -> list[Judged]:
+    """Mark what a later line of the same log takes back: `오전: A로 결정`, `오후: B로 간다`."""
+    result = list(judged)
+    topics = [words(item.line.text) for item in judged]
+    for later, item in enumerate(judged):
+        strength = _reverses(item.line)
+        if not strength:
+            continue
+        for earlier in range(later):
+            old = judged[earlier]
+            settled = old.reading.kind in ("decision", "rule", "deadline", "constraint", "goal")
+            if result[earlier].overruled or old.reading.score < THRESHOLD or not settled:
+                continue
+            if strength == 1 and not item.keep:
+                continue
+            shared = topics[earlier] & topics[later]
+            close = later - earlier == 1 and strength == 2
+            paired = bool(old.line.period and item.line.period) and item.keep
+            enough = len(shared) >= (1 if strength == 2 else 2) or (paired and shared)
+            if enough or (close and old.reading.kind == "decision"):
+                result[earlier] = replace(old, overruled=item.line.number)
+    return result
+
+
+def _reverses(line: Line) -> int:
+    """2 for words that only a reversal has, 1 for words it often has, 0 for none."""
+    text = line.whole
+    if any(item.pattern.search(text) for item in (lexicon_en.REVERSAL, lexicon_ko.REVERSAL)):
+        return 2
+    if any(item.pattern.search(text) for item in (lexicon_en.TURN, lexicon_ko.TURN)):
+        return 1
+    return 0
+
+
+def _days(logs: Iterable[tuple[date, Sequence[Line]]]) -> dict[str, set[date]]:
+    """On which days each value (path, port, version, URL) and each content word was written."""
+    found: dict[str, set[date]] = {}
+    for day, candidates in logs:
+        for line in candidates:
+            for value in {*_VALUE.findall(line.text), *words(line.text)}:
+                found.setdefault(value, set()).add(day)
+    return found
+
+
+def _operation(log: Log, item: Judged, reason: Line | None, days: dict[str, set[date]]) -> Operation:
+    line, reading = item.line, item.reading
+    score = reading.score
+    values = _VALUE.findall(line.text)
+    often = [value for value in values if len(days.get(value, ())) >= RECURS]
+    if often and not reading.against:
+        score += 0.7
+    kind = reading.kind or "fact"
+    safe = bool(SAFETY.search(line.text))
+    if safe and score >= THRESHOLD and kind in ("fact", "profile"):
+        kind = "constraint" if re.search(r"contra|금기|must not|cannot|can't", line.text, re.I) else "profile"
+    text = normalise(line.text)
+    last = line.number
+    if reason is not None:
+        text = f"{text} ({normalise(_REASON.sub('', reason.whole)).rstrip('.')})"
+        last = reason.number
+    span = Span(log.path, line.number, last, log.blob)
+    if item.overruled or score < THRESHOLD:
+        why = (
+            f"taken back on line {item.overruled}" if item.overruled
+            else "speaks against it: " + ", ".join(reading.against[:3]) if reading.against
+            else "nothing says it will matter later"
+        )  # fmt: skip
+        return Operation(Op.SKIP, text, (span,), kind, 0.0, reason=why, confidence=_sure(score), origin=line.origin)
+    worth = WORTH.get(kind, 0.5) + min(0.12, 0.04 * (score - THRESHOLD))
+    if "까닭" in reading.cues or "reason given" in reading.cues or reason is not None:
+        worth += 0.03
+    topics = words(line.text)
+    recurs = sum(1 for word in topics if len(days.get(word, ())) >= RECURS)
+    worth += min(0.08, 0.02 * recurs) + (0.06 if often else 0.0)
+    return Operation(
+        Op.ADD, text, (span,), kind,
+        importance=round(max(0.92, worth) if safe else min(0.89, worth), 2),
+        until=_until(line.text, kind, log.day),
+        reason=", ".join(reading.cues[:3]) + (f"; said on {RECURS} days or more" if often else ""),
+        pinned=safe, confidence=_sure(score), origin=line.origin,
+    )  # fmt: skip
+
+
+def _sure(score: float) -> float:
+    """The score as 0..1: THRESHOLD is a half."""
+    return round(max(0.0, min(1.0, 0.5 + (score - THRESHOLD) / 4)), 2)
+
+
+def _until(text: str, kind: str, day: date) -> str:
+    """The day after which it no longer holds: a deadline's own, or the one before `까지` or after `until`."""
+    found = dates.find(text, day)
+    if not found:
+        return ""
+    for mention in found:
+        after = text[mention.end : mention.end + 8]
+        before = text[max(0, mention.start - 14) : mention.start].lower()
+        if re.match(r"\s*(?:\([^)]*\)\s*)?(?:까지|이전|전까지|안에|이내|내로)", after) or re.search(
+            r"\b(?:until|till|through|expires?(?:\s+on)?|by|before|due(?:\s+(?:on|is))?)\s+(?:the\s+)?$", before
+        ):
+            return mention.day.isoformat() if kind != "lesson" else ""
+    if kind == "deadline":
+        spelled = [mention for mention in found if mention.spelled] or found
+        return spelled[-1].day.isoformat()
+    return ""
+
+
+def _dialogue(log: Log, candidates: Sequence[Line], days: dict[str, set[date]]) -> Iterable[Operation]:
+    for turn in dialogue.judge(candidates):
+        line = turn.line
+        if line.number not in log.new:
+            continue
+        span = Span(log.path, line.number, line.number, log.blob)
+        text = normalise(f"{line.speaker}: {turn.text}" if line.speaker else turn.text)
+        if turn.score < dialogue.THRESHOLD:
+            why = "says nothing lasting: " + (", ".join(turn.against[:3]) or "small talk")
+            yield Operation(Op.SKIP, text, (span,), turn.kind, 0.0, reason=why, confidence=0.2, origin=line.origin)
+            continue
+        safe = bool(SAFETY.search(turn.text)) and turn.kind in ("profile", "constraint", "preference")
+        worth = 0.25 + 0.09 * turn.score
+        yield Operation(
+            Op.ADD, text, (span,), turn.kind,
+            importance=round(max(0.92, worth) if safe else min(0.85, worth), 3),
+            until="", reason=", ".join(turn.cues[:3]), pinned=safe,
+            confidence=round(min(1.0, turn.score / 5), 2), origin=line.origin,
+        )  # fmt: skip
