@@ -6,7 +6,6 @@ of its text), and the `src` in its own comment, which survives a squash that los
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,13 +16,11 @@ from gitmem.comment import parse_span, render_span, text_hash
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.files import Kind, agent_of, kind
 from gitmem.git.protocol import Repository
+from gitmem.overlap import terms
 from gitmem.types import REGULAR, Commit, Fact, Span
 from gitmem.worktree import read_bytes
 
 MOVED_SHARE = 0.6  # of a fact's terms that lines at HEAD must hold to be taken for its lost source lines
-_TERM = re.compile(r"[^\W_]+")
-_WIDE = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7a3]")
-
 
 SpanKey = tuple[str, int, int, str]
 
@@ -238,17 +235,6 @@ def _by_text(repo: Repository, at: str, fact: Fact, span: Span) -> tuple[Span, s
                 text = "\n".join(lines[first:last])
                 best = (share, near, Span(entry.path, first + 1, last, entry.oid), text)
     return best[2:] if best else None
-
-
-def terms(text: str) -> set[str]:
-    """What two texts can have in common: words and numbers, and pairs of letters where a script has no spaces."""
-    found = set()
-    for word in _TERM.findall(text.casefold()):
-        if _WIDE.search(word):
-            found |= {word[at : at + 2] for at in range(max(1, len(word) - 1))}
-        else:
-            found.add(word)
-    return found
 
 
 def split_lines(data: bytes) -> list[str]:

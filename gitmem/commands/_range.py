@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from gitmem.config import Config
 from gitmem.errors import GitMemError, UsageError
+from gitmem.files import Layout
 from gitmem.git import Repository
 
 
@@ -21,3 +23,10 @@ def split_range(repo: Repository, typed: str, *, both: bool = False) -> tuple[st
         return "", head
     base = repo.resolve(left or "HEAD")
     return repo.merge_base(base, head) or base, head
+
+
+def layout_at(repo: Repository, commit: str, config: Config) -> Layout:
+    """What counts as memory in the tree of a commit, with the globs in force here."""
+    from gitmem.files import layout_of
+
+    return layout_of((entry.path for entry in repo.entries(commit)), config.memory_paths)

@@ -1,0 +1,127 @@
+"""Two commits compared by their facts, each change with who made it: behind `changes` and `review`. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+
+from gitmem import facts as memory_facts
+from gitmem import trailers
+from gitmem.changes import FactChange, Op, compare
+from gitmem.comment import text_hash
+from gitmem.files import Kind, Layout, is_memory, kind
+from gitmem.git.protocol import Repository
+from gitmem.types import EXECUTABLE, REGULAR, Change, Commit, Fact
+
+FILES = (REGULAR, EXECUTABLE)
+WALK = 500  # commits of one file looked at for who removed a fact
+LIMIT = 1 << 20  # bytes of a file whose facts are compared, as for the gate
+
+
+def changed_files(repo: Repository, base: str, head: str, layout: Layout) -> list[Change]:
+    """Memory files that differ between two commits (`base` "" for nothing), renames as removal and addition."""
+    return [change for change in repo.changes(base, head) if is_memory(change.path, layout)]
+
+
+def facts_of(repo: Repository, oids: Mapping[str, str]) -> dict[str, list[Fact]]:
+    """path -> facts, for path -> blob; blobs beyond LIMIT have none."""
+    sizes = repo.sizes(list(oids.values()))
+    small = {path: oid for path, oid in oids.items() if sizes.get(oid, LIMIT + 1) <= LIMIT}
+    found = {}
+    for path, (_, data) in zip(small, repo.read_many(list(small.values())), strict=True):
+        found[path] = memory_facts.parse(data or b"").facts
+    return found
+
+
+def fact_changes(
+    repo: Repository, base: str, head: str, layout: Layout, today: date, *, authors: bool = True
+) -> list[FactChange]:
+    """What happened to facts from `base` to `head`; with `authors` the commit behind each change."""
+    files = changed_files(repo, base, head, layout)
+    old = facts_of(
+        repo, {c.old_path or c.path: c.old_oid for c in files if c.status != "A" and c.old_mode in FILES}
+    )
+    new = facts_of(repo, {c.path: c.new_oid for c in files if c.status != "D" and c.new_mode in FILES})
+    found = compare(old, new, today)
+    commits = (
+        list(repo.log([head, *([f"^{base}"] if base else [])], [c.path for c in files])) if files else []
+    )
+    promoted = {
+        link.sha256
+        for commit in commits
+        for link in trailers.links(trailers.memory_trailers(commit.message), trailers.SOURCE)
+    }
+    found = [
+        replace(change, op=Op.PROMOTED)
+        if change.op is Op.ADDED and kind(change.path) in LASTING and text_hash(change.fact.text) in promoted
+        else change
+        for change in found
+    ]
+    return Authors(repo, commits, base, head).sign(found) if authors else found
+
+
+LASTING = (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
+
+
+class Authors:
+    """Who made each change of a range: blame for what is there, a walk over the range for what is gone."""
+
+    def __init__(self, repo: Repository, commits: Sequence[Commit], base: str, head: str) -> None:
+        self.repo, self.base, self.head = repo, base, head
+        self.commits = {commit.oid: commit for commit in commits}
+        self.ids: dict[str, frozenset[str]] = {}  # blob -> ids of its facts
+
+    def sign(self, found: Sequence[FactChange]) -> list[FactChange]:
+        """The same changes, each with its commit where that can be told."""
+        if len(self.commits) == 1:
+            only = next(iter(self.commits.values()))
+            return [_signed(change, only) for change in found]
+        writers: dict[tuple[str, int], Commit] = {}
+        for path in dict.fromkeys(change.path for change in found if change.new):
+            lines = [change.new.line for change in found if change.new and change.path == path]
+            for row in self.repo.blame(path, min(lines), max(lines), self.head):
+                if row.line in lines:
+                    writers[path, row.line] = self.commits.get(row.commit) or self.repo.commit(row.commit)
+        removers: dict[tuple[str, str], Commit] = {}
+        for path in dict.fromkeys(change.path for change in found if not change.new):
+            removers |= self._removers(
+                path, {c.old.id for c in found if c.path == path and c.old and not c.new}
+            )
+        signed = []
+        for change in found:
+            known = writers.get((change.path, change.new.line)) if change.new else None
+            if change.new is None:
+                known = removers.get((change.path, change.fact.id))
+            signed.append(_signed(change, known) if known else change)
+        return signed
+
+    def _removers(self, path: str, wanted: set[str]) -> dict[tuple[str, str], Commit]:
+        """(path, fact id) -> the newest commit whose version lacks a fact that its parent's has."""
+        found: dict[tuple[str, str], Commit] = {}
+        revs = [self.head, *([f"^{self.base}"] if self.base else [])]
+        for commit in self.repo.log(revs, [path], limit=WALK):
+            now = self._at(commit.oid, path)
+            before = frozenset[str]().union(*(self._at(parent, path) for parent in commit.parents))
+            for ident in (before - now) & wanted:
+                found.setdefault((path, ident), commit)
+            if len(found) == len(wanted):
+                break
+        return found
+
+    def _at(self, commit: str, path: str) -> frozenset[str]:
+        entry = next(
+            (e for e in self.repo.entries(commit, [path]) if e.path == path and e.mode in FILES), None
+        )
+        if entry is None:
+            return frozenset()
+        if entry.oid not in self.ids:
+            self.ids[entry.oid] = frozenset(
+                fact.id for fact in memory_facts.parse(self.repo.read(entry.oid)).facts
+            )
+        return self.ids[entry.oid]
+
+
+def _signed(change: FactChange, commit: Commit) -> FactChange:
+    author = f"{commit.author.name} <{commit.author.email}>"
+    return replace(change, commit=commit.oid, author=author, date=commit.author_date)

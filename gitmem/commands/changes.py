@@ -1,0 +1,94 @@
+"""`git mem changes`: what happened to facts between two commits."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import click
+
+from gitmem.commands._edge import colour_option, json_option, now, open_here
+from gitmem.output import colour as coloured
+from gitmem.output import escape, pager, paint, say, write, write_json
+
+SIGNS = {"added": "+", "promoted": "+", "changed": "~", "removed": "-", "moved": ">", "expired": "x"}
+STYLE = {
+    "added": "good",
+    "promoted": "good",
+    "changed": "warn",
+    "removed": "bad",
+    "moved": "line",
+    "expired": "dim",
+}
+
+
+@click.command()
+@click.argument("span", metavar="A..B")
+@colour_option
+@json_option
+def command(span: str, colour: str, as_json: bool) -> None:
+    """List the facts that were added, promoted, changed, removed, moved or expired from A to B, by file and author.
+
+    \b
+    git mem changes main..HEAD
+    git mem changes v1.2..v1.3 --json
+    """
+    from gitmem.between import fact_changes
+    from gitmem.commands._range import layout_at, split_range
+
+    repo, config = open_here()
+    base, head = split_range(repo, span, both=True)
+    found = fact_changes(repo, base, head, layout_at(repo, head, config), now().date())
+    if as_json:
+        counts = Counter(str(change.op) for change in found)
+        write_json(
+            {
+                "base": base,
+                "head": head,
+                "counts": {op: counts.get(op, 0) for op in SIGNS},
+                "changes": [as_value(change) for change in found],
+            }
+        )
+        return
+    on = coloured(colour)
+    with pager():
+        path = ""
+        for change in found:
+            if change.path != path:
+                path = change.path
+                write(f"{paint(escape(path, ''), 'path', on)}\n")
+            sign = paint(SIGNS[change.op], STYLE[change.op], on)
+            who = change.author.partition(" <")[0]
+            tail = (
+                f"{change.op}"
+                + (f" by {who}" if who else "")
+                + (f", {change.commit[:12]}" if change.commit else "")
+            )
+            if change.old and change.new and change.old.text != change.new.text:
+                write(f"  {paint('-', 'dim', on)} {paint(escape(change.old.text, ''), 'dim', on)}\n")
+            moved = (
+                f" (from {escape(change.old_path, '')})" if change.old_path not in ("", change.path) else ""
+            )
+            write(f"  {sign} {escape(change.fact.text, '')}{moved}  {paint(escape(tail, ''), 'dim', on)}\n")
+    if not found:
+        say("no fact changed")
+
+
+def as_value(change: object) -> dict[str, object]:
+    """The JSON of docs/json.md, "changes"."""
+    from gitmem.changes import FactChange
+
+    assert isinstance(change, FactChange)
+    return {
+        "op": str(change.op),
+        "path": change.path,
+        "line": change.new.line if change.new else None,
+        "text": change.new.text if change.new else None,
+        "old_path": (change.old_path or change.path) if change.old else None,
+        "old_line": change.old.line if change.old else None,
+        "old_text": change.old.text if change.old else None,
+        "type": change.fact.get("type") or None,
+        "sources": [value for key, value in change.fact.meta if key == "src"],
+        "commit": change.commit or None,
+        "author": change.author or None,
+        "date": change.date.isoformat() if change.date else None,
+    }

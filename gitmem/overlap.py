@@ -1,0 +1,25 @@
+"""What two texts have in common: for finding a lost source, an edited fact, a near-duplicate. Pure."""
+
+from __future__ import annotations
+
+import re
+
+_TERM = re.compile(r"[^\W_]+")
+_WIDE = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7a3]")
+
+
+def terms(text: str) -> set[str]:
+    """What two texts can have in common: words and numbers, and pairs of letters where a script has no spaces."""
+    found = set()
+    for word in _TERM.findall(text.casefold()):
+        if _WIDE.search(word):
+            found |= {word[at : at + 2] for at in range(max(1, len(word) - 1))}
+        else:
+            found.add(word)
+    return found
+
+
+def likeness(a: set[str], b: set[str]) -> float:
+    """Jaccard: the shared terms over all terms, 0..1; two empty sets have nothing in common."""
+    both = len(a & b)
+    return both / (len(a) + len(b) - both) if both else 0.0
