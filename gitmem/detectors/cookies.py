@@ -1,0 +1,180 @@
+"""Live sessions: cookies, `Authorization` headers, session ids. A copied one is a login until it expires.
+
+Looks at names that frameworks and large sites use for their sessions and at the HTTP headers that carry
+credentials; any cookie of another name passes.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from binascii import Error
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from gitmem.detectors.placeholders import entropy, is_placeholder, is_varied, is_words
+from gitmem.detectors.secrets import mask
+from gitmem.detectors.text import Match, Text
+from gitmem.detectors.tokens import lowered
+from gitmem.types import Severity
+
+if TYPE_CHECKING:
+    from gitmem.detectors.text import Examples
+
+# Lower-case names of session cookies: servers and frameworks, then sites.
+_SESSION = [
+    "phpsessid",
+    "jsessionid",
+    "asp.net_sessionid",
+    ".aspxauth",
+    ".aspnetcore.session",
+    ".aspnetcore.identity.application",
+    "connect.sid",
+    "laravel_session",
+    "ci_session",
+    "sessionid",
+    "session_id",
+    "sessid",
+    "session-token",
+    "session_token",
+    "_session_id",
+    "_gitlab_session",
+    "user_session",
+    "__host-user_session",
+    "_gh_sess",
+    "next-auth.session-token",
+    "__secure-next-auth.session-token",
+    "authjs.session-token",
+    "__secure-authjs.session-token",
+    "sid",
+    "connect_sid",
+    "rack.session",
+    "beaker.session.id",
+    "express.sid",
+    "koa.sess",
+    "cf_clearance",
+    "jwt_token",
+    "access_token",
+    "refresh_token",
+    "id_token",
+    "auth_token",
+    "authtoken",
+    "remember_token",
+    "remember_me",
+    "rememberme",
+    "remember_user_token",
+    "wordpress_logged_in",
+    "nid_ses",
+    "nid_aut",
+    "_kawlt",
+    "_kahai",
+    "_karmt",
+    "sapisid",
+    "hsid",
+    "ssid",
+    "apisid",
+    "__secure-1psid",
+    "__secure-3psid",
+    "lsid",
+    "li_at",
+    "ct0",
+    "c_user",
+    "xs",
+    "datr",
+    "reddit_session",
+    "steamloginsecure",
+    ".roblosecurity",
+    "sessdata",
+    "sub_token",
+    "bduss",
+    "cookie2",
+    "z_c0",
+]
+_NAMES = re.compile(
+    r"(?<![\w.-])(?P<name>"
+    + "|".join(re.escape(n) for n in sorted(_SESSION, key=len, reverse=True))
+    + r")(?P<op>[\"']?\s{0,2}[=:]\s{0,2}[\"']?)(?P<secret>[0-9A-Za-z._%+/=|~:*-]{12,4096})"
+)
+_HINT = re.compile(
+    r"sess|sid|cookie|_token|aspx|nid_|_ka|li_at|ct0|cf_clear|remember|bduss|z_c0"
+    r"|roblosec|wordpress_log|\bxs=|datr|c_user|authtoken"
+)
+_HEADER = re.compile(
+    r"(?i)(?P<name>(?:proxy-)?authorization|x-(?:api|auth|access)[\w-]{0,24}(?:key|token"
+    r"|secret)?|private-token|job-token|x-[\w-]{2,30}-(?:token|key|secret|signature)"
+    r"|api-key|apikey|x-jfrog-art-api)"
+    r"[\"'\]]{0,2}\s{0,3}[:=,]\s{0,3}[\"'`\[]{0,2}(?:(?P<scheme>bearer|basic|token|ntlm"
+    r"|negotiate|digest|apikey(?:-v1)?|bot|splunk|sso-key|genie\w*|kakaoak"
+    r"|aws4[\w-]*)[ ]{1,3})?[\"'`]?(?P<secret>[0-9A-Za-z._~+/=%:|@!-]{8,4096})"
+)
+_BEARER = re.compile(
+    r"(?i)(?<![\w-])(?:bearer|oauth2-bearer)[\"']?[ :=]{1,3}[\"'`]?(?P<secret>[0-9A-Za-z._"
+    r"~+/=|-]{16,4096})"
+)
+
+
+def _is_session(value: str) -> bool:
+    return (
+        not is_placeholder(value)
+        and not value.startswith(("20", "19"))
+        and is_varied(value)
+        and not is_words(value)
+        and entropy(value) > 2.7
+    )
+
+
+def _is_basic(value: str) -> bool:
+    """Whether base64 of `user:password` stands here, with a password that is none of a manual."""
+    try:
+        plain = b64decode(value + "=" * (-len(value) % 4)).decode()
+    except (Error, ValueError):
+        return False
+    user, colon, password = plain.partition(":")
+    return bool(colon) and bool(user or password) and plain.isprintable() and not is_placeholder(password or user)
+
+
+def _found(text: str) -> Iterator[tuple[str, int, int]]:
+    low = lowered(text)
+    if _HINT.search(low):
+        for match in _NAMES.finditer(low):
+            start, end = match.span("secret")
+            if _is_session(text[start:end]) and any(c.isdigit() for c in text[start:end]):
+                yield "session-cookie", start, end
+    if "auth" in low or "key" in low or "token" in low or "bearer" in low or "x-" in low:
+        for match in _HEADER.finditer(text):
+            start, end = match.span("secret")
+            value, scheme = match.group("secret"), (match.group("scheme") or "").lower()
+            if scheme == "basic":
+                if _is_basic(value):
+                    yield "authorization-header", start, end
+            elif len(value) >= (12 if scheme else 16) and _is_session(value) and any(c.isdigit() for c in value):
+                yield "authorization-header", start, end
+        if "bearer" in low:
+            for match in _BEARER.finditer(text):
+                start, end = match.span("secret")
+                value = match.group("secret")
+                if _is_session(value) and sum(c.isdigit() for c in value) >= 2:
+                    yield "authorization-header", start, end
+
+
+_MESSAGES = {
+    "session-cookie": "the cookie of a live session",
+    "authorization-header": "a header that carries a credential",
+}
+
+
+def detect(text: Text) -> Iterator[Match]:
+    """Every session cookie and credential header of the text."""
+    seen: list[tuple[int, int]] = []
+    for rule, start, end in _found(text.raw):
+        if not any(a < end and start < b for a, b in seen):
+            seen.append((start, end))
+            yield Match(rule, Severity.BLOCK, start, end, _MESSAGES[rule], secret=True, mask=mask(text.raw[start:end]))
+
+
+def __getattr__(name: str) -> dict[str, Examples]:
+    if name == "EXAMPLES":
+        from gitmem.detectors.samples import session_examples
+
+        return session_examples()
+    raise AttributeError(name)

@@ -1,0 +1,210 @@
+"""Finding the tokens of `vendors.py` and the shapes of `shapes.py` in a text.
+
+Cheap first: only unbroken runs of 16 characters and more can hold a token, so beginnings are looked for in
+those alone; a pattern is compiled when its literal has been seen, and tried only where it was seen. A token
+folded over two lines is found by joining the run at the end of one line with that at the start of the next.
+Says where a secret is and what; whether that stops a commit is not known here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from gitmem.detectors.checks import CHECKSUMS
+from gitmem.detectors.placeholders import entropy, is_placeholder, is_readable_base64, is_varied, is_words
+from gitmem.detectors.shapes import HARD, SHAPES
+from gitmem.detectors.vendors import TOKENS
+
+_SHORT = {
+    "<a>": "[0-9a-z]", "<A>": "[0-9A-Za-z]", "<w>": "[0-9A-Za-z_-]", "<h>": "[0-9A-Fa-f]", "<H>": "[0-9A-Fa-f]",
+    "<U>": "[0-9A-Z]", "<b>": "[0-9A-Za-z+/]", "<s>": "[0-9A-Za-z+/=_-]",
+    "<uuid>": "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}",
+}  # fmt: skip
+# Vendors whose own examples and retyped tokens come in the other case, so that case decides nothing.
+_EITHER_CASE = frozenset({"<a>", "<A>"})
+_RUN = re.compile(r"[0-9A-Za-z_.~+/=:|$@%-]{16,20000}")
+_FOLD = re.compile(
+    r"(?<![0-9A-Za-z_.+/=~-])(?P<head>[0-9A-Za-z_.+/=~-]{6,2000}+)(?P<gap>[ \t]*[\"'`\\+]{"
+    r"0,2}[ \t]*\r?\n[ \t>|*#/\"'`+-]{0,20})"
+    r"(?P<tail>[0-9A-Za-z_.+/=~-]{4,400})"
+)
+_BEFORE, _AFTER = 400, 24_000  # how far around its literal a shape may reach
+_BOT = re.compile(r"\d{5,16}:A")
+_SHORT_START = 5
+_MANY = 2_000  # occurrences of one literal that are looked at before the rest counts as noise
+
+
+def lowered(text: str) -> str:
+    """`text` in lower case with every offset unchanged (a few letters grow when lowered)."""
+    low = text.lower()
+    return low if len(low) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+
+
+class Found(NamedTuple):
+    """A secret at `text[start:end]`, `what` it is in words, `certain` where a checksum says so."""
+
+    rule: str
+    what: str
+    start: int
+    end: int
+    certain: bool = False
+
+
+def expand(rest: str) -> str:
+    """A row's pattern with its short forms spelt out."""
+    for short, full in _SHORT.items():
+        rest = rest.replace(short, "[0-9A-Za-z]" if short in _EITHER_CASE else full)
+    return rest
+
+
+@cache
+def _token_pattern(row: int, start: str) -> re.Pattern[str]:
+    rest = expand(TOKENS[row][3])
+    wide = rest.rstrip("}0123456789,{)").endswith(("_-]", "=_-]", "_.-]", "_.=-]"))
+    return re.compile(re.escape(start) + rest + (r"(?![\w-])" if wide else r"(?![0-9A-Za-z])"), re.ASCII)
+
+
+@cache
+def _shape_pattern(row: int) -> re.Pattern[str]:
+    return re.compile(expand(SHAPES[row][3]), re.ASCII)
+
+
+@cache
+def _beginnings() -> tuple[tuple[str, tuple[int, ...]], ...]:
+    rows: dict[str, list[int]] = {}
+    for number, (_, _, starts, _) in enumerate(TOKENS):
+        for start in starts.split():
+            rows.setdefault(start, []).append(number)
+    return tuple((start, tuple(numbers)) for start, numbers in rows.items())
+
+
+def _open_before(text: str, at: int, start: str) -> bool:
+    """Whether a token can begin here: after no letter or digit, or after an escape such as `\\n` or `%3D`.
+
+    A short beginning (`sk-`, `live_`) is also part of longer names: there `_`, `-` and `.` do not open one.
+    """
+    if at == 0:
+        return True
+    before = text[at - 1]
+    if before in "_-." and len(start) <= _SHORT_START:
+        return False
+    if not (before.isascii() and before.isalnum()):
+        return True
+    return (at > 1 and before in "nrtu" and text[at - 2] == "\\") or (at > 2 and text[at - 3] == "%")
+
+
+def _plausible(rule: str, start: str, value: str) -> bool:
+    """Whether the variable part of a token looks random: no placeholder, no words, no repetition."""
+    body = value[len(start) :]
+    if not body:
+        return True
+    if rule == "age-secret-key":
+        return set(body.upper()) != {"X"}
+    if is_placeholder(body) or not is_varied(body) or (len(start) <= _SHORT_START and is_words(body)):
+        return False
+    return entropy(body) >= (2.0 if len(body) < 20 else 2.6)
+
+
+def _tokens_at(text: str, hot: str) -> Iterator[Found]:
+    for start, rows in _beginnings():
+        if start not in hot:
+            continue
+        at = text.find(start)
+        seen = 0
+        while at >= 0 and seen < _MANY:
+            seen += 1
+            end = 0
+            if _open_before(text, at, start):
+                for row in rows:
+                    rule, vendor, _, _ = TOKENS[row]
+                    match = _token_pattern(row, start).match(text, at)
+                    if match is None or match.end() <= end:
+                        continue
+                    certain = rule in CHECKSUMS and CHECKSUMS[rule](match.group())
+                    if certain or _plausible(rule, start, match.group()):
+                        end = match.end()
+                        best = Found(rule, f"{_article(vendor)} {vendor} token", at, end, certain)
+                if end:
+                    yield best
+            at = text.find(start, max(end, at + 1))
+
+
+def _article(vendor: str) -> str:
+    return "" if vendor.startswith("a ") else "an" if vendor[0] in "AEIOaeio" else "a"
+
+
+def _windows(low: str, literals: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    """Neighbourhoods of the literals, joined where they touch, in order."""
+    places: list[int] = []
+    for literal in literals:
+        at = low.find(literal)
+        while at >= 0 and len(places) < _MANY:
+            places.append(at)
+            at = low.find(literal, at + len(literal))
+    done = 0
+    for at in sorted(places):
+        first, last = max(done, at - _BEFORE), min(len(low), at + _AFTER)
+        if last > done:
+            yield max(0, first - 1), last
+            done = last
+
+
+def _shapes(text: str, low: str, runs: list[tuple[int, int]]) -> Iterator[Found]:
+    for row, (rule, what, literals, _) in enumerate(SHAPES):
+        if literals:
+            if not any(literal in low for literal in literals):
+                continue
+            places: Iterator[tuple[int, int]] = _windows(low, literals)
+        else:
+            places = (run for run in runs if run[1] - run[0] >= 32)
+        pattern = _shape_pattern(row)
+        for first, last in places:
+            for match in pattern.finditer(text, first, last):
+                start, end = match.span("secret")
+                value = match.group("secret")
+                if rule in HARD or (not is_placeholder(value) and is_varied(value) and entropy(value) > 2.6):
+                    if rule == "jwt-unsigned" and is_readable_base64(value.split(".")[-1]):
+                        continue
+                    yield Found(rule, what, start, end if end > start else match.end())
+
+
+def _folded(text: str) -> Iterator[Found]:
+    """Tokens cut by the end of a line."""
+    pieces = [match for match in _FOLD.finditer(text) if not match.group("head").isalpha()]
+    if not pieces:
+        return
+    hot = "\n".join(match.group("head") for match in pieces)
+    starts = [start for start, _ in _beginnings() if start in hot]
+    if not starts:
+        return
+    for match in pieces:
+        head, tail = match.group("head", "tail")
+        if not any(start in head for start in starts):
+            continue
+        joined = head + tail
+        for found in _tokens_at(joined, joined):
+            if found.start < len(head) < found.end:
+                begin = match.start("head") + found.start
+                yield Found(found.rule, found.what, begin, match.start("tail") + found.end - len(head), found.certain)
+
+
+def find(text: str, low: str) -> Iterator[Found]:
+    """Every vendor token and secret shape. `low` is `text` in lower case with the same offsets."""
+    runs = [match.span() for match in _RUN.finditer(text)]
+    if runs:
+        yield from _tokens_at(text, "\n".join([text[a:b] for a, b in runs]))
+    yield from _shapes(text, low, runs)
+    yield from _folded(text)
+
+
+@cache
+def _distinct() -> tuple[str, ...]:
+    return tuple(start for start, _ in _beginnings() if len(start) > _SHORT_START - 1 and start[-1] in "_-.")
+
+
+def is_stub(value: str) -> bool:
+    """Whether a value begins like a vendor's token and has not its length: `ghp_abc123`."""
+    return (len(value) < 24 and value.startswith(_distinct())) or _BOT.match(value) is not None
