@@ -60,8 +60,9 @@ def add(
     origin: str = "",
     tags: Sequence[str] = (),
     topic: str = "",
+    more: Meta = (),
 ) -> Added:
-    """Append `text` and return where it stands.
+    """Append `text`, with `more` keys in its comment, and return where it stands.
 
     Raises UsageError for an empty text, Refused when the gate says no (unless `mem.onSecret` is `mask`),
     OutsideRepository for a path that leaves the repository, Locked when another writer holds on.
@@ -76,9 +77,8 @@ def add(
     if not path.endswith(".md"):
         raise UsageError(f"'{path}' is not a Markdown file", "memory files end in .md")
     text = _through_the_gate(text, path, config)
-    meta: Meta = tuple(
-        (key, value) for key, value in [("type", kind), ("origin", origin), ("tags", ",".join(tags))] if value
-    )
+    own = [("type", kind), ("origin", origin), ("tags", ",".join(tags))]
+    meta: Meta = (*((key, value) for key, value in own if value), *more)
     with locked(repo.common_dir, "write"):
         try:
             old = read_bytes(repo.root, path)

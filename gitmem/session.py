@@ -1,0 +1,249 @@
+"""The life of an agent's session: flush what matters before a context is compacted, end with an episode.
+
+Reads a transcript, writes only through the gate, appends only, and says the same thing once: what a session has
+already written is remembered in the Git directory (`gitmem/sessions/`), and what memory already holds is not written
+again. Nothing here needs a model; the rules of promotion choose what was decided, promised, preferred or excepted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from gitmem import facts, journal
+from gitmem.comment import fact_id, normalise
+from gitmem.compaction import SENTENCE, summarise
+from gitmem.config import Config
+from gitmem.errors import GitMemError, OutsideRepository, Refused
+from gitmem.files import Kind, daily_path, kind
+from gitmem.git import Repository
+from gitmem.models.protocol import Log, Op
+from gitmem.models.rules import RulesModel
+from gitmem.query import terms
+from gitmem.redaction import guard
+from gitmem.transcript import Role, Transcript, Turn
+from gitmem.worktree import locked, read_bytes, state_dir, write_atomic
+
+EPISODE_MESSAGES = 15  # spoken turns an episode is made of
+EPISODE_TOKENS = 300
+KEPT_TYPES = frozenset(
+    ("decision", "preference", "constraint", "deadline", "todo", "rule", "policy", "exception", "lesson", "profile",
+     "goal", "fact")
+)  # fmt: skip
+NO_SLUG = re.compile(r"[^0-9a-z\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u4e00-\u9fff\uac00-\ud7af]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One line a flush wrote: where, what, and the turn it was said in."""
+
+    path: str
+    line: int
+    text: str
+    type: str
+    turn: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flushed:
+    """What a flush did: lines written, and texts that were left out with the reason."""
+
+    kept: tuple[Kept, ...]
+    skipped: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a session has already given: ids of the turns that were read, ids of the facts that were written."""
+
+    turns: frozenset[str] = frozenset()
+    facts: frozenset[str] = frozenset()
+
+
+def flush(
+    repo: Repository, config: Config, transcript: Transcript, *, now: datetime, session: str = "", agent: str = ""
+) -> Flushed:
+    """Write what the transcript decided, promised, preferred or excepted to the agent's daily log.
+
+    A turn is read once; a fact that MEMORY.md or a recent log holds is not written again. What the gate refuses is
+    left out, with the reason, never quoted. Raises GitMemError in a bare repository.
+    """
+    if repo.root is None:
+        raise GitMemError("a bare repository has no memory files", "run it in a clone")
+    session = session or transcript.session or "session"
+    agent = agent or config.agent
+    with locked(repo.common_dir, f"session-{_key(session)}"):
+        state = load_state(repo, session)
+        turns = [turn for turn in transcript.spoken() if turn.id not in state.turns]
+        known = set(state.facts) | _known(repo, repo.root, now, agent)
+        kept: list[Kept] = []
+        skipped: list[tuple[str, str]] = []
+        for text, type_, turn in propose(turns, daily_path(now.date(), agent), now):
+            ident = fact_id(text)
+            if ident in known:
+                skipped.append((text, "memory holds it already"))
+                continue
+            origin = "user" if turn.role is Role.USER else "agent"
+            meta = (("session", session), ("turn", turn.id))
+            try:
+                added = journal.add(
+                    repo, config, text, now=now, kind=type_, to="daily", agent=agent, origin=origin, more=meta,
+                    topic="session",
+                )  # fmt: skip
+            except Refused as error:
+                skipped.append(("(refused by the gate)", error.message))
+                continue
+            known.add(ident)
+            kept.append(Kept(added.path, added.line, added.text, type_, turn.id))
+        written = state.facts | {fact_id(k.text) for k in kept}
+        save_state(repo, session, State(state.turns | {t.id for t in turns}, frozenset(written)))
+    return Flushed(tuple(kept), tuple(skipped))
+
+
+def propose(turns: Sequence[Turn], path: str, now: datetime) -> list[tuple[str, str, Turn]]:
+    """(text, type, turn) of what is worth a line of the log, in the order it was said."""
+    lines: list[str] = []
+    said_in: list[Turn] = []
+    for turn in turns:
+        for sentence in SENTENCE.split(turn.text):
+            text = normalise(sentence)
+            if 6 <= len(text) <= 400 and not text.startswith(("```", "|", "<", "#", ">")):
+                lines.append(f"- {text}")
+                said_in.append(turn)
+    if not lines:
+        return []
+    log = Log(path, "", now.date(), tuple(lines), frozenset(range(1, len(lines) + 1)))
+    found = []
+    for operation in RulesModel().propose([log], ()).operations:
+        if operation.op is Op.ADD and operation.type in KEPT_TYPES and operation.sources:
+            at = operation.sources[0].start_line - 1
+            found.append((at, normalise(lines[at]), operation.type))
+    return [(text, type_, said_in[at]) for at, text, type_ in sorted(found)]
+
+
+def _known(repo: Repository, root: Path, now: datetime, agent: str) -> set[str]:
+    """Ids of the facts of MEMORY.md and of the bullets of today's logs, whoever wrote them."""
+    found: set[str] = set()
+    for path in ("MEMORY.md", daily_path(now.date()), daily_path(now.date(), agent)):
+        try:
+            data = read_bytes(root, path)
+        except (FileNotFoundError, OutsideRepository):
+            continue
+        found |= {fact.id for fact in facts.parse(data).facts()}
+    return found
+
+
+# -- the end of a session -------------------------------------------------------------------------------------
+
+
+def end(
+    repo: Repository, config: Config, transcript: Transcript, *, now: datetime, session: str = "", agent: str = ""
+) -> tuple[Flushed, str]:
+    """Flush, then write the session's episode; its path, "" when nothing was said. Twice is the same as once."""
+    flushed = flush(repo, config, transcript, now=now, session=session, agent=agent)
+    assert repo.root is not None
+    session = session or transcript.session or "session"
+    turns = transcript.spoken()[-EPISODE_MESSAGES:]
+    if not turns:
+        return flushed, ""
+    existing = _episode_of(repo.root, session)
+    path = existing or f"memory/sessions/{now.date().isoformat()}-{slug(turns)}.md"
+    text = guard(episode(turns, session, agent or config.agent, now), path, config)
+    with locked(repo.common_dir, "write"):
+        if not existing and (repo.root / path).exists():
+            path = path.removesuffix(".md") + f"-{_key(session)[:6]}.md"
+        write_atomic(repo.root, path, text.encode("utf-8", "surrogateescape"))
+    return flushed, path
+
+
+def episode(turns: Sequence[Turn], session: str, agent: str, now: datetime) -> str:
+    """The Markdown of an episode: summary, decisions, topics. Extracted, so it says only what was said."""
+    chosen = propose(turns, "memory/sessions/x.md", now)
+    decisions = [f"- {text}" for text, type_, _ in chosen if type_ in ("decision", "rule", "constraint", "policy")]
+    topics = ", ".join(_topics(turn.text for turn in turns)[:8])
+    front = ["---", "type: episode", f"session: {json.dumps(session)}", "origin: agent"]
+    front += [f"agent: {json.dumps(agent)}"] if agent else []
+    body = [*front, "---", f"# Session of {now.date().isoformat()}", "", "## Summary", ""]
+    body += [summarise(turns, budget=EPISODE_TOKENS) or "- (nothing but small talk)", ""]
+    body += ["## Decisions", "", *decisions, ""] if decisions else []
+    body += ["## Topics", "", topics, ""] if topics else []
+    return "\n".join(body).rstrip() + "\n"
+
+
+def slug(turns: Iterable[Turn]) -> str:
+    """Three telling words of what was said, safe in a file name; "session" when there are none."""
+    words = [NO_SLUG.sub("-", word.lower()).strip("-") for word in _topics(turn.text for turn in turns)]
+    return "-".join([word for word in words if word][:3])[:60] or "session"
+
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{2,}|[가-힣]{2,}|[\u4e00-\u9fff\u30a0-\u30ff]{2,}")
+_PARTICLE = re.compile(
+    r"(?:에서는|에게는|으로는|에서|에게|으로|까지|부터|이라고|라고|하고|은|는|이|가|을|를|에|의|도|만|로|와|과)$"
+)
+
+
+def _topics(texts: Iterable[str]) -> list[str]:
+    """The words that come up most, told apart by their stem, in their first spelling."""
+    counts: Counter[str] = Counter()
+    spelling: dict[str, str] = {}
+    for text in texts:
+        for word in _WORD.findall(text):
+            bare = _PARTICLE.sub("", word) if word[0] >= "가" and len(word) > 2 else word
+            stems = terms(bare)
+            if stems and len(bare) > 1:
+                key = stems[0] if bare.isascii() else bare
+                counts[key] += 1
+                spelling.setdefault(key, bare)
+    common = set(STOP.split())
+    ranked = sorted(counts, key=lambda key: (-counts[key] * min(len(spelling[key]), 8), key))
+    return [spelling[key] for key in ranked if spelling[key].lower() not in common]
+
+
+STOP = """the and for that this with you are was not but have from can will what when how why all any our your its let
+just like okay yes please thanks need want should would could there here then than them they make use using 그리고 그래서
+하지만 있다 없다 한다 했다 하는 그거 이거 저거 지금 오늘 내일 우리 저는 제가 네 예 아니요 그럼 정도 경우 때문 것 수"""
+
+
+def _episode_of(root: Path, session: str) -> str:
+    """The episode this session wrote before, "" when there is none."""
+    folder = root / "memory/sessions"
+    wanted = f"session: {json.dumps(session)}\n"
+    for path in sorted(folder.glob("*.md")) if folder.is_dir() and not folder.is_symlink() else []:
+        name = path.relative_to(root).as_posix()
+        try:
+            if kind(name) is Kind.SESSION and wanted in read_bytes(root, name, 4096).decode("utf-8", "replace"):
+                return name
+        except (OSError, OutsideRepository):
+            continue
+    return ""
+
+
+# -- what a session remembers of itself -----------------------------------------------------------------------
+
+
+def _key(session: str) -> str:
+    """A file name for a session id, which somebody else chose."""
+    return hashlib.sha256(session.encode("utf-8", "surrogateescape")).hexdigest()[:24]
+
+
+def load_state(repo: Repository, session: str) -> State:
+    """What the session has already given; nothing when it is new or its file is damaged."""
+    try:
+        value = json.loads((repo.common_dir / "gitmem/sessions" / f"{_key(session)}.json").read_bytes())
+        return State(frozenset(map(str, value["turns"])), frozenset(map(str, value["facts"])))
+    except (OSError, ValueError, KeyError, TypeError):
+        return State()
+
+
+def save_state(repo: Repository, session: str, state: State) -> None:
+    """Remember it, privately."""
+    folder = state_dir(repo.common_dir) / "sessions"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    data = json.dumps({"turns": sorted(state.turns), "facts": sorted(state.facts)})
+    write_atomic(folder, f"{_key(session)}.json", data.encode())
