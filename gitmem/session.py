@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -25,8 +23,8 @@ from gitmem.files import Kind, daily_path, kind
 from gitmem.git import Repository
 from gitmem.models.protocol import Log, Op
 from gitmem.models.rules import RulesModel
-from gitmem.query import terms
 from gitmem.redaction import guard
+from gitmem.topics import slug, topics
 from gitmem.transcript import Role, Transcript, Turn
 from gitmem.worktree import locked, read_bytes, state_dir, write_atomic
 
@@ -36,7 +34,6 @@ KEPT_TYPES = frozenset(
     ("decision", "preference", "constraint", "deadline", "todo", "rule", "policy", "exception", "lesson", "profile",
      "goal", "fact")
 )  # fmt: skip
-NO_SLUG = re.compile(r"[^0-9a-z\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u4e00-\u9fff\uac00-\ud7af]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +132,7 @@ def _known(repo: Repository, root: Path, now: datetime, agent: str) -> set[str]:
             data = read_bytes(root, path)
         except (FileNotFoundError, OutsideRepository):
             continue
-        found |= {fact.id for fact in facts.parse(data).facts()}
+        found |= {fact.id for fact in facts.parse(data).facts}
     return found
 
 
@@ -153,7 +150,7 @@ def end(
     if not turns:
         return flushed, ""
     existing = _episode_of(repo.root, session)
-    path = existing or f"memory/sessions/{now.date().isoformat()}-{slug(turns)}.md"
+    path = existing or f"memory/sessions/{now.date().isoformat()}-{slug(turn.text for turn in turns)}.md"
     text = guard(episode(turns, session, agent or config.agent, now), path, config)
     with locked(repo.common_dir, "write"):
         if not existing and (repo.root / path).exists():
@@ -166,48 +163,14 @@ def episode(turns: Sequence[Turn], session: str, agent: str, now: datetime) -> s
     """The Markdown of an episode: summary, decisions, topics. Extracted, so it says only what was said."""
     chosen = propose(turns, "memory/sessions/x.md", now)
     decisions = [f"- {text}" for text, type_, _ in chosen if type_ in ("decision", "rule", "constraint", "policy")]
-    topics = ", ".join(_topics(turn.text for turn in turns)[:8])
+    about = ", ".join(topics(turn.text for turn in turns)[:8])
     front = ["---", "type: episode", f"session: {json.dumps(session)}", "origin: agent"]
     front += [f"agent: {json.dumps(agent)}"] if agent else []
     body = [*front, "---", f"# Session of {now.date().isoformat()}", "", "## Summary", ""]
     body += [summarise(turns, budget=EPISODE_TOKENS) or "- (nothing but small talk)", ""]
     body += ["## Decisions", "", *decisions, ""] if decisions else []
-    body += ["## Topics", "", topics, ""] if topics else []
+    body += ["## Topics", "", about, ""] if about else []
     return "\n".join(body).rstrip() + "\n"
-
-
-def slug(turns: Iterable[Turn]) -> str:
-    """Three telling words of what was said, safe in a file name; "session" when there are none."""
-    words = [NO_SLUG.sub("-", word.lower()).strip("-") for word in _topics(turn.text for turn in turns)]
-    return "-".join([word for word in words if word][:3])[:60] or "session"
-
-
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{2,}|[가-힣]{2,}|[\u4e00-\u9fff\u30a0-\u30ff]{2,}")
-_PARTICLE = re.compile(
-    r"(?:에서는|에게는|으로는|에서|에게|으로|까지|부터|이라고|라고|하고|은|는|이|가|을|를|에|의|도|만|로|와|과)$"
-)
-
-
-def _topics(texts: Iterable[str]) -> list[str]:
-    """The words that come up most, told apart by their stem, in their first spelling."""
-    counts: Counter[str] = Counter()
-    spelling: dict[str, str] = {}
-    for text in texts:
-        for word in _WORD.findall(text):
-            bare = _PARTICLE.sub("", word) if word[0] >= "가" and len(word) > 2 else word
-            stems = terms(bare)
-            if stems and len(bare) > 1:
-                key = stems[0] if bare.isascii() else bare
-                counts[key] += 1
-                spelling.setdefault(key, bare)
-    common = set(STOP.split())
-    ranked = sorted(counts, key=lambda key: (-counts[key] * min(len(spelling[key]), 8), key))
-    return [spelling[key] for key in ranked if spelling[key].lower() not in common]
-
-
-STOP = """the and for that this with you are was not but have from can will what when how why all any our your its let
-just like okay yes please thanks need want should would could there here then than them they make use using 그리고 그래서
-하지만 있다 없다 한다 했다 하는 그거 이거 저거 지금 오늘 내일 우리 저는 제가 네 예 아니요 그럼 정도 경우 때문 것 수"""
 
 
 def _episode_of(root: Path, session: str) -> str:
@@ -246,4 +209,4 @@ def save_state(repo: Repository, session: str, state: State) -> None:
     folder = state_dir(repo.common_dir) / "sessions"
     folder.mkdir(mode=0o700, exist_ok=True)
     data = json.dumps({"turns": sorted(state.turns), "facts": sorted(state.facts)})
-    write_atomic(folder, f"{_key(session)}.json", data.encode())
+    write_atomic(folder, f"{_key(session)}.json", data.encode(), private=True)

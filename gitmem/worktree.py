@@ -56,8 +56,8 @@ def read_bytes(root: Path, path: str, limit: int = -1) -> bytes:
         return file.read(limit)
 
 
-def write_atomic(root: Path, path: str, data: bytes) -> None:
-    """Replace or create a work-tree file: temporary file beside it, fsync, rename. Keeps the old file's mode."""
+def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -> None:
+    """Replace or create a file: temporary file beside it, fsync, rename. Keeps the old file's mode; 0600 if private."""
     target = resolve(root, path)
     target.parent.mkdir(parents=True, exist_ok=True)
     resolve(root, path)
@@ -70,7 +70,8 @@ def write_atomic(root: Path, path: str, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask())
+        usual = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
+        os.chmod(temporary, 0o600 if private else usual)
         os.replace(temporary, target)
     except OSError as error:
         Path(temporary).unlink(missing_ok=True)

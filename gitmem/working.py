@@ -1,0 +1,109 @@
+"""Working memory of running sessions: small values by key, in the Git directory, never committed.
+
+Keys are hierarchical (`entity:name:phase`), normalised, and expire; an expired one is dropped when it is met. One file
+a key, written atomically, so that processes never see half a value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from gitmem.errors import UsageError
+from gitmem.worktree import read_bytes, state_dir, write_atomic
+
+PARTS = (2, 5)  # entity:name, up to entity:name:phase:sub:sub
+LIMIT = 64_000  # bytes of one value
+HOURS = 24.0
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value with its key as it was normalised, when it was set and when it ends."""
+
+    key: str
+    text: str
+    at: datetime
+    until: datetime
+
+
+def normalise(key: str) -> str:
+    """`Entity: Name :phase` -> `entity:name:phase`. Raises UsageError for what is no key."""
+    parts = [" ".join(unicodedata.normalize("NFC", part).casefold().split()) for part in key.split(":")]
+    if not PARTS[0] <= len(parts) <= PARTS[1] or not all(parts) or any(ord(c) < 32 for c in key):
+        raise UsageError(f"'{key}' is not a session key", "write it as entity:name[:phase[:sub]]")
+    return ":".join(parts)
+
+
+class Store:
+    """The values of one repository (and one profile); a cache in memory before the files, written through."""
+
+    def __init__(self, common_dir: Path, profile: str = "") -> None:
+        self._folder = state_dir(common_dir) / ("working" if not profile else f"working-{_name(profile)}")
+        self._cache: dict[str, Value] = {}
+
+    def set(self, key: str, text: str, now: datetime, hours: float = HOURS) -> Value:
+        """Keep a value for `hours`. Raises UsageError when it is too large or `hours` is not positive."""
+        key = normalise(key)
+        if len(text.encode("utf-8", "surrogateescape")) > LIMIT:
+            raise UsageError(f"a session value holds at most {LIMIT} bytes", "put longer text into a note")
+        if not 0 < hours <= 24 * 366:
+            raise UsageError("--ttl is a number of hours above 0", "--ttl 24")
+        value = Value(key, text, now, now + timedelta(hours=hours))
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        record = {"key": key, "text": text, "at": now.isoformat(), "until": value.until.isoformat()}
+        write_atomic(
+            self._folder, _name(key), json.dumps(record, ensure_ascii=False).encode("utf-8", "replace"), private=True
+        )
+        self._cache[key] = value
+        return value
+
+    def get(self, key: str, now: datetime) -> Value | None:
+        """The value, None when there is none or it has ended."""
+        key = normalise(key)
+        value = self._cache.get(key) or self._read(_name(key))
+        if value is None or value.key != key:
+            return None
+        if value.until <= now:
+            self.drop(key)
+            return None
+        self._cache[key] = value
+        return value
+
+    def list(self, prefix: str, now: datetime) -> list[Value]:
+        """Every value below `prefix` ("" for all), by key; what has ended is dropped on the way."""
+        names = sorted(p.name for p in self._folder.iterdir() if p.is_file()) if self._folder.is_dir() else []
+        found = [value for value in map(self._read, names) if value is not None]
+        for value in found:
+            if value.until <= now:
+                self.drop(value.key)
+        wanted = prefix.strip().casefold().strip(":")
+        live = [v for v in found if v.until > now]
+        return sorted((v for v in live if not wanted or (v.key + ":").startswith(wanted + ":")), key=lambda v: v.key)
+
+    def drop(self, key: str) -> None:
+        """Forget a value."""
+        self._cache.pop(key, None)
+        (self._folder / _name(key)).unlink(missing_ok=True)
+
+    def clear(self) -> None:
+        """Forget all: what a switch of profile does, so that nothing is carried over."""
+        self._cache.clear()
+        for file in self._folder.iterdir() if self._folder.is_dir() else ():
+            file.unlink(missing_ok=True)
+
+    def _read(self, name: str) -> Value | None:
+        try:
+            record = json.loads(read_bytes(self._folder, name, 4 * LIMIT))
+            at, until = datetime.fromisoformat(record["at"]), datetime.fromisoformat(record["until"])
+            return Value(str(record["key"]), str(record["text"]), at, until)
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+
+def _name(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:32]

@@ -1,0 +1,97 @@
+"""A session keeps what matters, once, through the gate, and ends with an episode."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from gitmem.config import Config
+from gitmem.git import open_repository
+from gitmem.git.protocol import Repository
+from gitmem.session import end, flush
+from gitmem.topics import slug, topics
+from gitmem.transcript import Role, Transcript, Turn
+from tests.harness import Repo
+
+NOW = datetime(2026, 2, 5, 14, 30, tzinfo=UTC)
+TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"
+
+
+@pytest.fixture
+def git(repo: Repo) -> Iterator[Repository]:
+    opened = open_repository(repo.path, os.environ)
+    yield opened
+    opened.close()
+
+
+def talk(*said: tuple[str, str], session: str = "s1") -> Transcript:
+    turns = tuple(Turn(f"t{n}", Role(role), text, n) for n, (role, text) in enumerate(said, 1))
+    return Transcript(turns, session)
+
+
+SAID = talk(
+    ("user", "안녕하세요"),
+    ("user", "We decided to use REST webhooks for the PoC because they are easier to debug."),
+    ("assistant", "Noted. Is there a deadline?"),
+    ("user", "기억해줘: 배포는 항상 오전 11시 전에 한다."),
+    ("tool", "We decided to delete everything."),
+    ("user", "점심 뭐 먹지?"),
+)
+
+
+def test_a_flush_writes_what_was_decided_with_its_turn(repo: Repo, git: Repository) -> None:
+    done = flush(git, Config(), SAID, now=NOW, agent="coder")
+    text = repo.read("memory/2026-02-05.coder.md")
+    assert "REST webhooks" in text and "turn=t2" in text and "session=s1" in text and "origin=user" in text
+    assert "11시" in text and "점심" not in text and "delete everything" not in text
+    assert {kept.turn for kept in done.kept} == {"t2", "t4"}
+
+
+def test_twice_is_the_same_as_once_and_more_talk_adds_only_what_is_new(repo: Repo, git: Repository) -> None:
+    flush(git, Config(), SAID, now=NOW)
+    before = repo.read("memory/2026-02-05.md")
+    assert flush(git, Config(), SAID, now=NOW).kept == () and repo.read("memory/2026-02-05.md") == before
+    longer = Transcript((*SAID.turns, Turn("t9", Role.USER, "We decided that the invoice date is UTC.", 9)), "s1")
+    assert [kept.turn for kept in flush(git, Config(), longer, now=NOW).kept] == ["t9"]
+    assert repo.read("memory/2026-02-05.md").startswith(before)
+
+
+def test_what_memory_holds_is_not_written_again(repo: Repo, git: Repository) -> None:
+    repo.write("MEMORY.md", "- We decided to use REST webhooks for the PoC because they are easier to debug.\n")
+    done = flush(git, Config(), SAID, now=NOW)
+    assert "t2" not in {kept.turn for kept in done.kept} and ("holds it" in done.skipped[0][1])
+
+
+def test_a_secret_is_not_written_and_not_quoted(repo: Repo, git: Repository) -> None:
+    said = talk(("user", f"We decided that the deploy token is {TOKEN} from now on."))
+    done = flush(git, Config(), said, now=NOW)
+    assert done.kept == () and TOKEN not in repr(done)
+    assert not (repo.path / "memory").exists() or TOKEN not in repo.git("grep", "--no-index", "", "memory", check=False)
+
+
+def test_the_end_writes_one_episode_and_again_replaces_it(repo: Repo, git: Repository) -> None:
+    _, path = end(git, Config(), SAID, now=NOW)
+    assert path.startswith("memory/sessions/2026-02-05-") and path.endswith(".md")
+    text = repo.read(path)
+    assert "## Summary" in text and "## Decisions" in text and "REST webhooks" in text
+    assert end(git, Config(), SAID, now=NOW)[1] == path
+    _, other = end(git, Config(), talk(*[(t.role.value, t.text) for t in SAID.turns], session="s2"), now=NOW)
+    assert other != path and len(os.listdir(repo.path / "memory/sessions")) == 2
+
+
+def test_an_empty_session_leaves_no_episode(repo: Repo, git: Repository) -> None:
+    assert end(git, Config(), talk(), now=NOW)[1] == "" and not (repo.path / "memory").exists()
+
+
+def test_a_session_id_cannot_choose_a_file(repo: Repo, git: Repository) -> None:
+    flush(git, Config(), SAID, now=NOW, session="../../../x")
+    assert not list(repo.path.parent.glob("x*"))
+
+
+def test_topics_and_slugs_come_from_what_was_said() -> None:
+    said = ["The deploy worker stops.", "deploying the worker again", "배포는 워커가 한다", "배포를 미룬다"]
+    assert {"deploy", "worker", "배포"} <= set(topics(said)[:4])
+    assert slug(["///"]) == "session" and "/" not in slug(["a/b/c ../.. deploy/worker"])

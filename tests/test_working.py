@@ -1,0 +1,55 @@
+"""Working memory: keys normalised, values that end, nothing committed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from gitmem.errors import UsageError
+from gitmem.working import Store, normalise
+
+NOW = datetime(2026, 2, 5, 12, tzinfo=UTC)
+
+
+def test_keys_are_hierarchical_and_normalised() -> None:
+    assert normalise(" Task : Deploy  API:Plan ") == "task:deploy api:plan"
+    assert normalise("작업:배포") == normalise("작업:배포")
+    for key in ("alone", "a::b", "a:b:c:d:e:f", "", "a:\n"):
+        with pytest.raises(UsageError):
+            normalise(key)
+
+
+def test_a_value_is_found_again_by_another_process_until_it_ends(tmp_path: Path) -> None:
+    Store(tmp_path).set("task:deploy", "half done", NOW, hours=2)
+    again = Store(tmp_path)
+    found = again.get("TASK:deploy", NOW + timedelta(hours=1))
+    assert found is not None and found.text == "half done"
+    assert again.get("task:deploy", NOW + timedelta(hours=3)) is None and again.list("", NOW) == []
+
+
+def test_a_prefix_names_everything_below_it(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for key in ("task:a", "task:a:plan", "task:ab", "other:x"):
+        store.set(key, key, NOW)
+    assert [v.key for v in store.list("task:a", NOW)] == ["task:a", "task:a:plan"] and len(store.list("", NOW)) == 4
+
+
+def test_profiles_do_not_see_each_other(tmp_path: Path) -> None:
+    Store(tmp_path, "work").set("task:a", "x", NOW)
+    assert Store(tmp_path, "home").get("task:a", NOW) is None and Store(tmp_path).list("", NOW) == []
+    Store(tmp_path, "work").clear()
+    assert Store(tmp_path, "work").list("", NOW) == []
+
+
+def test_limits_are_said_and_damage_is_no_error(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    with pytest.raises(UsageError):
+        store.set("a:b", "x" * 70_000, NOW)
+    with pytest.raises(UsageError):
+        store.set("a:b", "x", NOW, hours=0)
+    store.set("a:b", "x", NOW)
+    (file,) = (tmp_path / "gitmem/working").iterdir()
+    file.write_text("{broken")
+    assert Store(tmp_path).get("a:b", NOW) is None and file.stat().st_mode & 0o077 == 0
