@@ -29,6 +29,7 @@ class Config:
     # what is memory
     memory_paths: tuple[str, ...] = _key((), "More globs of memory files.", tracked="memory.paths", tighten="union")
     agent: str = _key("", "Name of the agent that writes: its own daily log, `Memory-Agent` in its commits.")
+    profile: str = _key("", "The profile in use: its own memory root, index view and identity.")
     # index and search
     auto_index: bool = _key(True, "Whether a search brings the index up to date first.")
     embedder: str = _key("static", "`static`, `gguf:<path>` or `http:<url>`.")

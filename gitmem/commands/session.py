@@ -1,0 +1,218 @@
+"""`git mem session`: what a session keeps, from its start to its end, by hand or as the hooks of an agent's host."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gitmem.commands._edge import json_option, now, open_here
+from gitmem.errors import GitMemError, UsageError
+from gitmem.output import escape, say, write, write_json
+from gitmem.transcript import Transcript, parse
+
+transcript_argument = click.argument("transcript", type=click.Path(path_type=Path))
+session_option = click.option("--session", "session", default="", help="The session's id (default: the transcript's).")
+agent_option = click.option("--agent", default="", help="Who writes (mem.agent).")
+output_option = click.option(
+    "-o", "--output", "target", type=click.Path(path_type=Path), help="Write here, not to stdout."
+)
+in_place_option = click.option("--in-place", is_flag=True, help="Replace TRANSCRIPT itself.")
+
+
+@click.group()
+def command() -> None:
+    """Keep what a session decided: flush before a context is compacted, end with an episode.
+
+    TRANSCRIPT is the JSONL file of Claude Code, Codex, OpenClaw or the neutral form of docs/sessions.md; `-` reads
+    standard input. Nothing of it is written before secrets are taken out.
+    """
+
+
+def read(path: Path) -> tuple[bytes, Transcript]:
+    """A transcript's bytes and turns. Raises GitMemError when it cannot be read."""
+    try:
+        data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except OSError as error:
+        raise GitMemError(f"cannot read '{path}': {error.strerror}") from None
+    return data, parse(data)
+
+
+@command.command("flush")
+@transcript_argument
+@session_option
+@agent_option
+@json_option
+def flush_command(transcript: Path, session: str, agent: str, as_json: bool) -> None:
+    """Write decisions, promises, preferences and exceptions of TRANSCRIPT to the agent's daily log.
+
+    Appends only, each line with its turn; twice is the same as once.
+    """
+    from gitmem.session import Flushed, flush
+
+    repo, config = open_here()
+    done: Flushed = flush(repo, config, read(transcript)[1], now=now(), session=session, agent=agent)
+    report(done, "", as_json)
+
+
+def report(done: Any, path: str, as_json: bool) -> None:
+    """What was kept and what was not."""
+    if as_json:
+        kept = [{"path": k.path, "line": k.line, "text": k.text, "type": k.type, "turn": k.turn} for k in done.kept]
+        skipped = [{"text": text, "reason": reason} for text, reason in done.skipped]
+        write_json({"kept": kept, "skipped": skipped, "episode": path or None})
+        return
+    for k in done.kept:
+        write(escape(f"{k.path}:{k.line}  {k.text} ({k.type}, turn {k.turn})\n"))
+    if path:
+        write(escape(f"{path}\n"))
+    if not done.kept and not path:
+        write("nothing new to keep\n")
+
+
+@command.command("end")
+@transcript_argument
+@session_option
+@agent_option
+@json_option
+def end_command(transcript: Path, session: str, agent: str, as_json: bool) -> None:
+    """Flush, then write the episode of the session: summary, decisions, topics.
+
+    It goes to memory/sessions/YYYY-MM-DD-<slug>.md; ending the same session again replaces its own episode.
+    """
+    from gitmem.session import end
+
+    repo, config = open_here()
+    done, path = end(repo, config, read(transcript)[1], now=now(), session=session, agent=agent)
+    report(done, path, as_json)
+
+
+@command.command("compact")
+@transcript_argument
+@output_option
+@in_place_option
+@session_option
+@agent_option
+@click.option("--keep", type=click.IntRange(1), default=8, show_default=True, help="Spoken turns that stay verbatim.")
+@click.option("--focus", default="", help="Words whose sentences the summary takes first.")
+@click.option("--window", type=int, default=0, help="The model's context in tokens: compact only when it is due.")
+@click.option("--force", is_flag=True, help="Compact even where it is not due.")
+def compact_command(
+    transcript: Path, target: Path | None, in_place: bool, session: str, agent: str, keep: int, focus: str, window: int,
+    force: bool,
+) -> None:  # fmt: skip
+    """Replace the oldest turns of TRANSCRIPT by a summary, after a flush.
+
+    The last turns stay verbatim and every tool call keeps its result. Writes to standard output or -o, never over the
+    host's file unless told with --in-place.
+    """
+    from gitmem.compaction import compact, due
+    from gitmem.rewriting import compacted
+    from gitmem.session import flush
+
+    data, found = read(transcript)
+    why = due(found.turns, window)
+    repo, config = open_here()
+    flush(repo, config, found, now=now(), session=session, agent=agent)
+    if not why and not force:
+        say("git mem: compaction is not due; --force compacts all the same")
+        put(data, transcript, target, in_place)
+        return
+    done = compact(found.turns, keep=keep, focus=focus)
+    put(compacted(data, done.kept, done.dropped, done.summary), transcript, target, in_place)
+    say(f"git mem: {len(done.dropped)} turns summed up, {len(done.kept)} kept ({why or 'forced'})")
+
+
+@command.command("prune")
+@transcript_argument
+@output_option
+@in_place_option
+@click.option(
+    "--ttl", type=click.IntRange(0), default=600, show_default=True, help="Seconds a tool result stays whole."
+)
+@click.option("--hard", is_flag=True, help="Clear old tool results instead of trimming them.")
+def prune_command(transcript: Path, target: Path | None, in_place: bool, ttl: int, hard: bool) -> None:
+    """Shorten old tool results of TRANSCRIPT; the last three assistant turns keep theirs."""
+    from gitmem.compaction import prune
+    from gitmem.rewriting import pruned
+
+    data, found = read(transcript)
+    after = prune(found.turns, now=now(), ttl=timedelta(seconds=ttl), hard=hard)
+    put(pruned(data, found.turns, after), transcript, target, in_place)
+
+
+def put(data: bytes, source: Path, target: Path | None, in_place: bool) -> None:
+    """Write a transcript where the options say."""
+    if in_place and (target or str(source) == "-"):
+        raise UsageError("--in-place replaces TRANSCRIPT itself", "leave -o away, and name a file")
+    place = source if in_place else target
+    if place is None:
+        sys.stdout.buffer.write(data)
+        return
+    temporary = place.with_name(f".{place.name}.gitmem-{os.getpid()}")
+    try:
+        temporary.write_bytes(data)
+        os.chmod(temporary, 0o600)
+        os.replace(temporary, place)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise GitMemError(f"cannot write '{place}': {error.strerror}") from None
+
+
+# -- working values --------------------------------------------------------------------------------------------
+
+
+@command.command("set")
+@click.argument("key")
+@click.argument("value")
+@click.option("--ttl", type=float, default=24.0, show_default=True, help="Hours until it is dropped.")
+def set_command(key: str, value: str, ttl: float) -> None:
+    """Keep VALUE under KEY (entity:name[:phase[:sub]]) in the Git directory; nothing is committed."""
+    from gitmem.policy import Policy
+    from gitmem.redaction import redact
+    from gitmem.working import Store
+
+    repo, config = open_here()
+    safe = redact(value, "session", Policy(), only_secrets=True)
+    write(escape(Store(repo.common_dir, config.profile).set(key, safe, now(), ttl).key + "\n"))
+
+
+@command.command("get")
+@click.argument("key")
+@json_option
+def get_command(key: str, as_json: bool) -> int:
+    """Print the value of KEY; exit 1 when there is none."""
+    from gitmem.working import Store
+
+    repo, config = open_here()
+    value = Store(repo.common_dir, config.profile).get(key, now())
+    if as_json:
+        write_json(shape(value) if value else None)
+    elif value:
+        write(escape(value.text) + "\n")
+    return 0 if value else 1
+
+
+@command.command("list")
+@click.argument("prefix", default="")
+@json_option
+def list_command(prefix: str, as_json: bool) -> None:
+    """List the working values below PREFIX."""
+    from gitmem.working import Store
+
+    repo, config = open_here()
+    found = Store(repo.common_dir, config.profile).list(prefix, now())
+    if as_json:
+        write_json({"values": [shape(value) for value in found]})
+        return
+    for value in found:
+        write(escape(f"{value.key}  {value.text}", keep="") + "\n")
+
+
+def shape(value: Any) -> dict[str, str]:
+    """A working value of docs/json.md."""
+    return {"key": value.key, "value": value.text, "at": value.at.isoformat(), "until": value.until.isoformat()}
