@@ -1,0 +1,463 @@
+"""Any bytes as a Markdown document: lines, front matter, headings, fences, tables, facts, each with exact lines.
+
+Pure, and never fails: what is wrong with the bytes is a `Problem`. Lines are Git's (ended by LF; a CR before it is
+not part of the line), numbered from 1. Block structure only: nothing inside a line is parsed. Most memory files are
+plain enough for `outline`'s own pass; every other one goes through markdown-it-py, and a property test holds the
+two to the same answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gitmem.comment import fact_id, normalise, parse_comment, split_bullet
+from gitmem.types import Fact
+
+LIMIT = 1 << 20  # bytes of a document; larger ones are skipped with a reason
+FRONT_LIMIT = 64 << 10  # characters of front matter
+EXACT_LIMIT = 256 << 10  # characters up to which markdown-it decides what is not plain; above it would take seconds
+
+
+class Fault(StrEnum):
+    """What can be wrong with the bytes or the front matter."""
+
+    LARGE = "too-large"
+    UTF16 = "utf-16"
+    CP949 = "cp949"
+    UTF8 = "invalid-utf-8"
+    NUL = "nul"
+    CR = "cr-only"
+    BOM = "bom"
+    FRONT = "front-matter"
+
+
+SKIPPED = (Fault.LARGE, Fault.UTF16, Fault.CP949)  # such a document has no lines
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong, where (line 0: the whole file) and what to type about it. Holds no text of the document."""
+
+    fault: Fault
+    line: int
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """An ATX or Setext heading; `last` is its underline where it has one."""
+
+    line: int
+    last: int
+    level: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """Where the blocks lie that must not be cut: (first line, last line), in order."""
+
+    headings: tuple[Heading, ...] = ()
+    fences: tuple[tuple[int, int], ...] = ()
+    tables: tuple[tuple[int, int], ...] = ()
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A parsed memory file. `front` is the line that closes the front matter, 0 without one."""
+
+    path: str
+    lines: tuple[str, ...]
+    problems: tuple[Problem, ...]
+    front: int
+    front_matter: Mapping[str, str | tuple[str, ...]]
+    headings: tuple[Heading, ...]
+    fences: tuple[tuple[int, int], ...]
+    tables: tuple[tuple[int, int], ...]
+
+    @property
+    def skipped(self) -> str:
+        """Why nothing of it is indexed, "" for a document that is."""
+        return next((p.message for p in self.problems if p.fault in SKIPPED), "")
+
+    def heading_at(self, line: int) -> Heading | None:
+        """The nearest heading at or above a line."""
+        found = None
+        for heading in self.headings:
+            if heading.line > line:
+                break
+            found = heading
+        return found
+
+    def in_fence(self, line: int) -> bool:
+        """Whether a line is part of a fenced block, its marks included."""
+        return any(first <= line <= last for first, last in self.fences)
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """Every top-level bullet outside fences, tables and front matter, one a line."""
+        return tuple(_facts(self))
+
+
+def parse(data: bytes, path: str = "") -> Document:
+    """Any bytes become a document. Time and memory are bounded by `LIMIT`: check a blob's size before reading it."""
+    text, problems = decode(data, path)
+    lines = split_lines(text)
+    front, keys, more = _front_matter(lines)
+    found = outline(lines, front)
+    return Document(
+        path=path,
+        lines=tuple(lines),
+        problems=(*problems, *more),
+        front=front,
+        front_matter=keys,
+        headings=found.headings,
+        fences=found.fences,
+        tables=found.tables,
+    )
+
+
+def split_lines(text: str) -> list[str]:
+    """Git's lines: a last LF ends a line and starts none."""
+    if not text:
+        return []
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    if "\r" in text:
+        lines = [line.removesuffix("\r").replace("\r", " ") for line in lines]
+    return lines
+
+
+# -- bytes to text ---------------------------------------------------------------------------------------------------
+
+
+def decode(data: bytes, path: str = "") -> tuple[str, list[Problem]]:
+    """UTF-8, with U+FFFD for what is not; "" for what must be converted or is too large. Never raises."""
+    if len(data) > LIMIT:
+        size = f"{len(data) / LIMIT:.1f}"
+        return "", [Problem(Fault.LARGE, 0, f"larger than 1 MiB ({size} MiB)", "split it into smaller notes")]
+    name = path or "FILE"
+    problems = []
+    if _looks_utf16(data):
+        convert = f"iconv -f UTF-16 -t UTF-8 -- '{name}' > utf8 && mv utf8 '{name}'"
+        return "", [Problem(Fault.UTF16, 0, "is UTF-16, memory is UTF-8", convert)]
+    if data.startswith(b"\xef\xbb\xbf"):
+        data = data[3:]
+        problems.append(Problem(Fault.BOM, 1, "begins with a byte order mark", "save it without"))
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if _looks_cp949(data):
+            convert = f"iconv -f CP949 -t UTF-8 -- '{name}' > utf8 && mv utf8 '{name}'"
+            return "", [Problem(Fault.CP949, 0, "is CP949 (EUC-KR), memory is UTF-8", convert)]
+        line = data.count(b"\n", 0, error.start) + 1
+        problems.append(Problem(Fault.UTF8, line, "holds bytes that are not UTF-8", "save it as UTF-8"))
+        text = data.decode("utf-8", "replace")
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        problems.append(Problem(Fault.NUL, line, "holds NUL characters", "remove them"))
+        text = text.replace("\0", "\ufffd")
+    if "\r" in text and "\n" not in text.strip():
+        problems.append(Problem(Fault.CR, 1, "ends its lines with CR only: Git sees one line", "use LF"))
+    return text, problems
+
+
+def _looks_utf16(data: bytes) -> bool:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return True
+    sample = data[:4096]
+    if len(sample) < 8 or b"\0" not in sample:
+        return False
+    # ASCII as UTF-16 has a NUL in every other byte, all on one side.
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    return max(even, odd) > len(sample) * 0.4 and min(even, odd) < len(sample) * 0.02
+
+
+def _looks_cp949(data: bytes) -> bool:
+    """Decodes strictly and most of what is not ASCII becomes Hangul syllables of the KS X 1001 set."""
+    try:
+        text = data.decode("cp949")
+    except UnicodeDecodeError:
+        return False
+    other = [c for c in text if c > "\x7f"]
+    hangul = sum("가" <= c <= "힣" for c in other)
+    return len(other) >= 2 and hangul > 0.7 * len(other)
+
+
+# -- front matter ----------------------------------------------------------------------------------------------------
+
+_SIMPLE = re.compile(r"([A-Za-z_][\w-]*):(?:[ ]+(.*))?$")
+_PLAIN = re.compile(r"[^\s\[\]{}&*!|>'\"%@`#,?:-][^\[\]{}#:'\"\\]*$|^-?\d[\w.:+-]*$")
+
+
+def _front_matter(lines: list[str]) -> tuple[int, dict[str, str | tuple[str, ...]], list[Problem]]:
+    """(closing line or 0, its keys, problems). Values are strings or lists of strings: no dates, no objects."""
+    if not lines or lines[0].rstrip() != "---":
+        return 0, {}, []
+    end = next((n for n, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), 0)
+    if not end:
+        return 0, {}, []
+    body = lines[1:end]
+    keys = _simple(body)
+    if keys is None:
+        keys, problem = _yaml(body)
+        if problem:
+            return end + 1, keys, [problem]
+    return end + 1, keys, []
+
+
+def _simple(body: list[str]) -> dict[str, str | tuple[str, ...]] | None:
+    """The common case without a YAML parser: `key: plain value`, `key: [a, b]`, `key:` with `- item` lines."""
+    keys: dict[str, str | tuple[str, ...]] = {}
+    items: list[str] | None = None
+    name = ""
+    for line in body:
+        line = line.rstrip()
+        if not line:
+            continue
+        item = re.match(r"[ ]*-[ ]+(.*)$", line)
+        if item and items is not None:
+            if not _PLAIN.match(item[1]):
+                return None
+            items.append(item[1])
+            keys[name] = tuple(items)
+            continue
+        match = _SIMPLE.match(line)
+        if match is None or match[1] in keys:
+            return None
+        name, value = match[1], (match[2] or "").strip()
+        items = None
+        if not value:
+            items = []
+            keys[name] = ""
+        elif value.startswith("[") and value.endswith("]"):
+            parts = [part.strip() for part in value[1:-1].split(",")] if value[1:-1].strip() else []
+            if not all(_PLAIN.match(part) for part in parts):
+                return None
+            keys[name] = tuple(parts)
+        elif _PLAIN.match(value):
+            keys[name] = value
+        else:
+            return None
+    return keys
+
+
+def _yaml(body: list[str]) -> tuple[dict[str, str | tuple[str, ...]], Problem | None]:
+    """YAML whose scalars all stay strings; no aliases, no tags, no duplicate keys (THREATS A24)."""
+    text = "\n".join(body)
+
+    def fault(message: str) -> tuple[dict[str, str | tuple[str, ...]], Problem]:
+        return {}, Problem(Fault.FRONT, 1, f"front matter {message}", "mend the lines between the two '---'")
+
+    if len(text) > FRONT_LIMIT:
+        return fault("is larger than 64 KB")
+    if any(sum(map(line.count, "[{?-")) > 64 for line in body) or text.count("[") + text.count("{") > 512:
+        return fault("is nested too deep")  # PyYAML's time grows with the square of the depth
+    import yaml
+
+    try:
+        for event in yaml.parse(text, Loader=yaml.BaseLoader):
+            if isinstance(event, yaml.AliasEvent):
+                return fault("uses a YAML alias")
+            if getattr(event, "tag", None) not in (None, "!"):
+                return fault("uses a YAML tag")
+        node = yaml.compose(text, Loader=yaml.BaseLoader)
+        if node is None:
+            return {}, None
+        if not isinstance(node, yaml.MappingNode):
+            return fault("is no list of keys")
+        names = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        if len(set(names)) != len(names):
+            return fault("has a key twice")
+        loaded = yaml.load(text, Loader=yaml.BaseLoader)  # makes strings, lists and dicts only
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return fault("is not valid YAML")
+    keys: dict[str, str | tuple[str, ...]] = {}
+    for name, value in loaded.items():
+        if isinstance(value, str):
+            keys[str(name)] = value
+        elif isinstance(value, list) and all(isinstance(item, str) for item in value):
+            keys[str(name)] = tuple(value)
+        # Deeper values have no meaning to us; they stay in the text.
+    return keys, None
+
+
+# -- blocks ----------------------------------------------------------------------------------------------------------
+
+_ATX = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_FENCE = re.compile(r"(`{3,}|~{3,})(.*)$")
+_DELIMITER = re.compile(r"\|[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)*\|[ ]*$")
+# What our own pass leaves to markdown-it: quotes, HTML blocks, tabs, Setext underlines, anything indented that
+# could open a block, a delimiter row that does not begin with a pipe.
+_INDENTED = re.compile(r"[ ]+(?:#|`{3}|~{3}|\||>|<|=|-+[ ]*$)")
+_MARKER = re.compile(r"[ ]*(?:[-*+]|\d{1,9}[.)])[ ]+(?:#|`{3}|~{3}|>|<|\||[-*+][ ]|\d{1,9}[.)][ ]|[ ]{3})")
+
+
+def outline(lines: list[str], front: int = 0) -> Outline:
+    """Headings, fences and tables of the lines after the front matter."""
+    found = _plain_outline(lines, front)
+    if found is not None:
+        return found
+    if sum(map(len, lines)) <= EXACT_LIMIT and not any(_deep(line) for line in lines):
+        return _exact_outline(lines, front)
+    return _plain_outline(lines, front, anyway=True) or Outline(exact=False)
+
+
+def _deep(line: str) -> bool:
+    """More containers in one line than any person writes: markdown-it would take long over it (THREATS A23)."""
+    return len(line) > 64 and len(line) - len(line.lstrip("> \t-*+")) > 64
+
+
+def _plain_outline(lines: list[str], front: int, anyway: bool = False) -> Outline | None:
+    """One pass over lines that need no parser; None for a document that does (unless `anyway`)."""
+    headings: list[Heading] = []
+    fences: list[tuple[int, int]] = []
+    tables: list[tuple[int, int]] = []
+    fence, opened, blank = "", 0, True
+    table = 0
+    for number, line in enumerate(lines[front:], front + 1):
+        if fence:
+            mark = line.strip(" ")
+            if mark.startswith(fence) and not mark.strip(fence[0]) and len(line) - len(line.lstrip(" ")) < 4:
+                fences.append((opened, number))
+                fence, blank = "", True
+            elif "\t" in line and not line.strip():
+                continue
+            continue
+        if not line or line.isspace():
+            if not anyway and line.strip(" \t"):
+                return None  # white space that Markdown does not take for blank
+            if table:
+                tables.append((table, number - 1))
+                table = 0
+            blank = True
+            continue
+        first = line[0]
+        if table and first != "|":
+            if not anyway and not (first == "#" and _ATX.match(line)):
+                return None
+            tables.append((table, number - 1))
+            table = 0
+            blank = True
+        if first == "#":
+            match = _ATX.match(line)
+            if match:
+                if table:
+                    tables.append((table, number - 1))
+                    table = 0
+                headings.append(Heading(number, number, len(match[1]), _heading_text(match[2])))
+                blank = True
+                continue
+        elif first in "`~":
+            match = _FENCE.match(line)
+            if match and not (first == "`" and "`" in match[2]):
+                fence, opened = match[1], number
+                continue
+        elif first == "|":
+            if table:
+                continue
+            if number < len(lines) and _may_delimit(lines[number]):
+                if blank and _DELIMITER.match(lines[number]) and _cells(line) == _cells(lines[number]):
+                    table = number
+                    continue
+                if not anyway:
+                    return None
+        elif not anyway:
+            if first in "><\t\v\f" or (first == "=" and not blank) or ("\t" in line and not _tabs_inside(line)):
+                return None
+            if first == "-" and not blank and not line.strip("- "):
+                return None
+            if first == " " and _INDENTED.match(line):
+                return None
+            if first in " -*+0123456789" and _MARKER.match(line):
+                return None
+            if "|" in line and number < len(lines) and _may_delimit(lines[number]):
+                return None
+        blank = False
+    if fence:
+        fences.append((opened, len(lines)))
+    if table:
+        tables.append((table, len(lines)))
+    return Outline(tuple(headings), tuple(fences), tuple(tables), not anyway)
+
+
+def _tabs_inside(line: str) -> bool:
+    head = line.lstrip(" -*+0123456789.)")
+    return "\t" not in line[: len(line) - len(head) + 1]
+
+
+def _may_delimit(line: str) -> bool:
+    return "-" in line and not line.strip(" \t|:-")
+
+
+def _cells(row: str) -> int:
+    """Columns of a row that begins with a pipe; an escaped pipe is none."""
+    parts = re.split(r"(?<!\\)\|", row.strip())
+    return len(parts) - (not parts[0]) - (len(parts) > 1 and not parts[-1])
+
+
+def _heading_text(text: str | None) -> str:
+    return (text or "").strip().strip("#").strip() if text and not text.strip("# \t") else (text or "").strip()
+
+
+def _exact_outline(lines: list[str], front: int) -> Outline:
+    from markdown_it import MarkdownIt
+
+    global _parser
+    if _parser is None:
+        _parser = MarkdownIt("commonmark", {"maxNesting": 20}).enable("table")
+        _parser.core.ruler.enableOnly(["normalize", "block"])
+    headings: list[Heading] = []
+    fences: list[tuple[int, int]] = []
+    tables: list[tuple[int, int]] = []
+    level = 0
+    for token in _parser.parse("\n".join(lines[front:]) + "\n"):  # type: ignore[attr-defined]
+        if token.type == "heading_open":
+            first, last = token.map[0] + front + 1, token.map[1] + front
+            level = int(token.tag[1])
+            headings.append(Heading(first, last, level, ""))
+        elif token.type == "inline" and headings and token.map and token.map[0] + front + 1 == headings[-1].line:
+            at = headings[-1]
+            if not at.text:
+                headings[-1] = Heading(at.line, at.last, at.level, " ".join(token.content.split("\n")).strip())
+        elif token.type == "fence":
+            fences.append((token.map[0] + front + 1, token.map[1] + front))
+        elif token.type == "table_open":
+            tables.append((token.map[0] + front + 1, token.map[1] + front))
+    return Outline(tuple(headings), tuple(fences), tuple(tables))
+
+
+_parser: object | None = None
+
+
+# -- facts -----------------------------------------------------------------------------------------------------------
+
+
+def _facts(document: Document) -> Iterator[Fact]:
+    closed = [*document.fences, *document.tables]
+    at = 0
+    heading = ""
+    headings = iter((*document.headings, None))
+    coming = next(headings)
+    closed.sort()
+    for number, line in enumerate(document.lines, 1):
+        while coming is not None and coming.line <= number:
+            heading, coming = coming.text, next(headings)
+        if number <= document.front:
+            continue
+        while at < len(closed) and closed[at][1] < number:
+            at += 1
+        if at < len(closed) and closed[at][0] <= number:
+            continue
+        bullet = split_bullet(line)
+        if bullet is None:
+            continue
+        text = normalise(line)
+        if text:
+            yield Fact(text, fact_id(line), number, heading, parse_comment(bullet[1])[1])
