@@ -10,12 +10,15 @@ The index holds no text that an answer could quote: oids, line numbers, hashes, 
   `lines.pack` knows of its lines.
 * `place`: where a chunk stands in a blob; `heading` is the line of the heading it stands under, 0 for none.
 * `words`: FTS5 without content over the words of `query.terms`; `instance`, `vocabulary` read its postings.
-* `embedder`, `code`, `vector`: vectors of a chunk as 1 bit and as int8 a dimension. One embedder is in force.
+* `embedder`, `code`, `vector`: vectors of a chunk as 1 bit and as int8 a dimension. One embedder is in force:
+  the one whose vectors are compared (1); 0 is not complete yet, -1 kept as a cache. `sum` is the CRC-32 of both,
+  so that `index --full` keeps good ones only.
 * `snapshot`: a set of (path, blob), by key (a tree's oid or a work tree); `norms` has a byte a chunk id:
   0 outside the snapshot, else its length in steps of `LENGTH_STEP` words, plus 1. `seen` orders by last use,
   `scan` is the hash of the work tree's stat data when everything in it was indexed.
 * `entry`: the pairs of a snapshot; `corpus` is 1 where the default search looks, 0 for files searched when they
   are named, -1 for files Git ignores. For a work tree, `stat` says how the file looked when it was read.
+* `covered`: refs and the trees at which all their memory blobs were indexed. `meta`: how chunks were cut.
 """
 
 from __future__ import annotations
@@ -26,8 +29,9 @@ LENGTH_STEP = 4
 EMBEDDER_SHIFT = 40
 
 TABLES: dict[str, str] = {
+    "meta": "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "blob": "CREATE TABLE blob(id INTEGER PRIMARY KEY, oid BLOB NOT NULL UNIQUE, bytes INTEGER NOT NULL,"
-    " secrets INTEGER NOT NULL, skipped TEXT NOT NULL, shape TEXT NOT NULL)",
+    " secrets INTEGER NOT NULL, problems INTEGER NOT NULL, skipped TEXT NOT NULL, shape TEXT NOT NULL)",
     "chunk": "CREATE TABLE chunk(id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, length INTEGER NOT NULL,"
     " lines BLOB NOT NULL)",
     "place": "CREATE TABLE place(blob INTEGER NOT NULL, ordinal INTEGER NOT NULL, chunk INTEGER NOT NULL,"
@@ -39,9 +43,9 @@ TABLES: dict[str, str] = {
     "instance": "CREATE VIRTUAL TABLE instance USING fts5vocab(words, instance)",
     "vocabulary": "CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row)",
     "embedder": "CREATE TABLE embedder(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
-    " dims INTEGER NOT NULL, in_force INTEGER NOT NULL)",
+    " spec TEXT NOT NULL, dims INTEGER NOT NULL, in_force INTEGER NOT NULL)",
     "code": "CREATE TABLE code(id INTEGER PRIMARY KEY, bits BLOB NOT NULL)",
-    "vector": "CREATE TABLE vector(id INTEGER PRIMARY KEY, value BLOB NOT NULL)",
+    "vector": "CREATE TABLE vector(id INTEGER PRIMARY KEY, value BLOB NOT NULL, sum INTEGER NOT NULL)",
     "snapshot": "CREATE TABLE snapshot(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE,"
     " seen INTEGER NOT NULL, scan BLOB NOT NULL, norms BLOB NOT NULL)",
     "entry": "CREATE TABLE entry(snapshot INTEGER NOT NULL, path BLOB NOT NULL, blob INTEGER NOT NULL,"

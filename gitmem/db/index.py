@@ -118,6 +118,95 @@ class Index:
                     raise IndexDamaged("the index is damaged (shape).", "'git mem index' builds it again.") from None
         return found
 
+    def scan(self, key: str) -> bytes | None:
+        """The hash of the stat data at which a work tree's snapshot was complete; None for an unknown key."""
+        rows = self._rows("SELECT scan FROM snapshot WHERE key = ?", (key,))
+        return bytes(rows[0][0]) if rows else None
+
+    def recorded(self, key: str) -> dict[str, tuple[str, str, int]]:
+        """path -> (stat, oid or "", corpus) of every entry of a snapshot, ignored files too."""
+        rows = self._rows(
+            "SELECT path, stat, oid, corpus FROM entry LEFT JOIN blob ON blob.id = entry.blob"
+            " WHERE snapshot = (SELECT id FROM snapshot WHERE key = ?)",
+            (key,),
+        )
+        return {_path(path): (stat, oid.hex() if oid else "", corpus) for path, stat, oid, corpus in rows}
+
+    def covered(self) -> dict[str, str]:
+        """ref -> the tree at which everything of it was indexed."""
+        return dict(self._rows("SELECT ref, tree FROM covered"))
+
+    def counts(self) -> dict[str, int]:
+        """How many blobs, chunks, places, vectors (of the embedder in force), snapshots; bytes of the file."""
+        found = {
+            name: int(self._rows(f"SELECT count(*) FROM {name}")[0][0])
+            for name in ("blob", "chunk", "place", "snapshot")
+        }
+        rows = self._rows("SELECT id FROM embedder WHERE in_force = 1")
+        low = rows[0][0] << EMBEDDER_SHIFT if rows else 0
+        high = low + (1 << EMBEDDER_SHIFT)
+        between = "SELECT count(*) FROM code WHERE id >= ? AND id < ?"
+        found["vector"] = int(self._rows(between, (low, high))[0][0]) if rows else 0
+        found["bytes"] = sum(
+            file.stat().st_size for suffix in ("", "-wal") if (file := Path(str(self.path) + suffix)).exists()
+        )
+        return found
+
+    def oddities(self, key: str) -> list[tuple[str, int, int, str, int]]:
+        """(path, lines left out for a secret, problems, why skipped, corpus) of entries with any, in path order."""
+        rows = self._rows(
+            "SELECT path, coalesce(secrets, 0), coalesce(problems, 0), coalesce(skipped, ''), corpus"
+            " FROM entry LEFT JOIN blob ON blob.id = entry.blob"
+            " WHERE snapshot = (SELECT id FROM snapshot WHERE key = ?)"
+            " AND (corpus < 0 OR secrets > 0 OR problems > 0 OR skipped <> '') ORDER BY path",
+            (key,),
+        )
+        return [(_path(path), secrets, problems, skipped, corpus) for path, secrets, problems, skipped, corpus in rows]
+
+    # -- what doctor compares --------------------------------------------------------------------------------
+
+    def integrity(self) -> str:
+        """SQLite's own checks of the file: "" or the first complaint."""
+        rows = self._rows("PRAGMA integrity_check(1)")
+        return "" if rows == [("ok",)] else str(rows[0][0])[:200]
+
+    def blob_row(self, oid: str) -> tuple[int, int, str, str, list[tuple[int, bytes, int, int, int, int]]] | None:
+        """(bytes, secrets, skipped, shape, [(chunk, hash, length, first, last, heading)]) as stored."""
+        rows = self._rows("SELECT id, bytes, secrets, skipped, shape FROM blob WHERE oid = ?", (bytes.fromhex(oid),))
+        if not rows:
+            return None
+        places = self._rows(
+            "SELECT chunk, hash, length, first, last, heading FROM place JOIN chunk ON chunk.id = place.chunk"
+            " WHERE blob = ? ORDER BY ordinal",
+            (rows[0][0],),
+        )
+        return (*rows[0][1:], places)
+
+    def all_postings(self) -> Iterator[tuple[str, int, str, int]]:
+        """(word, chunk, column, position) of everything in `words`."""
+        with translated():
+            yield from self._db.execute("SELECT term, doc, col, offset FROM instance")
+
+    def stored_vector(self, chunk: int) -> tuple[bytes, bytes] | None:
+        """(bits, int8) of a chunk by the embedder in force."""
+        rows = self._rows(
+            "SELECT bits, value FROM embedder JOIN code ON code.id = (embedder.id << ?) + ?"
+            " JOIN vector ON vector.id = code.id WHERE in_force = 1",
+            (EMBEDDER_SHIFT, chunk),
+        )
+        return (bytes(rows[0][0]), bytes(rows[0][1])) if rows else None
+
+    # -- snapshots, as recorded ------------------------------------------------------------------------------
+
+    def keys(self, prefix: str = "") -> list[str]:
+        """The keys of the recorded snapshots."""
+        return [key for (key,) in self._rows("SELECT key FROM snapshot") if key.startswith(prefix)]
+
+    def meta(self, key: str) -> str:
+        """A recorded setting, "" where there is none."""
+        rows = self._rows("SELECT value FROM meta WHERE key = ?", (key,))
+        return str(rows[0][0]) if rows else ""
+
     # -- the lexical lane ------------------------------------------------------------------------------------
 
     def frequency(self, term: str) -> int:
@@ -153,10 +242,11 @@ class Index:
 
     # -- the vector lane -------------------------------------------------------------------------------------
 
-    def in_force(self) -> str | None:
-        """Name of the embedder whose vectors `nearest` compares: embed the question with that one."""
-        rows = self._rows("SELECT name FROM embedder WHERE in_force = 1")
-        return rows[0][0] if rows else None
+    def in_force(self) -> tuple[str, str] | None:
+        """(name, spec) of the embedder whose vectors `nearest` compares. Embed the question with it: what
+        `embedders.open_in_force(spec, config)` gives, as long as its `id` is that name."""
+        rows = self._rows("SELECT name, spec FROM embedder WHERE in_force = 1")
+        return (str(rows[0][0]), str(rows[0][1])) if rows else None
 
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
         """The k chunks of `norms` nearest to a vector (float32, little-endian): (chunk id, cosine), best first.

@@ -73,11 +73,13 @@ class ChunkRow:
 
 @dataclass(frozen=True, slots=True)
 class BlobRow:
-    """One parsed blob on its way in; no chunks where `skipped` gives the reason."""
+    """One parsed blob on its way in; no chunks where `skipped` gives the reason. `secrets` counts lines that were
+    left out, `problems` what `document.decode` and the front matter complained of."""
 
     oid: str
     bytes: int
     secrets: int
+    problems: int
     skipped: str
     shape: Shape
     chunks: tuple[ChunkRow, ...]

@@ -229,6 +229,27 @@ class BinaryRepository:
         out = self._run(["ls-files", "-o", "--exclude-standard", "-z", "--full-name", "--", *paths])
         return [os.fsdecode(path) for path in out.split(b"\0")[:-1]]
 
+    def ignored(self, paths: Sequence[str]) -> set[str]:
+        given = b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in paths)
+        if not given:
+            return set()
+        # No --literal-pathspecs: check-ignore takes plain paths and refuses that option.
+        command = [word for word in self._command(["check-ignore", "-z", "--stdin"]) if word != "--literal-pathspecs"]
+        done = subprocess.run(command, input=given, capture_output=True, env=self._env, check=False)
+        if done.returncode not in (0, 1):
+            raise GitFailed(f"git check-ignore: {first_line(os.fsdecode(done.stderr))}")
+        return {os.fsdecode(path) for path in done.stdout.split(b"\0")[:-1]}
+
+    def reachable(self) -> Iterator[str]:
+        command = self._command(["rev-list", "--objects", "--no-object-names", "--all", "--indexed-objects"])
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self._env) as process:
+            assert process.stdout is not None and process.stderr is not None
+            for line in process.stdout:
+                yield line.decode().strip()
+            words = process.stderr.read()
+        if process.returncode != 0:
+            raise GitFailed(f"git rev-list: {first_line(os.fsdecode(words))}")
+
     # -- objects ---------------------------------------------------------------------------------------------
 
     @property

@@ -67,6 +67,12 @@ class Repository(Protocol):
     def untracked(self, paths: Sequence[str] = ()) -> list[str]:
         """Paths in the work tree that are neither tracked nor ignored."""
 
+    def ignored(self, paths: Sequence[str]) -> set[str]:
+        """Those of these work-tree paths that are not tracked and that Git ignores."""
+
+    def reachable(self) -> Iterator[str]:
+        """The oid of every object that a ref, HEAD or Git's index reaches."""
+
     def read(self, oid: str) -> bytes:
         """A blob's bytes. Raises GitFailed when it is missing or no blob."""
 

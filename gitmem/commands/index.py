@@ -1,0 +1,88 @@
+"""`git mem index`: bring the search index up to date, build it again, or drop what nothing reaches."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import asdict
+
+import click
+
+from gitmem.commands._edge import json_option, now, open_here
+from gitmem.errors import Exit, GitMemError, UsageError
+from gitmem.output import say, write, write_json
+
+HOOK_SECONDS = 3.0  # what a Git command may wait for us at most; what is left is done by the next search
+
+
+@click.command()
+@click.option("--full", is_flag=True, help="Parse everything again; vectors of unchanged text are kept.")
+@click.option("--rev", "revs", multiple=True, metavar="REV", help="Index this commit's files too; repeatable.")
+@click.option("--prune", is_flag=True, help="Drop what no ref and no work tree reaches.")
+@click.option("--hook", is_flag=True, help="As from a Git hook: quiet, quick, exit 0, problems go to a log.")
+@json_option
+def command(full: bool, revs: tuple[str, ...], prune: bool, hook: bool, as_json: bool) -> int:
+    """Bring the search index up to date with the work tree, HEAD and the local branches.
+
+    Searches do this by themselves; hooks and this command only make their part smaller. The index is disposable:
+    it lies in `gitmem/` of the Git directory and is built from Git at any time.
+    """
+    if hook:
+        return _hook()
+    from gitmem import indexer
+
+    if prune and (full or revs):
+        raise UsageError("--prune stands alone", "git mem index --prune")
+    repo, config = open_here()
+    if prune:
+        work = indexer.prune(repo, config)
+    else:
+        work = indexer.refresh(repo, config, full=full, revs=revs, say=_progress)
+    for note in work.notes:
+        say(f"note: {note}")
+    if as_json:
+        write_json(asdict(work))
+    elif prune:
+        write(f"dropped {work.removed_blobs} files' versions and {work.removed_chunks} chunks\n")
+    elif work.blobs or work.embedded:
+        write(f"indexed {work.blobs} files: {work.chunks} new chunks, {work.embedded} embedded\n")
+    else:
+        write("the index is current\n")
+    return Exit.DONE
+
+
+def _progress(text: str) -> None:
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()
+
+
+def _hook() -> int:
+    """Nothing that goes wrong here may make a Git command look failed."""
+    try:
+        from gitmem import indexer
+
+        repo, config = open_here()
+        if not config.auto_index:
+            return Exit.DONE
+        work = indexer.refresh(repo, config, budget=HOOK_SECONDS, wait=0.2)
+        for note in [*work.notes, *([work.unfinished] if work.unfinished else [])]:
+            _log(note)
+    except GitMemError as error:
+        _log(error.message)
+    except Exception as error:  # noqa: BLE001 - as above
+        _log(type(error).__name__)
+    return Exit.DONE
+
+
+def _log(text: str) -> None:
+    from gitmem.worktree import state_dir
+
+    try:
+        repo, _ = open_here()
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+        handle = os.open(state_dir(repo.common_dir) / "hooks.log", flags, 0o600)
+        with os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(f"{now().isoformat(timespec='seconds')} index: {text}\n")
+    except (OSError, GitMemError):
+        return

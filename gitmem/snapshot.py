@@ -1,0 +1,159 @@
+"""Which files a snapshot has: those of a commit's tree, or those of the work tree with how they look on disk.
+
+Reads names and stat data, never contents; follows no symbolic link and enters no other repository (THREATS A19, A21).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from gitmem.files import Layout, is_memory, layout_of
+from gitmem.git import Repository
+from gitmem.types import EXECUTABLE, REGULAR
+
+# Files whose change can change what Git ignores.
+IGNORES = (".gitignore", "memory/.gitignore", ".claude/.gitignore")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkTree:
+    """The memory files of a work tree: path -> stat data as text. `scan` is a hash of all of it; `ignores` one of
+    the files that say what Git ignores."""
+
+    files: dict[str, str]
+    layout: Layout
+    scan: bytes
+    ignores: str
+
+
+def work_tree_key(repo: Repository) -> str:
+    """The snapshot key of this work tree: one for each linked work tree, all in the one index."""
+    return "work:" + os.fsencode(repo.git_dir).hex()
+
+
+def work_tree_of(key: str) -> Path:
+    """The Git directory a work tree's key names."""
+    return Path(os.fsdecode(bytes.fromhex(key.removeprefix("work:"))))
+
+
+def tree_key(tree: str, extra: tuple[str, ...]) -> str:
+    """The snapshot key of a tree: its oid, and the settings that say what is memory."""
+    settings = hashlib.sha256("\0".join(extra).encode("utf-8", "surrogateescape")).hexdigest()[:8] if extra else ""
+    return f"tree:{tree}:{settings}"
+
+
+def tree_files(repo: Repository, tree: str, extra: tuple[str, ...]) -> tuple[dict[str, str], Layout]:
+    """path -> oid of the memory files of a tree; links and submodules are none."""
+    entries = [entry for entry in repo.entries(tree) if entry.mode in (REGULAR, EXECUTABLE)]
+    layout = layout_of((entry.path for entry in entries), extra)
+    return {entry.path: entry.oid for entry in entries if is_memory(entry.path, layout)}, layout
+
+
+def look(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
+    """The memory files of the work tree as they are now."""
+    root = repo.root
+    assert root is not None
+    files: dict[str, str] = {}
+    top = os.fspath(root)
+    for entry in _scan(top):
+        if entry.name.endswith(".md") and is_memory(entry.name, Layout()) and entry.is_file(follow_symlinks=False):
+            files[entry.name] = _looks(entry.stat(follow_symlinks=False))
+        elif entry.name in ("memory", ".claude") and entry.is_dir(follow_symlinks=False):
+            _walk(f"{top}/{entry.name}", f"{entry.name}/", files, entry.name == ".claude")
+    layout = layout_of(files, extra)
+    if layout.notes:
+        files = {}
+        for path in {*(e.path for e in repo.staged() if e.mode in (REGULAR, EXECUTABLE)), *repo.untracked()}:
+            if is_memory(path, layout):
+                found = _lstat(f"{top}/{path}")
+                if found is not None:
+                    files[path] = _looks(found)
+    for glob in extra:
+        for path, found in _matching(top, glob):
+            files[path] = _looks(found)
+    ignores = "\n".join(_looks(s) if (s := _lstat(f"{top}/{name}")) else "" for name in IGNORES)
+    exclude = _lstat(os.fspath(repo.common_dir / "info" / "exclude"))
+    ignores += "\n" + (_looks(exclude) if exclude else "")
+    digest = hashlib.blake2b(repr((sorted(files.items()), layout, ignores)).encode("utf-8", "surrogateescape"))
+    return WorkTree(files, layout, digest.digest()[:16], ignores)
+
+
+def _scan(folder: str) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from entries
+    except OSError:
+        return  # gone, or not ours to read: its files are not there
+
+
+def _walk(folder: str, prefix: str, files: dict[str, str], picky: bool = False) -> None:
+    for entry in _scan(folder):
+        name = entry.name
+        if name.endswith(".md"):
+            if entry.is_file(follow_symlinks=False) and not (picky and not is_memory(prefix + name, Layout())):
+                try:
+                    files[prefix + name] = _looks(entry.stat(follow_symlinks=False))
+                except OSError:
+                    continue  # deleted since it was listed
+        elif name != ".git" and entry.is_dir(follow_symlinks=False):
+            inside = f"{folder}/{name}"
+            if not os.path.lexists(inside + "/.git"):
+                _walk(inside, f"{prefix}{name}/", files, picky)
+
+
+def _matching(top: str, glob: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Files that match a glob of `[memory] paths`; looked for below its folders without wildcards."""
+    parts = glob.split("/")
+    fixed = []
+    for part in parts[:-1]:
+        if any(c in part for c in "*?["):
+            break
+        fixed.append(part)
+    if ".." in fixed or "" in fixed or ".git" in fixed:
+        return
+    for at in range(1, len(fixed) + 1):
+        found = _lstat(f"{top}/" + "/".join(fixed[:at]))
+        if found is None or not stat.S_ISDIR(found.st_mode):
+            return
+    folders = ["/".join(fixed)]
+    while folders:
+        folder = folders.pop()
+        for entry in _scan(f"{top}/{folder}" if folder else top):
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name != ".git" and not os.path.lexists(f"{top}/{path}/.git"):
+                    folders.append(path)
+            elif fnmatchcase(path, glob) and entry.is_file(follow_symlinks=False):
+                found = _lstat(f"{top}/{path}")
+                if found is not None:
+                    yield path, found
+
+
+def _lstat(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except OSError:
+        return None
+
+
+def _looks(found: os.stat_result) -> str:
+    return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
+
+
+COARSE, FINE = 2_000_000_000, 20_000_000  # ns within which a second change may leave the same time stamp
+
+
+def racy(looks: str, began: int) -> bool:
+    """Whether a file could change again without its stat data showing it, as seen by a scan begun at `began` (ns).
+
+    Git's own problem and answer (Documentation/technical/racy-git.txt); a time stamp of whole seconds says that
+    the file system has no finer ones.
+    """
+    changed = int(looks.split(" ")[1])
+    return changed >= began - (COARSE if changed % 1_000_000_000 == 0 else FINE)

@@ -1,0 +1,155 @@
+"""Parsing in other processes: `Workers` hands out batches of blobs, `serve` is what a child runs.
+
+A child has two pipes and nothing else of ours: no database, no lock, no repository. It ends when its input does, so
+a killed parent leaves none behind.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import struct
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, Any
+
+from gitmem.chunks import Cut, LineVectors, digest
+from gitmem.db.values import BlobRow, bits, int8
+
+Batch = Sequence[tuple[str, bytes]]
+Vectors = dict[bytes, tuple[bytes, bytes]]  # chunk hash -> (bits, int8)
+AHEAD = 2  # batches a child may have waiting
+
+
+def work(batch: Batch, cut: Cut, embedder: Any = None) -> tuple[list[BlobRow], Vectors]:
+    """Rows of some blobs, with the chunks' vectors where an embedder is given."""
+    lines = line_vectors()
+    rows = [digest(oid, data, cut, None, lines) for oid, data in batch]
+    vectors: Vectors = {}
+    if embedder is not None:
+        texts = {chunk.hash: chunk.text for row in rows for chunk in row.chunks}
+        made = embedder.embed(list(texts.values()))
+        vectors = {key: (bits(v), int8(v)) for key, v in zip(texts, made, strict=True)}
+    return rows, vectors
+
+
+def line_vectors() -> LineVectors | None:
+    """How the vectors of single lines are made: always by the static table, whatever embeds the chunks."""
+    global _lines
+    if _lines is None:
+        from gitmem.errors import ModelUnavailable
+
+        try:
+            from gitmem.embedders.static import StaticEmbedder
+
+            _lines = (getattr(StaticEmbedder(), "lines", None),)
+        except (ImportError, ModelUnavailable):
+            _lines = (None,)
+    return _lines[0]
+
+
+_lines: tuple[LineVectors | None] | None = None
+
+
+def serve(source: IO[bytes], sink: IO[bytes]) -> None:
+    """Answer batches until the input ends."""
+    from gitmem.config import Config
+    from gitmem.embedders import open_embedder
+
+    embedder = None
+    while True:
+        message = _receive(source)
+        if message is None:
+            return
+        batch, cut, spec = message
+        if spec and embedder is None:
+            embedder = open_embedder(spec, Config())
+        _send(sink, work(batch, cut, embedder if spec else None))
+
+
+class Workers:
+    """A few child processes. `run` gives results in the order of the batches."""
+
+    def __init__(self, count: int) -> None:
+        places = [place for place in sys.path if place]
+        code = (
+            f"import os, sys; sys.path[:] = {places!r}\n"
+            "from gitmem.worker import serve\n"
+            "serve(os.fdopen(0, 'rb'), os.fdopen(1, 'wb'))"
+        )
+        # -I: the folder we were started in is somebody's repository and must not be imported from.
+        self._children = [
+            subprocess.Popen(
+                [sys.executable, "-I", "-c", code],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+            for _ in range(count)
+        ]
+
+    def run(self, batches: Iterable[Batch], cut: Cut, spec: str) -> Iterator[tuple[list[BlobRow], Vectors]]:
+        """Results of the batches. Raises ChildProcessError when a child dies."""
+        from concurrent.futures import Future, ThreadPoolExecutor
+
+        waiting: list[Future[Any]] = []
+        # One thread a child: it writes a batch, then reads the answer; so no pipe fills up.
+        lanes = [ThreadPoolExecutor(1) for _ in self._children]
+        try:
+            for number, batch in enumerate(batches):
+                child = self._children[number % len(lanes)]
+                waiting.append(lanes[number % len(lanes)].submit(_ask, child, (batch, cut, spec)))
+                if len(waiting) >= AHEAD * len(lanes):
+                    yield waiting.pop(0).result()
+            while waiting:
+                yield waiting.pop(0).result()
+        finally:
+            for lane in lanes:
+                lane.shutdown(wait=False, cancel_futures=True)
+
+    def close(self) -> None:
+        """End the children."""
+        for child in self._children:
+            child.kill()
+            child.wait()
+            for pipe in (child.stdin, child.stdout):
+                if pipe is not None:
+                    try:
+                        pipe.close()
+                    except BrokenPipeError:
+                        pass
+
+
+def count() -> int:
+    """How many children pay: one a core, at most four; 0 on a single core."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, 4) if cores > 1 else 0
+
+
+def _ask(child: subprocess.Popen[bytes], message: Any) -> Any:
+    assert child.stdin is not None and child.stdout is not None
+    try:
+        _send(child.stdin, message)
+    except BrokenPipeError:
+        raise ChildProcessError("a parsing process ended early") from None
+    answer = _receive(child.stdout)
+    if answer is None:
+        raise ChildProcessError("a parsing process ended early")
+    return answer
+
+
+def _send(pipe: IO[bytes], value: Any) -> None:
+    data = pickle.dumps(value, protocol=5)
+    pipe.write(struct.pack("<Q", len(data)))
+    pipe.write(data)
+    pipe.flush()
+
+
+def _receive(pipe: IO[bytes]) -> Any:
+    head = pipe.read(8)
+    if len(head) < 8:
+        return None
+    (size,) = struct.unpack("<Q", head)
+    data = pipe.read(size)
+    return pickle.loads(data) if len(data) == size else None
