@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from difflib import SequenceMatcher
 from enum import StrEnum
 
 from gitmem.facts import expired
@@ -19,6 +20,8 @@ from gitmem.types import Fact
 SAME_FACT = (
     0.5  # likeness from which a fact that went and one that came in the same file are one that was edited
 )
+SAME_SPELLING = 0.7  # share of characters in order from which a short one is (`Port 80.` and `Port 81.`)
+SPELLED = 4  # nearest candidates whose characters are compared
 
 
 class Op(StrEnum):
@@ -137,12 +140,17 @@ def _pairs(gone: list[_At], come: list[_At]) -> list[FactChange]:
                 or own & set(_sources(other.fact))
             ):
                 near[id(other)] = other
+        alikes = {key: likeness(words[id(at)], words[key]) for key in near}
+        nearest = sorted(alikes, key=lambda key: -alikes[key])[:SPELLED]
         for other in near.values():
-            alike = likeness(words[id(at)], words[id(other)])
+            alike = alikes[id(other)]
             if other.fact.id == at.fact.id or (ident and other.fact.id.startswith(ident)):
                 alike = 2.0
             elif own and own == set(_sources(other.fact)):
                 alike += 0.4
+            elif alike < SAME_FACT and id(other) in nearest:
+                matcher = SequenceMatcher(None, at.fact.text, other.fact.text, autojunk=False)
+                alike = SAME_FACT if matcher.quick_ratio() >= SAME_SPELLING <= matcher.ratio() else alike
             if alike >= SAME_FACT:
                 scored.append((-alike, abs(other.fact.line - at.fact.line), number, at, other))
     found = []
@@ -152,6 +160,11 @@ def _pairs(gone: list[_At], come: list[_At]) -> list[FactChange]:
             gone.remove(other)
             found.append(FactChange(Op.CHANGED, at.path, other.fact, at.fact, other.path))
     return found
+
+
+def pair(path: str, gone: Sequence[Fact], come: Sequence[Fact]) -> list[FactChange]:
+    """The facts of one file that were edited, out of those that went and those that came."""
+    return _pairs([_At(path, fact) for fact in gone], [_At(path, fact) for fact in come])
 
 
 def _sources(fact: Fact) -> Iterable[str]:

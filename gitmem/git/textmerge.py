@@ -1,0 +1,40 @@
+"""Git's own three-way text merge of three byte strings: `git merge-file`. Needs no repository, reads no configuration
+that runs a program, writes only a private temporary folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from gitmem.errors import GitFailed
+from gitmem.git.binary import first_line, read_environment
+
+
+def merge_text(
+    environ: Mapping[str, str],
+    ours: bytes,
+    base: bytes,
+    theirs: bytes,
+    labels: Sequence[str] = ("ours", "base", "theirs"),
+    marker: int = 7,
+) -> tuple[bytes, bool]:
+    """(merged, clean). Conflicts are in the diff3 style, their marks `marker` characters long. Raises GitFailed."""
+    with tempfile.TemporaryDirectory(prefix="git-mem-") as folder:
+        names = []
+        for name, data in (("ours", ours), ("base", base), ("theirs", theirs)):
+            (Path(folder) / name).write_bytes(data)
+            names.append(name)
+        named = [word for label in labels for word in ("-L", label)]
+        command = ["git", "merge-file", "-p", "-q", "--diff3", f"--marker-size={marker}", *named, *names]
+        env = {
+            **read_environment(environ),
+            "GIT_DIR": os.path.join(folder, "none"),
+            "GIT_CEILING_DIRECTORIES": folder,
+        }
+        done = subprocess.run(command, cwd=folder, capture_output=True, env=env, check=False)
+    if done.returncode < 0 or done.returncode > 127:
+        raise GitFailed(f"git merge-file: {first_line(os.fsdecode(done.stderr)) or done.returncode}")
+    return done.stdout, done.returncode == 0
