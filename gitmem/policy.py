@@ -18,6 +18,8 @@ from gitmem.files import INSTRUCTIONS, Layout, holds_instructions, is_memory
 
 LIMIT = 1 << 20  # bytes of a memory file; more is not read, and says so
 MESSAGE = "COMMIT_EDITMSG"  # the path a finding in a commit message has
+# What the commit-msg hook looks for: it runs right after pre-commit and must be quick. CI reads messages with all.
+IN_MESSAGES = ("secrets", "passwords", "cookies", "pii", "invisible", "terminal")
 
 
 NOTHING = Allowlist()

@@ -7,9 +7,10 @@ says. Masks carry the rule's name and nothing of what they cover.
 from __future__ import annotations
 
 from gitmem.config import Config
+from gitmem.detectors.text import Match
 from gitmem.errors import Refused
 from gitmem.policy import Policy
-from gitmem.scan import Found, examine, merge_spans
+from gitmem.scan import Look, failure, finding_of, look, merge_spans, scan_text
 from gitmem.types import Finding, Severity
 
 ROUNDS = 4  # of span masking before whole lines go: masks can join what stood apart
@@ -19,38 +20,43 @@ LINE = "[redacted]"
 def redact(text: str, path: str, policy: Policy, *, only_secrets: bool = False) -> str:
     """`text` with every find replaced by its mask. With `only_secrets`, instructions and the like stay.
 
-    Exceptions hold: what the exceptions file covers is left alone. Line ends stay, so line numbers do.
+    Exceptions hold: what the exceptions file covers is left alone. Line ends stay, so line numbers do. Raises
+    Refused when a detector fails: what it would have found would stay.
     """
     text = text.replace("\0", "\ufffd")
     for _ in range(ROUNDS):
-        found = _open(text, path, policy, only_secrets)
-        if not found:
+        seen, matches = _open(text, path, policy, only_secrets)
+        if not matches:
             return text
-        text = _apply(text, [(f.match.start, f.match.end, _mask(f, text)) for f in found])
-    found = _open(text, path, policy, only_secrets)
-    for keep_line_count in (True, False):
-        if found:
-            text = _lines_out(text, found) if keep_line_count else LINE + "\n"
-            found = _open(text, path, policy, only_secrets)
-    return text
+        text = _apply(text, [(match.start, match.end, _mask(match, text)) for match in matches])
+    seen, matches = _open(text, path, policy, only_secrets)
+    if matches:
+        text = _lines_out(seen, matches)
+        seen, matches = _open(text, path, policy, only_secrets)
+    return text if not matches else LINE + "\n"
 
 
-def _open(text: str, path: str, policy: Policy, only_secrets: bool) -> list[Found]:
-    found = [f for f in examine(text, path, policy) if f.match.secret or not only_secrets]
-    return [f for f in found if not _excused(f.finding, policy)]
+def _open(text: str, path: str, policy: Policy, only_secrets: bool) -> tuple[Look, list[Match]]:
+    """What is to be masked: every match that no exception covers."""
+    seen = look(text, path, policy)
+    if seen.failed:
+        raise refusal([failure(name, error, path, policy) for name, error in seen.failed])
+    matches = [match for match in seen.matches if match.secret or not only_secrets]
+    excepted = {entry.rule for entry in policy.allow.entries if entry.path == path}
+    return seen, [match for match in matches if match.rule not in excepted or not _excused(match, seen, policy)]
 
 
-def _excused(finding: Finding, policy: Policy) -> bool:
-    entry = policy.allow.covers(finding)
+def _excused(match: Match, seen: Look, policy: Policy) -> bool:
+    entry = policy.allow.covers(finding_of(match, seen, policy))
     return entry is not None and not entry.expired(policy.today)
 
 
-def _mask(found: Found, text: str) -> str:
+def _mask(match: Match, text: str) -> str:
     """What is written in a find's place: the detector's own mask unless that begins as the secret does."""
-    mask = found.match.mask
-    if mask and mask[:2] != text[found.match.start : found.match.start + 2] and len(mask) > 2:
+    mask = match.mask
+    if mask and mask[:2] != text[match.start : match.start + 2] and len(mask) > 2:
         return mask
-    return f"[redacted:{found.match.rule}]"
+    return f"[redacted:{match.rule}]"
 
 
 def _apply(text: str, spans: list[tuple[int, int, str]]) -> str:
@@ -67,12 +73,12 @@ def _apply(text: str, spans: list[tuple[int, int, str]]) -> str:
     return "".join(out)
 
 
-def _lines_out(text: str, found: list[Found]) -> str:
-    lines = text.split("\n")
-    for f in found:
-        for number in range(f.finding.line, f.finding.end_line + 1):
-            if number <= len(lines):
-                lines[number - 1] = LINE
+def _lines_out(seen: Look, matches: list[Match]) -> str:
+    lines = seen.text.raw.split("\n")
+    for match in matches:
+        first, last = seen.text.line_of(match.start)[0], seen.text.line_of(max(match.start, match.end - 1))[0]
+        for number in range(first, min(last, len(lines)) + 1):
+            lines[number - 1] = LINE
     return "\n".join(lines)
 
 
@@ -83,15 +89,14 @@ def guard(text: str, path: str, config: Config, policy: Policy | None = None) ->
     memory never needs it); anything else that blocks is refused. Without `policy` no exception holds.
     """
     policy = policy or Policy()
-    found = _open(text, path, policy, only_secrets=False)
-    if any(f.match.secret for f in found):
+    _, matches = _open(text, path, policy, only_secrets=False)
+    if any(match.secret for match in matches):
         if config.on_secret == "mask":
             text = redact(text, path, policy, only_secrets=True)
         else:
-            personal = [f for f in found if f.match.secret and f.finding.severity is Severity.WARN]
-            text = _apply(text, [(f.match.start, f.match.end, _mask(f, text)) for f in personal])
-        found = _open(text, path, policy, only_secrets=False)
-    blocking = [f.finding for f in found if f.finding.severity is Severity.BLOCK]
+            personal = [m for m in matches if m.secret and m.severity is Severity.WARN]
+            text = _apply(text, [(m.start, m.end, _mask(m, text)) for m in personal])
+    blocking = [finding for finding in scan_text(text, path, policy) if finding.severity is Severity.BLOCK]
     if blocking:
         raise refusal(blocking)
     return text

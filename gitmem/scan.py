@@ -23,6 +23,7 @@ from gitmem.types import Finding, Severity, Skipped
 POOL_FROM = 300  # blobs from which two processes pay for their start
 CHUNK = 1 << 18  # bytes handed to a worker at once
 GUESSABLE = ("password", "passphrase", "pin", "phone", "credential-note", "pii")  # rules whose finds can be guessed
+MOST = 60  # findings of one file that are told one by one
 SHOWN = 48  # characters of context on each side of a find in an excerpt
 UNSCANNABLE = "unscannable"
 
@@ -51,14 +52,6 @@ class Report:
     @property
     def blocked(self) -> bool:
         return any(finding.severity is Severity.BLOCK for finding in self.findings)
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A finding with what redaction and fingerprints need: the match, and whether it is to be masked."""
-
-    finding: Finding
-    match: Match
 
 
 def scan(blobs: Iterable[Blob], policy: Policy, more: Iterable[Finding] = (), *, workers: int = 1) -> Report:
@@ -92,7 +85,7 @@ def scan(blobs: Iterable[Blob], policy: Policy, more: Iterable[Finding] = (), *,
 
 def scan_text(text: str, path: str, policy: Policy) -> list[Finding]:
     """The findings of one text, exceptions taken off: what our own writers ask before they write."""
-    kept, _ = _except([found.finding for found in examine(text, path, policy)], policy)
+    kept, _ = _except(examine(text, path, policy), policy)
     return kept
 
 
@@ -117,7 +110,7 @@ def scan_blob(blob: Blob, policy: Policy) -> list[Finding]:
     if blob.skipped:
         return [_whole(UNSCANNABLE, blob, f"not scanned, so not let through: {blob.skipped}", policy)]
     text, problem = decode(blob.data)
-    findings = [replace(found.finding, commit=blob.commit) for found in examine(text, blob.path, policy)]
+    findings = [replace(finding, commit=blob.commit) for finding in examine(text, blob.path, policy)]
     if problem:
         findings.append(_whole("not-text", blob, problem, policy))
     return findings
@@ -142,8 +135,18 @@ def decode(data: bytes) -> tuple[str, str]:
     return text, "holds NUL bytes: not a text file, and hidden from grep and diff" if "\0" in text else ""
 
 
-def examine(text: str, path: str, policy: Policy) -> list[Found]:
-    """Findings with their matches, in order of place, before exceptions; overlapping secrets are one."""
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the detectors make of one text: all matches in order, the ranges to mask, detectors that failed."""
+
+    text: Text
+    matches: list[Match]
+    secrets: list[tuple[int, int]]
+    failed: list[tuple[str, str]]
+
+
+def look(text: str, path: str, policy: Policy) -> Look:
+    """Run the detectors on a text as what it is at `path`; overlapping secrets are one."""
     scope = Scope.MESSAGE if path == MESSAGE else Scope.INSTRUCTIONS if is_instructions(path) else Scope.MEMORY
     subject = Text(text, path, scope, kind(path).value)
     matches, failed = run(subject, policy)
@@ -153,14 +156,37 @@ def examine(text: str, path: str, policy: Policy) -> list[Found]:
         matches += [_unsplit(match, places) for match in joined]
         failed += broken
     matches = _distinct(matches)
-    secret = merge_spans([(m.start, m.end) for m in matches if m.secret])
-    found = [Found(_finding(match, subject, secret, policy), match) for match in matches]
-    for name, error in failed:
-        words = f"the detector '{name}' failed ({error}), so nothing is let through"
-        blob = Blob(path, b"")
-        whole = Match("scanner-failed", Severity.BLOCK, 0, 0, words)
-        found.append(Found(_whole("scanner-failed", blob, words, policy), whole))
-    return found
+    return Look(subject, matches, merge_spans([(m.start, m.end) for m in matches if m.secret]), failed)
+
+
+def examine(text: str, path: str, policy: Policy) -> list[Finding]:
+    """The findings of one text before exceptions, in order of place.
+
+    Above MOST, those that block come first and the rest is one finding that says how many: a file full of secrets
+    must not cost minutes of fingerprints.
+    """
+    seen = look(text, path, policy)
+    shown, hidden = seen.matches, list[Match]()
+    if len(shown) > MOST:
+        ranked = sorted(seen.matches, key=lambda match: match.severity is Severity.WARN)
+        shown, hidden = sorted(ranked[:MOST], key=lambda match: match.start), ranked[MOST:]
+    findings = [finding_of(match, seen, policy) for match in shown]
+    findings += [_rest(hidden, path, policy)] if hidden else []
+    return findings + [failure(name, error, path, policy) for name, error in seen.failed]
+
+
+def failure(name: str, error: str, path: str, policy: Policy) -> Finding:
+    """What a detector that broke is: a finding that blocks."""
+    words = f"the detector '{name}' failed ({error}), so nothing is let through"
+    return _whole("scanner-failed", Blob(path, b""), words, policy)
+
+
+def _rest(hidden: Sequence[Match], path: str, policy: Policy) -> Finding:
+    blocks = any(match.severity is Severity.BLOCK for match in hidden)
+    rules = ", ".join(sorted({match.rule for match in hidden})[:4])
+    words = f"{len(hidden)} more findings in this file ({rules})"
+    finding = _whole("more-findings", Blob(path, b""), words, policy)
+    return replace(finding, severity=Severity.BLOCK if blocks else Severity.WARN)
 
 
 def run(text: Text, policy: Policy) -> tuple[list[Match], list[tuple[str, str]]]:
@@ -186,12 +212,15 @@ def _unsplit(match: Match, places: list[int]) -> Match:
 
 
 def _distinct(matches: Sequence[Match]) -> list[Match]:
-    """Without the secrets that lie inside another secret: one token is one finding."""
+    """Without the secrets that lie inside another secret that blocks no less: one token is one finding."""
     kept: list[Match] = []
+    reach = reach_blocking = -1  # how far the secrets kept so far go; all begin no later than the next one
     for match in sorted(set(matches), key=lambda m: (m.start, -m.end, m.severity, m.rule)):
-        inside = [k for k in kept if k.secret and k.start <= match.start and match.end <= k.end]
-        if match.secret and any(k.severity is Severity.BLOCK or match.severity is Severity.WARN for k in inside):
-            continue
+        if match.secret:
+            if match.end <= (reach if match.severity is Severity.WARN else reach_blocking):
+                continue
+            reach = max(reach, match.end)
+            reach_blocking = max(reach_blocking, match.end) if match.severity is Severity.BLOCK else reach_blocking
         kept.append(match)
     return kept
 
@@ -199,14 +228,16 @@ def _distinct(matches: Sequence[Match]) -> list[Match]:
 # -- findings ------------------------------------------------------------------------------------------------
 
 
-def _finding(match: Match, text: Text, secrets: list[tuple[int, int]], policy: Policy) -> Finding:
+def finding_of(match: Match, seen: Look, policy: Policy) -> Finding:
+    """A match as a finding: place, masked excerpt, fingerprint."""
+    text = seen.text
     line, column = text.line_of(match.start)
     end_line, end_column = text.line_of(max(match.start, match.end - 1))
     whole = Finding(
         match.rule, match.severity, text.path, line, column, end_line, end_column + (match.end > match.start),
-        match.message, excerpt(text.raw, match, secrets), match.start, match.end,
+        match.message, excerpt(text.raw, match, seen.secrets), match.start, match.end,
     )  # fmt: skip
-    return _with_fingerprint(whole, identity(text, match, secrets), policy)
+    return _with_fingerprint(whole, identity(text, match, seen.secrets), policy)
 
 
 def identity(text: Text, match: Match, secrets: list[tuple[int, int]]) -> str:
@@ -235,7 +266,7 @@ def excerpt(raw: str, match: Match, secrets: list[tuple[int, int]]) -> str:
     if end - start > 4 * SHOWN:
         end = start + 4 * SHOWN
     # a window must not cut a secret in two: what is left of it would no longer be masked
-    for a, b in secrets:
+    for a, b in _near(secrets, start, end):
         start = b if a < start < b and not a <= match.start < b else min(start, a) if a <= start < b else start
         end = max(end, b) if a < end < b else end
     shown = _masked(raw, start, end, secrets, nothing=match.rule.startswith(GUESSABLE))
@@ -248,14 +279,21 @@ def _line_around(raw: str, start: int, end: int) -> tuple[int, int]:
     return first, len(raw) if last < 0 else last
 
 
+def _near(secrets: list[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
+    """The ranges that touch start..end; `secrets` are in order and apart."""
+    first = max(0, bisect_right(secrets, (start, start)) - 1)
+    last = bisect_right(secrets, (end, end))
+    return [(a, b) for a, b in secrets[first:last] if a < end and b > start]
+
+
 WORD = re.compile(r"[A-Za-z0-9_+/=.~%-]*")
 
 
 def _masked(raw: str, start: int, end: int, secrets: list[tuple[int, int]], *, nothing: bool) -> str:
     """raw[start:end] with its secrets masked, each with the rest of the word it stands in."""
     out, at = [], start
-    for a, b in secrets:
-        if b <= at or a >= end:
+    for a, b in _near(secrets, start, end):
+        if b <= at:
             continue
         tail = WORD.match(raw, b, max(b, min(len(raw), b + 512)))
         out.append(raw[at : max(a, at)])

@@ -49,7 +49,8 @@ def policy_from(repo: Repository, trees: Sequence[Sequence[Entry]], today: date,
     extra = tuple(dict.fromkeys(glob for config in configs for glob in config.memory_paths))
     allow = _text(repo, trees[trusted], allowlist.FILE) if trees else ""
     return Policy(
-        layouts=united(layout_of((e.path for e in entries), extra) for entries in trees) or (layout_of((), extra),),
+        layouts=united(layout_of((e.path for e in entries), extra) for entries in trees if entries)
+        or (layout_of((), extra),),
         protected=tuple(dict.fromkeys(glob for config in configs for glob in config.protected)),
         allow=allowlist.parse(allow),
         today=today,

@@ -58,3 +58,21 @@ def test_our_writers_mask_when_told_to_and_still_refuse_orders() -> None:
     assert guard("fine", "memory/a.md", masking) == "fine"
     with pytest.raises(Refused):
         guard(f"obey me and use {SECRET}", "memory/a.md", masking)
+
+
+def test_a_file_full_of_secrets_is_masked_to_the_last_one() -> None:
+    text = "".join(f"tok_{n:08d}abcdefgh\n" for n in range(5000))
+    clean = redact(text, "memory/a.md", POLICY)
+    assert clean.count("[redacted:fake-token]") == 5000
+    assert clean.count("\n") == 5000
+
+
+def test_a_broken_detector_masks_nothing_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_detectors.use(monkeypatch, "tokens", "broken")
+    for call in (
+        lambda: redact(f"boom {SECRET}", "memory/a.md", POLICY),
+        lambda: guard("boom", "memory/a.md", Config()),
+    ):
+        with pytest.raises(Refused) as error:
+            call()
+        assert "failed (ValueError)" in error.value.message and SECRET not in error.value.message

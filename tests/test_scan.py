@@ -177,3 +177,12 @@ def test_many_blobs_in_processes_give_the_same_report_as_in_one() -> None:
 def test_a_broken_detector_in_a_worker_blocks_too() -> None:
     blobs = [blob("boom" if n == 400 else "fine", f"memory/{n}.md") for n in range(500)]
     assert [f.rule for f in scan(blobs, POLICY, workers=2).findings] == ["scanner-failed"]
+
+
+def test_a_file_full_of_finds_is_told_in_part_and_summed_up() -> None:
+    text = "".join(f"tok_{n:08d}abcdefgh\n" for n in range(5000))
+    report = scan([blob(text)], POLICY)
+    assert len(report.findings) == 61
+    (rest,) = (f for f in report.findings if f.rule == "more-findings")
+    assert rest.severity is Severity.BLOCK
+    assert rest.message.startswith("4940 more findings")

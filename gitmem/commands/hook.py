@@ -75,7 +75,7 @@ def scan_staged(repo: Repository, names: tuple[str, ...], today: date) -> Report
 def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Report:
     """The message, and what needs it: the rules about the past, which a trailer answers."""
     from gitmem import rewrites, sources
-    from gitmem.policy import MESSAGE
+    from gitmem.policy import IN_MESSAGES, MESSAGE
     from gitmem.scan import Blob, scan
 
     if not words:
@@ -93,6 +93,7 @@ def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Repor
     more = rewrites.settle(repo, file, more)
     more += sources.change_findings(repo, repo.staged_changes(), policy)
     more += agent_findings(repo, text)
+    policy = replace(policy, detectors=IN_MESSAGES)
     return scan([Blob(MESSAGE, text.encode("utf-8", "replace"))], policy, more)
 
 

@@ -95,9 +95,6 @@ def _masked(data: bytes, path: str, policy: Policy) -> tuple[bytes, list[str]]:
 
     text, problem = decode(data)
     found = scan_text(text, path, policy)
-    broken = next((f for f in found if f.rule == "scanner-failed"), None)
-    if broken:
-        raise GitMemError(f"{path}: {broken.message}", "nothing was masked")
     if not found and not problem:
         return data, []
     rules = list(dict.fromkeys([f.rule for f in found] + (["not-text"] if problem else [])))
