@@ -480,13 +480,3 @@ def _combined_meta(base: Meta, mine: Meta, yours: Meta) -> Meta | None:
         else:
             return None
     return tuple(out)
-
-
-def merge_driver_settings() -> tuple[tuple[str, str], ...]:
-    """(key, value) of `git config --local` that `git mem install` sets, and `uninstall` takes out: the attribute
-    `merge=gitmem` of .gitattributes then means us. Where they are not set Git merges as text."""
-    return (
-        ("merge.gitmem.name", "memory, fact by fact (git mem)"),
-        ("merge.gitmem.driver", "git-mem merge-driver %O %A %B %L %P"),
-        ("merge.gitmem.recursive", "text"),
-    )

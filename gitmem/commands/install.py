@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from gitmem import driver
 from gitmem import install as hooks
 from gitmem.commands._edge import open_here
 from gitmem.git import Repository
@@ -24,7 +25,7 @@ from gitmem.output import escape, write, write_json
 @click.option("--server", is_flag=True, help="pre-receive instead: for the repository people push to.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md).")
 def command(dry_run: bool, refresh_only: bool, promote: str | None, server: bool, as_json: bool) -> None:
-    """Add our lines to this repository's Git hooks.
+    """Add our lines to this repository's Git hooks, and have Git merge memory fact by fact.
 
     Hooks that are there keep running; `git mem uninstall` restores them byte for byte. core.hooksPath is respected;
     all work trees share the hooks. Installing again updates.
@@ -33,7 +34,8 @@ def command(dry_run: bool, refresh_only: bool, promote: str | None, server: bool
     folder = hooks_folder(repo)
     names = hooks.SERVER if server else hooks.REFRESH if refresh_only else hooks.HOOKS
     steps = hooks.install(folder, sys.executable, names, promote or promoted(folder), dry=dry_run)
-    show(steps, folder, dry_run, as_json, "the hooks are as they should be")
+    merging = not server and not refresh_only and driver.set_up(repo, sys.executable, dry=dry_run)
+    show(steps, folder, dry_run, as_json, "the hooks are as they should be", merging)
 
 
 def hooks_folder(repo: Repository) -> Path:
@@ -53,12 +55,14 @@ def promoted(folder: Path) -> str:
     return found.group(1) if found else ""
 
 
-def show(steps: list[hooks.Step], folder: Path, dry: bool, as_json: bool, nothing: str) -> None:
-    """Each hook and what was done to it."""
+def show(steps: list[hooks.Step], folder: Path, dry: bool, as_json: bool, nothing: str, merging: bool) -> None:
+    """Each hook and what was done to it; `merging` whether the merge driver was set up or taken out."""
     if as_json:
         done = [{"hook": step.path.name, "what": step.what} for step in steps]
-        write_json({"folder": str(folder), "dry_run": dry, "hooks": done})
+        write_json({"folder": str(folder), "dry_run": dry, "hooks": done, "merge_driver": merging})
         return
     for step in steps:
         write(escape(f"{'would be: ' if dry else ''}{step.path.name}: {step.what}") + "\n")
+    if merging:
+        write(f"{'would be: ' if dry else ''}merge driver: {driver.SECTION} in the configuration of this clone\n")
     write(escape(f"{nothing} in {folder}" if not steps else f"in {folder}") + "\n")

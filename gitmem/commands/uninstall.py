@@ -6,6 +6,7 @@ import shutil
 
 import click
 
+from gitmem import driver
 from gitmem import install as hooks
 from gitmem.commands._edge import open_here
 from gitmem.commands.install import hooks_folder, show
@@ -18,7 +19,7 @@ from gitmem.output import say
 @click.option("--purge", is_flag=True, help="Remove the search index and all other state of ours as well.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md).")
 def command(dry_run: bool, purge: bool, as_json: bool) -> None:
-    """Restore the hooks byte for byte. Memory files and history stay as they are."""
+    """Restore the hooks byte for byte and take the merge driver out. Memory files and history stay as they are."""
     repo, _ = open_here()
     folder = hooks_folder(repo)
     steps = hooks.uninstall(folder, dry=dry_run)
@@ -32,4 +33,5 @@ def command(dry_run: bool, purge: bool, as_json: bool) -> None:
             except OSError as error:
                 raise GitMemError(f"cannot remove '{state}': {error.strerror}") from None
             say(f"removed {state}")
-    show(steps, folder, dry_run, as_json, "there are no hooks of ours")
+    merging = driver.take_out(repo, dry=dry_run)
+    show(steps, folder, dry_run, as_json, "there are no hooks of ours", merging)
