@@ -193,6 +193,16 @@ def _connect(path: Path, frozen: bool) -> tuple[apsw.Connection, Path | None]:
             os.path.realpath(path.parent) + "/" + path.name,
             flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW,
         )
+    try:
+        _harden(connection)
+    except BaseException:
+        connection.close()
+        drop_copy(copy)
+        raise
+    return connection, copy
+
+
+def _harden(connection: apsw.Connection) -> None:
     connection.set_busy_timeout(5000)
     for option, value in (
         (apsw.SQLITE_DBCONFIG_DEFENSIVE, 1),
@@ -203,7 +213,6 @@ def _connect(path: Path, frozen: bool) -> tuple[apsw.Connection, Path | None]:
         connection.config(option, value)
     for name, setting in (("cell_size_check", 1), ("synchronous", 1), ("temp_store", 2), ("cache_size", -32768)):
         connection.pragma(name, setting)
-    return connection, copy
 
 
 def _private_copy(path: Path) -> Path:
