@@ -1,0 +1,173 @@
+"""The embedder that ships in the package: one table of piece vectors, a text is the sum of its pieces' rows.
+
+It reads a mapped file and touches only the rows it needs, imports nothing outside the standard library, and
+never learns, downloads or writes. `tools/distill.py` makes the table; `static/MODEL_CARD.md` says from what.
+
+A row is 256 offset-binary bytes and an integer scale, so a sum of rows is exact in integers. Sums run in one
+Python `int` with a 32-bit lane per dimension: adding two words' vectors is one addition of 1 KB numbers, which
+makes bulk embedding as fast as an array library would, and both paths give the same bytes.
+"""
+
+import mmap
+import sys
+from array import array
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from struct import Struct
+from zlib import crc32
+
+from gitmem.embedders.vectors import unit
+from gitmem.embedders.wordpiece import PIECES_PER_LETTER, Find, rows_of, words
+from gitmem.errors import ModelUnavailable
+
+TABLE = Path(__file__).parent / "static" / "table.bin"
+
+MAGIC = b"gmstatic"
+VERSION = 1
+# magic, version, dims, rows, slots (a power of two), bytes of the pieces' text, 0, SHA-256 of all that follows
+HEADER = Struct("<8s6I32s")
+ZERO = 128  # the byte that stands for 0 in a row
+SCALE_LIMIT = 2047  # the largest scale of a row
+
+_U32 = Struct("<I")
+_U32_PAIR = Struct("<2I")
+_U16 = Struct("<H")
+_LANE = 1 << 31  # added to every lane before unpacking, so that lanes of negative sums do not borrow
+# So many letters can never overflow a lane, whatever they are.
+_LETTERS = _LANE // (SCALE_LIMIT * ZERO * PIECES_PER_LETTER)
+_CACHED_WORDS = 20_000  # about 1.1 KB each; a corpus's frequent words come back at once
+_MANY = 256  # from so many texts on, reading all pieces into a dict (20 ms) pays
+
+
+class StaticEmbedder:
+    """Embeds text in English, Korean, Japanese and Chinese into one space. Safe to share between threads.
+
+    Raises `ModelUnavailable` where the table is missing or is not what it says.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path: Path = path or TABLE
+        try:
+            with self.path.open("rb") as file:
+                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError) as error:
+            raise ModelUnavailable(
+                "the table of the static embedder cannot be read", "reinstall git-mem, or search with --lane lexical"
+            ) from error
+        size = len(self._map)
+        if size < HEADER.size:
+            raise _damaged()
+        magic, version, dims, rows, slots, text, _, digest = HEADER.unpack_from(self._map)
+        self._slots = HEADER.size
+        self._offsets = self._slots + 4 * slots
+        self._text = self._offsets + 4 * (rows + 1)
+        self._scales = self._text + (text + 3 & ~3)
+        self._rows = self._scales + (2 * rows + 3 & ~3)
+        known = magic == MAGIC and version == VERSION and dims and dims % 8 == 0 and slots & slots - 1 == 0 < slots
+        if not known or self._rows + rows * dims != size:
+            raise _damaged()
+        self._mask = slots - 1
+        self.dims: int = dims
+        self.id = f"static:{digest.hex()[:12]}"
+        self.digest: bytes = digest
+        ones = int.from_bytes(b"\1\0\0\0" * dims, "little")
+        self._centre = ZERO * ones
+        self._bias = _LANE * ones
+        self._find: Find = self._find_mapped
+        self._vectors = _Words(self)
+
+    def pieces(self, text: str) -> list[int]:
+        """The rows of the table that make the text's vector, in order, repeated as they recur."""
+        return [row for word in words(text) for row in rows_of(word, self._find)]
+
+    def embed_query(self, text: str) -> bytes:
+        """The text's unit vector, float32 little-endian; zeros where the table knows no piece of it."""
+        found = words(text)
+        if sum(map(len, found)) <= _LETTERS:
+            return unit(self._lanes(sum(map(self._vectors.__getitem__, found))))
+        sums = [self._lanes(sum(map(self._vectors.__getitem__, group))) for group in _groups(found)]
+        return unit([sum(lane) for lane in zip(*sums, strict=True)])
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """The vectors of many texts, each the same bytes as `embed_query` gives."""
+        if len(texts) >= _MANY and self._find == self._find_mapped:
+            self._find = _finder(self._all_pieces())
+        return [self.embed_query(text) for text in texts]
+
+    def row(self, number: int) -> Sequence[int]:
+        """One row of the table, in the table's own unit."""
+        return self._lanes(self._packed(number))
+
+    def _packed(self, row: int) -> int:
+        (scale,) = _U16.unpack_from(self._map, self._scales + 2 * row)
+        start = self._rows + row * self.dims
+        lanes = bytearray(4 * self.dims)
+        lanes[::4] = self._map[start : start + self.dims]
+        return int(scale) * (int.from_bytes(lanes, "little") - self._centre)
+
+    def _lanes(self, total: int) -> Sequence[int]:
+        # Biased lanes hold no borrow; flipping their top bit then leaves each in two's complement.
+        lanes = array("i", ((total + self._bias) ^ self._bias).to_bytes(4 * self.dims, "little"))
+        if sys.byteorder == "big":
+            lanes.byteswap()
+        return lanes
+
+    def _all_pieces(self) -> dict[str, int]:
+        ends = array("I", self._map[self._offsets : self._text])
+        if sys.byteorder == "big":
+            ends.byteswap()
+        text = self._map[self._text : self._scales]
+        return {text[a:b].decode(): row for row, (a, b) in enumerate(pairwise(ends))}
+
+    def _find_mapped(self, piece: str) -> int:
+        key = piece.encode("utf-8", "replace")
+        slot = crc32(key)
+        for _ in range(self._mask + 1):
+            slot &= self._mask
+            (row,) = _U32.unpack_from(self._map, self._slots + 4 * slot)
+            if not row:
+                return -1
+            start, end = _U32_PAIR.unpack_from(self._map, self._offsets + 4 * row - 4)
+            if self._map[self._text + start : self._text + end] == key:
+                return int(row) - 1
+            slot += 1
+        return -1
+
+
+class _Words(dict[str, int]):
+    """Word -> its pieces' rows added up in lanes."""
+
+    def __init__(self, table: StaticEmbedder) -> None:
+        self._table = table
+
+    def __missing__(self, word: str) -> int:
+        table = self._table
+        total = sum(map(table._packed, rows_of(word, table._find)))
+        if len(self) >= _CACHED_WORDS:
+            self.clear()
+        self[word] = total
+        return total
+
+
+def _finder(pieces: dict[str, int]) -> Find:
+    return lambda piece: pieces.get(piece, -1)
+
+
+def _groups(found: list[str]) -> list[list[str]]:
+    groups: list[list[str]] = []
+    room = 0
+    for word in found:
+        if len(word) > room:
+            groups.append([])
+            room = _LETTERS
+        groups[-1].append(word)
+        room -= len(word)
+    return groups
+
+
+def _damaged() -> ModelUnavailable:
+    return ModelUnavailable(
+        "the table of the static embedder is damaged or of another version",
+        "reinstall git-mem, or search with --lane lexical",
+    )

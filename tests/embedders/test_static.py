@@ -1,0 +1,139 @@
+"""The static embedder over small tables made by the tool that makes the real one."""
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitmem.embedders import static, vectors
+from gitmem.embedders.static import StaticEmbedder
+from gitmem.errors import ModelUnavailable
+from tools.distill import write_table
+
+PIECES = [
+    "the",
+    "memory",
+    "##ies",
+    "index",
+    "▁메",
+    "메모",
+    "모리",
+    "리는",
+    "▁메모",
+    "会",
+    "議",
+    "会議",
+    "サ",
+    "サー",
+    "7",
+]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return numpy.random.default_rng(7).standard_normal((len(PIECES), 64)).astype(numpy.float32)
+
+
+@pytest.fixture(scope="module")
+def embedder(tmp_path_factory, rows):
+    path = tmp_path_factory.mktemp("table") / "table.bin"
+    write_table(path, PIECES, rows)
+    return StaticEmbedder(path)
+
+
+def test_a_text_is_the_sum_of_its_pieces_at_length_one(embedder, rows):
+    found = [PIECES.index(piece) for piece in ("the", "memory", "##ies", "会", "議", "会議")]
+    assert embedder.pieces("The memoryies: 会議") == found
+    total = rows[found].sum(0)
+    vector = numpy.frombuffer(embedder.embed_query("The memoryies: 会議"), "<f4")
+    assert len(vector) == embedder.dims == 64
+    assert numpy.linalg.norm(vector) == pytest.approx(1, abs=1e-6)
+    assert vector @ total / numpy.linalg.norm(total) > 0.9999
+
+
+def test_every_piece_is_found_by_its_own_text_and_no_other(embedder):
+    for row, piece in enumerate(PIECES):
+        assert embedder._find(piece) == row
+    assert embedder._find("none of them") == embedder._find("") == -1
+
+
+def test_a_row_survives_eight_bits(embedder, rows):
+    for number, row in enumerate(rows):
+        kept = numpy.array(embedder.row(number), float)
+        assert kept @ row / numpy.linalg.norm(kept) / numpy.linalg.norm(row) > 0.9999
+
+
+def test_a_text_without_pieces_is_all_zeros(embedder):
+    assert embedder.embed_query("") == embedder.embed_query("!? zzz 🙂") == bytes(256)
+
+
+@given(st.lists(st.lists(st.sampled_from([*PIECES, "메모리는", "사", "zzz", "会議サーバ"]), max_size=30), max_size=6))
+@settings(deadline=None)
+def test_many_at_once_are_the_same_bytes_as_one_at_a_time(embedder, texts):
+    joined = [" ".join(words) for words in texts]
+    many = (joined * 300)[:300]  # so many that the pieces are read into a dict
+    assert StaticEmbedder(embedder.path).embed(many) == [embedder.embed_query(text) for text in many]
+
+
+def test_a_text_too_long_for_one_lane_is_summed_in_parts(embedder):
+    text = "memory " * 40_000
+    assert vectors.cosine(embedder.embed_query(text), embedder.embed_query("memory")) == pytest.approx(1, abs=1e-6)
+
+
+def test_the_longest_part_cannot_overflow_a_lane():
+    top = static.SCALE_LIMIT * static.ZERO
+    assert top * static.PIECES_PER_LETTER * static._LETTERS < 2**31
+    assert static._LETTERS > 1500  # a chunk of 400 tokens takes one part
+
+
+def test_the_id_names_the_bytes_of_the_table(tmp_path, embedder, rows):
+    same, other = tmp_path / "same.bin", tmp_path / "other.bin"
+    write_table(same, PIECES, rows)
+    write_table(other, PIECES, -rows)
+    assert StaticEmbedder(same).id == embedder.id != StaticEmbedder(other).id
+    assert embedder.id.startswith("static:") and len(embedder.id) == len("static:") + 12
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda b: b[:-1], lambda b: b"", lambda b: b[:20], lambda b: b"X" + b[1:], lambda b: b + b"\0"]
+)
+def test_a_table_that_is_not_whole_is_refused(tmp_path, embedder, spoil):
+    path = tmp_path / "table.bin"
+    path.write_bytes(spoil(Path(embedder.path).read_bytes()))
+    with pytest.raises(ModelUnavailable):
+        StaticEmbedder(path)
+
+
+def test_a_missing_table_says_what_to_type(tmp_path):
+    with pytest.raises(ModelUnavailable) as caught:
+        StaticEmbedder(tmp_path / "none.bin")
+    assert "--lane lexical" in caught.value.hint
+
+
+def test_embedding_imports_nothing_heavy(embedder):
+    code = (
+        "import sys; from pathlib import Path; from gitmem.embedders.static import StaticEmbedder\n"
+        f"e = StaticEmbedder(Path({str(embedder.path)!r})); e.embed_query('memory'); e.embed(['memory'] * 300)\n"
+        "print(*{'numpy', 'dataclasses', 'json', 'hashlib', 'importlib.resources'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
+
+
+def test_threads_may_share_one(embedder):
+    from concurrent.futures import ThreadPoolExecutor
+
+    texts = [f"the memory index {n}" for n in range(400)]
+    shared = StaticEmbedder(embedder.path)
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(shared.embed_query, texts)) == [embedder.embed_query(text) for text in texts]
+
+
+def test_unit_vectors_are_unit(embedder):
+    vector = vectors.floats(embedder.embed_query("the index 7"))
+    assert math.hypot(*vector) == pytest.approx(1, abs=1e-6)
