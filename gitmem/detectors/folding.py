@@ -25,21 +25,26 @@ _ZERO_WIDTH = (
 _CSI = "\x1b\\[[0-9;:?]{0,32}[@-~]|\x1b[@-Z\\\\^_]"
 _DROP = re.compile(f"(?:{_CSI})|[{_ZERO_WIDTH}\u0300-\u036f\u0489\u1ab0-\u1aff\u20d0-\u20ff]+")
 _JAMO = re.compile("[\u1100-\u11ff\u3131-\u3163\ua960-\ua97c\ud7b0-\ud7fb]{2,4096}")
-_MIXED = re.compile("[A-Za-z\u0370-\u03ff\u0400-\u052f\u0531-\u0587\u13a0-\u13ff\u2c80-\u2cff]{2,64}")
+_MIXED = re.compile("[A-Za-zɑɡɩɾʐꜱ\u0370-\u03ff\u0400-\u052f\u0531-\u0587\u13a0-\u13ff\u2c80-\u2cff]{1,64}")
+_SCRIPTS_MEET = re.compile("[A-Za-z][\u0370-\u052f\u0531-\u0587]|[\u0370-\u052f\u0531-\u0587][A-Za-z]")
 _SPACED = re.compile("(?<![^\\s\"'(\\[>*_`:])[^\\W\\d_](?:[ \t._*|/,+~·-]{1,3}[^\\W\\d_](?![^\\W\\d_])){3,400}")
 _LATIN_LETTER = re.compile("[A-Za-z]")
 _MULTI = re.compile("[\u2474-\u24b5\u3200-\u33ff\ufb00-\ufb06\u01c4-\u01cc\u01f1-\u01f3\u2025\u203c\u2047-\u2049]")
 
 # Letters of other scripts that look like a Latin one. From the confusables of UTS 39, lower and upper case
 # that matter in running text; the rest is covered by NFKC.
-_LOOKALIKE = dict(
-    zip(
-        "аɑαеёєсϲԁԍһіїιјκкӏмոоοσօрρԛѕтτυսνѵԝхχуүγЅАΑВΒЕΕЁСϹԌНΗІΙЈКΚМΜΝОΟРΡЅТΤЅХΧΥҮΖԚԜѡωβвгпднлбьъ",
-        "aaaeeeccdghiiijkklmnoooopppqsttuuvvwxxyyySAABBEEECCGHHIIJKKMMNOOPPSTTSXXYYZQWwwbBrnднлбьъ",
-        strict=False,
-    )
-)
-_LOOKALIKE.update({"ԁ": "d", "р": "p", "ρ": "p", "ԛ": "q", "һ": "h", "ո": "n", "ց": "g", "ƍ": "g", "զ": "q"})
+_LOOKALIKE = {
+    char: latin
+    for latin, chars in {
+        "a": "аɑα", "b": "ьҍ", "c": "сϲ", "d": "ԁժ", "e": "еёєҽ", "f": "ẝ", "g": "ԍցɡ", "h": "һհ", "i": "іїιɩ",
+        "j": "јϳ", "k": "κк", "l": "ӏا", "m": "м", "n": "ոηп", "o": "оοσօ", "p": "рρ", "q": "ԛզ", "r": "гɾ",
+        "s": "ѕꜱ", "t": "тτ", "u": "υսμ", "v": "νѵ", "w": "ԝωѡш", "x": "хχ", "y": "уγүყ", "z": "ᴢʐ",
+        "A": "АΑ", "B": "ВΒ", "C": "СϹ", "D": "Ꭰ", "E": "ЕΕЁ", "G": "Ԍ", "H": "НΗ", "I": "ІΙӀ", "J": "ЈͿ",
+        "K": "КΚ", "M": "МΜ", "N": "Ν", "O": "ОΟ", "P": "РΡ", "S": "ЅՏ", "T": "ТΤ", "X": "ХΧ", "Y": "УΥҮ",
+        "Z": "Ζ", "Q": "Ԛ", "W": "Ԝ",
+    }.items()
+    for char in chars
+}  # fmt: skip
 _SMALL_CAPS = dict(zip("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnopqrstuvwyz", strict=True))
 _PLAIN_PUNCTUATION = dict(zip("‘’‛“”„′‐‑", "'''\"\"\"'--", strict=True))
 _LETTERS = {"ß": "s", "ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "e"}
@@ -181,7 +186,7 @@ def normalise(raw: str) -> tuple[str, OffsetMap | None]:
             text, moved = _rewrite(text, pattern, write)
             offsets = _compose(offsets, moved)
         if not text.isascii():
-            text = _MIXED.sub(_unmask, text)
+            text = _MIXED.sub(_unmask_all if _SCRIPTS_MEET.search(text) else _unmask, text)
     elif "’" in text or "“" in text or "‘" in text:
         text = text.translate(_QUOTES)
     text, moved = _rewrite(text, _SPACED, _join_letters)
@@ -203,15 +208,20 @@ def _expand(match: re.Match[str]) -> str:
     return unicodedata.normalize("NFKC", match.group())
 
 
-def _unmask(match: re.Match[str]) -> str:
+def _unmask(match: re.Match[str], shortest: int = 5) -> str:
     """A word of mixed scripts, or one that is all look-alikes, as the Latin word it imitates."""
     word = match.group()
     if word.isascii():
         return word
     folded = "".join(_LOOKALIKE.get(c, c) for c in word)
-    if folded.isascii() and (_LATIN_LETTER.search(word) or len(word) >= 4):
+    if folded.isascii() and (_LATIN_LETTER.search(word) or len(word) >= shortest):
         return folded
     return word
+
+
+def _unmask_all(match: re.Match[str]) -> str:
+    """The same where scripts meet within a word elsewhere: then short look-alike words are no words of their own."""
+    return _unmask(match, 1)
 
 
 _INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"

@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (one row a line)
 """Invented secrets of the right shape, for the examples of the rules: no token stands in this source.
 
 `fake` writes a text for a pattern in the notation of `vendors.py`, the same one every time; `elided` writes the

@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (one row a line)
 """Secrets known by their shape, not by their beginning: a literal part somewhere inside, and a pattern.
 
 Each row is `(rule, what it is, literals, pattern)`. One of the literals (lower case) has to occur, else the row

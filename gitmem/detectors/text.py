@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gitmem.detectors import folding
+from gitmem.detectors.words import unleet
 from gitmem.types import Severity
 
 __all__ = ["Examples", "Match", "Scope", "Severity", "Text"]
@@ -58,7 +59,7 @@ class Text:
     """One text to look at. Immutable for its users; what is derived from `raw` is computed on first use.
 
     `raw` is the decoded text with its byte-order mark, `norm` its normalised form, `folded` that in lower
-    case with the same offsets as `norm`.
+    case and with digits for letters read back, at the same offsets as `norm`.
     """
 
     __slots__ = ("_folded", "_line_starts", "_map", "_norm", "kind", "path", "raw", "scope")
@@ -85,7 +86,7 @@ class Text:
             lowered = self.norm.lower()
             if len(lowered) != len(self.norm):  # a few letters grow in lower case: keep the offsets
                 lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in self.norm)
-            self._folded = lowered
+            self._folded = unleet(lowered)
         return self._folded
 
     @property

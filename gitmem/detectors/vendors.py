@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (one row a line)
 """Tokens that say themselves whose they are: vendor, literal beginning, shape of the rest. Data only.
 
 Each row is `(rule, vendor, beginnings, rest)`, written from the vendor's published format. `beginnings` are

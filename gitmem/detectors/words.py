@@ -111,3 +111,35 @@ def repair(token: str) -> str:
             if plain in _misspellings():
                 return _misspellings()[plain]
     return _misspellings().get(token, token)
+
+
+_LEET_WORD = re.compile(r"(?<![\w@$!|+])(?=[a-z@$!|+]*[0-9@$!|+])(?=[0-9@$!|+]*[a-z])[a-z0-9@$!|+]{4,24}(?![\w@$|+])")
+
+
+def unleet(folded: str) -> str:
+    """Digits and signs for letters read back, where the line then says key words; the length stays.
+
+    One swapped key word is enough for itself; once two have been found the other swapped words are read
+    the same way, so that the sentence around them can be understood.
+    """
+    if not _LEET_HINT.search(folded):
+        return folded
+    swapped = 0
+
+    def count(match: re.Match[str]) -> str:
+        nonlocal swapped
+        word = match.group()
+        plain = repair(word)
+        if plain == word or len(plain) != len(word):
+            return word
+        swapped += 1
+        return plain
+
+    text = _LEET_WORD.sub(count, folded)
+    if swapped < 2:
+        return text
+    return _LEET_ANY.sub(lambda match: match.group().translate(_LEET), text)
+
+
+_LEET_HINT = re.compile(r"[a-z][0134570@$!|][a-z]")
+_LEET_ANY = re.compile(r"(?<![\w.:/@$-])(?=[0-9@$]{0,3}[a-z])[a-z0-9@$]{2,24}(?![\w@$/:=-]|\.\d)")

@@ -1,0 +1,264 @@
+"""Other readings of a text: what its encoded stretches decode to, and its letters read as a puzzle would be.
+
+A view is a decoded text with the place it came from. Nothing here judges. All work is bounded: at most
+64 KB decoded in one stretch, 256 KB in one text, two levels deep; `CUT` says that a text-like stretch was
+longer than that.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import html
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from gitmem.detectors.words import KEY_WORDS, segment
+
+LONGEST = 64 * 1024
+_BUDGET = 256 * 1024
+CUT = "cut short"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """`text` is what `raw[start:end]` says when read as `kind`; a kind of CUT carries no text."""
+
+    kind: str
+    start: int
+    end: int
+    text: str
+
+
+_BASE64 = re.compile(r"(?<![\w+/=])[A-Za-z0-9+/_-]{16,}(?:\r?\n[A-Za-z0-9+/_-]{4,})*={0,2}")
+_BASE32 = re.compile(r"(?<![\w])[A-Z2-7]{24,}={0,6}")
+_HEX = re.compile(r"(?<![0-9A-Za-z])(?:0x)?(?:[0-9a-fA-F]{2}[ :,-]?(?:\\x|0x|%)?){10,}")
+_ESCAPED = re.compile(
+    r"(?:\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|u\{[0-9a-fA-F]{2,6}\}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})[ ]?){4,}"
+)
+_PERCENT = re.compile(r"[^\s\"'<>()]{0,400}(?:%[0-9A-Fa-f]{2}[^\s\"'<>()%]{0,40}){3,}")
+_PRINTABLE = re.compile(r"(?:=[0-9A-F]{2}[^\s=]{0,20}){4,}")
+_ENTITY = re.compile(r"(?:&(?:#\d{2,7}|#[xX][0-9a-fA-F]{2,6}|[a-zA-Z]{2,10});[^&\n]{0,20}){4,}")
+_BINARY = re.compile(r"(?<![01])(?:[01]{8}[ ,]?){5,}")
+_DECIMAL = re.compile(r"(?<![\d.])(?:\d{2,3}[ ,;]{1,2}){9,}\d{2,3}(?![\d.])")
+_MORSE = re.compile(r"(?<![.\-\w])(?:[.\-·–]{1,6}(?: ?/ ?| {1,3})){7,}[.\-·–]{1,6}")
+_REGIONAL = re.compile("(?:[\U0001f1e6-\U0001f1ff][\u200b\ufe0f ]?){6,}")
+_MORSE_CODE = dict(
+    zip(
+        [".-", "-...", "-.-.", "-..", ".", "..-.", "--.", "....", "..", ".---", "-.-", ".-..", "--", "-.", "---", ".--.", "--.-", ".-.", "...", "-", "..-", "...-", ".--", "-..-", "-.--", "--.."],
+        "abcdefghijklmnopqrstuvwxyz",
+        strict=True,
+    )
+)
+
+
+def _readable(data: bytes) -> str:
+    """The bytes as text, or nothing where they are not text (an image, a key, random letters)."""
+    for encoding in ("utf-8", "utf-16-le"):
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if len(text) >= 6 and sum(char.isprintable() or char in "\n\t\r" for char in text) >= 0.95 * len(text):
+            return text
+    return ""
+
+
+def _base64(run: str) -> str:
+    letters = re.sub(r"[\s=]", "", run).translate(str.maketrans("-_", "+/"))
+    if letters.isdigit() or (letters.islower() and letters.isalpha()) or (letters.isupper() and letters.isalpha()):
+        return ""
+    letters = letters[: LONGEST * 4 // 3 // 4 * 4]
+    try:
+        return _readable(base64.b64decode(letters + "=" * (-len(letters) % 4), validate=True))
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _base32(run: str) -> str:
+    letters = run.rstrip("=")[: LONGEST // 5 * 8]
+    try:
+        return _readable(base64.b32decode(letters + "=" * (-len(letters) % 8)))
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _hex(run: str) -> str:
+    digits = re.sub(r"0x|\\x|[^0-9a-fA-F]", "", run[: 4 * LONGEST])
+    return _readable(bytes.fromhex(digits[: len(digits) // 2 * 2]))
+
+
+def _escaped(run: str) -> str:
+    def one(match: re.Match[str]) -> str:
+        code = (
+            int(match.group(1) or match.group(2) or match.group(3) or match.group(4), 16)
+            if match.lastindex != 5
+            else int(match.group(5), 8)
+        )
+        return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else " "
+
+    pattern = r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{2,6})\}|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))"
+    if re.match(r"\\x[89a-fA-F]", run):
+        return _hex(run)
+    return re.sub(pattern, one, run)
+
+
+def _binary(run: str) -> str:
+    bits = re.sub("[^01]", "", run)
+    return _readable(bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits) - 7, 8)))
+
+
+def _decimal(run: str) -> str:
+    codes = [int(code) for code in re.findall(r"\d+", run)]
+    return "".join(map(chr, codes)) if all(32 <= code < 127 for code in codes) else ""
+
+
+def _morse(run: str) -> str:
+    words = re.split(r" ?/ ?| {2,}", run.replace("·", ".").replace("–", "-"))
+    return " ".join("".join(_MORSE_CODE.get(letter, "") for letter in word.split()) for word in words)
+
+
+def _regional(run: str) -> str:
+    letters = "".join(chr(ord(c) - 0x1F1E6 + 97) for c in run if 0x1F1E6 <= ord(c) <= 0x1F1FF)
+    return segment(letters) or ""
+
+
+_DECODERS: tuple[tuple[str, str, re.Pattern[str], Callable[[str], str]], ...] = (
+    ("base64", "", _BASE64, _base64),
+    ("base32", "", _BASE32, _base32),
+    ("hexadecimal", "", _HEX, _hex),
+    ("escapes", "\\", _ESCAPED, _escaped),
+    ("percent encoding", "%", _PERCENT, unquote),
+    ("quoted-printable", "=", _PRINTABLE, lambda run: unquote(run.replace("%", "%25").replace("=", "%"))),
+    ("entities", "&", _ENTITY, html.unescape),
+    ("binary digits", "0", _BINARY, _binary),
+    ("character codes", "1", _DECIMAL, _decimal),
+    ("Morse code", "-", _MORSE, _morse),
+    ("regional letters", "\U0001f1ee", _REGIONAL, _regional),
+)
+
+
+def decoded(raw: str) -> Iterator[View]:
+    """The encoded stretches of a text, one level deep, those that decode to readable text."""
+    budget = _BUDGET
+    for kind, needs, pattern, decode in _DECODERS:
+        if needs and needs not in raw and kind != "regional letters":
+            continue
+        for match in pattern.finditer(raw):
+            text = decode(match.group())
+            if not text or text == match.group() or not any(char.isalpha() for char in text):
+                continue
+            if len(match.group()) > 4 * LONGEST or (kind == "base64" and len(match.group()) > LONGEST * 4 // 3 + 8):
+                yield View(CUT, *match.span(), "")
+            text = text[:LONGEST]
+            yield View(kind, *match.span(), text)
+            budget -= len(text)
+            if budget <= 0:
+                yield View(CUT, *match.span(), "")
+                return
+
+
+# --- letters as a puzzle -------------------------------------------------------------------------------
+
+_LONG_KEYS = [word for word in KEY_WORDS if len(word) >= 5]
+_ROTATIONS = {
+    "".join(chr((ord(c) - 97 + shift) % 26 + 97) for c in word): shift for shift in range(1, 26) for word in _LONG_KEYS
+}
+_REVERSED = frozenset(word[::-1] for word in _LONG_KEYS) - frozenset(_LONG_KEYS)
+_ATBASH_TABLE = str.maketrans("abcdefghijklmnopqrstuvwxyz", "zyxwvutsrqponmlkjihgfedcba")
+_ATBASH = frozenset(word.translate(_ATBASH_TABLE) for word in _LONG_KEYS)
+_REVERSED_CJK = re.compile("시무|령명|시지|트프롬프|템스시|행실|제삭|略忽|令指|视无|視無|示指|除削|行実|行执|词示提")
+_FLIPPED = {ord(k): v for k, v in zip("ɐqɔpǝɟƃɓɥᴉıɾʞlɯuodbɹsʇnʌʍxʎz", "abcdefgghiijklmnopqrstuvwxyz", strict=True)}
+_FLIPPED_HINT = re.compile("[ɐɔǝɟƃɥᴉɾʞɯɹʇʌʍʎ]")
+_WORD = re.compile("[a-z]{5,24}")
+_GLUED = re.compile(r"[A-Za-z]{20,200}")
+_CHAINED = re.compile(r"[A-Za-z]{1,16}(?:[-_.+~|/:;,]{1,2}[A-Za-z]{1,16}){3,40}")
+# What may stand inside a word to split it: between any letters markup and emoji, between Latin ones also signs.
+_INSIDE = re.compile(
+    r"(?<=[^\W\d_])(?:\*{1,3}|_{2}|~~|\\|<!--[^>\n]{0,80}-->|</?[a-zA-Z][^<>\n]{0,60}>|[\"'] ?\+ ?[\"']"
+    r"|[\U0001f300-\U0001faff\u2600-\u27bf]|(?<=[가-힣])[.·^~](?=[가-힣])|(?<=[a-z])(?:[.^|·]|`|\{\}|\[\]|\(\))(?=[a-z]))"
+    r"(?=[^\W\d_])"
+)
+_KEYBOARD_HINT = re.compile("antlgk|audfud|wltl|tltmxpa|vmfhavmxm|qlalfqjsgh|rbclr|tkrwp|tlfgod|ghkrdls")
+_KEYS = dict(
+    zip(
+        "rRseEfaqQtTdwWczxvgkoiOjpuPhynbml",
+        "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎㅏㅐㅑㅒㅓㅔㅕㅖㅗㅛㅜㅠㅡㅣ",
+        strict=True,
+    )
+)
+_DIPHTHONGS = (
+    ("ㅗㅏ", "ㅘ"),
+    ("ㅗㅐ", "ㅙ"),
+    ("ㅗㅣ", "ㅚ"),
+    ("ㅜㅓ", "ㅝ"),
+    ("ㅜㅔ", "ㅞ"),
+    ("ㅜㅣ", "ㅟ"),
+    ("ㅡㅣ", "ㅢ"),
+)
+
+
+def _keyboard(text: str) -> str:
+    from gitmem.detectors.folding import compose_letters
+
+    letters = "".join(_KEYS.get(c, _KEYS.get(c.lower(), c)) for c in text)
+    for pair, one in _DIPHTHONGS:
+        letters = letters.replace(pair, one)
+    return re.sub("[ㄱ-ㅣ]+", lambda run: compose_letters(run.group()), letters)
+
+
+def puzzles(folded: str) -> Iterator[View]:
+    """Other readings of normalised text, line by line, offsets of `folded`; only where a key word shows."""
+    start = 0
+    initials: list[tuple[int, str]] = []
+    for line in folded.split("\n"):
+        end = start + len(line)
+        stripped = line.strip(" \t>*-#0123456789.)")
+        if len(line) >= 8:
+            for kind, text in _readings(line):
+                yield View(kind, start, end, text)
+        if stripped:
+            initials.append((start, stripped[0]))
+        start = end + 1
+    if 8 <= len(initials) <= 400:
+        acrostic = segment("".join(letter for _, letter in initials if letter.isascii() and letter.isalpha()))
+        if acrostic:
+            yield View("first letters of lines", 0, len(folded), acrostic)
+
+
+def _readings(line: str) -> Iterator[tuple[str, str]]:
+    line = line[: 4 * 1024]
+    words = _WORD.findall(line)
+    if words:
+        shifts = [_ROTATIONS[word] for word in words if word in _ROTATIONS]
+        if len(shifts) >= 2 or (shifts and len(words) <= 4):
+            shift = max(set(shifts), key=shifts.count)
+            if shift == 13:
+                yield "rot13", codecs.encode(line, "rot13")
+            else:
+                yield "shifted letters", re.sub("[a-z]", lambda m: chr((ord(m.group()) - 97 - shift) % 26 + 97), line)
+        if not _REVERSED.isdisjoint(words):
+            yield "reversed letters", line[::-1]
+            yield "reversed words", " ".join(word[::-1] for word in line.split(" "))
+        if sum(word in _ATBASH for word in words) >= 2:
+            yield "mirrored alphabet", line.translate(_ATBASH_TABLE)
+        if _KEYBOARD_HINT.search(line):
+            yield "Korean typed on a Latin keyboard", _keyboard(line)
+    if len(_REVERSED_CJK.findall(line)) >= 2:
+        yield "reversed letters", line[::-1]
+    if _FLIPPED_HINT.search(line):
+        yield "letters upside down", line.translate(_FLIPPED)[::-1]
+    joined = _INSIDE.sub("", line)
+    if joined != line:
+        yield "split words", joined
+    if _GLUED.search(line):
+        cut = _GLUED.sub(lambda m: segment(m.group().lower()) or m.group(), line)
+        if cut != line:
+            yield "words without spaces", cut
+    if _CHAINED.search(line):
+        yield "words joined by signs", _CHAINED.sub(lambda m: re.sub(r"[^A-Za-z]+", " ", m.group()), line)
+    if line.count("|") >= 3:
+        yield "table cells", re.sub(r"\s*\|\s*", " ", line)
