@@ -1,0 +1,153 @@
+"""`.pre-commit-hooks.yaml` under the real pre-commit, in real repositories.
+
+The hooks run as `language: system` with this Python: building an environment needs a package index, and tests
+use no network. `make bench` and docs/gate.md say how `try-repo` was proven.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.harness import SOURCE, Repo
+from tests.samples import GITHUB
+
+CLEAN = "- 오늘 배포했다\n"
+BAD = f"- 토큰은{GITHUB}를 쓴다\n"
+STAGES = [
+    "pre-commit",
+    "pre-merge-commit",
+    "commit-msg",
+    "pre-push",
+    "post-checkout",
+    "post-commit",
+    "post-merge",
+    "post-rewrite",
+]
+
+
+def published() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = yaml.safe_load((SOURCE / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    return rows
+
+
+@pytest.fixture
+def framed(repo: Repo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Repo:
+    """A memory repository whose hooks are pre-commit's, with ours in its configuration."""
+    monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "pre-commit-home"))
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    hooks = [
+        {**hook, "language": "system", "entry": hook["entry"].replace("git-mem", f"{sys.executable} -P -m gitmem", 1)}
+        for hook in published()
+    ]
+    config = {"repos": [{"repo": "local", "hooks": hooks}]}
+    repo.commit("start", {".pre-commit-config.yaml": yaml.safe_dump(config), "MEMORY.md": "- one\n", "app.py": "1\n"})
+    for stage in STAGES:
+        repo.run(sys.executable, "-m", "pre_commit", "install", "-t", stage)
+    return repo
+
+
+def test_every_published_hook_says_when_it_runs_and_needs_no_file_list_it_cannot_trust() -> None:
+    rows = {row["id"]: row for row in published()}
+    assert set(rows) >= {"git-mem-scan", "git-mem-message", "git-mem-index"}
+    for row in rows.values():
+        assert row["stages"] and row["minimum_pre_commit_version"] == "3.2.0" and row["require_serial"]
+    assert rows["git-mem-index"]["always_run"] is True
+    assert rows["git-mem-scan"]["types"] == [], "links are memory's business too"
+
+
+def test_a_secret_is_refused_and_clean_memory_passes(framed: Repo) -> None:
+    framed.write("memory/a.md", BAD)
+    framed.git("add", "-A")
+    done = framed.run("git", "commit", "-m", "note", check=False)
+    said = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert "memory/a.md:1:6: block github" in said and GITHUB not in said
+    framed.write("memory/a.md", CLEAN)
+    framed.git("commit", "-qam", "note")
+    framed.git("commit", "-q", "--amend", "-m", "note again")
+
+
+def test_what_is_staged_counts_though_the_work_tree_differs(framed: Repo) -> None:
+    framed.write("memory/a.md", BAD)
+    framed.git("add", "-A")
+    framed.write("memory/a.md", CLEAN)
+    assert framed.run("git", "commit", "-m", "note", check=False).returncode == 1
+    framed.git("add", "-A")
+    framed.write("memory/a.md", BAD)
+    framed.git("commit", "-qm", "note")
+    assert framed.read("memory/a.md") == BAD
+
+
+def test_commit_all_and_commit_with_path_are_scanned(framed: Repo) -> None:
+    framed.commit("a", {"memory/a.md": CLEAN})
+    framed.write("memory/a.md", BAD)
+    assert framed.run("git", "commit", "-am", "note", check=False).returncode == 1
+    assert framed.run("git", "commit", "-m", "note", "memory/a.md", check=False).returncode == 1
+
+
+def test_a_link_is_refused(framed: Repo) -> None:
+    (framed.path / "memory").mkdir()
+    (framed.path / "memory/x.md").symlink_to("/etc/passwd")
+    framed.git("add", "-A")
+    assert framed.run("git", "commit", "-m", "note", check=False).returncode == 1
+
+
+def test_a_message_is_scanned_and_a_rewritten_log_needs_a_reason(framed: Repo) -> None:
+    framed.write("app.py", "2\n")
+    assert framed.run("git", "commit", "-am", f"use {GITHUB}", check=False).returncode == 1
+    log = "memory/2026-02-05.md"
+    framed.commit("log", {log: "# 2026-02-05\n\n- one\n- two\n"})
+    framed.write(log, "# 2026-02-05\n\n- two\n")
+    assert framed.run("git", "commit", "-am", "x", check=False).returncode == 1
+    framed.git("commit", "-qam", "x\n\nMemory-Rewrite: wrong")
+
+
+def test_a_merge_a_rebase_and_a_checkout_work_and_a_bad_merge_does_not(framed: Repo) -> None:
+    framed.git("checkout", "-qb", "side")
+    framed.write("memory/s.md", CLEAN)
+    framed.git("add", "-A")
+    framed.git("commit", "-qm", "side")
+    framed.git("checkout", "-qb", "bad")
+    framed.commit("bad", {"memory/b.md": BAD})
+    framed.git("checkout", "-q", "main")
+    framed.commit("main", {"memory/m.md": CLEAN})
+    framed.git("merge", "-q", "--no-edit", "side")
+    framed.git("checkout", "-q", "side")
+    framed.git("rebase", "-q", "main")
+    framed.git("checkout", "-q", "main")
+    framed.commit("more", {"memory/n.md": CLEAN})
+    assert framed.run("git", "merge", "-q", "--no-edit", "bad", check=False).returncode == 1
+
+
+def test_a_push_is_scanned_commit_by_commit(framed: Repo, tmp_path: Path) -> None:
+    remote = Repo(tmp_path / "remote.git", True, "--bare")
+    framed.git("remote", "add", "origin", str(remote.path))
+    framed.git("push", "-q", "origin", "main")
+    framed.commit("bad", {"memory/a.md": BAD})
+    framed.commit("gone", {"memory/a.md": CLEAN})
+    assert framed.run("git", "push", "-q", "origin", "main", check=False).returncode == 1
+
+
+def test_all_files_are_scanned_when_asked_for(framed: Repo) -> None:
+    framed.commit("bad, long ago", {"memory/a.md": BAD})
+    done = framed.run(sys.executable, "-m", "pre_commit", "run", "git-mem-scan", "--all-files", check=False)
+    assert done.returncode == 1
+    assert "memory/a.md:1:6: block github" in done.stdout
+
+
+def test_our_own_hooks_and_pre_commits_live_side_by_side(framed: Repo) -> None:
+    before = (framed.path / ".git/hooks/pre-commit").read_bytes()
+    framed.mem("install")
+    framed.write("memory/a.md", BAD)
+    framed.git("add", "-A")
+    assert framed.run("git", "commit", "-m", "note", check=False).returncode == 1
+    framed.write("memory/a.md", CLEAN)
+    framed.git("commit", "-qam", "note")
+    framed.mem("uninstall")
+    assert (framed.path / ".git/hooks/pre-commit").read_bytes() == before
