@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import click
 
-from gitmem.commands._edge import json_option, open_here
+from gitmem.commands._edge import json_option, now, open_here
 from gitmem.errors import Exit
 from gitmem.output import escape, say, write, write_json
 
@@ -17,9 +17,11 @@ from gitmem.output import escape, say, write, write_json
 def command(repair: bool, as_json: bool) -> int:
     """Compare the index with Git: tree, chunks, words and vectors; exit 1 where they differ.
 
-    Every memory file is read and parsed again, and what is stored must be what comes out.
+    Every memory file is read and parsed again, and what is stored must be what comes out. Also whether the gate
+    stands as it was put up: hooks, pinned revisions, modes, exceptions, settings.
     """
-    from gitmem import doctor, indexer
+    from gitmem import doctor, hygiene, indexer
+    from gitmem.commands.install import hooks_folder
 
     repo, config = open_here()
     checks = doctor.examine(repo, config)
@@ -28,6 +30,7 @@ def command(repair: bool, as_json: bool) -> int:
         indexer.discard(repo)
         indexer.refresh(repo, config)
         checks = doctor.examine(repo, config)
+    checks += hygiene.examine(repo, config, hooks_folder(repo), now().date())
     wrong = [check for check in checks if check.wrong]
     if as_json:
         write_json({"ok": not wrong, "checks": [asdict(check) for check in checks]})
