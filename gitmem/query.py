@@ -1,7 +1,7 @@
-"""Words: how text becomes terms for the index, and how a question becomes terms, dates and intent.
+"""Words: how text becomes the terms of the index.
 
-Pure. The same `terms` cuts documents and queries, so that what is written one way is found the other way.
-It never sees a file, an index or a clock (`now` is a parameter).
+Pure. The same rules cut documents and questions, so that what is written one way is found the other way.
+`question.py` says which terms of a question matter. Never sees a file or an index.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import pairwise
 
 HANGUL = "가-힣ㄱ-ㆎ"
 HAN_KANA = "々〆〇ぁ-ゖァ-ヺー㐀-䶿一-鿿豈-﫿\U00020000-\U0002fa1d\U00030000-\U0003134a"
-_TOKEN = re.compile(
+TOKEN = re.compile(
     rf"(?P<hangul>[{HANGUL}]+)|(?P<cj>[{HAN_KANA}]+)"
     rf"|[^\W_{HANGUL}{HAN_KANA}]+(?:[^\W{HANGUL}{HAN_KANA}]|(?:[.\-/:@'’]|::)(?=[^\W{HANGUL}{HAN_KANA}]))*"
     rf"|_[^\W{HANGUL}{HAN_KANA}]+"
@@ -35,18 +35,19 @@ def terms(text: str) -> list[str]:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     found: list[str] = []
-    for match in _TOKEN.finditer(text):
+    for match in TOKEN.finditer(text):
         token = match[0]
         known = _known.get(token)
         if known is None:
             if len(_known) > 200_000:
                 _known.clear()
-            known = _known[token] = _cut(token, match.lastgroup)
+            known = _known[token] = cut(token, match.lastgroup)
         found += known
     return found
 
 
-def _cut(token: str, script: str | None) -> tuple[str, ...]:
+def cut(token: str, script: str | None) -> tuple[str, ...]:
+    """The terms of one match of `TOKEN`, whose group says its script: None for everything but `hangul` and `cj`."""
     if script is not None:
         return (*(a + b for a, b in pairwise(token)), token[-1])
     token = token.replace("’", "'")
