@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from gitmem.query import terms
 
 DIMS = 128  # of a unit's vector: the first ones, which hold most of it (bench/quality.py, row "dims")
+LENGTH = 360  # of a unit's vector as signed bytes: what is longer than 127 in one dimension is cut there
 HEADING, FENCE, ROW, QUESTION, ASKS, TIME, NUMBER, HANGUL, HAN_KANA = 1, 2, 4, 8, 16, 32, 64, 128, 256
 
 _BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])(?:\s+|$)")
@@ -55,7 +56,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """What the index knows of a chunk's units, one entry each. A vector is `DIMS` signed bytes, its scale free;
+    """What the index knows of a chunk's units, one entry each. A vector is `DIMS` signed bytes, `LENGTH` long;
     `norms` are the lengths of the unshortened sums of pieces."""
 
     first: Sequence[int]

@@ -145,8 +145,8 @@ class Question:
     terms: tuple[str, ...]
     exact: frozenset[str]
     prefixes: frozenset[str]
-    latin: bool
-    hangul: bool
+    latin_only: bool
+    cjk_only: bool
     days: tuple[Days, ...]
     past: bool
     wants_time: bool
@@ -160,19 +160,19 @@ def parse(text: str, today: date) -> Question:
     dropped: dict[str, None] = {}
     kept: list[str] = []
     exact, prefixes = set(), set()
-    latin = hangul = han = 0
+    latin = cjk = 0
     for match in TOKEN.finditer(text):
         token, script = match[0], match.lastgroup
         parts = cut(token, script)
         if script == "hangul":
-            hangul += len(token)
+            cjk += len(token)
             word = bare(token)
             parts = tuple(a + b for a, b in pairwise(word)) or (word,)
             if len(word) == 1:
                 prefixes.add(word)
             stop = token in STOP_KOREAN
         elif script == "cj":
-            han += len(token)
+            cjk += len(token)
             parts, stop = _pairs(token)
             if len(token) == 1:
                 prefixes.add(token)
@@ -194,8 +194,8 @@ def parse(text: str, today: date) -> Question:
         terms=terms,
         exact=frozenset(exact & set(terms)),
         prefixes=frozenset(prefixes & set(terms)),
-        latin=latin > 0,
-        hangul=hangul * 2 > latin,
+        latin_only=latin > 0 and not cjk,
+        cjk_only=cjk > 0 and not latin,
         days=tuple(days(text, today)),
         past=bool(_PAST.search(text)),
         wants_time=bool(_WHEN.search(text)),

@@ -1,0 +1,171 @@
+"""Measuring search: questions with the lines that answer them in, recall and precision out.
+
+A question is searched once for `HITS` hits. A relevant line is covered by the first hit whose lines include it.
+`share` is the part of the relevant lines whose text lies whole within the first N tokens (characters / 4) of the
+hits' text in rank order. Never prints; clocks are passed in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from gitmem.config import Config
+from gitmem.errors import UsageError
+from gitmem.git.protocol import Repository
+from gitmem.passages import Hit
+from gitmem.search import Query, search
+
+HITS = 50
+RANKS = (1, 5, 10)
+TOKENS = (500, 1000, 2000)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, its category, and (path, first, last) of the passages that answer it."""
+
+    query: str
+    category: str
+    relevant: tuple[tuple[str, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One question's figures, by name (`recall@5`, `hit@1`, `mrr`, `share@500`), and the milliseconds it took."""
+
+    asked: Asked
+    figures: Mapping[str, float]
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Means over some questions, and latency's middle and 95th percentile."""
+
+    questions: int
+    figures: Mapping[str, float]
+    p50: float
+    p95: float
+
+
+def read(text: str) -> list[Asked]:
+    """The questions of a QRELS file (JSON Lines). Raises UsageError with the line that is not one."""
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            relevant = tuple(
+                (str(r["path"]), int(r["start_line"]), int(r["end_line"])) for r in row["relevant"]
+            )
+            found.append(Asked(str(row["query"]), str(row.get("category", "")), relevant))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise UsageError(
+                f"line {number} is no question",
+                'each line: {"query": ..., "category": ..., "relevant": [{"path", "start_line", "end_line"}]}',
+            ) from None
+    if not found:
+        raise UsageError("there is no question in the file")
+    return found
+
+
+def run(
+    repo: Repository,
+    config: Config,
+    questions: Sequence[Asked],
+    query: Query,
+    now: datetime,
+    clock: Callable[[], float],
+) -> list[Result]:
+    """Ask every question as `query` says (its text and limit are replaced)."""
+    results = []
+    for asked in questions:
+        began = clock()
+        answer = search(repo, config, replace(query, text=asked.query, limit=HITS), now)
+        results.append(Result(asked, score(asked, answer.hits), (clock() - began) * 1000))
+    return results
+
+
+def score(asked: Asked, hits: Iterable[Hit]) -> dict[str, float]:
+    """The figures of one question."""
+    wanted = {(path, line) for path, first, last in asked.relevant for line in range(first, last + 1)}
+    total = len(wanted) or 1
+    covered: set[tuple[str, int]] = set()
+    within = dict.fromkeys(TOKENS, 0)
+    figures: dict[str, float] = {}
+    first_hit = 0
+    characters = 0
+    rank = 0
+    for rank, hit in enumerate(hits, 1):
+        lines = hit.text.split("\n")
+        for number, line in enumerate(lines, hit.start_line):
+            characters += len(line) + 1
+            place = (hit.path, number)
+            if place in wanted:
+                first_hit = first_hit or rank
+                if place not in covered:
+                    covered.add(place)
+                    for tokens in TOKENS:
+                        within[tokens] += characters <= tokens * 4
+        if rank in RANKS:
+            figures[f"recall@{rank}"] = len(covered) / total
+    for limit in RANKS:
+        figures.setdefault(f"recall@{limit}", len(covered) / total)
+        figures[f"hit@{limit}"] = float(0 < first_hit <= limit)
+    figures["mrr"] = 1 / first_hit if first_hit else 0.0
+    for tokens in TOKENS:
+        figures[f"share@{tokens}"] = within[tokens] / total
+    return figures
+
+
+def summarise(results: Sequence[Result]) -> dict[str, Summary]:
+    """Means over `all`, then by category in alphabetical order."""
+    groups = {"all": list(results)}
+    for category in sorted({result.asked.category for result in results} - {""}):
+        groups[category] = [result for result in results if result.asked.category == category]
+    return {name: _mean(group) for name, group in groups.items()}
+
+
+def _mean(results: Sequence[Result]) -> Summary:
+    count = len(results)
+    names = results[0].figures if results else {}
+    times = sorted(result.milliseconds for result in results)
+    return Summary(
+        count,
+        {name: sum(result.figures[name] for result in results) / count for name in names},
+        times[count // 2] if times else 0.0,
+        times[min(count - 1, int(count * 0.95))] if times else 0.0,
+    )
+
+
+def gained_and_lost(old: Sequence[Result], new: Sequence[Result], rank: int = 5) -> tuple[list[str], list[str]]:
+    """Questions whose answer came into the first `rank` hits, and those whose answer left them."""
+    name = f"hit@{rank}"
+    pairs = list(zip(old, new, strict=True))
+    gained = [b.asked.query for a, b in pairs if b.figures[name] > a.figures[name]]
+    lost = [b.asked.query for a, b in pairs if b.figures[name] < a.figures[name]]
+    return gained, lost
+
+
+def floors(texts: Sequence[str]) -> list[tuple[str, float]]:
+    """`recall@5=0.9` as (name, value). Raises UsageError for a figure there is not."""
+    names = {
+        *(f"{kind}@{rank}" for kind in ("recall", "hit") for rank in RANKS),
+        *(f"share@{tokens}" for tokens in TOKENS),
+        "mrr",
+    }
+    found = []
+    for text in texts:
+        name, _, value = text.partition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            number = -1.0
+        if name not in names or not 0 <= number <= 1:
+            raise UsageError(f"'{text}' is no floor", f"one of {', '.join(sorted(names))}, as in recall@5=0.9")
+        found.append((name, number))
+    return found

@@ -1,0 +1,473 @@
+"""From scored lines to hits: reads the text, judges what is expired, adds the priors, joins neighbours, collapses twins.
+
+The text is that of the blob or the work-tree file the index names, checked by its hash: a damaged index can lose a
+hit, never invent one. A fenced block is never cut. Never ranks by anything that is not in `fusion`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+from gitmem import fusion, indexer
+from gitmem.comment import normalise, parse_comment, parse_span
+from gitmem.db.index import Index
+from gitmem.db.values import Shape
+from gitmem.document import decode, split_lines
+from gitmem.files import Kind, kind, log_date
+from gitmem.fusion import Line, Strip
+from gitmem.git.protocol import Repository
+from gitmem.lines import ASKS, HEADING
+from gitmem.question import Days
+
+_DECIDED = re.compile(r"decision|decided|constraint|policy|결정|제약|정책|決定|制約|方針|决定|约束|政策", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+SHOWN_TYPES = frozenset({"decision", "constraint", "policy"})
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which lines may be hits. `past`: the question is about the past, so expired facts count."""
+
+    types: tuple[str, ...]
+    tags: tuple[str, ...]
+    since: date | None
+    until: date | None
+    expired: bool
+    min_score: float
+    today: date
+    days: tuple[Days, ...]
+    past: bool
+
+    @property
+    def narrow(self) -> bool:
+        """Whether lines of the pool may well be left out."""
+        return bool(self.types or self.tags or self.since or self.until or self.min_score)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage. `score` is 0..1, comparable within one answer; `state` "", "expired" or "superseded";
+    `commit`, `author` only when blame was asked for, `branch` only across branches."""
+
+    path: str
+    start_line: int
+    end_line: int
+    heading: str
+    text: str
+    score: float
+    date: str
+    type: str
+    tags: tuple[str, ...]
+    origin: str
+    trust: str
+    blob: str
+    id: str
+    state: str = ""
+    branch: str = ""
+    commit: str = ""
+    author: str = ""
+    chunk: int = 0
+    raw: float = 0.0
+    evidence: tuple[float, ...] = ()
+    priors: tuple[tuple[str, float], ...] = ()
+    explain: dict[str, Any] | None = None
+
+
+@dataclass(slots=True)
+class _File:
+    """A file that was read: its lines, shape, date and front matter."""
+
+    path: str
+    oid: str
+    lines: list[str]
+    shape: Shape
+    front: dict[str, list[str]]
+    when: date | None
+    kind: Kind
+
+
+@dataclass(slots=True)
+class _Candidate:
+    at: int  # index into the scored lines
+    line: Line
+    file: _File
+    score: float
+    priors: tuple[tuple[str, float], ...]
+    meta: dict[str, list[str]]
+    state: str
+    when: date | None
+
+
+class Passages:
+    """The hits of one answer. Lives as long as the search."""
+
+    def __init__(
+        self,
+        repo: Repository,
+        index: Index,
+        commit: str,
+        strips: Sequence[Strip],
+        lines: Sequence[Line],
+        filters: Filters,
+    ) -> None:
+        self.repo = repo
+        self.index = index
+        self.commit = commit
+        self.strips = strips
+        self.lines = lines
+        self.filters = filters
+        self.files: dict[tuple[str, str], _File | None] = {}
+        self.superseded: frozenset[str] = frozenset()
+
+    def hits(self, limit: int, budget: int, *, blame: bool = False) -> tuple[Hit, ...]:
+        """At most `limit` hits, best first, within `budget` tokens (characters / 4) where one is given."""
+        candidates = self._candidates()
+        made = self._join(candidates, limit, budget)
+        made = self._trusted(made)
+        if blame:
+            made = [self._blamed(hit) for hit in made]
+        return tuple(made)
+
+    # -- reading ---------------------------------------------------------------------------------------------
+
+    def _read(self, keys: Iterable[tuple[str, str]]) -> None:
+        wanted = [key for key in dict.fromkeys(keys) if key not in self.files]
+        if not wanted:
+            return
+        contents = indexer.read(self.repo, wanted, self.commit)
+        shapes = self.index.shapes({oid for _, oid in wanted})
+        for path, oid in wanted:
+            data = contents.get((path, oid))
+            if data is None:
+                self.files[path, oid] = None
+                continue
+            text, _ = decode(data)
+            shape = shapes.get(oid, Shape())
+            front: dict[str, list[str]] = {}
+            for key, value in shape.keys:
+                front.setdefault(key, []).append(value)
+            self.files[path, oid] = _File(
+                path, oid, split_lines(text), shape, front, log_date(path), kind(path)
+            )
+
+    def _candidates(self) -> list[_Candidate]:
+        """The best lines that may be hits, with their priors, best first. How many are read never depends on -n."""
+        ranked = [
+            at
+            for at in sorted(range(len(self.lines)), key=lambda at: (-self.lines[at].score, at))
+            if not self.lines[at].flags & HEADING
+        ]
+        if not self.filters.narrow:
+            ranked = ranked[: fusion.READ]
+        self._read((self.strips[n].path, self.strips[n].oid) for n in dict.fromkeys(self.lines[a].strip for a in ranked))
+        self._gather_superseded()
+        top = max((self.lines[at].score for at in ranked), default=0.0)
+        scale = max(top, fusion.FULL)
+        found = []
+        for at in ranked:
+            candidate = self._candidate(at, scale)
+            if candidate is not None:
+                found.append(candidate)
+        found.sort(key=lambda c: (-c.score, c.at))
+        return found
+
+    def _gather_superseded(self) -> None:
+        ids = set()
+        for file in self.files.values():
+            if file is not None and file.kind is Kind.MEMORY:
+                for line in file.lines:
+                    if "supersedes=" in line:
+                        ids.update(value for key, value in parse_comment(line)[1] if key == "supersedes")
+        self.superseded = frozenset(ids)
+
+    def _candidate(self, at: int, scale: float) -> _Candidate | None:
+        line = self.lines[at]
+        strip = self.strips[line.strip]
+        file = self.files.get((strip.path, strip.oid))
+        if file is None or line.last > len(file.lines):
+            return None
+        meta: dict[str, list[str]] = {key: list(values) for key, values in file.front.items()}
+        for number in range(line.first, line.last + 1):
+            text = file.lines[number - 1]
+            if text.endswith("-->"):
+                own: dict[str, list[str]] = {}
+                for key, value in parse_comment(text)[1]:
+                    own.setdefault(key, []).append(value)
+                meta.update(own)
+        when = _when(meta, file)
+        state = self._state(meta, file, line)
+        filters = self.filters
+        if state and not filters.expired:
+            return None
+        if filters.types and not set(filters.types) & set(meta.get("type", ())):
+            return None
+        if filters.tags and not set(filters.tags) & set(_tags(meta)):
+            return None
+        if filters.since or filters.until:
+            when = when or self._author_date(file, line)
+            if when is None or (filters.since and when < filters.since) or (filters.until and when > filters.until):
+                return None
+        priors = self._priors(meta, file, line, when, state)
+        score = min(1.0, max(0.0, line.score / scale + sum(value for _, value in priors)))
+        return _Candidate(at, line, file, score, priors, meta, state, when)
+
+    def _state(self, meta: dict[str, list[str]], file: _File, line: Line) -> str:
+        until = _date(next(iter(meta.get("until", ())), ""))
+        if until is not None and until < self.filters.today:
+            return "expired"
+        if self.superseded and normal_id(file.lines[line.first - 1 : line.last]) in self.superseded:
+            return "superseded"
+        return ""
+
+    def _author_date(self, file: _File, line: Line) -> date | None:
+        blamed = self.repo.blame(file.path, line.first, line.first, self.commit)
+        oid = blamed[0].commit if blamed else ""
+        return self.repo.commit(oid).author_date.date() if oid.strip("0") else self.filters.today
+
+    def _priors(
+        self, meta: dict[str, list[str]], file: _File, line: Line, when: date | None, state: str
+    ) -> tuple[tuple[str, float], ...]:
+        weights = fusion.PRIORS
+        found: list[tuple[str, float]] = []
+        if file.kind is Kind.MEMORY:
+            found.append(("memory", weights["memory"]))
+        elif file.kind is Kind.DAILY:
+            found.append(("daily", weights["daily"]))
+        elif file.kind is Kind.ARCHIVE:
+            found.append(("archive", weights["archive"]))
+        if SHOWN_TYPES & set(meta.get("type", ())) or _DECIDED.search(self._heading(file, line.first)):
+            found.append(("decided", weights["decided"]))
+        try:
+            importance = float(meta.get("importance", ("0.5",))[0])
+            found.append(("importance", weights["importance"] * (min(1.0, max(0.0, importance)) - 0.5)))
+        except ValueError:
+            pass
+        if when is not None and file.kind is not Kind.MEMORY:
+            age = max(0, (self.filters.today - when).days)
+            found.append(("recent", weights["recent"] * 0.5 ** (age / fusion.HALF_LIFE)))
+        if "duplicate_of" in meta:
+            found.append(("duplicate", weights["duplicate"]))
+        if state and self.filters.past:
+            found.append(("past", weights["past"] + (weights["period"] if self._of_period(meta, when) else 0.0)))
+        return tuple((name, value) for name, value in found if value)
+
+    def _of_period(self, meta: dict[str, list[str]], when: date | None) -> bool:
+        """Whether a fact held in the days the question names."""
+        start, end = _date(next(iter(meta.get("from", ())), "")), _date(next(iter(meta.get("until", ())), ""))
+        ends = [day for day in (start, end, when) if day]
+        for named in self.filters.days:
+            if any(named.match(day) >= 1.0 for day in ends):
+                return True
+            if named.first and named.last and start and end and start <= named.last and end >= named.first:
+                return True
+        return False
+
+    def _heading(self, file: _File, line: int) -> str:
+        trail: list[tuple[int, int]] = []
+        for number, level in file.shape.headings:
+            if number > line:
+                break
+            while trail and trail[-1][1] >= level:
+                trail.pop()
+            trail.append((number, level))
+        texts = [file.lines[n - 1].strip().lstrip("#").strip().rstrip("#").strip() for n, _ in trail if n <= len(file.lines)]
+        return " > ".join(text for text in texts if text)
+
+    # -- joining ---------------------------------------------------------------------------------------------
+
+    def _join(self, candidates: list[_Candidate], limit: int, budget: int) -> list[Hit]:
+        """Each candidate, with neighbours that are nearly as good, once; near-duplicates of a better hit left out."""
+        if not candidates:
+            return []
+        by_at = {candidate.at: candidate for candidate in candidates}
+        top = candidates[0].score
+        low = candidates[len(candidates) // 2].score if len(candidates) > 2 else 0.0
+        slack = fusion.JOIN * max(0.0, top - low)
+        used: set[int] = set()
+        hits: list[Hit] = []
+        kept: list[frozenset[str]] = []
+        tokens = 0.0
+        for candidate in candidates:
+            if candidate.at in used:
+                continue
+            if candidate.score < self.filters.min_score:
+                break
+            members = self._grow(candidate, by_at, used, slack)
+            used.update(member.at for member in members)
+            hit = self._hit(candidate, members)
+            words = frozenset(_WORD.findall(hit.text.casefold()))
+            if any(_twins(words, other) for other in kept):
+                continue
+            kept.append(words)
+            if budget and tokens + len(hit.text) / 4 > budget:
+                if hits:
+                    break
+            tokens += len(hit.text) / 4
+            hits.append(hit)
+            if len(hits) == limit:
+                break
+        return hits
+
+    def _grow(
+        self, centre: _Candidate, by_at: dict[int, _Candidate], used: set[int], slack: float
+    ) -> list[_Candidate]:
+        members = [centre]
+        size = sum(len(centre.file.lines[n - 1]) for n in range(centre.line.first, centre.line.last + 1))
+        while len(members) < fusion.JOINED:
+            best = None
+            for at in (members[0].at - 1, members[-1].at + 1):
+                other = by_at.get(at)
+                if (
+                    other is None
+                    or at in used
+                    or other.line.strip != centre.line.strip
+                    or other.state != centre.state
+                    or _between(centre.file, members, other)
+                ):
+                    continue
+                answers = at == members[-1].at + 1 and members[-1].line.flags & ASKS and size < fusion.SHORT
+                if other.score >= centre.score - slack or answers or size < fusion.SHORT:
+                    if best is None or other.score > best.score:
+                        best = other
+            if best is None:
+                break
+            members = [best, *members] if best.at < members[0].at else [*members, best]
+            size += sum(len(best.file.lines[n - 1]) for n in range(best.line.first, best.line.last + 1))
+        return members
+
+    def _hit(self, best: _Candidate, members: list[_Candidate]) -> Hit:
+        file = best.file
+        first, last = members[0].line.first, members[-1].line.last
+        text = "\n".join(parse_comment(line)[0] if line.endswith("-->") else line for line in file.lines[first - 1 : last])
+        row = self.index.blob_row(file.oid)
+        if row is not None and row[1]:
+            text = _without_secrets(file.lines, first, last)
+        meta = best.meta
+        return Hit(
+            path=file.path,
+            start_line=first,
+            end_line=last,
+            heading=self._heading(file, best.line.first),
+            text=text,
+            score=round(best.score, 4),
+            date=best.when.isoformat() if best.when else "",
+            type=next(iter(meta.get("type", ())), ""),
+            tags=_tags(meta),
+            origin=next(iter(meta.get("origin", ())), ""),
+            trust="promoted" if "src" in meta else "committed",
+            blob=file.oid,
+            id=hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:12],
+            state=best.state,
+            chunk=self._chunk_of(best.line),
+            raw=best.line.score,
+            evidence=best.line.evidence,
+            priors=best.priors,
+        )
+
+    def _chunk_of(self, line: Line) -> int:
+        found = 0
+        for chunk, start, _ in self.strips[line.strip].chunks:
+            if start > line.first:
+                break
+            found = chunk
+        return found
+
+    # -- where it comes from ---------------------------------------------------------------------------------
+
+    def _trusted(self, hits: list[Hit]) -> list[Hit]:
+        """`uncommitted` for text that HEAD's version of the file has not."""
+        if self.commit or not hits:
+            return hits
+        head = self.repo.head()
+        if head is None:
+            return [replace(hit, trust="uncommitted") for hit in hits]
+        there = {entry.path: entry.oid for entry in self.repo.entries(head, sorted({hit.path for hit in hits}))}
+        changed = {hit.path: there[hit.path] for hit in hits if there.get(hit.path, hit.blob) != hit.blob}
+        old: dict[str, set[str]] = {}
+        contents = dict(self.repo.read_many(dict.fromkeys(changed.values()))) if changed else {}
+        for path, oid in changed.items():
+            old[path] = set(split_lines(decode(contents.get(oid) or b"")[0]))
+        made = []
+        for hit in hits:
+            file = self.files[hit.path, hit.blob]
+            assert file is not None
+            lines = [line for line in file.lines[hit.start_line - 1 : hit.end_line] if line.strip()]
+            if hit.path not in there or (hit.path in old and not set(lines) <= old[hit.path]):
+                hit = replace(hit, trust="uncommitted")
+            made.append(hit)
+        return made
+
+    def _blamed(self, hit: Hit) -> Hit:
+        lines = self.repo.blame(hit.path, hit.start_line, hit.end_line, self.commit)
+        oids = [line.commit for line in lines if line.commit.strip("0")]
+        if not oids:
+            return hit
+        newest = max((self.repo.commit(oid) for oid in dict.fromkeys(oids)), key=lambda commit: commit.author_date)
+        return replace(
+            hit,
+            commit=newest.oid,
+            author=f"{newest.author.name} <{newest.author.email}>",
+            date=hit.date or newest.author_date.date().isoformat(),
+        )
+
+
+def normal_id(lines: Sequence[str]) -> str:
+    """The id a fact of these lines would have."""
+    return hashlib.sha256(normalise("\n".join(lines)).encode("utf-8", "surrogateescape")).hexdigest()[:12]
+
+
+def _between(file: _File, members: list[_Candidate], other: _Candidate) -> bool:
+    """Whether a heading lies between: a passage is of one section."""
+    low = min(members[0].line.last, other.line.last)
+    high = max(members[-1].line.first, other.line.first)
+    return any(low < number <= high for number, _ in file.shape.headings)
+
+
+def _without_secrets(lines: list[str], first: int, last: int) -> str:
+    """The lines of a passage, those with a secret left out: the index has no words of them, an answer no text."""
+    from gitmem.detectors.secrets import secret_lines
+
+    hidden = secret_lines("\n".join(lines))
+    return "\n".join(
+        "[a line with a secret]" if number in hidden else parse_comment(lines[number - 1])[0]
+        for number in range(first, last + 1)
+    )
+
+
+def _twins(words: frozenset[str], other: frozenset[str]) -> bool:
+    """Nearly the same words: Jaccard of at least `fusion.TWINS`."""
+    if not words or min(len(words), len(other)) < fusion.TWINS * max(len(words), len(other)):
+        return words == other
+    both = len(words & other)
+    return both >= fusion.TWINS * (len(words) + len(other) - both)
+
+
+def _tags(meta: dict[str, list[str]]) -> tuple[str, ...]:
+    return tuple(tag.strip() for value in meta.get("tags", ()) for tag in value.split(",") if tag.strip())
+
+
+def _date(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text[:10])
+    except ValueError:
+        return None
+
+
+def _when(meta: dict[str, list[str]], file: _File) -> date | None:
+    """The day a line is of: its own `from`, the file's name, its source's name."""
+    if file.when is not None:
+        return file.when
+    for key in ("from", "date"):
+        for value in meta.get(key, ()):
+            if (day := _date(value)) is not None:
+                return day
+    for value in meta.get("src", ()):
+        span = parse_span(value)
+        if span is not None and (day := log_date(span.path)) is not None:
+            return day
+    return None

@@ -1,0 +1,447 @@
+"""The flow of a search: which chunks, which of their lines, which passages; from one snapshot and nothing else.
+
+Two lanes retrieve chunks: words (BM25 with the snapshot's own statistics) and meaning (vectors). `fusion` weighs the
+lines of the pooled chunks, `passages` reads the best from Git or the work tree and makes hits of them. The pool does
+not depend on how many hits are asked for. Nothing here writes, prints or looks at a clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Any
+
+from gitmem import fusion, indexer
+from gitmem.config import Config
+from gitmem.db.index import Index
+from gitmem.db.values import Place
+from gitmem.errors import GitMemError, IndexDamaged, UsageError
+from gitmem.files import log_date
+from gitmem.fusion import Line, Positions, Strip
+from gitmem.git.protocol import Repository
+from gitmem.lines import DIMS, unpack
+from gitmem.passages import Filters, Hit, Passages
+from gitmem.query import terms as cut_terms
+from gitmem.question import Question, parse
+from gitmem.schema import LENGTH_STEP
+
+
+class Lane(StrEnum):
+    BOTH = "both"
+    LEXICAL = "lexical"
+    VECTOR = "vector"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked. `commit` is "" for the work tree; `branches` are (name, commit) to look across instead."""
+
+    text: str
+    limit: int = 6
+    commit: str = ""
+    branches: tuple[tuple[str, str], ...] = ()
+    paths: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    since: date | None = None
+    until: date | None = None
+    expired: bool = False
+    min_score: float = 0.0
+    lane: Lane = Lane.BOTH
+    budget: int = 0
+    blame: bool = False
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`at` is "worktree" or a commit; `lanes` those that answered; `notes` and `reason` (why stale) are for a person.
+
+    `read` counts the files of the snapshot that could be searched.
+    """
+
+    query: str
+    at: str
+    lanes: tuple[str, ...]
+    stale: bool
+    hits: tuple[Hit, ...]
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What the lanes found: chunks with their scores, best first."""
+
+    lexical: dict[int, float]
+    vector: dict[int, float]
+    terms: list[tuple[str, float, Positions]]
+    headings: dict[int, float]
+    query_vector: list[float] | None
+    lanes: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def search(repo: Repository, config: Config, query: Query, now: datetime) -> Answer:
+    """Search one snapshot, or several branches. Any text is a question; no hits is an answer.
+
+    Raises GitMemError where the index is unusable or `--lane vector` has no embedder.
+    """
+    if query.branches:
+        return _across(repo, config, query, now)
+    made = indexer.ready(repo, config, query.commit)
+    try:
+        at = query.commit or "worktree"
+        today = repo.commit(query.commit).commit_date.date() if query.commit else now.date()
+        if made.index is None or made.snapshot is None:
+            return Answer(query.text, at, (), made.freshness.stale, (), made.freshness.reason, made.notes)
+        question = parse(query.text, today)
+        try:
+            with made.index.reading():
+                hits, evidence = _answer(repo, config, made, query, question, today)
+        except IndexDamaged:
+            made.close()
+            indexer.discard(repo)
+            made = indexer.ready(repo, config, query.commit)
+            if made.index is None or made.snapshot is None:
+                raise
+            with made.index.reading():
+                hits, evidence = _answer(repo, config, made, query, question, today)
+        fresh = made.freshness
+        notes = (*made.notes, *evidence.notes)
+        settings = settings_in_force() if query.explain else {}
+        return Answer(query.text, at, evidence.lanes, fresh.stale, hits, fresh.reason, notes, settings)
+    finally:
+        made.close()
+
+
+def settings_in_force() -> dict[str, Any]:
+    """The constants behind a score, for --explain."""
+    return {
+        "k1": fusion.K1,
+        "b": fusion.B,
+        "pool": fusion.POOL,
+        "sizes": list(fusion.SIZES),
+        "weights": dict(fusion.WEIGHTS),
+        "priors": dict(fusion.PRIORS),
+    }
+
+
+def _across(repo: Repository, config: Config, query: Query, now: datetime) -> Answer:
+    """The best of several branches: a passage that several have is shown once, under the first that has it."""
+    answers = []
+    for name, commit in query.branches:
+        answer = search(repo, config, replace(query, branches=(), commit=commit), now)
+        answers.append((name, answer))
+    seen: set[tuple[str, str]] = set()
+    hits: list[Hit] = []
+    ranked = sorted(
+        ((hit, name, order) for order, (name, answer) in enumerate(answers) for hit in answer.hits),
+        key=lambda item: (-item[0].score, item[2]),
+    )
+    for hit, name, _ in ranked:
+        if (hit.path, hit.id) not in seen:
+            seen.add((hit.path, hit.id))
+            hits.append(replace(hit, branch=name))
+    first = answers[0][1] if answers else Answer(query.text, "branches", (), False, ())
+    return replace(
+        first,
+        at="branches",
+        stale=any(answer.stale for _, answer in answers),
+        reason=next((answer.reason for _, answer in answers if answer.reason), ""),
+        hits=tuple(hits[: query.limit]),
+    )
+
+
+def _answer(
+    repo: Repository, config: Config, made: indexer.Ready, query: Query, question: Question, today: date
+) -> tuple[tuple[Hit, ...], Evidence]:
+    index, snapshot = made.index, made.snapshot
+    assert index is not None and snapshot is not None
+    keep = _path_filter(query.paths)
+    norms = index.select(snapshot, keep, everything=bool(query.paths)) if keep else snapshot.norms
+    evidence = retrieve(index, norms, query, question, config)
+    pool = _pool(evidence)
+    if not pool or _nothing(evidence):
+        return (), evidence
+    places = index.places(snapshot, pool)
+    strips = _strips(index, places, pool, question, keep, norms)
+    lines = fusion.score_lines(
+        strips,
+        question,
+        [(weight, positions) for _, weight, positions in evidence.terms],
+        evidence.headings,
+        evidence.query_vector,
+    )
+    _exact(lines, strips, evidence, question)
+    filters = Filters(
+        query.types,
+        query.tags,
+        query.since,
+        query.until,
+        query.expired or question.past,
+        query.min_score,
+        today,
+        question.days,
+        question.past,
+    )
+    passages = Passages(repo, index, made.commit, strips, lines, filters)
+    hits = passages.hits(query.limit, query.budget, blame=query.blame)
+    if query.explain:
+        hits = tuple(replace(hit, explain=_explain(hit, evidence)) for hit in hits)
+    return hits, evidence
+
+
+# -- retrieval -----------------------------------------------------------------------------------------------
+
+
+def retrieve(index: Index, norms: bytes, query: Query, question: Question, config: Config) -> Evidence:
+    """Both lanes over the chunks of `norms`, as far as `query.lane` wants them."""
+    notes: list[str] = []
+    lexical: dict[int, float] = {}
+    found: list[tuple[str, float, Positions]] = []
+    headings: dict[int, float] = {}
+    lanes = []
+    if query.lane is not Lane.VECTOR:
+        found, lexical, headings = _lexical(index, norms, question)
+        lanes.append("lexical")
+    vector: dict[int, float] = {}
+    short: list[float] | None = None
+    if query.lane is not Lane.LEXICAL:
+        try:
+            vector, short = _vector(index, norms, question, config, lexical)
+        except GitMemError as error:
+            if query.lane is Lane.VECTOR:
+                raise
+            notes.append(f"words only: {error.message}")
+        if short is not None or vector:
+            lanes.append("vector")
+    return Evidence(lexical, vector, found, headings, short, tuple(lanes), tuple(notes))
+
+
+def _lexical(
+    index: Index, norms: bytes, question: Question
+) -> tuple[list[tuple[str, float, Positions]], dict[int, float], dict[int, float]]:
+    """BM25 over the chunks of `norms` with the statistics of those; where each term stands in their bodies."""
+    chunks = len(norms) - norms.count(0)
+    if not chunks or not question.terms:
+        return [], {}, {}
+    words = (sum(norms) - chunks) * LENGTH_STEP
+    mean = max(1.0, words / chunks)
+    lines = max(chunks, round(words / fusion.LINE_WORDS))
+    wanted = list(question.terms)
+    if chunks > fusion.COMMON:
+        often = {term: index.frequency(term) for term in wanted if term not in question.prefixes}
+        rare = [term for term in wanted if often.get(term, 0) <= fusion.COMMON]
+        wanted = rare if any(often.get(term, 1) for term in rare) else sorted(wanted, key=lambda t: often.get(t, 0))[:2]
+    found: list[tuple[str, float, Positions]] = []
+    scores: dict[int, float] = {}
+    headings: dict[int, float] = {}
+    floor = fusion.K1 * (1 - fusion.B)
+    slope = fusion.K1 * fusion.B * LENGTH_STEP / mean
+    size = len(norms)
+    mass = 0.0
+    for term in wanted:
+        counts: dict[int, float] = {}
+        bodies: Positions = {}
+        titled: set[int] = set()
+        for word in [w for w, _ in index.starting(term, 200)] if term in question.prefixes else (term,):
+            for chunk, column, offset in index.occurrences(word):
+                if chunk >= size or not norms[chunk]:
+                    continue
+                counts[chunk] = counts.get(chunk, 0.0) + 1.0
+                if column == "body":
+                    bodies.setdefault(chunk, []).append(offset)
+                else:
+                    titled.add(chunk)
+        weight = fusion.idf(chunks, len(counts))
+        mass += weight
+        occurrences = sum(map(len, bodies.values()))
+        found.append((term, fusion.idf(lines, min(occurrences, lines)), bodies))
+        gain = weight * (fusion.K1 + 1)
+        for chunk, count in counts.items():
+            score = gain * count / (count + floor + slope * (norms[chunk] - 1))
+            scores[chunk] = scores.get(chunk, 0.0) + score
+        for chunk in titled:
+            headings[chunk] = headings.get(chunk, 0.0) + weight
+    if question.prefixes:
+        for _, _, bodies in found:
+            for offsets in bodies.values():
+                offsets.sort()
+    mass = mass or 1.0
+    most = mass * (fusion.K1 + 1)
+    return found, {c: s / most for c, s in scores.items()}, {c: h / mass for c, h in headings.items()}
+
+
+def _vector(
+    index: Index, norms: bytes, question: Question, config: Config, lexical: dict[int, float]
+) -> tuple[dict[int, float], list[float] | None]:
+    """Cosine of the nearest chunks, and the question's short vector for the lines (made by the static table)."""
+    from gitmem.embedders import open_in_force
+
+    force = index.in_force()
+    if force is None or not question.text.strip():
+        return {}, None
+    name, spec = force
+    embedder = open_in_force(spec, config)
+    if embedder is None or embedder.id != name:
+        raise GitMemError("the vectors are of another embedder", "git mem index")
+    whole = embedder.embed_query(question.text)
+    vector = dict(index.nearest(whole, norms, fusion.POOL))
+    static = whole
+    if spec != "static":
+        from gitmem.embedders import open_embedder
+
+        static = open_embedder("static", config).embed_query(question.text)
+    return vector, _short(static)
+
+
+def _short(vector: bytes) -> list[float] | None:
+    """The first `DIMS` numbers of a vector, of length 1; None for one without any."""
+    from array import array
+    from math import hypot
+
+    numbers = array("f")
+    numbers.frombytes(vector)
+    length = hypot(*numbers[:DIMS])
+    return [n / length for n in numbers[:DIMS]] if length else None
+
+
+def _pool(evidence: Evidence) -> list[int]:
+    """The best chunks of each lane: neither can push the other's out."""
+    best = sorted(evidence.lexical, key=lambda c: (-evidence.lexical[c], c))[: fusion.POOL]
+    near = sorted(evidence.vector, key=lambda c: (-evidence.vector[c], c))[: fusion.POOL]
+    return list(dict.fromkeys([*best, *near]))
+
+
+def _nothing(evidence: Evidence) -> bool:
+    """No word of the question is there and nothing means anything like it."""
+    return not evidence.lexical and max(evidence.vector.values(), default=0.0) < fusion.UNRELATED
+
+
+def _path_filter(paths: Sequence[str]) -> Callable[[str], bool] | None:
+    if not paths:
+        return None
+    globs = [path.rstrip("/") for path in paths]
+
+    def keep(path: str) -> bool:
+        return any(fnmatchcase(path, glob) or path.startswith(glob + "/") for glob in globs)
+
+    return keep
+
+
+def _strips(
+    index: Index,
+    places: dict[int, list[Place]],
+    pool: Iterable[int],
+    question: Question,
+    keep: Callable[[str], bool] | None,
+    norms: bytes,
+) -> list[Strip]:
+    """The pooled chunks with those around them, as runs of consecutive chunks of one blob."""
+    blobs: dict[tuple[str, str], dict[int, tuple[int, int]]] = {}
+    for chunk in pool:
+        shown = [place for place in places.get(chunk, ()) if (keep(place.path) if keep else place.corpus)]
+        if not shown:
+            continue
+        place = min(shown, key=lambda place: (place.path != "MEMORY.md", place.path))
+        around = blobs.setdefault((place.path, place.oid), {})
+        if place.ordinal in around and place.ordinal - 1 in around and place.ordinal + 1 in around:
+            continue
+        rows = index.neighbours(place.oid, place.ordinal, fusion.REACH)
+        first = max(0, place.ordinal - fusion.REACH)
+        for number, (neighbour, start, _) in enumerate(rows, first):
+            around[number] = (neighbour, start)
+    records = index.lines({chunk for around in blobs.values() for chunk, _ in around.values()})
+    strips = []
+    for (path, oid), around in blobs.items():
+        when = log_date(path)
+        days = max((named.match(when) for named in question.days), default=0.0) if when else 0.0
+        run: list[tuple[int, int, Any]] = []
+        before = -2
+        for ordinal in sorted(around):
+            chunk, start = around[ordinal]
+            if ordinal != before + 1 and run:
+                strips.append(Strip(path, oid, run, days))
+                run = []
+            before = ordinal
+            try:
+                run.append((chunk, start, unpack(records[chunk])))
+            except (KeyError, ValueError):
+                raise IndexDamaged("the index is damaged (lines).", "'git mem index' builds it again.") from None
+        if run:
+            strips.append(Strip(path, oid, run, days))
+    return strips
+
+
+def _exact(lines: list[Line], strips: Sequence[Strip], evidence: Evidence, question: Question) -> None:
+    """A line with an identifier of the question, as a whole, comes before all lines without."""
+    if not question.exact:
+        return
+    wanted = [positions for term, _, positions in evidence.terms if term in question.exact]
+    holding: set[tuple[int, int]] = set()
+    for number, strip in enumerate(strips):
+        for chunk, start, packed in strip.chunks:
+            offsets = sorted({offset for positions in wanted for offset in positions.get(chunk, ())})
+            if not offsets:
+                continue
+            end = 0
+            for first, count in zip(packed.first, packed.words, strict=True):
+                begin, end = end, end + count
+                if any(begin <= offset < end for offset in offsets):
+                    holding.add((number, start + first))
+    for at, line in enumerate(lines):
+        if (line.strip, line.first) in holding:
+            lines[at] = line._replace(score=line.score + fusion.EXACT)
+
+
+def _explain(hit: Hit, evidence: Evidence) -> dict[str, Any]:
+    """Each lane's rank and score of the hit's chunk, what each kind of evidence added, each prior, the sum."""
+    found: dict[str, Any] = {}
+    for name, scores in (("lexical", evidence.lexical), ("vector", evidence.vector)):
+        ranks = sorted(scores, key=lambda c: (-scores[c], c))
+        chunk = hit.chunk
+        found[name] = (
+            {"rank": ranks.index(chunk) + 1, "score": round(scores[chunk], 4)} if chunk in scores else None
+        )
+    found["evidence"] = {
+        name: round(weight * value, 4)
+        for (name, weight), value in zip(fusion.WEIGHTS.items(), hit.evidence, strict=False)
+        if value
+    }
+    found["priors"] = {name: round(value, 4) for name, value in hit.priors if value}
+    found["fused"] = round(hit.raw, 4)
+    return found
+
+
+def resolve_at(repo: Repository, text: str, now: datetime) -> str:
+    """The commit of `--at REV|DATE`. A revision wins; a date means the last commit of HEAD's first parents by then.
+
+    DATE is YYYY-MM-DD[THH:MM[Z]], the end of that day where no time is given, in the local zone.
+    """
+    from gitmem.errors import UnknownRevision
+
+    try:
+        return repo.resolve(text)
+    except UnknownRevision:
+        try:
+            when = datetime.fromisoformat(text)
+        except ValueError:
+            raise
+    if len(text) <= 10:
+        when = when.replace(hour=23, minute=59, second=59, microsecond=999999)
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=now.tzinfo)
+    if (head := repo.head()) is None:
+        raise UsageError("there is no commit yet")
+    for commit in repo.log([head], first_parent=True):
+        if commit.commit_date <= when:
+            return commit.oid
+    raise UnknownRevision(f"there is no commit at or before {text}", "git log --first-parent shows the dates")
+
+
+__all__ = ["Answer", "Filters", "Lane", "Query", "cut_terms", "resolve_at", "search", "settings_in_force"]
