@@ -9,12 +9,14 @@ are R@5, share of relevant lines in 500/1000/2000 tokens, Korean hit@1, hit@5. d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import accumulate
 from math import log, sqrt
 from operator import mul, sub
 from typing import NamedTuple
 
+from gitmem.errors import UsageError
 from gitmem.lines import ASKS, DIMS, HAN_KANA, HANGUL, HEADING, LENGTH, NUMBER, TIME, Packed
 from gitmem.question import Question
 
@@ -300,6 +302,53 @@ def _impute(evidence: dict[str, list[float]], flags: list[int], question: Questi
                 name = f"lexical{size}"
                 evidence[name][at] = max(evidence[name][at], IMPUTED * evidence[f"vector{size}"][at])
             evidence["cover2"][at] = max(evidence["cover2"][at], IMPUTED * evidence["vector2"][at])
+
+
+@contextmanager
+def overridden(settings: Mapping[str, float]) -> Iterator[None]:
+    """Other values for some constants while measuring (`git mem eval --ab`); a search never calls this."""
+    saved = {name: globals()[name] for name in NUMBERS}
+    weights, priors = dict(WEIGHTS), dict(PRIORS)
+    try:
+        for name, value in settings.items():
+            if name in WEIGHTS:
+                WEIGHTS[name] = value
+            elif name in PRIORS:
+                PRIORS[name] = value
+            else:
+                globals()[name.upper()] = type(saved[name.upper()])(value)
+        yield
+    finally:
+        globals().update(saved)
+        WEIGHTS.update(weights)
+        PRIORS.update(priors)
+
+
+NUMBERS = ("K1", "B", "POOL", "REACH", "COHERENCE", "IMPUTED", "JOIN", "JOINED", "SHORT", "READ", "LINE_WORDS")
+
+
+def variants(texts: Sequence[str]) -> list[tuple[str, dict[str, float]]]:
+    """`key=v1,v2` as named settings to compare, every combination; one without a name where there is none.
+
+    Raises UsageError for a key that is no weight, prior or constant of this module.
+    """
+    found: list[tuple[str, dict[str, float]]] = [("", {})]
+    for text in texts:
+        key, _, values = text.partition("=")
+        known = key in WEIGHTS or key in PRIORS or key.upper() in NUMBERS
+        try:
+            numbers = [float(value) for value in values.split(",")]
+        except ValueError:
+            known = False
+        if not known:
+            keys = ", ".join([*WEIGHTS, *PRIORS, *(name.lower() for name in NUMBERS)])
+            raise UsageError(f"'{text}' is no setting", f"KEY=V1,V2 with a KEY of {keys}")
+        found = [
+            (f"{name} {key}={number:g}".strip(), {**settings, key: number})
+            for name, settings in found
+            for number in numbers
+        ]
+    return found
 
 
 __all__ = ["DIMS", "POOL", "REACH", "WEIGHTS", "Line", "Strip", "idf", "score_lines"]

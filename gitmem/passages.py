@@ -1,4 +1,4 @@
-"""From scored lines to hits: reads the text, judges what is expired, adds the priors, joins neighbours, collapses twins.
+"""From scored lines to hits: reads the text, judges expiry, adds the priors, joins neighbours, collapses twins.
 
 The text is that of the blob or the work-tree file the index names, checked by its hash: a damaged index can lose a
 hit, never invent one. A fenced block is never cut. Never ranks by anything that is not in `fusion`.
@@ -164,7 +164,8 @@ class Passages:
         ]
         if not self.filters.narrow:
             ranked = ranked[: fusion.READ]
-        self._read((self.strips[n].path, self.strips[n].oid) for n in dict.fromkeys(self.lines[a].strip for a in ranked))
+        numbers = dict.fromkeys(self.lines[at].strip for at in ranked)
+        self._read((self.strips[number].path, self.strips[number].oid) for number in numbers)
         self._gather_superseded()
         top = max((self.lines[at].score for at in ranked), default=0.0)
         scale = max(top, fusion.FULL)
@@ -177,7 +178,7 @@ class Passages:
         return found
 
     def _gather_superseded(self) -> None:
-        ids = set()
+        ids: set[str] = set()
         for file in self.files.values():
             if file is not None and file.kind is Kind.MEMORY:
                 for line in file.lines:
@@ -275,7 +276,7 @@ class Passages:
             while trail and trail[-1][1] >= level:
                 trail.pop()
             trail.append((number, level))
-        texts = [file.lines[n - 1].strip().lstrip("#").strip().rstrip("#").strip() for n, _ in trail if n <= len(file.lines)]
+        texts = [file.lines[n - 1].strip().strip("#").strip() for n, _ in trail if n <= len(file.lines)]
         return " > ".join(text for text in texts if text)
 
     # -- joining ---------------------------------------------------------------------------------------------
@@ -304,9 +305,8 @@ class Passages:
             if any(_twins(words, other) for other in kept):
                 continue
             kept.append(words)
-            if budget and tokens + len(hit.text) / 4 > budget:
-                if hits:
-                    break
+            if hits and budget and tokens + len(hit.text) / 4 > budget:
+                break
             tokens += len(hit.text) / 4
             hits.append(hit)
             if len(hits) == limit:
@@ -331,9 +331,9 @@ class Passages:
                 ):
                     continue
                 answers = at == members[-1].at + 1 and members[-1].line.flags & ASKS and size < fusion.SHORT
-                if other.score >= centre.score - slack or answers or size < fusion.SHORT:
-                    if best is None or other.score > best.score:
-                        best = other
+                near = other.score >= centre.score - slack or answers or size < fusion.SHORT
+                if near and (best is None or other.score > best.score):
+                    best = other
             if best is None:
                 break
             members = [best, *members] if best.at < members[0].at else [*members, best]
@@ -343,7 +343,7 @@ class Passages:
     def _hit(self, best: _Candidate, members: list[_Candidate]) -> Hit:
         file = best.file
         first, last = members[0].line.first, members[-1].line.last
-        text = "\n".join(parse_comment(line)[0] if line.endswith("-->") else line for line in file.lines[first - 1 : last])
+        text = "\n".join(_visible(line) for line in file.lines[first - 1 : last])
         row = self.index.blob_row(file.oid)
         if row is not None and row[1]:
             text = _without_secrets(file.lines, first, last)
@@ -434,9 +434,13 @@ def _without_secrets(lines: list[str], first: int, last: int) -> str:
 
     hidden = secret_lines("\n".join(lines))
     return "\n".join(
-        "[a line with a secret]" if number in hidden else parse_comment(lines[number - 1])[0]
+        "[a line with a secret]" if number in hidden else _visible(lines[number - 1])
         for number in range(first, last + 1)
     )
+
+
+def _visible(line: str) -> str:
+    return parse_comment(line)[0] if line.endswith("-->") else line
 
 
 def _twins(words: frozenset[str], other: frozenset[str]) -> bool:

@@ -179,9 +179,7 @@ def parse(text: str, today: date) -> Question:
         else:
             latin += len(token)
             stop = token.lower().replace("'", "").replace("’", "") in STOP
-            if len(parts) > 1 and _IDENTIFIER.match(token):
-                exact.add(parts[0])
-            elif _IDENTIFIER.match(token) and parts:
+            if (len(parts) > 1 and _IDENTIFIER.match(token)) or (_IDENTIFIER.match(token) and parts):
                 exact.add(parts[0])
         target = dropped if stop else found
         target.update(dict.fromkeys(parts))
@@ -236,9 +234,9 @@ def days(text: str, today: date) -> list[Days]:
             name = groups["month"].lower()
             month = int(name) if name.isdigit() else 1 + [m[:3] for m in MONTHS].index(name[:3])
             day = int(groups["day"] or groups.get("before") or 0)
-            if pattern is _NAMED and name in ("may", "march", "mar") and not (day or groups["year"]):
-                if not _PREPOSITION.search(text[: match.start()]):
-                    continue
+            verb = name in ("may", "march", "mar") and not (day or groups["year"])
+            if pattern is _NAMED and verb and not _PREPOSITION.search(text[: match.start()]):
+                continue
             if not 1 <= month <= 12 or day > 31:
                 continue
             year = int(groups["year"] or 0)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from gitmem.passages import Hit
     from gitmem.search import Answer
 
+RERANKED = 20  # hits a reranking model reads
+
 
 @click.command()
 @click.argument("query", nargs=-1, required=True)
@@ -82,7 +84,7 @@ def command(
         branches = tuple(sorted(refs, key=lambda ref: (ref[0] != current, ref[0])))
     asked = Query(
         text=" ".join(query),
-        limit=limit,
+        limit=max(limit, RERANKED) if rerank else limit,
         commit=resolve_at(repo, at, moment) if at else "",
         branches=branches,
         paths=paths,
@@ -99,9 +101,7 @@ def command(
     )
     answer = search(repo, config, asked, moment)
     if rerank:
-        from gitmem.rerank import reranked
-
-        answer = reranked(answer, rerank)
+        answer = _reranked(answer, rerank, limit)
     for note in answer.notes:
         say(f"note: {note}")
     if answer.stale:
@@ -115,6 +115,17 @@ def command(
         write(render(answer, asked.text, coloured(colour)))
         if not answer.hits:
             say(_hint(asked.text, bool(paths or types or tags or since or until or min_score), bool(at)))
+
+
+def _reranked(answer: Answer, spec: str, limit: int) -> Answer:
+    """The first hits in the order a reranking model gives them; their score is the model's."""
+    from dataclasses import replace
+
+    from gitmem.models.reranker import rerank
+
+    scores = rerank(spec, answer.query, [hit.text for hit in answer.hits])
+    order = sorted(range(len(scores)), key=lambda at: (-scores[at], at))[:limit]
+    return replace(answer, hits=tuple(replace(answer.hits[at], score=round(scores[at], 4)) for at in order))
 
 
 def as_value(answer: Answer) -> dict[str, Any]:

@@ -1,0 +1,122 @@
+"""`git mem eval`: how well search answers questions whose answers are known."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gitmem.commands._edge import json_option, now, open_here
+from gitmem.errors import Exit, GitMemError, UsageError
+from gitmem.output import escape, say, write, write_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gitmem.evaluate import Summary
+
+
+@click.command()
+@click.argument("qrels", type=click.Path(path_type=Path))
+@click.option("--at", default="", metavar="REV|DATE", help="Search memory as it was there or then.")
+@click.option("--lane", default="both", type=click.Choice(["both", "lexical", "vector"]), help="What to search by.")
+@click.option("--ab", "ab", multiple=True, metavar="KEY=V1,V2", help="Compare ranking settings; repeatable.")
+@click.option("--compare", default="", metavar="REV", help="The same questions at another commit, side by side.")
+@click.option("--floor", "floor", multiple=True, metavar="FIGURE=X", help="Exit 1 below it, as in recall@5=0.9.")
+@json_option
+def command(
+    qrels: Path, at: str, lane: str, ab: tuple[str, ...], compare: str, floor: tuple[str, ...], as_json: bool
+) -> int:
+    """Ask every question of QRELS and report recall, precision and time, over all and by category.
+
+    QRELS has a JSON object a line: {"query", "category", "relevant": [{"path", "start_line", "end_line"}]}.
+
+    \b
+    recall@k   share of the relevant lines that the first k hits cover
+    hit@k      whether the first k hits cover any
+    share@N    share of the relevant lines within the first N tokens of text
+    """
+    from gitmem import evaluate, fusion
+    from gitmem.search import Lane, Query, resolve_at
+
+    wanted = evaluate.floors(floor)
+    try:
+        questions = evaluate.read(qrels.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise GitMemError(f"cannot read '{qrels}': {reason}") from None
+    variants = fusion.variants(ab)
+    if compare and ab:
+        raise UsageError("--compare and --ab do not go together")
+    repo, config = open_here()
+    moment = now()
+    query = Query("", commit=resolve_at(repo, at, moment) if at else "", lane=Lane(lane))
+    runs = []
+    columns: dict[str, Mapping[str, Summary]] = {}
+    if compare:
+        other = replace(query, commit=resolve_at(repo, compare, moment))
+        old = evaluate.run(repo, config, questions, other, moment, time.perf_counter)
+        columns[compare] = evaluate.summarise(old)
+    for name, settings in variants:
+        with fusion.overridden(settings):
+            runs.append(evaluate.run(repo, config, questions, query, moment, time.perf_counter))
+        columns[name or at or "now"] = evaluate.summarise(runs[-1])
+    gained, lost = evaluate.gained_and_lost(old, runs[0]) if compare else ([], [])
+    if as_json:
+        write_json(as_value(columns, gained, lost))
+    else:
+        write(render(columns))
+        for label, queries in (("gained", gained), ("lost", lost)):
+            for text in queries:
+                write(f"{label}: {escape(text)}\n")
+    summary = evaluate.summarise(runs[-1])["all"]
+    broken = [(name, value) for name, value in wanted if summary.figures[name] < value]
+    for name, value in broken:
+        say(f"{name} is {summary.figures[name]:.3f}, below {value:g}")
+    return Exit.FINDINGS if broken else Exit.DONE
+
+
+def as_value(columns: Mapping[str, Mapping[str, Summary]], gained: list[str], lost: list[str]) -> dict[str, Any]:
+    """The JSON of docs/json.md, "eval"."""
+    return {
+        "runs": [
+            {
+                "name": name,
+                "groups": [
+                    {
+                        "category": category,
+                        "questions": summary.questions,
+                        **{figure: round(value, 4) for figure, value in summary.figures.items()},
+                        "p50_ms": round(summary.p50, 1),
+                        "p95_ms": round(summary.p95, 1),
+                    }
+                    for category, summary in groups.items()
+                ],
+            }
+            for name, groups in columns.items()
+        ],
+        "gained": gained,
+        "lost": lost,
+    }
+
+
+def render(columns: Mapping[str, Mapping[str, Summary]]) -> str:
+    """A table a run; the categories are its rows."""
+    out = []
+    for name, groups in columns.items():
+        figures = list(next(iter(groups.values())).figures)
+        head = [f.replace("recall@", "R@").replace("share@", "T@") for f in figures]
+        width = max(len(category) for category in groups) + 1
+        if len(columns) > 1:
+            out.append(escape(name))
+        out.append(" " * width + "    n " + " ".join(f"{h:>6}" for h in head) + "   p50ms  p95ms")
+        for category, summary in groups.items():
+            cells = " ".join(f"{summary.figures[figure]:6.3f}" for figure in figures)
+            out.append(
+                f"{escape(category):<{width}}{summary.questions:>5} {cells} {summary.p50:7.1f}{summary.p95:7.1f}"
+            )
+        out.append("")
+    return "\n".join(out)
