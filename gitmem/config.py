@@ -33,6 +33,7 @@ class Config:
     # index and search
     auto_index: bool = _key(True, "Whether a search brings the index up to date first.")
     embedder: str = _key("static", "`static`, `gguf:<path>` or `http:<url>`.")
+    http_key_file: str = _key("", "File with the key for `http:` endpoints, sent as a bearer token.")
     chunk_size: int = _key(200, "Tokens of an indexed chunk, about.")
     chunk_overlap: int = _key(0, "Tokens a chunk repeats of the one before it.")
     # gate

@@ -200,6 +200,7 @@ class _Refresh:
         self.say = say
         self.work = Work()
         self.extra = config.memory_paths
+        self.names: dict[str, str] = {}  # oid -> a path it has, for the egress log
 
     # -- for a search ----------------------------------------------------------------------------------------
 
@@ -363,9 +364,11 @@ class _Refresh:
             if all(is_memory(c.path, Layout()) == (kind(c.path) is not Kind.OTHER) for c in changes):
                 memory = [c for c in changes if is_memory(c.path, Layout())]
                 oids = [c.new_oid for c in memory if c.status != "D" and c.new_mode in (0o100644, 0o100755)]
+                self.names.update({c.new_oid: c.path for c in memory})
                 if len(memory) == len(changes) or not any(c.path.endswith(".md") for c in changes if c not in memory):
                     return self._objects(writer, oids)
         files, _ = tree_files(self.repo, tree, self.extra)
+        self.names.update({oid: path for path, oid in files.items()})
         return self._objects(writer, files.values())
 
     inside = False
@@ -379,6 +382,7 @@ class _Refresh:
 
     def _tree(self, writer: Writer, key: str, tree: str) -> None:
         files, layout = tree_files(self.repo, tree, self.extra)
+        self.names.update({oid: path for path, oid in files.items()})
         if not self._objects(writer, files.values()):
             return
         rows = [EntryRow(path, oid, int(in_default_corpus(path, layout))) for path, oid in files.items()]
@@ -446,6 +450,7 @@ class _Refresh:
                 rows.append(EntryRow(path, oid, corpus, looks))
                 texts[oid] = data
         missing = set(writer.missing(row.oid for row in rows if row.oid))
+        self.names.update({row.oid: row.path for row in rows})
         by_oid = [(oid, texts[oid]) for oid in texts if oid in missing]
         waiting = {row.path: row for row in rows}
         ready_now = [row for row in rows if row.oid not in missing]
@@ -533,7 +538,9 @@ class _Refresh:
                     fresh = writer.add_blobs(rows)
                     self.work.blobs += len(rows)
                     self.work.chunks += len(fresh)
-                    self._embed(writer, {number: (row.hash, row.text) for number, row in fresh.items()}, vectors)
+                    home = {chunk.hash: row.oid for row in rows for chunk in row.chunks}
+                    texts = {number: (row.hash, row.text, home[row.hash]) for number, row in fresh.items()}
+                    self._embed(writer, texts, vectors)
                     publish([row.oid for row in rows])
                 done += len(rows)
                 self.say(f"indexed {done} of {total} files")
@@ -555,11 +562,12 @@ class _Refresh:
         force = writer.in_force()
         try:
             if force is None:
-                self.embedder = open_embedder(self.config.embedder, self.config)
+                self.embedder = open_embedder(self.config.embedder, self.config, directory(self.repo))
+                dims = self.embedder.dims
                 with writer.writing():
-                    self.number = writer.embedder(self.embedder.id, self.config.embedder, self.embedder.dims)
+                    self.number = writer.embedder(self.embedder.id, self.config.embedder, dims)
                 return
-            made = open_in_force(force[1], self.config)
+            made = open_in_force(force[1], self.config, directory(self.repo))
             if made is not None and made.id == force[0]:
                 self.embedder = made
                 self.number = writer.embedder_number(force[0])
@@ -569,9 +577,9 @@ class _Refresh:
             self.work.notes.append(f"no vectors: {error}")
 
     def _embed(
-        self, writer: Writer, fresh: Mapping[int, tuple[bytes, str]], made: Mapping[bytes, tuple[bytes, bytes]]
+        self, writer: Writer, fresh: Mapping[int, tuple[bytes, str, str]], made: Mapping[bytes, tuple[bytes, bytes]]
     ) -> None:
-        """Vectors for chunks that have none: those a child made, the rest here."""
+        """Vectors for chunks (hash, text, blob) that have none: those a child made, the rest here."""
         if self.embedder is None or not fresh:
             return
         from gitmem.db.values import bits, int8
@@ -581,6 +589,8 @@ class _Refresh:
         rest = [number for number in wanted if fresh[number][0] not in made]
         if rest:
             try:
+                if hasattr(self.embedder, "origins"):
+                    self.embedder.origins = [(self.names.get(fresh[n][2], ""), fresh[n][2]) for n in rest]
                 vectors = self.embedder.embed([fresh[number][1] for number in rest])
             except ModelUnavailable as error:
                 self.work.notes.append(f"no vectors: {error.message}")
@@ -594,12 +604,16 @@ class _Refresh:
         """Make the configured embedder's vectors for every chunk that lacks them; then put it in force."""
         from gitmem.embedders import open_embedder
 
+        if self.config.embedder == "static" and self.embedder is None:
+            return  # said already: there is no table
         with suppress(ImportError):
-            wanted = open_embedder(self.config.embedder, self.config)
+            wanted = open_embedder(self.config.embedder, self.config, directory(self.repo))
+            dims = wanted.dims
             with writer.writing():
-                number = writer.embedder(wanted.id, self.config.embedder, wanted.dims)
+                number = writer.embedder(wanted.id, self.config.embedder, dims)
             lacking = writer.blobs_without_vectors(number)
             if lacking:
+                self.names.update({oid: path for path, oid in self._all_names(writer)})
                 self.embedder, self.number = wanted, number
                 self._fill(writer, lacking)
                 if writer.blobs_without_vectors(number):
@@ -613,14 +627,20 @@ class _Refresh:
 
         for batch in _batches(self._contents(writer, oids)):
             rows = [digest(oid, data, self.cut) for oid, data in batch]
-            texts: dict[int, tuple[bytes, str]] = {}
+            texts: dict[int, tuple[bytes, str, str]] = {}
             for row in rows:
                 chunks = writer.chunks_of(row.oid)
                 if len(chunks) == len(row.chunks):
-                    texts.update({n: (c.hash, c.text) for n, c in zip(chunks, row.chunks, strict=True)})
+                    texts.update({n: (c.hash, c.text, row.oid) for n, c in zip(chunks, row.chunks, strict=True)})
             with writer.writing():
                 self._embed(writer, texts, {})
             self.say(f"{self.work.embedded} chunks embedded")
+
+    def _all_names(self, writer: Writer) -> Iterator[tuple[str, str]]:
+        keys = writer.keys()
+        for key in keys:
+            for path, (_, oid, _) in writer.recorded(key).items():
+                yield path, oid
 
     def _contents(self, writer: Writer, oids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         """Blobs from Git; those Git has not, from the work tree."""

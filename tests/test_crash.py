@@ -31,7 +31,7 @@ from gitmem import embedders, indexer
 from gitmem.config import Config
 from gitmem.git import open_repository
 from tests.words_embedder import WordsEmbedder
-embedders.open_embedder = lambda spec, config: WordsEmbedder()
+embedders.open_embedder = lambda spec, config, state=None: WordsEmbedder()
 indexer.BATCH = 3
 repo = open_repository(Path("."), os.environ)
 """
@@ -40,7 +40,7 @@ repo = open_repository(Path("."), os.environ)
 @pytest.fixture(autouse=True)
 def embedder(monkeypatch: pytest.MonkeyPatch) -> WordsEmbedder:
     made = WordsEmbedder()
-    monkeypatch.setattr(embedders, "open_embedder", lambda spec, config: made)
+    monkeypatch.setattr(embedders, "open_embedder", lambda spec, config, state=None: made)
     return made
 
 

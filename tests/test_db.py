@@ -27,7 +27,7 @@ CONFIG = Config()
 @pytest.fixture(autouse=True)
 def embedder(monkeypatch: pytest.MonkeyPatch) -> WordsEmbedder:
     made = WordsEmbedder()
-    monkeypatch.setattr(embedders, "open_embedder", lambda spec, config: made)
+    monkeypatch.setattr(embedders, "open_embedder", lambda spec, config, state=None: made)
     return made
 
 

@@ -27,7 +27,7 @@ CONFIG = Config(embedder="static")
 def embedder(monkeypatch: pytest.MonkeyPatch) -> WordsEmbedder:
     """Stands where the static table does, and counts."""
     made = WordsEmbedder()
-    monkeypatch.setattr(embedders, "open_embedder", lambda spec, config: made)
+    monkeypatch.setattr(embedders, "open_embedder", lambda spec, config, state=None: made)
     return made
 
 
@@ -340,7 +340,7 @@ def test_changing_embedder_keeps_the_old_vectors_until_the_new_set_is_complete(
     indexer.refresh(opened, CONFIG)
     other = WordsEmbedder("other")
     monkeypatch.setattr(
-        embedders, "open_embedder", lambda spec, config: embedder if spec == "static" else other
+        embedders, "open_embedder", lambda spec, config, state=None: embedder if spec == "static" else other
     )
     new = Config(embedder="gguf:other")
     repo.write("memory/c.md", "- gamma\n")

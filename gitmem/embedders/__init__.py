@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Protocol
 
 from gitmem.config import Config
@@ -36,8 +37,12 @@ class Embedder(Protocol):
         """The vector of a question."""
 
 
-def open_embedder(spec: str, config: Config) -> Embedder:
-    """The embedder of a specification: `static`, `gguf:<path>`, `http:<url>`. Raises BadConfig, ModelUnavailable."""
+def open_embedder(spec: str, config: Config, state: Path | None = None) -> Embedder:
+    """The embedder of a specification: `static`, `gguf:<path>`, `http:<url>#<model>`.
+
+    `state` is the folder of the egress log; an `http:` embedder sends nothing without it. Raises BadConfig,
+    ModelUnavailable.
+    """
     name, _, rest = spec.partition(":")
     if name not in EMBEDDERS or (name != "static" and not rest) or (name == "static" and rest):
         raise BadConfig(
@@ -48,14 +53,16 @@ def open_embedder(spec: str, config: Config) -> Embedder:
         made: Embedder = module.StaticEmbedder()
     else:
         made = module.open(rest, config)
+        if hasattr(made, "state"):
+            made.state = state
     return made
 
 
-def open_in_force(spec: str, config: Config) -> Embedder | None:
+def open_in_force(spec: str, config: Config, state: Path | None = None) -> Embedder | None:
     """The embedder an index says its vectors are of; None for an endpoint the settings do not name (any more).
 
     The index is no authority on what may leave the machine: an `http:` embedder must be the configured one.
     """
     if spec.startswith("http:") and spec != config.embedder:
         return None
-    return open_embedder(spec, config)
+    return open_embedder(spec, config, state)
