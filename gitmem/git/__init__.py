@@ -7,9 +7,9 @@ from pathlib import Path
 
 from gitmem.git.binary import BinaryRepository, discover
 from gitmem.git.protocol import Repository
-from gitmem.git.write import init_repository
+from gitmem.git.write import fetch_mirror, init_repository
 
-__all__ = ["Repository", "discover", "init_repository", "open_repository"]
+__all__ = ["Repository", "discover", "fetch_mirror", "init_repository", "open_repository"]
 
 
 def open_repository(start: Path, environ: Mapping[str, str]) -> Repository:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 
 from gitmem.errors import GitFailed, GitMemError
@@ -113,3 +114,38 @@ def stage_bytes(repo: Repository, path: str, data: bytes, mode: int) -> str:
     oid = done.stdout.decode().strip()
     run_git(repo, ["update-index", "-z", "--index-info"], input=f"{mode:o} {oid}\t{path}\0")
     return oid
+
+
+def fetch_mirror(url: str, folder: Path, environ: Mapping[str, str], now: datetime, fresh_hours: float) -> float:
+    """Make or refresh a bare clone of `url` in `folder`; its age in hours. A copy that is there is used offline.
+
+    Raises GitFailed when there is no copy and none can be made. Nothing of a remote is run: no submodules, no filters
+    (a bare clone has no work tree). `url` comes from the user's own configuration.
+    """
+    stamp = folder / "gitmem-fetched"
+    env = {name: value for name, value in environ.items() if name not in HOOK_VIEW}
+    env.update(GIT_TERMINAL_PROMPT="0", LC_ALL="C.UTF-8")
+    try:
+        age = (now.timestamp() - stamp.stat().st_mtime) / 3600
+    except FileNotFoundError:
+        age = float("inf")
+    if age < fresh_hours:
+        return max(0.0, age)
+    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if (folder / "HEAD").exists():
+        refs = "+refs/heads/*:refs/heads/*"
+        command = ["git", "-C", str(folder), "fetch", "--quiet", "--prune", "--tags", "origin", refs]
+    else:
+        command = ["git", "clone", "--quiet", "--bare", "--", url, str(folder)]
+    try:
+        done = subprocess.run(command, capture_output=True, env=env, check=False, timeout=60, stdin=subprocess.DEVNULL)
+        failed = first_line(os.fsdecode(done.stderr)) if done.returncode else ""
+    except subprocess.TimeoutExpired:
+        failed = "no answer within a minute"
+    if failed:
+        if age == float("inf"):
+            raise GitFailed(f"cannot fetch '{url}': {failed}", "check the address, or work without it")
+        return age
+    stamp.touch()
+    os.utime(stamp, (now.timestamp(), now.timestamp()))
+    return 0.0

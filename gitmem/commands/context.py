@@ -1,0 +1,131 @@
+"""`git mem context`: one block of memory for a model."""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import click
+
+from gitmem.commands._edge import json_option, now, open_here
+from gitmem.config import Config
+from gitmem.context import Context, Request, as_value, assemble
+from gitmem.errors import GitMemError, UsageError
+from gitmem.git import Repository
+from gitmem.layers import Layer, Weights
+from gitmem.output import say, write, write_json
+
+PLACE = re.compile(r"^(.+?)(?::(\d+)(?:-(\d+))?)?$")
+
+
+@click.command()
+@click.argument("prompt", nargs=-1)
+@click.option("--budget", type=int, default=None, help="Tokens of the whole (mem.contextBudget).")
+@click.option("--for", "subjects", multiple=True, metavar="PATH", help="Rules for this path or name; `*` for all.")
+@click.option("--staged", is_flag=True, help="Rules for the files that are staged.")
+@click.option("--transcript", type=click.Path(path_type=Path), help="A session: its recent turns and their summary.")
+@click.option("--include", multiple=True, metavar="PATH:A-B", help="These lines first; repeatable.")
+@click.option("--loaded", multiple=True, metavar="PATH", help="An instruction file the host loads itself; repeatable.")
+@click.option("--exclude-layer", "no_layers", multiple=True, type=click.Choice(list(Layer)), help="Leave a layer out.")
+@click.option("--exclude-path", "no_paths", multiple=True, metavar="GLOB", help="Leave files out; repeatable.")
+@click.option("--exclude-agent", "no_agents", multiple=True, metavar="NAME", help="Leave an agent's logs out.")
+@click.option("--at", "at", default="", metavar="REV|DATE", help="Memory as it was there or then.")
+@click.option(
+    "--max-characters", type=click.IntRange(0), default=0, help="Hard limit of the text; 6000 is a common one."
+)
+@click.option(
+    "--max-age", type=click.IntRange(1), default=3600, show_default=True, help="Seconds the result may be used."
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would be in it and what each part takes.")
+@json_option
+def command(
+    prompt: tuple[str, ...], budget: int | None, subjects: tuple[str, ...], staged: bool, transcript: Path | None,
+    include: tuple[str, ...], loaded: tuple[str, ...], no_layers: tuple[str, ...], no_paths: tuple[str, ...],
+    no_agents: tuple[str, ...], at: str, max_characters: int, max_age: int, dry_run: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Assemble what a model should know for PROMPT, within a budget of tokens.
+
+    Pinned instructions and facts, the session's recent turns, rules for the files in hand, procedures the prompt asks
+    for, MEMORY.md, notes, episodes and the last days' logs; the most relevant first, each quoted as data.
+    """
+    repo, config = open_here()
+    if staged:
+        subjects += tuple(change.path for change in repo.staged_changes())
+    request = request_of(
+        config, " ".join(prompt), budget=budget, subjects=subjects, transcript=transcript,
+        include=tuple(place(value) for value in include), loaded=loaded, without_layers=frozenset(no_layers),
+        without_paths=no_paths, without_agents=no_agents, characters=max_characters,
+    )  # fmt: skip
+    made = build(repo, config, request, now(), at)
+    if as_json:
+        until = made.assembled_at + timedelta(seconds=max_age)
+        write_json({**as_value(made), "fresh_until": until.isoformat()})
+        return
+    for limit in made.limits:
+        say(f"git mem: {limit}")
+    for scope in made.scopes:
+        if scope.error or scope.note:
+            say(f"git mem: scope {scope.name}: {scope.error or scope.note}")
+    if dry_run:
+        for part in made.parts:
+            where = f"{part.path}:{part.start_line}" if part.path else ""
+            write(f"{part.relevance:.2f}  {part.tokens:>5}  {part.layer.value:<9}  {_plain(where or part.label)}\n")
+        write(f"{made.tokens} tokens of {made.budget}\n")
+    elif made.text:
+        write(made.text + "\n")
+
+
+def _plain(text: str) -> str:
+    from gitmem.output import escape
+
+    return escape(text, keep="")
+
+
+def place(value: str) -> tuple[str, int, int]:
+    """`PATH:A-B` as (path, first, last); last 0 for the end of the file."""
+    match = PLACE.match(value)
+    if match is None:
+        raise UsageError(f"'{value}' is no place", "--include PATH:A-B")
+    first = int(match.group(2) or 1)
+    last = int(match.group(3) or (first if match.group(2) else 0))
+    return match.group(1), max(1, first), last
+
+
+def request_of(
+    config: Config, prompt: str, *, budget: int | None = None, transcript: Path | None = None, **more: object
+) -> Request:
+    """A request with the settings in force. Raises GitMemError for a transcript that cannot be read."""
+    found = None
+    if transcript is not None:
+        from gitmem.transcript import parse
+
+        try:
+            found = parse(transcript.read_bytes())
+        except OSError as error:
+            raise GitMemError(f"cannot read '{transcript}': {error.strerror}") from None
+    weights = Weights(
+        config.context_similarity, config.context_recency, config.context_importance, config.context_decay
+    )
+    more["without_layers"] = frozenset(more.get("without_layers") or ()) | frozenset(config.without_layers)  # type: ignore[call-overload]
+    return Request(
+        prompt=prompt, budget=config.context_budget if budget is None else budget, pinned_budget=config.context_pinned,
+        turn_budget=config.context_turns, facts=min(config.context_facts, 200), episodes=config.context_episodes,
+        transcript=found, weights=weights, **more,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def build(repo: Repository, config: Config, request: Request, when: datetime, at: str = "") -> Context:
+    """The context of all scopes: organisation, person, project."""
+    from gitmem import scopes
+    from gitmem.search import resolve_at
+
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "git-mem"
+    beside, opened = scopes.beside(config, os.environ, cache, when)
+    try:
+        commit = resolve_at(repo, at, when) if at else ""
+        return assemble([*beside, scopes.project(repo, config, when, commit=commit)], request, when)
+    finally:
+        for other in opened:
+            other.close()

@@ -1,0 +1,123 @@
+"""The memories a context draws on: the organisation's, the person's, this project's. Broad to narrow.
+
+Another memory is another Git repository: a path or a URL with a pinned ref, named in the user's own configuration. A
+URL is kept as a bare clone in the cache folder and used offline, with its age. Read only; a scope that cannot be
+loaded is a scope with an `error`, never an exception.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import date, datetime
+from pathlib import Path
+
+from gitmem import search as searching
+from gitmem.config import Config
+from gitmem.context import Scope
+from gitmem.document import LIMIT, Document, parse
+from gitmem.errors import GitMemError, OutsideRepository
+from gitmem.files import is_memory, layout_of
+from gitmem.git import Repository, fetch_mirror, open_repository
+from gitmem.layers import Hit
+from gitmem.types import EXECUTABLE, REGULAR
+from gitmem.worktree import read_bytes
+
+RECALL = 24  # hits a scope is asked for
+FRESH_HOURS = 24  # a mirror younger than this is not fetched again
+
+
+def project(repo: Repository, config: Config, now: datetime, name: str = "project", commit: str = "") -> Scope:
+    """This repository: the work tree, or `commit`."""
+    head = commit or repo.head() or ""
+    if commit or repo.root is None:
+        return _of_commit(repo, config, now, name, head) if head else Scope(name)
+    root = repo.root
+    known = {entry.path for entry in repo.staged() if entry.mode in (REGULAR, EXECUTABLE)} | set(repo.untracked())
+    layout = layout_of(known, config.memory_paths)
+    paths = tuple(sorted(path for path in known if is_memory(path, layout)))
+    cache: dict[str, Document | None] = {}
+
+    def read(path: str) -> Document | None:
+        if path not in cache:
+            try:
+                cache[path] = parse(read_bytes(root, path, LIMIT + 1), path)
+            except (OSError, OutsideRepository):
+                cache[path] = None
+        return cache[path]
+
+    return Scope(name, paths, read, lambda asked: recall(repo, config, asked, now, ""), commit=head)
+
+
+def _of_commit(repo: Repository, config: Config, now: datetime, name: str, commit: str, note: str = "") -> Scope:
+    entries = {e.path: e.oid for e in repo.entries(commit) if e.mode in (REGULAR, EXECUTABLE)}
+    layout = layout_of(entries, config.memory_paths)
+    paths = tuple(sorted(path for path in entries if is_memory(path, layout)))
+    sizes = repo.sizes([entries[path] for path in paths])
+
+    def read(path: str) -> Document | None:
+        oid = entries.get(path)
+        if oid is None or sizes.get(oid, LIMIT + 1) > LIMIT:
+            return None
+        return parse(repo.read(oid), path)
+
+    return Scope(name, paths, read, lambda asked: recall(repo, config, asked, now, commit), note=note, commit=commit)
+
+
+def recall(repo: Repository, config: Config, asked: str, now: datetime, commit: str) -> list[Hit]:
+    """The hits of a search as a layer wants them."""
+    answer = searching.search(repo, config, searching.Query(asked, limit=RECALL, commit=commit), now)
+    return [
+        Hit(
+            path=hit.path, start_line=hit.start_line, end_line=hit.end_line, heading=hit.heading, text=hit.text,
+            score=hit.score, day=_day(hit.date),
+        )
+        for hit in answer.hits
+    ]  # fmt: skip
+
+
+def _day(text: str | None) -> date | None:
+    try:
+        return date.fromisoformat((text or "")[:10])
+    except ValueError:
+        return None
+
+
+def beside(
+    config: Config, environ: Mapping[str, str], cache: Path, now: datetime
+) -> tuple[list[Scope], list[Repository]]:
+    """The organisation's and the person's memory, as configured, and the repositories to close afterwards."""
+    scopes: list[Scope] = []
+    opened: list[Repository] = []
+    for name, where in (("organisation", config.organisation), ("user", config.personal)):
+        if not where:
+            continue
+        try:
+            scope, repo = _open(name, where, config, environ, cache, now)
+            scopes.append(scope)
+            opened.append(repo)
+        except (GitMemError, OSError) as error:
+            why = error.message if isinstance(error, GitMemError) else str(error.strerror)
+            scopes.append(Scope(name, error=why))
+    return scopes, opened
+
+
+def _open(
+    name: str, where: str, config: Config, environ: Mapping[str, str], cache: Path, now: datetime
+) -> tuple[Scope, Repository]:
+    place, _, ref = where.partition("#")
+    note = ""
+    # A repository named here is not the one Git's hook variables speak of.
+    clean = {key: value for key, value in environ.items() if key not in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")}
+    if "://" in place or (":" in place and not Path(place).exists()):
+        folder = cache / hashlib.sha256(place.encode()).hexdigest()[:24]
+        age = fetch_mirror(place, folder, clean, now, FRESH_HOURS)
+        note = f"last copy, {age:.0f} hours old" if age > FRESH_HOURS else ""
+        place = str(folder)
+    repo = open_repository(Path(place).expanduser(), clean)
+    try:
+        commit = repo.resolve(ref or "HEAD")
+        return _of_commit(repo, config, now, name, commit, note), repo
+    except GitMemError:
+        repo.close()
+        raise
