@@ -83,7 +83,9 @@ def with_hooks(path: str, text: str, *, remove: bool = False) -> Change:
 
 def _is_ours(group: Any) -> bool:
     hooks = group.get("hooks") if isinstance(group, dict) else None
-    return bool(hooks) and all(str(h.get("command", "")).startswith(OURS) for h in hooks if isinstance(h, dict))
+    if not isinstance(hooks, list) or not hooks:
+        return False
+    return all(isinstance(hook, dict) and str(hook.get("command", "")).startswith(OURS) for hook in hooks)
 
 
 START, END = "# >>> git-mem >>>", "# <<< git-mem <<<"

@@ -197,7 +197,7 @@ def explainer(folder: Path) -> Callable[..., Why]:
         from gitmem.provenance import why
 
         with memory(folder) as (repo, _):
-            value = as_value(why(repo, path, line))
+            value: dict[str, Any] = as_value(why(repo, path, line))
             sources = [{**s, "text": fence(str(s.get("text") or ""), str(s["path"]))} for s in value["sources"]]
             return Why(
                 path=path, line=line, text=fence(str(value["text"]), path, line, line), sources=sources,

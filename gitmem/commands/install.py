@@ -9,9 +9,11 @@ import click
 
 from gitmem import driver
 from gitmem import install as hooks
+from gitmem.commands._agent import register
 from gitmem.commands._edge import open_here
 from gitmem.git import Repository
 from gitmem.git.write import run_git
+from gitmem.hosts import HOSTS
 from gitmem.output import escape, write, write_json
 
 
@@ -23,14 +25,20 @@ from gitmem.output import escape, write, write_json
     help="After a commit that changed a daily log, promote: staged, on a branch (when no value is given) or committed.",
 )  # fmt: skip
 @click.option("--server", is_flag=True, help="pre-receive instead: for the repository people push to.")
+@click.option("--agent", type=click.Choice(list(HOSTS)), help="Register with an agent's host instead: MCP and hooks.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md).")
-def command(dry_run: bool, refresh_only: bool, promote: str | None, server: bool, as_json: bool) -> None:
+def command(
+    dry_run: bool, refresh_only: bool, promote: str | None, server: bool, agent: str | None, as_json: bool
+) -> None:
     """Add our lines to this repository's Git hooks, and have Git merge memory fact by fact.
 
     Hooks that are there keep running; `git mem uninstall` restores them byte for byte. core.hooksPath is respected;
     all work trees share the hooks. Installing again updates.
     """
     repo, _ = open_here()
+    if agent:
+        register(repo, agent, dry_run=dry_run, as_json=as_json)
+        return
     folder = hooks_folder(repo)
     names = hooks.SERVER if server else hooks.REFRESH if refresh_only else hooks.HOOKS
     steps = hooks.install(folder, sys.executable, names, promote or promoted(folder), dry=dry_run)

@@ -163,6 +163,34 @@ def put(data: bytes, source: Path, target: Path | None, in_place: bool) -> None:
         raise GitMemError(f"cannot write '{place}': {error.strerror}") from None
 
 
+@command.command("start")
+@agent_option
+@json_option
+def start_command(agent: str, as_json: bool) -> None:
+    """Print the context of a new session, and what the last one left open."""
+    from gitmem.commands._hosthook import checkpoint
+    from gitmem.commands.context import build, request_of
+    from gitmem.context import as_value
+
+    repo, config = open_here({"agent": agent} if agent else None)
+    when = now()
+    made = build(repo, config, request_of(config, ""), when)
+    left = checkpoint(repo, when)
+    if as_json:
+        write_json({**as_value(made), "checkpoint": left or None})
+    else:
+        write("\n".join(text for text in (made.text, left) if text) + "\n")
+
+
+@command.command("hook")
+@click.argument("event", type=click.Choice(["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"]))
+def hook_command(event: str) -> None:
+    """Handle EVENT of an agent's host, from its JSON on standard input; always exit 0."""
+    from gitmem.commands._hosthook import handle
+
+    handle(event)
+
+
 # -- working values --------------------------------------------------------------------------------------------
 
 

@@ -8,19 +8,25 @@ import click
 
 from gitmem import driver
 from gitmem import install as hooks
+from gitmem.commands._agent import register
 from gitmem.commands._edge import open_here
 from gitmem.commands.install import hooks_folder, show
 from gitmem.errors import GitMemError
+from gitmem.hosts import HOSTS
 from gitmem.output import say
 
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @click.option("--purge", is_flag=True, help="Remove the search index and all other state of ours as well.")
+@click.option("--agent", type=click.Choice(list(HOSTS)), help="Leave an agent's host instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md).")
-def command(dry_run: bool, purge: bool, as_json: bool) -> None:
+def command(dry_run: bool, purge: bool, agent: str | None, as_json: bool) -> None:
     """Restore the hooks byte for byte and take the merge driver out. Memory files and history stay as they are."""
     repo, _ = open_here()
+    if agent:
+        register(repo, agent, dry_run=dry_run, as_json=as_json, remove=True)
+        return
     folder = hooks_folder(repo)
     steps = hooks.uninstall(folder, dry=dry_run)
     state = repo.common_dir / "gitmem"
