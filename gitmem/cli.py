@@ -101,9 +101,10 @@ def run(argv: list[str] | None = None) -> int:
         if error.hint:
             _say(f"hint: {error.hint}")
         return error.exit_code
-    except BrokenPipeError:
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - the reader left; nothing more to say
-        return Exit.DONE
+    except (BrokenPipeError, SystemExit):
+        # The reader left (click turns that into SystemExit): end as a process that SIGPIPE ended, never as success.
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - nothing more to say
+        return 128 + 13
     except Exception as error:  # noqa: BLE001 - the one place where a bug becomes exit 4
         from gitmem.output import write_crash_log
 

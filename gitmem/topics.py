@@ -36,7 +36,13 @@ def topics(texts: Iterable[str]) -> list[str]:
                 key = stems[0] if bare.isascii() else bare
                 counts[key] += 1
                 spelling.setdefault(key, bare)
-    ranked = sorted(counts, key=lambda key: (-counts[key] * min(len(spelling[key]), 8), key))
+
+    def weight(key: str) -> float:
+        # A syllable of Hangul or Han says about as much as three letters.
+        length = len(spelling[key]) * (1 if spelling[key].isascii() else 3)
+        return counts[key] * min(length, 8)
+
+    ranked = sorted(counts, key=lambda key: (-weight(key), key))
     return [spelling[key] for key in ranked]
 
 

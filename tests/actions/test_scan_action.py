@@ -26,8 +26,8 @@ def test_a_secret_added_and_removed_again_inside_the_range_fails_and_is_never_sh
     head = stage.push("change")
     done = stage.run("scan", stage.pull_request(base, head, fork=True), token="", inputs={"sarif": "out.sarif"})
     assert done.status == "failure" and done.outputs["result"] == "failed"
-    (annotation,) = [a for a in done.annotations if a[0] == "error"]
-    assert annotation[1]["file"] == "memory/2026-02-06.md" and annotation[1]["line"] == "3"
+    (annotation,) = [a for a in done.annotations if "github" in a[1]["title"]]
+    assert annotation[0] == "error" and annotation[1]["file"] == "memory/2026-02-06.md" and annotation[1]["line"] == "3"
     sarif = (stage.checkout.path / "out.sarif").read_text()
     assert json.loads(sarif)["version"] == "2.1.0" and "rotate" in done.summary
     for text in (done.log, done.summary, sarif):
