@@ -94,6 +94,7 @@ _IP_PAIR = re.compile(
     r"\d{1,3}(?:\.\d{1,3}){3}\)?[^\n]{0,24}?[( ,:](?P<user>[A-Za-z][\w.-]{1,20})/(?P<value"
     r">[!-~]{6,40})"
 )
+_LINK = re.compile(r"[\w./-]+\.md(?:#L\d+(?:-L\d+)?)?[,.;)]?")  # `memory/2026-02-05.md#L12`, as our commits name lines
 _CELL = re.compile(r"[^|\n]*")
 _USER_CELL = re.compile(r"^`?[A-Za-z][A-Za-z0-9_.@-]{1,40}`?$")
 _COMMAND = re.compile(
@@ -273,7 +274,7 @@ def _pairs(text: str, low: str) -> Iterator[tuple[str, int, int]]:
             end, _ = _end(text, start, match.end("value"), "")
             value = text[start:end]
             known = _USERS.match(match.group("user")) is not None or _LOGIN.search(_line(low, start)) is not None
-            if looks_chosen(value, known):
+            if looks_chosen(value, known) and not _LINK.fullmatch(value):
                 yield "user-password-pair", start, end
         for match in _IP_PAIR.finditer(text):
             start = match.start("value")
