@@ -56,6 +56,11 @@ class Config:
     )
     # promotion
     model: str = _key("rules", "`rules`, `gguf:<path>` or `http:<url>`.")
+    model_name: str = _key("", "Name the endpoint of `http:<url>` knows its model by.")
+    model_seconds: int = _key(
+        300, "Seconds a run of a promotion model may take.", tracked="promote.seconds", tighten="min"
+    )
+    model_tokens: int = _key(20_000, "Tokens a run may let a model write.", tracked="promote.tokens", tighten="min")
     max_facts: int = _key(20, "Facts a run of `promote` may add.", tracked="promote.max-facts", tighten="min")
     memory_lines: int = _key(200, "Budget of MEMORY.md in lines.", tracked="promote.memory-lines", tighten="min")
     # origin of each value that is not the default, and what was refused

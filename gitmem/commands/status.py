@@ -18,11 +18,13 @@ def command(as_json: bool) -> None:
     Looks only: nothing is brought up to date. Lines in which a secret was found are counted, never indexed.
     """
     from gitmem import doctor
+    from gitmem.commands._background import told
+    from gitmem.promote import last_run
 
     repo, config = open_here()
     found = doctor.status(repo, config)
     if as_json:
-        write_json(asdict(found))
+        write_json({**asdict(found), "promotion": last_run(repo.common_dir) or None})
         return
     lines = []
     if not found.exists:
@@ -39,6 +41,9 @@ def command(as_json: bool) -> None:
         lines.append(f"branches  {len(found.branches)}, {rest}")
         if found.secret_lines:
             lines.append(f"secrets   {found.secret_lines} lines are not indexed")
+    promoted = told(repo.common_dir)
+    if promoted:
+        lines.append(f"promotion {promoted}")
     for odd in found.odd:
         lines.append(f"! {odd.path}: {odd.reason}" + (f"\n    {odd.hint}" if odd.hint else ""))
     write("\n".join(escape(line) for line in lines) + "\n")

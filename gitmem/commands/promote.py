@@ -1,0 +1,175 @@
+"""`git mem promote`: facts from committed daily logs into MEMORY.md, each with its source."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gitmem.commands._edge import json_option, now, open_here
+from gitmem.errors import UsageError
+from gitmem.output import escape, write, write_json
+
+if TYPE_CHECKING:
+    from gitmem.config import Config
+    from gitmem.git import Repository
+    from gitmem.plan import Refused
+    from gitmem.promote import Outcome
+
+
+@click.command()
+@click.option("--since", metavar="REV|DATE", default="", help="Read log lines added since then, not since the cursor.")
+@click.option("--dry-run", is_flag=True, help="Say what would be promoted; write nothing.")
+@click.option("--explain", is_flag=True, help="List every candidate with what stopped it.")
+@click.option("--max", "limit", type=click.IntRange(1), metavar="N", help="Facts at most (and mem.maxFacts at most).")
+@click.option("--model", metavar="ID", help="rules, gguf:<path> or http:<url> (mem.model).")
+@click.option("--commit", "mode", flag_value="commit", help="One commit on the current branch (the default).")
+@click.option("--commit-per-fact", "mode", flag_value="commit-per-fact", help="One commit a fact.")
+@click.option("--branch", metavar="NAME", help="Commit on branch NAME, from a temporary work tree.")
+@click.option("--stage", "mode", flag_value="stage", help="Leave MEMORY.md staged; commit nothing.")
+@click.option("--accept", multiple=True, metavar="ID", help="Let in this fact of origin web or tool; repeatable.")
+@click.option("--hook", metavar="MODE", default="", hidden=True, help="From post-commit: start detached.")
+@click.option("--background", metavar="MODE", default="", hidden=True, help="What --hook started.")
+@json_option
+def command(
+    since: str,
+    dry_run: bool,
+    explain: bool,
+    limit: int | None,
+    model: str | None,
+    mode: str | None,
+    branch: str | None,
+    accept: tuple[str, ...],
+    hook: str,
+    background: str,
+    as_json: bool,
+) -> None:
+    """Promote lasting facts from daily logs to MEMORY.md in one commit that names their sources.
+
+    Only committed logs are read. MEMORY.md must be clean. `git mem why MEMORY.md:LINE` leads back to the lines;
+    `git mem revert` takes a commit's facts out again.
+
+    \b
+    git mem promote --dry-run --explain
+    git mem promote --branch memory/review
+    """
+    from gitmem.promote import Mode, Request, promote
+
+    if hook or background:
+        from gitmem.commands._background import run, start
+
+        start(hook) if hook else run(background)
+        return
+    if branch and mode:
+        raise UsageError("--branch goes without --commit, --commit-per-fact and --stage")
+    repo, config = open_here({"model": model} if model else {})
+    chosen = Mode.NOTHING if dry_run else Mode.BRANCH if branch else Mode(mode or "commit")
+    request = Request(mode=chosen, since=since, limit=limit or 0, branch=branch or "", accept=accept)
+    found, policy = opened(repo, config)
+    outcome = promote(repo, config, found, policy, request, now())
+    if as_json:
+        write_json(as_value(outcome))
+    else:
+        write(as_text(outcome, explain))
+
+
+def opened(repo: Repository, config: Config) -> tuple[Any, Any]:
+    """The model in force and the gate's policy for what is written here."""
+    from gitmem.models import Setting, open_model
+    from gitmem.redaction import redact
+    from gitmem.sources import worktree_policy
+    from gitmem.worktree import state_dir
+
+    policy = worktree_policy(repo, now().date())
+    setting = Setting(config, os.environ, state_dir(repo.common_dir), lambda text, path: redact(text, path, policy))
+    return open_model(config.model, setting), policy
+
+
+def as_value(outcome: Outcome) -> dict[str, Any]:
+    """The JSON of docs/json.md."""
+    from gitmem.comment import fact_id
+
+    def places(spans: Any) -> list[dict[str, Any]]:
+        return [
+            {"path": s.path, "start_line": s.start_line, "end_line": s.end_line, "blob": s.blob} for s in spans
+        ]
+
+    return {
+        "facts": [
+            {
+                "op": str(item.operation.op),
+                "id": fact_id(item.operation.text),
+                "text": item.operation.text,
+                "type": item.operation.type,
+                "importance": item.operation.importance,
+                "until": item.operation.until or None,
+                "pinned": item.operation.pinned,
+                "sources": places(item.operation.sources),
+                "target": {"id": item.old.id, "text": item.old.text} if item.old else None,
+                "reason": item.operation.reason,
+            }
+            for item in outcome.plan.approved
+        ],
+        "skipped": [
+            {
+                "id": fact_id(item.operation.text) if item.operation.text else None,
+                "text": item.operation.text,
+                "sources": places(item.operation.sources),
+                "check": str(item.why),
+                "reason": item.reason,
+            }
+            for item in outcome.plan.refused
+        ],
+        "archived": [{"id": m.fact.id, "text": m.fact.text, "path": m.path} for m in outcome.archived],
+        "cursor": outcome.cursor or None,
+        "model": outcome.model,
+        "mode": str(outcome.mode),
+        "branch": outcome.branch or None,
+        "commits": list(outcome.commits),
+        "lines_read": outcome.lines,
+        "why_nothing": outcome.why_nothing or None,
+        "notes": [*outcome.notes, *(f"{s.path}: {s.reason}" for s in outcome.skipped)],
+    }
+
+
+def as_text(outcome: Outcome, explain: bool) -> str:
+    """For a person: what was promoted, then (with --explain) what was not and why."""
+    from gitmem.comment import render_span
+    from gitmem.promote import Mode
+
+    lines = []
+    for item in outcome.plan.approved:
+        operation = item.operation
+        lines.append(f"{operation.op:<9} {operation.text} ({operation.type}, {operation.importance:g})")
+        lines += [f"          from {render_span(span)}" for span in operation.sources]
+        if item.old:
+            lines.append(f"          replaces {item.old.id}: {item.old.text}")
+    lines += [f"archived  {moved.fact.text} -> {moved.path}" for moved in outcome.archived]
+    lines += [f"note: {note}" for note in outcome.notes]
+    lines += [f"not read: {item.path} ({item.reason})" for item in outcome.skipped]
+    if explain:
+        lines += [explained(item) for item in outcome.plan.refused]
+    count = len(outcome.plan.approved)
+    if not count:
+        lines.append(f"nothing to promote: {outcome.why_nothing}")
+    elif outcome.mode is Mode.NOTHING:
+        lines.append(f"would promote {count} of {outcome.lines} new lines")
+    elif outcome.mode is Mode.STAGE:
+        lines.append(f"staged {count} facts; commit them with: git commit")
+    else:
+        where = f" on {outcome.branch}" if outcome.branch else ""
+        lines.append(f"promoted {count} facts{where}: {', '.join(oid[:12] for oid in outcome.commits)}")
+    held = [item for item in outcome.plan.refused if str(item.why) == "origin"]
+    if held and not explain:
+        lines.append(f"{len(held)} from the web or a tool wait for a person: --explain, then --accept ID")
+    return escape("\n".join(lines) + "\n")
+
+
+def explained(item: Refused) -> str:
+    """One candidate and the check that stopped it."""
+    from gitmem.comment import render_span
+
+    span = item.operation.sources[0] if item.operation.sources else None
+    where = render_span(span) if span else "-"
+    return f"skipped   {item.operation.text or '[not shown]'}\n          {where}\n          {item.why}: {item.reason}"
