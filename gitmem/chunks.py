@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from gitmem.comment import parse_comment
 from gitmem.db.values import BlobRow, ChunkRow, Shape
 from gitmem.document import Document, Heading, parse
-from gitmem.lines import HEADING, Unit, pack, split
+from gitmem.lines import HEADING, pack
 from gitmem.query import terms
+from gitmem.units import Unit, split
 
 LineVectors = Callable[[Sequence[str]], Sequence[tuple[float, bytes]]]
 EMBEDDED = 4000  # characters of a chunk that an embedder reads

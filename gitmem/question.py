@@ -8,12 +8,11 @@ cue is a weight in `fusion.py`, because a question's words may be meant otherwis
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import pairwise
 
-from gitmem.query import TOKEN, cut
+from gitmem.query import HAN_KANA, HANGUL, compatible, cut, tokens
 
 STOP = frozenset(
     "a an the is are was were be been being am do does did doing done have has had having of to in on at for from "
@@ -155,23 +154,22 @@ class Question:
 
 def parse(text: str, today: date) -> Question:
     """Any string is a question; one without words has no terms."""
-    text = unicodedata.normalize("NFKC", text)
+    text = compatible(text)
     found: dict[str, None] = {}
     dropped: dict[str, None] = {}
     kept: list[str] = []
     exact, prefixes = set(), set()
     latin = cjk = 0
-    for match in TOKEN.finditer(text):
-        token, script = match[0], match.lastgroup
+    for token, script in tokens(text):
         parts = cut(token, script)
-        if script == "hangul":
+        if script == HANGUL:
             cjk += len(token)
             word = bare(token)
             parts = tuple(a + b for a, b in pairwise(word)) or (word,)
             if len(word) == 1:
                 prefixes.add(word)
             stop = token in STOP_KOREAN
-        elif script == "cj":
+        elif script == HAN_KANA:
             cjk += len(token)
             parts, stop = _pairs(token)
             if len(token) == 1:

@@ -24,7 +24,6 @@ from gitmem.fusion import Line, Positions, Strip
 from gitmem.git.protocol import Repository
 from gitmem.lines import DIMS, unpack
 from gitmem.passages import Filters, Hit, Passages
-from gitmem.query import terms as cut_terms
 from gitmem.question import Question, parse
 from gitmem.schema import LENGTH_STEP
 
@@ -444,4 +443,4 @@ def resolve_at(repo: Repository, text: str, now: datetime) -> str:
     raise UnknownRevision(f"there is no commit at or before {text}", "git log --first-parent shows the dates")
 
 
-__all__ = ["Answer", "Filters", "Lane", "Query", "cut_terms", "resolve_at", "search", "settings_in_force"]
+__all__ = ["Answer", "Filters", "Lane", "Query", "resolve_at", "search", "settings_in_force"]

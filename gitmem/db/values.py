@@ -58,7 +58,7 @@ class Shape:
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
     """One chunk of a blob on its way in. Words are `query.terms` joined by spaces, of the body those of its units
-    (`lines.split`), in order; `lines` is `lines.pack` of them; `text` is what is embedded."""
+    (`units.split`), in order; `lines` is `lines.pack` of them; `text` is what is embedded."""
 
     hash: bytes
     start: int

@@ -13,6 +13,7 @@ import sys
 from array import array
 from collections.abc import Sequence
 from itertools import pairwise
+from math import hypot
 from pathlib import Path
 from struct import Struct
 from zlib import crc32
@@ -20,6 +21,7 @@ from zlib import crc32
 from gitmem.embedders.vectors import unit
 from gitmem.embedders.wordpiece import PIECES_PER_LETTER, Find, rows_of, words
 from gitmem.errors import ModelUnavailable
+from gitmem.lines import DIMS, LENGTH
 
 TABLE = Path(__file__).parent / "static" / "table.bin"
 
@@ -94,6 +96,29 @@ class StaticEmbedder:
         if len(texts) >= _MANY and self._find == self._find_mapped:
             self._find = _finder(self._all_pieces())
         return [self.embed_query(text) for text in texts]
+
+    def lines(self, texts: Sequence[str]) -> list[tuple[float, bytes]]:
+        """(length, `DIMS` signed bytes of length `LENGTH`) of the sum of each text's rows: what `lines.pack` stores.
+
+        Only the first `DIMS` numbers count; (0.0, b"") for a text with no piece in the table.
+        """
+        found: list[tuple[float, bytes]] = []
+        for text in texts:
+            cut = words(text)
+            if sum(map(len, cut)) > _LETTERS:
+                cut = _groups(cut)[0]
+            short = self._lanes(sum(map(self._vectors.__getitem__, cut)))[:DIMS]
+            length = hypot(*short)
+            if not length:
+                found.append((0.0, b""))
+                continue
+            scaled = list(map(round, map((LENGTH / length).__mul__, short)))
+            try:
+                packed = array("b", scaled)
+            except OverflowError:
+                packed = array("b", [max(-127, min(127, number)) for number in scaled])
+            found.append((length, packed.tobytes()))
+        return found
 
     def row(self, number: int) -> Sequence[int]:
         """One row of the table, in the table's own unit."""

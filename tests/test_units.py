@@ -1,0 +1,43 @@
+"""The units of a text."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitmem import lines
+from gitmem.query import terms
+from gitmem.units import script, split
+
+
+def test_a_bullet_with_its_continuation_is_one_unit_and_so_is_a_fence() -> None:
+    text = "# H\n\n- one\n  more\n- two: why?\n\n```\na\n\n- b\n```\n| x | y |\n|---|---|\n| 1 | 2 |\nlast"
+    units = split(text.split("\n"))
+    assert [(unit.first, unit.last) for unit in units] == [(0, 0), (2, 3), (4, 4), (6, 10), (11, 11), (13, 13), (14, 14)]
+    assert units[0].flags & lines.HEADING and units[3].flags & lines.FENCE and units[4].flags & lines.ROW
+    assert units[2].flags & lines.ASKS and units[2].label == 1
+
+
+def test_an_unclosed_fence_ends_with_the_chunk() -> None:
+    assert [(unit.first, unit.last) for unit in split(["a", "```", "b", "", "c"])] == [(0, 0), (1, 4)]
+
+
+@pytest.mark.parametrize("line", ["We met yesterday.", "2023-05-07", "지난주에 정했다", "5月に決めた"])
+def test_a_line_that_says_when_is_known(line: str) -> None:
+    assert split([line])[0].flags & lines.TIME
+
+
+def test_the_script_of_a_line_is_known() -> None:
+    assert script("배포는 GitHub Actions로 한다") == lines.HANGUL
+    assert script("デプロイは手動で行う") == lines.HAN_KANA
+    assert script("deploy with 배포 as the word for it") == 0
+
+
+@given(st.lists(st.text(alphabet="ab가나 #-*`|:>?\t1.", max_size=12), max_size=12))
+def test_every_word_is_in_one_unit_in_order(text: list[str]) -> None:
+    units = split(text)
+    assert [word for unit in units for word in unit.words] == terms("\n".join(text))
+    assert all(a.last < b.first for a, b in pairwise(units))
