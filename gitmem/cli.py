@@ -101,7 +101,9 @@ def run(argv: list[str] | None = None) -> int:
         if error.hint:
             _say(f"hint: {error.hint}")
         return error.exit_code
-    except (BrokenPipeError, SystemExit):
+    except (BrokenPipeError, SystemExit) as error:
+        if isinstance(error, SystemExit) and not error.code:
+            return Exit.DONE
         # The reader left (click turns that into SystemExit): end as a process that SIGPIPE ended, never as success.
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - nothing more to say
         return 128 + 13
