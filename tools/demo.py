@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "workspace"
 DEMO = ROOT / ".demo"
-BIN = Path(sys.executable).parent
+BIN = Path(os.environ.get("GITMEM_DEMO_BIN") or Path(sys.executable).parent)
 SECTION = re.compile(r"(?m)^(?=## \d{2}:\d{2})")
 LAST = "2026-01-25T21:00:00+09:00"
 
