@@ -23,3 +23,17 @@ def likeness(a: set[str], b: set[str]) -> float:
     """Jaccard: the shared terms over all terms, 0..1; two empty sets have nothing in common."""
     both = len(a & b)
     return both / (len(a) + len(b) - both) if both else 0.0
+
+
+_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_DENIES = re.compile(
+    r"\b(?:not|never|no longer|don't|doesn't|won't|without)\b|않|안 |못 |말 것|없|금지|しない|ません|禁止|不再|不要",
+    re.I,
+)
+
+
+def differ(a: str, b: str) -> bool:
+    """Whether two texts on one matter disagree: other numbers, or only one of them denies."""
+    return set(_NUMBER.findall(a)) != set(_NUMBER.findall(b)) or bool(_DENIES.search(a)) != bool(
+        _DENIES.search(b)
+    )

@@ -6,7 +6,7 @@ of its text), and the `src` in its own comment, which survives a squash that los
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -17,11 +17,12 @@ from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.files import Kind, agent_of, kind
 from gitmem.git.protocol import Repository
 from gitmem.overlap import terms
-from gitmem.types import REGULAR, Commit, Fact, Span
+from gitmem.types import EXECUTABLE, REGULAR, Commit, Fact, Span
 from gitmem.worktree import read_bytes
 
 MOVED_SHARE = 0.6  # of a fact's terms that lines at HEAD must hold to be taken for its lost source lines
 
+LIMIT = 1 << 20  # bytes of a memory file that is read, as for the gate
 SpanKey = tuple[str, int, int, str]
 
 
@@ -243,13 +244,22 @@ def split_lines(data: bytes) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def facts_at(repo: Repository, commit: str) -> Iterator[tuple[str, bytes, Fact]]:
-    """Facts of long-term memory: MEMORY.md and the archive, and whatever note cites a source."""
+def facts_at(
+    repo: Repository, commit: str, paths: Container[str] | None = None
+) -> Iterator[tuple[str, bytes, Fact]]:
+    """(path, bytes of its file, fact) of long-term memory: MEMORY.md, the archive, and whatever note cites a source.
+
+    Of `paths` only, where given. Files beyond LIMIT, which no gate lets in, are left out.
+    """
     wanted = [
         entry
         for entry in repo.entries(commit)
-        if entry.mode == REGULAR and kind(entry.path) in (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
+        if entry.mode in (REGULAR, EXECUTABLE)
+        and kind(entry.path) in (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
+        and (paths is None or entry.path in paths)
     ]
+    sizes = repo.sizes([entry.oid for entry in wanted])
+    wanted = [entry for entry in wanted if sizes.get(entry.oid, LIMIT + 1) <= LIMIT]
     for entry, (_, data) in zip(wanted, repo.read_many([entry.oid for entry in wanted]), strict=True):
         if data is None or (kind(entry.path) not in (Kind.MEMORY, Kind.ARCHIVE) and b"src=" not in data):
             continue

@@ -146,8 +146,8 @@ def describe(changes: Sequence[FactChange], forge: Forge, head: str, notes: Sequ
     lines = [MARKER, ""]
     shown = [change for change in changes if not change.path.startswith("memory/20")]
     for change in shown[:LISTED]:
-        old = f" (was {code(_flat(change.old.text))})" if change.op is Op.CHANGED and change.old else ""
-        lines.append(f"- [ ] {SIGNS[change.op]} {code(_flat(change.fact.text))}{old}")
+        old = f" (was {code(flat(change.old.text))})" if change.op is Op.CHANGED and change.old else ""
+        lines.append(f"- [ ] {SIGNS[change.op]} {code(flat(change.fact.text))}{old}")
         lines += [f"  - {link}" for link in source_links(change, forge, head)]
     if len(shown) > LISTED:
         lines.append(f"- and {len(shown) - LISTED} more")
@@ -165,11 +165,12 @@ def source_links(change: FactChange, forge: Forge | None, commit: str) -> list[s
         span = parse_span(value) if key == "src" else None
         if span is None:
             continue
-        words = code(_flat(f"{span.path}#L{span.start_line}-L{span.end_line}"))
+        words = code(flat(f"{span.path}#L{span.start_line}-L{span.end_line}"))
         url = forge.lines(commit, span.path, span.start_line, span.end_line) if forge else ""
         found.append(f"[{words}]({url})" if url else words)
     return found
 
 
-def _flat(text: str) -> str:
+def flat(text: str) -> str:
+    """One line of text with everything invisible spelled out."""
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)

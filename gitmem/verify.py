@@ -72,12 +72,13 @@ def verify(repo: Repository, base: str = "", head: str = "HEAD", *, policy: bool
     """Check every promoted fact at `head`, only those not at `base` where it is given (oids or revisions)."""
     tip = repo.resolve(head)
     known = ledger(repo, [tip])
-    old = {fact.id for _, _, fact in facts_at(repo, repo.resolve(base))} if base else set()
+    touched = {change.path for change in repo.changes(base, tip)} if base else None
+    old = {fact.id for _, _, fact in facts_at(repo, repo.resolve(base), touched)} if base else set()
     checked = 0
     flaws: list[Flaw] = []
     now = {entry.path: entry.oid for entry in repo.entries(tip)}
     blames: dict[str, dict[int, BlameLine]] = {}
-    for path, data, fact in facts_at(repo, tip):
+    for path, data, fact in facts_at(repo, tip, touched):
         if fact.id in old:
             continue
         spans = cited(fact)
