@@ -1,0 +1,56 @@
+"""`git mem log`: days, sections and what came of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.harness import Repo
+from tests.provenance_cases import FACT, LOG, promote, record_log
+
+
+def days(repo: Repo, *options: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(repo.mem("log", "--json", *options).stdout)["days"]
+    return found
+
+
+def test_a_day_has_its_sections_and_the_facts_promoted_from_it(repo: Repo) -> None:
+    record_log(repo)
+    promote(repo)
+    (day,) = days(repo)
+    assert day["date"] == "2026-02-05"
+    assert day["facts"] == [{"path": "MEMORY.md", "line": 5, "text": FACT, "type": "decision"}]
+    (section,) = day["logs"][0]["sections"]
+    assert (section["time"], section["topic"], section["start_line"]) == ("10:00", "webhooks", 3)
+    assert section["lines"][0] == "- PoC phase 1 uses REST webhooks."
+    out = repo.mem("log").stdout
+    assert out.startswith("2026-02-05 Thursday\n  10:00 webhooks  memory/2026-02-05.md:3\n    PoC phase 1")
+    assert f"  => {FACT}  MEMORY.md:5\n" in out
+
+
+def test_newest_first_within_the_days_asked_for_and_what_is_not_committed_too(repo: Repo) -> None:
+    record_log(repo)
+    repo.write("memory/2026-02-06.codex.md", "# 2026-02-06\n\n## 1:30 PM – 점심\n\n- 커밋 전\n")
+    repo.write("memory/2026-02-07.md", "loose line\n")
+    assert [day["date"] for day in days(repo)] == ["2026-02-07", "2026-02-06", "2026-02-05"]
+    assert [day["date"] for day in days(repo, "--since", "2026-02-06", "--until", "2026-02-06")] == ["2026-02-06"]
+    assert [day["date"] for day in days(repo, "-n", "1")] == ["2026-02-07"]
+    (mine,) = days(repo, "--agent", "codex")
+    assert mine["logs"][0]["agent"] == "codex"
+    assert (mine["logs"][0]["sections"][0]["time"], mine["logs"][0]["sections"][0]["topic"]) == ("1:30 PM", "점심")
+    assert [day["date"] for day in days(repo, "--at", "HEAD")] == ["2026-02-05"]
+    assert days(repo)[0]["logs"][0]["sections"][0]["lines"] == ["loose line"]
+
+
+def test_nothing_in_a_log_reaches_the_terminal_raw_and_links_are_not_followed(repo: Repo) -> None:
+    record_log(repo, text=LOG.replace("Lunch", "\x1b]0;x\x07\u202e"))
+    (repo.path / "memory/2026-02-09.md").symlink_to("/etc/passwd")
+    out = repo.mem("log").stdout
+    assert "\x1b" not in out and "\u202e" not in out and "root:" not in out
+
+
+def test_bad_dates_are_a_usage_error_and_nothing_is_said(repo: Repo) -> None:
+    repo.commit("start", {"MEMORY.md": "# Memory\n"})
+    assert repo.mem("log", "--since", "yesterday", check=False).returncode == 2
+    done = repo.mem("log")
+    assert done.stdout == "" and "no daily log here" in done.stderr
