@@ -14,6 +14,7 @@ import html
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import unquote
 
 from gitmem.detectors.words import KEY_WORDS, segment
@@ -48,7 +49,34 @@ _MORSE = re.compile(r"(?<![.\-\w])(?:[.\-·–]{1,6}(?: ?/ ?| {1,3})){7,}[.\-·�
 _REGIONAL = re.compile("(?:[\U0001f1e6-\U0001f1ff][\u200b\ufe0f ]?){6,}")
 _MORSE_CODE = dict(
     zip(
-        [".-", "-...", "-.-.", "-..", ".", "..-.", "--.", "....", "..", ".---", "-.-", ".-..", "--", "-.", "---", ".--.", "--.-", ".-.", "...", "-", "..-", "...-", ".--", "-..-", "-.--", "--.."],
+        [
+            ".-",
+            "-...",
+            "-.-.",
+            "-..",
+            ".",
+            "..-.",
+            "--.",
+            "....",
+            "..",
+            ".---",
+            "-.-",
+            ".-..",
+            "--",
+            "-.",
+            "---",
+            ".--.",
+            "--.-",
+            ".-.",
+            "...",
+            "-",
+            "..-",
+            "...-",
+            ".--",
+            "-..-",
+            "-.--",
+            "--..",
+        ],
         "abcdefghijklmnopqrstuvwxyz",
         strict=True,
     )
@@ -214,11 +242,12 @@ def puzzles(folded: str) -> Iterator[View]:
     """Other readings of normalised text, line by line, offsets of `folded`; only where a key word shows."""
     start = 0
     initials: list[tuple[int, str]] = []
+    hints = _hints(folded)
     for line in folded.split("\n"):
         end = start + len(line)
         stripped = line.strip(" \t>*-#0123456789.)")
-        if len(line) >= 8:
-            for kind, text in _readings(line):
+        if len(line) >= 8 and hints:
+            for kind, text in _readings(line, hints):
                 yield View(kind, start, end, text)
         if stripped:
             initials.append((start, stripped[0]))
@@ -229,9 +258,35 @@ def puzzles(folded: str) -> Iterator[View]:
             yield View("first letters of lines", 0, len(folded), acrostic)
 
 
-def _readings(line: str) -> Iterator[tuple[str, str]]:
-    line = line[: 4 * 1024]
-    words = _WORD.findall(line)
+def _hints(folded: str) -> frozenset[str]:
+    """The kinds of puzzle that a whole text gives any reason to look for, line by line."""
+    words = set(_WORD.findall(folded))
+    found = {
+        "shifted": not words.isdisjoint(_ROTATIONS.keys()),
+        "reversed": not words.isdisjoint(_REVERSED),
+        "mirrored": not words.isdisjoint(_ATBASH),
+        "keyboard": _KEYBOARD_HINT.search(folded),
+        "reversed CJK": not folded.isascii() and _REVERSED_CJK.search(folded),
+        "flipped": not folded.isascii() and _FLIPPED_HINT.search(folded),
+        "split": _INSIDE.search(folded),
+        "glued": _GLUED.search(folded),
+        "chained": _CHAINED.search(folded),
+        "table": "|" in folded,
+    }
+    return frozenset(kind for kind, there in found.items() if there)
+
+
+def _key_words(text: str) -> set[str]:
+    return KEY_WORDS & set(_WORD.findall(text.lower()))
+
+
+@lru_cache(maxsize=1 << 13)  # the versions of one file share most of their lines
+def _readings(line: str, hints: frozenset[str]) -> tuple[tuple[str, str], ...]:
+    return tuple(_read(line[: 4 * 1024], hints))
+
+
+def _read(line: str, hints: frozenset[str]) -> Iterator[tuple[str, str]]:
+    words = _WORD.findall(line) if hints & {"shifted", "reversed", "mirrored", "keyboard"} else []
     if words:
         shifts = [_ROTATIONS[word] for word in words if word in _ROTATIONS]
         if len(shifts) >= 2 or (shifts and len(words) <= 4):
@@ -243,22 +298,23 @@ def _readings(line: str) -> Iterator[tuple[str, str]]:
         if not _REVERSED.isdisjoint(words):
             yield "reversed letters", line[::-1]
             yield "reversed words", " ".join(word[::-1] for word in line.split(" "))
-        if sum(word in _ATBASH for word in words) >= 2:
+        if "mirrored" in hints and sum(word in _ATBASH for word in words) >= 2:
             yield "mirrored alphabet", line.translate(_ATBASH_TABLE)
-        if _KEYBOARD_HINT.search(line):
+        if "keyboard" in hints and _KEYBOARD_HINT.search(line):
             yield "Korean typed on a Latin keyboard", _keyboard(line)
-    if len(_REVERSED_CJK.findall(line)) >= 2:
+    if "reversed CJK" in hints and len(_REVERSED_CJK.findall(line)) >= 2:
         yield "reversed letters", line[::-1]
-    if _FLIPPED_HINT.search(line):
+    if "flipped" in hints and _FLIPPED_HINT.search(line):
         yield "letters upside down", line.translate(_FLIPPED)[::-1]
-    joined = _INSIDE.sub("", line)
-    if joined != line:
-        yield "split words", joined
-    if _GLUED.search(line):
+    if "split" in hints:
+        joined = _INSIDE.sub("", line)
+        if joined != line and (not joined.isascii() or _key_words(joined) - _key_words(line)):
+            yield "split words", joined
+    if "glued" in hints and _GLUED.search(line):
         cut = _GLUED.sub(lambda m: segment(m.group().lower()) or m.group(), line)
         if cut != line:
             yield "words without spaces", cut
-    if _CHAINED.search(line):
+    if "chained" in hints and any(len(_key_words(chain)) >= 2 for chain in _CHAINED.findall(line)):
         yield "words joined by signs", _CHAINED.sub(lambda m: re.sub(r"[^A-Za-z]+", " ", m.group()), line)
     if line.count("|") >= 3:
         yield "table cells", re.sub(r"\s*\|\s*", " ", line)
