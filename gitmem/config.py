@@ -55,8 +55,7 @@ class Config:
         (), "Globs of files an agent may not change.", tracked="gate.protected", tighten="union"
     )
     # promotion
-    model: str = _key("rules", "`rules`, `gguf:<path>` or `http:<url>`.")
-    model_name: str = _key("", "Name the endpoint of `http:<url>` knows its model by.")
+    model: str = _key("rules", "`rules`, `gguf:<path>` or `http:<url>#<model>`.")
     model_seconds: int = _key(
         300, "Seconds a run of a promotion model may take.", tracked="promote.seconds", tighten="min"
     )

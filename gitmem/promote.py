@@ -132,7 +132,8 @@ def _run(
     )
     plan = decide(proposal.operations if proposal else (), reading.logs, memory, rules)
     # A candidate that a limit stopped must be read again: the cursor does not pass it.
-    waits = bool(request.since) or any(plan.stopped(why) for why in (Why.LIMIT, Why.SIZE, Why.RETENTION))
+    waits = bool(request.since) or (proposal is not None and not proposal.whole)
+    waits = waits or any(plan.stopped(why) for why in (Why.LIMIT, Why.SIZE, Why.RETENTION))
     outcome = Outcome(
         plan, model.id, read_to if waits else head, request.mode, skipped=reading.skipped,
         notes=proposal.notes if proposal else (), lines=reading.lines,

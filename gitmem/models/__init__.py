@@ -1,5 +1,5 @@
-"""Promotion models: `rules`, `gguf:<path>`, `http:<url>`. Adding one: a file here, a line below, a test, a heading in
-docs/promotion.md. There is no fallback from one to another, and never from a local to a remote one.
+"""Promotion models: `rules`, `gguf:<path>`, `http:<url>#<model>`. Adding one: a file here, a line below, a test, a
+heading in docs/promotion.md. There is no fallback from one to another, and never from a local to a remote one.
 """
 
 from __future__ import annotations
@@ -37,14 +37,10 @@ class Setting:
 
 
 def open_model(name: str, setting: Setting) -> Model:
-    """The model `name` says (`rules`, `gguf:/path/to.gguf`, `http://localhost:8080/v1`). Raises ModelUnavailable."""
+    """The model `name` says (`rules`, `gguf:/path/to.gguf`, `http:https://HOST/v1#NAME`). Raises ModelUnavailable."""
     head, _, rest = name.partition(":")
-    if head in ("http", "https") and rest.startswith("//"):
-        head, rest = "http", name
-    elif head == "http":
-        rest = rest if rest.startswith(("http://", "https://")) else f"http://{rest}"
     module = MODELS.get(head)
     if module is None or (head == "rules") != (rest == ""):
-        raise ModelUnavailable(f"there is no promotion model '{name}'", "rules, gguf:<path> or http:<url>")
+        raise ModelUnavailable(f"there is no promotion model '{name}'", "rules, gguf:<path> or http:<url>#<model>")
     model: Model = importlib.import_module(module).open(rest, setting)
     return model

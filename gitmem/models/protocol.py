@@ -60,10 +60,14 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a model answered: its operations, and notes for the person (cut replies, limits that were reached)."""
+    """What a model answered: its operations, and notes for the person (cut replies, limits that were reached).
+
+    `whole` is False where lines were left unread; they are read again in the next run.
+    """
 
     operations: tuple[Operation, ...]
     notes: tuple[str, ...] = ()
+    whole: bool = True
 
 
 class Model(Protocol):

@@ -1,0 +1,239 @@
+"""How a language model is asked for facts, and how its answer is read. Shared by `gguf` and `http`; does no I/O.
+
+The prompt is a file of the package; log lines go in as labelled JSON strings, data and never instructions. The reply
+may be anything: cut JSON, megabytes, inventions. What can be read is read; what it means is for `gitmem.plan`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import resources
+from typing import Any
+
+from gitmem.comment import TYPES, normalise
+from gitmem.models.protocol import Log, Op, Operation, Proposal
+from gitmem.types import Fact, Span
+
+BATCH = 60  # lines a request
+FACTS = 8  # facts a reply
+TEXT = 400  # characters of a fact's text
+REPLY_LIMIT = 1 << 18  # characters of a reply that are looked at
+EXISTING = 60  # facts of MEMORY.md the model is shown
+REPLY_TOKENS = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One line the model may cite."""
+
+    label: str
+    log: Log
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One request: what to say, the schema that constrains the answer, and what its labels stand for."""
+
+    system: str
+    user: str
+    schema: dict[str, Any]
+    sources: tuple[Source, ...]
+    targets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back: the text, whether it was cut short, the tokens it cost. `too_long`: the prompt did not fit."""
+
+    text: str = ""
+    cut: bool = False
+    tokens: int = 0
+    too_long: bool = False
+
+
+class OutOfBudget(Exception):
+    """The run's time or tokens are used up; the message says which."""
+
+
+def lines_of(logs: Iterable[Log], clean: Callable[[str, str], bool]) -> list[Source]:
+    """The new lines that say something, labels not yet given. Lines the gate stops are never shown to a model."""
+    found = []
+    for log in logs:
+        for number in sorted(log.new):
+            text = normalise(log.lines[number - 1])
+            if text and not text.startswith(("#", "<!--", "```")) and clean(text, log.path):
+                found.append(Source("", log, number, text[:2000]))
+    return found
+
+
+def batches(sources: Sequence[Source], size: int = BATCH) -> list[tuple[Source, ...]]:
+    """Groups of at most `size` lines; a log is split only when it is longer than that."""
+    groups: list[list[Source]] = [[]]
+    by_log: dict[str, list[Source]] = {}
+    for source in sources:
+        by_log.setdefault(source.log.path, []).append(source)
+    for own in by_log.values():
+        if groups[-1] and len(groups[-1]) + len(own) > size:
+            groups.append([])
+        for source in own:
+            if len(groups[-1]) >= size:
+                groups.append([])
+            groups[-1].append(source)
+    return [tuple(group) for group in groups if group]
+
+
+def prompt(sources: Sequence[Source], existing: Sequence[Fact]) -> Prompt:
+    """The request for one batch."""
+    labelled = tuple(replace(source, label=f"L{n}") for n, source in enumerate(sources, 1))
+    shown = existing[:EXISTING]
+    rows = ["Facts already in memory:"]
+    rows += [f"{fact.id} {json.dumps(fact.text, ensure_ascii=False)}" for fact in shown] or ["(none)"]
+    path = ""
+    for source in labelled:
+        if source.log.path != path:
+            path = source.log.path
+            rows += ["", f"Log of {source.log.day.isoformat()}:"]
+        rows.append(f"{source.label} {json.dumps(source.text, ensure_ascii=False)}")
+    targets = tuple(fact.id for fact in shown)
+    system = resources.files("gitmem.models").joinpath("prompts/promote.txt").read_text(encoding="utf-8")
+    return Prompt(system, "\n".join(rows), schema([s.label for s in labelled], targets), labelled, targets)
+
+
+def schema(labels: Sequence[str], targets: Sequence[str]) -> dict[str, Any]:
+    """The JSON schema of an answer: its sources can only be lines that were shown."""
+    fact = {
+        "type": "object",
+        "properties": {
+            "op": {"enum": ["add", "update", "supersede"]},
+            "type": {"enum": list(TYPES)},
+            "lines": {"type": "array", "items": {"enum": list(labels)}, "minItems": 1, "maxItems": 4},
+            "importance": {"enum": list(range(11))},
+            "until": {"type": "string", "maxLength": 10},
+            "target": {"enum": ["", *targets]},
+            "text": {"type": "string", "minLength": 1, "maxLength": TEXT},
+        },
+        "required": ["op", "type", "lines", "importance", "until", "target", "text"],
+        "additionalProperties": False,
+    }
+    return {
+        "type": "object",
+        "properties": {"facts": {"type": "array", "items": fact, "maxItems": FACTS}},
+        "required": ["facts"],
+        "additionalProperties": False,
+    }
+
+
+def ask(
+    logs: Sequence[Log],
+    existing: Sequence[Fact],
+    clean: Callable[[str, str], bool],
+    complete: Callable[[Prompt], Reply],
+) -> Proposal:
+    """Ask for every batch, halving those that do not fit. Stops where `complete` says the budget is used up."""
+    waiting = batches(lines_of(logs, clean))
+    operations: list[Operation] = []
+    notes: list[str] = []
+    whole = True
+    while waiting:
+        group = waiting.pop(0)
+        request = prompt(group, existing)
+        try:
+            reply = complete(request)
+        except OutOfBudget as error:
+            notes.append(f"{error}; {sum(map(len, waiting)) + len(group)} lines were not read")
+            whole = False
+            break
+        if reply.too_long:
+            if len(group) == 1:
+                notes.append(f"{group[0].log.path}:{group[0].line} does not fit into the model's context")
+            else:
+                half = len(group) // 2
+                waiting[:0] = [group[:half], group[half:]]
+            continue
+        found, problem = read(reply, request)
+        operations += found
+        if problem:
+            notes.append(f"{group[0].log.path}: {problem}")
+    return Proposal(tuple(operations), tuple(notes), whole)
+
+
+def read(reply: Reply, request: Prompt) -> tuple[list[Operation], str]:
+    """The operations of a reply, and what was wrong with it ("" for nothing). Never raises."""
+    if len(reply.text) > REPLY_LIMIT:
+        return [], f"the reply was {len(reply.text)} characters long and was not read"
+    rows, problem = _rows(reply.text)
+    if reply.cut and not problem:
+        problem = "the reply was cut short"
+    known = {source.label: source for source in request.sources}
+    return [made for row in rows[: 4 * FACTS] if (made := _operation(row, known)) is not None], problem
+
+
+def _rows(text: str) -> tuple[list[Mapping[str, Any]], str]:
+    start = text.find("{")
+    try:
+        value, _ = json.JSONDecoder(strict=False).raw_decode(text[start:] if start >= 0 else text)
+    except (ValueError, RecursionError):
+        return _salvaged(text), "the reply was no complete JSON; what was whole of it was read"
+    rows = value.get("facts") if isinstance(value, dict) else None
+    if not isinstance(rows, list):
+        return [], "the reply had no list of facts"
+    return [row for row in rows if isinstance(row, dict)], ""
+
+
+def _salvaged(text: str) -> list[Mapping[str, Any]]:
+    """The whole objects of a cut reply."""
+    decoder = json.JSONDecoder(strict=False)
+    rows: list[Mapping[str, Any]] = []
+    at = text.find("[")
+    while 0 <= at < len(text) and len(rows) < 4 * FACTS:
+        at = text.find("{", at)
+        if at < 0:
+            break
+        try:
+            row, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            break
+        if isinstance(row, dict):
+            rows.append(row)
+        at = end
+    return rows
+
+
+def _operation(row: Mapping[str, Any], known: Mapping[str, Source]) -> Operation | None:
+    text, labels = row.get("text"), row.get("lines")
+    if not isinstance(text, str) or not isinstance(labels, list):
+        return None
+    cited = [known[label] for label in dict.fromkeys(map(str, labels[:16])) if label in known]
+    try:
+        op = Op(str(row.get("op", "add")))
+        importance = float(row.get("importance", 5)) / 10
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return Operation(
+        op,
+        text,
+        spans(cited),
+        type=str(row.get("type", "fact")),
+        importance=importance,
+        until=str(row.get("until", "") or ""),
+        target=str(row.get("target", "") or "") if op is not Op.ADD else "",
+        reason="chosen by the model",
+        pinned=importance >= 0.9,
+        confidence=0.5,
+    )
+
+
+def spans(cited: Sequence[Source]) -> tuple[Span, ...]:
+    """The places of some lines; neighbours become one."""
+    found: list[Span] = []
+    for source in sorted(cited, key=lambda s: (s.log.path, s.line)):
+        last = found[-1] if found else None
+        if last and (last.path, last.blob, last.end_line + 1) == (source.log.path, source.log.blob, source.line):
+            found[-1] = replace(last, end_line=source.line)
+        else:
+            found.append(Span(source.log.path, source.line, source.line, source.log.blob))
+    return tuple(found)
