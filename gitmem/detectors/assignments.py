@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from gitmem.detectors import tokens
+from gitmem.detectors.candidates import Candidates
 from gitmem.detectors.placeholders import (
     entropy,
     is_code,
@@ -27,7 +28,49 @@ from gitmem.detectors.tokens import Found
 _STEM = re.compile(
     r"token|secrete?|key|(?<![a-z])pat(?![a-z])|credential|auth|bearer|private|access"
     r"|signature|webhook|licen[cs]e|client|passcode"
-    r"|토큰|시크릿|키|인증값|크리덴셜|トークン|シークレット|キー|鍵|クレデンシャル|令牌|密钥|密匙|秘钥|金鑰|凭证|憑證|權杖|key값"
+    r"|토큰|시크릿|키|인증값|크리덴셜|トークン|シークレット|キー|鍵|クレデンシャル|令牌|密钥|密匙|秘钥|金鑰|凭证|憑證|權杖|key값|(?<![a-z])salt(?![a-z])"
+)
+# Vendors whose keys have no beginning of their own: their name is the word for a secret.
+_VENDOR = re.compile(
+    r"abuseipdb|adafruit|airbrake|alchemy|algolia|aligo|amplitude|appcenter|appveyor"
+    r"|assemblyai|auth0|beamer|bithumb|bitly|bittrex|bootpay"
+    r"|browserstack|bugsnag|calendly|clearbit|cloudflare|cloudinary|codacy|codecov"
+    r"|coinbase|contentful|coupang|coveralls|datadog|deepgram"
+    r"|deepl|detectify|disqus|dnsimple|droneci|elastic|etherscan|etsy|eventbrite"
+    r"|exchangerate|fastly|finnhub|flickr|foursquare|freshbooks"
+    r"|freshdesk|gitter|giphy|happyscribe|hotjar|hunterio|iamport|infura|instagram"
+    r"|intercom|ipinfo|ipstack|jenkins|jumpcloud|kakao"
+    r"|klaviyo|kraken|kucoin|lastfm|linkedin|linode|logdna|loggly|looker|mailjet|mapquest"
+    r"|mattermost|maxmind|messagebird|mistral|mixpanel"
+    r"|moralis|nasdaq|naver|ncloud|netlify|newsapi|nexmo|nhncloud|numverify|nytimes|odsay"
+    r"|okta|opencage|openweather|opsgenie|optimizely"
+    r"|pagerduty|papertrail|pendo|pipedrive|plivo|podio|portone|postmark|pusher|quandl"
+    r"|rapidapi|rollbar|saucelabs|scrapingbee|sendbird"
+    r"|serpapi|shodan|shutterstock|signalwire|snyk|splunk|spotify|statuspage|storyblok"
+    r"|strava|sumologic|surveymonkey|sweettracker|tiingo"
+    r"|tmdb|todoist|tomtom|travisci|trello|tumblr|twilio|twitch|twitter|typeform|unsplash"
+    r"|upbit|urlscan|virustotal|vonage|vultr|weatherbit"
+    r"|weatherstack|webex|wistia|worldtime|yelp|zendesk|zerobounce|zerotier|zipcodebase"
+    r"|네이버|카카오|토스|업비트|빗썸|알리고|아임포트|포트원|부트페이|채널톡|쿠팡|공공데이터|티맵|한국투자|스윗트래커|도로명주소|기상청"
+)
+_KEY_NAME = re.compile(
+    r"(?i)(?:api|access|secret|private|auth)[_ -]?(?:key|token|secret)|(?:token"
+    r"|secret|apikey)$|_key$|(?:인증|비밀|액세스|접근|API ?)키|토큰|시크릿"
+    r"|トークン|シークレット|令牌|密钥"
+)
+_EMBEDDED = re.compile(
+    r"sha(?:1|256|512)[:-]|^\d{4}-\d\d-\d\d[T ]"
+    r"|[:/=][0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-"
+    r"|^[A-Z]{2,10}-\d{1,7}$"
+)
+_VERSION = re.compile(r"[-@_/]v?\d{1,4}(?:\.\d{1,5}){1,3}(?:[-.][a-z0-9.]{1,12})?$")
+_FOREIGN_KEY = re.compile(
+    r"(?:인증|비밀|액세스|접근|api) ?키|토큰|시크릿|トークン|シークレット|apiキー|令牌|密钥", re.IGNORECASE
+)
+_LOUD = re.compile(r"(?:KEY|TOKEN|SECRET|ACCESS|PRIVATE)$|-(?:access|secret|private)(?:-key)?$")
+_SHA = re.compile(
+    r"commit|sha|digest|hash|checksum|image|revision|커밋|해시|コミット|提交|version|build"
+    r"|release|@|app_?id|client_?id|user_?id|issue"
 )
 # The rest of the identifier, its closing marks, then what joins it to a value.
 _JOIN = re.compile(
@@ -36,15 +79,18 @@ _JOIN = re.compile(
     r"(?P<words>(?:[ \t]{1,3}(?:key|token|secret|id|value|for|the|of|in|is|was|string"
     r"|const|str|var|prod|production|staging|dev|test|our|new|current|old|now"
     r"|string\?)\b)*"
+    r"|[ \t]{1,3}(?:for|of|in|to|on)(?:[ \t]{1,2}[A-Za-z0-9_-]{1,16}){1,4}?[ \t]{1,2}(?:is|was)\b"
     r"|[^\x00-\x7f\n]{1,12}(?:[ \t]{1,2}[^\x00-\x7f\n]{1,10}){0,2})"
     r"(?P<op>[ \t]{0,40}(?:[:=?.!+|<>(,~\\\[{-]|&gt;"
-    r"|&quot;){0,6}[ \t\"'`=>\[({\\*「『：＝（-]{0,40}(?:\n[ \t]{1,12}[\"'`]?)?)"
+    r"|&quot;){0,6}[ \t\"'`=>\[({\\*「『“‘：＝（-]{0,40}(?:\n[ \t]{1,12}[\"'`]?)?)"
     r"(?P<value>[!-~]{10,1024})"
 )
+_ASCII_LETTER = re.compile(r"[a-z]")
 _NEAR = re.compile(r"[!-~]{10}")
 _VALUE_END = re.compile(r"[\"'`<>,;\\)\]}|]|&quot;|&amp;|&(?=\w+=)")
 _TRAIL = ".:!?*"
 # Identifiers that hold such a word and name no secret.
+# (`license`, `client` and the like name a secret only together with `key`, `secret` or `token`.)
 _PUBLIC = re.compile(
     r"public|primary|foreign|partition|cache|idempoten|sort|index|keyword|keyboard"
     r"|keyname|keyid|keyring|keystore|tokeniz|tokens?_?(?:count|limit|budget|type)"
@@ -63,6 +109,10 @@ _OTHER_FIELD = re.compile(
     r"|Prefix|Alias|Ref|Endpoint|Provider)$"
 )
 _LONG_VALUE = 64
+_NOT_SECRET_BEFORE = (
+    "public ", "cache ", "page ", "primary ", "ssh ", "foreign ", "partition ", "sort ", "redis ", "image ",
+    "공개 ", "공개", "캐시 ", "해시 ", "기본 ", "외래 ", "정렬 ", "파티션 ", "公開", "公开", "缓存", "キャッシュ", "公",
+)  # fmt: skip
 _HEX = re.compile(r"^[0-9a-fA-F]+$")
 _LETTER, _DIGIT, _LOWER, _UPPER = (re.compile(p) for p in ("[A-Za-z]", "[0-9]", "[a-z]", "[A-Z]"))
 _BORDER = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
@@ -70,6 +120,9 @@ _ODD_SYMBOL = re.compile(r"[!@#$%^&*?{}\[\]()|<>~]")
 
 # Lines on which somebody speaks of handling a secret: a long random run there needs no further name.
 _HANDLING = re.compile(
+    r"\b(?:is|was|as) (?:the|our|my|an?) [a-z ]{0,24}(?:key|token|secret)"
+    r"|[이가은는] ?(?:새 ?|현재 ?|임시 ?)?(?:api )?(?:토큰|키|시크릿)"
+    r"|が(?:新しい|今の)?(?:トークン|キー|鍵)|是新?的?(?:令牌|密钥|token)|"
     r"rotat|revok|leak|pasted|credential|expire[sd]?\b|deploy\w* (?:uses|with)"
     r"|bearer|api.?key|nightly job|교체|폐기|발급|만료|유출|재발급|배포할|로그인"
     r"|轮换|輪換|吊销|泄露|失效|更换|ローテ|失効|再発行|漏洩|差し替え"
@@ -81,24 +134,25 @@ _LONG = re.compile(
 )
 
 
-def is_random(value: str, least: int) -> bool:
-    """Whether a value of at least `least` characters looks made by a machine."""
+def is_random(value: str, least: int, borders: int = 2) -> bool:
+    """Whether a value of at least `least` characters looks made by a machine.
+
+    `borders` is how often letters and digits have to meet: names have few such places, random values many.
+    """
     size = len(value)
     if size < least or not is_varied(value):
         return False
-    digits = len(_DIGIT.findall(value))
-    borders = len(_BORDER.findall(value))
     if len(set(_ODD_SYMBOL.findall(value))) >= 5 and sum(c.isalpha() for c in value) >= 6:
         return True
+    if not _LETTER.search(value) or is_words(value) or is_code(value):
+        return False
+    digits = len(_DIGIT.findall(value))
     if digits == 0:
-        return size >= 20 and entropy(value) > 3.4 and not is_words(value) and not is_code(value)
-    if not _LETTER.search(value):
-        return False
-    if is_words(value) or is_code(value):
-        return False
+        return size >= 16 and value.isalnum() and entropy(value) > 3.0
+    meet = len(_BORDER.findall(value))
     if size < 16:
-        return borders >= 3 or (borders >= 2 and digits >= 3) or bool(_ODD_SYMBOL.search(value) and borders)
-    return borders >= 2 and entropy(value) > 2.9
+        return meet >= 3 or (meet >= 2 and digits >= 3) or (meet > 0 and _ODD_SYMBOL.search(value) is not None)
+    return meet >= borders and entropy(value) > 2.9
 
 
 def _cut(text: str, start: int, limit: int, quote: str) -> int:
@@ -114,7 +168,7 @@ def _cut(text: str, start: int, limit: int, quote: str) -> int:
     return end
 
 
-def _judge(name: str, stem: str, op: str, words: str, quote: str, value: str) -> bool:
+def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
     if is_placeholder(value) or is_digest(value) or is_readable_base64(value):
         return False
     strong = (
@@ -124,30 +178,37 @@ def _judge(name: str, stem: str, op: str, words: str, quote: str, value: str) ->
     )
     if not quote and is_code(value) and len(set(_ODD_SYMBOL.findall(value))) < 5:
         return False
+    if _EMBEDDED.search(value) or is_words(_VERSION.sub("", value)):
+        return False
     if is_uuid(value):
-        return (
-            strong
-            and bool(
-                re.search(
-                    r"(?i)(?:api|access|secret|private|auth)[_ -]?(?:key|token|secret)|(?:token|secret"
-                    r"|apikey)$|_key$",
-                    name,
-                )
-            )
-        ) or (op.strip() == "-" and bool(re.search(r"(?i)access|key|secret", name)))
+        return bool(_KEY_NAME.search(name)) if strong else op.strip() in ("", "-") and bool(_LOUD.search(name))
     if strong:
-        return is_random(value, 10 if quote or "=" in op or ":" in op else 16)
+        return is_random(value, 10 if quote or "=" in op or ":" in op else 12, 1)
     if re.search(r"[(,]", op):
         return is_random(value, 16)
-    if _HEX.match(value) and len(value) in (40, 64) and not re.search(r"(?i)key|token|secret", name):
+    if (
+        _HEX.match(value)
+        and len(value) in (40, 64)
+        and not re.search(r"(?i)key|token|secret", name)
+        and not _FOREIGN_KEY.search(name)
+    ):
         return False
-    return is_random(value, 16) and len(_DIGIT.findall(value)) >= 3
+    return is_random(value, 16) and (len(_DIGIT.findall(value)) >= 3 or _LOUD.search(name) is not None)
 
 
-def find(text: str, low: str) -> Iterator[Found]:
-    """Values that look random behind a word for a secret. `low` is `text` in lower case, same offsets."""
+def find(text: str, seen: Candidates) -> Iterator[Found]:
+    """Values that look random behind a word for a secret, on the lines of a text that have candidates."""
+    for first, last in seen.lines:
+        yield from _assigned(text, seen.low, first, last)
+        yield from _vendored(text, seen.low, first, last)
+    for run in seen.runs:
+        if run[1] - run[0] >= 24:
+            yield from _handled(text, seen.low, *run)
+
+
+def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
     done = 0
-    for match in _STEM.finditer(low):
+    for match in _STEM.finditer(low, first, last):
         at = match.start()
         if at < done:
             continue
@@ -164,12 +225,11 @@ def find(text: str, low: str) -> Iterator[Found]:
         ):
             head -= 1
         name = text[head : match.end()] + join.group("rest")
+        wide = text[max(0, head - 8) : match.end()] + join.group("rest")
         if (
             _PUBLIC.search(name)
             or _OTHER_FIELD.search(name)
-            or low[max(0, head - 12) : head].endswith(
-                ("public ", "cache ", "page ", "공개 ", "공개", "primary ", "ssh ")
-            )
+            or low[max(0, head - 12) : head].endswith(_NOT_SECRET_BEFORE)
         ):
             continue
         rest = join.group("rest")
@@ -180,6 +240,7 @@ def find(text: str, low: str) -> Iterator[Found]:
             and not re.match(r"(?i)s?(?:[_.$-]|$|key|token|value|secret)", rest)
         ):
             continue  # the stem is the beginning of a longer word: keyword, authority, tokenizer
+        loud = text[match.end() : match.end() + 1] == "-" and text[at - 1 : at] == "-"  # vendor-access-0123...
         if match.group() in (
             "access",
             "private",
@@ -190,7 +251,7 @@ def find(text: str, low: str) -> Iterator[Found]:
             "licence",
             "auth",
             "bearer",
-        ) and not (text[at : match.end()].isupper() or re.search(r"(?i)key|token|secret|_auth|auth$", name)):
+        ) and not (loud or text[at : match.end()].isupper() or re.search(r"(?i)key|token|secret|_auth|auth$", name)):
             continue
         op = join.group("op")
         if join.end("rest") == join.start("value"):
@@ -201,33 +262,64 @@ def find(text: str, low: str) -> Iterator[Found]:
         value = text[start:end]
         if (quote and text[end + 1 : end + 2] == ":") or low[max(0, at - 5) : at] == "<add ":
             continue  # a key of a mapping, the name of a setting
-        if value and not tokens.is_stub(value) and _judge(name, match.group(), op, join.group("words"), quote, value):
+        if value and not tokens.is_stub(value) and _judge(wide, op, join.group("words"), quote, value):
             done = end
             yield Found("assigned-secret", "a random value where a key or token is named", start, end)
         elif end - start > _LONG_VALUE:
             done = end - _LONG_VALUE  # or each of a thousand words in one long value would read it again
-    yield from _handled(text, low)
 
 
-def _handled(text: str, low: str) -> Iterator[Found]:
-    for match in _HANDLING.finditer(low):
-        first = text.rfind("\n", 0, match.start()) + 1
-        last = text.find("\n", match.end())
-        last = len(text) if last < 0 else last
-        for run in _LONG.finditer(text, max(first, match.start() - 400), min(last, match.end() + 400)):
-            value = run.group()
-            if (
-                _HEX.match(value)
-                or is_uuid(value)
-                or is_digest(value)
-                or is_placeholder(value)
-                or is_readable_base64(value)
-            ):
-                continue
-            if (
-                is_random(value, 24)
-                and _CHUNK.search(value)
-                and len(_BORDER.findall(value)) >= 5
-                and not is_code(value)
-            ):
-                yield Found("handled-secret", "a long random value in a line about a secret", run.start(), run.end())
+def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
+    """`datadog: 0123...`: the vendor's name alone in front of what only its keys look like."""
+    for match in _VENDOR.finditer(low, first, last):
+        join = _JOIN.match(text, match.end())
+        if (
+            join is None
+            or join.end("rest") == join.start("value")
+            or _ASCII_LETTER.match(low, max(0, match.start() - 1), match.start())
+        ):
+            continue
+        start = join.start("value")
+        op = join.group("op")
+        quote = op[-1] if op and op[-1] in "\"'`" else ""
+        end = _cut(text, start, join.end("value"), quote)
+        value, between = text[start:end], low[match.start() : start]
+        if (
+            len(value) < 16
+            or _PUBLIC.search(between)
+            or _OTHER_FIELD.search(between.rstrip(" :=\"'`"))
+            or _SHA.search(between)
+        ):
+            continue
+        if is_uuid(value) or is_digest(value) or is_placeholder(value) or is_code(value) or is_readable_base64(value):
+            continue
+        if is_random(value, 16 if re.search("[=:]", op) else 20) and len(_DIGIT.findall(value)) >= 3:
+            yield Found("vendor-secret", "a random value behind the name of a vendor", start, end)
+
+
+def _handled(text: str, low: str, start: int, end: int) -> Iterator[Found]:
+    match = _LONG.search(text, max(0, start - 1), min(len(text), end + 1))
+    if match is None:
+        return
+    value = match.group()
+    if (
+        _HEX.match(value)
+        or is_uuid(value)
+        or is_digest(value)
+        or is_placeholder(value)
+        or not is_random(value, 24)
+        or not _CHUNK.search(value)
+        or len(_BORDER.findall(value)) < 5
+        or is_code(value)
+        or is_readable_base64(value)
+    ):
+        return
+    first = low.rfind("\n", max(0, start - 400), start) + 1 or max(0, start - 400)
+    last = low.find("\n", end, end + 400)
+    cell = (
+        low[first:start].lstrip(" \t>").startswith("|")
+        and len(value) >= 32
+        and text[end : end + 2].lstrip(" `").startswith("|")
+    )
+    if cell or _HANDLING.search(low, first, end + 400 if last < 0 else last):
+        yield Found("handled-secret", "a long random value in a line about a secret", *match.span())

@@ -12,10 +12,10 @@ from binascii import Error
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from gitmem.detectors.candidates import candidates
 from gitmem.detectors.placeholders import entropy, is_placeholder, is_varied, is_words
 from gitmem.detectors.secrets import mask
 from gitmem.detectors.text import Match, Text
-from gitmem.detectors.tokens import lowered
 from gitmem.types import Severity
 
 if TYPE_CHECKING:
@@ -107,6 +107,8 @@ _HEADER = re.compile(
     r"|negotiate|digest|apikey(?:-v1)?|bot|splunk|sso-key|genie\w*|kakaoak"
     r"|aws4[\w-]*)[ ]{1,3})?[\"'`]?(?P<secret>[0-9A-Za-z._~+/=%:|@!-]{8,4096})"
 )
+_HEADER_HINT = re.compile(r"authorization|x-|private-token|job-token|api-?key|bearer")
+_DIGITS = re.compile(r"[0-9]")
 _BEARER = re.compile(
     r"(?i)(?<![\w-])(?:bearer|oauth2-bearer)[\"']?[ :=]{1,3}[\"'`]?(?P<secret>[0-9A-Za-z._"
     r"~+/=|-]{16,4096})"
@@ -134,27 +136,29 @@ def _is_basic(value: str) -> bool:
 
 
 def _found(text: str) -> Iterator[tuple[str, int, int]]:
-    low = lowered(text)
-    if _HINT.search(low):
-        for match in _NAMES.finditer(low):
-            start, end = match.span("secret")
-            if _is_session(text[start:end]) and any(c.isdigit() for c in text[start:end]):
-                yield "session-cookie", start, end
-    if "auth" in low or "key" in low or "token" in low or "bearer" in low or "x-" in low:
-        for match in _HEADER.finditer(text):
-            start, end = match.span("secret")
-            value, scheme = match.group("secret"), (match.group("scheme") or "").lower()
-            if scheme == "basic":
-                if _is_basic(value):
-                    yield "authorization-header", start, end
-            elif len(value) >= (12 if scheme else 16) and _is_session(value) and any(c.isdigit() for c in value):
-                yield "authorization-header", start, end
-        if "bearer" in low:
-            for match in _BEARER.finditer(text):
+    seen = candidates(text)
+    for first, last in seen.lines:
+        if _HINT.search(seen.low, first, last):
+            for match in _NAMES.finditer(seen.low, first, last):
                 start, end = match.span("secret")
-                value = match.group("secret")
-                if _is_session(value) and sum(c.isdigit() for c in value) >= 2:
-                    yield "authorization-header", start, end
+                if _is_session(text[start:end]) and _DIGITS.search(text, start, end):
+                    yield "session-cookie", start, end
+        if _HEADER_HINT.search(seen.low, first, last):
+            yield from _headers(text, first, last)
+
+
+def _headers(text: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
+    for match in _HEADER.finditer(text, first, last):
+        start, end = match.span("secret")
+        value, scheme = match.group("secret"), (match.group("scheme") or "").lower()
+        if scheme == "basic":
+            if _is_basic(value):
+                yield "authorization-header", start, end
+        elif len(value) >= (12 if scheme else 16) and _is_session(value) and _DIGITS.search(value):
+            yield "authorization-header", start, end
+    for match in _BEARER.finditer(text, first, last):
+        if _is_session(match.group("secret")) and len(_DIGITS.findall(match.group("secret"))) >= 2:
+            yield "authorization-header", *match.span("secret")
 
 
 _MESSAGES = {

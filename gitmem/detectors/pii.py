@@ -122,11 +122,17 @@ _ADDRESS = re.compile(
     r"|[一-龥]{2,3}県)[一-龥ぁ-んァ-ヶ]{1,12}[市区町村郡][一-龥ぁ-んァ-ヶ]{0,14}\d{1,3}(?:丁目"
     r"|[-−]\d{1,3}){1,3})"
     r"|(?P<zh>[一-龥]{2,8}[省市][一-龥]{1,8}[市区县][一-龥]{1,14}[路街道巷弄]\d{1,5}号)"
-    r"|(?P<en>\b\d{1,5} (?:[NSEW]\.? )?[A-Z][a-z]{2,15}(?: [A-Z][a-z]{2,15}){0,2} (?:Stree"
-    r"t|St|Avenue|Ave|Road|Rd|Lane|Ln|Boulevard|Blvd|Drive|Court|Ct|Place|Terrace)\b\.?)"
+)
+_STREETS = (
+    " Street", " St", " Avenue", " Ave", " Road", " Rd", " Lane", " Ln", " Boulevard",
+    " Blvd", " Drive", " Court", " Place",
+)  # fmt: skip
+_STREET = re.compile(
+    r"\b\d{1,5} (?:[NSEW]\.? )?[A-Z][a-z]{2,15}(?: [A-Z][a-z]{2,15}){0,2} "
+    r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Boulevard|Blvd|Drive|Court|Ct|Place|Terrace)\b\.?"
 )
 _ADDRESS_WORD = re.compile(r"address|lives|home|ship|deliver|mail to|moved to", re.IGNORECASE)
-_LONG_NUMBER = re.compile(r"\d[\d ().-]{6,}\d")
+_LONG_NUMBER = re.compile(r"\d[\d ().-]{6,60}\d")
 
 
 def _line(raw: str, at: int) -> str:
@@ -152,8 +158,8 @@ def _emails(raw: str) -> Iterator[tuple[int, int]]:
             yield match.span()
 
 
-def _phones(raw: str) -> Iterator[tuple[int, int]]:
-    for match in _PHONE.finditer(raw):
+def _phones(raw: str, first: int, last: int) -> Iterator[tuple[int, int]]:
+    for match in _PHONE.finditer(raw, first, last):
         digits = _digits(match.group())
         if match.lastgroup in ("cn", "us", "intl", "land") and not _PHONE_WORD.search(_line(raw, match.start())):
             continue
@@ -161,18 +167,18 @@ def _phones(raw: str) -> Iterator[tuple[int, int]]:
             yield match.span()
 
 
-def _numbers(raw: str) -> Iterator[tuple[str, int, int]]:
-    for match in _RESIDENT.finditer(raw):
+def _numbers(raw: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
+    for match in _RESIDENT.finditer(raw, first, last):
         if checks.resident_number(match.group("a") + match.group("b")) and (
             match.group("dash") or _RESIDENT_WORD.search(_line(raw, match.start()))
         ):
             yield "resident-number", *match.span()
-    for match in _BUSINESS.finditer(raw):
+    for match in _BUSINESS.finditer(raw, first, last):
         if checks.business_number(_digits(match.group())) and (
             match.group("dash") or _BUSINESS_WORD.search(_line(raw, match.start()))
         ):
             yield "business-number", *match.span()
-    for match in _CARD.finditer(raw):
+    for match in _CARD.finditer(raw, first, last):
         digits = _digits(match.group())
         if (
             _BRAND.match(digits)
@@ -182,16 +188,16 @@ def _numbers(raw: str) -> Iterator[tuple[str, int, int]]:
             and (match.group("sep") or match.group("amex") or _CARD_WORD.search(_line(raw, match.start())))
         ):
             yield "card-number", *match.span()
-    for match in _SSN.finditer(raw):
+    for match in _SSN.finditer(raw, first, last):
         if _SSN_WORD.search(_line(raw, match.start())):
             yield "national-id", *match.span()
-    for match in _CHINESE_ID.finditer(raw):
+    for match in _CHINESE_ID.finditer(raw, first, last):
         if checks.chinese_id(match.group()):
             yield "national-id", *match.span()
-    for match in _MY_NUMBER.finditer(raw):
+    for match in _MY_NUMBER.finditer(raw, first, last):
         if checks.my_number(_digits(match.group())) and _MY_NUMBER_WORD.search(_line(raw, match.start())):
             yield "national-id", *match.span()
-    for match in _ACCOUNT.finditer(raw):
+    for match in _ACCOUNT.finditer(raw, first, last):
         if 10 <= len(_digits(match.group())) <= 16 and _ACCOUNT_WORD.search(_line(raw, match.start())):
             yield "bank-account", *match.span()
 
@@ -201,16 +207,21 @@ def _found(text: Text) -> Iterator[tuple[str, int, int]]:
     if "@" in raw and text.scope is not Scope.MESSAGE:
         for start, end in _emails(raw):
             yield "email", start, end
-    if _LONG_NUMBER.search(raw):
-        yield from _numbers(raw)
-        for start, end in _phones(raw):
+    for number in _LONG_NUMBER.finditer(raw):
+        first, last = max(0, number.start() - 6), number.end() + 36
+        yield from _numbers(raw, first, last)
+        for start, end in _phones(raw, first, last):
             yield "phone-number", start, end
-        for match in _IBAN.finditer(raw):
+        for match in _IBAN.finditer(raw, first, last):
             if checks.iban(match.group()):
                 yield "iban", *match.span()
-    for match in _ADDRESS.finditer(raw):
-        if match.lastgroup != "en" or _ADDRESS_WORD.search(_line(raw, match.start())):
+    if not raw.isascii():
+        for match in _ADDRESS.finditer(raw):
             yield "postal-address", *match.span()
+    if any(word in raw for word in _STREETS):
+        for match in _STREET.finditer(raw):
+            if _ADDRESS_WORD.search(_line(raw, match.start())):
+                yield "postal-address", *match.span()
 
 
 RULES = {

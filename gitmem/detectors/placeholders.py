@@ -12,7 +12,7 @@ from math import log2
 LONGEST = 4096
 
 _SAMPLE = re.compile(
-    r"example|x{5,}|\*{3,}|\.{3}|…|redacted|masked|truncated|placeholder"
+    r"example|x{5,}|\*{2,}|\.{3}|…|redacted|masked|truncated|placeholder"
     r"|change[-_]?(?:me|this|it)|replace[-_]?(?:me|this|with)"
     r"|(?:^|[-_<\[(])(?:your|insert|dummy|sample|fake|todo|tbd|fixme|foobar|enter|any"
     r"|some)(?:[-_ ]|$)|_here$|your[-_]?(?:api|token|key|secret|pass)"
@@ -107,7 +107,7 @@ _NOTHING = frozenset(
     ]
 )
 _REFERENCE = re.compile(
-    r"""^(?:\$\{[^{}]*\}|\$\([^()]*\)|\$[A-Za-z_][\w.:\[\]>'"-]*|\$\d|\{\{.*\}\}|\{[\w.!:-]*\}|<%.*%>|<[^<>]*>|%[A-Za-z_]\w*%|%\([\w]+\)s|\#\{.*\}"""
+    r"""^(?:\$\{[^{}]*\}|\$\([^()]*\)|\$[A-Za-z_][\w.:\[\]>'"-]*|\$\d|\{\{.*\}\}|\{[\w.!:-]*\}|%\d{0,2}\$?[sdif@]|:[A-Za-z_]\w*|[*&][A-Za-z]\w*|<%.*%>|<[^<>]*>|%[A-Za-z_]\w*%|%\([\w]+\)s|\#\{.*\}"""
     r"""|\[[^\[\]]*\]|@[\w.]+|`[^`]*`?|!(?:Ref|Sub|GetAtt|ImportValue|secret|vault|env_var)\b.*|&[\w]+;?.*|__\w+__"""
     r"""|(?:env|vault|op|ref|secret|secretref|ssm|arn|file|keychain|keyring|sops|doppler|aws-sm|gcp-sm|k8s)(?::|//).*"""
     r"""|(?:process\.env|os\.environ|os\.getenv|getenv|env|import\.meta\.env|ENV|config|settings|options|opts|args|params|props|self|this|req|request|"""
@@ -115,7 +115,7 @@ _REFERENCE = re.compile(
     re.DOTALL,
 )
 _CODE = re.compile(
-    r"""[A-Za-z_]\w*\s?\(|^\w+(?:\.[A-Za-z_]\w*)+(?:\[.*)?$|\w->\w|\w::\w|^\w+\[['"\w]|=>|&&|\|\||^[<>=!]=?$|^&quot;|^[A-Za-z_]\w*\{"""
+    r"""[A-Za-z_]\w*\s?\(|^\w+(?:\.[A-Za-z_]\w*)+(?:\[.*)?$|\w->\w|\w::\w|^\w+\[['":\w]|=>|&&|\|\||^[<>=!]=?$|^&quot;|^[A-Za-z_]\w*\{"""
 )
 _UUID = re.compile(r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$")
 _DIGEST = re.compile(r"^(?:sha(?:1|224|256|384|512)|md5|h1|blake[23]b?|crc32)[-:=]", re.IGNORECASE)
@@ -165,12 +165,22 @@ def entropy(value: str) -> float:
     return -sum((n := value.count(c) / size) * log2(n) for c in set(value)) if size else 0.0
 
 
+_ALPHABET = re.compile("abcdefghijklmnop|klmnopqrstuvwxyz")
+_LEET = str.maketrans("$@0134578", "saoieastb")
+_MANUAL = frozenset(["supersecret", "topsecret", "mysecret", "verysecret", "changeme", "secretpassword"])
+
+
 def is_placeholder(value: str) -> bool:
     """Whether a value stands for a secret that is elsewhere: `<token>`, `${VAR}`, `xxxx`, `changeme`, `EXAMPLE`."""
-    bare = value.strip(" \t\"'`")
+    bare = value.strip(" \t\"'`.+")
     if len(set(bare)) < 3:
         return True
-    return bare.lower() in _NOTHING or _SAMPLE.search(bare) is not None or _REFERENCE.match(bare) is not None
+    lower = bare.lower()
+    if _ALPHABET.search(lower):
+        return True
+    if lower in _NOTHING or lower.translate(_LEET) in _MANUAL:
+        return True
+    return _SAMPLE.search(bare) is not None or _REFERENCE.match(bare) is not None
 
 
 def is_code(value: str) -> bool:

@@ -12,6 +12,7 @@ from functools import cache
 from hashlib import sha256
 
 from gitmem.detectors import checks
+from gitmem.detectors.candidates import candidates
 from gitmem.detectors.shapes import SAMPLES
 from gitmem.detectors.text import Examples
 from gitmem.detectors.vendors import TOKENS
@@ -124,7 +125,7 @@ def _fitting(rule: str, pattern: str) -> str:
 
     for seed in range(64):
         text = fake(pattern, str(seed))
-        if any(found.rule == rule for found in find(text, text.lower())):
+        if any(found.rule == rule for found in find(text, candidates(text))):
             return text
     raise ValueError(f"no sample for {rule}")
 
@@ -135,6 +136,10 @@ _ASSIGNED = {
         flag=(f'BILLING_API_KEY = "{_KEY}"', f"결제 API 키는 {_KEY} 이다", f"デプロイ用シークレット：{_KEY}", f"支付密钥是{_KEY}。"),
         allow=('API_KEY = "${BILLING_API_KEY}"', "api_key = os.environ['BILLING_API_KEY']", "결제 API 키는 금고에 있다",
                f"cache key {fake('<h>{40}')} was evicted", "커밋 키워드: rebase-before-merge-2024", f'"trace_id": "{fake(_UUID)}"'),
+    ),
+    "vendor-secret": Examples(
+        flag=(f"datadog: {fake('<h>{32}')}", f"카카오 {fake('<h>{32}')} 로 교체"),
+        allow=(f"datadog agent image {fake('<h>{40}')}", "카카오 로그인 버튼 2024 가이드", f"datadog trace_id: {fake(_UUID)}"),
     ),
     "handled-secret": Examples(
         flag=(f"Rotate {fake('<A>{36}')} before Friday.", f"{fake('<A>{36}')} 는 금요일에 교체한다"),

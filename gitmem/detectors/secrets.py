@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gitmem.detectors import assignments, tokens
+from gitmem.detectors.candidates import candidates, disguised
 from gitmem.detectors.text import Match, Text
 from gitmem.types import Severity
 
@@ -26,9 +27,9 @@ def mask(secret: str) -> str:
 
 def _found(text: str) -> Iterator[tokens.Found]:
     """What is found in one string, overlapping finds of lesser rules left out."""
-    low = tokens.lowered(text)
+    seen = candidates(text)
     taken: list[tuple[int, int]] = []
-    for found in (*tokens.find(text, low), *assignments.find(text, low)):
+    for found in (*tokens.find(text, seen), *assignments.find(text, seen)):
         if not any(start < found.end and found.start < end for start, end in taken):
             taken.append((found.start, found.end))
             yield found
@@ -40,7 +41,7 @@ def detect(text: Text) -> Iterator[Match]:
     Of two finds that overlap the longer one counts: a character nobody sees must not cut a token in two.
     """
     finds = [(found.start, found.end, found) for found in _found(text.raw)]
-    if text.norm != text.raw:
+    if disguised(text.raw) and text.norm != text.raw:
         finds += [(*text.to_raw(found.start, found.end), found) for found in _found(text.norm)]
         finds.sort(key=lambda find: find[0] - find[1])
     taken: list[tuple[int, int]] = []

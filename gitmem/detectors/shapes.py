@@ -32,11 +32,13 @@ SHAPES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("discord-webhook", "a Discord webhook", ("/api/webhooks/",), r"discord(?:app)?\.com/api/webhooks/\d{16,20}/(?P<secret><w>{60,80})"),
     ("discord-bot-token", "a Discord bot token", (),
      r"(?<![\w.-])(?P<secret>[MNO][A-Za-z][A-Za-z0-9_-]{21,26}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38})(?![\w-])"),
-    ("chat-webhook", "a chat webhook", ("/robot/send", "/bot/v2/hook/", "/webhook/send", "chat.googleapis.com"),
-     r"(?:robot/send\?access_token=|bot/v2/hook/|webhook/send\?key=|spaces/[\w-]{8,20}/messages\?key=)(?P<secret><w>{30,80})"),
+    ("chat-webhook", "a chat webhook",
+     ("/robot/send", "/bot/v2/hook/", "/webhook/send", "chat.googleapis.com", "/connect-api/webhook/", "hook.dooray.com", "kakaowork.com/bots/hook/", "hook.swit.io"),
+     r"(?:robot/send\?access_token=|bot/v2/hook/|webhook/send\?key=|spaces/[\w-]{8,20}/messages\?key=|connect-api/webhook/\d{1,12}/"
+     r"|hook\.dooray\.com/services/\d{4,20}/\d{4,20}/|kakaowork\.com/bots/hook/|hook\.swit\.io/chat/\w{1,40}/)(?P<secret>[0-9A-Za-z_-]{16,80})"),
     ("automation-webhook", "a webhook that runs a workflow", ("hooks.zapier.com", "hook.eu", "hook.us", "hook.integromat", "webhook.office"),
      r"(?:hooks\.zapier\.com/hooks/catch/\d{3,12}/|hook\.(?:eu|us)\d\.make\.com/|hook\.integromat\.com/)(?P<secret><A>{6,40})"),
-    ("telegram-bot-token", "a Telegram bot token", (":a",), r"(?<![0-9A-Za-z_])(?P<secret>\d{5,16}:A<w>{34})(?![\w-])"),
+    ("telegram-bot-token", "a Telegram bot token", (), r"(?<![0-9A-Za-z_])(?P<secret>\d{5,16}:A<w>{34})(?![\w-])"),
     ("facebook-app-token", "a Facebook app token", (), r"(?<![0-9A-Za-z])(?P<secret>\d{13,17}\|<w>{27})(?![\w-])"),
     ("entra-client-secret", "an Entra ID client secret", ("q~",), r"(?<![\w~.-])(?P<secret>[\w~.-]{3}[0-9]Q~[\w~.-]{31,34})(?![\w~-])"),
     ("azure-devops-token", "an Azure DevOps token", ("azdo",), r"(?<![A-Za-z0-9])(?P<secret><A>{76}AZDO<A>{4})(?![A-Za-z0-9])"),
@@ -69,6 +71,14 @@ SHAPES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("naver-header", "a signed request", ("x-ncp-iam-access-key", "x-ncp-apigw-api-key", "x-naver-client-secret"),
      r"(?i)x-(?:ncp-iam-access-key|ncp-apigw-api-key(?!-id)|naver-client-secret)[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?P<secret><A>{10,64})"),
     ("kakao-header", "a Kakao key", ("kakaoak",), r"(?i)KakaoAK[ :]{1,3}(?P<secret><h>{32})"),
+    ("naver-client-secret", "a Naver client secret", ("naver", "네이버"),
+     r"(?i)(?:naver|네이버)[^\n]{0,40}?(?:secret|시크릿)[\w]{0,12}[\"'`*\])]{0,3}\s{0,3}(?:은|는|이|:|=|：|\()?\s{0,3}[:=]?\s{0,2}[\"'`(]{0,2}(?P<secret>(?=\w{0,9}(?:[0-9_]|[a-z](?-i:[A-Z])))[A-Za-z0-9_]{10})(?![A-Za-z0-9_])"),
+    ("nhn-cloud-secret-key", "an NHN Cloud secret key", ("x-secret-key", "x-tc-app", "nhn"),
+     r"(?i)(?:x-secret-key|x-tc-app-?key|nhn[^\n]{0,30}?(?:secret|app)[ _-]?key)[\"']?\s{0,3}(?:은|는)?\s{0,2}[:=]?\s{0,3}[\"'`]?(?P<secret>(?=[A-Za-z]{0,15}(?:[0-9]|[a-z](?-i:[A-Z])))(?=[0-9]{0,15}[A-Za-z])[A-Za-z0-9]{8,32})(?![A-Za-z0-9])"),
+    ("kubernetes-bootstrap-token", "a Kubernetes bootstrap token", ("kubeadm", "bootstrap", "--token"), r"(?<![\w.])(?P<secret>[a-z0-9]{6}\.[a-z0-9]{16})(?![\w.])"),
+    ("docker-auth", "a registry login", ('"auth"',), r'"auth"\s{0,3}:\s{0,3}"(?P<secret>[A-Za-z0-9+/]{16,400}={0,2})"'),
+    ("salesforce-session", "a Salesforce session", ("00d",), r"(?<![0-9A-Za-z])(?P<secret>00D[A-Za-z0-9]{12,15}![A-Za-z0-9._]{80,140})"),
+    ("otpauth-secret", "a one-time password seed", ("otpauth:",), r"(?i)otpauth://[^\s\"'<>]{1,200}?secret=(?P<secret>[A-Z2-7]{16,104})"),
     ("data-go-kr-key", "a public data service key", ("servicekey=", "servicekey\"", "service_key", "servicekey:", "인증키", "서비스키", "서비스 키"),
      r"(?i)(?:service_?key|인증\s?키|서비스\s?키)[^\n0-9A-Za-z+/%]{1,12}(?:은|는|:|=)?\s{0,2}[\"'`「]?(?P<secret>[0-9A-Za-z+/%]{60,120}(?:={1,2}|%3D){0,2})"),
     ("openvpn-key", "a static key", ("openvpn static key",), r"-----BEGIN OpenVPN Static key V1-----\s{1,4}(?P<secret>[0-9a-fA-F\s]{64,1200})"),
@@ -85,6 +95,16 @@ HARD = frozenset({
     "private-key", "private-key-base64", "putty-private-key", "jwk-private-key", "service-account-key", "wireguard-key",
     "package-host-credentials", "jwk-base64", "crypt-hash",
 })  # fmt: skip
+
+# Literals that can only stand inside an unbroken run: for these the runs alone are searched.
+SPACED = frozenset({
+    "private key-----", "private key block-----", "private-lines:", '"d"', "'d'", '"private_key_id"', "privatekey =", "presharedkey",
+    "accountkey", "sharedaccesskey", "sharedsecret", "x-ncp-iam-access-key", "x-ncp-apigw-api-key", "x-naver-client-secret", "kakaoak",
+    "service_key", 'servicekey"', "servicekey:", "인증키", "서비스키", "서비스 키", "openvpn static key", "jenkins initial setup", "unseal",
+    "naver", "네이버", "x-secret-key", "x-tc-app", "nhn", "kubeadm", "bootstrap", "--token", '"auth"',
+    "contribsys", "token-", "_|warning:-do-not-share",
+})  # fmt: skip
+IN_RUN = frozenset(literal for row in SHAPES for literal in row[2]) - SPACED
 
 # A text for each row, in the same notation, from which the examples are made.
 _BOUND = "-----"
@@ -132,6 +152,12 @@ SAMPLES: dict[str, str] = {
     "bcrypt-hash": r"\$2b\$12\$<A>{53}",
     "crypt-hash": r"root:\$6\$<A>{16}\$<A>{86}",
     "extended-private-key": "xprv9[1-9A-HJ-NP-Za-km-z]{106}",
+    "naver-client-secret": "NAVER_CLIENT_SECRET=<A>{9}7",
+    "nhn-cloud-secret-key": "X-Secret-Key: <A>{7}4",
+    "kubernetes-bootstrap-token": "kubeadm join 10.0.0.1:6443 --token <a>{6}.<a>{16}",
+    "docker-auth": '"auth": "<b>{40}"',
+    "salesforce-session": "00D<A>{15}!<A>{96}",
+    "otpauth-secret": r"otpauth://totp/acme:minji\?secret=[A-Z2-7]{32}&issuer=acme",
     "naver-header": "X-Naver-Client-Secret: <A>{10}7b",
     "kakao-header": "Authorization: KakaoAK <h>{32}",
     "data-go-kr-key": r"http://apis.data.go.kr/1360000/x\?serviceKey=<A>{84}%3D%3D",

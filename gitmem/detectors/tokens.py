@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+from gitmem.detectors.candidates import Candidates
 from gitmem.detectors.checks import CHECKSUMS
 from gitmem.detectors.placeholders import entropy, is_placeholder, is_readable_base64, is_varied, is_words
-from gitmem.detectors.shapes import HARD, SHAPES
+from gitmem.detectors.shapes import HARD, IN_RUN, SHAPES, SPACED
 from gitmem.detectors.vendors import TOKENS
 
 _SHORT = {
@@ -25,22 +26,17 @@ _SHORT = {
 }  # fmt: skip
 # Vendors whose own examples and retyped tokens come in the other case, so that case decides nothing.
 _EITHER_CASE = frozenset({"<a>", "<A>"})
-_RUN = re.compile(r"[0-9A-Za-z_.~+/=:|$@%-]{16,20000}")
-_FOLD = re.compile(
-    r"(?<![0-9A-Za-z_.+/=~-])(?P<head>[0-9A-Za-z_.+/=~-]{6,2000}+)(?P<gap>[ \t]*[\"'`\\+]{"
-    r"0,2}[ \t]*\r?\n[ \t>|*#/\"'`+-]{0,20})"
-    r"(?P<tail>[0-9A-Za-z_.+/=~-]{4,400})"
+_BREAK = re.compile(
+    r"(?P<gap>[ \t]*[\"'`\\+]{0,2}[ \t]*\r?\n[ \t>"
+    r"|*#/\"'`+-]{0,20})(?P<tail>[0-9A-Za-z_.+/=~-]{4,400})"
 )
+_HEAD = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.+/=~-"
+_AFTER_HEAD = " \t\r\"'`\\+"
 _BEFORE, _AFTER = 400, 24_000  # how far around its literal a shape may reach
 _BOT = re.compile(r"\d{5,16}:A")
+_DIGIT = re.compile(r"[0-9]")
 _SHORT_START = 5
 _MANY = 2_000  # occurrences of one literal that are looked at before the rest counts as noise
-
-
-def lowered(text: str) -> str:
-    """`text` in lower case with every offset unchanged (a few letters grow when lowered)."""
-    low = text.lower()
-    return low if len(low) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
 
 
 class Found(NamedTuple):
@@ -152,12 +148,15 @@ def _windows(low: str, literals: tuple[str, ...]) -> Iterator[tuple[int, int]]:
             done = last
 
 
-def _shapes(text: str, low: str, runs: list[tuple[int, int]]) -> Iterator[Found]:
+def _shapes(text: str, low: str, runs: tuple[tuple[int, int], ...], hot: str) -> Iterator[Found]:
+    hot_low = hot.lower()
+    present = {literal for literal in IN_RUN if literal in hot_low}
+    present.update([literal for literal in SPACED if literal in low])
     for row, (rule, what, literals, _) in enumerate(SHAPES):
         if literals:
-            if not any(literal in low for literal in literals):
+            if present.isdisjoint(literals):
                 continue
-            places: Iterator[tuple[int, int]] = _windows(low, literals)
+            places = _windows(low, literals)
         else:
             places = (run for run in runs if run[1] - run[0] >= 32)
         pattern = _shape_pattern(row)
@@ -173,31 +172,39 @@ def _shapes(text: str, low: str, runs: list[tuple[int, int]]) -> Iterator[Found]
 
 def _folded(text: str) -> Iterator[Found]:
     """Tokens cut by the end of a line."""
-    pieces = [match for match in _FOLD.finditer(text) if not match.group("head").isalpha()]
+    pieces: list[tuple[int, str, int, str]] = []
+    at = text.find("\n")
+    while at >= 0:
+        line = text[max(0, at - 408) : at].rstrip(_AFTER_HEAD)
+        head = line[len(line.rstrip(_HEAD)) :]
+        if len(head) >= 6 and _DIGIT.search(head):
+            begin = at - len(text[max(0, at - 408) : at]) + len(line) - len(head)
+            follow = _BREAK.match(text, begin + len(head))
+            if follow:
+                pieces.append((begin, head, follow.start("tail"), follow.group("tail")))
+        at = text.find("\n", at + 1)
     if not pieces:
         return
-    hot = "\n".join(match.group("head") for match in pieces)
+    hot = "\n".join([piece[1] for piece in pieces])
     starts = [start for start, _ in _beginnings() if start in hot]
-    if not starts:
-        return
-    for match in pieces:
-        head, tail = match.group("head", "tail")
-        if not any(start in head for start in starts):
+    for begin, head_text, follow_at, tail in pieces if starts else ():
+        if not any(start in head_text for start in starts):
             continue
-        joined = head + tail
+        joined = head_text + tail
         for found in _tokens_at(joined, joined):
-            if found.start < len(head) < found.end:
-                begin = match.start("head") + found.start
-                yield Found(found.rule, found.what, begin, match.start("tail") + found.end - len(head), found.certain)
+            if found.start < len(head_text) < found.end:
+                end = follow_at + found.end - len(head_text)
+                yield Found(found.rule, found.what, begin + found.start, end, found.certain)
 
 
-def find(text: str, low: str) -> Iterator[Found]:
-    """Every vendor token and secret shape. `low` is `text` in lower case with the same offsets."""
-    runs = [match.span() for match in _RUN.finditer(text)]
-    if runs:
-        yield from _tokens_at(text, "\n".join([text[a:b] for a, b in runs]))
-    yield from _shapes(text, low, runs)
-    yield from _folded(text)
+def find(text: str, seen: Candidates) -> Iterator[Found]:
+    """Every vendor token and secret shape of a text whose candidates are `seen`."""
+    if seen.hot:
+        yield from _tokens_at(text, seen.hot)
+    if seen.low:
+        yield from _shapes(text, seen.low, seen.runs, seen.hot)
+    if "\n" in text:
+        yield from _folded(text)
 
 
 @cache

@@ -1,0 +1,203 @@
+"""Passwords with no word for one beside them: pairs, table cells, addresses, command lines.
+
+`admin / ...`, `| grafana | admin | ... |`, `postgres://user:...@host`, `curl -u user:...`. The look of the value
+and of what stands beside it decides (`chosen.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gitmem.detectors.chosen import WORD, classes, end_of, looks_chosen
+from gitmem.detectors.placeholders import is_code, is_placeholder, is_words
+
+_URL = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{1,24})://(?P<user>[^\s:/@\"'`<>"
+    r"|]{0,64}):(?P<value>[^\s\"'`<>|/]{1,128}?(?:@[^\s\"'`<>"
+    r"|/@]{1,60}?)??)@(?=[A-Za-z0-9\[$%{(<*.-])(?![^\s\"'`<>|/]{0,80}@)"
+)
+_PAIR = re.compile(r"/ ?(?P<value>[!-~]{6,40})")
+_BEFORE_PAIR = re.compile(r"(?<![\w/.@:-])(?P<user>[A-Za-z][A-Za-z0-9_.@-]{1,30}) ?$")
+_LINK = re.compile(r"[\w./-]+\.md(?:#L\d+(?:-L\d+)?)?[,.;)]?")  # `memory/2026-02-05.md#L12`, as our commits name lines
+_AT_HOST = re.compile(r"@[A-Za-z0-9-]{1,40}(?:\.[A-Za-z0-9-]{1,40}){1,5}(?::\d{2,5})?$")
+_COLON_PAIR = re.compile(
+    r"(?<![\w/.@:-])(?:admin\w{0,8}|root|user\d{0,3}|deploy\w{0,6}|postgres|master|test\w{0,4}|guest|app|ubuntu|operator)"
+    r":(?P<value>[!-~]{6,40})"
+)
+_IP_PAIR = re.compile(
+    r"\d{1,3}(?:\.\d{1,3}){3}\)?[^\n]{0,24}?[( ,:](?P<user>[A-Za-z][\w.-]{1,20})/(?P<value"
+    r">[!-~]{6,40})"
+)
+_SHAPED = re.compile(r"[!@#$%^&*?~]")
+_ANY_DIGIT = re.compile(r"[0-9]")
+_USER_CELL = re.compile(r"^`?[A-Za-z][A-Za-z0-9_.@-]{1,40}`?$")
+_COMMAND = re.compile(
+    r"(?:sshpass\s{1,3}-p\s{0,2}|ConvertTo-SecureString\s{1,3}(?:-String\s{1,3})?(?=[\"'])|mysql(?:dump|admin)?\b[^\n|]{0,60}?\s-p(?=\S)|(?:curl"
+    r"|wget)\b[^\n]{0,200}?\s(?:-u|--user|--proxy-user"
+    r"|-U)[ =]{1,2}[\"']?[^\s:\"'$<]{1,60}:"
+    r"|docker\s{1,3}login\b[^\n]{0,100}?\s(?:-p|--password)[ =]"
+    r"|redis-cli\b[^\n]{0,60}?\s-a\s{1,3}|--(?:password|passwd|passphrase|http-password"
+    r"|db-password|admin-password)[ =]{1,2}"
+    r"|\bIDENTIFIED\s{1,3}(?:WITH\s{1,3}\w{1,30}\s{1,3})?BY\s{1,3}(?:PASSWORD\s{1,3})?"
+    r"|NetworkCredential\(\s{0,3}[\"'][^\"'\n]{1,60}[\"']\s{0,3},\s{0,3}"
+    r"|net\s{1,3}user\s{1,3}\w{1,20}\s{1,3}"
+    r"|(?:ldapsearch|ldapadd|ldapmodify)\b[^\n]{0,200}?\s-w\s{1,3}"
+    r"|login\s{1,3}\S{1,40}\s{1,3}password\s{1,3}"
+    r"|chpasswd\s{0,3}<<<\s{0,3}[\"']?\w{1,20}:|zip\s[^\n]{0,40}?-P\s{1,3})"
+    r"(?P<quote>[\"'`]?)(?P<value>[!-~]{3,128})",
+    re.IGNORECASE,
+)
+_COMMAND_HINT = re.compile(
+    r"sshpass|securestring|mysql|curl|wget|docker|redis-cli|--passw|--passphrase|-password"
+    r"|identified|networkcredential|net user|ldap|chpasswd|zip |login "
+)
+_PORT = re.compile(r":(?:[0-9]{2,5}|\*):")
+_PGPASS = re.compile(
+    r"(?<![\w/])[\w.*-]{1,60}:(?:\d{2,5}"
+    r"|\*):[\w*-]{1,60}:[\w.*-]{1,60}:(?P<value>[!-~]{4,60})"
+)
+_USERS = re.compile(
+    r"^`?(?:admin\w*|administrator|root|user\d*|app|master|deploy\w*|test\w*|dev|ops"
+    r"|guest|sa|postgres|mysql|oracle|ubuntu|ec2-user|operator|manager|service|svc\w*"
+    r"|readonly|ro|rw|jenkins|gitlab|backup)`?$",
+    re.IGNORECASE,
+)
+_LOGIN = re.compile(
+    r"log[ -]?in|sign[ -]?in|credential|account|\bid\s?/|/\s?pw|jenkins"
+    r"|grafana|계정|로그인|접속|아이디|ログイン|アカウント|接続|登录|登入|账号|帳號|账户"
+)
+
+
+def _line(text: str, at: int) -> str:
+    last = text.find("\n", at)
+    return text[text.rfind("\n", 0, at) + 1 : last if last >= 0 else len(text)][:400]
+
+
+def pairs(text: str, low: str) -> Iterator[tuple[str, int, int]]:
+    if ":" in text:
+        yield from colons(text)
+    if "/" in text:
+        for match in _PAIR.finditer(text):
+            start = match.start("value")
+            end, _ = end_of(text, start, match.end("value"), "")
+            host = _AT_HOST.search(text, start, end)
+            end = host.start() if host else end
+            if not looks_chosen(text[start:end], True):
+                continue
+            user = _BEFORE_PAIR.search(text[max(0, match.start() - 34) : match.start()])
+            if user is None:
+                continue
+            known = _USERS.match(user.group("user")) is not None or _LOGIN.search(_line(low, start)) is not None
+            if looks_chosen(text[start:end], known) and not _LINK.fullmatch(text, start, end):
+                yield "user-password-pair", start, end
+        for match in _IP_PAIR.finditer(text):
+            start = match.start("value")
+            end, _ = end_of(text, start, match.end("value"), "")
+            value = text[start:end]
+            if (
+                classes(value) >= 3
+                and len(value) >= 6
+                and not is_placeholder(value)
+                and "/" not in value
+                and "." not in value
+            ):
+                yield "user-password-pair", start, end
+
+
+def colons(text: str) -> Iterator[tuple[str, int, int]]:
+    """`admin:...`, outside an address."""
+    for match in _COLON_PAIR.finditer(text):
+        start = match.start("value")
+        end, _ = end_of(text, start, match.end("value"), "")
+        if looks_chosen(text[start:end], True) and "@" not in text[start:end]:
+            yield "user-password-pair", start, end
+
+
+def cells(text: str) -> Iterator[tuple[str, int, int]]:
+    if "|" not in text:
+        return
+    secret_column: int | None = None
+    after = -1
+    for line in re.finditer(r"(?m)^[ \t>]{0,8}\|(?P<row>[^\n]{3,2000})$", text):
+        at = line.start("row")
+        row = line.group("row")
+        if line.start() != after:
+            secret_column = None  # another table
+        after = line.end() + 1
+        if secret_column is None and not (_SHAPED.search(row) or WORD.search(row.lower())):
+            continue
+        cells: list[tuple[int, str]] = []
+        for cell in row.split("|"):
+            cells.append((at, cell))
+            at += len(cell) + 1
+        label = next((i for i, (_, c) in enumerate(cells) if WORD.search(c.lower()) and len(c) < 40), None)
+        if label is not None:
+            beside = label + 1 if label + 1 < len(cells) else label
+            place, cell = cells[beside]
+            value = cell.strip().strip("`*")
+            if beside != label and _in_column(value):
+                start = place + cell.index(value)
+                yield "password-in-table", start, start + len(value)
+                continue
+            if not _SHAPED.search(row):
+                secret_column = label
+                continue
+        if all(set(c.strip()) <= set("-: ") for _, c in cells):
+            continue
+        users = sum(1 for _, c in cells if _USER_CELL.match(c.strip()))
+        for index, (place, cell) in enumerate(cells):
+            value = cell.strip().strip("`*")
+            if not 4 <= len(value) <= 64 or " " in value or not value.isascii() or is_placeholder(value):
+                continue
+            inside = index == secret_column and _in_column(value)
+            shaped = users >= 1 and looks_chosen(value, any(_USERS.match(c.strip()) for _, c in cells))
+            if inside or shaped:
+                start = place + cell.index(value)
+                yield "password-in-table", start, start + len(value)
+
+
+def _in_column(value: str) -> bool:
+    """Whether a cell reads as a password where its column or its label says that one stands there."""
+    if not 4 <= len(value) <= 64 or " " in value or not value.isascii() or is_placeholder(value):
+        return False
+    kinds = classes(value)
+    digits = _ANY_DIGIT.search(value) is not None
+    return value.isdigit() or kinds >= 3 or (kinds == 2 and digits and not is_words(value))
+
+
+def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
+    if "://" in text:
+        for match in _URL.finditer(text):
+            value = match.group("value")
+            if not is_placeholder(value) and len(set(value)) > 1 and not re.match(r"^\d{2,5}/|^[\[{(]", value):
+                yield "credentials-in-address", match.start("value"), match.end("value")
+    done = 0
+    for hint in _COMMAND_HINT.finditer(low):
+        if hint.start() < done:
+            continue
+        first = text.rfind("\n", 0, hint.start()) + 1
+        done = text.find("\n", hint.end())
+        done = len(text) if done < 0 else done
+        if text[done + 1 : done + 2] in (" ", "\t") or text[done - 1 : done] == "\\":  # goes on: .netrc, a shell's \
+            done = text.find("\n", done + 1)
+            done = len(text) if done < 0 else done
+        for match in _COMMAND.finditer(text, first, done):
+            start = match.start("value")
+            end, closed = end_of(text, start, match.end("value"), match.group("quote"))
+            value = text[start:end]
+            if (
+                len(value) >= 3
+                and not is_placeholder(value)
+                and not re.match(r"^[-$%<{(:=]", value)
+                and (closed or not is_code(value))
+                and value.lower() not in _PLAIN
+            ):
+                yield "password-on-command-line", start, end
+    if _PORT.search(text):
+        for match in _PGPASS.finditer(text):
+            if not is_placeholder(match.group("value")) and classes(match.group("value")) >= 2:
+                yield "credentials-in-address", match.start("value"), match.end("value")
+
+
+_PLAIN = frozenset(["stdin", "prompt", "file", "from", "with", "and", "or", "the", "required", "option", "flag"])
