@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -12,6 +13,7 @@ from gitmem.changes import FactChange, Op, compare
 from gitmem.comment import text_hash
 from gitmem.files import Kind, Layout, is_memory, kind
 from gitmem.git.protocol import Repository
+from gitmem.git.ranges import Touched, touched
 from gitmem.types import EXECUTABLE, REGULAR, Change, Commit, Fact
 
 FILES = (REGULAR, EXECUTABLE)
@@ -44,9 +46,7 @@ def fact_changes(
     )
     new = facts_of(repo, {c.path: c.new_oid for c in files if c.status != "D" and c.new_mode in FILES})
     found = compare(old, new, today)
-    commits = (
-        list(repo.log([head, *([f"^{base}"] if base else [])], [c.path for c in files])) if files else []
-    )
+    commits = list(repo.log([head, *([f"^{base}"] if base else [])])) if files else []
     promoted = {
         link.sha256
         for commit in commits
@@ -58,40 +58,49 @@ def fact_changes(
         else change
         for change in found
     ]
-    return Authors(repo, commits, base, head).sign(found) if authors else found
+    return Authors(repo, commits, head).sign(found) if authors else found
 
 
 LASTING = (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
 
 
 class Authors:
-    """Who made each change of a range: blame for what is there, a walk over the range for what is gone."""
+    """Who made each change of a range: blame for what is there, a walk over the versions for what is gone.
 
-    def __init__(self, repo: Repository, commits: Sequence[Commit], base: str, head: str) -> None:
-        self.repo, self.base, self.head = repo, base, head
+    A file that one commit of the range touched needs neither.
+    """
+
+    def __init__(self, repo: Repository, commits: Sequence[Commit], head: str) -> None:
+        self.repo, self.head = repo, head
         self.commits = {commit.oid: commit for commit in commits}
+        self.versions: dict[str, list[tuple[Commit, Touched]]] = defaultdict(list)  # newest first
+        if len(commits) > 1:
+            for oid, items in touched(repo, self.commits):
+                for item in items:
+                    self.versions[item.path].append((self.commits[oid], item))
         self.ids: dict[str, frozenset[str]] = {}  # blob -> ids of its facts
 
     def sign(self, found: Sequence[FactChange]) -> list[FactChange]:
         """The same changes, each with its commit where that can be told."""
+        only = {path: rows[0][0] for path, rows in self.versions.items() if len(rows) == 1}
         if len(self.commits) == 1:
-            only = next(iter(self.commits.values()))
-            return [_signed(change, only) for change in found]
+            only = dict.fromkeys((change.path for change in found), next(iter(self.commits.values())))
         writers: dict[tuple[str, int], Commit] = {}
-        for path in dict.fromkeys(change.path for change in found if change.new):
-            lines = [change.new.line for change in found if change.new and change.path == path]
-            for row in self.repo.blame(path, min(lines), max(lines), self.head):
+        removers: dict[tuple[str, str], Commit] = {}
+        for path in dict.fromkeys(change.path for change in found if change.path not in only):
+            mine = [change for change in found if change.path == path]
+            lines = [change.new.line for change in mine if change.new]
+            for row in self.repo.blame(path, min(lines), max(lines), self.head) if lines else ():
                 if row.line in lines:
                     writers[path, row.line] = self.commits.get(row.commit) or self.repo.commit(row.commit)
-        removers: dict[tuple[str, str], Commit] = {}
-        for path in dict.fromkeys(change.path for change in found if not change.new):
-            removers |= self._removers(
-                path, {c.old.id for c in found if c.path == path and c.old and not c.new}
-            )
+            gone = {change.old.id for change in mine if change.old and not change.new}
+            removers |= self._removers(path, gone) if gone else {}
         signed = []
         for change in found:
-            known = writers.get((change.path, change.new.line)) if change.new else None
-            if change.new is None:
+            known = only.get(change.path)
+            if known is None and change.new is not None:
+                known = writers.get((change.path, change.new.line))
+            elif known is None:
                 known = removers.get((change.path, change.fact.id))
             signed.append(_signed(change, known) if known else change)
         return signed
@@ -99,27 +108,20 @@ class Authors:
     def _removers(self, path: str, wanted: set[str]) -> dict[tuple[str, str], Commit]:
         """(path, fact id) -> the newest commit whose version lacks a fact that its parent's has."""
         found: dict[tuple[str, str], Commit] = {}
-        revs = [self.head, *([f"^{self.base}"] if self.base else [])]
-        for commit in self.repo.log(revs, [path], limit=WALK):
-            now = self._at(commit.oid, path)
-            before = frozenset[str]().union(*(self._at(parent, path) for parent in commit.parents))
-            for ident in (before - now) & wanted:
+        for commit, item in self.versions[path][:WALK]:
+            before = frozenset[str]().union(*(self._facts(oid) for oid in item.olds))
+            for ident in (before - self._facts(item.new_oid)) & wanted:
                 found.setdefault((path, ident), commit)
             if len(found) == len(wanted):
                 break
         return found
 
-    def _at(self, commit: str, path: str) -> frozenset[str]:
-        entry = next(
-            (e for e in self.repo.entries(commit, [path]) if e.path == path and e.mode in FILES), None
-        )
-        if entry is None:
-            return frozenset()
-        if entry.oid not in self.ids:
-            self.ids[entry.oid] = frozenset(
-                fact.id for fact in memory_facts.parse(self.repo.read(entry.oid)).facts
-            )
-        return self.ids[entry.oid]
+    def _facts(self, oid: str) -> frozenset[str]:
+        if oid and oid not in self.ids:
+            small = self.repo.sizes([oid]).get(oid, LIMIT + 1) <= LIMIT
+            facts = memory_facts.parse(self.repo.read(oid)).facts if small else []
+            self.ids[oid] = frozenset(fact.id for fact in facts)
+        return self.ids.get(oid, frozenset())
 
 
 def _signed(change: FactChange, commit: Commit) -> FactChange:

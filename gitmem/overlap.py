@@ -33,7 +33,10 @@ _DENIES = re.compile(
 
 
 def differ(a: str, b: str) -> bool:
-    """Whether two texts on one matter disagree: other numbers, or only one of them denies."""
-    return set(_NUMBER.findall(a)) != set(_NUMBER.findall(b)) or bool(_DENIES.search(a)) != bool(
-        _DENIES.search(b)
-    )
+    """Whether two texts on one matter disagree: one number is another, or only one of them denies.
+
+    Two lines of one table (`unit 7 uses 91`, `unit 8 uses 92`) differ in more than one number: other matters.
+    """
+    mine, yours = set(_NUMBER.findall(a)), set(_NUMBER.findall(b))
+    denial = bool(_DENIES.search(a)) != bool(_DENIES.search(b))
+    return (denial and mine == yours) or (mine != yours and len(mine - yours) <= 1 and len(yours - mine) <= 1)

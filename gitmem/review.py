@@ -30,6 +30,7 @@ from gitmem.verify import by_machine, ledger, verify
 
 SAME = 0.85  # likeness from which a fact repeats another one
 ALIKE = 0.5  # likeness from which two facts speak of one matter: other numbers or a denial there contradict
+RIVALS = 3  # of one fact that are named: the likest
 TESTS = "memory/tests.jsonl"
 QUESTIONS = 200  # of the tests file that are asked: a pull request must not make its own check long
 HOST_BYTES = 25_000  # of MEMORY.md an agent's host loads
@@ -220,29 +221,33 @@ def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fac
             for path, fact in holding[word]:
                 shared[path, fact.line] += 1
                 near[path, fact.line] = (path, fact)
+        mine: list[tuple[float, Rival]] = []
+        numbered = _numbers(change.new.text)
         for other, count in shared.items():
-            pair = frozenset((place, other))
-            if other == place or pair in seen or count * 3 < len(own):
+            if other == place or frozenset((place, other)) in seen or count * 3 < len(own):
                 continue
             path, fact = near[other]
             alike = likeness(own, words[other])
+            if alike < ALIKE:
+                continue
             rival = differ(change.new.text, fact.text)
             if change.new.get("supersedes") and fact.id.startswith(change.new.get("supersedes")):
                 continue
-            if (alike >= SAME and not rival) or (alike >= ALIKE and rival):
-                seen.add(pair)
-                found.append(
-                    Rival(
-                        change.path,
-                        change.new.line,
-                        change.new.text,
-                        path,
-                        fact.line,
-                        fact.text,
-                        contradicts=rival,
-                    )
+            same = alike >= SAME and not rival and numbered == _numbers(fact.text)
+            if same or rival:
+                text = change.new.text
+                pair = Rival(
+                    change.path, change.new.line, text, path, fact.line, fact.text, contradicts=rival
                 )
+                mine.append((alike, pair))
+        for _, pair in sorted(mine, key=lambda row: -row[0])[:RIVALS]:
+            seen.add(frozenset((place, (pair.other_path, pair.other_line))))
+            found.append(pair)
     return sorted(found, key=lambda r: (not r.contradicts, r.path, r.line))
+
+
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(word for word in terms(text) if word.isdecimal())
 
 
 def _says_new(change: FactChange) -> bool:
@@ -273,7 +278,7 @@ def _recall(
         evaluate.run(repo, config, [rows[query] for query in both], Query("", commit=commit), now, clock)
         for rows, commit in zip(asked, (base, head), strict=True)
     ]
-    gained, lost = evaluate.gained_and_lost(*runs)
+    gained, lost = evaluate.gained_and_lost(runs[0], runs[1])
     before, after = (sum(r.figures["hit@5"] for r in rows) / len(both) for rows in runs)
     return Recall(len(both), before, after, tuple(gained), tuple(lost))
 

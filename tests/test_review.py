@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from gitmem.changes import Op, compare
 from gitmem.facts import parse
 from gitmem.github import Forge
@@ -145,7 +143,6 @@ def test_sizes_over_budget_warn_and_do_not_fail(repo: Repo) -> None:
 
 
 def test_search_that_got_worse_is_said(repo: Repo) -> None:
-    pytest.importorskip("gitmem.evaluate")
     row = {"query": "which port does the API use", "relevant": [{"path": "MEMORY.md", "start_line": 5, "end_line": 5}]}
     repo.commit("tests", {"memory/tests.jsonl": json.dumps(row) + "\n"})
     start(repo)
