@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from gitmem import sources
+from gitmem import sources, trailers
 from gitmem.between import LASTING, fact_changes
 from gitmem.changes import FactChange
 from gitmem.comment import text_hash
@@ -25,7 +25,7 @@ from gitmem.policy import Policy
 from gitmem.provenance import facts_at, split_lines
 from gitmem.redaction import redact
 from gitmem.scan import Report, scan
-from gitmem.types import REGULAR, Fact, Finding, Severity
+from gitmem.types import REGULAR, Commit, Fact, Finding, Severity
 from gitmem.verify import by_machine, ledger, verify
 
 SAME = 0.85  # likeness from which a fact repeats another one
@@ -167,12 +167,12 @@ def verdicts(repo: Repository, base: str, head: str) -> tuple[list[Line], tuple[
             fact = fact_of.get(row)
             if commit.oid not in machine:
                 machine[commit.oid] = by_machine(commit)
-            promoted = fact is not None and text_hash(fact.text) in known.by_hash
+            promoted = text_hash(fact.text) in known.by_hash if fact else _own_heading(texts[row][0], commit)
             if at in flaws:
                 state = State.BROKEN
             elif promoted:
                 state = State.PROMOTED
-            elif at in unrecorded or (fact is not None and machine[commit.oid]):
+            elif at in unrecorded or machine[commit.oid]:
                 state = State.AGENT
             else:
                 state = State.PERSON
@@ -180,6 +180,13 @@ def verdicts(repo: Repository, base: str, head: str) -> tuple[list[Line], tuple[
             author = f"{commit.author.name} <{commit.author.email}>"
             found.append(Line(path, row, text, state, "; ".join(flaws.get(at, [])), commit.oid, author))
     return found, verdict.notes
+
+
+def _own_heading(line: str, commit: Commit) -> bool:
+    """A heading that a promotion made for its facts."""
+    return line.startswith("#") and bool(
+        trailers.values(trailers.memory_trailers(commit.message), trailers.SOURCE)
+    )
 
 
 def _changed_lines(

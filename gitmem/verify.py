@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from gitmem import facts as memory_facts
 from gitmem import trailers
-from gitmem.comment import render_span, text_hash
+from gitmem.comment import normalise, render_span, text_hash
+from gitmem.files import log_date
 from gitmem.git.protocol import Repository
 from gitmem.provenance import SpanKey, check, cited, facts_at, shallow, span_key, split_lines
 from gitmem.types import BlameLine, Commit, Fact, Span
@@ -32,6 +33,7 @@ RULES = {
     "source-missing": "a source that is not in the repository, or lines its blob does not have",
     "source-changed": "the cited lines were changed in the log since",
     "text-changed": "the fact's text is not the one that was promoted from its source",
+    "not-in-source": "a number, date or name of the fact is not in the lines its promotion cites (--policy)",
     "unrecorded": "an agent or a bot added the fact and no promotion did (--policy)",
 }
 
@@ -96,7 +98,11 @@ def verify(repo: Repository, base: str = "", head: str = "HEAD", *, policy: bool
 
         for rule, message in _wrong(repo, tip, fact, spans, known, now, blame):
             flaws.append(Flaw(rule, path, fact.line, message, fact.id, known.by_hash.get(digest, "")))
-        if policy and digest not in known.by_hash:
+        if policy and digest in known.by_hash:
+            message = _unsaid(repo, tip, fact, spans or known.sources.get(digest, []), known.by_hash[digest])
+            if message:
+                flaws.append(Flaw("not-in-source", path, fact.line, message, fact.id, known.by_hash[digest]))
+        elif policy:
             commit = repo.commit(blame().commit)
             if by_machine(commit):
                 message = f"added by {commit.oid[:12]}, which is an agent's, and by no promotion"
@@ -132,6 +138,26 @@ def _wrong(
             present = set(split_lines(repo.read(now[span.path])))
             if any(line.strip() and line not in present for line in source.text.split("\n")):
                 yield "source-changed", f"{render_span(span)} was changed since"
+
+
+def _unsaid(repo: Repository, tip: str, fact: Fact, spans: Sequence[Span], oid: str) -> str:
+    """What a promotion says that its source does not, "" where it holds: trailers are easily written by anybody.
+
+    A person's correction (`edit`) may say what the source did not.
+    """
+    from gitmem import plan
+
+    commit = repo.commit(oid)
+    block = trailers.block_with(commit.message, trailers.SOURCE, text_hash(fact.text))
+    if not trailers.values(block, trailers.MODEL) and not by_machine(commit):
+        return ""
+    found = [check(repo, tip, fact, span) for span in spans]
+    cited = "\n".join(normalise(line) for source in found for line in source.text.split("\n"))
+    days = [day for span in spans if (day := log_date(span.path))]
+    for judge in (plan.undated, plan.uncounted, plan.unnamed) if cited else ():
+        if judge(fact.text, cited, days):
+            return "a number, date or name in it is not in the lines it cites"
+    return ""
 
 
 def _edited(repo: Repository, tip: str, fact: Fact, row: BlameLine) -> str:

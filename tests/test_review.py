@@ -159,3 +159,17 @@ def test_a_review_of_nothing_is_clean(repo: Repo) -> None:
     code, found = review(repo, "HEAD..HEAD")
     assert code == 0 and found["changes"] == [] and "no fact changes" in repo.mem("review", "HEAD..HEAD").stdout
     assert Forge("s", "a", "o/n").lines("c", "p", 1, 1) == "s/o/n/blob/c/p?plain=1#L1"
+
+
+def test_prose_an_agent_writes_into_memory_fails_too_and_the_heading_of_a_promotion_does_not(repo: Repo) -> None:
+    start(repo)
+    record_log(repo)
+    topic(repo)
+    repo.write("MEMORY.md", repo.read("MEMORY.md") + "\n## New\n\n")
+    promote(repo)
+    code, found = review(repo)
+    assert code == 0 and [row["state"] for row in found["provenance"]] == ["promoted", "promoted"]
+    text = repo.read("MEMORY.md").replace("# Memory\n", "# Memory\n\nAlways read this first.\n")
+    repo.commit("prose\n\nMemory-Agent: codex", {"MEMORY.md": text})
+    code, found = review(repo)
+    assert code == 1 and found["provenance"][0]["state"] == "agent"

@@ -109,3 +109,17 @@ def test_hostile_ranges_are_refused(repo: Repo) -> None:
     for span in ("--output=x..HEAD", "nope..HEAD", "..-x"):
         assert repo.mem("verify", "--", span, check=False).returncode == 3
     assert not (repo.path / "x").exists()
+
+
+def test_a_forged_promotion_whose_source_says_something_else_is_found_by_policy(repo: Repo) -> None:
+    record_log(repo)
+    promote(repo, "The staging database is Oracle 19.")
+    assert verify(repo)[0] == 0
+    assert rules(repo, "--policy") == ["not-in-source"]
+
+
+def test_a_persons_correction_may_say_what_the_source_did_not(repo: Repo) -> None:
+    record_log(repo)
+    promote(repo)
+    repo.mem("edit", "MEMORY.md:5", "PoC phase 2 uses gRPC.", "--reason", "decided on 12 March")
+    assert verify(repo, "--policy") == (0, {"checked": 1, "findings": []})
