@@ -59,6 +59,10 @@ class OutsideRepository(GitMemError):
     """A path leaves the repository, by name or by symlink."""
 
 
+class MissingFile(GitMemError):
+    """There is no memory file of that name, here or then."""
+
+
 class Locked(GitMemError):
     """Another process holds a lock for longer than we wait."""
 

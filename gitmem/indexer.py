@@ -27,6 +27,8 @@ from gitmem.worktree import locked, read_bytes
 
 LIMIT = 1 << 20  # bytes; as document.LIMIT, which is not imported here: a search that finds all current parses none
 BATCH = 128  # blobs to a transaction
+FIRST_WAIT = 20.0  # seconds a search waits for another process when there is nothing to answer from
+BUSY = "another git mem is indexing"
 MANY = 400  # blobs from which parsing in other processes pays for their start
 KEPT_TREES = 32  # snapshots of trees that stay recorded
 IGNORED, LARGE, UNREADABLE = -1, -2, -3  # `corpus` of a work-tree entry that has no blob in the index
@@ -225,6 +227,13 @@ class _Refresh:
                 index = None
             reason = self._update(key, commit, tree, seen, began)
             index, _ = self._open()
+            if reason == BUSY and (index is None or index.snapshot(key) is None):
+                # There is nothing older to answer from: wait for the one that builds it.
+                if index is not None:
+                    index.close()
+                self.wait = max(self.wait, FIRST_WAIT)
+                reason = self._update(key, commit, tree, seen, began)
+                index, _ = self._open()
         snapshot = index.snapshot(key) if index is not None else None
         fresh = Freshness(bool(reason), reason)
         return Ready(index, snapshot, fresh, commit, tuple(self.work.notes))
@@ -237,6 +246,8 @@ class _Refresh:
             self.work.notes.append(f"{error.message} It is built again.")
             try:
                 discard(self.repo, self.wait)
+            except Locked:
+                self.work.notes.pop()  # not damaged: another process is just making it
             except (GitMemError, OSError) as second:
                 return None, f"{error.message} {second}"
             return None, ""
@@ -261,7 +272,7 @@ class _Refresh:
                 finally:
                     writer.close()
         except Locked:
-            return "another git mem is indexing"
+            return BUSY
         except IndexDamaged as error:
             if again:
                 return error.message

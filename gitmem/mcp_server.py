@@ -10,17 +10,19 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 from mcp.server import MCPServer
 from mcp.types import ToolAnnotations
 from pydantic import Field
+from typing_extensions import TypedDict  # pydantic reads this one on every Python we support
 
 from gitmem import __version__
 from gitmem.commands._edge import now, settings
 from gitmem.config import Config
-from gitmem.errors import GitMemError
+from gitmem.errors import GitMemError, MissingFile
 from gitmem.fence import fence
 from gitmem.git import Repository, open_repository
 
@@ -49,6 +51,7 @@ class Found(TypedDict):
     hits: list[Hit]
     lanes: list[str]
     stale: bool
+    reason: str
 
 
 class Got(TypedDict):
@@ -138,7 +141,7 @@ def searcher(folder: Path) -> Callable[..., Found]:
                 )
                 for hit in answer.hits
             ]  # fmt: skip
-            return Found(hits=hits, lanes=list(answer.lanes), stale=answer.stale)
+            return Found(hits=hits, lanes=list(answer.lanes), stale=answer.stale, reason=answer.reason)
 
     return memory_search
 
@@ -152,20 +155,25 @@ def getter(folder: Path) -> Callable[..., Got]:
     ) -> Got:
         """Read lines of a memory file, quoted. A file that does not exist gives an empty text."""
         from gitmem.search import resolve_at
-        from gitmem.show import read_lines
+        from gitmem.show import read
 
         with memory(folder) as (repo, config):
             commit = resolve_at(repo, at, now()) if at else ""
             try:
-                found = read_lines(repo, config, path, commit)
-            except FileNotFoundError:
+                found = read(repo, config, path, commit).lines
+            except MissingFile:
                 return Got(path=path, start_line=0, end_line=0, lines=0, text="")
             last = min(len(found), from_ + (lines or LINES) - 1)
             text = "\n".join(found[from_ - 1 : last])
             quoted = fence(text, path, from_, last, commit=commit) if text else ""
             return Got(path=path, start_line=from_, end_line=last, lines=len(found), text=quoted)
 
-    return memory_get
+    @wraps(memory_get)
+    def called(**given: Any) -> Got:
+        # The SDK hands an argument over by its alias, and `from` is no name a Python function can have.
+        return memory_get(**{"from_" if name == "from" else name: value for name, value in given.items()})
+
+    return called
 
 
 def adder(folder: Path) -> Callable[..., Added]:
@@ -291,13 +299,10 @@ def add_resources(server: MCPServer, folder: Path) -> None:
 
     @server.resource("memory://{+path}", title="A memory file", mime_type="text/markdown")
     def memory_file(path: str) -> str:
-        from gitmem.show import read_lines
+        from gitmem.show import read
 
         with open_memory(folder) as (repo, config):
-            try:
-                found = read_lines(repo, config, path, "")
-            except FileNotFoundError:
-                raise GitMemError(f"there is no memory file '{path}'") from None
+            found = read(repo, config, path).lines
             return fence("\n".join(found), path, 1, len(found))
 
 
