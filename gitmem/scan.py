@@ -22,7 +22,11 @@ from gitmem.types import Finding, Severity, Skipped
 
 POOL_FROM = 300  # blobs from which two processes pay for their start
 CHUNK = 1 << 18  # bytes handed to a worker at once
-GUESSABLE = ("password", "passphrase", "pin", "phone", "credential-note", "pii")  # rules whose finds can be guessed
+GUESSABLE = (  # beginnings of the rules whose finds can be guessed: of these nothing is shown
+    "password", "user-password", "credentials-in", "email", "phone", "resident-number", "card-number",
+    "business-number", "iban", "national-id", "bank-account", "postal-address",
+    "plugin-secret-keyword", "plugin-basic-auth",
+)  # fmt: skip
 MOST = 60  # findings of one file that are told one by one
 SHOWN = 48  # characters of context on each side of a find in an excerpt
 UNSCANNABLE = "unscannable"

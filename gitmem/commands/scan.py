@@ -11,6 +11,7 @@ import click
 
 from gitmem.allowlist import Entry
 from gitmem.commands._edge import now, open_here
+from gitmem.detectors import DETECTORS, ON_REQUEST
 from gitmem.detectors.rulefile import Rule, parse_rules
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.git import Repository
@@ -36,10 +37,11 @@ WORKERS = 2
     help="block: leave warnings out. warn: warnings fail too. Otherwise they are shown and pass.",
 )  # fmt: skip
 @click.option("--rules", "rules_file", metavar="FILE", help="More token rules: a gitleaks.toml.")
+@click.option("--plugins", is_flag=True, help="Ask the plugins of detect-secrets too (slower; never in a hook).")
 @click.option("--audit", is_flag=True, help="List the exceptions; exit 1 when one has ended.")
 def command(
     paths: tuple[str, ...], staged: bool, span: str | None, history: bool, message: str | None, form: str,
-    as_json: bool, severity: str | None, rules_file: str | None, audit: bool,
+    as_json: bool, severity: str | None, rules_file: str | None, plugins: bool, audit: bool,
 ) -> int:  # fmt: skip
     """Scan memory for what must not be there; exit 1 when something is.
 
@@ -55,6 +57,8 @@ def command(
     policy, blobs, more = choose(repo, paths, staged, span, history, bool(message))
     if rules_file:
         policy = replace(policy, rules=read_rules(rules_file))
+    if plugins:
+        policy = replace(policy, detectors=(*(policy.detectors or DETECTORS), *ON_REQUEST))
     if message:
         blobs = _with_message(blobs, message)
     report = scan(_counted(blobs) if history else blobs, policy, more, workers=WORKERS)

@@ -12,7 +12,7 @@ from importlib import import_module
 
 from gitmem.detectors.text import Examples, Match, Scope, Text
 
-__all__ = ["DETECTORS", "Examples", "Match", "Scope", "Text", "examples", "load", "run"]
+__all__ = ["DETECTORS", "ON_REQUEST", "Examples", "Match", "Scope", "Text", "examples", "load", "run"]
 
 DETECTORS: dict[str, str] = {
     "secrets": "gitmem.detectors.secrets",
@@ -29,16 +29,18 @@ DETECTORS: dict[str, str] = {
     "frontmatter": "gitmem.detectors.frontmatter",
 }
 
+ON_REQUEST: dict[str, str] = {"plugins": "gitmem.detectors.plugins"}  # never in a hook, see there
+
 
 def load(name: str) -> Callable[[Text], Iterator[Match]]:
     """The `detect` function of a detector. KeyError for a name that is not registered."""
-    detect: Callable[[Text], Iterator[Match]] = import_module(DETECTORS[name]).detect
+    detect: Callable[[Text], Iterator[Match]] = import_module((DETECTORS | ON_REQUEST)[name]).detect
     return detect
 
 
 def examples(name: str) -> dict[str, Examples]:
     """Rule id -> its examples."""
-    table: dict[str, Examples] = import_module(DETECTORS[name]).EXAMPLES
+    table: dict[str, Examples] = import_module((DETECTORS | ON_REQUEST)[name]).EXAMPLES
     return table
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gitmem.detectors.samples import fake
 from tests.harness import Repo
 from tests.samples import AWS, GITHUB
 
@@ -259,3 +260,12 @@ def test_allow_of_a_finding_in_a_range(memory: Repo) -> None:
     memory.mem("allow", fingerprint, "--reason", "rotated", "--range", f"{start}..HEAD")
     memory.commit("except", {})
     assert answer(memory, "--history")["findings"] == []
+
+
+def test_scan_with_plugins_asks_detect_secrets_too(memory: Repo) -> None:
+    token = "AP6" + fake("<A>{16}")  # a shape that only the plugins know
+    memory.write("memory/b.md", f"- artifactory {token} in use\n")
+    done = memory.mem("scan", "--plugins", "--json", check=False)
+    assert done.returncode == 1
+    assert any(finding["rule"].startswith("plugin-") for finding in json.loads(done.stdout)["findings"])
+    assert token not in done.stdout + done.stderr
