@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gitmem.types import Span
 from tests.harness import Repo
 from tests.provenance_cases import DAY, FACT, LOG, promote, record_log
@@ -199,3 +201,38 @@ def test_what_is_not_there_is_exit_3_with_a_reason(repo: Repo) -> None:
     assert repo.mem("why", "NOPE.md:1", check=False).returncode == 3
     assert repo.mem("why", "MEMORY.md", check=False).returncode == 2
     assert repo.mem("why", "../x:1", check=False).returncode == 3
+
+
+def test_why_verify_and_forget_work_in_a_sha256_repository(tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "sha256", True, "--object-format=sha256")
+    blob = record_log(repo)
+    promote(repo)
+    found = why(repo, "MEMORY.md:5")
+    assert len(blob) == 64 and found["sources"][0]["blob"] == blob and found["sources"][0]["verified"]
+    assert repo.mem("verify", "--policy").returncode == 0
+    repo.mem("forget", "MEMORY.md:5", "--reason", "x")
+    assert repo.mem("promote", "--dry-run").returncode == 0 and FACT not in repo.read("MEMORY.md")
+
+
+@pytest.mark.parametrize(
+    "name", ["-rf.md", "new\nline.md", '"quote".md', "..%2f.md", "a:3.md", "회의 #1@x.md", "sp ace--.md"]
+)
+def test_a_source_may_have_any_name_a_file_can_have(repo: Repo, name: str) -> None:
+    path = f"memory/{name}"
+    blob = record_log(repo, path)
+    promote(repo, span=Span(path, 5, 6, blob), target="memory/facts " + name)
+    found = why(repo, f"memory/facts {name}:5")
+    assert found["sources"][0]["path"] == path and found["sources"][0]["verified"]
+    assert repo.mem("verify").returncode == 0
+    repo.mem("forget", f"memory/facts {name}:5", "--reason", "x")
+    assert FACT not in repo.read(f"memory/facts {name}")
+
+
+def test_why_works_in_a_linked_work_tree_and_below_a_folder(repo: Repo, tmp_path: Path) -> None:
+    record_log(repo)
+    oid = promote(repo)
+    repo.git("worktree", "add", "-q", str(tmp_path / "linked"))
+    linked = Repo(tmp_path / "linked", init=False)
+    assert why(linked, "MEMORY.md:5")["commit"] == oid
+    below = Repo(tmp_path / "linked" / "memory", init=False)
+    assert why(below, "../MEMORY.md:5")["commit"] == oid
