@@ -1,4 +1,6 @@
-"""The embedder that ships in the package: one table of piece vectors, a text is the sum of its pieces' rows.
+"""The embedder that ships in the package: one table of piece vectors, a text is a weighted sum of its pieces' rows.
+
+A word that comes k times counts sqrt(k) times: on every set we measure that finds more than counting k times.
 
 It reads a mapped file and touches only the rows it needs, imports nothing outside the standard library, and
 never learns, downloads or writes. `tools/distill.py` makes the table; `static/MODEL_CARD.md` says from what.
@@ -11,9 +13,10 @@ makes bulk embedding as fast as an array library would, and both paths give the 
 import mmap
 import sys
 from array import array
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
-from math import hypot
+from math import hypot, isqrt
 from pathlib import Path
 from struct import Struct
 from zlib import crc32
@@ -30,14 +33,16 @@ VERSION = 1
 # magic, version, dims, rows, slots (a power of two), bytes of the pieces' text, 0, SHA-256 of all that follows
 HEADER = Struct("<8s6I32s")
 ZERO = 128  # the byte that stands for 0 in a row
-SCALE_LIMIT = 2047  # the largest scale of a row
+SCALE_LIMIT = 511  # the largest scale of a row
 
 _U32 = Struct("<I")
 _U32_PAIR = Struct("<2I")
 _U16 = Struct("<H")
 _LANE = 1 << 31  # added to every lane before unpacking, so that lanes of negative sums do not borrow
-# So many letters can never overflow a lane, whatever they are.
-_LETTERS = _LANE // (SCALE_LIMIT * ZERO * PIECES_PER_LETTER)
+_ONCE = 4  # the weight of a word that comes once; whole numbers keep sums exact
+_MOST = 100  # a word counts no more often than this, so that one word can never overflow a lane
+# Letters times weight that can never overflow a lane, whatever they are.
+_ROOM = _LANE // (SCALE_LIMIT * ZERO * PIECES_PER_LETTER)
 _CACHED_WORDS = 20_000  # about 1.1 KB each; a corpus's frequent words come back at once
 _MANY = 256  # from so many texts on, reading all pieces into a dict (20 ms) pays
 
@@ -86,9 +91,10 @@ class StaticEmbedder:
     def embed_query(self, text: str) -> bytes:
         """The text's unit vector, float32 little-endian; zeros where the table knows no piece of it."""
         found = words(text)
-        if sum(map(len, found)) <= _LETTERS:
-            return unit(self._lanes(sum(map(self._vectors.__getitem__, found))))
-        sums = [self._lanes(sum(map(self._vectors.__getitem__, group))) for group in _groups(found)]
+        counts = Counter(found)
+        if sum(map(len, found)) * _ONCE <= _ROOM:
+            return unit(self._lanes(self._sum(counts)))
+        sums = [self._lanes(self._sum(group)) for group in _groups(counts)]
         return unit([sum(lane) for lane in zip(*sums, strict=True)])
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
@@ -105,9 +111,10 @@ class StaticEmbedder:
         found: list[tuple[float, bytes]] = []
         for text in texts:
             cut = words(text)
-            if sum(map(len, cut)) > _LETTERS:
-                cut = _groups(cut)[0]
-            short = self._lanes(sum(map(self._vectors.__getitem__, cut)))[:DIMS]
+            counts: dict[str, int] = Counter(cut)
+            if sum(map(len, cut)) * _ONCE > _ROOM:
+                counts = _groups(counts)[0]
+            short = self._lanes(self._sum(counts))[:DIMS]
             length = hypot(*short)
             if not length:
                 found.append((0.0, b""))
@@ -123,6 +130,14 @@ class StaticEmbedder:
     def row(self, number: int) -> Sequence[int]:
         """One row of the table, in the table's own unit."""
         return self._lanes(self._packed(number))
+
+    def _sum(self, counts: dict[str, int]) -> int:
+        vectors = self._vectors
+        total = _ONCE * sum(map(vectors.__getitem__, counts))
+        for word, count in counts.items():
+            if count > 1:
+                total += (_weight(count) - _ONCE) * vectors[word]
+        return total
 
     def _packed(self, row: int) -> int:
         (scale,) = _U16.unpack_from(self._map, self._scales + 2 * row)
@@ -179,15 +194,21 @@ def _finder(pieces: dict[str, int]) -> Find:
     return lambda piece: pieces.get(piece, -1)
 
 
-def _groups(found: list[str]) -> list[list[str]]:
-    groups: list[list[str]] = []
+def _weight(count: int) -> int:
+    """4 sqrt(count), rounded: 4, 6, 7, 8, 9, 10 ..."""
+    return (isqrt(64 * min(count, _MOST)) + 1) // 2
+
+
+def _groups(counts: dict[str, int]) -> list[dict[str, int]]:
+    groups: list[dict[str, int]] = []
     room = 0
-    for word in found:
-        if len(word) > room:
-            groups.append([])
-            room = _LETTERS
-        groups[-1].append(word)
-        room -= len(word)
+    for word, count in counts.items():
+        cost = len(word) * _weight(count)
+        if cost > room:
+            groups.append({})
+            room = _ROOM
+        groups[-1][word] = count
+        room -= cost
     return groups
 
 

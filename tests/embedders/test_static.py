@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitmem.embedders import static, vectors
+from gitmem.embedders import static, vectors, wordpiece
 from gitmem.embedders.static import StaticEmbedder
 from gitmem.errors import ModelUnavailable
 from tools.distill import write_table
@@ -85,10 +85,25 @@ def test_a_text_too_long_for_one_lane_is_summed_in_parts(embedder):
     assert vectors.cosine(embedder.embed_query(text), embedder.embed_query("memory")) == pytest.approx(1, abs=1e-6)
 
 
+def test_a_word_that_recurs_counts_by_the_root_of_its_number(embedder, rows):
+    vector = numpy.frombuffer(embedder.embed_query("index 7 7 7 7"), "<f4")
+    total = rows[PIECES.index("index")] + 2 * rows[PIECES.index("7")]
+    assert vector @ total / numpy.linalg.norm(total) > 0.9999
+    assert [static._weight(count) for count in (1, 2, 3, 4, 9, 100, 10**9)] == [4, 6, 7, 8, 12, 40, 40]
+
+
+def test_a_long_text_in_parts_is_the_text(embedder, monkeypatch):
+    text = " ".join(PIECES * 7 + ["memory"] * 300)
+    whole = embedder.embed_query(text)
+    monkeypatch.setattr(static, "_ROOM", 4000)
+    assert embedder.embed_query(text) == whole
+
+
 def test_the_longest_part_cannot_overflow_a_lane():
     top = static.SCALE_LIMIT * static.ZERO
-    assert top * static.PIECES_PER_LETTER * static._LETTERS < 2**31
-    assert static._LETTERS > 1500  # a chunk of 400 tokens takes one part
+    assert top * static.PIECES_PER_LETTER * static._ROOM < 2**31
+    assert static._ROOM // static._ONCE > 2500  # a chunk of 400 tokens takes one part
+    assert wordpiece.WORD_LIMIT * static._weight(static._MOST) <= static._ROOM  # one word always fits
 
 
 def test_the_id_names_the_bytes_of_the_table(tmp_path, embedder, rows):
@@ -119,7 +134,7 @@ def test_embedding_imports_nothing_heavy(embedder):
     code = (
         "import sys; from pathlib import Path; from gitmem.embedders.static import StaticEmbedder\n"
         f"e = StaticEmbedder(Path({str(embedder.path)!r})); e.embed_query('memory'); e.embed(['memory'] * 300)\n"
-        "print(*{'numpy', 'dataclasses', 'json', 'hashlib', 'importlib.resources'} & set(sys.modules))"
+        "print(*{'numpy', 'json', 'hashlib', 'importlib.resources'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
