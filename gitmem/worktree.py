@@ -99,6 +99,8 @@ def locked(common_dir: Path, name: str, wait: float = 5.0) -> Iterator[None]:
     except OSError as error:
         raise GitMemError(f"cannot lock in '{folder}': {error.strerror}") from None
     try:
+        if stat.S_IMODE(os.fstat(handle).st_mode) & 0o077:
+            os.fchmod(handle, 0o600)  # a restored copy may have lost its mode
         deadline = time.monotonic() + wait
         while True:
             try:

@@ -10,7 +10,7 @@ import json
 import os
 import secrets
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +19,9 @@ from gitmem.commands._edge import now, open_here
 from gitmem.errors import Exit, GitMemError, UnknownRevision
 from gitmem.git import Repository
 from gitmem.output import escape, say, write
+
+if TYPE_CHECKING:
+    from gitmem.github import Client, Forge
 
 SUMMARY_LIMIT = 1_000_000  # GitHub takes 1 MiB a step
 
@@ -133,4 +136,137 @@ def cache_key_command() -> int:
     return Exit.DONE
 
 
-Values = dict[str, Any]
+MARKER = "<!-- git-mem:review -->"
+DEFAULT_TOKEN = (
+    "Pushes with the default token of Actions start no checks. This proposal was scanned before it was pushed; give "
+    "the action a `token` of a GitHub App or a fine-grained one for checks of its own."
+)
+
+
+def forge_and_client() -> tuple[Forge, Client | None]:
+    """Where we are on GitHub, and its API when there is a token. Raises GitMemError outside GitHub Actions."""
+    import time
+
+    from gitmem.github import Client, forge_of
+
+    forge = forge_of("", os.environ)
+    if forge is None:
+        raise GitMemError(
+            "GITHUB_SERVER_URL and GITHUB_REPOSITORY are not set", "this command runs inside GitHub Actions"
+        )
+    token = os.environ.get("GITHUB_TOKEN", "")
+    return forge, Client(forge, token, time.sleep) if token and forge.api else None
+
+
+def identity() -> None:
+    """Commits of an action are the bot's, unless the workflow says otherwise."""
+    for role in ("AUTHOR", "COMMITTER"):
+        os.environ.setdefault(f"GIT_{role}_NAME", "github-actions[bot]")
+        os.environ.setdefault(f"GIT_{role}_EMAIL", "41898282+github-actions[bot]@users.noreply.github.com")
+
+
+@command.command("review")
+def review_command() -> int:
+    """Review what the event brings: one comment on the pull request, or the step summary where it may not comment."""
+    import time
+
+    from gitmem.commands._range import layout_at
+    from gitmem.github import GitHubError
+    from gitmem.review import review
+    from gitmem.reviewtext import as_markdown
+
+    repo, config = open_here()
+    here = event()
+    base, tip = commits_of(repo, here)
+    forge, client = forge_and_client()
+    found = review(repo, config, base, tip, layout_at(repo, tip, config), now(), time.perf_counter)
+    text = as_markdown(found, forge)
+    comment = ""
+    if client is not None and here.number and not here.fork:
+        try:
+            comment = str(client.put_comment(here.number, MARKER, text))
+        except GitHubError as error:
+            say(f"git mem: no comment: {error.message}")
+            if error.hint:
+                say(f"hint: {error.hint}")
+    summarise(text)
+    output(verdict="failed" if found.failed else "clean", comment=comment)
+    return Exit.FINDINGS if found.failed else Exit.DONE
+
+
+@command.command("promote")
+@click.option("--branch", default="memory/promote", help="The branch of the proposal.")
+@click.option("--max", "limit", type=click.IntRange(1), default=20, help="Facts at most.")
+def promote_command(branch: str, limit: int) -> int:
+    """Promote on a branch of its own and keep one pull request of it, until it is merged or closed."""
+    from gitmem import proposals, publish
+    from gitmem.commands._range import layout_at
+    from gitmem.commands.promote import as_text, opened
+    from gitmem.promote import Mode, Request, promote
+
+    identity()
+    repo, config = open_here()
+    forge, client = forge_and_client()
+    if client is None:
+        raise GitMemError("there is no token to push and open a pull request with", "give the action a token")
+    base = client.default_branch()
+    if branch == base:
+        raise GitMemError(f"'{branch}' is the default branch, which is never pushed to", "name another branch")
+    start = _have(repo, f"refs/remotes/origin/{base}")
+    declined = 0
+    if proposals.fetch(repo, forge, client, branch, os.environ):
+        declined = proposals.record_rejection(repo, config, client, branch, start)
+    model, policy = opened(repo, config)
+    outcome = promote(repo, config, model, policy, Request(mode=Mode.BRANCH, limit=limit, branch=branch), now())
+    summarise(f"### Promotion\n\n```text\n{escape(as_text(outcome, True)).replace('```', chr(39) * 3)}```\n")
+    tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")
+    facts, number = 0, ""
+    if tip and not repo.is_ancestor(tip, start):
+        from gitmem.between import fact_changes
+
+        layout = layout_at(repo, tip, config)
+        meeting = repo.merge_base(start, tip) or ""
+        facts = len(fact_changes(repo, meeting, tip, layout, now().date(), authors=False))
+    if facts:
+        done = publish.publish(
+            repo, forge, client, remote="origin", branch=branch, base=base, layout=layout_at(repo, tip, config),
+            today=now().date(), title=f"memory: {facts} facts from the daily logs", notes=[DEFAULT_TOKEN],
+            environ=os.environ,
+        )  # fmt: skip
+        number = str(done.pull.number) if done.pull else ""
+        say(f"git mem: {facts} facts on '{branch}', pull request #{number}")
+    elif declined:
+        publish.push(repo, "origin", branch, base, _token_environment(forge, client))
+    output(facts=str(facts), **{"pull-request": number, "declined": str(declined)})
+    return Exit.DONE
+
+
+def _token_environment(forge: Forge, client: Client) -> dict[str, str]:
+    from gitmem.github import push_environment
+
+    return push_environment(forge, client.token, os.environ)
+
+
+@command.command("merge")
+def merge_command() -> int:
+    """Merge the default branch into the open memory pull requests, fact by fact."""
+    import sys
+
+    from gitmem import proposals
+
+    identity()
+    repo, config = open_here()
+    forge, client = forge_and_client()
+    if client is None:
+        raise GitMemError("there is no token to push with", "give the action a token")
+    base = _have(repo, f"refs/remotes/origin/{client.default_branch()}")
+    done = proposals.merge_into_open(repo, config, forge, client, base, os.environ, sys.executable, now().date())
+    lines = [f"- #{row.number}: {row.state}" + (f", {row.why}" if row.why else "") for row in done]
+    summarise("### Open memory pull requests\n\n" + ("\n".join(lines) or "none") + "\n")
+    for row in done:
+        say(f"git mem: #{row.number} {row.branch}: {row.state} {row.why}".rstrip())
+    output(
+        merged=",".join(str(row.number) for row in done if row.state == "merged"),
+        conflicts=",".join(str(row.number) for row in done if row.state == "conflict"),
+    )
+    return Exit.DONE
