@@ -536,13 +536,14 @@ class _Refresh:
         done = 0
         children = count() if total >= MANY else 0
         workers = Workers(children) if children else None
-        spec = self.config.embedder if self.embedder is not None and self.config.embedder == "static" else ""
+        # Only the table's vectors are made beside the parsing; `full` makes none before it knows which are missing.
+        embeds = self.static and not self.inside
         try:
             if workers is not None:
                 writer.bulk()
-                results = workers.run(_batches(blobs), self.cut, spec if not self.inside else "")
+                results = workers.run(_batches(blobs), self.cut, embeds)
             else:
-                made = self.embedder if total >= 8 and spec and not self.inside else None
+                made = self.embedder if total >= 8 and embeds else None
                 results = (work(batch, self.cut, made) for batch in _batches(blobs))
             for rows, vectors in results:
                 with self._transaction(writer):
@@ -570,10 +571,12 @@ class _Refresh:
         from gitmem.embedders import open_embedder, open_in_force
 
         self.embedder = None
+        self.static = False
         force = writer.in_force()
         try:
             if force is None:
                 self.embedder = open_embedder(self.config.embedder, self.config, directory(self.repo))
+                self.static = self.config.embedder == "static"
                 dims = self.embedder.dims
                 with writer.writing():
                     self.number = writer.embedder(self.embedder.id, self.config.embedder, dims)
@@ -581,6 +584,7 @@ class _Refresh:
             made = open_in_force(force[1], self.config, directory(self.repo))
             if made is not None and made.id == force[0]:
                 self.embedder = made
+                self.static = force[1] == "static"
                 self.number = writer.embedder_number(force[0])
             else:
                 self.work.notes.append("the embedder has changed; 'git mem index' makes its vectors")

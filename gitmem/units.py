@@ -18,13 +18,18 @@ _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
 _RULE_ROW = re.compile(r"\s*\|?[\s:|-]*\|[\s:|-]*$")
 _LABEL = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])?\s*(?:\*\*)?([^:：|\n`]{1,40}?)(?:\*\*)?\s*[:：](?!//)")
 _ASKS = re.compile(r"[?？]\s*(?:\[[^\]]*\]|\([^)]*\)|<!--.*-->)?\s*$")
-_TIME = re.compile(
-    r"\b(?:yesterday|today|tomorrow|tonight|last|next|ago|week|weekend|month|year|since|recently|soon|morning"
-    r"|(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:19|20)\d\d)\b"
-    r"|\d{1,2}[월일月日]|어제|오늘|내일|지난|다음|작년|올해|昨日|今日|明日|先週|来週|先月|昨年|去年|今年|昨天|明天|上周|下周|上个?月",
-    re.IGNORECASE,
-)
+_TIME_WORDS = {
+    "yesterday", "today", "tomorrow", "tonight", "last", "next", "ago", "week", "weekend", "month", "year", "since",
+    "recently", "soon", "morning", "january", "february", "march", "april", "may", "june", "july", "august",
+    "september", "october", "november", "december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
+    "sunday",
+}  # fmt: skip
+_TIME_PARTS = (
+    "어제", "오늘", "내일", "지난", "다음", "작년", "올해", "昨日", "今日", "明日", "先週", "来週", "先月", "昨年",
+    "去年", "今年", "昨天", "明天", "上周", "下周", "上月", "上个月",
+)  # fmt: skip
+_TIME_DIGITS = re.compile(r"\b(?:19|20)\d\d\b|\d{1,2}[월일月日]")
+_WORD = re.compile(r"\w+")
 _SYLLABLE = re.compile("[가-힣]")
 _IDEOGRAPH = re.compile("[ぁ-ヺ㐀-䶿一-鿿]")
 _LATIN = re.compile("[A-Za-z]")
@@ -99,14 +104,25 @@ def _unit(first: int, last: int, text: str, kind: int) -> Unit:
     flags = kind
     if "?" in text or "？" in text:
         flags |= QUESTION | (ASKS if _ASKS.search(text) else 0)
-    if _TIME.search(text):
+    digits = _DIGIT.search(text) is not None
+    if _speaks_of_time(text, digits):
         flags |= TIME
-    if _DIGIT.search(text):
+    if digits:
         flags |= NUMBER
     if not text.isascii():
         flags |= script(text)
-    label = None if kind & (FENCE | ROW | HEADING) else _LABEL.match(text)
+    colon = not kind & (FENCE | ROW | HEADING) and (":" in text or "：" in text)
+    label = _LABEL.match(text) if colon else None
     return Unit(first, last, text, flags, terms(text), len(terms(label[1])) if label else 0)
+
+
+def _speaks_of_time(text: str, digits: bool) -> bool:
+    # As one pattern that ignores case this took half the time of building an index.
+    if digits and _TIME_DIGITS.search(text):
+        return True
+    if not _TIME_WORDS.isdisjoint(_WORD.findall(text.lower())):
+        return True
+    return not text.isascii() and any(part in text for part in _TIME_PARTS)
 
 
 def script(text: str) -> int:

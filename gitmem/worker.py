@@ -12,10 +12,14 @@ import struct
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, Any
+from functools import cache
+from typing import IO, TYPE_CHECKING, Any
 
 from gitmem.chunks import Cut, LineVectors, digest
 from gitmem.db.values import BlobRow, bits, int8
+
+if TYPE_CHECKING:
+    from gitmem.embedders.static import StaticEmbedder
 
 Batch = Sequence[tuple[str, bytes]]
 Vectors = dict[bytes, tuple[bytes, bytes]]  # chunk hash -> (bits, int8)
@@ -36,36 +40,33 @@ def work(batch: Batch, cut: Cut, embedder: Any = None) -> tuple[list[BlobRow], V
 
 def line_vectors() -> LineVectors | None:
     """How the vectors of single lines are made: always by the static table, whatever embeds the chunks."""
-    global _lines
-    if _lines is None:
-        from gitmem.errors import ModelUnavailable
-
-        try:
-            from gitmem.embedders.static import StaticEmbedder
-
-            _lines = (getattr(StaticEmbedder(), "lines", None),)
-        except (ImportError, ModelUnavailable):
-            _lines = (None,)
-    return _lines[0]
+    table = static_table()
+    return table.lines if table is not None else None
 
 
-_lines: tuple[LineVectors | None] | None = None
+@cache
+def static_table() -> StaticEmbedder | None:
+    """The one static table of this process; None where it is missing."""
+    from gitmem.embedders.static import StaticEmbedder
+    from gitmem.errors import ModelUnavailable
+
+    try:
+        return StaticEmbedder()
+    except ModelUnavailable:
+        return None
 
 
 def serve(source: IO[bytes], sink: IO[bytes]) -> None:
     """Answer batches until the input ends."""
-    from gitmem.config import Config
-    from gitmem.embedders import open_embedder
-
-    embedder = None
+    table = static_table()
+    if table is not None:
+        table.read_all()
     while True:
         message = _receive(source)
         if message is None:
             return
-        batch, cut, spec = message
-        if spec and embedder is None:
-            embedder = open_embedder(spec, Config())
-        _send(sink, work(batch, cut, embedder if spec else None))
+        batch, cut, embeds = message
+        _send(sink, work(batch, cut, table if embeds else None))
 
 
 class Workers:
@@ -89,8 +90,9 @@ class Workers:
             for _ in range(count)
         ]
 
-    def run(self, batches: Iterable[Batch], cut: Cut, spec: str) -> Iterator[tuple[list[BlobRow], Vectors]]:
-        """Results of the batches. Raises ChildProcessError when a child dies."""
+    def run(self, batches: Iterable[Batch], cut: Cut, embeds: bool) -> Iterator[tuple[list[BlobRow], Vectors]]:
+        """Results of the batches, with the static table's vectors when `embeds`. Raises ChildProcessError when a
+        child dies."""
         from concurrent.futures import Future, ThreadPoolExecutor
 
         waiting: list[Future[Any]] = []
@@ -99,7 +101,7 @@ class Workers:
         try:
             for number, batch in enumerate(batches):
                 child = self._children[number % len(lanes)]
-                waiting.append(lanes[number % len(lanes)].submit(_ask, child, (batch, cut, spec)))
+                waiting.append(lanes[number % len(lanes)].submit(_ask, child, (batch, cut, embeds)))
                 if len(waiting) >= AHEAD * len(lanes):
                     yield waiting.pop(0).result()
             while waiting:

@@ -427,7 +427,7 @@ def test_many_files_are_parsed_by_other_processes_with_the_same_result(
 
 
 def without_vectors(self, batches, cut, spec):  # type: ignore[no-untyped-def]
-    return RUN(self, batches, cut, "")
+    return RUN(self, batches, cut, False)
 
 
 RUN = __import__("gitmem.worker", fromlist=["Workers"]).Workers.run

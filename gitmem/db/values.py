@@ -125,6 +125,9 @@ def unpack_shape(text: str) -> Shape:
         raise ValueError("not a shape") from error
 
 
+_FLIPPED = bytes(n ^ 128 for n in range(256))  # n - 128 as a signed byte
+
+
 def int8(vector: bytes) -> bytes:
     """A float32 vector as int8, its largest component at 127: a cosine does not see the scale."""
     values = array("f", vector)
@@ -132,7 +135,7 @@ def int8(vector: bytes) -> bytes:
     if not 0.0 < top < float("inf"):
         return bytes(len(values))
     scale = 127.0 / top
-    return array("b", [int(x * scale + 128.5) - 128 for x in values]).tobytes()
+    return bytes([int(x * scale + 128.5) for x in values]).translate(_FLIPPED)
 
 
 def bits(vector: bytes) -> bytes:

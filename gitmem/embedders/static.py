@@ -43,6 +43,9 @@ _ONCE = 4  # the weight of a word that comes once; whole numbers keep sums exact
 _MOST = 100  # a word counts no more often than this, so that one word can never overflow a lane
 # Letters times weight that can never overflow a lane, whatever they are.
 _ROOM = _LANE // (SCALE_LIMIT * ZERO * PIECES_PER_LETTER)
+_SHORT = int.from_bytes(b"\1\0\0\0" * DIMS, "little")
+_INSIDE = b"\1" * DIMS
+_FLIPPED = bytes(n ^ 128 for n in range(256))  # n - 128 as a signed byte
 _CACHED_WORDS = 20_000  # about 1.1 KB each; a corpus's frequent words come back at once
 _MANY = 256  # from so many texts on, reading all pieces into a dict (20 ms) pays
 
@@ -99,9 +102,14 @@ class StaticEmbedder:
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """The vectors of many texts, each the same bytes as `embed_query` gives."""
-        if len(texts) >= _MANY and self._find == self._find_mapped:
-            self._find = _finder(self._all_pieces())
+        if len(texts) >= _MANY:
+            self.read_all()
         return [self.embed_query(text) for text in texts]
+
+    def read_all(self) -> None:
+        """Get ready for very many texts: all pieces into a dict (20 ms), where a question looks up its few."""
+        if self._find == self._find_mapped:
+            self._find = _finder(self._all_pieces())
 
     def lines(self, texts: Sequence[str]) -> list[tuple[float, bytes]]:
         """(length, `DIMS` signed bytes of length `LENGTH`) of the sum of each text's rows: what `lines.pack` stores.
@@ -114,18 +122,28 @@ class StaticEmbedder:
             counts: dict[str, int] = Counter(cut)
             if sum(map(len, cut)) * _ONCE > _ROOM:
                 counts = _groups(counts)[0]
-            short = self._lanes(self._sum(counts))[:DIMS]
+            total = self._sum(counts)
+            short = self._lanes(total)[:DIMS]
             length = hypot(*short)
-            if not length:
-                found.append((0.0, b""))
-                continue
-            scaled = list(map(round, map((LENGTH / length).__mul__, short)))
-            try:
-                packed = array("b", scaled)
-            except OverflowError:
-                packed = array("b", [max(-127, min(127, number)) for number in scaled])
-            found.append((length, packed.tobytes()))
+            found.append((length, self._signed(total, length)) if length else (0.0, b""))
         return found
+
+    def _signed(self, total: int, length: float) -> bytes:
+        """The first `DIMS` lanes as signed bytes, `LENGTH` long, all at once: cut to 14 bits, multiplied, read off."""
+        shift = max(0, int(length).bit_length() - 13)
+        lanes = ((total + self._bias) & _SHORT * 0xFFFF_FFFF) >> shift & _SHORT * (0xFFFF_FFFF >> shift)
+        lanes -= _SHORT * ((_LANE >> shift) - 8192)  # each is its number + 8192 now, and never below 0
+        factor = round(LENGTH * (1 << shift + 16) / length)
+        # The result + 256 + 128 stands in a lane's upper half, so its fourth byte is 1 unless it must be cut.
+        data = (lanes * factor + _SHORT * ((384 << 16) + (1 << 15) - 8192 * factor)).to_bytes(4 * DIMS, "little")
+        signed, over = data[2::4].translate(_FLIPPED), data[3::4]
+        if over != _INSIDE:
+            cut = bytearray(signed)
+            for at, high in enumerate(over):
+                if high != 1:
+                    cut[at] = 129 if high == 0 else 127
+            signed = bytes(cut)
+        return signed
 
     def row(self, number: int) -> Sequence[int]:
         """One row of the table, in the table's own unit."""
