@@ -571,7 +571,7 @@ class _Refresh:
         from gitmem.embedders import open_embedder, open_in_force
 
         self.embedder = None
-        self.static = False
+        self.static = self.missing = False
         force = writer.in_force()
         try:
             if force is None:
@@ -589,6 +589,7 @@ class _Refresh:
             else:
                 self.work.notes.append("the embedder has changed; 'git mem index' makes its vectors")
         except (ModelUnavailable, ImportError) as error:
+            self.missing = True
             self.work.notes.append(f"no vectors: {error}")
 
     def _embed(
@@ -619,7 +620,7 @@ class _Refresh:
         """Make the configured embedder's vectors for every chunk that lacks them; then put it in force."""
         from gitmem.embedders import open_embedder
 
-        if self.config.embedder == "static" and self.embedder is None:
+        if self.config.embedder == "static" and self.missing:
             return  # said already: there is no table
         with suppress(ImportError):
             wanted = open_embedder(self.config.embedder, self.config, directory(self.repo))

@@ -209,6 +209,7 @@ def test_flipped_bytes_never_invent_text_and_doctor_repairs(filled: Path, repo: 
 
 
 def test_doctor_finds_each_kind_of_change_and_the_rebuild_mends_it(filled: Path, repo: Repo) -> None:
+    repo.mem("index")  # with the embedder of the command line
     assert repo.mem("doctor").returncode == 0
     for statement, name in (
         ("UPDATE place SET first = first + 1 WHERE ordinal = 1", "chunks"),
@@ -224,7 +225,7 @@ def test_doctor_finds_each_kind_of_change_and_the_rebuild_mends_it(filled: Path,
         done = repo.mem("doctor", check=False)
         assert done.returncode == 1 and f"wrong  {name}" in done.stdout, (statement, done.stdout)
         assert "git mem" in done.stdout
-        assert repo.mem("doctor", "--repair").returncode == 0
+        assert repo.mem("doctor", "--repair").returncode == 0, statement
 
 
 @pytest.mark.parametrize("keep_log", [False, True], ids=["folded in", "with a log left behind"])

@@ -359,6 +359,19 @@ def test_changing_embedder_keeps_the_old_vectors_until_the_new_set_is_complete(
     assert embedder.embedded == []
 
 
+def test_another_table_under_the_same_name_makes_new_vectors(
+    repo: Repo, opened: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.commit(files={"memory/a.md": "- alpha\n"})
+    indexer.refresh(opened, CONFIG)
+    newer = WordsEmbedder("newer")
+    monkeypatch.setattr(embedders, "open_embedder", lambda spec, config, state=None: newer)
+    assert find(opened, "alpha") == ["memory/a.md"] and newer.embedded == []
+    indexer.refresh(opened, CONFIG)
+    with open_index(opened) as index:
+        assert index.in_force() == ("newer", "static") and len(newer.embedded) == 1
+
+
 def test_a_line_with_a_secret_is_never_in_the_index(repo: Repo, opened: Repository) -> None:
     token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
     repo.write("memory/a.md", f"# head\n- harmless\n- 토큰은{token}를 쓴다\n- after\n")

@@ -7,12 +7,14 @@ that talks to another one is opt-in by its own name (`http:`), and no embedder s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
-from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from gitmem.config import Config
 from gitmem.errors import BadConfig
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gitmem.config import Config
 
 EMBEDDERS: dict[str, str] = {
     "static": "gitmem.embedders.static",
@@ -43,6 +45,8 @@ def open_embedder(spec: str, config: Config, state: Path | None = None) -> Embed
     `state` is the folder of the egress log; an `http:` embedder sends nothing without it. Raises BadConfig,
     ModelUnavailable.
     """
+    from importlib import import_module
+
     name, _, rest = spec.partition(":")
     if name not in EMBEDDERS or (name != "static" and not rest) or (name == "static" and rest):
         raise BadConfig(
