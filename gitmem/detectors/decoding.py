@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-import codecs
 import html
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from itertools import islice
 from urllib.parse import unquote
 
 from gitmem.detectors.words import KEY_WORDS, segment
@@ -40,7 +39,7 @@ _HEX = re.compile(r"(?<![0-9A-Za-z])(?:0x)?(?:[0-9a-fA-F]{2}[ :,-]?(?:\\x|0x|%)?
 _ESCAPED = re.compile(
     r"(?:\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|u\{[0-9a-fA-F]{2,6}\}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})[ ]?){4,}"
 )
-_PERCENT = re.compile(r"[^\s\"'<>()]{0,400}(?:%[0-9A-Fa-f]{2}[^\s\"'<>()%]{0,40}){3,}")
+_PERCENT = re.compile(r"%[0-9A-Fa-f]{2}(?:[^\s\"'<>()%]{0,40}%[0-9A-Fa-f]{2}){2,8000}[^\s\"'<>()%]{0,40}")
 _PRINTABLE = re.compile(r"(?:=[0-9A-F]{2}[^\s=]{0,20}){4,}")
 _ENTITY = re.compile(r"(?:&(?:#\d{2,7}|#[xX][0-9a-fA-F]{2,6}|[a-zA-Z]{2,10});[^&\n]{0,20}){4,}")
 _BINARY = re.compile(r"(?<![01])(?:[01]{8}[ ,]?){5,}")
@@ -169,6 +168,9 @@ _DECODERS: tuple[tuple[str, str, re.Pattern[str], Callable[[str], str]], ...] = 
 )
 
 
+_TAIL = re.compile(r"[^\s\"'<>()%]{0,40}\Z")
+
+
 def decoded(raw: str) -> Iterator[View]:
     """The encoded stretches of a text, one level deep, those that decode to readable text."""
     budget = _BUDGET
@@ -176,16 +178,19 @@ def decoded(raw: str) -> Iterator[View]:
         if needs and needs not in raw and kind != "regional letters":
             continue
         for match in pattern.finditer(raw):
-            text = decode(match.group())
-            if not text or text == match.group() or not any(char.isalpha() for char in text):
+            start, end = match.span()
+            if needs == "%":  # the letters before the first escape belong to it
+                start -= len(_TAIL.search(raw, max(0, start - 40), start).group())  # type: ignore[union-attr]
+            text = decode(raw[start:end])
+            if not text or text == raw[start:end] or not any(char.isalpha() for char in text):
                 continue
             if len(match.group()) > 4 * LONGEST or (kind == "base64" and len(match.group()) > LONGEST * 4 // 3 + 8):
-                yield View(CUT, *match.span(), "")
+                yield View(CUT, start, end, "")
             text = text[:LONGEST]
-            yield View(kind, *match.span(), text)
+            yield View(kind, start, end, text)
             budget -= len(text)
             if budget <= 0:
-                yield View(CUT, *match.span(), "")
+                yield View(CUT, start, end, "")
                 return
 
 
@@ -202,9 +207,14 @@ _REVERSED_CJK = re.compile("시무|령명|시지|트프롬프|템스시|행실|�
 _FLIPPED = {ord(k): v for k, v in zip("ɐqɔpǝɟƃɓɥᴉıɾʞlɯuodbɹsʇnʌʍxʎz", "abcdefgghiijklmnopqrstuvwxyz", strict=True)}
 _FLIPPED_HINT = re.compile("[ɐɔǝɟƃɥᴉɾʞɯɹʇʌʍʎ]")
 _WORD = re.compile("[a-z]{5,24}")
-_GLUED = re.compile(r"[A-Za-z]{20,200}")
-_CHAINED = re.compile(r"[A-Za-z]{1,16}(?:[-_.+~|/:;,]{1,2}[A-Za-z]{1,16}){3,40}")
+_GLUED = re.compile(r"[a-z]{20,200}")
+_CHAINED = re.compile(r"(?<![a-z])[a-z]{1,16}(?:[-_.+~|/:;,]{1,2}[a-z]{1,16}){3,40}")
+_CELLS = re.compile(r"\|[^|\n]{1,60}\|[^|\n]{1,60}\|[^|\n]{1,60}\|")
 # What may stand inside a word to split it: between any letters markup and emoji, between Latin ones also signs.
+_INSIDE_HINT = re.compile(
+    "[^\\W\\d_](?=[*~\\\\<^|·`\U0001f300-\U0001faff\u2600-\u27bf])[^\\s\\w]{1,90}[^\\W\\d_]|[a-z]__[a-z]|[가-힣]\\.[가-힣]"
+    "|[a-z]<[^<>\n]{1,60}>[a-z]|[a-z][\"'] ?\\+ ?[\"'][a-z]"
+)
 _INSIDE = re.compile(
     r"(?<=[^\W\d_])(?:\*{1,3}|_{2}|~~|\\|<!--[^>\n]{0,80}-->|</?[a-zA-Z][^<>\n]{0,60}>|[\"'] ?\+ ?[\"']"
     r"|[\U0001f300-\U0001faff\u2600-\u27bf]|(?<=[가-힣])[.·^~](?=[가-힣])|(?<=[a-z])(?:[.^|·]|`|\{\}|\[\]|\(\))(?=[a-z]))"
@@ -239,82 +249,96 @@ def _keyboard(text: str) -> str:
 
 
 def puzzles(folded: str) -> Iterator[View]:
-    """Other readings of normalised text, line by line, offsets of `folded`; only where a key word shows."""
-    start = 0
-    initials: list[tuple[int, str]] = []
-    hints = _hints(folded)
-    for line in folded.split("\n"):
-        end = start + len(line)
-        stripped = line.strip(" \t>*-#0123456789.)")
-        if len(line) >= 8 and hints:
-            for kind, text in _readings(line, hints):
+    """Other readings of normalised text, line by line, offsets of `folded`; only where a sign of one shows."""
+    for kind, sign, reading in _PUZZLES:
+        done = 0
+        for count, match in enumerate(sign(folded)):
+            if match < done:
+                continue
+            start = folded.rfind("\n", 0, match) + 1
+            end = folded.find("\n", match)
+            end = done = len(folded) if end < 0 else end
+            if end - start > _LONGEST_LINE:  # a part of a very long line
+                start = max(start, match - 200)
+                end = done = min(end, start + _LONGEST_LINE)
+            line = folded[start:end]
+            text = reading(line)
+            if text and text != line:
                 yield View(kind, start, end, text)
-        if stripped:
-            initials.append((start, stripped[0]))
-        start = end + 1
-    if 8 <= len(initials) <= 400:
-        acrostic = segment("".join(letter for _, letter in initials if letter.isascii() and letter.isalpha()))
-        if acrostic:
-            yield View("first letters of lines", 0, len(folded), acrostic)
+            if count > 2000:
+                break
+    yield from _acrostic(folded)
 
 
-def _hints(folded: str) -> frozenset[str]:
-    """The kinds of puzzle that a whole text gives any reason to look for, line by line."""
-    words = set(_WORD.findall(folded))
-    found = {
-        "shifted": not words.isdisjoint(_ROTATIONS.keys()),
-        "reversed": not words.isdisjoint(_REVERSED),
-        "mirrored": not words.isdisjoint(_ATBASH),
-        "keyboard": _KEYBOARD_HINT.search(folded),
-        "reversed CJK": not folded.isascii() and _REVERSED_CJK.search(folded),
-        "flipped": not folded.isascii() and _FLIPPED_HINT.search(folded),
-        "split": _INSIDE.search(folded),
-        "glued": _GLUED.search(folded),
-        "chained": _CHAINED.search(folded),
-        "table": "|" in folded,
-    }
-    return frozenset(kind for kind, there in found.items() if there)
+_LONGEST_LINE = 2 * 1024
 
 
-def _key_words(text: str) -> set[str]:
-    return KEY_WORDS & set(_WORD.findall(text.lower()))
+def _acrostic(folded: str) -> Iterator[View]:
+    if folded.count("\n") < 7:
+        return
+    letters = [m.group(1) for m in islice(_FIRST_LETTER.finditer(folded), 400)]
+    if len(letters) >= 8:
+        spelled = segment("".join(letter for letter in letters if letter.isascii()))
+        if spelled:
+            yield View("first letters of lines", 0, len(folded), spelled)
 
 
-@lru_cache(maxsize=1 << 13)  # the versions of one file share most of their lines
-def _readings(line: str, hints: frozenset[str]) -> tuple[tuple[str, str], ...]:
-    return tuple(_read(line[: 4 * 1024], hints))
+_FIRST_LETTER = re.compile(r"^[ \t>*#0-9.)-]*([^\W\d_])", re.M)
 
 
-def _read(line: str, hints: frozenset[str]) -> Iterator[tuple[str, str]]:
-    words = _WORD.findall(line) if hints & {"shifted", "reversed", "mirrored", "keyboard"} else []
-    if words:
-        shifts = [_ROTATIONS[word] for word in words if word in _ROTATIONS]
-        if len(shifts) >= 2 or (shifts and len(words) <= 4):
-            shift = max(set(shifts), key=shifts.count)
-            if shift == 13:
-                yield "rot13", codecs.encode(line, "rot13")
-            else:
-                yield "shifted letters", re.sub("[a-z]", lambda m: chr((ord(m.group()) - 97 - shift) % 26 + 97), line)
-        if not _REVERSED.isdisjoint(words):
-            yield "reversed letters", line[::-1]
-            yield "reversed words", " ".join(word[::-1] for word in line.split(" "))
-        if "mirrored" in hints and sum(word in _ATBASH for word in words) >= 2:
-            yield "mirrored alphabet", line.translate(_ATBASH_TABLE)
-        if "keyboard" in hints and _KEYBOARD_HINT.search(line):
-            yield "Korean typed on a Latin keyboard", _keyboard(line)
-    if "reversed CJK" in hints and len(_REVERSED_CJK.findall(line)) >= 2:
-        yield "reversed letters", line[::-1]
-    if "flipped" in hints and _FLIPPED_HINT.search(line):
-        yield "letters upside down", line.translate(_FLIPPED)[::-1]
-    if "split" in hints:
-        joined = _INSIDE.sub("", line)
-        if joined != line and (not joined.isascii() or _key_words(joined) - _key_words(line)):
-            yield "split words", joined
-    if "glued" in hints and _GLUED.search(line):
-        cut = _GLUED.sub(lambda m: segment(m.group().lower()) or m.group(), line)
-        if cut != line:
-            yield "words without spaces", cut
-    if "chained" in hints and any(len(_key_words(chain)) >= 2 for chain in _CHAINED.findall(line)):
-        yield "words joined by signs", _CHAINED.sub(lambda m: re.sub(r"[^A-Za-z]+", " ", m.group()), line)
-    if line.count("|") >= 3:
-        yield "table cells", re.sub(r"\s*\|\s*", " ", line)
+def _by_words(known: frozenset[str] | dict[str, int], least: int) -> Callable[[str], Iterator[int]]:
+    """Offsets of the words of a text that are in a table, if at least so many are."""
+
+    def signs(folded: str) -> Iterator[int]:
+        shown = (
+            known & set(_WORD.findall(folded))
+            if isinstance(known, frozenset)
+            else known.keys() & set(_WORD.findall(folded))
+        )
+        if len(shown) >= least:
+            yield from (m.start() for m in _WORD.finditer(folded) if m.group() in shown)
+
+    return signs
+
+
+def _by_pattern(pattern: re.Pattern[str]) -> Callable[[str], Iterator[int]]:
+    return lambda folded: (match.start() for match in pattern.finditer(folded))
+
+
+def _shifted(line: str) -> str:
+    shifts = [_ROTATIONS[word] for word in _WORD.findall(line) if word in _ROTATIONS]
+    if len(shifts) < 2 and (not shifts or len(line) > 60):
+        return ""
+    shift = max(set(shifts), key=shifts.count)
+    return re.sub("[a-z]", lambda m: chr((ord(m.group()) - 97 - shift) % 26 + 97), line)
+
+
+def _split(line: str) -> str:
+    return _INSIDE.sub("", line)
+
+
+_PUZZLES: tuple[tuple[str, Callable[[str], Iterator[int]], Callable[[str], str]], ...] = (
+    ("letters shifted in the alphabet (rot13)", _by_words(_ROTATIONS, 1), _shifted),
+    ("reversed letters", _by_words(_REVERSED, 1), lambda line: line[::-1]),
+    ("reversed words", _by_words(_REVERSED, 1), lambda line: " ".join(word[::-1] for word in line.split(" "))),
+    (
+        "reversed letters",
+        _by_pattern(_REVERSED_CJK),
+        lambda line: line[::-1] if len(_REVERSED_CJK.findall(line)) > 1 else "",
+    ),
+    ("mirrored alphabet", _by_words(_ATBASH, 2), lambda line: line.translate(_ATBASH_TABLE)),
+    ("Korean typed on a Latin keyboard", _by_pattern(_KEYBOARD_HINT), _keyboard),
+    ("letters upside down", _by_pattern(_FLIPPED_HINT), lambda line: line.translate(_FLIPPED)[::-1]),
+    ("split words", _by_pattern(_INSIDE_HINT), _split),
+    (
+        "words without spaces",
+        _by_pattern(_GLUED),
+        lambda line: _GLUED.sub(lambda m: segment(m.group()) or m.group(), line),
+    ),
+    (
+        "words joined by signs",
+        _by_pattern(_CHAINED),
+        lambda line: _CHAINED.sub(lambda m: re.sub(r"[^a-z]+", " ", m.group()), line),
+    ),
+    ("table cells", _by_pattern(_CELLS), lambda line: re.sub(r"\s{0,40}\|\s{0,40}", " ", line)),
+)

@@ -25,8 +25,13 @@ _ZERO_WIDTH = (
 _CSI = "\x1b\\[[0-9;:?]{0,32}[@-~]|\x1b[@-Z\\\\^_]"
 _DROP = re.compile(f"(?:{_CSI})|[{_ZERO_WIDTH}\u0300-\u036f\u0489\u1ab0-\u1aff\u20d0-\u20ff]+")
 _JAMO = re.compile("[\u1100-\u11ff\u3131-\u3163\ua960-\ua97c\ud7b0-\ud7fb]{2,4096}")
-_MIXED = re.compile("[A-Za-zɑɡɩɾʐꜱ\u0370-\u03ff\u0400-\u052f\u0531-\u0587\u13a0-\u13ff\u2c80-\u2cff]{1,64}")
+_MIXED = re.compile(
+    "[A-Za-z]{0,64}[ɑɡɩɾʐꜱ\u0370-\u03ff\u0400-\u052f\u0531-\u0587\u13a0-\u13ff\u2c80-\u2cff]"
+    "[A-Za-zɑɡɩɾʐꜱ\u0370-\u03ff\u0400-\u052f\u0531-\u0587\u13a0-\u13ff\u2c80-\u2cff]{0,64}"
+)
 _SCRIPTS_MEET = re.compile("[A-Za-z][\u0370-\u052f\u0531-\u0587]|[\u0370-\u052f\u0531-\u0587][A-Za-z]")
+_FOREIGN = re.compile("[ɑɡɩɾʐꜱ\u0370-\u03ff\u0400-\u052f\u0531-\u0587\u13a0-\u13ff\u2c80-\u2cff]")
+_SPACED_HINT = re.compile("[\\s\"'(\\[>*_`:][^\\W\\d_](?:[ \t._*|/,+~·-]{1,3}[^\\W\\d_](?![^\\W\\d_])){3}")
 _SPACED = re.compile("(?<![^\\s\"'(\\[>*_`:])[^\\W\\d_](?:[ \t._*|/,+~·-]{1,3}[^\\W\\d_](?![^\\W\\d_])){3,400}")
 _LATIN_LETTER = re.compile("[A-Za-z]")
 _MULTI = re.compile("[\u2474-\u24b5\u3200-\u33ff\ufb00-\ufb06\u01c4-\u01cc\u01f1-\u01f3\u2025\u203c\u2047-\u2049]")
@@ -185,12 +190,14 @@ def normalise(raw: str) -> tuple[str, OffsetMap | None]:
         for pattern, write in _STEPS:
             text, moved = _rewrite(text, pattern, write)
             offsets = _compose(offsets, moved)
-        if not text.isascii():
+        if _FOREIGN.search(text):
             text = _MIXED.sub(_unmask_all if _SCRIPTS_MEET.search(text) else _unmask, text)
     elif "’" in text or "“" in text or "‘" in text:
         text = text.translate(_QUOTES)
-    text, moved = _rewrite(text, _SPACED, _join_letters)
-    return text, _compose(offsets, moved)
+    if _SPACED_HINT.search("\n" + text):
+        text, moved = _rewrite(text, _SPACED, _join_letters)
+        offsets = _compose(offsets, moved)
+    return text, offsets
 
 
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})

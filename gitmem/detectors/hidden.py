@@ -14,7 +14,6 @@ from urllib.parse import unquote
 from gitmem.detectors.injection import explain, judge
 from gitmem.detectors.text import Examples, Match, Scope, Severity, Text
 
-_COMMENT = re.compile(r"<!--(.{0,20000}?)(?:-->|--!>|\Z)", re.S)
 _MEM = re.compile(r"\s*mem(?=\s)")
 _VALUE = re.compile(r"[\w.-]{1,40}=(\S{1,2000})")
 _DEFINITION = re.compile(
@@ -25,22 +24,19 @@ _COMMENT_DEFINITION = re.compile(
     r"^ {0,3}\[(?://|comment|_|#|note|hidden)[^\]\n]{0,60}\]:[ \t]*(?:#|<>|/|\S{1,40})[ \t]*(\S[^\n]{0,2000})",
     re.M | re.I,
 )
-_INVISIBLE = re.compile(
+_INVISIBLE = re.compile(  # the tag alone; where its element ends is looked for afterwards
     r"<(\w{1,12})\b[^<>]{0,400}?(?:display\s{0,3}:\s{0,3}none|visibility\s{0,3}:\s{0,3}(?:hidden|collapse)|font-size\s{0,3}:\s{0,3}0*\.?0*[0-2]?(?:px|pt|em|rem|%)?\s{0,3}[;\"']"
     r"|opacity\s{0,3}:\s{0,3}0(?:\.0\d*)?\s{0,3}[;\"']|color\s{0,3}:\s{0,3}(?:white|transparent|#fff(?:fff)?|rgba?\([^)]{0,30}\))|(?:left|top|text-indent)\s{0,3}:\s{0,3}-\d{3,5}"
-    r"|(?:max-)?(?:height|width)\s{0,3}[:=]\s{0,3}[\"']?0(?:px|%)?\s{0,3}[;\"']|\bhidden\b|aria-hidden|size\s{0,3}=\s{0,3}[\"']?0|clip-path)[^<>]{0,400}>(.{0,4000}?)(?:</\1\s{0,3}>|\Z)",
-    re.I | re.S,
+    r"|(?:max-)?(?:height|width)\s{0,3}[:=]\s{0,3}[\"']?0(?:px|%)?\s{0,3}[;\"']|\bhidden\b|aria-hidden|size\s{0,3}=\s{0,3}[\"']?0|clip-path)[^<>]{0,400}>",
+    re.I,
 )
-_QUIET_ELEMENT = re.compile(
-    r"<(template|script|style|noscript|title|textarea|desc|metadata|svg)\b[^<>]{0,400}>(.{0,4000}?)(?:</\1\s{0,3}>|\Z)",
-    re.I | re.S,
-)
+_QUIET_ELEMENT = re.compile(r"<(template|script|style|noscript|title|textarea|desc|metadata|svg)\b[^<>]{0,400}>", re.I)
 _ATTRIBUTE = re.compile(
     r"<[a-z!/][^<>]{0,800}?\b(?:title|alt|content|value|label|placeholder|summary|aria-[a-z]{3,20}|data-[\w-]{1,40})\s{0,3}=\s{0,3}(\"[^\"]{12,2000}\"|'[^']{12,2000}')",
     re.I,
 )
 _LINK_TITLE = re.compile(r"\]\([^()\s]{0,800}[ \t]+(\"[^\"\n]{2,2000}\"|'[^'\n]{2,2000}'|\([^()\n]{2,2000}\))[ \t]*\)")
-_ALT = re.compile(r"!\[([^\]\n]{8,2000})\](?=[(\[])")
+_ALT = re.compile(r"!\[([^\[\]\n]{8,2000})\](?=[(\[])")
 _MATH = re.compile(r"\\(?:phantom|vphantom|hphantom|color\{white\}|textcolor\{white\})\{([^{}\n]{4,2000})\}")
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.{0,20000}?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.S)
 
@@ -55,17 +51,45 @@ class Hidden:
     boost: float
 
 
+def comments(raw: str) -> Iterator[tuple[int, int]]:
+    """The insides of HTML comments, not of those shown as code; one that is not closed goes to the next blank line."""
+    place = raw.find("<!--")
+    while place >= 0:
+        end = raw.find("-->", place + 4)
+        if end < 0 or end - place > 20_000:
+            end = raw.find("\n\n", place + 4, place + 4000)
+            end = min(len(raw), place + 4000) if end < 0 else end
+        if raw[place - 1 : place] != "`":
+            yield place + 4, end
+        place = raw.find("<!--", max(end, place + 4))
+
+
+def _elements(raw: str, lowered: str, opening: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """What stands in the elements that `opening` opens, the outermost only, 4,000 characters of each."""
+    done = 0
+    for match in opening.finditer(raw):
+        if match.start() < done:
+            continue
+        limit = min(len(raw), match.end() + 4000)
+        end = lowered.find(f"</{match.group(1).lower()}", match.end(), limit)
+        done = end if end >= 0 else limit
+        yield match.end(), done
+
+
 def places(raw: str) -> Iterator[Hidden]:
     """The hidden stretches of a Markdown text; bounded gaps only, linear in practice."""
     if "<" in raw:
-        for match in _COMMENT.finditer(raw):
-            if not _MEM.match(match.group(1)):
-                yield Hidden(*match.span(1), "a comment", 1.2)
-        if "style" in raw.lower() or "hidden" in raw.lower() or "size" in raw.lower():
-            for match in _INVISIBLE.finditer(raw):
-                yield Hidden(*match.span(2), "an element that is not shown", 1.5)
-        for match in _QUIET_ELEMENT.finditer(raw):
-            yield Hidden(*match.span(2), "an element that is not shown", 0.8)
+        for start, end in comments(raw):
+            if not _MEM.match(raw, start):
+                yield Hidden(start, end, "a comment", 1.2)
+        lowered = raw.lower()
+        if len(lowered) != len(raw):  # a few letters grow in lower case: the offsets matter more
+            lowered = raw
+        if "style" in lowered or "hidden" in lowered or "size" in lowered or "height" in lowered:
+            for start, end in _elements(raw, lowered, _INVISIBLE):
+                yield Hidden(start, end, "an element that is not shown", 1.5)
+        for start, end in _elements(raw, lowered, _QUIET_ELEMENT):
+            yield Hidden(start, end, "an element that is not shown", 0.8)
         for match in _ATTRIBUTE.finditer(raw):
             yield Hidden(match.start(1) + 1, match.end(1) - 1, "an attribute", 1.0)
     if "](" in raw:
@@ -114,16 +138,16 @@ def _commands(inner: str, boost: float) -> Iterator[tuple[int, int, str]]:
 
 
 def _mem_values(text: Text) -> Iterator[Match]:
-    for comment in _COMMENT.finditer(text.raw):
-        if not _MEM.match(comment.group(1)):
+    for first, last in comments(text.raw):
+        if not _MEM.match(text.raw, first):
             continue
-        for value in _VALUE.finditer(comment.group(1)):
+        for value in _VALUE.finditer(text.raw[first : min(last, first + 20_000)]):
             plain = unquote(value.group(1))
             if len(plain) < 12:
                 continue
             for verdict in judge(Text(plain, scope=Scope.MEMORY)):
                 if verdict.blocks:
-                    start = comment.start(1)
+                    start = first
                     yield Match(
                         "hidden-command", Severity.BLOCK, start + value.start(1), start + value.end(1),
                         f"an instruction in a value of a mem comment: {explain(verdict)}",

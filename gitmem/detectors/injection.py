@@ -15,11 +15,21 @@ from dataclasses import dataclass
 
 from gitmem.detectors import weights
 from gitmem.detectors.lexicon import Concept as C
-from gitmem.detectors.structure import Reading, read, units
+from gitmem.detectors.structure import (
+    Reading,
+    candidates,
+    complete,
+    lines,
+    quotes,
+    tokens,
+    units_of,
+    words,
+)
 from gitmem.detectors.text import Examples, Match, Scope, Severity, Text
 
 # What counts as a part of an instruction; the others only describe the sentence around it.
 _CONTEXT = frozenset({C.ALL, C.USER, C.TALK, C.NEGATED, C.PLAN, C.MEMORY, C.TRIGGER})
+_MARKER_BOOST = 1.75  # what stands after a role label is held to less
 _MOST_FINDINGS = 20  # a text with so many is refused whatever else it holds
 
 
@@ -51,18 +61,39 @@ def judge(text: Text, boost: float = 0.0) -> Iterator[Verdict]:
     encoded). At most a bounded number, in time linear in the text.
     """
     learned = weights.load()
+    folded = text.folded
     found: list[Verdict] = []
-    seen: dict[str, float] = {}
-    for unit in units(text.folded):
-        if unit.text in seen and seen[unit.text] < learned.warn:
+    seen: set[str] = set()
+    weight = learned.quick.get
+    gate = learned.gate - boost
+    before = 0.0
+    for line in lines(folded):
+        source = " ".join(folded[a:b] for a, b in line.pieces) if line.pieces else folded[line.start : line.end]
+        quick = sum(weight(token, 0.0) for token in tokens(source))
+        if quick < gate and (line.joined < 0 or quick + before < gate):
+            before = quick
             continue
-        reading = read(unit.text)
-        score = learned.score(reading.features) + boost
-        seen[unit.text] = score
-        if score >= learned.warn:
-            found.append(Verdict(unit.start, unit.end, score, reading))
-            if len(found) > 8 * _MOST_FINDINGS:
-                break
+        before = quick
+        for unit in units_of(folded, line):
+            if unit.text in seen:
+                continue
+            seen.add(unit.text)
+            if len(unit.text) < 0.7 * len(source) and sum(weight(t, 0.0) for t in tokens(unit.text)) < gate:
+                continue
+            spans = quotes(unit.text)
+            plain = words(unit.text, spans)
+            base = learned.score(set(plain)) + boost
+            if base < learned.warn - learned.slack:
+                continue
+            patterns = candidates(unit.text)
+            if base + learned.bound(frozenset(concept.name for concept, _ in patterns)) < learned.warn:
+                continue
+            reading = complete(unit.text, spans, plain, patterns)
+            score = learned.score(reading.features) + boost
+            if score >= learned.warn:
+                found.append(Verdict(unit.start, unit.end, score, reading))
+        if len(found) > 8 * _MOST_FINDINGS:
+            break
     taken: list[tuple[int, int]] = []
     for verdict in sorted(found, key=lambda v: (-v.score, v.start)):
         if all(verdict.end <= a or b <= verdict.start for a, b in taken):
@@ -114,7 +145,7 @@ def detect(text: Text) -> Iterator[Match]:
 
 
 _MARKER = re.compile(
-    r"<\|(?:im_start|im_end|im_sep|system|user|assistant|endoftext|end_of_turn|eot_id|start_header_id|end_header_id|"
+    r"(?=<(?!<<)|[\[\n#*=-]|^)(?:<\|(?:im_start|im_end|im_sep|system|user|assistant|endoftext|end_of_turn|eot_id|start_header_id|end_header_id|"
     r"begin_of_text|channel|message|start|end|return|call|endofprompt)\|>"
     r"|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|\[/?(?:SYSTEM|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS?|TOOL_RESULTS?)\]"
     r"|</?(?:system|memory|memories|instructions?|user_?query|context|documents?|tool_?results?|tool_?call|function_?(?:calls?|results?)|"
@@ -123,7 +154,7 @@ _MARKER = re.compile(
     r"|\[(?:system|시스템|システム|系统)(?: (?:message|prompt|메시지))?\]\s*:?"
     r"|(?:^|\n)[ \t>]{0,8}#{1,6} ?(?:system|assistant|human|developer|instruction|시스템|システム|系统)(?: (?:message|prompt|update))?:?[ \t]*(?=\n|$)"
     r"|(?:^|\n)[ \t>]{0,8}(?:-{3,}|={3,}|\*{3,}) ?(?:end|begin|start|new|system)[ \w]{0,30}(?:-{3,}|={3,}|\*{3,})"
-    r"|(?:^|\n)[ \t>]{0,8}(?:\*\*)?(?:system|developer|시스템|システム|系统)(?: (?:message|prompt))?(?:\*\*)?: ?",
+    r"|(?:^|\n)[ \t>]{0,8}(?:\*\*)?(?:system|developer|시스템|システム|系统)(?: (?:message|prompt))?(?:\*\*)?: ?)",
     re.I,
 )  # fmt: skip
 # Tokens no person writes in prose; the others are ordinary tags or labels until a command follows.
@@ -146,7 +177,6 @@ def _markers(text: Text) -> Iterator[Match]:
     folded = text.folded
     if "<" not in folded and "[" not in folded and ":" not in folded and "#" not in folded and "--" not in folded:
         return
-    learned = weights.load()
     last = -1
     count = 0
     for match in _MARKER.finditer(folded):
@@ -163,17 +193,20 @@ def _markers(text: Text) -> Iterator[Match]:
         talked = (
             bool(_TALK.search(line[:here])) or bool(_TALK.search(line[here + len(match.group()) :])) if hard else False
         )
-        # what the marker introduces: the rest of its line and the next two
-        after = folded[match.end() : match.end() + 400]
         last = match.end()
-        score = max((learned.score(read(unit.text).features) for unit in units(after)), default=-9.0)
-        if quoted or not ((hard and not (talked and score < learned.warn)) or score >= learned.block - 2.0):
+        if quoted:
             continue
-        severity = Severity.BLOCK
+        after = Text(folded[match.end() : match.end() + 400])  # what the marker introduces
+        if hard:
+            counts = not talked or any(True for _ in judge(after))
+        else:
+            counts = any(verdict.blocks for verdict in judge(after, _MARKER_BOOST))
+        if not counts:
+            continue
         first, end = text.to_raw(start, match.end())
         yield Match(
             "injection-role-marker",
-            severity,
+            Severity.BLOCK,
             first,
             end,
             "a marker that starts or ends a role of a conversation",

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.resources import files
 from itertools import pairwise
 
 from gitmem.detectors.lexicon import Concept
 from gitmem.detectors.words import repair
 
-LONGEST_UNIT = 600
+LONGEST_UNIT = 360
 _HANGUL = re.compile("[가-힣]")
 _KANA = re.compile("[ぁ-ヺー]")
 _HAN = re.compile("[一-鿿]")
@@ -27,11 +28,17 @@ _EUROPEAN = re.compile(
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]{0,2}\s+|(?<=[。！？])|(?<=[다요라함음오까])\.\s*|\s[-–—]{1,2}\s")
 _SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"[a-z0-9@$!|]*[a-z][a-z0-9@$|'-]*|[а-яё]+")
+_QUICK_WORD = re.compile(r"[a-zа-яё][a-zа-яё']+")
+_SOME_LATIN = re.compile(r"[a-z]{2}|\d\.\d")
+_QUOTE_SIGN = re.compile("[\"'`「『«《]")
 _CJK_RUN = re.compile("[가-힣ぁ-ヺー一-鿿々]+")
 _QUOTED = re.compile(
     "\"[^\"\n]{2,200}\"|(?<![\\w])'[^'\n]{2,200}'(?![a-z0-9])|`[^`\n]{2,200}`|「[^」\n]{2,200}」|『[^』\n]{2,200}』"
     "|«[^»\n]{2,200}»|《[^》\n]{2,200}》"
 )
+
+
+_LINE = re.compile(r"[ \t\r>#*|-]*((?:[^\n]*[^\s])?)[^\n]*(?:\n|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,66 +59,114 @@ class Reading:
     features: frozenset[str]
 
 
+Pattern = tuple[Concept, re.Pattern[str]]
+
+
 @cache
-def _patterns(language: str) -> tuple[tuple[Concept, re.Pattern[str]], ...]:
+def _patterns(language: str) -> dict[str, Pattern]:
     lexicon = import_module(f"gitmem.detectors.lexicon.{language}").LEXICON
-    return tuple((concept, re.compile(pattern)) for concept, pattern in lexicon.items())
+    return {f"{language[:2]}.{concept.name}": (concept, re.compile(text)) for concept, text in lexicon.items()}
+
+
+@cache
+def _anchors() -> tuple[dict[str, list[str]], dict[str, list[str]], list[str]]:
+    """Pieces of three characters, pieces of two, and the patterns without one (tools/lexicon_anchors.py)."""
+    three: dict[str, list[str]] = {}
+    two: dict[str, list[str]] = {}
+    always: list[str] = []
+    for line in files("gitmem.detectors").joinpath("anchors.txt").read_text(encoding="utf-8").split("\n")[1:]:
+        piece, _, names = line.partition("\t")
+        if names:
+            (three if len(piece) == 3 else two).setdefault(piece, []).extend(names.split()) if piece else always.extend(
+                names.split()
+            )
+    return three, two, always
+
+
+def candidates(unit: str) -> list[Pattern]:
+    """The patterns that can match a unit: those of its languages of which it holds a piece."""
+    three, two, always = _anchors()
+    names = set(always)
+    for piece in {unit[i : i + 3] for i in range(len(unit) - 2)} & three.keys():
+        names.update(three[piece])
+    for piece in {unit[i : i + 2] for i in range(len(unit) - 1)} & two.keys():
+        names.update(two[piece])
+    return [pattern for language in languages(unit) for name, pattern in _patterns(language).items() if name in names]
 
 
 def languages(text: str) -> list[str]:
     """The lexicons that can match, by script; Latin text is also tried as another European language."""
-    found = ["english"]
+    found = ["english"] if _SOME_LATIN.search(text) else []
     if _HANGUL.search(text):
         found.append("korean")
     if _KANA.search(text):
         found.append("japanese")
     elif _HAN.search(text):
         found.append("chinese")
-    if len(found) == 1 and _EUROPEAN.search(text):
+    if (not found or found == ["english"]) and _EUROPEAN.search(text):
         found.append("european")
     return found
 
 
 def units(folded: str) -> Iterator[Unit]:
-    """The units of a text: each line; of a line of several sentences also each one and each two in a row."""
-    start = 0
+    """The units of a text, all of its lines'."""
+    for line in lines(folded):
+        yield from units_of(folded, line)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What is looked at first as one, `start:end` of the text: a line, and with it what was broken off before
+    it (`joined` is where that starts), or some very short lines in a row (`pieces`).
+    """
+
+    start: int
+    end: int
+    joined: int = -1
+    pieces: tuple[tuple[int, int], ...] = ()
+
+
+def lines(folded: str) -> Iterator[Line]:
+    """The lines of a text without their markers."""
     short: list[tuple[int, int]] = []
-    size = len(folded)
     previous: tuple[int, int] | None = None
-    while start <= size:
-        end = folded.find("\n", start)
-        if end < 0:
-            end = size
-        first, last = start, end
-        while first < last and folded[first] in " \t\r>#*-|":
-            first += 1
-        while last > first and folded[last - 1].isspace():
-            last -= 1
-        if last - first >= 4:
-            yield from _of_line(folded, first, last)
-            # a sentence broken over two lines
-            if previous and first == start and last - previous[0] <= LONGEST_UNIT:
-                gap = folded[previous[1] - 1]
-                if gap not in ".!?。！？:|" and previous[1] - previous[0] >= 24 and folded[first].isalpha():
-                    yield Unit(previous[0], last, folded[previous[0] : last])
+    for match in _LINE.finditer(folded):
+        first, last = match.span(1)
+        size = last - first
+        if size >= 4:
+            joined = -1
+            if previous and first == match.start() == previous[1] + 1 and last - previous[0] <= LONGEST_UNIT:
+                sign = folded[previous[1] - 1]  # a sentence broken over two lines
+                if sign not in ".!?。！？:|" and previous[1] - previous[0] >= 24 and folded[first].isalpha():
+                    joined = previous[0]
+            yield Line(first, last, joined)
             previous = (first, last)
         else:
             previous = None
-        if 0 < last - first <= 14:
+        if 0 < size <= 14:
             short.append((first, last))
-        elif last > first or len(short) > 200:
-            yield from _of_short_lines(folded, short)
+        elif size or len(short) > 200:
+            yield from _of_short_lines(short)
             short = []
-        start = end + 1
-    yield from _of_short_lines(folded, short)
+    yield from _of_short_lines(short)
 
 
-def _of_short_lines(folded: str, lines: list[tuple[int, int]]) -> Iterator[Unit]:
+def units_of(folded: str, line: Line) -> Iterator[Unit]:
+    """The units of a line: itself; of several sentences also each one and each two in a row."""
+    if line.pieces:
+        yield Unit(line.start, line.end, " ".join(folded[a:b] for a, b in line.pieces))
+        return
+    yield from _of_line(folded, line.start, line.end)
+    if line.joined >= 0:
+        yield Unit(line.joined, line.end, folded[line.joined : line.end])
+
+
+def _of_short_lines(places: list[tuple[int, int]]) -> Iterator[Line]:
     """A sentence written one word a line."""
-    if len(lines) >= 4:
-        for i in range(0, len(lines), 12):
-            part = lines[i : i + 24]
-            yield Unit(part[0][0], part[-1][1], " ".join(folded[a:b] for a, b in part))
+    if len(places) >= 4:
+        for i in range(0, len(places), 12):
+            part = places[i : i + 24]
+            yield Line(part[0][0], part[-1][1], -1, tuple(part))
 
 
 def _of_line(folded: str, start: int, end: int) -> Iterator[Unit]:
@@ -139,67 +194,79 @@ def _of_line(folded: str, start: int, end: int) -> Iterator[Unit]:
             yield Unit(start + pieces[i - 1][0], start + b, line[pieces[i - 1][0] : b])
 
 
+def quotes(unit: str) -> list[tuple[int, int]]:
+    """The quoted stretches of a unit; none where the whole unit is quoted: then it is the text itself."""
+    found = [match.span() for match in _QUOTED.finditer(unit)] if _QUOTE_SIGN.search(unit) else []
+    outside = len(unit) - sum(b - a for a, b in found)
+    return found if outside >= 12 else []
+
+
 def read(unit: str) -> Reading:
     """The concepts and features of one unit of folded text (at most a few hundred characters)."""
-    quotes = [match.span() for match in _QUOTED.finditer(unit)]
-    outside = len(unit) - sum(b - a for a, b in quotes)
-    if outside < 12:  # the whole unit is quoted: then it is the text itself
-        quotes = []
+    spans = quotes(unit)
+    return complete(unit, spans, words(unit, spans), candidates(unit))
+
+
+def complete(unit: str, spans: list[tuple[int, int]], found: list[str], patterns: list[Pattern]) -> Reading:
+    """The concepts of a unit and with them all its features; `found` and `patterns` are what `words` and
+    `candidates` say of it.
+    """
     concepts: dict[Concept, tuple[int, int]] = {}
     quoted: dict[Concept, tuple[int, int]] = {}
-    for language in languages(unit):
-        for concept, pattern in _patterns(language):
-            if concept in concepts:
-                continue
-            for match in pattern.finditer(unit):
-                place = match.span()
-                if any(a <= place[0] < b for a, b in quotes):
-                    quoted.setdefault(concept, place)
-                else:
-                    concepts[concept] = place
-                    break
-    return Reading(concepts, quoted, frozenset(_features(unit, quotes, concepts, quoted)))
-
-
-def _features(
-    unit: str,
-    quotes: list[tuple[int, int]],
-    concepts: dict[Concept, tuple[int, int]],
-    quoted: dict[Concept, tuple[int, int]],
-) -> Iterator[str]:
+    for concept, pattern in patterns:
+        if concept in concepts:
+            continue
+        for match in pattern.finditer(unit):
+            place = match.span()
+            if spans and any(a <= place[0] < b for a, b in spans):
+                quoted.setdefault(concept, place)
+            else:
+                concepts[concept] = place
+                break
     names = sorted(concept.name for concept in concepts)
-    for i, name in enumerate(names):
-        yield f"={name}"
-        for other in names[i + 1 :]:
-            yield f"={name}+{other}"
-    for concept in quoted:
-        if concept not in concepts:
-            yield f"='{concept.name}"
-    for a, b in reversed(quotes):
+    features = found + [f"={name}" for name in names]
+    features += [f"={name}+{other}" for i, name in enumerate(names) for other in names[i + 1 :]]
+    features += [f"='{concept.name}" for concept in quoted if concept not in concepts]
+    return Reading(concepts, quoted, frozenset(features))
+
+
+def words(unit: str, spans: list[tuple[int, int]]) -> list[str]:
+    """The features of a unit that need no lexicon: words outside quotation, in twos, and pieces of CJK runs."""
+    found: list[str] = []
+    for a, b in reversed(spans):
         unit = unit[:a] + " ‹› " + unit[b:]
-    if quotes:
-        yield "=quote"
+    if spans:
+        found.append("=quote")
     if "?" in unit[-3:] or "？" in unit[-3:]:
-        yield "=question"
+        found.append("=question")
     if len(unit) > 160:
-        yield "=long"
+        found.append("=long")
     if len(unit) < 24:
-        yield "=short"
+        found.append("=short")
     previous = "^"
     before = ""
-    for match in _WORD.finditer(unit):
-        word = match.group().strip("'-|!")
+    for raw in _WORD.findall(unit):
+        word = raw.strip("'-|!")
         if len(word) > 24:
             word = "#"
         elif len(word) > 4:
             word = repair(word)
-        yield word
-        yield f"{previous} {word}"
+        found.append(word)
+        found.append(f"{previous} {word}")
         if before:
-            yield f"{before} _ {word}"
+            found.append(f"{before} _ {word}")
         before, previous = previous, word
-    for match in _CJK_RUN.finditer(_SPACE.sub("", unit)):
-        run = match.group()
-        for size in (2, 3, 4):
-            for i in range(len(run) - size + 1):
-                yield run[i : i + size]
+    if not unit.isascii():
+        for run in _CJK_RUN.findall(_SPACE.sub("", unit)):
+            for size in (2, 3, 4):
+                found += [run[i : i + size] for i in range(len(run) - size + 1)]
+    return found
+
+
+def tokens(line: str) -> set[str]:
+    """The single words and CJK pairs of a line, quoted or not: what the first, quick look is made at."""
+    found = set(_QUICK_WORD.findall(line))
+    if not line.isascii():
+        for run in _CJK_RUN.findall(_SPACE.sub("", line)):
+            found.update(map("".join, pairwise(run)))
+    return found

@@ -1,16 +1,20 @@
 """The weights that `tools/train_injection.py` learned, and the sum of them: deterministic, no library.
 
-The file is text: a line `bias`, `warn` or `block` with its number, then one line a feature, its weight in
-hundredths before it. A score is the bias and the weights of the features that are there; above `block` a
-sentence is refused. Which features there are is said by `structure.py`.
+The file is text: a line `bias`, `warn`, `block`, `gate` or `slack` with its number, then one line a feature, its
+weight in hundredths before it. A score is the bias and the weights of the features that are there; above
+`block` a sentence is refused. Which features there are is said by `structure.py`. Lines whose number begins
+with `~` are for the quick look: a line whose single words weigh less than `gate` is not looked at again, nor a
+unit whose words alone stay more than `slack` below `warn`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+
+from gitmem.detectors.words import misspellings
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,22 @@ class Weights:
     warn: float
     block: float
     of: dict[str, float]
+    gate: float = -1.0
+    slack: float = 99.0
+    quick: dict[str, float] = field(default_factory=dict)
+    bounds: dict[frozenset[str], float] = field(default_factory=dict, compare=False)
+
+    def bound(self, concepts: frozenset[str]) -> float:
+        """The most that features of these concepts can add to a score."""
+        known = self.bounds.get(concepts)
+        if known is None:
+            names = sorted(concepts)
+            pairs = (f"={a}+{b}" for i, a in enumerate(names) for b in names[i + 1 :])
+            known = sum(max(0.0, self.of.get(f, 0.0)) for f in pairs)
+            known += sum(max(0.0, self.of.get(f"={a}", 0.0), self.of.get(f"='{a}", 0.0)) for a in names)
+            if len(self.bounds) < 50_000:
+                self.bounds[concepts] = known
+        return known
 
     def score(self, features: Iterable[str]) -> float:
         of = self.of
@@ -29,17 +49,24 @@ class Weights:
 
 def parse(text: str) -> Weights:
     """Read the weights file. Raises ValueError for a line that is not one of it."""
-    numbers = {"bias": 0.0, "warn": 0.0, "block": 0.0}
+    numbers = {"bias": 0.0, "warn": 0.0, "block": 0.0, "gate": -1.0, "slack": 99.0}
     of: dict[str, float] = {}
+    quick: dict[str, float] = {}
     for line in text.splitlines():
         if not line or line.startswith("#"):
             continue
         first, _, feature = line.partition("\t")
         if first in numbers:
             numbers[first] = float(feature)
+        elif first[0] == "~":
+            quick[feature] = int(first[1:]) / 100
         else:
             of[feature] = int(first) / 100
-    return Weights(numbers["bias"], numbers["warn"], numbers["block"], of)
+    for slip, word in misspellings().items():
+        if word in quick:
+            quick.setdefault(slip, quick[word])
+    first = (numbers["bias"], numbers["warn"], numbers["block"])
+    return Weights(*first, of, numbers["gate"], numbers["slack"], quick)
 
 
 @cache

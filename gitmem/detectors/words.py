@@ -28,7 +28,7 @@ KEY_WORDS = _words(
     approval confirm confirmation silently secretly quietly without asking telling informing anyone
     context message messages commands command following instead respond reply answer trust trusted
     verified session sessions future permanently important urgent agent model sudo root access
-    environment variables
+    environment variables directions disobey opposite unabridged grant permission permissions
     """
 )
 # ... and words that may stand between them.
@@ -85,7 +85,7 @@ def segment(letters: str) -> str | None:
 
 
 @cache
-def _misspellings() -> dict[str, str]:
+def misspellings() -> dict[str, str]:
     """One letter left out, doubled or two neighbours swapped, of the longer key words."""
     table: dict[str, str] = {}
     for word in sorted(KEY_WORDS):
@@ -108,38 +108,40 @@ def repair(token: str) -> str:
             plain = token.translate(table)
             if plain in _VOCABULARY:
                 return plain
-            if plain in _misspellings():
-                return _misspellings()[plain]
-    return _misspellings().get(token, token)
+            if plain in misspellings():
+                return misspellings()[plain]
+    return misspellings().get(token, token)
 
 
-_LEET_WORD = re.compile(r"(?<![\w@$!|+])(?=[a-z@$!|+]*[0-9@$!|+])(?=[0-9@$!|+]*[a-z])[a-z0-9@$!|+]{4,24}(?![\w@$|+])")
+_LEET_HINT = re.compile(r"[a-z][0134570@$!|][a-z]")
+_LEET_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789@$!|+")
+_LEET_ANY = re.compile(r"(?<![\w.:/@$-])(?=[0-9@$]{0,3}[a-z])[a-z0-9@$]{2,24}(?![\w@$/:=-]|\.\d)")
 
 
 def unleet(folded: str) -> str:
-    """Digits and signs for letters read back, where the line then says key words; the length stays.
+    """Digits and signs for letters read back, where the text then says key words; the length stays.
 
     One swapped key word is enough for itself; once two have been found the other swapped words are read
     the same way, so that the sentence around them can be understood.
     """
-    if not _LEET_HINT.search(folded):
-        return folded
-    swapped = 0
-
-    def count(match: re.Match[str]) -> str:
-        nonlocal swapped
-        word = match.group()
+    parts: list[str] = []
+    done = 0
+    for match in _LEET_HINT.finditer(folded):
+        start, end = match.start(), match.end()
+        if start < done:
+            continue
+        while start > done and end - start < 25 and folded[start - 1] in _LEET_LETTERS:
+            start -= 1
+        while end < len(folded) and end - start < 25 and folded[end] in _LEET_LETTERS:
+            end += 1
+        word = folded[start:end]
         plain = repair(word)
-        if plain == word or len(plain) != len(word):
-            return word
-        swapped += 1
-        return plain
-
-    text = _LEET_WORD.sub(count, folded)
-    if swapped < 2:
+        if plain != word and len(plain) == len(word):
+            parts += [folded[done:start], plain]
+            done = end
+    if not parts:
+        return folded
+    text = "".join(parts) + folded[done:]
+    if len(parts) < 4:
         return text
     return _LEET_ANY.sub(lambda match: match.group().translate(_LEET), text)
-
-
-_LEET_HINT = re.compile(r"[a-z][0134570@$!|][a-z]")
-_LEET_ANY = re.compile(r"(?<![\w.:/@$-])(?=[0-9@$]{0,3}[a-z])[a-z0-9@$]{2,24}(?![\w@$/:=-]|\.\d)")

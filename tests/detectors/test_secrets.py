@@ -31,7 +31,9 @@ def test_the_table_knows_more_than_a_hundred_and_fifty_vendors_and_each_rule_onc
     assert {row[0] for row in SHAPES} == set(SAMPLES)
 
 
-@pytest.mark.parametrize("text", [f"토큰은{TOKEN}를 쓴다", f"키({TOKEN})", f"令牌是{TOKEN},周五轮换", f"鍵は「{TOKEN}」です"])
+@pytest.mark.parametrize(
+    "text", [f"토큰은{TOKEN}를 쓴다", f"키({TOKEN})", f"令牌是{TOKEN},周五轮换", f"鍵は「{TOKEN}」です"]
+)
 def test_a_token_glued_to_other_scripts_is_found_and_ends_where_it_ends(text: str) -> None:
     assert found(text) == [TOKEN]
 
