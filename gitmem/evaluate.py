@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from gitmem.config import Config
@@ -85,7 +85,7 @@ def run(
     results = []
     for asked in questions:
         began = clock()
-        answer = search(repo, config, replace(query, text=asked.query, limit=HITS), now)
+        answer = search(repo, config, query._replace(text=asked.query, limit=HITS), now)
         results.append(Result(asked, score(asked, answer.hits), (clock() - began) * 1000))
     return results
 

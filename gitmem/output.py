@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
-import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
@@ -145,6 +143,8 @@ def write_crash_log(error: BaseException) -> str:
     (it may quote what was scanned).
     """
     import platform
+    import tempfile
+    import traceback
 
     from gitmem import __version__
 

@@ -9,28 +9,25 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitmem import fusion, indexer
 from gitmem.comment import normalise, parse_comment, parse_span
 from gitmem.db.index import Index
 from gitmem.db.values import Shape
-from gitmem.document import decode, split_lines
 from gitmem.files import Kind, kind, log_date
 from gitmem.fusion import Line, Strip
 from gitmem.git.protocol import Repository
 from gitmem.lines import ASKS, HEADING
 from gitmem.question import Days
 
-_DECIDED = re.compile(r"decision|decided|constraint|policy|결정|제약|정책|決定|制約|方針|决定|约束|政策", re.IGNORECASE)
+_DECIDED = re.compile(r"(?i:decision|decided|constraint|policy)|결정|제약|정책|決定|制約|方針|决定|约束|政策")
 _WORD = re.compile(r"\w+")
 SHOWN_TYPES = frozenset({"decision", "constraint", "policy"})
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(NamedTuple):
     """Which lines may be hits. `past`: the question is about the past, so expired facts count."""
 
     types: tuple[str, ...]
@@ -49,8 +46,7 @@ class Filters:
         return bool(self.types or self.tags or self.since or self.until or self.min_score)
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A passage. `score` is 0..1, comparable within one answer; `state` "", "expired" or "superseded";
     `commit`, `author` only when blame was asked for, `branch` only across branches."""
 
@@ -78,8 +74,7 @@ class Hit:
     explain: dict[str, Any] | None = None
 
 
-@dataclass(slots=True)
-class _File:
+class _File(NamedTuple):
     """A file that was read: its lines, shape, date and front matter."""
 
     path: str
@@ -91,8 +86,7 @@ class _File:
     kind: Kind
 
 
-@dataclass(slots=True)
-class _Candidate:
+class _Candidate(NamedTuple):
     at: int  # index into the scored lines
     line: Line
     file: _File
@@ -146,13 +140,12 @@ class Passages:
             if data is None:
                 self.files[path, oid] = None
                 continue
-            text, _ = decode(data)
             shape = shapes.get(oid, Shape())
             front: dict[str, list[str]] = {}
             for key, value in shape.keys:
                 front.setdefault(key, []).append(value)
             self.files[path, oid] = _File(
-                path, oid, split_lines(text), shape, front, log_date(path), kind(path)
+                path, oid, text_lines(data), shape, front, log_date(path), kind(path)
             )
 
     def _candidates(self) -> list[_Candidate]:
@@ -385,20 +378,20 @@ class Passages:
             return hits
         head = self.repo.head()
         if head is None:
-            return [replace(hit, trust="uncommitted") for hit in hits]
+            return [hit._replace(trust="uncommitted") for hit in hits]
         there = {entry.path: entry.oid for entry in self.repo.entries(head, sorted({hit.path for hit in hits}))}
         changed = {hit.path: there[hit.path] for hit in hits if there.get(hit.path, hit.blob) != hit.blob}
         old: dict[str, set[str]] = {}
         contents = dict(self.repo.read_many(dict.fromkeys(changed.values()))) if changed else {}
         for path, oid in changed.items():
-            old[path] = set(split_lines(decode(contents.get(oid) or b"")[0]))
+            old[path] = set(text_lines(contents.get(oid) or b""))
         made = []
         for hit in hits:
             file = self.files[hit.path, hit.blob]
             assert file is not None
             lines = [line for line in file.lines[hit.start_line - 1 : hit.end_line] if line.strip()]
             if hit.path not in there or (hit.path in old and not set(lines) <= old[hit.path]):
-                hit = replace(hit, trust="uncommitted")
+                hit = hit._replace(trust="uncommitted")
             made.append(hit)
         return made
 
@@ -408,12 +401,23 @@ class Passages:
         if not oids:
             return hit
         newest = max((self.repo.commit(oid) for oid in dict.fromkeys(oids)), key=lambda commit: commit.author_date)
-        return replace(
-            hit,
+        return hit._replace(
             commit=newest.oid,
             author=f"{newest.author.name} <{newest.author.email}>",
             date=hit.date or newest.author_date.date().isoformat(),
         )
+
+
+def text_lines(data: bytes) -> list[str]:
+    """The lines of a file as the index counted them. `document` is imported only for bytes that are not plain UTF-8."""
+    if b"\0" not in data and b"\r" not in data and not data.startswith(b"\xef\xbb\xbf"):
+        try:
+            return data.decode().removesuffix("\n").split("\n") if data else []
+        except UnicodeDecodeError:
+            pass
+    from gitmem.document import decode, split_lines
+
+    return split_lines(decode(data)[0])
 
 
 def normal_id(lines: Sequence[str]) -> str:

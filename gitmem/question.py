@@ -8,9 +8,10 @@ cue is a weight in `fusion.py`, because a question's words may be meant otherwis
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import date, timedelta
 from itertools import pairwise
+from typing import NamedTuple
 
 from gitmem.query import HAN_KANA, HANGUL, compatible, cut, tokens
 
@@ -44,18 +45,34 @@ ENDINGS = tuple(
 STOP_PAIRS = frozenset(
     "什么 怎么 为什 哪里 哪个 哪些 是否 我们 你们 他们 多少 怎样 如何 時候 时候 什麼 怎麼 為什 我的 何故 なぜ 何で".split()
 )
-_HIRAGANA = re.compile("[ぁ-ゖー]+$")
-_PAST = re.compile(
+
+
+class _Later:
+    """A pattern that is compiled when it is first used: a search starts in a few milliseconds."""
+
+    __slots__ = ("_flags", "_pattern")
+
+    def __init__(self, pattern: str, flags: int = 0) -> None:
+        self._pattern, self._flags = pattern, flags
+
+    def search(self, text: str) -> re.Match[str] | None:
+        return re.compile(self._pattern, self._flags).search(text)
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        return re.compile(self._pattern, self._flags).finditer(text)
+
+
+_PAST = _Later(
     r"\b(?:before|previously|formerly|former|earlier|originally|used to|back then|old|in the past|no longer|once"
     r"|any ?more|last year)\b|예전|이전|전에는|과거|원래|당시|작년|옛날|기존|以前|かつて|昔|元々|昨年|去年|之前|过去|過去|原来|曾经|当时",
     re.IGNORECASE,
 )
-_WHEN = re.compile(
+_WHEN = _Later(
     r"\bwhen\b|\b(?:what|which) (?:date|time|day|month|year|week)\b|\bhow long ago\b|언제|며칠|몇 ?월|몇 ?일|무슨 ?요일|いつ"
     r"|何日|何月|何曜|什么时候|什麼時候|何时|哪天|几月|几号",
     re.IGNORECASE,
 )
-_MANY = re.compile(
+_MANY = _Later(
     r"\bhow (?:many|much|long|old|often|far|big|large|fast|tall)\b|\bwhat (?:number|percentage|size|port|version|limit)\b"
     r"|몇|얼마|何(?:個|人|回|件|分|秒|時|日|月|年|本|台|歳)|いくつ|いくら|多少|几(?:个|次|天|年|月|人)|多久|多长",
     re.IGNORECASE,
@@ -66,19 +83,19 @@ MONTHS = (
 )  # fmt: skip
 _MONTH = "|".join(name if len(name) < 5 else f"{name}|{name[:3]}" for name in MONTHS) + "|sept"
 # `may` and `march` are also a verb: as months they stand after a preposition or beside a number.
-_NAMED = re.compile(
+_NAMED = _Later(
     rf"(?:(?P<before>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?)?\b(?P<month>{_MONTH})\b\.?"
     rf"(?:\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\d))?(?:,?\s+(?:of\s+)?(?P<year>(?:19|20)\d\d))?",
     re.IGNORECASE,
 )
-_PREPOSITION = re.compile(r"\b(?:in|on|of|during|until|till|since|by|from|to|last|this|next|late|early|mid)[\s-]+$", re.IGNORECASE)
-_EASTERN = re.compile(
+_PREPOSITION = _Later(r"\b(?:in|on|of|during|until|till|since|by|from|to|last|this|next|late|early|mid)[\s-]+$", re.IGNORECASE)
+_EASTERN = _Later(
     r"(?:(?P<year>(?:19|20)?\d\d)\s*[년年]\s*)?(?P<month>\d{1,2})\s*[월月](?:\s*(?P<day>\d{1,2})\s*[일日号])?"
 )
-_ISO = re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)[-./](?P<month>\d{1,2})(?:[-./](?P<day>\d{1,2}))?(?!\d)")
-_YEAR = re.compile(r"(?<![\d.\-/])(?P<year>(?:19|20)\d\d)(?![\d.\-/])\s*[년年]?(?!\s*\d{1,2}\s*[월月])")
-_RELATIVE: tuple[tuple[re.Pattern[str], str, int], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), unit, count)
+_ISO = _Later(r"(?<!\d)(?P<year>(?:19|20)\d\d)[-./](?P<month>\d{1,2})(?:[-./](?P<day>\d{1,2}))?(?!\d)")
+_YEAR = _Later(r"(?<![\d.\-/])(?P<year>(?:19|20)\d\d)(?![\d.\-/])\s*[년年]?(?!\s*\d{1,2}\s*[월月])")
+_RELATIVE: tuple[tuple[_Later, str, int], ...] = tuple(
+    (_Later(pattern, re.IGNORECASE), unit, count)
     for pattern, unit, count in (
         (r"\btoday\b|오늘|今日|今天", "day", 0),
         (r"\byesterday\b|어제|昨日|昨天", "day", 1),
@@ -91,7 +108,7 @@ _RELATIVE: tuple[tuple[re.Pattern[str], str, int], ...] = tuple(
         (r"\blast year\b|작년|지난 ?해|昨年|去年", "year", 1),
     )
 )
-_AGO = re.compile(
+_AGO = _Later(
     r"\b(?P<count>\d{1,3}|a|an|one|two|three|four|five|six)\s+(?P<unit>day|week|month|year)s?\s+ago\b"
     r"|(?P<count2>\d{1,3})\s*(?P<unit2>일|주일|주|개월|달|년|日|週間|か月|ヶ月|年|天|周|个月)\s*(?:전|前)",
     re.IGNORECASE,
@@ -102,11 +119,10 @@ _UNITS = {
 }  # fmt: skip
 _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 _IDENTIFIER = re.compile(r"\w*(?:[A-Za-z0-9][_./:#@][A-Za-z0-9]|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|[A-Z]{2}[a-z])|[A-Z]{3,}$|_\w")
-ALL_MONTHS = 31
+CUES = ("today", "yesterday", "last", "this", "ago")  # without one of them an English text names no relative day
 
 
-@dataclass(frozen=True, slots=True)
-class Days:
+class Days(NamedTuple):
     """Days a question names: a range, or a month (and day) of any year where `year` is 0."""
 
     first: date | None = None
@@ -133,8 +149,7 @@ class Days:
         return 1.0 if when.month == self.month else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """What `parse` found. `terms` are those of the index, each once, in order; `content` is the text without stop
     words, for the embedder; `exact` the terms that are identifiers; `prefixes` the single characters, which stand
     for every pair that begins with them."""
@@ -210,13 +225,18 @@ def bare(word: str) -> str:
 def _pairs(token: str) -> tuple[tuple[str, ...], bool]:
     """Pairs of a run of Kana and Han; those of Hiragana only are grammar where others exist."""
     pairs = [a + b for a, b in pairwise(token)] or [token]
-    telling = [pair for pair in pairs if not _HIRAGANA.match(pair) and pair not in STOP_PAIRS]
+    telling = [pair for pair in pairs if not all("ぁ" <= c <= "ゖ" or c == "ー" for c in pair) and pair not in STOP_PAIRS]
     return tuple(telling or pairs), not telling
 
 
 def days(text: str, today: date) -> list[Days]:
     """The days a text names, relative ones resolved against `today`."""
     found: list[Days] = []
+    lower = text.lower()
+    digits = any(c.isdigit() for c in text)
+    named = any(name[:3] in lower for name in MONTHS)
+    if text.isascii() and not digits and not named and not any(cue in lower for cue in CUES):
+        return found
     for pattern, unit, count in _RELATIVE:
         if pattern.search(text):
             found.append(_span(unit, count, today))

@@ -7,12 +7,12 @@ not depend on how many hits are asked for. Nothing here writes, prints or looks 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from gitmem import fusion, indexer
 from gitmem.config import Config
@@ -34,8 +34,7 @@ class Lane(StrEnum):
     VECTOR = "vector"
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """What is asked. `commit` is "" for the work tree; `branches` are (name, commit) to look across instead."""
 
     text: str
@@ -55,8 +54,7 @@ class Query:
     explain: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """`at` is "worktree" or a commit; `lanes` those that answered; `notes` and `reason` (why stale) are for a person.
 
     `read` counts the files of the snapshot that could be searched.
@@ -69,11 +67,10 @@ class Answer:
     hits: tuple[Hit, ...]
     reason: str = ""
     notes: tuple[str, ...] = ()
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What the lanes found: chunks with their scores, best first."""
 
     lexical: dict[int, float]
@@ -134,7 +131,7 @@ def _across(repo: Repository, config: Config, query: Query, now: datetime) -> An
     """The best of several branches: a passage that several have is shown once, under the first that has it."""
     answers = []
     for name, commit in query.branches:
-        answer = search(repo, config, replace(query, branches=(), commit=commit), now)
+        answer = search(repo, config, query._replace(branches=(), commit=commit), now)
         answers.append((name, answer))
     seen: set[tuple[str, str]] = set()
     hits: list[Hit] = []
@@ -145,10 +142,9 @@ def _across(repo: Repository, config: Config, query: Query, now: datetime) -> An
     for hit, name, _ in ranked:
         if (hit.path, hit.id) not in seen:
             seen.add((hit.path, hit.id))
-            hits.append(replace(hit, branch=name))
+            hits.append(hit._replace(branch=name))
     first = answers[0][1] if answers else Answer(query.text, "branches", (), False, ())
-    return replace(
-        first,
+    return first._replace(
         at="branches",
         stale=any(answer.stale for _, answer in answers),
         reason=next((answer.reason for _, answer in answers if answer.reason), ""),
@@ -191,7 +187,7 @@ def _answer(
     passages = Passages(repo, index, made.commit, strips, lines, filters)
     hits = passages.hits(query.limit, query.budget, blame=query.blame)
     if query.explain:
-        hits = tuple(replace(hit, explain=_explain(hit, evidence)) for hit in hits)
+        hits = tuple(hit._replace(explain=_explain(hit, evidence)) for hit in hits)
     return hits, evidence
 
 

@@ -9,7 +9,6 @@ import errno
 import fcntl
 import os
 import stat
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,6 +61,8 @@ def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -
     target.parent.mkdir(parents=True, exist_ok=True)
     resolve(root, path)
     try:
+        import tempfile
+
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".gitmem-")
     except OSError as error:
         raise GitMemError(f"cannot write '{path}': {error.strerror}") from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +56,7 @@ def command(
     runs = []
     columns: dict[str, Mapping[str, Summary]] = {}
     if compare:
-        other = replace(query, commit=resolve_at(repo, compare, moment))
+        other = query._replace(commit=resolve_at(repo, compare, moment))
         old = evaluate.run(repo, config, questions, other, moment, time.perf_counter)
         columns[compare] = evaluate.summarise(old)
     for name, settings in variants:

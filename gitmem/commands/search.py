@@ -119,13 +119,11 @@ def command(
 
 def _reranked(answer: Answer, spec: str, limit: int) -> Answer:
     """The first hits in the order a reranking model gives them; their score is the model's."""
-    from dataclasses import replace
-
     from gitmem.models.reranker import rerank
 
     scores = rerank(spec, answer.query, [hit.text for hit in answer.hits])
     order = sorted(range(len(scores)), key=lambda at: (-scores[at], at))[:limit]
-    return replace(answer, hits=tuple(replace(answer.hits[at], score=round(scores[at], 4)) for at in order))
+    return answer._replace(hits=tuple(answer.hits[at]._replace(score=round(scores[at], 4)) for at in order))
 
 
 def as_value(answer: Answer) -> dict[str, Any]:
@@ -138,7 +136,7 @@ def as_value(answer: Answer) -> dict[str, Any]:
         "hits": [hit_value(hit) for hit in answer.hits],
     }
     if answer.settings:
-        value["settings"] = answer.settings
+        value["settings"] = dict(answer.settings)
     return value
 
 
