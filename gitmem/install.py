@@ -54,8 +54,10 @@ if [ -n "$gitmem_refs" ]; then exec <<GITMEM
 $gitmem_refs
 GITMEM
 else exec </dev/null; fi"""
+# Only an agent's commits, and the one that carries a staged promotion, get trailers.
 PREPARE = """\
-if gitmem_staged; then gitmem hook {name} "$@" || :; fi"""
+if { [ -e "$(git rev-parse --git-path gitmem-promotion)" ] || git config mem.agent >/dev/null; } && gitmem_staged
+then gitmem hook {name} "$@" || :; fi"""
 COMMITTED = """\
 gitmem_promote=''
 if ! git diff --quiet --no-ext-diff --no-textconv HEAD^ HEAD -- '*.md' memory '.gitmem*' 2>/dev/null; then

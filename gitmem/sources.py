@@ -152,15 +152,15 @@ def _attributes(repo: Repository, path: str, oid: str, memory: Sequence[str], co
         yield from treerules.check_attributes(path, text, memory, commit)
 
 
-def staged_history(repo: Repository, message: str, policy: Policy) -> list[Finding]:
+def staged_history(repo: Repository, staging: Sequence[Change], message: str, policy: Policy) -> list[Finding]:
     """The history rules for the commit about to be made with this message; a merge's other sides count."""
     reason = treerules.rewrite_reason(message)
     if reason:
         return []
-    changes = [c for c in repo.staged_changes() if kind(c.path) in (Kind.DAILY, Kind.MEMORY) and c.old_oid]
+    changes = [c for c in staging if kind(c.path) in (Kind.DAILY, Kind.MEMORY) and c.old_oid]
     if not changes:
         return []
-    moved = {c.new_oid for c in repo.staged_changes() if c.status == "A"}
+    moved = {c.new_oid for c in staging if c.status == "A"}
     sides = [{e.path: e.oid for e in repo.entries(side, [c.path for c in changes])} for side in _merge_heads(repo)]
     findings: list[Finding] = []
     for change in changes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO
@@ -38,6 +37,8 @@ def touched(repo: Repository, commits: Iterable[str]) -> Iterator[tuple[str, lis
         "git", *SAFE, "-C", str(at), "diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "-z", "--no-abbrev",
         "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none",
     ]  # fmt: skip
+    import tempfile  # the hooks' way does not come here
+
     with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as words:
         asked.write("".join(f"{oid}\n" for oid in commits).encode())
         asked.seek(0)
