@@ -37,6 +37,10 @@ _RELATIVE: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("ko-next", re.compile(r"다음\s*주\s*([월화수목금토일])(?:요일)?")),
     ("ko-this", re.compile(r"(?:이번\s*주\s*)?(?<![가-힣])([월화수목금토일])요일")),
 )
+_RELATED = re.compile(
+    r"day\b|tomorrow|tonight|오늘|내일|모레|어제|요일|다음\s*주|\b(?:mon|tue|wed|thu|fri|sat|sun)", re.I
+)
+_MONTHLY = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.I)
 MAYBE = re.compile(r"\d|day\b|tomorrow|tonight|오늘|내일|모레|어제|요일|다음\s*주", re.I)
 
 
@@ -62,12 +66,18 @@ def find(text: str, written: date, future: bool = True) -> list[Mention]:
 
 
 def _all(text: str, written: date, future: bool) -> Iterator[Mention]:
+    monthly = _MONTHLY.search(text) is not None
+    marked = {"iso": "-" in text or "/" in text or "." in text, "ko": "월" in text, "slash": "/" in text}
     for form, pattern in _SPELLED:
+        if not marked.get(form, monthly):
+            continue
         for match in pattern.finditer(text):
             year, month, day = _numbers(form, match)
             made = _make(year, month, day, written, future)
             if made is not None:
                 yield Mention(match.start(), match.end(), made, True)
+    if not _RELATED.search(text):
+        return
     for form, pattern in _RELATIVE:
         for match in pattern.finditer(text):
             yield Mention(match.start(), match.end(), _relative(form, match, written), False)

@@ -115,25 +115,22 @@ def decide(operations: Iterable[Operation], logs: Sequence[Log], memory: Memory,
     targets: set[str] = set()
     losses = max(LOSS, int(LOSS_SHARE * len(facts)))
     for _, proposed in ordered:
-        verdict = _judge(proposed, found, known, taken, rules)
+        full = len(approved) >= rules.limit  # the rest is looked at in earnest by a later run
+        verdict = _judge(proposed, found, known, taken, rules, full)
         if isinstance(verdict, Refused):
             refused.append(verdict)
             continue
         operation, old = verdict.operation, verdict.old
-        blocked = rules.gate("\n".join([operation.text, operation.reason, *_cited(operation, found)]))
-        if blocked:
-            hidden = replace(operation, text="", reason="")
-            refused.append(Refused(hidden, Why.GATE, f"the gate stops it: {blocked}"))
-        elif old is not None and old.id in targets:
+        if old is not None and old.id in targets:
             refused.append(Refused(operation, Why.TARGET, f"the fact {old.id} was replaced in this run already"))
         elif operation.op is Op.SUPERSEDE and losses <= 0:
             words = f"a run replaces at most {max(LOSS, int(LOSS_SHARE * len(facts)))} facts"
             refused.append(Refused(operation, Why.RETENTION, words))
-        elif len(approved) >= rules.limit:
-            words = f"over the limit of {rules.limit} facts a run; the next run takes it up"
-            refused.append(Refused(operation, Why.LIMIT, words))
         elif old is None and not rules.room:
             refused.append(Refused(operation, Why.SIZE, "MEMORY.md is full and nothing in it can be archived"))
+        elif blocked := rules.gate("\n".join([operation.text, operation.reason, *_cited(operation, found)])):
+            hidden = replace(operation, text="", reason="")
+            refused.append(Refused(hidden, Why.GATE, f"the gate stops it: {blocked}"))
         else:
             approved.append(verdict)
             taken[fact_id(operation.text)] = (operation.text, terms(operation.text))
@@ -149,6 +146,7 @@ def _judge(
     known: Sequence[tuple[Fact, set[str]]],
     taken: Mapping[str, tuple[str, set[str]]],
     rules: Rules,
+    full: bool,
 ) -> Approved | Refused:
     if proposed.op is Op.SKIP:
         return Refused(proposed, Why.MODEL, proposed.reason or "the model skipped it")
@@ -165,6 +163,12 @@ def _judge(
     ):
         if problem:
             return Refused(operation, why, problem)
+    if full:
+        same = any(fact.id == fact_id(operation.text) for fact, _ in known) or fact_id(operation.text) in taken
+        if same:
+            return Refused(operation, Why.DUPLICATE, "it is there already")
+        words = f"over the limit of {rules.limit} facts a run; the next run takes it up"
+        return Refused(operation, Why.LIMIT, words)
     lines = _cited(operation, logs)
     log = logs[operation.sources[0].path, operation.sources[0].blob]
     days = {logs[span.path, span.blob].day for span in operation.sources}
@@ -258,6 +262,9 @@ def meta_of(operation: Operation, log: Log, old: Fact | None) -> tuple[tuple[str
 # -- the checks ----------------------------------------------------------------------------------------------
 
 
+_CONTROL = re.compile(r"[\x00-\x1f]")
+
+
 def shape(operation: Operation) -> str:
     """Whether it can be a fact at all: one line, not too long, a type, an importance and a date that exist."""
     text = operation.text
@@ -265,7 +272,7 @@ def shape(operation: Operation) -> str:
         return "it has no text"
     if len(text) > TEXT_LIMIT:
         return f"it is longer than {TEXT_LIMIT} characters"
-    if "<!--" in text or "-->" in text or any(ord(c) < 0x20 for c in text):
+    if "<!--" in text or "-->" in text or _CONTROL.search(text):
         return "it is not one line of plain text"
     if text.lstrip().startswith(("#", "|", ">", "```", "~~~")):
         return "it would be read as markup, not as a fact"
@@ -304,12 +311,12 @@ def sources(operation: Operation, logs: Mapping[tuple[str, str], Log]) -> str:
 
 
 def _covered(operation: Operation, logs: Mapping[tuple[str, str], Log], rules: Rules) -> str:
-    for span in operation.sources:
+    for span in operation.sources if rules.covered else ():
         log = logs[span.path, span.blob]
         lines = [normalise(line) for line in log.lines[span.start_line - 1 : span.end_line]]
         if any(line and (span.path, line) not in rules.covered for line in lines):
             return ""
-    return "its source was promoted or refused before"
+    return "its source was promoted or refused before" if rules.covered else ""
 
 
 def _rejected(operation: Operation, rules: Rules) -> str:

@@ -254,6 +254,14 @@ def test_a_secret_or_an_instruction_is_never_promoted(repo: Repo) -> None:
     assert token not in repo.git("log", "-1", "--format=%B")
 
 
+def test_a_candidate_that_holds_a_secret_is_not_repeated_when_it_is_explained(repo: Repo) -> None:
+    token = "ghp_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1z2A"
+    repo.commit("log", {"memory/2026-02-05.md": f"# 2026-02-05\n\n- tried {token} today, will see\n- lunch\n"})
+    for args in (("--explain",), ("--json",)):
+        done = repo.mem("promote", "--dry-run", *args, env=NOW)
+        assert token not in done.stdout and "lunch" in done.stdout
+
+
 def test_a_later_log_supersedes_and_the_old_fact_is_named(logs: Repo) -> None:
     promote(logs)
     logs.commit("more", {"memory/2026-02-07.md": "# 2026-02-07\n\n- Rate limit: the API allows at most 900 requests per minute\n"})

@@ -19,16 +19,19 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("qrels", type=click.Path(path_type=Path))
+@click.argument("qrels", type=click.Path(path_type=Path), required=False)
 @click.option("--at", default="", metavar="REV|DATE", help="Search memory as it was there or then.")
 @click.option("--lane", default="both", type=click.Choice(["both", "lexical", "vector"]), help="What to search by.")
 @click.option("--ab", "ab", multiple=True, metavar="KEY=V1,V2", help="Compare ranking settings; repeatable.")
 @click.option("--compare", default="", metavar="REV", help="The same questions at another commit, side by side.")
 @click.option("--floor", "floor", multiple=True, metavar="FIGURE=X", help="Exit 1 below it, as in recall@5=0.9.")
+@click.option("--promote", "facts", type=click.Path(path_type=Path), metavar="FACTS", help="Measure promotion instead.")
+@click.option("--model", default="", metavar="ID", help="With --promote: the model (mem.model).")
 @json_option
 def command(
-    qrels: Path, at: str, lane: str, ab: tuple[str, ...], compare: str, floor: tuple[str, ...], as_json: bool
-) -> int:
+    qrels: Path | None, at: str, lane: str, ab: tuple[str, ...], compare: str, floor: tuple[str, ...],
+    facts: Path | None, model: str, as_json: bool,
+) -> int:  # fmt: skip
     """Ask every question of QRELS and report recall, precision and time, over all and by category.
 
     QRELS has a JSON object a line: {"query", "category", "relevant": [{"path", "start_line", "end_line"}]}.
@@ -37,7 +40,17 @@ def command(
     recall@k   share of the relevant lines that the first k hits cover
     hit@k      whether the first k hits cover any
     share@N    share of the relevant lines within the first N tokens of text
+
+    With --promote, FACTS has rows of logs with the lines people kept ({"path", "lines", "keep": [{"lines", "type"}]} or
+    {"path", "facts": [{"text", "lines"}]}), and the figures are precision, recall and F1 of the lines that the
+    promotion model picks and the precision of the five facts of highest importance in each log.
     """
+    if facts is not None:
+        if qrels is not None:
+            raise UsageError("--promote goes without QRELS")
+        return promotion(facts, model, as_json)
+    if qrels is None:
+        raise UsageError("name the questions: git mem eval QRELS, or --promote FACTS")
     from gitmem import evaluate, fusion
     from gitmem.search import Lane, Query, resolve_at
 
@@ -76,6 +89,28 @@ def command(
     for name, value in broken:
         say(f"{name} is {summary.figures[name]:.3f}, below {value:g}")
     return Exit.FINDINGS if broken else Exit.DONE
+
+
+def promotion(facts: Path, model: str, as_json: bool) -> int:
+    """The figures of the promotion model on the rows of `facts`."""
+    from dataclasses import asdict
+
+    from gitmem.commands.promote import opened
+    from gitmem.promotion_quality import TOP, evaluate_promotion
+
+    repo, config = open_here({"model": model} if model else {})
+    found, _ = opened(repo, config)
+    quality = evaluate_promotion(facts, found)
+    if as_json:
+        write_json({"model": found.id, **{k: round(v, 4) for k, v in asdict(quality).items()}})
+        return Exit.DONE
+    write(
+        f"{found.id} on {quality.logs} logs, {quality.lines} lines, {quality.keep} of them worth keeping\n"
+        f"lines     precision {quality.precision:.3f}  recall {quality.recall:.3f}  F1 {quality.f1:.3f}\n"
+        f"top {TOP}     precision {quality.top_precision:.3f}\n"
+        f"types     {quality.type_accuracy:.3f} right\nunsourced {quality.unsourced}\n"
+    )
+    return Exit.DONE
 
 
 def as_value(columns: Mapping[str, Mapping[str, Summary]], gained: list[str], lost: list[str]) -> dict[str, Any]:

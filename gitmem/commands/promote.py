@@ -95,6 +95,7 @@ def as_value(outcome: Outcome) -> dict[str, Any]:
             {"path": s.path, "start_line": s.start_line, "end_line": s.end_line, "blob": s.blob} for s in spans
         ]
 
+    hidden = unshown(outcome)
     return {
         "facts": [
             {
@@ -114,7 +115,7 @@ def as_value(outcome: Outcome) -> dict[str, Any]:
         "skipped": [
             {
                 "id": fact_id(item.operation.text) if item.operation.text else None,
-                "text": item.operation.text,
+                "text": "" if item.operation.text in hidden else item.operation.text,
                 "sources": places(item.operation.sources),
                 "check": str(item.why),
                 "reason": item.reason,
@@ -149,7 +150,8 @@ def as_text(outcome: Outcome, explain: bool) -> str:
     lines += [f"note: {note}" for note in outcome.notes]
     lines += [f"not read: {item.path} ({item.reason})" for item in outcome.skipped]
     if explain:
-        lines += [explained(item) for item in outcome.plan.refused]
+        hidden = unshown(outcome)
+        lines += [explained(item, item.operation.text not in hidden) for item in outcome.plan.refused]
     count = len(outcome.plan.approved)
     if not count:
         lines.append(f"nothing to promote: {outcome.why_nothing}")
@@ -166,10 +168,19 @@ def as_text(outcome: Outcome, explain: bool) -> str:
     return escape("\n".join(lines) + "\n")
 
 
-def explained(item: Refused) -> str:
+def unshown(outcome: Outcome) -> set[str]:
+    """Texts of candidates that are not repeated anywhere: our rules see a secret in them."""
+    from gitmem.detectors.secrets import secret_lines
+
+    texts = list(dict.fromkeys(item.operation.text for item in outcome.plan.refused))
+    return {texts[n - 1] for n in secret_lines("\n".join(text.replace("\n", " ") for text in texts))}
+
+
+def explained(item: Refused, shown: bool = True) -> str:
     """One candidate and the check that stopped it."""
     from gitmem.comment import render_span
 
     span = item.operation.sources[0] if item.operation.sources else None
     where = render_span(span) if span else "-"
-    return f"skipped   {item.operation.text or '[not shown]'}\n          {where}\n          {item.why}: {item.reason}"
+    text = item.operation.text if shown and item.operation.text else "[not shown]"
+    return f"skipped   {text}\n          {where}\n          {item.why}: {item.reason}"

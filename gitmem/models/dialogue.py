@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gitmem.models.cues import Cue, cue, read
+from gitmem.models.cues import Cue, cue, read, table
 from gitmem.models.lines import Line
 
 THRESHOLD = 1.6
@@ -57,6 +57,7 @@ CUES: tuple[Cue, ...] = (
     cue("a wish or thanks", -0.8, r"""\b(?:hope\ (?:you|it|so|we)|good\ luck|congrat\w*|thanks?\ (?:for|so)|appreciate\ (?:it|your|the)|let's|wanna|cheers|take\ care)\b"""),
     cue("hedged", -0.4, r"""\b(?:i\ guess|i\ think\ (?:it|that|you)|maybe|someday|probably|sounds?\ like|might)\b"""),
 )  # fmt: skip
+TABLE = table(CUES)
 _NAME = re.compile(r"(?<=[a-z,;:'\"] )[A-Z][a-z]+\b|\"[^\"]{3,60}\"")
 
 
@@ -93,7 +94,7 @@ def _turn(line: Line, names: set[str]) -> Turn:
         if not bare or bare.endswith("?") or _EMPTY.match(bare):
             against += ("question",) if bare.endswith("?") else ("pleasantry",)
             continue
-        reading = read(bare, CUES)
+        reading = read(bare, TABLE)
         score = reading.score
         length = len(bare.split())
         score += 0.5 if 9 <= length <= 45 else -0.5 if length < 5 else 0.0

@@ -50,7 +50,7 @@ CUES = (
     cue("only so much", 1.3, r"""\b(?:only\ (?:get|have|has|allows?|supports?|works?|runs?|accepts?)|(?:cannot|can't|can\ not|unable\ to|impossible\ to|isn't\ possible)\b(?!\ (?:reproduce|repro|tell|wait|find|remember|believe|imagine|figure|say|say|see))|does(?:n't|\ not)\ (?:support|allow|accept|work\ (?:with|on)))""", "constraint"),
     cue("contraindicated", 2.5, r"""\b(?:contra-?indicated|must\ avoid|intoleran(?:t|ce)|cannot\ (?:eat|take|have|drink)|can't\ (?:eat|take|have|drink)|do(?:es)?n't\ (?:eat|take|drink))\b""", "constraint"),
     # --- time
-    cue("due", 1.6, rf"""\b(?:due|deadline|expires?|expiry|expiration|ends?|renew(?:al)?|freeze|cut-?off|closes|submission|launch(?:es)?|go-?live|release|ships|end\ of\ (?:life|support)|eol)\b.*?{DATE}|{DATE}.{{0,30}}\b(?:deadline|due|cut-?off|freeze)\b""", "deadline"),
+    cue("due", 1.6, rf"""^(?=.*\b(?:due|deadline|expires?|expiry|expiration|ends?|renew(?:al)?|freeze|cut-?off|closes|submission|launch(?:es)?|go-?live|release|ships|end\ of\ (?:life|support)|eol)\b).*?{DATE}""", "deadline"),
     cue("by a date", 0.9, rf"""\b(?:by|before|until|no\ later\ than|not\ later\ than)\s+(?:the\ )?(?:end\ of\ )?{DATE}""", "deadline"),
     cue("appointment", 1.2, rf"""\b(?:next|appointment|meeting|check|visit|exam|interview|flight|session)\b.*?{DATE}.*?\b\d{{1,2}}:\d\d""", "deadline"),
     # --- people
@@ -74,7 +74,7 @@ CUES = (
     cue("how often", 0.8, r"""\b(?:every|each|daily|weekly|monthly|hourly|nightly|on\ weekdays|weekdays|weekends|per\ (?:second|minute|hour|day|week|month|key|user)|a\ (?:day|week|month|year)\b|(?:mon|fri|sat|sun)[a-z]*-(?:\w+)|fridays|mondays|once\ a|first\ of\ (?:each|the)|at\ night)\b""", "fact"),
     cue("quantity", 0.5, rf"""(?<![#\w.:-])\d[\d,.]*\s?{UNIT}|\b\d{{1,3}}(?:,\d{{3}})+\b|\bport\ \d+|\bv?\d+\.\d+(?:\.\d+)?\b""", "fact"),
     cue("opening hours", 0.6, r"""\b\d{1,2}:\d\d\s?[-–]\s?\d{1,2}:\d\d\b|\b(?:at|opens|closes)\ (?:at\ )?\d{1,2}:\d\d\b|\b\d{1,2}\s?(?:am|pm)\b""", "fact"),
-    cue("identifier", 0.5, r"""`[^`]+`|\b[\w.-]+/[\w./-]+\b|\bhttps?://|\b[A-Z]{2,}_[A-Z_]+\b|\b\w+\.(?:ya?ml|json|toml|py|md|conf|ini|env|sh|ts|go|rs)\b|\b\w+(?:_\w+)+\b|\b[a-z]+-\d+\b|:\d{4,5}\b""", "fact"),
+    cue("identifier", 0.5, r"""`[^`]+`|[\w.]/[\w.]|https?://|\w\.(?:ya?ml|json|toml|py|md|conf|ini|env|sh|ts|go|rs)\b|\w_\w|[a-z]-\d+\b|:\d{4,5}\b""", "fact"),
     cue("reason given", 0.4, r"""\b(?:because|since|so\ that|due\ to|in\ order\ to|to\ avoid)\b|\)$"""),
 
     # --- against: not settled

@@ -11,16 +11,20 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import lru_cache
 
 from gitmem import dates
 from gitmem.comment import normalise
 from gitmem.models import dialogue, lexicon_en, lexicon_ko, lines
-from gitmem.models.cues import THRESHOLD, Reading, read
+from gitmem.models.cues import THRESHOLD, Reading, read, table
 from gitmem.models.lines import Line
 from gitmem.models.protocol import Log, Op, Operation, Proposal
 from gitmem.types import Fact, Span
 
 LABELS = {**lexicon_en.LABELS, **lexicon_ko.LABELS}
+
+ENGLISH, KOREAN = table(lexicon_en.CUES), table(lexicon_ko.CUES)
+BOTH = KOREAN + ENGLISH
 
 # How much a kind of fact is worth by itself: its stability and use in later work, read from what agents need most.
 WORTH = {
@@ -46,6 +50,8 @@ _STOP = frozenset(_STOP_WORDS.split())
 _REASON = re.compile(
     r"^\(?(?:reason|why|because|rationale|이유|근거|배경|왜냐하면|까닭)(?:는|은)?\s*[:：,]?\s+", re.I
 )
+SETTLED = frozenset(("decision", "rule", "deadline", "constraint", "goal"))  # kinds that can be taken back
+MANY = 6000  # lines from which a second process pays for its start
 RECURS = 3  # days on which a topic must come up before it weighs more
 
 
@@ -70,21 +76,39 @@ class RulesModel:
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
         """One operation for every new candidate line: ADD, SUPERSEDE, or SKIP with the reason."""
         parsed = [(log, lines.read(log, LABELS)) for log in logs]
-        days = _days([(log.day, found) for log, found in parsed])
+        readings = iter(judge_all([line for _, found in parsed for line in found if not line.speaker]))
+        judged = [[Judged(line, next(readings)) for line in found if not line.speaker] for _, found in parsed]
+        days = _days(zip(logs, judged, strict=True))
         operations: list[Operation] = []
-        for log, candidates in parsed:
+        for (log, candidates), notes in zip(parsed, judged, strict=True):
             if any(line.speaker for line in candidates):
-                operations += _dialogue(log, candidates, days)
+                operations += _dialogue(log, candidates)
             else:
-                operations += _notes(log, candidates, days)
+                operations += _notes(log, notes, days)
         return Proposal(tuple(operations))
+
+
+def judge_all(candidates: Sequence[Line]) -> Iterable[Reading]:
+    """What the cues say of each line, in order; a year of logs is shared out to two processes."""
+    if len(candidates) < MANY:
+        return map(judge, candidates)
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    if "fork" not in multiprocessing.get_all_start_methods():
+        return map(judge, candidates)
+    pieces = [candidates[at : at + MANY // 4] for at in range(0, len(candidates), MANY // 4)]
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
+        return [reading for found in pool.map(_judge_piece, pieces) for reading in found]
+
+
+def _judge_piece(candidates: Sequence[Line]) -> list[Reading]:
+    return [judge(line) for line in candidates]
 
 
 def judge(line: Line) -> Reading:
     """What the cues of its language(s) and its label say of one line."""
-    cues = (*lexicon_ko.CUES, *lexicon_en.CUES) if line.korean and line.english else (
-        lexicon_ko.CUES if line.korean else lexicon_en.CUES
-    )
+    cues = BOTH if line.korean and line.english else KOREAN if line.korean else ENGLISH
     reading = read(line.text, cues)
     if not line.label:
         return reading
@@ -98,7 +122,8 @@ def judge(line: Line) -> Reading:
     )
 
 
-def words(text: str) -> set[str]:
+@lru_cache(maxsize=1 << 16)
+def words(text: str) -> frozenset[str]:
     """The content words of a text, lower case, Korean particles taken off."""
     found = set()
     for word in _WORD.findall(text):
@@ -107,11 +132,11 @@ def words(text: str) -> set[str]:
             word = _PARTICLE.sub("", word) or word
         if word not in _STOP and (len(word) > 1 or word.isdigit()):
             found.add(word)
-    return found
+    return frozenset(found)
 
 
-def _notes(log: Log, candidates: Sequence[Line], days: dict[str, set[date]]) -> Iterable[Operation]:
-    judged = overrule([Judged(line, judge(line)) for line in candidates])
+def _notes(log: Log, judged: Sequence[Judged], days: dict[str, set[date]]) -> Iterable[Operation]:
+    judged = overrule(judged)
     joined: set[int] = set()
     for at, item in enumerate(judged):
         line = item.line
@@ -132,30 +157,26 @@ def _is_reason(line: Line, after: Line) -> bool:
 def overrule(judged: Sequence[Judged]) -> list[Judged]:
     """Mark what a later line of the same log takes back: `오전: A로 결정`, `오후: B로 간다`."""
     result = list(judged)
-    topics = [words(item.line.text) for item in judged]
     for later, item in enumerate(judged):
         strength = _reverses(item.line)
-        if not strength:
+        if not strength or (strength == 1 and not item.keep):
             continue
+        topic = words(item.line.text)
         for earlier in range(later):
             old = judged[earlier]
-            settled = old.reading.kind in ("decision", "rule", "deadline", "constraint", "goal")
-            if result[earlier].overruled or old.reading.score < THRESHOLD or not settled:
+            if result[earlier].overruled or not old.keep or old.reading.kind not in SETTLED:
                 continue
-            if strength == 1 and not item.keep:
-                continue
-            shared = topics[earlier] & topics[later]
-            close = later - earlier == 1 and strength == 2
-            paired = bool(old.line.period and item.line.period) and item.keep
-            enough = len(shared) >= (1 if strength == 2 else 2) or (paired and shared)
-            if enough or (close and old.reading.kind == "decision"):
+            shared = words(old.line.text) & topic
+            close = later - earlier == 1 and strength == 2 and old.reading.kind == "decision"
+            paired = bool(old.line.period and item.line.period and shared) and item.keep
+            if close or paired or len(shared) >= (1 if strength == 2 else 2):
                 result[earlier] = replace(old, overruled=item.line.number)
     return result
 
 
 def _reverses(line: Line) -> int:
     """2 for words that only a reversal has, 1 for words it often has, 0 for none."""
-    text = line.whole
+    text = line.whole.lower()
     if any(item.pattern.search(text) for item in (lexicon_en.REVERSAL, lexicon_ko.REVERSAL)):
         return 2
     if any(item.pattern.search(text) for item in (lexicon_en.TURN, lexicon_ko.TURN)):
@@ -163,13 +184,16 @@ def _reverses(line: Line) -> int:
     return 0
 
 
-def _days(logs: Iterable[tuple[date, Sequence[Line]]]) -> dict[str, set[date]]:
-    """On which days each value (path, port, version, URL) and each content word was written."""
+def _days(logs: Iterable[tuple[Log, Sequence[Judged]]]) -> dict[str, set[date]]:
+    """On which days each value (path, port, version, URL) was written, and each content word of a line to keep."""
     found: dict[str, set[date]] = {}
-    for day, candidates in logs:
-        for line in candidates:
-            for value in {*_VALUE.findall(line.text), *words(line.text)}:
-                found.setdefault(value, set()).add(day)
+    for log, judged in logs:
+        for item in judged:
+            for value in _VALUE.findall(item.line.text):
+                found.setdefault(value, set()).add(log.day)
+            if item.keep:
+                for word in words(item.line.text):
+                    found.setdefault(word, set()).add(log.day)
     return found
 
 
@@ -235,7 +259,7 @@ def _until(text: str, kind: str, day: date) -> str:
     return ""
 
 
-def _dialogue(log: Log, candidates: Sequence[Line], days: dict[str, set[date]]) -> Iterable[Operation]:
+def _dialogue(log: Log, candidates: Sequence[Line]) -> Iterable[Operation]:
     for turn in dialogue.judge(candidates):
         line = turn.line
         if line.number not in log.new:

@@ -164,5 +164,5 @@ def test_of_a_hostile_line_a_bounded_part_is_read(unit: str) -> None:
     class Spy:
         name, weight, kind, pattern = "spy", 1.0, "", type("P", (), {"search": lambda _, text: seen.append(len(text))})()
 
-    cues.read(line, [Spy()])  # type: ignore[list-item]
+    cues.read(line, cues.table([Spy()]))  # type: ignore[list-item]
     assert seen[0] <= cues.LONG + 3
