@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from gitmem.comment import fact_id, normalise, parse_comment, split_bullet
 from gitmem.types import Fact
@@ -37,8 +38,7 @@ class Fault(StrEnum):
 SKIPPED = (Fault.LARGE, Fault.UTF16, Fault.CP949)  # such a document has no lines
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """What is wrong, where (line 0: the whole file) and what to type about it. Holds no text of the document."""
 
     fault: Fault
@@ -47,8 +47,7 @@ class Problem:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """An ATX or Setext heading; `last` is its underline where it has one."""
 
     line: int
@@ -57,8 +56,7 @@ class Heading:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(NamedTuple):
     """Where the blocks lie that must not be cut: (first line, last line), in order."""
 
     headings: tuple[Heading, ...] = ()

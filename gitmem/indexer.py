@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from gitmem import db
 from gitmem.config import Config
@@ -35,8 +36,7 @@ IGNORED, LARGE, UNREADABLE = -1, -2, -3  # `corpus` of a work-tree entry that ha
 Say = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Freshness:
+class Freshness(NamedTuple):
     """Whether an answer may miss something, and why."""
 
     stale: bool = False

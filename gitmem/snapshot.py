@@ -9,9 +9,9 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import NamedTuple
 
 from gitmem.files import Layout, is_memory, layout_of
 from gitmem.git import Repository
@@ -21,8 +21,7 @@ from gitmem.types import EXECUTABLE, REGULAR
 IGNORES = (".gitignore", "memory/.gitignore", ".claude/.gitignore")
 
 
-@dataclass(frozen=True, slots=True)
-class WorkTree:
+class WorkTree(NamedTuple):
     """The memory files of a work tree: path -> stat data as text. `scan` is a hash of all of it; `ignores` one of
     the files that say what Git ignores."""
 

@@ -60,6 +60,8 @@ def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -
     target = resolve(root, path)
     target.parent.mkdir(parents=True, exist_ok=True)
     resolve(root, path)
+    import tempfile  # 5 ms that a search need not pay
+
     try:
         import tempfile
 
