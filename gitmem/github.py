@@ -143,14 +143,10 @@ class Client:
                 raise
             return self._update(raced, title, body)
         made = _pull(row)
-        return Pull(
-            made.number, made.url, True, made.state, made.merged, made.branch, made.base, made.head_repository
-        )
+        return Pull(made.number, made.url, True, made.state, made.merged, made.branch, made.base, made.head_repository)
 
     def _update(self, known: Pull, title: str, body: str) -> Pull:
-        return _pull(
-            self.call("PATCH", f"/pulls/{known.number}", {"title": title, "body": body[:BODY_LIMIT]})
-        )
+        return _pull(self.call("PATCH", f"/pulls/{known.number}", {"title": title, "body": body[:BODY_LIMIT]}))
 
     def label(self, number: int, *labels: str) -> None:
         """Add labels to a pull request."""
@@ -159,18 +155,28 @@ class Client:
     # -- comments --------------------------------------------------------------------------------------------
 
     def put_comment(self, number: int, marker: str, body: str) -> int:
-        """The one comment of a bot that holds `marker` (an HTML comment at its start), updated in place; its id.
+        """Our one comment that begins with `marker` (an HTML comment), updated in place; its id.
 
-        Other people's comments that hold the marker are left alone.
+        Ours are a bot's and those of the token's own user; what others write below the marker is left alone.
         """
         text = f"{marker}\n{body}"[:BODY_LIMIT]
+        me = ""
         for row in self.pages(f"/issues/{number}/comments", {}):
+            if not str(row.get("body", "")).startswith(marker):
+                continue
             user = row.get("user")
-            ours = isinstance(user, dict) and user.get("type") == "Bot"
-            if ours and str(row.get("body", "")).startswith(marker):
+            user = user if isinstance(user, dict) else {}
+            if user.get("type") != "Bot":
+                me = me or self._login()
+            if user.get("type") == "Bot" or (me and user.get("login") == me):
                 self.call("PATCH", f"/issues/comments/{int(row['id'])}", {"body": text})
                 return int(row["id"])
         return int(self.call("POST", f"/issues/{number}/comments", {"body": text})["id"])
+
+    def _login(self) -> str:
+        """The token's own user, "" for the token of a workflow or an app."""
+        status, _, data = self._send("GET", f"{self.forge.api}/user", None)
+        return str(data.get("login", "")) if status == 200 and isinstance(data, dict) else ""
 
     # -- transport -------------------------------------------------------------------------------------------
 
@@ -190,7 +196,8 @@ class Client:
         Waits and tries again on 5xx, 429 and a rate limit, four times at most; a write only where it is safe.
         """
         for attempt in range(1, ATTEMPTS + 1):
-            status, headers, data = self._send(method, path, value)
+            url = f"{self.forge.api}/repos/{self.forge.repository}{path}"
+            status, headers, data = self._send(method, url, value)
             if status < 300:
                 return data
             pause = _pause(status, headers, attempt)
@@ -200,7 +207,7 @@ class Client:
             self.wait(pause)
         raise AssertionError
 
-    def _send(self, method: str, path: str, value: Any) -> tuple[int, Mapping[str, str], Any]:
+    def _send(self, method: str, url: str, value: Any) -> tuple[int, Mapping[str, str], Any]:
         import http.client
         from urllib import error, request
 
@@ -208,7 +215,6 @@ class Client:
             def redirect_request(self, *args: Any, **kwargs: Any) -> None:
                 return None
 
-        url = f"{self.forge.api}/repos/{self.forge.repository}{path}"
         headers = {
             "Accept": "application/vnd.github+json",
             "Authorization": f"Bearer {self.token}",
@@ -226,9 +232,7 @@ class Client:
             with refused:
                 return refused.code, _lower(refused.headers.items()), _json(refused.read(ANSWER_LIMIT))
         except (OSError, http.client.HTTPException):
-            raise GitHubError(
-                f"cannot reach {urlsplit(self.forge.api).hostname}", "check the network"
-            ) from None
+            raise GitHubError(f"cannot reach {urlsplit(self.forge.api).hostname}", "check the network") from None
 
 
 def push_environment(forge: Forge, token: str, environ: Mapping[str, str]) -> dict[str, str]:

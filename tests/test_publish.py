@@ -92,6 +92,13 @@ def test_one_comment_is_updated_in_place_and_other_peoples_are_left_alone(rest: 
     assert bodies[0] == "<!-- m -->\nmine" and len(bodies) == 2 and len(bodies[1]) == 65_536
 
 
+def test_a_person_whose_token_it_is_gets_one_comment_too(rest: RestServer) -> None:
+    rest.state.comments[1] = [{"id": 7, "body": "<!-- m -->\nold", "user": {"login": "ann", "type": "User"}}]
+    rest.state.faults.append(("GET", "/user$", 200, {}, {"login": "ann"}))
+    assert client(rest).put_comment(1, "<!-- m -->", "new") == 7
+    assert [row["body"] for row in rest.state.comments[1]] == ["<!-- m -->\nnew"]
+
+
 def test_server_errors_and_rate_limits_are_waited_out(rest: RestServer) -> None:
     waited: list[float] = []
     here = Client(client(rest).forge, TOKEN, waited.append)

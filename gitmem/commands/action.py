@@ -170,9 +170,10 @@ def review_command() -> int:
     """Review what the event brings: one comment on the pull request, or the step summary where it may not comment."""
     import time
 
+    from gitmem import report
     from gitmem.commands._range import layout_at
     from gitmem.github import GitHubError
-    from gitmem.review import review
+    from gitmem.review import as_report, review
     from gitmem.reviewtext import as_markdown
 
     repo, config = open_here()
@@ -181,6 +182,7 @@ def review_command() -> int:
     forge, client = forge_and_client()
     found = review(repo, config, base, tip, layout_at(repo, tip, config), now(), time.perf_counter)
     text = as_markdown(found, forge)
+    write(report.as_annotations(as_report(found), escape))
     comment = ""
     if client is not None and here.number and not here.fork:
         try:

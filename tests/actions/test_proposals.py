@@ -189,3 +189,13 @@ def test_branches_of_other_things_are_left_alone(stage: Stage) -> None:
     stage.push()
     done = push_event(stage)
     assert done.outputs["merged"] == "" and stage.server.pushes == 0 and "no memory file" in done.summary
+
+
+def test_a_line_that_fails_the_review_is_an_annotation_in_its_place(stage: Stage) -> None:
+    base = stage.repo.git("rev-parse", "HEAD").strip()
+    text = stage.repo.read("MEMORY.md") + "- `touch x` $(touch x) @team\n"
+    stage.repo.commit("x\n\nMemory-Agent: codex", {"MEMORY.md": text})
+    done = stage.run("review", stage.pull_request(base, stage.push('a";touch${IFS}x')), token="read")
+    assert done.status == "failure"
+    (found,) = [properties for kind, properties, *_ in done.annotations if kind == "error"]
+    assert found["title"] == "review/unrecorded" and found["file"] == "MEMORY.md"
