@@ -23,6 +23,7 @@ from gitmem.detectors.placeholders import (
     is_words,
 )
 from gitmem.detectors.tokens import Found
+from gitmem.detectors.vendors import NAMES
 
 # On lower-case text: the stem of a word for a secret.
 _STEM = re.compile(
@@ -32,26 +33,8 @@ _STEM = re.compile(
 )
 # Vendors whose keys have no beginning of their own: their name is the word for a secret.
 _VENDOR = re.compile(
-    r"abuseipdb|adafruit|airbrake|alchemy|algolia|aligo|amplitude|appcenter|appveyor"
-    r"|assemblyai|auth0|beamer|bithumb|bitly|bittrex|bootpay"
-    r"|browserstack|bugsnag|calendly|clearbit|cloudflare|cloudinary|codacy|codecov"
-    r"|coinbase|contentful|coupang|coveralls|datadog|deepgram"
-    r"|deepl|detectify|disqus|dnsimple|droneci|elastic|etherscan|etsy|eventbrite"
-    r"|exchangerate|fastly|finnhub|flickr|foursquare|freshbooks"
-    r"|freshdesk|gitter|giphy|happyscribe|hotjar|hunterio|iamport|infura|instagram"
-    r"|intercom|ipinfo|ipstack|jenkins|jumpcloud|kakao"
-    r"|klaviyo|kraken|kucoin|lastfm|linkedin|linode|logdna|loggly|looker|mailjet|mapquest"
-    r"|mattermost|maxmind|messagebird|mistral|mixpanel"
-    r"|moralis|nasdaq|naver|ncloud|netlify|newsapi|nexmo|nhncloud|numverify|nytimes|odsay"
-    r"|okta|opencage|openweather|opsgenie|optimizely"
-    r"|pagerduty|papertrail|pendo|pipedrive|plivo|podio|portone|postmark|pusher|quandl"
-    r"|rapidapi|rollbar|saucelabs|scrapingbee|sendbird"
-    r"|serpapi|shodan|shutterstock|signalwire|snyk|splunk|spotify|statuspage|storyblok"
-    r"|strava|sumologic|surveymonkey|sweettracker|tiingo"
-    r"|tmdb|todoist|tomtom|travisci|trello|tumblr|twilio|twitch|twitter|typeform|unsplash"
-    r"|upbit|urlscan|virustotal|vonage|vultr|weatherbit"
-    r"|weatherstack|webex|wistia|worldtime|yelp|zendesk|zerobounce|zerotier|zipcodebase"
-    r"|네이버|카카오|토스|업비트|빗썸|알리고|아임포트|포트원|부트페이|채널톡|쿠팡|공공데이터|티맵|한국투자|스윗트래커|도로명주소|기상청"
+    "[a-z0-9]{4,16}|네이버|카카오|토스|업비트|빗썸|알리고|아임포트|포트원|부트페이"
+    "|채널톡|쿠팡|공공데이터|티맵|한국투자|스윗트래커|도로명주소|기상청"
 )
 _KEY_NAME = re.compile(
     r"(?i)(?:api|access|secret|private|auth)[_ -]?(?:key|token|secret)|(?:token"
@@ -272,6 +255,8 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
 def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
     """`datadog: 0123...`: the vendor's name alone in front of what only its keys look like."""
     for match in _VENDOR.finditer(low, first, last):
+        if match.group().isascii() and match.group() not in NAMES:
+            continue
         join = _JOIN.match(text, match.end())
         if (
             join is None

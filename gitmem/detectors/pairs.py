@@ -21,10 +21,8 @@ _PAIR = re.compile(r"/ ?(?P<value>[!-~]{6,40})")
 _BEFORE_PAIR = re.compile(r"(?<![\w/.@:-])(?P<user>[A-Za-z][A-Za-z0-9_.@-]{1,30}) ?$")
 _LINK = re.compile(r"[\w./-]+\.md(?:#L\d+(?:-L\d+)?)?[,.;)]?")  # `memory/2026-02-05.md#L12`, as our commits name lines
 _AT_HOST = re.compile(r"@[A-Za-z0-9-]{1,40}(?:\.[A-Za-z0-9-]{1,40}){1,5}(?::\d{2,5})?$")
-_COLON_PAIR = re.compile(
-    r"(?<![\w/.@:-])(?:admin\w{0,8}|root|user\d{0,3}|deploy\w{0,6}|postgres|master|test\w{0,4}|guest|app|ubuntu|operator)"
-    r":(?P<value>[!-~]{6,40})"
-)
+_COLON_PAIR = re.compile(r":(?P<value>[!-~]{6,40})")
+_BEFORE_COLON = re.compile(r"(?<![0-9A-Za-z_/.@:-])[A-Za-z][A-Za-z0-9-]{1,20}$")
 _IP_PAIR = re.compile(
     r"\d{1,3}(?:\.\d{1,3}){3}\)?[^\n]{0,24}?[( ,:](?P<user>[A-Za-z][\w.-]{1,20})/(?P<value"
     r">[!-~]{6,40})"
@@ -75,8 +73,7 @@ def _line(text: str, at: int) -> str:
 
 
 def pairs(text: str, low: str) -> Iterator[tuple[str, int, int]]:
-    if ":" in text:
-        yield from colons(text)
+    yield from colons(text)
     if "/" in text:
         for match in _PAIR.finditer(text):
             start = match.start("value")
@@ -110,7 +107,10 @@ def colons(text: str) -> Iterator[tuple[str, int, int]]:
     for match in _COLON_PAIR.finditer(text):
         start = match.start("value")
         end, _ = end_of(text, start, match.end("value"), "")
-        if looks_chosen(text[start:end], True) and "@" not in text[start:end]:
+        if not looks_chosen(text[start:end], True) or "@" in text[start:end]:
+            continue
+        user = _BEFORE_COLON.search(text[max(0, match.start() - 24) : match.start()])
+        if user and _USERS.match(user.group()):
             yield "user-password-pair", start, end
 
 

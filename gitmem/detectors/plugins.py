@@ -39,7 +39,8 @@ _NAME = re.compile(r"[^a-z0-9]+")
 def _settings() -> dict[str, Any]:
     from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
 
-    names = sorted(plugin.__name__ for plugin in get_mapping_from_secret_type_to_class().values())
+    plugins: dict[str, Any] = get_mapping_from_secret_type_to_class()
+    names = sorted(plugin.__name__ for plugin in plugins.values())
     return {
         "plugins_used": [{"name": name} for name in names if name not in LEFT_OFF],
         "filters_used": [{"path": path} for path in FILTERS],
