@@ -117,6 +117,10 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
 def _parts_of(scope: Scope, request: Request, today: date) -> list[Part]:
     """Every part one scope has to offer."""
     paths = [path for path in scope.paths if not _excluded(path, request)]
+
+    def read(path: str) -> Document | None:
+        return None if _excluded(path, request) else scope.read(path)
+
     instructions = [path for path in INSTRUCTIONS if path in paths and path not in request.loaded]
     hits = (
         [hit for hit in scope.recall(question(request)) if not _excluded(hit.path, request)]
@@ -126,14 +130,14 @@ def _parts_of(scope: Scope, request: Request, today: date) -> list[Part]:
     relevance = {
         line: hit.score for hit in hits if hit.path == "MEMORY.md" for line in range(hit.start_line, hit.end_line + 1)
     }
-    found = layers.pinned(scope.read, instructions, today, scope.name)
-    found += layers.rules(paths, scope.read, request.subjects, scope.name)
-    found += layers.procedures(paths, scope.read, request.prompt, scope.name)
-    found += layers.memory(scope.read, relevance, today, request.facts, scope.name)
+    found = layers.pinned(read, instructions, today, scope.name)
+    found += layers.rules(paths, read, request.subjects, scope.name)
+    found += layers.procedures(paths, read, request.prompt, scope.name)
+    found += layers.memory(read, relevance, today, request.facts, scope.name)
     recalled = layers.recalled(hits, request.weights, today, scope.name)
     episodes = [part for part in recalled if part.layer is Layer.EPISODE][: request.episodes]
     found += [part for part in recalled if part.layer is not Layer.EPISODE] + episodes
-    found += layers.days(paths, scope.read, today, scope.name)
+    found += layers.days(paths, read, today, scope.name)
     for path, first, last in request.include:
         document = scope.read(path) if path in scope.paths else None
         if document is not None:

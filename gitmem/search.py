@@ -422,11 +422,11 @@ def resolve_at(repo: Repository, text: str, now: datetime) -> str:
 
     try:
         return repo.resolve(text)
-    except UnknownRevision:
+    except UnknownRevision as unknown:
         try:
             when = datetime.fromisoformat(text)
         except ValueError:
-            raise
+            raise unknown from None
     if len(text) <= 10:
         when = when.replace(hour=23, minute=59, second=59, microsecond=999999)
     if when.tzinfo is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -23,7 +23,8 @@ from gitmem.files import Kind, daily_path, kind
 from gitmem.git import Repository
 from gitmem.models.protocol import Log, Op
 from gitmem.models.rules import RulesModel
-from gitmem.redaction import guard
+from gitmem.policy import Policy
+from gitmem.redaction import guard, redact
 from gitmem.topics import slug, topics
 from gitmem.transcript import Role, Transcript, Turn
 from gitmem.worktree import locked, read_bytes, state_dir, write_atomic
@@ -142,7 +143,10 @@ def _known(repo: Repository, root: Path, now: datetime, agent: str) -> set[str]:
 def end(
     repo: Repository, config: Config, transcript: Transcript, *, now: datetime, session: str = "", agent: str = ""
 ) -> tuple[Flushed, str]:
-    """Flush, then write the session's episode; its path, "" when nothing was said. Twice is the same as once."""
+    """Flush, then write the session's episode; its path, "" when nothing was said. Twice is the same as once.
+
+    What the gate would refuse is masked in the episode: a session that held a secret still leaves what it decided.
+    """
     flushed = flush(repo, config, transcript, now=now, session=session, agent=agent)
     assert repo.root is not None
     session = session or transcript.session or "session"
@@ -151,7 +155,10 @@ def end(
         return flushed, ""
     existing = _episode_of(repo.root, session)
     path = existing or f"memory/sessions/{now.date().isoformat()}-{slug(turn.text for turn in turns)}.md"
-    text = guard(episode(turns, session, agent or config.agent, now), path, config)
+    policy = Policy()
+    clean = [replace(turn, text=redact(turn.text, path, policy)) for turn in turns]
+    text = redact(episode(clean, session, agent or config.agent, now), path, policy)
+    text = guard(text, path, config)
     with locked(repo.common_dir, "write"):
         if not existing and (repo.root / path).exists():
             path = path.removesuffix(".md") + f"-{_key(session)[:6]}.md"

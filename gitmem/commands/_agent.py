@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from gitmem import hosts
 from gitmem.errors import GitMemError
 from gitmem.git import Repository
 from gitmem.output import escape, write, write_json
-from gitmem.worktree import read_bytes, write_atomic
+from gitmem.worktree import read_bytes, resolve, write_atomic
 
 
 def register(repo: Repository, host: str, *, dry_run: bool, as_json: bool, remove: bool = False) -> None:
@@ -54,4 +55,8 @@ def _write(root: Path, change: hosts.Change) -> None:
     if change.text:
         write_atomic(folder, name, change.text.encode())
     else:
-        (folder / name).unlink(missing_ok=True)
+        place = resolve(folder, name)
+        place.unlink(missing_ok=True)
+        if place.parent != folder:
+            with suppress(OSError):  # a folder that holds something else stays
+                place.parent.rmdir()

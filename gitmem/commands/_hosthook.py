@@ -55,16 +55,16 @@ def _start(repo: Repository, config: Config, given: dict[str, Any], when: dateti
 
     request = request_of(config, "", loaded=("AGENTS.md",), characters=INJECTED - 500)
     text = build(repo, config, request, when).text
-    last = checkpoint(repo, when)
+    last = checkpoint(repo, config, when)
     return _inject("SessionStart", f"{text}\n{last}".strip()[:INJECTED])
 
 
-def checkpoint(repo: Repository, when: datetime) -> str:
+def checkpoint(repo: Repository, config: Config, when: datetime) -> str:
     """Where the last session left off: its working values that have not ended."""
     from gitmem.fence import neutral
     from gitmem.working import Store
 
-    values = Store(repo.common_dir).list("", when)[:20]
+    values = Store(repo.common_dir, config.profile).list("", when)[:20]
     if not values:
         return ""
     lines = [f"- {neutral(value.key)}: {neutral(value.text[:200])}" for value in values]

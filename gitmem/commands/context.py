@@ -28,7 +28,13 @@ PLACE = re.compile(r"^(.+?)(?::(\d+)(?:-(\d+))?)?$")
 @click.option("--transcript", type=click.Path(path_type=Path), help="A session: its recent turns and their summary.")
 @click.option("--include", multiple=True, metavar="PATH:A-B", help="These lines first; repeatable.")
 @click.option("--loaded", multiple=True, metavar="PATH", help="An instruction file the host loads itself; repeatable.")
-@click.option("--exclude-layer", "no_layers", multiple=True, type=click.Choice(list(Layer)), help="Leave a layer out.")
+@click.option(
+    "--exclude-layer",
+    "no_layers",
+    multiple=True,
+    type=click.Choice([layer.value for layer in Layer]),
+    help="Leave a layer out.",
+)
 @click.option("--exclude-path", "no_paths", multiple=True, metavar="GLOB", help="Leave files out; repeatable.")
 @click.option("--exclude-agent", "no_agents", multiple=True, metavar="NAME", help="Leave an agent's logs out.")
 @click.option("--at", "at", default="", metavar="REV|DATE", help="Memory as it was there or then.")

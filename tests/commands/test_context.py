@@ -1,0 +1,146 @@
+"""`git mem context` in a real repository: what is in it, what is left out, and scopes that come and go."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.harness import Repo
+
+NOW = "2026-02-06T10:00:00+00:00"
+FILES = {
+    "MEMORY.md": "# Memory\n\n## Decisions\n- PoC phase 1 uses REST webhooks: easier to debug.\n"
+    "- Deploy window: before 11. <!-- mem type=rule -->\n"
+    "- Allergic to peanuts. <!-- mem pinned=true -->\n",
+    "SOUL.md": "Be brief.\n",
+    "memory/2026-02-06.md": "# 2026-02-06\n\n## 09:00 - work\n\n- Looked at the webhook retries.\n",
+    "memory/2026-02-06.coder.md": "# 2026-02-06\n\n## 09:10 - work\n\n- The coder renamed the webhook table.\n",
+    "memory/rules/python.md": '---\npaths: ["**/*.py"]\n---\nType every public webhook function.\n',
+    "memory/skills/release.md": "---\ntriggers: [release]\n---\n1. Tag the release.\n",
+    "memory/webhooks.md": "# Webhooks\n\nRetries back off from 2 to 60 seconds.\n",
+}
+
+
+@pytest.fixture
+def memory(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    monkeypatch.setenv("GITMEM_NOW", NOW)
+    repo.commit("memory", FILES, date="2026-02-06T09:30:00+00:00")
+    return repo
+
+
+def value(repo: Repo, *args: str) -> dict[str, Any]:
+    found = json.loads(repo.mem("context", "--json", *args).stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+def paths(found: dict[str, Any]) -> set[str]:
+    return {part["path"] for part in found["parts"] if part["path"]}
+
+
+def test_a_prompt_gets_pinned_facts_memory_notes_and_logs_quoted_as_data(memory: Repo) -> None:
+    found = value(memory, "how do webhook retries work?")
+    layers = {part["layer"] for part in found["parts"]}
+    assert {"pinned", "memory", "project", "daily"} <= layers and "procedure" not in layers
+    assert "peanuts" in found["text"] and "Be brief." in found["text"] and "back off" in found["text"]
+    assert found["tokens"] <= found["budget"] == 1600 and found["scopes"][0]["loaded"]
+    assert found["assembled_at"] == NOW and found["fresh_until"] == "2026-02-06T11:00:00+00:00"
+    assert len(found["summary"]) <= 300 and "\n" not in found["summary"] and len(found["hash"]) == 64
+    again = value(memory, "how do webhook retries work?")
+    assert again["text"] == found["text"] and again["hash"] == found["hash"]
+    plain = memory.mem("context", "how do webhook retries work?").stdout
+    assert plain == found["text"] + "\n"
+
+
+def test_rules_come_for_the_files_in_hand_and_the_staged_ones(memory: Repo) -> None:
+    assert "memory/rules/python.md" not in paths(value(memory, "hello"))
+    assert "memory/rules/python.md" in paths(value(memory, "hello", "--for", "src/app.py"))
+    assert "memory/rules/python.md" in paths(value(memory, "hello", "--for", "*"))
+    memory.write("app.py", "x = 1\n")
+    assert "memory/rules/python.md" not in paths(value(memory, "hello", "--staged"))
+    memory.git("add", "app.py")
+    assert "memory/rules/python.md" in paths(value(memory, "hello", "--staged"))
+    assert "memory/skills/release.md" in paths(value(memory, "make a release"))
+
+
+def test_layers_paths_and_agents_can_be_left_out_and_lines_put_first(memory: Repo) -> None:
+    asked = "the webhook table"
+    assert "memory/2026-02-06.coder.md" in paths(value(memory, asked))
+    assert "memory/2026-02-06.coder.md" not in paths(value(memory, asked, "--exclude-agent", "coder"))
+    assert "MEMORY.md" not in paths(value(memory, asked, "--exclude-path", "MEMORY.md"))
+    assert "daily" not in {part["layer"] for part in value(memory, asked, "--exclude-layer", "daily")["parts"]}
+    first = value(memory, asked, "--include", "memory/webhooks.md:3-3", "--exclude-layer", "pinned")["parts"][0]
+    assert (first["layer"], first["path"], first["start_line"], first["end_line"]) == (
+        "included", "memory/webhooks.md", 3, 3,
+    )  # fmt: skip
+    assert memory.mem("context", "--exclude-layer", "nonsense", check=False).returncode == 2
+
+
+def test_memory_as_it_was_is_what_is_assembled(memory: Repo) -> None:
+    memory.commit("gone", {"MEMORY.md": "- Phase 2 uses gRPC streaming.\n"}, date="2026-02-06T09:40:00+00:00")
+    assert "gRPC" in value(memory, "phase")["text"] and "REST" not in value(memory, "phase")["text"]
+    then = value(memory, "phase", "--at", "HEAD~1")
+    assert "REST" in then["text"] and "gRPC" not in then["text"]
+    assert memory.mem("context", "--at", "nowhere", check=False).returncode == 3
+
+
+def test_limits_are_kept_and_a_dry_run_only_counts(memory: Repo) -> None:
+    cut = memory.mem("context", "webhook retries", "--max-characters", "700")
+    assert len(cut.stdout) <= 701 and "peanuts" in cut.stdout
+    dry = memory.mem("context", "webhook retries", "--dry-run")
+    assert "tokens of 1600" in dry.stdout and "peanuts" not in dry.stdout and "MEMORY.md" in dry.stdout
+    assert memory.mem("context", "--budget", "0", check=False).returncode == 2
+    small = value(memory, "webhook retries", "--budget", "5")
+    assert small["limits"]
+    assert memory.mem("context", "--transcript", "none.jsonl", check=False).returncode == 3
+
+
+def test_a_setting_switches_layers_off(memory: Repo) -> None:
+    memory.git("config", "--global", "--add", "mem.withoutLayers", "daily")
+    memory.git("config", "--global", "mem.contextBudget", "900")
+    found = value(memory, "webhook")
+    assert found["budget"] == 900 and "daily" not in {part["layer"] for part in found["parts"]}
+
+
+def test_the_organisation_and_the_person_stand_beside_the_project(memory: Repo, tmp_path: Path) -> None:
+    wide = Repo(tmp_path / "wide")
+    wide.commit("o", {"MEMORY.md": "- Deploy window: any time.\n- Invoices are in UTC.\n"})
+    mine = Repo(tmp_path / "mine")
+    mine.commit("p", {"MEMORY.md": "- I prefer short webhook answers.\n"})
+    memory.git("config", "--global", "mem.organisation", f"{wide.path}#main")
+    memory.git("config", "--global", "mem.personal", str(mine.path))
+    found = value(memory, "deploy window of webhook invoices")
+    assert [scope["name"] for scope in found["scopes"]] == ["organisation", "user", "project"]
+    assert all(scope["loaded"] for scope in found["scopes"])
+    assert "UTC" in found["text"] and "short webhook" in found["text"]
+    assert "before 11" in found["text"] and "any time" not in found["text"]
+
+
+def test_an_organisation_behind_a_url_is_kept_and_used_when_it_vanished(memory: Repo, tmp_path: Path) -> None:
+    wide = Repo(tmp_path / "wide")
+    wide.commit("o", {"MEMORY.md": "- Invoices are in UTC.\n"})
+    memory.git("config", "--global", "mem.organisation", wide.path.as_uri())
+    assert "UTC" in value(memory, "invoices")["text"]
+    shutil.rmtree(wide.path)
+    env = {"GITMEM_NOW": "2026-02-09T10:00:00+00:00"}
+    later = json.loads(memory.mem("context", "--json", "invoices", env=env).stdout)
+    assert "UTC" in later["text"] and "72 hours old" in later["scopes"][0]["note"]
+
+
+def test_a_scope_that_is_not_there_is_said_and_breaks_nothing(memory: Repo, tmp_path: Path) -> None:
+    memory.git("config", "--global", "mem.organisation", (tmp_path / "none").as_uri())
+    memory.git("config", "--global", "mem.personal", str(tmp_path / "gone"))
+    done = memory.mem("context", "webhook")
+    assert "peanuts" in done.stdout and "scope organisation" in done.stderr and "scope user" in done.stderr
+    found = value(memory, "webhook")
+    assert [scope["loaded"] for scope in found["scopes"]] == [False, False, True]
+    assert "not loaded: organisation, user" in found["summary"]
+
+
+def test_an_organisation_that_is_the_project_itself_is_no_endless_loop(memory: Repo) -> None:
+    memory.git("config", "--global", "mem.organisation", str(memory.path))
+    assert value(memory, "webhook")["text"].count("easier to debug") == 1

@@ -1,0 +1,148 @@
+"""`git mem session` as real processes: by hand, and as the hooks of a host."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.harness import Repo
+
+NOW = "2026-02-05T14:30:00+00:00"
+TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"
+SAID = (
+    ("user", "We decided to use REST webhooks for the PoC because they are easier to debug."),
+    ("assistant", "Noted."),
+    ("user", f"We decided that the deploy token is {TOKEN} from now on."),
+)
+
+
+@pytest.fixture
+def memory(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    monkeypatch.setenv("GITMEM_NOW", NOW)
+    repo.commit("memory", {"MEMORY.md": "# Memory\n\n- The invoice date is UTC.\n"})
+    return repo
+
+
+def transcript(folder: Path, *said: tuple[str, str], name: str = "talk.jsonl") -> Path:
+    lines = [json.dumps({"id": f"t{n}", "role": role, "text": text}) for n, (role, text) in enumerate(said, 1)]
+    path = folder / name
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def hook(repo: Repo, event: str, given: Any) -> str:
+    done = repo.mem("session", "hook", event, input=given if isinstance(given, str) else json.dumps(given))
+    assert done.returncode == 0 and done.stderr == ""
+    return done.stdout
+
+
+def everything(repo: Repo) -> bytes:
+    return b"".join(path.read_bytes() for path in repo.path.rglob("*") if path.is_file())
+
+
+def test_a_flush_writes_once_and_never_a_secret(memory: Repo, tmp_path: Path) -> None:
+    path = transcript(tmp_path, *SAID)
+    found = json.loads(memory.mem("session", "flush", str(path), "--session", "s1", "--json").stdout)
+    assert [kept["turn"] for kept in found["kept"]] == ["t1"] and found["kept"][0]["path"] == "memory/2026-02-05.md"
+    assert TOKEN.encode() not in everything(memory) and TOKEN not in json.dumps(found)
+    before = memory.read("memory/2026-02-05.md")
+    again = memory.mem("session", "flush", "-", "--session", "s1", input=path.read_text())
+    assert again.stdout == "nothing new to keep\n" and memory.read("memory/2026-02-05.md") == before
+    assert memory.mem("session", "flush", str(tmp_path / "none"), check=False).returncode == 3
+    assert memory.mem("session", "flush", "-", input="\0\0not json\n{}\n").stdout == "nothing new to keep\n"
+
+
+def test_the_end_leaves_an_episode_without_the_secret(memory: Repo, tmp_path: Path) -> None:
+    path = transcript(tmp_path, *SAID)
+    found = json.loads(memory.mem("session", "end", str(path), "--session", "s1", "--json").stdout)
+    assert found["episode"].startswith("memory/sessions/2026-02-05-")
+    assert "REST webhooks" in memory.read(found["episode"]) and TOKEN.encode() not in everything(memory)
+
+
+def test_compacting_keeps_the_host_file_unless_told(memory: Repo, tmp_path: Path) -> None:
+    said = [("user" if n % 2 else "assistant", f"Sentence number {n} about the invoice worker.") for n in range(1, 21)]
+    path = transcript(tmp_path, *said)
+    before = path.read_bytes()
+    done = memory.mem("session", "compact", str(path))
+    assert path.read_bytes() == before and "number 20" in done.stdout and "turns summed up" in done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(rows) == 9 and rows[-1]["id"] == "t20"
+    target = tmp_path / "out.jsonl"
+    memory.mem("session", "compact", str(path), "-o", str(target))
+    assert target.read_text() == done.stdout and oct(target.stat().st_mode)[-3:] == "600"
+    assert memory.mem("session", "compact", str(path), "-o", str(target), "--in-place", check=False).returncode == 2
+    memory.mem("session", "compact", str(path), "--in-place")
+    assert path.read_text() == done.stdout
+    short = transcript(tmp_path, *said[:3], name="short.jsonl")
+    still = memory.mem("session", "compact", str(short))
+    assert "not due" in still.stderr and still.stdout == short.read_text()
+
+
+def test_pruning_trims_old_tool_results_only(memory: Repo, tmp_path: Path) -> None:
+    rows = [{"id": "c0", "role": "assistant", "text": "look", "call": "k", "at": "2026-02-05T10:00:00Z"}]
+    rows += [{"id": "r0", "role": "tool", "text": "x" * 9_000, "call": "k", "at": "2026-02-05T10:00:01Z"}]
+    rows += [{"id": f"a{n}", "role": "assistant", "text": f"step {n}", "at": "2026-02-05T14:29:00Z"} for n in range(3)]
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    soft = [json.loads(line) for line in memory.mem("session", "prune", str(path)).stdout.splitlines()]
+    assert len(soft) == 5 and 3_000 < len(soft[1]["text"]) < 3_100
+    hard = memory.mem("session", "prune", str(path), "--hard").stdout
+    assert "cleared" in hard and "x" * 100 not in hard and path.stat().st_size > 9_000
+
+
+def test_working_values_are_kept_found_listed_and_never_committed(memory: Repo) -> None:
+    assert memory.mem("session", "set", "Entity: Billing", "waiting for review").stdout == "entity:billing\n"
+    memory.mem("session", "set", "entity:billing:token", TOKEN)
+    assert memory.mem("session", "get", "entity:billing").stdout == "waiting for review\n"
+    listed = json.loads(memory.mem("session", "list", "entity", "--json").stdout)["values"]
+    assert [row["key"] for row in listed] == ["entity:billing", "entity:billing:token"]
+    assert TOKEN.encode() not in everything(memory) and memory.git("status", "--porcelain") == ""
+    gone = memory.mem("session", "get", "entity:other", check=False)
+    assert gone.returncode == 1 and gone.stdout == ""
+    assert memory.mem("session", "set", "nokey", "x", check=False).returncode == 2
+    later = {"GITMEM_NOW": "2026-02-07T14:30:00+00:00"}
+    assert memory.mem("session", "get", "entity:billing", check=False, env=later).returncode == 1
+    start = memory.mem("session", "start").stdout
+    assert "invoice date" in start
+    memory.mem("session", "set", "entity:open", "half done")
+    assert "half done" in memory.mem("session", "start").stdout
+    assert "half done" in json.loads(memory.mem("session", "start", "--json").stdout)["checkpoint"]
+
+
+def test_the_hooks_of_a_host_inject_context_and_keep_what_was_decided(memory: Repo, tmp_path: Path) -> None:
+    path = transcript(tmp_path, *SAID)
+    given = {"session_id": "s1", "transcript_path": str(path), "cwd": str(memory.path)}
+    started = json.loads(hook(memory, "SessionStart", given))["hookSpecificOutput"]
+    assert started["hookEventName"] == "SessionStart" and "invoice date" in started["additionalContext"]
+    assert len(started["additionalContext"]) <= 10_000
+    asked = json.loads(hook(memory, "UserPromptSubmit", {**given, "prompt": "invoice date?"}))["hookSpecificOutput"]
+    assert asked["hookEventName"] == "UserPromptSubmit" and "UTC" in asked["additionalContext"]
+    assert hook(memory, "UserPromptSubmit", given) == ""
+    assert hook(memory, "Stop", given) == "" and "REST webhooks" in memory.read("memory/2026-02-05.md")
+    before = memory.read("memory/2026-02-05.md")
+    assert hook(memory, "PreCompact", given) == "" and memory.read("memory/2026-02-05.md") == before
+    assert hook(memory, "SessionEnd", given) == "" and len(list((memory.path / "memory/sessions").iterdir())) == 1
+    assert TOKEN.encode() not in everything(memory)
+
+
+EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
+BAD = ("", "not json", "[1, 2]", '{"transcript_path": "/none/here", "prompt": 7, "session_id": []}', "[" * 5_000)
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_hook_never_breaks_a_turn(event: str, tmp_path: Path, memory: Repo) -> None:
+    for bad in BAD:
+        hook(memory, event, bad)
+    nowhere = Repo(tmp_path / "nowhere", init=False)
+    assert hook(nowhere, event, {"prompt": "x", "transcript_path": "/none"}) == ""
+    assert list(nowhere.path.iterdir()) == []
+
+
+def test_what_went_wrong_in_a_hook_is_logged_without_memory(memory: Repo) -> None:
+    hook(memory, "Stop", {"transcript_path": f"/none/{TOKEN}"})
+    log = memory.path / ".git/gitmem/session.log"
+    assert "Stop: FileNotFoundError" in log.read_text() and TOKEN not in log.read_text()
+    assert oct(log.stat().st_mode)[-3:] == "600"
