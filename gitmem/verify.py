@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from gitmem import facts as memory_facts
 from gitmem import trailers
-from gitmem.comment import normalise, render_span, text_hash
+from gitmem.comment import normalise, parse_span, render_span, text_hash
 from gitmem.files import log_date
 from gitmem.git.protocol import Repository
 from gitmem.provenance import SpanKey, check, cited, facts_at, shallow, span_key, split_lines
@@ -85,7 +85,7 @@ def verify(repo: Repository, base: str = "", head: str = "HEAD", *, policy: bool
             continue
         spans = cited(fact)
         digest = text_hash(fact.text)
-        promoted = bool(spans) or digest in known.by_hash
+        promoted = bool(fact.get("src")) or digest in known.by_hash
         if not promoted and not policy:
             continue
         checked += 1
@@ -130,7 +130,13 @@ def _wrong(
         editor = _edited(repo, tip, fact, blame())
         if editor:
             yield "text-changed", f"{editor[:12]} changed its text and recorded no reason"
+    if any(key == "src" and parse_span(value) is None for key, value in fact.meta):
+        yield "source-missing", "its comment names a source that cannot be read"
+    cut = bool(shallow(repo))
     for span in spans:
+        if digest in known.sources and span_key(span) not in known.by_span and not cut:
+            yield "source-changed", f"{render_span(span)} is not what its promotion recorded"
+            continue
         source = check(repo, tip, fact, span)
         if source.problem:
             yield "source-missing", source.problem

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
+from gitmem.git import open_repository
 from gitmem.types import Span
+from gitmem.verify import verify as check
 from tests.harness import Repo
-from tests.provenance_cases import DAY, LOG, promote, record_log
+from tests.provenance_cases import DAY, FACT, LOG, promote, record_log
 from tests.test_provenance import squashed
 
 
@@ -123,3 +126,29 @@ def test_a_persons_correction_may_say_what_the_source_did_not(repo: Repo) -> Non
     promote(repo)
     repo.mem("edit", "MEMORY.md:5", "PoC phase 2 uses gRPC.", "--reason", "decided on 12 March")
     assert verify(repo, "--policy") == (0, {"checked": 1, "findings": []})
+
+
+def in_process(repo: Repo) -> list[str]:
+    opened = open_repository(repo.path, os.environ)
+    try:
+        return [flaw.rule for flaw in check(opened, policy=True).flaws]
+    finally:
+        opened.close()
+
+
+def test_any_one_character_changed_in_a_promoted_fact_or_its_source_is_found(repo: Repo) -> None:
+    record_log(repo)
+    promote(repo)
+    assert in_process(repo) == []
+    line = repo.read("MEMORY.md").split("\n")[4]
+    start, comment = line.index("PoC"), line.index("src=") + 4
+    # Up to the end of the source: a comment whose own marks are broken is text, and the text is not the promoted one.
+    for at in [*range(start, start + len(FACT), 6), *range(comment, len(line) - 5, 5)]:
+        changed = line[:at] + ("7" if line[at] != "7" else "8") + line[at + 1 :]
+        repo.commit("tweak", {"MEMORY.md": repo.read("MEMORY.md").replace(line, changed)})
+        assert in_process(repo), changed
+        repo.git("reset", "-q", "--hard", "HEAD~1")
+    for at in range(LOG.index("- PoC"), LOG.index("- Lunch") - 1, 9):
+        repo.commit("tweak", {DAY: LOG[:at] + ("7" if LOG[at] != "7" else "8") + LOG[at + 1 :]})
+        assert "source-changed" in in_process(repo), LOG[at - 5 : at + 5]
+        repo.git("reset", "-q", "--hard", "HEAD~1")
