@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass
 
 from gitmem.comment import parse_comment
-from gitmem.db.values import BlobRow, ChunkRow, Shape
+from gitmem.db.values import BlobRow, ChunkRow, Cut, Shape
 from gitmem.document import Document, Heading, parse
 from gitmem.lines import HEADING, pack
 from gitmem.query import terms
@@ -22,18 +21,6 @@ from gitmem.units import Unit, split
 LineVectors = Callable[[Sequence[str]], Sequence[tuple[float, bytes]]]
 EMBEDDED = 4000  # characters of a chunk that an embedder reads
 SHOWN_KEYS = ("title", "aliases", "tags", "triggers")  # front matter whose words find every chunk of the note
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """How chunks are cut, in tokens (a CJK character, or four others). Part of the index's identity."""
-
-    size: int = 200
-    overlap: int = 0
-
-    @property
-    def id(self) -> str:
-        return f"1/{self.size}/{self.overlap}"
 
 
 def digest(

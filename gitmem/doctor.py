@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from gitmem import db
-from gitmem.chunks import Cut, digest
+from gitmem.chunks import digest
 from gitmem.config import Config
 from gitmem.db.index import Index
-from gitmem.db.values import BlobRow, bits, int8, pack_shape
+from gitmem.db.values import BlobRow, Cut, bits, int8, pack_shape
 from gitmem.document import decode
 from gitmem.errors import GitMemError, IndexDamaged, ModelUnavailable
 from gitmem.git import Repository

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from gitmem import db
 from gitmem.config import Config
 from gitmem.db.index import Index
-from gitmem.db.values import BlobRow, EntryRow, Shape, Snapshot
+from gitmem.db.values import BlobRow, Cut, EntryRow, Shape, Snapshot
 from gitmem.db.writer import Writer
 from gitmem.errors import GitMemError, IndexDamaged, IndexUnusable, Locked, ModelUnavailable, OutsideRepository
 from gitmem.files import in_default_corpus
@@ -167,7 +167,6 @@ def read(repo: Repository, files: Iterable[tuple[str, str]], commit: str = "") -
 
 def cache_key(repo: Repository, config: Config) -> tuple[str, str]:
     """(what makes two indexes interchangeable, HEAD's tree): the name of an index kept between runs of CI."""
-    from gitmem.chunks import Cut
     from gitmem.schema import VERSION
 
     head = repo.head()
@@ -292,8 +291,6 @@ class _Refresh:
         return self.work.unfinished
 
     def _writer(self) -> Writer:
-        from gitmem.chunks import Cut
-
         try:
             writer = db.open_writer(directory(self.repo))
         except IndexDamaged as error:
@@ -596,7 +593,10 @@ class _Refresh:
         self, writer: Writer, fresh: Mapping[int, tuple[bytes, str, str]], made: Mapping[bytes, tuple[bytes, bytes]]
     ) -> None:
         """Vectors for chunks (hash, text, blob) that have none: those a child made, the rest here."""
-        if self.embedder is None or not fresh:
+        if not fresh:
+            return
+        if self.embedder is None:
+            writer.set_meta("lacking", "yes")
             return
         from gitmem.db.values import bits, int8
 
@@ -611,6 +611,7 @@ class _Refresh:
             except ModelUnavailable as error:
                 self.work.notes.append(f"no vectors: {error.message}")
                 self.embedder = None
+                writer.set_meta("lacking", "yes")
                 return
             rows += [(number, (bits(v), int8(v))) for number, v in zip(rest, vectors, strict=True)]
         writer.add_vectors(self.number, rows)
@@ -624,6 +625,9 @@ class _Refresh:
             return  # said already: there is no table
         with suppress(ImportError):
             wanted = open_embedder(self.config.embedder, self.config, directory(self.repo))
+            force = writer.in_force()
+            if force is not None and force[0] == wanted.id and not writer.meta("lacking"):
+                return  # every transaction that added a chunk added its vector
             dims = wanted.dims
             with writer.writing():
                 number = writer.embedder(wanted.id, self.config.embedder, dims)
@@ -634,9 +638,9 @@ class _Refresh:
                 self._fill(writer, lacking)
                 if writer.blobs_without_vectors(number):
                     return
-            if (force := writer.in_force()) is None or force[0] != wanted.id:
-                with writer.writing():
-                    writer.put_in_force(number)
+            with writer.writing():
+                writer.put_in_force(number)
+                writer.set_meta("lacking", "")
 
     def _fill(self, writer: Writer, oids: Sequence[str]) -> None:
         from gitmem.chunks import digest

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import IO, TYPE_CHECKING, Any
 
-from gitmem.chunks import Cut, LineVectors, digest
-from gitmem.db.values import BlobRow, bits, int8
+from gitmem.chunks import LineVectors, digest
+from gitmem.db.values import BlobRow, Cut, bits, int8
 
 if TYPE_CHECKING:
     from gitmem.embedders.static import StaticEmbedder

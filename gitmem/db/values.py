@@ -55,6 +55,17 @@ class Shape(NamedTuple):
     keys: tuple[tuple[str, str], ...] = ()
 
 
+class Cut(NamedTuple):
+    """How chunks are cut, in tokens (a CJK character, or four others). Part of the index's identity."""
+
+    size: int = 200
+    overlap: int = 0
+
+    @property
+    def id(self) -> str:
+        return f"1/{self.size}/{self.overlap}"
+
+
 class ChunkRow(NamedTuple):
     """One chunk of a blob on its way in. Words are `query.terms` joined by spaces, of the body those of its units
     (`units.split`), in order; `lines` is `lines.pack` of them; `text` is what is embedded."""
