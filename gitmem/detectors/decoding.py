@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import codecs
 import html
 import re
 from collections.abc import Callable, Iterator
@@ -317,8 +318,16 @@ def _split(line: str) -> str:
     return _INSIDE.sub("", line)
 
 
+_ROT13_HINT = re.compile(r"\b(?:gur|naq|lbhe?|guvf|jvgu|sebz|gung|rirel|jura|nyjnlf|arire|vafgehpgvbaf?|flfgrz)\b")
+
+
+def _rot13(line: str) -> str:
+    return codecs.encode(line, "rot13") if len(set(_ROT13_HINT.findall(line))) >= 2 else ""
+
+
 _PUZZLES: tuple[tuple[str, Callable[[str], Iterator[int]], Callable[[str], str]], ...] = (
-    ("letters shifted in the alphabet (rot13)", _by_words(_ROTATIONS, 1), _shifted),
+    ("letters shifted in the alphabet", _by_words(_ROTATIONS, 1), _shifted),
+    ("rot13", _by_pattern(_ROT13_HINT), _rot13),
     ("reversed letters", _by_words(_REVERSED, 1), lambda line: line[::-1]),
     ("reversed words", _by_words(_REVERSED, 1), lambda line: " ".join(word[::-1] for word in line.split(" "))),
     (

@@ -13,7 +13,7 @@ from gitmem.detectors.invisible import payloads
 from gitmem.detectors.text import Examples, Match, Severity, Text
 
 _ENCODED_BOOST = 1.0  # somebody took the trouble
-_PUZZLE_BOOST = 0.3  # a reading that may be chance
+_PUZZLE_BOOST = 0.0  # a reading that may be chance
 _DEPTH = 2
 
 

@@ -81,7 +81,7 @@ def places(raw: str) -> Iterator[Hidden]:
     if "<" in raw:
         for start, end in comments(raw):
             if not _MEM.match(raw, start):
-                yield Hidden(start, end, "a comment", 1.2)
+                yield Hidden(start, end, "a comment", 0.9)
         lowered = raw.lower()
         if len(lowered) != len(raw):  # a few letters grow in lower case: the offsets matter more
             lowered = raw
@@ -102,7 +102,7 @@ def places(raw: str) -> Iterator[Hidden]:
         for match in _DEFINITION.finditer(raw):
             yield Hidden(match.start(1) + 1, match.end(1) - 1, "a reference definition", 1.2)
         for match in _COMMENT_DEFINITION.finditer(raw):
-            yield Hidden(*match.span(1), "a comment", 1.2)
+            yield Hidden(*match.span(1), "a comment", 0.9)
     if "\\" in raw:
         for match in _MATH.finditer(raw):
             yield Hidden(*match.span(1), "a formula that is not shown", 1.5)

@@ -92,7 +92,9 @@ def judge(text: Text, boost: float = 0.0) -> Iterator[Verdict]:
             score = learned.score(reading.features) + boost
             if score >= learned.warn:
                 found.append(Verdict(unit.start, unit.end, score, reading))
-        if len(found) > 8 * _MOST_FINDINGS:
+            if len(found) > 4 * _MOST_FINDINGS:
+                break
+        if len(found) > 4 * _MOST_FINDINGS:
             break
     taken: list[tuple[int, int]] = []
     for verdict in sorted(found, key=lambda v: (-v.score, v.start)):

@@ -65,8 +65,7 @@ def parse(text: str) -> Weights:
     for slip, word in misspellings().items():
         if word in quick:
             quick.setdefault(slip, quick[word])
-    first = (numbers["bias"], numbers["warn"], numbers["block"])
-    return Weights(*first, of, numbers["gate"], numbers["slack"], quick)
+    return Weights(numbers["bias"], numbers["warn"], numbers["block"], of, numbers["gate"], numbers["slack"], quick)
 
 
 @cache
