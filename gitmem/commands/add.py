@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from gitmem.commands._edge import json_option, now, open_here
 from gitmem.comment import ORIGINS, TYPES
 from gitmem.output import write, write_json
+
+if TYPE_CHECKING:
+    from gitmem.journal import Added
 
 
 @click.command()
@@ -49,6 +53,11 @@ def command(
         repo, config, words, now=now(), kind=kind or "", to=to, agent=agent, origin=origin or "", tags=tags, topic=topic
     )
     if as_json:
-        write_json({"path": added.path, "line": added.line, "text": added.text})
+        write_json(as_value(added))
     else:
         write(f"{added.path}:{added.line}\n")
+
+
+def as_value(added: Added) -> dict[str, object]:
+    """The JSON of docs/json.md, "add"."""
+    return {"path": added.path, "line": added.line, "text": added.text}

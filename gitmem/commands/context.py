@@ -17,6 +17,7 @@ from gitmem.git import Repository
 from gitmem.layers import Layer, Weights
 from gitmem.output import say, write, write_json
 
+MAX_AGE = 3_600  # seconds a context may be used
 PLACE = re.compile(r"^(.+?)(?::(\d+)(?:-(\d+))?)?$")
 
 
@@ -42,7 +43,7 @@ PLACE = re.compile(r"^(.+?)(?::(\d+)(?:-(\d+))?)?$")
     "--max-characters", type=click.IntRange(0), default=0, help="Hard limit of the text; 6000 is a common one."
 )
 @click.option(
-    "--max-age", type=click.IntRange(1), default=3600, show_default=True, help="Seconds the result may be used."
+    "--max-age", type=click.IntRange(1), default=MAX_AGE, show_default=True, help="Seconds the result may be used."
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would be in it and what each part takes.")
 @json_option
@@ -66,8 +67,7 @@ def command(
     )  # fmt: skip
     made = build(repo, config, request, now(), at)
     if as_json:
-        until = made.assembled_at + timedelta(seconds=max_age)
-        write_json({**as_value(made), "fresh_until": until.isoformat()})
+        write_json(value_of(made, max_age))
         return
     for limit in made.limits:
         say(f"git mem: {limit}")
@@ -81,6 +81,11 @@ def command(
         write(f"{made.tokens} tokens of {made.budget}\n")
     elif made.text:
         write(made.text + "\n")
+
+
+def value_of(made: Context, max_age: int = MAX_AGE) -> dict[str, object]:
+    """The JSON of docs/json.md, "context"."""
+    return {**as_value(made), "fresh_until": (made.assembled_at + timedelta(seconds=max_age)).isoformat()}
 
 
 def _plain(text: str) -> str:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from gitmem.commands._edge import colour_option, json_option, now, open_here
 from gitmem.errors import UsageError
 from gitmem.output import colour as coloured
 from gitmem.output import escape, paint, write, write_json
+
+if TYPE_CHECKING:
+    from gitmem.show import Shown
 
 
 @click.command()
@@ -31,23 +36,12 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     repo, config = open_here()
     path, first, last = parse_place(repo, place)
     found = read(repo, config, path, resolve_at(repo, at, now()) if at else "")
-    lines = found.lines
-    start, end = first or 1, min(last or len(lines), len(lines))
-    if start > max(1, len(lines)):
-        raise UsageError(f"'{path}' has {len(lines)} lines")
-    shown = lines[start - 1 : end]
+    value = as_value(found, first, last)
     if as_json:
-        write_json(
-            {
-                "path": path,
-                "at": found.at,
-                "blob": found.blob,
-                "start_line": start,
-                "end_line": end,
-                "text": "\n".join(shown),
-            }
-        )
+        write_json(value)
         return
+    start, end = first or 1, min(last or len(found.lines), len(found.lines))
+    shown = found.lines[start - 1 : end]
     on = coloured(colour)
     width = len(str(end))
     write(
@@ -56,3 +50,12 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
             for number, line in enumerate(shown, start)
         )
     )
+
+
+def as_value(found: Shown, first: int = 0, last: int = 0) -> dict[str, object]:
+    """The JSON of docs/json.md, "show": lines `first` to `last`, 0 for the ends. Raises UsageError past the end."""
+    start, end = first or 1, min(last or len(found.lines), len(found.lines))
+    if start > max(1, len(found.lines)):
+        raise UsageError(f"'{found.path}' has {len(found.lines)} lines")
+    text = "\n".join(found.lines[start - 1 : end])
+    return {"path": found.path, "at": found.at, "blob": found.blob, "start_line": start, "end_line": end, "text": text}

@@ -1,0 +1,180 @@
+"""The Python API: memory from a program, with the same results as the commands (docs/api.md).
+
+An edge, as the command line is: it opens the repository, reads the settings and the clock, and calls the flows. Every
+method returns the value that its command prints with `--json` (docs/json.md), raises `gitmem.errors.GitMemError` with
+a message and a hint, prints nothing, and never ends the process.
+
+    from gitmem import api
+
+    with api.open("~/memory") as memory:
+        memory.add("We use REST webhooks: easier to debug", type="decision")
+        for hit in memory.search("why webhooks")["hits"]:
+            print(hit["path"], hit["start_line"], hit["text"])
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from gitmem.commands._edge import now as clock
+from gitmem.commands._edge import settings as load_settings
+from gitmem.config import Config
+from gitmem.errors import UsageError
+from gitmem.git import Repository, open_repository
+
+Value = dict[str, Any]
+
+
+def open(
+    path: str | Path = ".",
+    *,
+    settings: Mapping[str, str] | None = None,
+    now: Callable[[], datetime] = clock,
+) -> Memory:
+    """The memory of the repository that holds `path`. Use it in a `with` block, or close it.
+
+    `settings` are `mem.*` keys in the spelling of `gitmem.config.Config` (`{"agent": "coder"}`), above the user's own;
+    `now` is the clock. Raises NotARepository, BadConfig. One Memory is for one thread.
+    """
+    repo = open_repository(Path(path).expanduser(), os.environ)
+    try:
+        return Memory(repo, load_settings(repo, settings), now)
+    except BaseException:
+        repo.close()
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """An open memory; made by `open`."""
+
+    repo: Repository
+    config: Config
+    now: Callable[[], datetime]
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what the repository holds open."""
+        self.repo.close()
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 6,
+        at: str = "",
+        paths: Sequence[str] = (),
+        types: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        since: str | date | None = None,
+        until: str | date | None = None,
+        expired: bool = False,
+        min_score: float = 0.0,
+    ) -> Value:
+        """`git mem search`: {"query", "at", "lanes", "stale", "hits": [...]}, best hit first. Any text is a query."""
+        from gitmem.commands.search import as_value
+        from gitmem.search import Query, resolve_at, search
+
+        moment = self.now()
+        asked = Query(
+            query, limit=limit, commit=resolve_at(self.repo, at, moment) if at else "", paths=tuple(paths),
+            types=tuple(types), tags=tuple(tags), since=_day(since), until=_day(until), expired=expired,
+            min_score=min_score,
+        )  # fmt: skip
+        return as_value(search(self.repo, self.config, asked, moment))
+
+    def get(self, path: str, first: int = 0, last: int = 0, *, at: str = "") -> Value:
+        """`git mem show`: lines `first` to `last` of a memory file, all of it without them. Raises MissingFile."""
+        from gitmem.commands.show import as_value
+        from gitmem.search import resolve_at
+        from gitmem.show import read
+
+        commit = resolve_at(self.repo, at, self.now()) if at else ""
+        return as_value(read(self.repo, self.config, path, commit), first, last)
+
+    def add(
+        self,
+        text: str,
+        *,
+        type: str = "",
+        to: str = "auto",
+        agent: str = "",
+        origin: str = "",
+        tags: Sequence[str] = (),
+        topic: str = "",
+    ) -> Value:
+        """`git mem add`: append one line through the gate; {"path", "line", "text"}. Raises Refused."""
+        from gitmem import journal
+        from gitmem.commands.add import as_value
+        from gitmem.comment import ORIGINS, TYPES
+
+        if type and type not in TYPES:
+            raise UsageError(f"'{type}' is no type", f"one of {', '.join(TYPES)}")
+        if origin and origin not in ORIGINS:
+            raise UsageError(f"'{origin}' is no origin", f"one of {', '.join(ORIGINS)}")
+        added = journal.add(
+            self.repo, self.config, text, now=self.now(), kind=type, to=to, agent=agent, origin=origin,
+            tags=tuple(tags), topic=topic,
+        )  # fmt: skip
+        return as_value(added)
+
+    def context(
+        self,
+        prompt: str = "",
+        *,
+        budget: int | None = None,
+        subjects: Sequence[str] = (),
+        at: str = "",
+        transcript: str | Path | None = None,
+        without_layers: Sequence[str] = (),
+        without_paths: Sequence[str] = (),
+        without_agents: Sequence[str] = (),
+        max_characters: int = 0,
+    ) -> Value:
+        """`git mem context`: what a model should know for `prompt`; `text` is the block, `parts` its structure."""
+        from gitmem.commands.context import build, request_of, value_of
+
+        request = request_of(
+            self.config, prompt, budget=budget, subjects=tuple(subjects),
+            transcript=Path(transcript) if transcript else None, without_layers=frozenset(without_layers),
+            without_paths=tuple(without_paths), without_agents=tuple(without_agents), characters=max_characters,
+        )  # fmt: skip
+        return value_of(build(self.repo, self.config, request, self.now(), at))
+
+    def why(self, path: str, line: int, *, at: str = "") -> Value:
+        """`git mem why`: commit, author, reason, reviewers and verified sources of a line."""
+        from gitmem import provenance
+        from gitmem.commands.why import as_value
+
+        return as_value(provenance.why(self.repo, path, line, self.repo.resolve(at) if at else ""))
+
+    def forget(self, path: str, line: int, *, reason: str) -> Value:
+        """`git mem forget`: remove the fact on that line and commit that alone. Raises Refused, GitMemError."""
+        from gitmem import correct
+        from gitmem.commands.edit import as_value
+
+        if not reason.strip():
+            raise UsageError("a reason is missing", "say why the fact goes")
+        return as_value(correct.forget(self.repo, self.config, path, line, reason))
+
+
+def _day(value: str | date | None) -> date | None:
+    if value is None or isinstance(value, date):
+        return value
+    try:
+        return date.fromisoformat(value) if value else None
+    except ValueError:
+        raise UsageError(f"'{value}' is no date", "write YYYY-MM-DD") from None
