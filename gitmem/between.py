@@ -11,9 +11,11 @@ from gitmem import facts as memory_facts
 from gitmem import trailers
 from gitmem.changes import FactChange, Op, compare
 from gitmem.comment import text_hash
+from gitmem.facts import expired
 from gitmem.files import Kind, Layout, is_memory, kind
 from gitmem.git.protocol import Repository
 from gitmem.git.ranges import Touched, touched
+from gitmem.provenance import facts_at
 from gitmem.types import EXECUTABLE, REGULAR, Change, Commit, Fact
 
 FILES = (REGULAR, EXECUTABLE)
@@ -46,6 +48,8 @@ def fact_changes(
     )
     new = facts_of(repo, {c.path: c.new_oid for c in files if c.status != "D" and c.new_mode in FILES})
     found = compare(old, new, today)
+    found += _ran_out(repo, base, head, {(change.path, change.fact.id) for change in found}) if base else []
+    found.sort(key=lambda change: (change.path, change.fact.line))
     commits = list(repo.log([head, *([f"^{base}"] if base else [])])) if files else []
     promoted = {
         link.sha256
@@ -59,6 +63,19 @@ def fact_changes(
         for change in found
     ]
     return Authors(repo, commits, head).sign(found) if authors else found
+
+
+def _ran_out(repo: Repository, base: str, head: str, known: set[tuple[str, str]]) -> list[FactChange]:
+    """Facts of MEMORY.md that still stand at `head` and whose `until` passed since `base`."""
+    since, now = (repo.commit(oid).commit_date.date() for oid in (base, head))
+    if since >= now:
+        return []
+    rows = [(path, fact) for path, _, fact in facts_at(repo, head, ("MEMORY.md", ".claude/MEMORY.md"))]
+    return [
+        FactChange(Op.EXPIRED, path, fact, fact, path)
+        for path, fact in rows
+        if expired(fact, now) and not expired(fact, since) and (path, fact.id) not in known
+    ]
 
 
 LASTING = (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)

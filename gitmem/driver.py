@@ -27,7 +27,7 @@ def merge_driver_settings(python: str = "") -> tuple[tuple[str, str], ...]:
     )
     return (
         (f"{SECTION}.name", "memory, fact by fact (git mem)"),
-        (f"{SECTION}.driver", f"{run} merge-driver %O %A %B %L %P"),
+        (f"{SECTION}.driver", f"{run} merge-driver -- %O %A %B %L %P"),
         (f"{SECTION}.recursive", "text"),
     )
 

@@ -114,3 +114,10 @@ def test_a_range_that_is_none_is_a_usage_error(repo: Repo) -> None:
     repo.commit("start", {"MEMORY.md": "- one\n"})
     assert repo.mem("changes", "HEAD", check=False).returncode == 2
     assert "no fact changed" in repo.mem("changes", "HEAD..HEAD").stderr
+
+
+def test_a_fact_that_still_stands_after_its_last_day_expired_within_the_range(repo: Repo) -> None:
+    text = "- a <!-- mem until=2026-02-10 -->\n- b <!-- mem until=2026-01-10 -->\n- c <!-- mem until=2026-12-31 -->\n"
+    repo.commit("start", {"MEMORY.md": text}, date="2026-02-01T09:00:00+00:00")
+    repo.commit("log", {"memory/2026-03-01.md": "# 2026-03-01\n"}, date="2026-03-01T09:00:00+00:00")
+    assert [(row["op"], row["text"]) for row in changes(repo, "HEAD~1..HEAD")] == [("expired", "a")]

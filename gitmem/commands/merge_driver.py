@@ -23,7 +23,7 @@ LIMIT = 1 << 18  # bytes of a version above which only text is merged
 def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: int, path: str) -> None:
     """Merge THEIRS into OURS, both made from BASE, fact by fact; exit 1 with conflicts marked in OURS.
 
-    Git runs this; `git mem install` sets it up as: git-mem merge-driver %O %A %B %L %P
+    Git runs this; `git mem install` sets it up as: git-mem merge-driver -- %O %A %B %L %P
     """
     from gitmem.git.textmerge import merge_text
     from gitmem.merge import MARK, Labels, merge
