@@ -393,7 +393,10 @@ class _Refresh:
         self.names.update({oid: path for path, oid in files.items()})
         if not self._objects(writer, files.values()):
             return
-        rows = [EntryRow(path, oid, int(in_default_corpus(path, layout))) for path, oid in files.items()]
+        # Of what is memory, only the instructions at the top are outside the default corpus.
+        rows = [
+            EntryRow(path, oid, int("/" in path or in_default_corpus(path, layout))) for path, oid in files.items()
+        ]
         with writer.writing():
             writer.put_snapshot(key, rows, time.time_ns(), b"whole")
             writer.evict("tree:", KEPT_TREES)
@@ -418,6 +421,8 @@ class _Refresh:
         if gone or changed or writer.scan(key) != scan:
             with self._transaction(writer):
                 writer.change_snapshot(key, gone, [], time.time_ns(), scan)
+                if len(changed) > 2000:
+                    writer.sort_entries(key)
                 writer.set_meta("ignores:" + key, seen.ignores)
 
     _late = False

@@ -6,8 +6,8 @@ The index holds no text that an answer could quote: oids, line numbers, hashes, 
   fences, tables and headings lie, and the front matter's keys; `skipped` says why a blob has no chunks.
 * `chunk`: one row a distinct text (heading, then lines), by the first 16 bytes of its SHA-256, wherever it
   occurs. Its id is the rowid of `words` and, with the embedder's number above bit 40, of `code` and `vector`.
-  `length` is its number of words, -1 while `words` has no row for it (during `index --full`); `lines` what
-  `lines.pack` knows of its lines.
+  `length` is its number of words, -1 while `words` has no row for it (during `index --full`).
+* `line`: what `lines.pack` knows of a chunk's lines, apart from `chunk` so that its rows stay close together.
 * `place`: where a chunk stands in a blob; `heading` is the line of the heading it stands under, 0 for none.
 * `words`: FTS5 without content over the words of `query.terms`; `instance`, `vocabulary` read its postings.
 * `embedder`, `code`, `vector`: vectors of a chunk as 1 bit and as int8 a dimension. One embedder is in force:
@@ -32,8 +32,8 @@ TABLES: dict[str, str] = {
     "meta": "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "blob": "CREATE TABLE blob(id INTEGER PRIMARY KEY, oid BLOB NOT NULL UNIQUE, bytes INTEGER NOT NULL,"
     " secrets INTEGER NOT NULL, problems INTEGER NOT NULL, skipped TEXT NOT NULL, shape TEXT NOT NULL)",
-    "chunk": "CREATE TABLE chunk(id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, length INTEGER NOT NULL,"
-    " lines BLOB NOT NULL)",
+    "chunk": "CREATE TABLE chunk(id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, length INTEGER NOT NULL)",
+    "line": "CREATE TABLE line(chunk INTEGER PRIMARY KEY, record BLOB NOT NULL)",
     "place": "CREATE TABLE place(blob INTEGER NOT NULL, ordinal INTEGER NOT NULL, chunk INTEGER NOT NULL,"
     " first INTEGER NOT NULL, last INTEGER NOT NULL, heading INTEGER NOT NULL,"
     " PRIMARY KEY(blob, ordinal)) WITHOUT ROWID",

@@ -282,7 +282,7 @@ def _vector(
     if force is None or not question.text.strip():
         return {}, None
     name, spec = force
-    embedder = open_in_force(spec, config)
+    embedder = open_in_force(spec, config, index.path.parent)
     if embedder is None or embedder.id != name:
         raise GitMemError("the vectors are of another embedder", "git mem index")
     whole = embedder.embed_query(question.text)

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
-from gitmem.files import Layout, is_memory, layout_of
+from gitmem.files import Kind, Layout, is_memory, kind, layout_of
 from gitmem.git import Repository
 from gitmem.types import EXECUTABLE, REGULAR
 
@@ -49,9 +49,13 @@ def tree_key(tree: str, extra: tuple[str, ...]) -> str:
 
 def tree_files(repo: Repository, tree: str, extra: tuple[str, ...]) -> tuple[dict[str, str], Layout]:
     """path -> oid of the memory files of a tree; links and submodules are none."""
-    entries = [entry for entry in repo.entries(tree) if entry.mode in (REGULAR, EXECUTABLE)]
-    layout = layout_of((entry.path for entry in entries), extra)
-    return {entry.path: entry.oid for entry in entries if is_memory(entry.path, layout)}, layout
+    entries = {entry.path: entry.oid for entry in repo.entries(tree) if entry.mode in (REGULAR, EXECUTABLE)}
+    kinds = {path: kind(path) for path in entries if path.endswith(".md")}
+    if not extra and any(of not in (Kind.OTHER, Kind.INSTRUCTIONS) for of in kinds.values()):
+        # What `is_memory` says of a memory repository, each path's kind looked up once.
+        return {path: entries[path] for path, of in kinds.items() if of is not Kind.OTHER}, Layout()
+    layout = layout_of(entries, extra)
+    return {path: oid for path, oid in entries.items() if is_memory(path, layout)}, layout
 
 
 def look(repo: Repository, extra: tuple[str, ...]) -> WorkTree:

@@ -5,15 +5,32 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import apsw
 
-from gitmem.db.opening import drop_copy, extension, translated
-from gitmem.db.values import Place, Shape, Snapshot, bits, int8, norm, unpack_shape
+from gitmem.db.opening import REBUILD, drop_copy, extension, translated
+from gitmem.db.values import Place, Shape, Snapshot, bits, int8, unpack_shape
 from gitmem.errors import IndexDamaged
-from gitmem.schema import EMBEDDER_SHIFT
+from gitmem.schema import EMBEDDER_SHIFT, LENGTH_STEP
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def stored(method: Method) -> Method:
+    """What a method reads may be anything a damaged file makes of it: a value of another kind is damage."""
+
+    @wraps(method)
+    def read(*args: Any, **more: Any) -> Any:
+        try:
+            return method(*args, **more)
+        except (TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
+            raise IndexDamaged(f"the index is damaged ({type(error).__name__}).", REBUILD) from error
+
+    return read  # type: ignore[return-value]
+
 
 OVERFETCH = 10  # candidates of the binary scan for each vector asked for, rescored exactly
 
@@ -52,6 +69,7 @@ class Index:
 
     # -- snapshots -------------------------------------------------------------------------------------------
 
+    @stored
     def snapshot(self, key: str) -> Snapshot | None:
         """The snapshot of that key (`indexer.tree_key`, `indexer.work_tree_key`); None where never indexed."""
         rows = self._rows("SELECT id, norms FROM snapshot WHERE key = ?", (key,))
@@ -66,12 +84,15 @@ class Index:
         """
         if keep is None and not everything:
             return snapshot.norms
-        rows = self._rows(
-            "SELECT path, blob FROM entry WHERE snapshot = ? AND corpus >= ?",
-            (snapshot.id, 0 if everything else 1),
-        )
-        return self._norms(blob for path, blob in rows if keep is None or keep(_path(path)))
+        rows = self._blobs(snapshot.id, 0 if everything else 1)
+        return self._norms([blob for path, blob in rows if keep is None or keep(path)])
 
+    @stored
+    def _blobs(self, snapshot: int, corpus: int) -> list[tuple[str, int]]:
+        rows = self._rows("SELECT path, blob FROM entry WHERE snapshot = ? AND corpus >= ?", (snapshot, corpus))
+        return [(_path(path), int(blob)) for path, blob in rows]
+
+    @stored
     def entries(self, snapshot: Snapshot) -> list[tuple[str, str]]:
         """(path, oid) of every indexed file of the snapshot, in path order."""
         rows = self._rows(
@@ -81,6 +102,7 @@ class Index:
         )
         return [(_path(path), oid.hex()) for path, oid in rows]
 
+    @stored
     def places(self, snapshot: Snapshot, chunks: Iterable[int]) -> dict[int, list[Place]]:
         """Where each of these chunks stands in the snapshot, in path order (a copied file gives more than one)."""
         found: dict[int, list[Place]] = {}
@@ -98,6 +120,7 @@ class Index:
             ]
         return found
 
+    @stored
     def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int]]:
         """(chunk, first line, last line) of the chunks around one, within a blob, in order."""
         return self._rows(
@@ -106,23 +129,23 @@ class Index:
             (bytes.fromhex(oid), ordinal - reach, ordinal + reach),
         )
 
+    @stored
     def shapes(self, oids: Iterable[str]) -> dict[str, Shape]:
         """The shape of each of these blobs that is indexed."""
         found = {}
         for oid in oids:
             rows = self._rows("SELECT shape FROM blob WHERE oid = ?", (bytes.fromhex(oid),))
             if rows:
-                try:
-                    found[oid] = unpack_shape(rows[0][0])
-                except ValueError:
-                    raise IndexDamaged("the index is damaged (shape).", "'git mem index' builds it again.") from None
+                found[oid] = unpack_shape(rows[0][0])
         return found
 
+    @stored
     def scan(self, key: str) -> bytes | None:
         """The hash of the stat data at which a work tree's snapshot was complete; None for an unknown key."""
         rows = self._rows("SELECT scan FROM snapshot WHERE key = ?", (key,))
         return bytes(rows[0][0]) if rows else None
 
+    @stored
     def recorded(self, key: str) -> dict[str, tuple[str, str, int]]:
         """path -> (stat, oid or "", corpus) of every entry of a snapshot, ignored files too."""
         rows = self._rows(
@@ -132,10 +155,12 @@ class Index:
         )
         return {_path(path): (stat, oid.hex() if oid else "", corpus) for path, stat, oid, corpus in rows}
 
+    @stored
     def covered(self) -> dict[str, str]:
         """ref -> the tree at which everything of it was indexed."""
         return dict(self._rows("SELECT ref, tree FROM covered"))
 
+    @stored
     def counts(self) -> dict[str, int]:
         """How many blobs, chunks, places, vectors (of the embedder in force), snapshots; bytes of the file."""
         found = {
@@ -152,6 +177,7 @@ class Index:
         )
         return found
 
+    @stored
     def oddities(self, key: str) -> list[tuple[str, int, int, str, int]]:
         """(path, lines left out for a secret, problems, why skipped, corpus) of entries with any, in path order."""
         rows = self._rows(
@@ -170,6 +196,7 @@ class Index:
         rows = self._rows("PRAGMA integrity_check(1)")
         return "" if rows == [("ok",)] else str(rows[0][0])[:200]
 
+    @stored
     def blob_row(self, oid: str) -> tuple[int, int, str, str, list[tuple[int, bytes, int, int, int, int]]] | None:
         """(bytes, secrets, skipped, shape, [(chunk, hash, length, first, last, heading)]) as stored."""
         rows = self._rows("SELECT id, bytes, secrets, skipped, shape FROM blob WHERE oid = ?", (bytes.fromhex(oid),))
@@ -187,6 +214,7 @@ class Index:
         with translated():
             yield from self._db.execute("SELECT term, doc, col, offset FROM instance")
 
+    @stored
     def stored_vector(self, chunk: int) -> tuple[bytes, bytes] | None:
         """(bits, int8) of a chunk by the embedder in force."""
         rows = self._rows(
@@ -198,10 +226,12 @@ class Index:
 
     # -- snapshots, as recorded ------------------------------------------------------------------------------
 
+    @stored
     def keys(self, prefix: str = "") -> list[str]:
         """The keys of the recorded snapshots."""
         return [key for (key,) in self._rows("SELECT key FROM snapshot") if key.startswith(prefix)]
 
+    @stored
     def meta(self, key: str) -> str:
         """A recorded setting, "" where there is none."""
         rows = self._rows("SELECT value FROM meta WHERE key = ?", (key,))
@@ -209,6 +239,7 @@ class Index:
 
     # -- the lexical lane ------------------------------------------------------------------------------------
 
+    @stored
     def frequency(self, term: str) -> int:
         """In how many chunks of the whole index a word of `query.terms` occurs: no snapshot has more."""
         rows = self._rows("SELECT doc FROM vocabulary WHERE term = ?", (term,))
@@ -225,12 +256,14 @@ class Index:
         """(chunk id, "heading" or "body", position) of every occurrence of a word, by ascending id and position."""
         return self._rows("SELECT doc, col, offset FROM instance WHERE term = ?", (term,))
 
+    @stored
     def lines(self, chunks: Iterable[int]) -> dict[int, bytes]:
         """The records of the lines of these chunks (`lines.unpack` reads them)."""
         ids = array("q", chunks)
         if not ids:
             return {}
-        rows = self._rows("SELECT id, lines FROM chunk WHERE id IN (SELECT value FROM carray(?))", (apsw.carray(ids),))
+        wanted = "SELECT chunk, record FROM line WHERE chunk IN (SELECT value FROM carray(?))"
+        rows = self._rows(wanted, (apsw.carray(ids),))
         return dict(rows)
 
     def starting(self, prefix: str, limit: int = 20) -> list[tuple[str, int]]:
@@ -242,12 +275,14 @@ class Index:
 
     # -- the vector lane -------------------------------------------------------------------------------------
 
+    @stored
     def in_force(self) -> tuple[str, str] | None:
         """(name, spec) of the embedder whose vectors `nearest` compares. Embed the question with it: what
         `embedders.open_in_force(spec, config)` gives, as long as its `id` is that name."""
         rows = self._rows("SELECT name, spec FROM embedder WHERE in_force = 1")
         return (str(rows[0][0]), str(rows[0][1])) if rows else None
 
+    @stored
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
         """The k chunks of `norms` nearest to a vector (float32, little-endian): (chunk id, cosine), best first.
 
@@ -266,6 +301,7 @@ class Index:
             (low, int8(vector), low + (1 << EMBEDDER_SHIFT), norms, bits(vector), k * OVERFETCH, k),
         )
 
+    @stored
     def cosines(self, vector: bytes, chunks: Iterable[int]) -> dict[int, float]:
         """Cosine of each of these chunks with a vector: the vector score of what the other lane found."""
         low = self._first_vector(vector)
@@ -294,17 +330,18 @@ class Index:
             self._vectors = True
         return int(rows[0][0]) << EMBEDDER_SHIFT
 
+    @stored
     def _norms(self, blobs: Iterable[int]) -> bytes:
         """Norms of the chunks of these blobs (row ids)."""
         ids = array("q", set(blobs))
         norms = bytearray(1 + int(self._rows("SELECT coalesce(max(id), 0) FROM chunk")[0][0]))
         if ids:
             for chunk, length in self._rows(
-                "SELECT DISTINCT chunk, length FROM place JOIN chunk ON chunk.id = place.chunk"
+                "SELECT chunk, min(255, max(0, length) / ? + 1) FROM place JOIN chunk ON chunk.id = place.chunk"
                 " WHERE blob IN (SELECT value FROM carray(?))",
-                (apsw.carray(ids),),
+                (LENGTH_STEP, apsw.carray(ids)),
             ):
-                norms[chunk] = norm(length)
+                norms[chunk] = length  # as `norm` says
         return bytes(norms)
 
 

@@ -86,12 +86,19 @@ def remove(directory: Path) -> list[str]:
     return gone
 
 
+# A text that is no UTF-8 and a value larger than its page are damage as well.
+DAMAGE = (
+    apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.SQLError, apsw.MismatchError, apsw.TooBigError,
+    apsw.ConstraintError, UnicodeDecodeError,
+)  # fmt: skip
+
+
 @contextmanager
 def translated() -> Iterator[None]:
     """SQLite's errors in our words: damage, a full disk, a lock; never a traceback for what is not a bug."""
     try:
         yield
-    except (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.SQLError, apsw.MismatchError) as error:
+    except DAMAGE as error:
         raise IndexDamaged(f"the index is damaged ({_short(error)}).", REBUILD) from error
     except apsw.FullError as error:
         raise IndexUnusable(
@@ -227,7 +234,7 @@ def _private_copy(path: Path) -> Path:
 
 
 def _create(connection: apsw.Connection) -> None:
-    connection.pragma("page_size", 8192)
+    connection.pragma("page_size", 4096)
     connection.pragma("journal_mode", "wal")
     connection.execute("BEGIN IMMEDIATE")
     try:

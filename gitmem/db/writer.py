@@ -65,7 +65,7 @@ class Writer(Index):
             next_blob = db.execute("SELECT coalesce(max(id), 0) FROM blob").fetchone()[0]  # type: ignore[index]
             next_chunk = db.execute("SELECT coalesce(max(id), 0) FROM chunk").fetchone()[0]  # type: ignore[index]
             known: dict[bytes, int] = {}
-            blob_rows, place_rows, chunk_rows, word_rows = [], [], [], []
+            blob_rows, place_rows, chunk_rows, line_rows, word_rows = [], [], [], [], []
             for blob in blobs:
                 next_blob += 1
                 blob_rows.append(
@@ -89,17 +89,18 @@ class Writer(Index):
                         else:
                             number = int(row[0])
                         if row is None or row[1] < 0:
-                            chunk_rows.append((number, chunk.hash, chunk.length, chunk.lines))
+                            chunk_rows.append((number, chunk.hash, chunk.length))
+                            line_rows.append((number, chunk.lines))
                             word_rows.append((number, chunk.heading_words, chunk.body_words))
                             fresh[number] = chunk
                         known[chunk.hash] = number
                     place_rows.append((next_blob, ordinal, number, chunk.start, chunk.end, chunk.heading))
             db.executemany("INSERT INTO blob VALUES (?, ?, ?, ?, ?, ?, ?)", blob_rows)
             db.executemany(
-                "INSERT INTO chunk(id, hash, length, lines) VALUES (?, ?, ?, ?)"
-                " ON CONFLICT(id) DO UPDATE SET length = excluded.length, lines = excluded.lines",
+                "INSERT INTO chunk VALUES (?, ?, ?) ON CONFLICT(id) DO UPDATE SET length = excluded.length",
                 chunk_rows,
             )
+            db.executemany("INSERT OR REPLACE INTO line VALUES (?, ?)", line_rows)
             db.executemany("INSERT INTO place VALUES (?, ?, ?, ?, ?, ?)", place_rows)
             db.executemany("INSERT INTO words(rowid, heading, body) VALUES (?, ?, ?)", word_rows)
         return fresh
@@ -144,6 +145,7 @@ class Writer(Index):
                 if length >= 0:
                     db.execute("DELETE FROM words WHERE rowid = ?", (number,))
                 db.execute("DELETE FROM chunk WHERE id = ?", (number,))
+                db.execute("DELETE FROM line WHERE chunk = ?", (number,))
             mask = (1 << EMBEDDER_SHIFT) - 1
             for table in ("code", "vector"):
                 db.execute(
@@ -307,6 +309,16 @@ class Writer(Index):
                     norms.extend(bytes(chunk + 1 - len(norms)))
                 norms[chunk] = norm(length)
         self._db.execute("UPDATE snapshot SET norms = ? WHERE id = ?", (bytes(norms), snapshot))
+
+    def sort_entries(self, key: str) -> None:
+        """Write a snapshot's entries again in path order: pages filled in any other order stay half empty."""
+        with translated():
+            rows = self._rows(
+                "SELECT * FROM entry WHERE snapshot = (SELECT id FROM snapshot WHERE key = ?) ORDER BY path", (key,)
+            )
+            if rows:
+                self._db.execute("DELETE FROM entry WHERE snapshot = ?", (rows[0][0],))
+                self._db.executemany("INSERT INTO entry VALUES (?, ?, ?, ?, ?)", rows)
 
     def stamp(self, key: str, seen: int) -> None:
         """Note that a snapshot was used."""
