@@ -18,6 +18,7 @@ from gitmem.detectors.placeholders import (
     is_digest,
     is_placeholder,
     is_readable_base64,
+    is_tangled,
     is_uuid,
     is_varied,
     is_words,
@@ -58,7 +59,7 @@ _SHA = re.compile(
 # The rest of the identifier, its closing marks, then what joins it to a value.
 _JOIN = re.compile(
     r"(?P<rest>[A-Za-z0-9_.$]{0,48}(?:-[A-Za-z]{2,12}(?![A-Za-z0-9])){0,3})(?P<close>[\"'`"
-    r"*\])]{0,4}[ \t]{0,4}(?:\([^()\n]{1,24}\))?)"
+    r"*\])]{0,4}[ \t]{0,4}(?:\([^()\n\"'`]{1,24}\))?)"
     r"(?P<words>(?:[ \t]{1,3}(?:key|token|secret|id|value|for|the|of|in|is|was|string"
     r"|const|str|var|prod|production|staging|dev|test|our|new|current|old|now"
     r"|string\?)\b)*"
@@ -144,6 +145,8 @@ def _cut(text: str, start: int, limit: int, quote: str) -> int:
         end = text.find(quote, start, limit)
         if end >= 0:
             return end
+    elif is_tangled(text[start:limit]):
+        return start + len(text[start:limit].rstrip("\"'`;,"))
     stop = _VALUE_END.search(text, start, limit)
     end = stop.start() if stop else limit
     while end > start and text[end - 1] in _TRAIL:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 
-from gitmem.detectors.placeholders import is_code, is_digest, is_placeholder, is_words
+from gitmem.detectors.placeholders import is_code, is_digest, is_placeholder, is_tangled, is_words
 
 LONGEST = 80
 WORD = re.compile(
-    r"p(?:ass(?:w(?:or)?d|wort|phrase|code)|wd|ass(?![a-z])(?<![a-z]pass)"
+    r"p(?:ass(?:w(?:or)?d|wort|phrase|code)|wd|ass(?![a-z])(?<![a-z]pass)|ass(?=[\"']?\s{0,2}[=:])(?<!bypass)(?<!compass)(?<!surpass)"
     r"|w(?![a-z])(?<![a-z]pw)|in(?![a-z])(?<![a-z]pin))"
     r"|비밀\s?번호|비번|패스워드|암호|패스프레이즈|핀\s?번호|パスワード|パスフレーズ|パスコード|暗証番号|合言葉"
-    r"|パス(?=[:：は])|密码|密碼|口令|通行码|пароль"
+    r"|パス(?<![ァ-ヶーA-Za-z]パス)(?=[:：は])|密码|密碼|口令|通行码|пароль"
 )
 CLOSE = {"「": "」", "『": "』", "“": "”", "‘": "’", "(": ")"}
 _HARD_END = re.compile(r"[\"'`<>]|,(?=\s|$|[A-Za-z]+[:/])|;|[)\]}](?=[\s.,;)}\]]|$)|\\(?=[nrt\"'])")
@@ -30,12 +30,14 @@ _ALGORITHM = re.compile(
     re.IGNORECASE,
 )
 _DATE = re.compile(r"^(?:19|20)\d\d[-./]\d{1,2}(?:[-./]\d{1,2})?$|^\d{1,2}:\d{2}")
+_COLOUR = re.compile(r"^#[0-9A-Fa-f]{3,8}$")
 _VERSION = re.compile(r"^[=<>~^v]{0,3}\d{1,4}(?:\.\d{1,4}){1,3}|(?:^|\|)(?:min|max|required|size|between|confirmed)\b")
 _SYMBOL = re.compile(r"[!@#$%^&*?~+|<>{}\[\]()=;\"'`]")
 _STRONG_SYMBOL = re.compile(r"[!@#$%^&*?~]")
 _NUMBER = re.compile(r"^\d{4,12}[*#]{0,2}$")
 _YEAR = re.compile(r"^(?:19|20)\d\d$")
 _REFERENCE = re.compile(r"[@#](?:v?\d[\d.]*|[0-9a-f]{6,40}|[a-z][\w.-]*)$")
+_MEET = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _ANY_DIGIT = re.compile(r"[0-9]")
 _NO_PASSWORD = re.compile(r"[(){}<>\[\]=;:/\\,|`\"']|\.\w{1,4}$|@\w+\.\w|@sha")
 _WEAK = frozenset(
@@ -72,13 +74,16 @@ def looks_chosen(value: str, known: bool) -> bool:
     `known` says that a user name or a word for logging in stands there; else all four kinds of character are
     asked for, and what reads as a reference (`repo#12`, `tool@v3`, `#0B0A10`) is none.
     """
-    if not 6 <= len(value) <= 40 or not _STRONG_SYMBOL.search(value, 1) or not _ANY_DIGIT.search(value):
+    if not 6 <= len(value) <= 40 or not _ANY_DIGIT.search(value) or value.isdigit():
         return False
-    if value[0] in "#~.-" or value.endswith("*") or _NO_PASSWORD.search(value) or value.isdigit():
+    if value[0] in "#~.-" or value.endswith("*") or _NO_PASSWORD.search(value):
         return False
     if is_placeholder(value) or not any(c.isalpha() for c in value):
         return False
     kinds = classes(value)
+    if not _STRONG_SYMBOL.search(value, 1):  # `IhqSb1Gg`: only where a login is spoken of
+        mixed = kinds == 3 and value.isalnum() and len(value) >= 8
+        return known and mixed and len(_MEET.findall(value)) >= 2 and not is_words(value)
     return kinds >= 3 if known else kinds == 4 and _REFERENCE.search(value) is None
 
 
@@ -89,6 +94,8 @@ def end_of(text: str, start: int, limit: int, quote: str) -> tuple[int, bool]:
         end = text.find(close, start, min(len(text), limit + 1))
         if end >= 0 and close != ")":
             return end, True
+    elif is_tangled(text[start:limit]):
+        return start + len(text[start:limit].rstrip("\"'`;,")), True
     stop = _HARD_END.search(text, start, limit)
     end = stop.start() if stop else limit
     while (end - start > 1 and text[end - 1] in ".,:)") or (end - start > 1 and text[end - 1] == "*" and "*" in quote):
@@ -103,7 +110,7 @@ def is_chosen(value: str, after: str, strength: int, quoted: bool) -> bool:
     """
     if not 4 <= len(value) <= LONGEST or is_placeholder(value) or is_digest(value):
         return False
-    if _ALGORITHM.match(value) or _DATE.match(value) or _VERSION.search(value):
+    if _ALGORITHM.match(value) or _DATE.match(value) or _VERSION.search(value) or _COLOUR.match(value):
         return False
     if value.lower() in _WEAK:
         return strength > 0

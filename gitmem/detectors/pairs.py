@@ -30,8 +30,13 @@ _IP_PAIR = re.compile(
 _SHAPED = re.compile(r"[!@#$%^&*?~]")
 _ANY_DIGIT = re.compile(r"[0-9]")
 _USER_CELL = re.compile(r"^`?[A-Za-z][A-Za-z0-9_.@-]{1,40}`?$")
+_IP_TRIPLE = re.compile(
+    r"\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?[ ,/|(]{1,3}(?P<user>[A-Za-z][\w.-]{1,20})[ ,/|]{1,3}(?P<value>[!-~]{6,40})"
+)
 _COMMAND = re.compile(
-    r"(?:sshpass\s{1,3}-p\s{0,2}|ConvertTo-SecureString\s{1,3}(?:-String\s{1,3})?(?=[\"'])|mysql(?:dump|admin)?\b[^\n|]{0,60}?\s-p(?=\S)|(?:curl"
+    r"(?:psexec\b[^\n]{0,120}?\s-p\s{1,3}|\benable (?:password|secret) (?:\d )?|snmp-server community "
+    r"|(?<=\s)-(?:password|passwd|pwd|db-?pass|pass)\s{1,3}|--[a-z-]{0,16}pass(?:word|wd|phrase)?[ =]{1,2}"
+    r"|username \S{1,30} (?:privilege \d{1,2} )?(?:password|secret) \d |sshpass\s{1,3}-p\s{0,2}|ConvertTo-SecureString\s{1,3}(?:-String\s{1,3})?(?=[\"'])|mysql(?:dump|admin)?\b[^\n|]{0,60}?\s-p(?=\S)|(?:curl"
     r"|wget)\b[^\n]{0,200}?\s(?:-u|--user|--proxy-user"
     r"|-U)[ =]{1,2}[\"']?[^\s:\"'$<]{1,60}:"
     r"|docker\s{1,3}login\b[^\n]{0,100}?\s(?:-p|--password)[ =]"
@@ -47,7 +52,7 @@ _COMMAND = re.compile(
     re.IGNORECASE,
 )
 _COMMAND_HINT = re.compile(
-    r"sshpass|securestring|mysql|curl|wget|docker|redis-cli|--passw|--passphrase|-password"
+    r"sshpass|securestring|psexec|enable (?:pass|secr)|snmp-server|-(?:[a-z]{1,16}-)?pass|-pwd|username |mysql|curl|wget|docker|redis-cli|--passw|--passphrase|-password"
     r"|identified|networkcredential|net user|ldap|chpasswd|zip |login "
 )
 _PORT = re.compile(r":(?:[0-9]{2,5}|\*):")
@@ -62,7 +67,7 @@ _USERS = re.compile(
     re.IGNORECASE,
 )
 _LOGIN = re.compile(
-    r"log[ -]?in|sign[ -]?in|credential|account|\bid\s?/|/\s?pw|jenkins"
+    r"wi-?fi|ssid|vpn|log[ -]?in|sign[ -]?in|credential|account|\bid\s?/|/\s?pw|jenkins"
     r"|grafana|계정|로그인|접속|아이디|ログイン|アカウント|接続|登录|登入|账号|帳號|账户"
 )
 
@@ -74,6 +79,11 @@ def _line(text: str, at: int) -> str:
 
 def pairs(text: str, low: str) -> Iterator[tuple[str, int, int]]:
     yield from colons(text)
+    for match in _IP_TRIPLE.finditer(text):
+        start = match.start("value")
+        end, _ = end_of(text, start, match.end("value"), "")
+        if _USERS.match(match.group("user")) and looks_chosen(text[start:end], True):
+            yield "user-password-pair", start, end
     if "/" in text:
         for match in _PAIR.finditer(text):
             start = match.start("value")
@@ -107,7 +117,7 @@ def colons(text: str) -> Iterator[tuple[str, int, int]]:
     for match in _COLON_PAIR.finditer(text):
         start = match.start("value")
         end, _ = end_of(text, start, match.end("value"), "")
-        if not looks_chosen(text[start:end], True) or "@" in text[start:end]:
+        if not looks_chosen(text[start:end], True) or _AT_HOST.search(text, start, end):
             continue
         user = _BEFORE_COLON.search(text[max(0, match.start() - 24) : match.start()])
         if user and _USERS.match(user.group()):
@@ -131,7 +141,7 @@ def cells(text: str) -> Iterator[tuple[str, int, int]]:
         for cell in row.split("|"):
             cells.append((at, cell))
             at += len(cell) + 1
-        label = next((i for i, (_, c) in enumerate(cells) if WORD.search(c.lower()) and len(c) < 40), None)
+        label = next((i for i, (_, c) in enumerate(cells) if _names_one(c)), None)
         if label is not None:
             beside = label + 1 if label + 1 < len(cells) else label
             place, cell = cells[beside]
@@ -155,6 +165,12 @@ def cells(text: str) -> Iterator[tuple[str, int, int]]:
             if inside or shaped:
                 start = place + cell.index(value)
                 yield "password-in-table", start, start + len(value)
+
+
+def _names_one(cell: str) -> bool:
+    """Whether a cell is a heading or label for passwords (a column "Pass" counts tests)."""
+    word = WORD.search(cell.lower()) if len(cell) < 40 else None
+    return word is not None and word.group() not in ("pass", "pin")
 
 
 def _in_column(value: str) -> bool:
@@ -192,6 +208,7 @@ def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
                 and not re.match(r"^[-$%<{(:=]", value)
                 and (closed or not is_code(value))
                 and value.lower() not in _PLAIN
+                and (closed or text[start - 1] in "=:p" or not (value.isalpha() and value.islower()))
             ):
                 yield "password-on-command-line", start, end
     if _PORT.search(text):

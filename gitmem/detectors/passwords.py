@@ -38,8 +38,10 @@ _JOIN = re.compile(
     rf"|[ \t]?[^\x00-\x7f\n「『“]{{1,12}}?)(?:{_STRONG_OP})"
     rf"|{_STRONG_OP}"
     r"|(?:[ \t]{1,2}(?:for|of|to|on|in|at)\b[^\n:=\"'`()]{1,40}?|[ \t]?[^\x00-\x7f\n「『“]{1,12}?)[ \t]?\("
-    r"|>(?=[!-;=?-~])|[ \t]{0,3}[,(]|[ \t]{1,3}|(?=[「『“\"'`])|(?<=[^\x00-\x7f])(?=[!-~]))"
-    r"(?:[ \t]{0,3}(?:is|now|string|str)\b)?[ \t]{0,20}(?:\*\*[ \t]{1,2})?(?P<quote>[\"'`「『“‘(*]{0,3})"
+    r"|>(?=[!-;=?-~])|[ \t]{0,3}[,(]|[ \t]{0,2}[/|–-][ \t]{0,2}|[ \t]{1,3}"
+    r"|(?=[「『“\"'`])|(?<=[^\x00-\x7f])(?=[!-~]))"
+    r"(?:[ \t]{0,3}(?:is|now|string|str)\b)?[ \t]{0,20}(?:\*\*[ \t]{1,2}"
+    r"|[rbuf@]{1,2}(?=[\"']))?(?P<quote>[\"'`「『“‘(*]{0,3})"
     r"(?P<value>[!-~]{1,128})"
 )
 # The other way round: `... is the new root password`, `... 가 새 비밀번호`, `... を新しいパスワード`.
@@ -48,12 +50,15 @@ _BEFORE = re.compile(
     r"|[ \t]?(?:이|가|은|는|을|를|が|は|を|是|为)[ \t]?[^\x00-\x7f\n]{0,10}[ \t]?(?:[A-Za-z]{2,10}[ \t])?)$"
 )
 _NO_SECRET_NAME = re.compile(
-    r"hash|hashed|_id$|length|min|max|policy|reset|field|input|type|rule|hint|confirm"
+    r"hash|hashed|_id$|length|(?<![a-z])m(?:in|ax)(?![a-z])|policy|reset|field|input|type|rule|hint|confirm"
     r"|strength|expire|expiry|file|path|url|manager|prompt|placeholder|label|validator"
     r"|encoder|less",
     re.IGNORECASE,
 )
 _PHRASE = re.compile(r"passphrase|암호|패스프레이즈|パスフレーズ|口令")
+_PAIRED = re.compile(
+    r"(?:id|user(?:name)?|login|account|아이디|계정|ユーザー?名?|账号|帐号|用户名?)[ \t]?[/&,·][ \t]?$"
+)
 _SHORT_WORDS = frozenset(["pass", "pw", "pin"])
 
 
@@ -61,7 +66,7 @@ def _strength(op: str) -> int:
     bare = op.strip()
     if re.search(r"[=:：＝→>]|->", bare) or re.search(r"[은는이가을를로도はがをにも是为為成]$", bare):
         return 2
-    return 1 if bare and bare not in ("(", ",") and not bare.endswith("(") else 0
+    return 1 if bare and bare not in tuple("(,/|–-") and not bare.endswith("(") else 0
 
 
 def _name(text: str, start: int, end: int) -> str:
@@ -107,7 +112,10 @@ def _named(text: str, low: str) -> Iterator[tuple[str, int, int]]:
                 done = end
                 yield "password-note", start, end
             continue
-        weak = strength == 0 and (word in _SHORT_WORDS or "(" in op)
+        user, slash, second = value.partition("/")
+        if slash and user and _PAIRED.search(low, max(0, match.start() - 12), match.start()):
+            start, value, strength = start + len(user) + 1, second, 2  # `id/pw: master/...`
+        weak = strength == 0 and (word in _SHORT_WORDS or op.strip()[:1] in tuple("(/|–-") or "(" in op)
         if looks_chosen(value, True) if weak else is_chosen(value, text[end : end + 14], strength, closed):
             done = end
             yield "password-note", start, end

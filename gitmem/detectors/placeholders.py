@@ -12,7 +12,8 @@ from math import log2
 LONGEST = 4096
 
 _SAMPLE = re.compile(
-    r"example|x{5,}|\*{2,}|\.{3}|…|redacted|masked|truncated|placeholder"
+    r"\[(?:password|email|phone|card|iban|address|account|[a-z]{4,8} (?:number|id))(?:\]|$)"
+    r"|example|x{5,}|\*{2,}|\.{3}|…|redacted|masked|truncated|placeholder"
     r"|change[-_]?(?:me|this|it)|replace[-_]?(?:me|this|with)"
     r"|(?:^|[-_<\[(])(?:your|insert|dummy|sample|fake|todo|tbd|fixme|foobar|enter|any"
     r"|some)(?:[-_ ]|$)|_here$|your[-_]?(?:api|token|key|secret|pass)"
@@ -186,6 +187,16 @@ def is_placeholder(value: str) -> bool:
 def is_code(value: str) -> bool:
     """Whether a bare value is an expression of a program, a path or an address rather than a literal."""
     return _CODE.search(value) is not None or _PATH.match(value) is not None
+
+
+_TANGLE = re.compile(r"[!@#$%^&*?{}\[\]()|<>~]")
+
+
+def is_tangled(value: str) -> bool:
+    """Whether a value has five kinds of symbol and brackets that do not match: a generated one, no expression."""
+    if len(set(_TANGLE.findall(value))) < 5 or sum(c.isalpha() for c in value) < 6:
+        return False
+    return any(value.count(a) != value.count(b) for a, b in ("()", "[]", "{}"))
 
 
 def is_uuid(value: str) -> bool:

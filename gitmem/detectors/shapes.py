@@ -67,6 +67,10 @@ SHAPES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("bcrypt-hash", "a password hash", ("$2a$10$", "$2b$", "$2y$"), r"(?P<secret>\$2[aby]\$\d{2}\$[./0-9A-Za-z]{53})"),
     ("crypt-hash", "a password hash", ("$1$", "$5$", "$6$", "$y$", "$apr1$", "$argon2", "$7$"),
      r"(?P<secret>\$(?:1|5|6|7|y|apr1)\$[./0-9A-Za-z]{1,24}\$(?:[./0-9A-Za-z]{1,60}\$)?[./0-9A-Za-z]{22,90}|\$argon2(?:id?|d)\$v=\d{1,4}\$[^\s$]{3,40}\$[A-Za-z0-9+/]{11,64}\$[A-Za-z0-9+/]{16,90})"),
+    ("kerberos-hash", "a Kerberos ticket to crack", ("$krb5asrep$", "$krb5tgs$"), r"(?P<secret>\$krb5(?:asrep|tgs)\$\d{1,3}\$[^\s]{40,6000})"),
+    ("seed-phrase", "the seed phrase of a wallet",
+     ("mnemonic", "seed phrase", "recovery phrase", "니모닉", "복구 구문", "시드 구문", "シードフレーズ", "リカバリーフレーズ", "助记词", "助記詞"),
+     r"(?i:mnemonic|(?:seed|recovery) phrase|니모닉|(?:복구|시드) 구문|シードフレーズ|リカバリーフレーズ|助记词|助記詞)[^\na-z]{1,12}(?:is |은 |는 )?[\"'`「]?(?P<secret>(?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?![a-z ])"),
     ("extended-private-key", "a wallet key", ("xprv", "yprv", "zprv", "tprv"), r"(?<![A-Za-z0-9])(?P<secret>[xyzt]prv[1-9A-HJ-NP-Za-km-z]{107})(?![A-Za-z0-9])"),
     ("naver-header", "a signed request", ("x-ncp-iam-access-key", "x-ncp-apigw-api-key", "x-naver-client-secret"),
      r"(?i)x-(?:ncp-iam-access-key|ncp-apigw-api-key(?!-id)|naver-client-secret)[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?P<secret><A>{10,64})"),
@@ -94,6 +98,7 @@ SHAPES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
 HARD = frozenset({
     "private-key", "private-key-base64", "putty-private-key", "jwk-private-key", "service-account-key", "wireguard-key",
     "package-host-credentials", "jwk-base64", "crypt-hash",
+    "seed-phrase", "kerberos-hash",
 })  # fmt: skip
 
 # Literals that can only stand inside an unbroken run: for these the runs alone are searched.
@@ -102,7 +107,8 @@ SPACED = frozenset({
     "accountkey", "sharedaccesskey", "sharedsecret", "x-ncp-iam-access-key", "x-ncp-apigw-api-key", "x-naver-client-secret", "kakaoak",
     "service_key", 'servicekey"', "servicekey:", "인증키", "서비스키", "서비스 키", "openvpn static key", "jenkins initial setup", "unseal",
     "naver", "네이버", "x-secret-key", "x-tc-app", "nhn", "kubeadm", "bootstrap", "--token", '"auth"',
-    "contribsys", "token-", "_|warning:-do-not-share",
+    "contribsys", "token-", "mnemonic", "seed phrase", "recovery phrase", "니모닉", "복구 구문", "시드 구문", "シードフレーズ",
+    "リカバリーフレーズ", "助记词", "助記詞", "_|warning:-do-not-share",
 })  # fmt: skip
 IN_RUN = frozenset(literal for row in SHAPES for literal in row[2]) - SPACED
 
@@ -151,6 +157,8 @@ SAMPLES: dict[str, str] = {
     "roblox-cookie": r"_\|WARNING:-DO-NOT-SHARE-THIS.--Sharing-this-will-allow-someone-to-log-in.\|_<H>{200}",
     "bcrypt-hash": r"\$2b\$12\$<A>{53}",
     "crypt-hash": r"root:\$6\$<A>{16}\$<A>{86}",
+    "kerberos-hash": r"\$krb5asrep\$23\$svc@ACME:<h>{80}",
+    "seed-phrase": "mnemonic: " + "[a-z]{5} " * 11 + "[a-z]{5}",
     "extended-private-key": "xprv9[1-9A-HJ-NP-Za-km-z]{106}",
     "naver-client-secret": "NAVER_CLIENT_SECRET=<A>{9}7",
     "nhn-cloud-secret-key": "X-Secret-Key: <A>{7}4",

@@ -290,6 +290,8 @@ TOKENS: tuple[tuple[str, str, str, str], ...] = (
     ("uptimerobot-key", "UptimeRobot", "ur", r"\d{6,9}-<h>{24}"),
     ("ydc-key", "You.com", "ydc-sk-", "<w>{30,90}"),
     ("parasail-key", "Parasail", "psk-", "<w>{32,80}"),
+    ("dependency-track-key", "Dependency-Track", "odt_", "(?:<A>{8}_)?<A>{32}"),
+    ("teamcity-token", "TeamCity", "eyJ0eXAiOiAiVENWMiJ9.", r"<w>{36}\.<w>{48}"),
     # watching
     ("sentry-token", "Sentry", "sntrys_ sntryu_ sntryi_ sntrya_", "<s>{60,400}"),
     ("newrelic-key", "New Relic", "NRAK- NRII- NRJS- NRIQ- NRRA- NRAA- NRBR-", "<w>{19,42}"),
