@@ -24,7 +24,7 @@ SOURCE = Path(__file__).parent.parent
 GATES = ("pre-commit", "prepare-commit-msg", "commit-msg")
 LINES = [
     line
-    for path in sorted((SOURCE / "examples" / "workspace").rglob("*.md"))
+    for path in sorted((SOURCE / "examples" / "workspace" / "memory").rglob("*.md"))
     for line in path.read_text(encoding="utf-8").splitlines()
     if len(line) > 24
 ]
@@ -101,9 +101,7 @@ def hooks(path: Path, runs: int, env: dict[str, str]) -> None:
     print(f"one memory file staged: {sum(median(one[name]) for name in GATES):.3f} s all gate hooks (aim 0.5)")
     if one["peer"]:
         ratio = median(one["pre-commit"]) / median(one["peer"])
-        print(
-            f"detect-secrets-hook on that file: {median(one['peer']):.3f} s; pre-commit: {ratio:.2f} of it (aim < 1)"
-        )
+        print(f"detect-secrets-hook on that file: {median(one['peer']):.3f} s; pre-commit: {ratio:.2f} of it (aim < 1)")
 
 
 def throughput(path: Path, blobs: int, env: dict[str, str]) -> None:

@@ -14,6 +14,7 @@ import html
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from itertools import islice
 from urllib.parse import unquote
 
@@ -165,18 +166,31 @@ _DECODERS: tuple[tuple[str, str, re.Pattern[str], Callable[[str], str]], ...] = 
     ("binary digits", "0", _BINARY, _binary),
     ("character codes", "1", _DECIMAL, _decimal),
     ("Morse code", "-", _MORSE, _morse),
-    ("regional letters", "\U0001f1ee", _REGIONAL, _regional),
+    ("regional letters", "\U0001f1e6", _REGIONAL, _regional),
 )
 
 
 _TAIL = re.compile(r"[^\s\"'<>()%]{0,40}\Z")
 
 
+# Stretches of the letters that numbers in any base, or dots and dashes, are written with: without one, none of them.
+_DIGITS = re.compile(r"[0-9a-fA-Fx%\\ ,;:]{20}")
+_DASHES = re.compile(r"[.\-·–/ ]{15}")
+_HINTS = {"hexadecimal": _DIGITS, "binary digits": _DIGITS, "character codes": _DIGITS, "Morse code": _DASHES}
+
+
 def decoded(raw: str) -> Iterator[View]:
     """The encoded stretches of a text, one level deep, those that decode to readable text."""
     budget = _BUDGET
+
+    @cache
+    def hinted(hint: re.Pattern[str]) -> bool:
+        return hint.search(raw) is not None
+
     for kind, needs, pattern, decode in _DECODERS:
-        if needs and needs not in raw and kind != "regional letters":
+        if needs and (needs not in raw if needs.isascii() else max(raw, default="") < needs[0]):
+            continue
+        if kind in _HINTS and not hinted(_HINTS[kind]):
             continue
         for match in pattern.finditer(raw):
             start, end = match.span()
@@ -198,9 +212,21 @@ def decoded(raw: str) -> Iterator[View]:
 # --- letters as a puzzle -------------------------------------------------------------------------------
 
 _LONG_KEYS = [word for word in KEY_WORDS if len(word) >= 5]
-_ROTATIONS = {
-    "".join(chr((ord(c) - 97 + shift) % 26 + 97) for c in word): shift for shift in range(1, 26) for word in _LONG_KEYS
-}
+
+
+@cache
+def _rotations() -> dict[str, int]:
+    """Each longer key word moved on in the alphabet -> by how much. Built when a text is first read for it."""
+    tables = {n: str.maketrans(_ALPHABET, _ALPHABET[n:] + _ALPHABET[:n]) for n in range(1, 26)}
+    return {word.translate(table): n for n, table in tables.items() for word in _LONG_KEYS}
+
+
+@cache
+def _rotated() -> frozenset[str]:
+    return frozenset(_rotations())
+
+
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _REVERSED = frozenset(word[::-1] for word in _LONG_KEYS) - frozenset(_LONG_KEYS)
 _ATBASH_TABLE = str.maketrans("abcdefghijklmnopqrstuvwxyz", "zyxwvutsrqponmlkjihgfedcba")
 _ATBASH = frozenset(word.translate(_ATBASH_TABLE) for word in _LONG_KEYS)
@@ -287,19 +313,20 @@ def _acrostic(folded: str) -> Iterator[View]:
 _FIRST_LETTER = re.compile(r"^[ \t>*#0-9.)-]*([^\W\d_])", re.M)
 
 
-def _by_words(known: frozenset[str] | dict[str, int], least: int) -> Callable[[str], Iterator[int]]:
+def _by_words(known: Callable[[], frozenset[str]], least: int) -> Callable[[str], Iterator[int]]:
     """Offsets of the words of a text that are in a table, if at least so many are."""
 
     def signs(folded: str) -> Iterator[int]:
-        shown = (
-            known & set(_WORD.findall(folded))
-            if isinstance(known, frozenset)
-            else known.keys() & set(_WORD.findall(folded))
-        )
+        shown = known() & _words(folded)
         if len(shown) >= least:
             yield from (m.start() for m in _WORD.finditer(folded) if m.group() in shown)
 
     return signs
+
+
+@lru_cache(maxsize=4)
+def _words(folded: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(folded))
 
 
 def _by_pattern(pattern: re.Pattern[str]) -> Callable[[str], Iterator[int]]:
@@ -307,7 +334,7 @@ def _by_pattern(pattern: re.Pattern[str]) -> Callable[[str], Iterator[int]]:
 
 
 def _shifted(line: str) -> str:
-    shifts = [_ROTATIONS[word] for word in _WORD.findall(line) if word in _ROTATIONS]
+    shifts = [_rotations()[word] for word in _WORD.findall(line) if word in _rotated()]
     if len(shifts) < 2 and (not shifts or len(line) > 60):
         return ""
     shift = max(set(shifts), key=shifts.count)
@@ -326,16 +353,16 @@ def _rot13(line: str) -> str:
 
 
 _PUZZLES: tuple[tuple[str, Callable[[str], Iterator[int]], Callable[[str], str]], ...] = (
-    ("letters shifted in the alphabet", _by_words(_ROTATIONS, 1), _shifted),
+    ("letters shifted in the alphabet", _by_words(_rotated, 1), _shifted),
     ("rot13", _by_pattern(_ROT13_HINT), _rot13),
-    ("reversed letters", _by_words(_REVERSED, 1), lambda line: line[::-1]),
-    ("reversed words", _by_words(_REVERSED, 1), lambda line: " ".join(word[::-1] for word in line.split(" "))),
+    ("reversed letters", _by_words(lambda: _REVERSED, 1), lambda line: line[::-1]),
+    ("reversed words", _by_words(lambda: _REVERSED, 1), lambda line: " ".join(word[::-1] for word in line.split(" "))),
     (
         "reversed letters",
         _by_pattern(_REVERSED_CJK),
         lambda line: line[::-1] if len(_REVERSED_CJK.findall(line)) > 1 else "",
     ),
-    ("mirrored alphabet", _by_words(_ATBASH, 2), lambda line: line.translate(_ATBASH_TABLE)),
+    ("mirrored alphabet", _by_words(lambda: _ATBASH, 2), lambda line: line.translate(_ATBASH_TABLE)),
     ("Korean typed on a Latin keyboard", _by_pattern(_KEYBOARD_HINT), _keyboard),
     ("letters upside down", _by_pattern(_FLIPPED_HINT), lambda line: line.translate(_FLIPPED)[::-1]),
     ("split words", _by_pattern(_INSIDE_HINT), _split),

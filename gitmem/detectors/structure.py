@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
 from itertools import pairwise
+from pathlib import Path
 
 from gitmem.detectors.lexicon import Concept
 from gitmem.detectors.words import repair
@@ -59,13 +59,18 @@ class Reading:
     features: frozenset[str]
 
 
-Pattern = tuple[Concept, re.Pattern[str]]
+Pattern = tuple[Concept, str]  # compiled when it is first tried: a hook's few lines try few
 
 
 @cache
 def _patterns(language: str) -> dict[str, Pattern]:
     lexicon = import_module(f"gitmem.detectors.lexicon.{language}").LEXICON
-    return {f"{language[:2]}.{concept.name}": (concept, re.compile(text)) for concept, text in lexicon.items()}
+    return {f"{language[:2]}.{concept.name}": (concept, text) for concept, text in lexicon.items()}
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 @cache
@@ -74,7 +79,7 @@ def _anchors() -> tuple[dict[str, list[str]], dict[str, list[str]], list[str]]:
     three: dict[str, list[str]] = {}
     two: dict[str, list[str]] = {}
     always: list[str] = []
-    for line in files("gitmem.detectors").joinpath("anchors.txt").read_text(encoding="utf-8").split("\n")[1:]:
+    for line in Path(__file__).with_name("anchors.txt").read_text(encoding="utf-8").split("\n")[1:]:
         piece, _, names = line.partition("\t")
         if names:
             (three if len(piece) == 3 else two).setdefault(piece, []).extend(names.split()) if piece else always.extend(
@@ -216,7 +221,7 @@ def complete(unit: str, spans: list[tuple[int, int]], found: list[str], patterns
     for concept, pattern in patterns:
         if concept in concepts:
             continue
-        for match in pattern.finditer(unit):
+        for match in _compiled(pattern).finditer(unit):
             place = match.span()
             if spans and any(a <= place[0] < b for a, b in spans):
                 quoted.setdefault(concept, place)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from gitmem.detectors.words import misspellings
 
@@ -28,16 +28,17 @@ class Weights:
     gate: float = -1.0
     slack: float = 99.0
     quick: dict[str, float] = field(default_factory=dict)
+    gains: dict[str, tuple[float, tuple[tuple[str, float], ...]]] = field(default_factory=dict)
     bounds: dict[frozenset[str], float] = field(default_factory=dict, compare=False)
 
     def bound(self, concepts: frozenset[str]) -> float:
         """The most that features of these concepts can add to a score."""
         known = self.bounds.get(concepts)
         if known is None:
-            names = sorted(concepts)
-            pairs = (f"={a}+{b}" for i, a in enumerate(names) for b in names[i + 1 :])
-            known = sum(max(0.0, self.of.get(f, 0.0)) for f in pairs)
-            known += sum(max(0.0, self.of.get(f"={a}", 0.0), self.of.get(f"='{a}", 0.0)) for a in names)
+            known = 0.0
+            for name in concepts:
+                alone, others = self.gains.get(name, (0.0, ()))
+                known += alone + sum([gain for other, gain in others if other in concepts])
             if len(self.bounds) < 50_000:
                 self.bounds[concepts] = known
         return known
@@ -65,10 +66,26 @@ def parse(text: str) -> Weights:
     for slip, word in misspellings().items():
         if word in quick:
             quick.setdefault(slip, quick[word])
-    return Weights(numbers["bias"], numbers["warn"], numbers["block"], of, numbers["gate"], numbers["slack"], quick)
+    return Weights(
+        numbers["bias"], numbers["warn"], numbers["block"], of, numbers["gate"], numbers["slack"], quick, gains(of)
+    )
+
+
+def gains(of: dict[str, float]) -> dict[str, tuple[float, tuple[tuple[str, float], ...]]]:
+    """What can only add to a score: concept -> its own best weight, and (other concept, weight of the two)."""
+    alone: dict[str, float] = {}
+    pairs: dict[str, list[tuple[str, float]]] = {}
+    for feature, weight in of.items():
+        if weight > 0 and feature[:1] == "=":
+            first, _, second = feature.lstrip("='").partition("+")
+            if second:
+                pairs.setdefault(first, []).append((second, weight))
+            else:
+                alone[first] = max(alone.get(first, 0.0), weight)
+    return {name: (alone.get(name, 0.0), tuple(pairs.get(name, ()))) for name in alone.keys() | pairs.keys()}
 
 
 @cache
 def load() -> Weights:
     """The weights shipped with the package."""
-    return parse(files("gitmem.detectors").joinpath("injection.txt").read_text(encoding="utf-8"))
+    return parse(Path(__file__).with_name("injection.txt").read_text(encoding="utf-8"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def test_no_pattern_that_matches_is_left_out_by_its_anchors(sentence: str) -> No
         chosen = {id(pattern) for _, pattern in candidates(unit.text)}
         for language in languages(unit.text):
             for _, pattern in structure._patterns(language).values():
-                assert id(pattern) in chosen or not pattern.search(unit.text)
+                assert id(pattern) in chosen or not re.search(pattern, unit.text)
 
 
 def test_a_concept_only_quoted_is_kept_apart() -> None:
