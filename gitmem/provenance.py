@@ -7,8 +7,9 @@ of its text), and the `src` in its own comment, which survives a squash that los
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import islice
 
 from gitmem import facts as memory_facts
 from gitmem import trailers
@@ -22,6 +23,7 @@ from gitmem.worktree import read_bytes
 
 MOVED_SHARE = 0.6  # of a fact's terms that lines at HEAD must hold to be taken for its lost source lines
 
+MERGES = 8  # reviewed merges above a commit that are asked whether they brought it in
 LIMIT = 1 << 20  # bytes of a memory file that is read, as for the gate
 SpanKey = tuple[str, int, int, str]
 
@@ -100,7 +102,9 @@ def why(repo: Repository, path: str, line: int, rev: str = "") -> Answer:
     sources = _sources(repo, at, fact, block)
     if any(source.problem for source in sources) and shallow(repo):
         notes.append("this clone is shallow: sources may be missing here only")
-    return _answer(path, line, text, origin or commit, block, sources, notes)
+    found = _answer(path, line, text, origin or commit, block, sources, notes)
+    by_merge = _merge_reviewers(repo, at, found.commit) if found.commit else []
+    return replace(found, reviewers=tuple(dict.fromkeys([*found.reviewers, *by_merge])))
 
 
 def _answer(
@@ -134,6 +138,15 @@ def _answer(
 def _reviewers(commit: Commit | None, block: Sequence[trailers.Trailer]) -> list[str]:
     below = trailers.memory_trailers(commit.message) if commit else []
     return [*trailers.values(block, trailers.REVIEWED), *trailers.values(below, trailers.REVIEWED)]
+
+
+def _merge_reviewers(repo: Repository, at: str, commit: str) -> list[str]:
+    """Who reviewed the merge that brought a commit in: where a forge's pull request says so."""
+    for merge in islice(repo.log([at, f"^{commit}"], grep=[trailers.REVIEWED], merges=True, reverse=True), MERGES):
+        brought = any(repo.is_ancestor(commit, parent) for parent in merge.parents[1:])
+        if brought and not repo.is_ancestor(commit, merge.parents[0]):
+            return trailers.values(trailers.memory_trailers(merge.message), trailers.REVIEWED)
+    return []
 
 
 def _promotion(

@@ -196,3 +196,14 @@ def test_a_revert_of_nothing_is_done_and_says_so(repo: Repo) -> None:
     assert done.returncode == 0 and "no fact comes from agent nobody" in done.stderr
     assert repo.mem("revert", check=False).returncode == 2
     assert repo.mem("revert", "--agent", "a", "--origin", "b", check=False).returncode == 2
+
+
+def test_what_was_forgotten_is_not_promoted_again_though_its_log_grows_and_is_read_anew(repo: Repo) -> None:
+    log = "# 2026-02-05\n\n- Decided: backups are kept for 30 days.\n"
+    repo.commit("log", {DAY: log, "MEMORY.md": "# Memory\n"})
+    repo.mem("promote")
+    line = next(n for n, text in enumerate(repo.read("MEMORY.md").split("\n"), 1) if "30 days" in text)
+    repo.mem("forget", f"MEMORY.md:{line}", "--reason", "it is 40")
+    repo.commit("more", {DAY: log + "- Decided: releases go out on Tuesday.\n"})
+    repo.mem("promote", "--since", "2020-01-01")
+    assert "Tuesday" in repo.read("MEMORY.md") and "30 days" not in repo.read("MEMORY.md")

@@ -236,3 +236,17 @@ def test_why_works_in_a_linked_work_tree_and_below_a_folder(repo: Repo, tmp_path
     assert why(linked, "MEMORY.md:5")["commit"] == oid
     below = Repo(tmp_path / "linked" / "memory", init=False)
     assert why(below, "../MEMORY.md:5")["commit"] == oid
+
+
+def test_who_reviewed_the_merge_that_brought_a_promotion_in_is_a_reviewer(repo: Repo) -> None:
+    record_log(repo)
+    repo.git("checkout", "-q", "-b", "topic")
+    promote(repo)
+    repo.git("checkout", "-q", "main")
+    repo.commit("meanwhile", {"x.txt": "x\n"})
+    repo.git("merge", "-q", "--no-ff", "-m", "Merge #4\n\nReviewed-by: Ann <ann@example.com>", "topic")
+    repo.git("checkout", "-q", "-b", "other")
+    repo.commit("other", {"y.txt": "y\n"})
+    repo.git("checkout", "-q", "main")
+    repo.git("merge", "-q", "--no-ff", "-m", "Merge #5\n\nReviewed-by: Eve <eve@example.com>", "other")
+    assert why(repo, "MEMORY.md:5")["reviewers"] == ["Ann <ann@example.com>"]

@@ -344,8 +344,9 @@ class BinaryRepository:
         limit: int = 0,
         reverse: bool = False,
         grep: Sequence[str] = (),
+        merges: bool = False,
     ) -> Iterator[Commit]:
-        args = ["rev-list"]
+        args = ["rev-list", *(["--merges"] if merges else [])]
         args += ["--fixed-strings", *(f"--grep={text}" for text in grep)] if grep else []
         args += ["--first-parent"] if first_parent else []
         args += [f"--max-count={limit}"] if limit else []

@@ -97,10 +97,11 @@ class Repository(Protocol):
         limit: int = 0,
         reverse: bool = False,
         grep: Sequence[str] = (),
+        merges: bool = False,
     ) -> Iterator[Commit]:
         """Commits reachable as `git log REVS -- PATHS` has them; `revs` may hold `^oid` exclusions.
 
-        With `grep` only those whose message holds one of these fixed strings.
+        With `grep` only those whose message holds one of these fixed strings, with `merges` only merges.
         """
 
     def blame(self, path: str, start: int, end: int, rev: str = "") -> list[BlameLine]:
