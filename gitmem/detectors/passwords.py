@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MASK = "[password]"
 
-_NAME_REST = re.compile(r"[A-Za-z0-9_.$]{0,32}(?:-[A-Za-z]{1,12}(?![A-Za-z0-9])){0,2}")
+_NAME_REST = re.compile(r"[A-Za-z0-9_.$]{0,32}(?:-[A-Za-z]{1,12}(?=[\s\"'`=:)\],.-]|$)){0,2}")
 # What may stand between the word and the value. A strong join is one of these:
 _STRONG_OP = (
     r"[ \t]{0,20}(?:(?:::?:?|[?+.!|=]{0,3})=[=>~]{0,2}|=>|->|→|:|：|＝|[ \t](?:is|was"
@@ -51,8 +51,9 @@ _BEFORE = re.compile(
 )
 _NO_SECRET_NAME = re.compile(
     r"hash|hashed|_id$|length|(?<![a-z])m(?:in|ax)(?![a-z])|policy|reset|field|input|type|rule|hint|confirm"
-    r"|strength|expire|expiry|file|path|url|manager|prompt|placeholder|label|validator"
-    r"|encoder|less",
+    r"|strength|expir|file|path|url|manager|prompt|placeholder|label|validat|encoder|less|property|param|attr"
+    r"|column|header|error|message|msg|regex|pattern|changed|enabled|required|visib"
+    r"|toggle|strategy|format|count$|name$|at$",
     re.IGNORECASE,
 )
 _PHRASE = re.compile(r"passphrase|암호|패스프레이즈|パスフレーズ|口令")

