@@ -32,12 +32,25 @@ def tokens(text: str) -> int:
     return math.ceil((len(text) - wide) / 4) + wide
 
 
-def due(turns: Sequence[Turn], window: int = 0, reserve: int = 20_000, soft: int = 4_000) -> str:
+RESERVE, SOFT, SHARE = 20_000, 4_000, 0.75  # tokens a model keeps for its answer, those before them, share of a window
+
+
+def full(turns: Sequence[Turn], window: int, reserve: int = RESERVE, soft: int = SOFT, share: float = SHARE) -> str:
+    """Why a window of so many tokens is nearly full, "" when it is not or its size is unknown (0).
+
+    It is from `share` of it on, and from `soft` tokens before the `reserve` at its end.
+    """
+    size = sum(tokens(turn.text) for turn in turns)
+    full_at = min(window * share, max(0, window - reserve - soft))
+    return f"{size} tokens of a window of {window}" if window > 0 and size >= full_at else ""
+
+
+def due(turns: Sequence[Turn], window: int = 0, reserve: int = RESERVE, soft: int = SOFT, share: float = SHARE) -> str:
     """Why compaction is due, "" when it is not. `window` is the model's context in tokens, 0 when unknown."""
     spoken = sum(1 for turn in turns if turn.role is not Role.TOOL)
     size = sum(tokens(turn.text) for turn in turns)
-    if window and size >= min(window * 0.75, max(0, window - reserve - soft)):
-        return f"{size} tokens of a window of {window}"
+    if why := full(turns, window, reserve, soft, share):
+        return why
     if size >= TRIGGER_TOKENS:
         return f"{size} tokens"
     return f"{spoken} turns" if spoken > TRIGGER_TURNS else ""

@@ -43,6 +43,12 @@ class Config:
     context_importance: float = _key(0.1, "Weight of importance.")
     context_decay: float = _key(0.002, "Decay of recency, a day.")
     without_layers: tuple[str, ...] = _key((), "Layers a context leaves out; repeatable.")
+    # sessions
+    session_window: int = _key(0, "Tokens of the model's context; 0 when unknown.")
+    session_reserve: int = _key(20_000, "Tokens of it that are kept for the answer.")
+    session_soft: int = _key(4_000, "Tokens before the reserve from which a flush or a compaction is due.")
+    session_share: float = _key(0.75, "Share of the context from which a flush or a compaction is due.")
+    session_flush: bool = _key(True, "Whether a host's hooks write what a session decided to the daily log.")
     # index and search
     auto_index: bool = _key(True, "Whether a search brings the index up to date first.")
     embedder: str = _key("static", "`static`, `gguf:<path>` or `http:<url>`.")

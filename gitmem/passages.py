@@ -39,6 +39,7 @@ class Filters(NamedTuple):
     today: date
     days: tuple[Days, ...]
     past: bool
+    promoted: bool = False  # episodes that are in a digest count too
 
     @property
     def narrow(self) -> bool:
@@ -47,7 +48,7 @@ class Filters(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A passage. `score` is 0..1, comparable within one answer; `state` "", "expired" or "superseded";
+    """A passage. `score` is 0..1, comparable within one answer; `state` "", "expired", "superseded" or "promoted";
     `commit`, `author` only when blame was asked for, `branch` only across branches."""
 
     path: str
@@ -196,7 +197,7 @@ class Passages:
         when = _when(meta, file)
         state = self._state(meta, file, line)
         filters = self.filters
-        if state and not filters.expired:
+        if state and not (filters.promoted if state == "promoted" else filters.expired):
             return None
         if filters.types and not set(filters.types) & set(meta.get("type", ())):
             return None
@@ -216,6 +217,8 @@ class Passages:
             return "expired"
         if self.superseded and normal_id(file.lines[line.first - 1 : line.last]) in self.superseded:
             return "superseded"
+        if file.kind is Kind.SESSION and file.front.get("promoted", [""])[0].lower() in ("true", "yes", "1"):
+            return "promoted"
         return ""
 
     def _author_date(self, file: _File, line: Line) -> date | None:
@@ -246,7 +249,7 @@ class Passages:
             found.append(("recent", weights["recent"] * 0.5 ** (age / fusion.HALF_LIFE)))
         if "duplicate_of" in meta:
             found.append(("duplicate", weights["duplicate"]))
-        if state and self.filters.past:
+        if state and state != "promoted" and self.filters.past:
             found.append(("past", weights["past"] + (weights["period"] if self._of_period(meta, when) else 0.0)))
         return tuple((name, value) for name, value in found if value)
 

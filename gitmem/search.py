@@ -183,6 +183,7 @@ def _answer(
         today,
         question.days,
         question.past,
+        query.expired or bool(query.paths),
     )
     passages = Passages(repo, index, made.commit, strips, lines, filters)
     hits = passages.hits(query.limit, query.budget, blame=query.blame)

@@ -94,7 +94,7 @@ def _flush(repo: Repository, config: Config, given: dict[str, Any], when: dateti
     from gitmem.session import flush
 
     path, session = _transcript(given)
-    if path is not None:
+    if path is not None and config.session_flush:
         flush(repo, config, _read(path), now=when, session=session)
     return ""
 
@@ -103,7 +103,7 @@ def _end(repo: Repository, config: Config, given: dict[str, Any], when: datetime
     from gitmem.session import end
 
     path, session = _transcript(given)
-    if path is not None:
+    if path is not None and config.session_flush:
         end(repo, config, _read(path), now=when, session=session)
     return ""
 

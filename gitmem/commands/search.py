@@ -31,7 +31,7 @@ RERANKED = 20  # hits a reranking model reads
 @click.option("--tag", "tags", multiple=True, metavar="T", help="Only lines with this tag; repeatable.")
 @click.option("--since", default="", metavar="DATE", help="Only lines of this day or later.")
 @click.option("--until", default="", metavar="DATE", help="Only lines of this day or earlier.")
-@click.option("--expired", is_flag=True, help="Expired and superseded facts too, labelled.")
+@click.option("--expired", is_flag=True, help="Expired and superseded facts and digested episodes too, labelled.")
 @click.option("--min-score", default=0.0, type=click.FloatRange(0, 1), metavar="X", help="Leave out hits below X.")
 @click.option("--lane", default="both", type=click.Choice(["both", "lexical", "vector"]), help="What to search by.")
 @click.option("--budget", default=0, type=click.IntRange(0), metavar="N", help="At most N tokens of text.")

@@ -46,25 +46,58 @@ def read(path: Path) -> tuple[bytes, Transcript]:
 @transcript_argument
 @session_option
 @agent_option
+@click.option("--if-due", is_flag=True, help="Only when the model's context is nearly full (mem.sessionWindow).")
+@click.option("--window", type=click.IntRange(0), default=None, help="The model's context in tokens.")
+@click.option("--promote", "promoting", is_flag=True, help="Commit the log and propose its promotion on a branch.")
 @json_option
-def flush_command(transcript: Path, session: str, agent: str, as_json: bool) -> None:
+def flush_command(
+    transcript: Path, session: str, agent: str, if_due: bool, window: int | None, promoting: bool, as_json: bool
+) -> None:
     """Write decisions, promises, preferences and exceptions of TRANSCRIPT to the agent's daily log.
 
     Appends only, each line with its turn; twice is the same as once.
     """
+    from gitmem.compaction import full
     from gitmem.session import Flushed, flush
 
     repo, config = open_here()
-    done: Flushed = flush(repo, config, read(transcript)[1], now=now(), session=session, agent=agent)
-    report(done, "", as_json)
+    found = read(transcript)[1]
+    why = ""
+    if if_due:
+        size = config.session_window if window is None else window
+        if not size:
+            raise UsageError("the size of the model's context is unknown", "--window 200000, or mem.sessionWindow")
+        why = full(found.turns, size, config.session_reserve, config.session_soft, config.session_share)
+        if not why:
+            report(Flushed((), ()), "", as_json, due=None, promotion=None)
+            return
+    done: Flushed = flush(repo, config, found, now=now(), session=session, agent=agent)
+    promotion = propose(repo, config, sorted({k.path for k in done.kept})) if promoting and done.kept else None
+    report(done, "", as_json, due=why or None, promotion=promotion)
 
 
-def report(done: Any, path: str, as_json: bool) -> None:
+def propose(repo: Any, config: Any, paths: list[str]) -> Any:
+    """Commit the logs alone, then promote on a branch: what was decided can be reviewed at once."""
+    from gitmem.commands.promote import opened
+    from gitmem.git.write import commit_paths
+    from gitmem.promote import BRANCH, Mode, Request, promote
+
+    trailer = f"\nMemory-Agent: {config.agent}\n" if config.agent else ""
+    commit_paths(repo, f"memory: log of a session\n{trailer}", paths)
+    model, policy = opened(repo, config)
+    return promote(repo, config, model, policy, Request(mode=Mode.BRANCH, branch=BRANCH, agent=config.agent), now())
+
+
+def report(done: Any, path: str, as_json: bool, **more: Any) -> None:
     """What was kept and what was not."""
     if as_json:
         kept = [{"path": k.path, "line": k.line, "text": k.text, "type": k.type, "turn": k.turn} for k in done.kept]
         skipped = [{"text": text, "reason": reason} for text, reason in done.skipped]
-        write_json({"kept": kept, "skipped": skipped, "episode": path or None})
+        if more.get("promotion") is not None:
+            from gitmem.commands.promote import as_value
+
+            more["promotion"] = as_value(more["promotion"])
+        write_json({"kept": kept, "skipped": skipped, "episode": path or None, **more})
         return
     for k in done.kept:
         write(escape(f"{k.path}:{k.line}  {k.text} ({k.type}, turn {k.turn})\n"))
@@ -72,6 +105,10 @@ def report(done: Any, path: str, as_json: bool) -> None:
         write(escape(f"{path}\n"))
     if not done.kept and not path:
         write("nothing new to keep\n")
+    if more.get("promotion") is not None:
+        from gitmem.commands.promote import as_text
+
+        write(as_text(more["promotion"], False))
 
 
 @command.command("end")
@@ -91,6 +128,37 @@ def end_command(transcript: Path, session: str, agent: str, as_json: bool) -> No
     report(done, path, as_json)
 
 
+@command.command("distill")
+@click.option("--older-than", "days", type=click.IntRange(0), required=True, metavar="DAYS", help="Only older ones.")
+@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@json_option
+def distill_command(days: int, dry_run: bool, as_json: bool) -> None:
+    """Make one long-term fact of the episodes older than DAYS, with a link to each.
+
+    The episodes stay, marked `promoted: true`, and searches leave them out unless asked with --expired or --path.
+    Nothing is committed.
+    """
+    from gitmem.distill import MEMORY, distill
+
+    repo, config = open_here()
+    done = distill(repo, config, now=now(), older_than=days, dry_run=dry_run)
+    if as_json:
+        skipped = [{"path": path, "reason": reason} for path, reason in done.skipped]
+        write_json(
+            {"path": MEMORY, "line": done.line or None, "text": done.text or None, "episodes": list(done.episodes),
+             "skipped": skipped, "dry_run": dry_run}
+        )  # fmt: skip
+        return
+    for path, reason in done.skipped:
+        say(f"git mem: {escape(path, '')}: {reason}")
+    if not done.text:
+        write("no episode is old enough\n")
+        return
+    write(escape(f"{'would write ' if dry_run else f'{MEMORY}:{done.line}  '}{done.text}\n"))
+    for path in done.episodes:
+        write(escape(f"{'would mark' if dry_run else 'marked'} {path}\n"))
+
+
 @command.command("compact")
 @transcript_argument
 @output_option
@@ -99,11 +167,11 @@ def end_command(transcript: Path, session: str, agent: str, as_json: bool) -> No
 @agent_option
 @click.option("--keep", type=click.IntRange(1), default=8, show_default=True, help="Spoken turns that stay verbatim.")
 @click.option("--focus", default="", help="Words whose sentences the summary takes first.")
-@click.option("--window", type=int, default=0, help="The model's context in tokens: compact only when it is due.")
+@click.option("--window", type=int, default=None, help="The model's context in tokens (mem.sessionWindow).")
 @click.option("--force", is_flag=True, help="Compact even where it is not due.")
 def compact_command(
-    transcript: Path, target: Path | None, in_place: bool, session: str, agent: str, keep: int, focus: str, window: int,
-    force: bool,
+    transcript: Path, target: Path | None, in_place: bool, session: str, agent: str, keep: int, focus: str,
+    window: int | None, force: bool,
 ) -> None:  # fmt: skip
     """Replace the oldest turns of TRANSCRIPT by a summary, after a flush.
 
@@ -115,8 +183,9 @@ def compact_command(
     from gitmem.session import flush
 
     data, found = read(transcript)
-    why = due(found.turns, window)
     repo, config = open_here()
+    size = config.session_window if window is None else window
+    why = due(found.turns, size, config.session_reserve, config.session_soft, config.session_share)
     flush(repo, config, found, now=now(), session=session, agent=agent)
     if not why and not force:
         say("git mem: compaction is not due; --force compacts all the same")

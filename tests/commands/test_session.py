@@ -146,3 +146,33 @@ def test_what_went_wrong_in_a_hook_is_logged_without_memory(memory: Repo) -> Non
     log = memory.path / ".git/gitmem/session.log"
     assert "Stop: FileNotFoundError" in log.read_text() and TOKEN not in log.read_text()
     assert oct(log.stat().st_mode)[-3:] == "600"
+
+
+def test_a_flush_waits_until_the_context_is_nearly_full(memory: Repo, tmp_path: Path) -> None:
+    path = transcript(tmp_path, *SAID)
+    assert memory.mem("session", "flush", str(path), "--if-due", check=False).returncode == 2
+    assert "nothing new" in memory.mem("session", "flush", str(path), "--if-due", "--window", "200000").stdout
+    assert not (memory.path / "memory").exists()
+    memory.git("config", "--global", "mem.sessionWindow", "60")
+    done = json.loads(memory.mem("session", "flush", str(path), "--if-due", "--json").stdout)
+    assert "of a window of 60" in done["due"] and len(done["kept"]) == 1
+
+
+def test_a_flush_proposes_the_promotion_at_once(memory: Repo, tmp_path: Path) -> None:
+    head = memory.git("rev-parse", "HEAD")
+    memory.write("unrelated.txt", "mine\n")
+    path = transcript(tmp_path, *SAID)
+    done = json.loads(memory.mem("session", "flush", str(path), "--promote", "--json").stdout)
+    promotion = done["promotion"]
+    assert promotion["branch"] and "REST webhooks" in promotion["facts"][0]["text"]
+    assert "REST webhooks" in memory.git("show", f"{promotion['branch']}:MEMORY.md")
+    assert "REST webhooks" not in memory.read("MEMORY.md")
+    assert memory.git("rev-parse", "HEAD~1") == head and memory.git("status", "--porcelain") == "?? unrelated.txt\n"
+
+
+def test_hooks_write_nothing_where_the_setting_says_so(memory: Repo, tmp_path: Path) -> None:
+    memory.git("config", "--global", "mem.sessionFlush", "false")
+    given = {"transcript_path": str(transcript(tmp_path, *SAID)), "session_id": "s1"}
+    for event in ("Stop", "PreCompact", "SessionEnd"):
+        assert hook(memory, event, given) == ""
+    assert memory.git("status", "--porcelain") == ""
