@@ -6,6 +6,7 @@ of its text), and the `src` in its own comment, which survives a squash that los
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -13,7 +14,7 @@ from itertools import islice
 
 from gitmem import facts as memory_facts
 from gitmem import trailers
-from gitmem.comment import parse_span, render_span, text_hash
+from gitmem.comment import Meta, fact_id, normalise, parse_span, render_span, text_hash
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.files import Kind, agent_of, kind
 from gitmem.git.protocol import Repository
@@ -91,6 +92,11 @@ def why(repo: Repository, path: str, line: int, rev: str = "") -> Answer:
             " 'git fetch --unshallow' gets the rest"
         )
     fact = entry.fact if entry else None
+    whole = file_meta(data)
+    if fact is None and whole and memory.lines[line - 1].strip():
+        words = normalise(memory.lines[line - 1])
+        fact = Fact(words, fact_id(words), line)
+    fact = inherit(fact, whole) if fact else None
     text = fact.text if fact else memory.lines[line - 1].strip()
     if fact is None:
         return _answer(
@@ -142,7 +148,9 @@ def _reviewers(commit: Commit | None, block: Sequence[trailers.Trailer]) -> list
 
 def _merge_reviewers(repo: Repository, at: str, commit: str) -> list[str]:
     """Who reviewed the merge that brought a commit in: where a forge's pull request says so."""
-    for merge in islice(repo.log([at, f"^{commit}"], grep=[trailers.REVIEWED], merges=True, reverse=True), MERGES):
+    for merge in islice(
+        repo.log([at, f"^{commit}"], grep=[trailers.REVIEWED], merges=True, reverse=True), MERGES
+    ):
         brought = any(repo.is_ancestor(commit, parent) for parent in merge.parents[1:])
         if brought and not repo.is_ancestor(commit, merge.parents[0]):
             return trailers.values(trailers.memory_trailers(merge.message), trailers.REVIEWED)
@@ -274,10 +282,46 @@ def facts_at(
     sizes = repo.sizes([entry.oid for entry in wanted])
     wanted = [entry for entry in wanted if sizes.get(entry.oid, LIMIT + 1) <= LIMIT]
     for entry, (_, data) in zip(wanted, repo.read_many([entry.oid for entry in wanted]), strict=True):
-        if data is None or (kind(entry.path) not in (Kind.MEMORY, Kind.ARCHIVE) and b"src=" not in data):
+        whole = file_meta(data or b"")
+        lasting = kind(entry.path) in (Kind.MEMORY, Kind.ARCHIVE)
+        if data is None or not (lasting or whole or b"src=" in data):
             continue
         for fact in memory_facts.parse(data).facts:
-            yield entry.path, data, fact
+            yield entry.path, data, inherit(fact, whole)
+
+
+_FRONT = re.compile(rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n(.{0,8000}?)^(?:---|\.\.\.)[ \t]*\r?$", re.S | re.M)
+_KEY = re.compile(r"(src|origin|session):[ \t]*(.*)")
+
+
+def file_meta(data: bytes) -> Meta:
+    """`src`, `origin` and `session` of a note's front matter: they hold for the whole file.
+
+    Plain values and lists only, read line by line: thousands of notes are looked at.
+    """
+    match = _FRONT.match(data)
+    if match is None:
+        return ()
+    found: list[tuple[str, str]] = []
+    open_key = ""
+    for line in match[1].decode("utf-8", "replace").splitlines():
+        row = _KEY.match(line)
+        item = line.strip().removeprefix("- ") if open_key and line.strip().startswith("- ") else ""
+        if row:
+            open_key = row[1] if not row[2].strip() else ""
+            values = row[2].strip().removeprefix("[").removesuffix("]").split(",") if row[2].strip() else []
+            found += [(row[1], value.strip().strip("\"'")) for value in values if value.strip()]
+        elif item:
+            found.append((open_key, item.strip().strip("\"'")))
+        elif line.strip():
+            open_key = ""
+    return tuple(found)
+
+
+def inherit(fact: Fact, whole: Meta) -> Fact:
+    """The fact with what its file says and it does not say itself."""
+    more = tuple(pair for pair in whole if not fact.get(pair[0]))
+    return replace(fact, meta=fact.meta + more) if more else fact
 
 
 def shallow(repo: Repository) -> frozenset[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gitmem.provenance import file_meta
 from gitmem.types import Span
 from tests.harness import Repo
 from tests.provenance_cases import DAY, FACT, LOG, promote, record_log
@@ -250,3 +251,44 @@ def test_who_reviewed_the_merge_that_brought_a_promotion_in_is_a_reviewer(repo: 
     repo.git("checkout", "-q", "main")
     repo.git("merge", "-q", "--no-ff", "-m", "Merge #5\n\nReviewed-by: Eve <eve@example.com>", "other")
     assert why(repo, "MEMORY.md:5")["reviewers"] == ["Ann <ann@example.com>"]
+
+
+def test_what_a_clone_configures_to_run_is_not_run_by_reading(repo: Repo, tmp_path: Path) -> None:
+    record_log(repo)
+    promote(repo)
+    repo.write(".gitattributes", "*.md diff=evil filter=evil merge=evil\n")
+    evil = f"touch {tmp_path}/ran"
+    for key in (
+        "core.fsmonitor", "diff.external", "diff.evil.textconv", "diff.evil.command", "filter.evil.smudge",
+        "filter.evil.clean", "core.sshCommand", "alias.mem", "merge.evil.driver", "gpg.program",
+    ):  # fmt: skip
+        repo.git("config", key, evil)
+    repo.git("config", "log.showSignature", "true")
+    for command in (
+        ("why", "MEMORY.md:5"), ("verify", "--policy"), ("changes", "HEAD~1..HEAD"), ("log",),
+        ("review", "HEAD~1..HEAD"), ("revert", "--source", DAY, "--dry-run"),
+    ):  # fmt: skip
+        repo.mem(*command)
+        assert not (tmp_path / "ran").exists(), command
+
+
+def test_what_a_notes_front_matter_says_holds_for_every_line_of_it(repo: Repo) -> None:
+    blob = record_log(repo)
+    span = f"{DAY}#L5-L6@{blob[:12]}"
+    repo.commit(
+        "note", {"memory/topic.md": f"---\ntags: [a]\nsrc:\n  - {span}\norigin: web\n---\n\n# T\n\nprose\n\n- fact\n"}
+    )
+    for line in (10, 12):
+        source = why(repo, f"memory/topic.md:{line}")["sources"][0]
+        assert source["verified"] and source["text"] == SOURCE_TEXT and source["blob"] == blob
+    found = json.loads(repo.mem("revert", "--origin", "web", "--dry-run", "--json").stdout)
+    assert [fact["text"] for fact in found["facts"]] == ["fact"]
+    assert repo.mem("verify").returncode == 0
+
+
+def test_front_matter_of_any_shape_is_read_or_left_alone() -> None:
+    assert file_meta(b"---\norigin: 'tool'\nsrc: [a.md#L1, b.md#L2]\n---\n") == (
+        ("origin", "tool"), ("src", "a.md#L1"), ("src", "b.md#L2"),
+    )  # fmt: skip
+    for data in (b"", b"---\n", b"---\nsrc: x\n", b"- a\n---\nsrc: x\n---\n", b"---\n" + b"x" * 10**6):
+        assert file_meta(data) == ()
