@@ -294,6 +294,8 @@ _DELIMITER = re.compile(r"\|[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)*\|[ ]*$")
 # What our own pass leaves to markdown-it: quotes, HTML blocks, tabs, Setext underlines, anything indented that
 # could open a block, a delimiter row that does not begin with a pipe.
 _INDENTED = re.compile(r"[ ]+(?:#|`{3}|~{3}|\||>|<|=|-+[ ]*$)")
+# A quoted line of text, or a comment that ends where it began: neither opens anything for the next line.
+_PLAIN_QUOTE = re.compile(r"> ?[^\W\d_]|<!--(?!-?>).*-->[ ]*$")
 _MARKER = re.compile(r"[ ]*(?:[-*+]|\d{1,9}[.)])[ ]+(?:#|`{3}|~{3}|>|<|\||[-*+][ ]|\d{1,9}[.)][ ]|[ ]{3})")
 
 
@@ -367,7 +369,9 @@ def _plain_outline(lines: list[str], front: int, anyway: bool = False) -> Outlin
                 if not anyway:
                     return None
         elif not anyway:
-            if first in "><\t\v\f" or (first == "=" and not blank) or ("\t" in line and not _tabs_inside(line)):
+            if first in "><" and not _PLAIN_QUOTE.match(line):
+                return None
+            if first in "\t\v\f" or (first == "=" and not blank) or ("\t" in line and not _tabs_inside(line)):
                 return None
             if first == "-" and not blank and not line.strip("- "):
                 return None
