@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from gitmem.detectors import tokens
 from gitmem.detectors.candidates import Candidates
+from gitmem.detectors.lazy import lazy
 from gitmem.detectors.placeholders import (
     entropy,
     is_code,
@@ -27,37 +28,37 @@ from gitmem.detectors.tokens import Found
 from gitmem.detectors.vendors import NAMES
 
 # On lower-case text: the stem of a word for a secret.
-_STEM = re.compile(
+_STEM = lazy(
     r"token|secrete?|key|(?<![a-z])pat(?![a-z])|credential|auth|bearer|private|access"
     r"|signature|webhook|licen[cs]e|client|passcode"
     r"|토큰|시크릿|키|인증값|크리덴셜|トークン|シークレット|キー|鍵|クレデンシャル|令牌|密钥|密匙|秘钥|金鑰|凭证|憑證|權杖|key값|(?<![a-z])salt(?![a-z])"
 )
 # Vendors whose keys have no beginning of their own: their name is the word for a secret.
-_VENDOR = re.compile(
+_VENDOR = lazy(
     "[a-z0-9]{4,16}|네이버|카카오|토스|업비트|빗썸|알리고|아임포트|포트원|부트페이"
     "|채널톡|쿠팡|공공데이터|티맵|한국투자|스윗트래커|도로명주소|기상청"
 )
-_KEY_NAME = re.compile(
+_KEY_NAME = lazy(
     r"(?i)(?:api|access|secret|private|auth)[_ -]?(?:key|token|secret)|(?:token"
     r"|secret|apikey)$|_key$|(?:인증|비밀|액세스|접근|API ?)키|토큰|시크릿"
     r"|トークン|シークレット|令牌|密钥"
 )
-_EMBEDDED = re.compile(
+_EMBEDDED = lazy(
     r"sha(?:1|256|512)[:-]|^\d{4}-\d\d-\d\d[T ]"
     r"|[:/=][0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-"
     r"|^[A-Z]{2,10}-\d{1,7}$"
 )
-_VERSION = re.compile(r"[-@_/]v?\d{1,4}(?:\.\d{1,5}){1,3}(?:[-.][a-z0-9.]{1,12})?$")
-_FOREIGN_KEY = re.compile(
+_VERSION = lazy(r"[-@_/]v?\d{1,4}(?:\.\d{1,5}){1,3}(?:[-.][a-z0-9.]{1,12})?$")
+_FOREIGN_KEY = lazy(
     r"(?:인증|비밀|액세스|접근|api) ?키|토큰|시크릿|トークン|シークレット|apiキー|令牌|密钥", re.IGNORECASE
 )
-_LOUD = re.compile(r"(?:KEY|TOKEN|SECRET|ACCESS|PRIVATE)$|-(?:access|secret|private)(?:-key)?$")
-_SHA = re.compile(
+_LOUD = lazy(r"(?:KEY|TOKEN|SECRET|ACCESS|PRIVATE)$|-(?:access|secret|private)(?:-key)?$")
+_SHA = lazy(
     r"commit|sha|digest|hash|checksum|image|revision|커밋|해시|コミット|提交|version|build"
     r"|release|@|app_?id|client_?id|user_?id|issue"
 )
 # The rest of the identifier, its closing marks, then what joins it to a value.
-_JOIN = re.compile(
+_JOIN = lazy(
     r"(?P<rest>[A-Za-z0-9_.$]{0,48}(?:-[A-Za-z]{2,12}(?![A-Za-z0-9])){0,3})(?P<close>[\"'`"
     r"*\])]{0,4}[ \t]{0,4}(?:\([^()\n\"'`]{1,24}\))?)"
     r"(?P<words>(?:[ \t]{1,3}(?:key|token|secret|id|value|for|the|of|in|is|was|string"
@@ -69,13 +70,13 @@ _JOIN = re.compile(
     r"|&quot;){0,6}[ \t\"'`=>\[({\\*「『“‘：＝（-]{0,40}(?:\n[ \t]{1,12}[\"'`]?)?)"
     r"(?P<value>[!-~]{10,1024})"
 )
-_ASCII_LETTER = re.compile(r"[a-z]")
-_NEAR = re.compile(r"[!-~]{10}")
-_VALUE_END = re.compile(r"[\"'`<>,;\\)\]}|]|&quot;|&amp;|&(?=\w+=)")
+_ASCII_LETTER = lazy(r"[a-z]")
+_NEAR = lazy(r"[!-~]{10}")
+_VALUE_END = lazy(r"[\"'`<>,;\\)\]}|]|&quot;|&amp;|&(?=\w+=)")
 _TRAIL = ".:!?*"
 # Identifiers that hold such a word and name no secret.
 # (`license`, `client` and the like name a secret only together with `key`, `secret` or `token`.)
-_PUBLIC = re.compile(
+_PUBLIC = lazy(
     r"public|primary|foreign|partition|cache|idempoten|sort|index|keyword|keyboard"
     r"|keyname|keyid|keyring|keystore|tokeniz|tokens?_?(?:count|limit|budget|type)"
     r"|page|cursor|next|continuation|fingerprint|checksum|digest|integrity|sha\d|hash"
@@ -84,7 +85,7 @@ _PUBLIC = re.compile(
     r"|redis|s3|map|dict|lock|group|row|test[-_]?id",
     re.IGNORECASE,
 )
-_OTHER_FIELD = re.compile(
+_OTHER_FIELD = lazy(
     r"(?:^|[_.-])(?:id|ids|name|names|type|url|uri|path|file|dir|length|len|size|count"
     r"|version|format|expir\w*|ttl|header|prefix"
     r"|regex|pattern|arn|method|mode|scope|scopes|alg|algorithm|usage|field|column|label"
@@ -97,13 +98,13 @@ _NOT_SECRET_BEFORE = (
     "public ", "cache ", "page ", "primary ", "ssh ", "foreign ", "partition ", "sort ", "redis ", "image ",
     "공개 ", "공개", "캐시 ", "해시 ", "기본 ", "외래 ", "정렬 ", "파티션 ", "公開", "公开", "缓存", "キャッシュ", "公",
 )  # fmt: skip
-_HEX = re.compile(r"^[0-9a-fA-F]+$")
+_HEX = lazy(r"^[0-9a-fA-F]+$")
 _LETTER, _DIGIT, _LOWER, _UPPER = (re.compile(p) for p in ("[A-Za-z]", "[0-9]", "[a-z]", "[A-Z]"))
-_BORDER = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
-_ODD_SYMBOL = re.compile(r"[!@#$%^&*?{}\[\]()|<>~]")
+_BORDER = lazy(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+_ODD_SYMBOL = lazy(r"[!@#$%^&*?{}\[\]()|<>~]")
 
 # Lines on which somebody speaks of handling a secret: a long random run there needs no further name.
-_HANDLING = re.compile(
+_HANDLING = lazy(
     r"\b(?:is|was|as) (?:the|our|my|an?) [a-z ]{0,24}(?:key|token|secret)"
     r"|[이가은는] ?(?:새 ?|현재 ?|임시 ?)?(?:api )?(?:토큰|키|시크릿)"
     r"|が(?:新しい|今の)?(?:トークン|キー|鍵)|是新?的?(?:令牌|密钥|token)|"
@@ -111,8 +112,8 @@ _HANDLING = re.compile(
     r"|bearer|api.?key|nightly job|교체|폐기|발급|만료|유출|재발급|배포할|로그인"
     r"|轮换|輪換|吊销|泄露|失效|更换|ローテ|失効|再発行|漏洩|差し替え"
 )
-_CHUNK = re.compile(r"[0-9A-Za-z]{12,}")
-_LONG = re.compile(
+_CHUNK = lazy(r"[0-9A-Za-z]{12,}")
+_LONG = lazy(
     r"(?<![0-9A-Za-z_./@=:%+#-])[0-9A-Za-z_][0-9A-Za-z_+./=-]{22,200}(?<![.=/])={0,2}(?![0"
     r"-9A-Za-z_/@:%+-])"
 )

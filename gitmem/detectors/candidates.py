@@ -7,22 +7,22 @@ several detectors look at the same one.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from gitmem.detectors.lazy import lazy
 from gitmem.detectors.placeholders import is_words
 
-_UNBROKEN = re.compile(r"[!-~]{10,20000}")
-_DIGIT = re.compile(r"[0-9]")
-_LETTERS = re.compile(r"[A-Za-z]{14,}")  # a token of letters alone: rare, and without a place in `runs`
-_RUN = re.compile(r"[0-9A-Za-z_.~+/=:|$@%-]{16,20000}")
-_ODD = re.compile(r"[{}\[\]()<>$?*]")
+_UNBROKEN = lazy(r"[!-~]{10,20000}")
+_DIGIT = lazy(r"[0-9]")
+_LETTERS = lazy(r"[A-Za-z]{14,}")  # a token of letters alone: rare, and without a place in `runs`
+_RUN = lazy(r"[0-9A-Za-z_.~+/=:|$@%-]{16,20000}")
+_ODD = lazy(r"[{}\[\]()<>$?*]")
 
 
 # What normalisation takes out of, or turns into, plain ASCII inside a word: invisible characters, fullwidth and
 # mathematical letters and digits, Greek and Cyrillic look-alikes.
-_DISGUISE = re.compile(
+_DISGUISE = lazy(
     "["
     "\u00a0\u00ad\u2010\u2011\u2212\u0300-\u052f\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
     "\uff10-\uff19\uff21-\uff3a"

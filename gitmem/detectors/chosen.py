@@ -8,38 +8,39 @@ from __future__ import annotations
 
 import re
 
+from gitmem.detectors.lazy import lazy
 from gitmem.detectors.placeholders import is_code, is_digest, is_placeholder, is_tangled, is_words
 
 LONGEST = 80
-WORD = re.compile(
+WORD = lazy(
     r"p(?:ass(?:w(?:or)?d|wort|phrase|code)|wd|ass(?![a-z])(?<![a-z]pass)|ass(?=[\"']?\s{0,2}[=:])(?<!bypass)(?<!compass)(?<!surpass)"
     r"|w(?![a-z])(?<![a-z]pw)|in(?![a-z])(?<![a-z]pin))"
     r"|비밀\s?번호|비번|패스워드|암호|패스프레이즈|핀\s?번호|パスワード|パスフレーズ|パスコード|暗証番号|合言葉"
     r"|パス(?<![ァ-ヶーA-Za-z]パス)(?=[:：は])|密码|密碼|口令|通行码|пароль"
 )
 CLOSE = {"「": "」", "『": "』", "“": "”", "‘": "’", "(": ")"}
-_HARD_END = re.compile(r"[\"'`<>]|,(?=\s|$|[A-Za-z]+[:/])|;|[)\]}](?=[\s.,;)}\]]|$)|\\(?=[nrt\"'])")
-_COUNTED = re.compile(
+_HARD_END = lazy(r"[\"'`<>]|,(?=\s|$|[A-Za-z]+[:/])|;|[)\]}](?=[\s.,;)}\]]|$)|\\(?=[nrt\"'])")
+_COUNTED = lazy(
     r"\s?(?:년|월|일|자|회|번|개|시|분|초|명|글자|문자|位|个|個|年|月|日|文字|回|桁|字|chars?"
     r"|characters?|digits?|times?|days?|hours?|minutes?|attempts?|letters?"
     r"|or |and |to |-digit)"
 )
-_ALGORITHM = re.compile(
+_ALGORITHM = lazy(
     r"^(?:sha-?\d|md5|bcrypt|argon2|scrypt|pbkdf2|aes|rsa|base64|utf-?8|oauth|1password"
     r"|bitwarden|keepass|2fa|mfa|totp|chacha|ed25519|hmac|pbkdf)",
     re.IGNORECASE,
 )
-_DATE = re.compile(r"^(?:19|20)\d\d[-./]\d{1,2}(?:[-./]\d{1,2})?$|^\d{1,2}:\d{2}")
-_COLOUR = re.compile(r"^#[0-9A-Fa-f]{3,8}$")
-_VERSION = re.compile(r"^[=<>~^v]{0,3}\d{1,4}(?:\.\d{1,4}){1,3}|(?:^|\|)(?:min|max|required|size|between|confirmed)\b")
-_SYMBOL = re.compile(r"[!@#$%^&*?~+|<>{}\[\]()=;\"'`]")
-_STRONG_SYMBOL = re.compile(r"[!@#$%^&*?~]")
-_NUMBER = re.compile(r"^\d{4,12}[*#]{0,2}$")
-_YEAR = re.compile(r"^(?:19|20)\d\d$")
-_REFERENCE = re.compile(r"[@#](?:v?\d[\d.]*|[0-9a-f]{6,40}|[a-z][\w.-]*)$")
-_MEET = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
-_ANY_DIGIT = re.compile(r"[0-9]")
-_NO_PASSWORD = re.compile(r"[(){}<>\[\]=;:/\\,|`\"']|\.\w{1,4}$|@\w+\.\w|@sha")
+_DATE = lazy(r"^(?:19|20)\d\d[-./]\d{1,2}(?:[-./]\d{1,2})?$|^\d{1,2}:\d{2}")
+_COLOUR = lazy(r"^#[0-9A-Fa-f]{3,8}$")
+_VERSION = lazy(r"^[=<>~^v]{0,3}\d{1,4}(?:\.\d{1,4}){1,3}|(?:^|\|)(?:min|max|required|size|between|confirmed)\b")
+_SYMBOL = lazy(r"[!@#$%^&*?~+|<>{}\[\]()=;\"'`]")
+_STRONG_SYMBOL = lazy(r"[!@#$%^&*?~]")
+_NUMBER = lazy(r"^\d{4,12}[*#]{0,2}$")
+_YEAR = lazy(r"^(?:19|20)\d\d$")
+_REFERENCE = lazy(r"[@#](?:v?\d[\d.]*|[0-9a-f]{6,40}|[a-z][\w.-]*)$")
+_MEET = lazy(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+_ANY_DIGIT = lazy(r"[0-9]")
+_NO_PASSWORD = lazy(r"[(){}<>\[\]=;:/\\,|`\"']|\.\w{1,4}$|@\w+\.\w|@sha")
 _WEAK = frozenset(
     [
         "letmein",

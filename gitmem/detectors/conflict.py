@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gitmem.detectors.lazy import lazy
 from gitmem.detectors.text import Examples, Match, Severity, Text
 
-_OURS = re.compile(r"^<{7}(?: .*)?\r?$", re.M)
-_THEIRS = re.compile(r"^>{7}(?: .*)?\r?$", re.M)
-_BETWEEN = re.compile(r"^={7}\r?$", re.M)
+_OURS = lazy(r"^<{7}(?: .*)?\r?$", re.M)
+_THEIRS = lazy(r"^>{7}(?: .*)?\r?$", re.M)
+_BETWEEN = lazy(r"^={7}\r?$", re.M)
 
 
 def detect(text: Text) -> Iterator[Match]:

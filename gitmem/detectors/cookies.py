@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gitmem.detectors.candidates import candidates
+from gitmem.detectors.lazy import lazy
 from gitmem.detectors.placeholders import entropy, is_placeholder, is_varied, is_words
 from gitmem.detectors.secrets import mask
 from gitmem.detectors.text import Match, Text
@@ -90,16 +91,16 @@ _SESSION = [
     "cookie2",
     "z_c0",
 ]
-_NAMES = re.compile(
+_NAMES = lazy(
     r"(?<![\w.-])(?P<name>"
     + "|".join(re.escape(n) for n in sorted(_SESSION, key=len, reverse=True))
     + r")(?P<op>[\"']?\s{0,2}[=:]\s{0,2}[\"']?)(?P<secret>[0-9A-Za-z._%+/=|~:*-]{12,4096})"
 )
-_HINT = re.compile(
+_HINT = lazy(
     r"sess|sid|cookie|_token|aspx|nid_|_ka|li_at|ct0|cf_clear|remember|bduss|z_c0"
     r"|roblosec|wordpress_log|\bxs=|datr|c_user|authtoken"
 )
-_HEADER = re.compile(
+_HEADER = lazy(
     r"(?i)(?P<name>(?:proxy-)?authorization|x-(?:api|auth|access)[\w-]{0,24}(?:key|token"
     r"|secret)?|private-token|job-token|x-[\w-]{2,30}-(?:token|key|secret|signature)"
     r"|api-key|apikey|x-jfrog-art-api)"
@@ -107,9 +108,9 @@ _HEADER = re.compile(
     r"|negotiate|digest|apikey(?:-v1)?|bot|splunk|sso-key|genie\w*|kakaoak"
     r"|aws4[\w-]*)[ ]{1,3})?[\"'`]?(?P<secret>[0-9A-Za-z._~+/=%:|@!-]{8,4096})"
 )
-_HEADER_HINT = re.compile(r"authorization|x-|private-token|job-token|api-?key|bearer")
-_DIGITS = re.compile(r"[0-9]")
-_BEARER = re.compile(
+_HEADER_HINT = lazy(r"authorization|x-|private-token|job-token|api-?key|bearer")
+_DIGITS = lazy(r"[0-9]")
+_BEARER = lazy(
     r"(?i)(?<![\w-])(?:bearer|oauth2-bearer)[\"']?[ :=]{1,3}[\"'`]?(?P<secret>[0-9A-Za-z._"
     r"~+/=|-]{16,4096})"
 )

@@ -18,6 +18,7 @@ from functools import cache, lru_cache
 from itertools import islice
 from urllib.parse import unquote
 
+from gitmem.detectors.lazy import lazy
 from gitmem.detectors.words import KEY_WORDS, segment
 
 LONGEST = 64 * 1024
@@ -37,17 +38,17 @@ class View:
 
 _BASE64 = re.compile(r"(?<![\w+/=])[A-Za-z0-9+/_-]{16,}(?:\r?\n[A-Za-z0-9+/_-]{4,})*={0,2}")
 _BASE32 = re.compile(r"(?<![\w])[A-Z2-7]{24,}={0,6}")
-_HEX = re.compile(r"(?<![0-9A-Za-z])(?:0x)?(?:[0-9a-fA-F]{2}[ :,-]?(?:\\x|0x|%)?){10,}")
-_ESCAPED = re.compile(
+_HEX = lazy(r"(?<![0-9A-Za-z])(?:0x)?(?:[0-9a-fA-F]{2}[ :,-]?(?:\\x|0x|%)?){10,}")
+_ESCAPED = lazy(
     r"(?:\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|u\{[0-9a-fA-F]{2,6}\}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})[ ]?){4,}"
 )
-_PERCENT = re.compile(r"%[0-9A-Fa-f]{2}(?:[^\s\"'<>()%]{0,40}%[0-9A-Fa-f]{2}){2,8000}[^\s\"'<>()%]{0,40}")
-_PRINTABLE = re.compile(r"(?:=[0-9A-F]{2}[^\s=]{0,20}){4,}")
-_ENTITY = re.compile(r"(?:&(?:#\d{2,7}|#[xX][0-9a-fA-F]{2,6}|[a-zA-Z]{2,10});[^&\n]{0,20}){4,}")
-_BINARY = re.compile(r"(?<![01])(?:[01]{8}[ ,]?){5,}")
-_DECIMAL = re.compile(r"(?<![\d.])(?:\d{2,3}[ ,;]{1,2}){9,}\d{2,3}(?![\d.])")
-_MORSE = re.compile(r"(?<![.\-\w])(?:[.\-·–]{1,6}(?: ?/ ?| {1,3})){7,}[.\-·–]{1,6}")
-_REGIONAL = re.compile("(?:[\U0001f1e6-\U0001f1ff][\u200b\ufe0f ]?){6,}")
+_PERCENT = lazy(r"%[0-9A-Fa-f]{2}(?:[^\s\"'<>()%]{0,40}%[0-9A-Fa-f]{2}){2,8000}[^\s\"'<>()%]{0,40}")
+_PRINTABLE = lazy(r"(?:=[0-9A-F]{2}[^\s=]{0,20}){4,}")
+_ENTITY = lazy(r"(?:&(?:#\d{2,7}|#[xX][0-9a-fA-F]{2,6}|[a-zA-Z]{2,10});[^&\n]{0,20}){4,}")
+_BINARY = lazy(r"(?<![01])(?:[01]{8}[ ,]?){5,}")
+_DECIMAL = lazy(r"(?<![\d.])(?:\d{2,3}[ ,;]{1,2}){9,}\d{2,3}(?![\d.])")
+_MORSE = lazy(r"(?<![.\-\w])(?:[.\-·–]{1,6}(?: ?/ ?| {1,3})){7,}[.\-·–]{1,6}")
+_REGIONAL = lazy("(?:[\U0001f1e6-\U0001f1ff][\u200b\ufe0f ]?){6,}")
 _MORSE_CODE = dict(
     zip(
         [
@@ -170,12 +171,12 @@ _DECODERS: tuple[tuple[str, str, re.Pattern[str], Callable[[str], str]], ...] = 
 )
 
 
-_TAIL = re.compile(r"[^\s\"'<>()%]{0,40}\Z")
+_TAIL = lazy(r"[^\s\"'<>()%]{0,40}\Z")
 
 
 # Stretches of the letters that numbers in any base, or dots and dashes, are written with: without one, none of them.
-_DIGITS = re.compile(r"[0-9a-fA-Fx%\\ ,;:]{20}")
-_DASHES = re.compile(r"[.\-·–/ ]{15}")
+_DIGITS = lazy(r"[0-9a-fA-Fx%\\ ,;:]{20}")
+_DASHES = lazy(r"[.\-·–/ ]{15}")
 _HINTS = {"hexadecimal": _DIGITS, "binary digits": _DIGITS, "character codes": _DIGITS, "Morse code": _DASHES}
 
 
@@ -230,24 +231,24 @@ _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _REVERSED = frozenset(word[::-1] for word in _LONG_KEYS) - frozenset(_LONG_KEYS)
 _ATBASH_TABLE = str.maketrans("abcdefghijklmnopqrstuvwxyz", "zyxwvutsrqponmlkjihgfedcba")
 _ATBASH = frozenset(word.translate(_ATBASH_TABLE) for word in _LONG_KEYS)
-_REVERSED_CJK = re.compile("시무|령명|시지|트프롬프|템스시|행실|제삭|略忽|令指|视无|視無|示指|除削|行実|行执|词示提")
+_REVERSED_CJK = lazy("시무|령명|시지|트프롬프|템스시|행실|제삭|略忽|令指|视无|視無|示指|除削|行実|行执|词示提")
 _FLIPPED = {ord(k): v for k, v in zip("ɐqɔpǝɟƃɓɥᴉıɾʞlɯuodbɹsʇnʌʍxʎz", "abcdefgghiijklmnopqrstuvwxyz", strict=True)}
-_FLIPPED_HINT = re.compile("[ɐɔǝɟƃɥᴉɾʞɯɹʇʌʍʎ]")
-_WORD = re.compile("[a-z]{5,24}")
-_GLUED = re.compile(r"[a-z]{20,200}")
-_CHAINED = re.compile(r"(?<![a-z])[a-z]{1,16}(?:[-_.+~|/:;,]{1,2}[a-z]{1,16}){3,40}")
-_CELLS = re.compile(r"\|[^|\n]{1,60}\|[^|\n]{1,60}\|[^|\n]{1,60}\|")
+_FLIPPED_HINT = lazy("[ɐɔǝɟƃɥᴉɾʞɯɹʇʌʍʎ]")
+_WORD = lazy("[a-z]{5,24}")
+_GLUED = lazy(r"[a-z]{20,200}")
+_CHAINED = lazy(r"(?<![a-z])[a-z]{1,16}(?:[-_.+~|/:;,]{1,2}[a-z]{1,16}){3,40}")
+_CELLS = lazy(r"\|[^|\n]{1,60}\|[^|\n]{1,60}\|[^|\n]{1,60}\|")
 # What may stand inside a word to split it: between any letters markup and emoji, between Latin ones also signs.
-_INSIDE_HINT = re.compile(
+_INSIDE_HINT = lazy(
     "[^\\W\\d_](?=[*~\\\\<^|·`\U0001f300-\U0001faff\u2600-\u27bf])[^\\s\\w]{1,90}[^\\W\\d_]|[a-z]__[a-z]|[가-힣]\\.[가-힣]"
     "|[a-z]<[^<>\n]{1,60}>[a-z]|[a-z][\"'] ?\\+ ?[\"'][a-z]"
 )
-_INSIDE = re.compile(
+_INSIDE = lazy(
     r"(?<=[^\W\d_])(?:\*{1,3}|_{2}|~~|\\|<!--[^>\n]{0,80}-->|</?[a-zA-Z][^<>\n]{0,60}>|[\"'] ?\+ ?[\"']"
     r"|[\U0001f300-\U0001faff\u2600-\u27bf]|(?<=[가-힣])[.·^~](?=[가-힣])|(?<=[a-z])(?:[.^|·]|`|\{\}|\[\]|\(\))(?=[a-z]))"
     r"(?=[^\W\d_])"
 )
-_KEYBOARD_HINT = re.compile("antlgk|audfud|wltl|tltmxpa|vmfhavmxm|qlalfqjsgh|rbclr|tkrwp|tlfgod|ghkrdls")
+_KEYBOARD_HINT = lazy("antlgk|audfud|wltl|tltmxpa|vmfhavmxm|qlalfqjsgh|rbclr|tkrwp|tlfgod|ghkrdls")
 _KEYS = dict(
     zip(
         "rRseEfaqQtTdwWczxvgkoiOjpuPhynbml",
@@ -310,7 +311,7 @@ def _acrostic(folded: str) -> Iterator[View]:
             yield View("first letters of lines", 0, len(folded), spelled)
 
 
-_FIRST_LETTER = re.compile(r"^[ \t>*#0-9.)-]*([^\W\d_])", re.M)
+_FIRST_LETTER = lazy(r"^[ \t>*#0-9.)-]*([^\W\d_])", re.M)
 
 
 def _by_words(known: Callable[[], frozenset[str]], least: int) -> Callable[[str], Iterator[int]]:

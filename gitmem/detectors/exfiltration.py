@@ -8,34 +8,35 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
+from gitmem.detectors.lazy import lazy
 from gitmem.detectors.text import Examples, Match, Severity, Text
 
-_IMAGE = re.compile(
+_IMAGE = lazy(
     r"!\[[^\]\n]{0,300}\]\(\s{0,3}<?((?:https?:)?//[^\s\n\"<]{4,2000})|<img\b[^<>]{0,400}?\bsrc\s{0,3}=\s{0,3}[\"']?((?:https?:)?//[^\s\"'<>]{4,2000})",
     re.I,
 )
-_REFERENCE_IMAGE = re.compile(r"^ {0,3}\[[^\]\n]{1,100}\]:[ \t]*<?((?:https?:)?//[^\s<>]{4,2000})", re.M | re.I)
-_ADDRESS = re.compile(r"\bhttps?://[^\s\"'`]{6,2000}", re.I)
-_HOLE = re.compile(
+_REFERENCE_IMAGE = lazy(r"^ {0,3}\[[^\]\n]{1,100}\]:[ \t]*<?((?:https?:)?//[^\s<>]{4,2000})", re.M | re.I)
+_ADDRESS = lazy(r"\bhttps?://[^\s\"'`]{6,2000}", re.I)
+_HOLE = lazy(
     r"\{\{?[^{}\n]{0,60}\}?\}|\$\{?\w{1,40}\}?|<[\w .:-]{2,60}>|\[[\w .:-]{3,60}\]|%7b[^%\n]{0,60}%7d|%s\b|__\w{2,30}__",
     re.I,
 )
-_DATA = re.compile(
+_DATA = lazy(
     r"conversation|history|chat|memor(?:y|ies)|secret|passw|token|api.?key|credential|\benv\b|environ|prompt|context|system|private|"
     r"user.?data|personal|session|cookie|base64|encoded|\bdata\b|content|summary|대화|비밀|토큰|내용|기억|키\b|会話|秘密|内容|记忆|对话|密钥|密码",
     re.I,
 )  # fmt: skip
-_GRAVE = re.compile(
+_GRAVE = lazy(
     r"conversation|chat.?history|memor(?:y|ies)|secret|passw|api.?key|credential|environ|system.?prompt|private|user.?data|"
     r"대화|비밀|토큰|기억|会話|秘密|记忆|对话|密钥|密码|base64",
     re.I,
 )  # fmt: skip
-_PAYLOAD = re.compile(
+_PAYLOAD = lazy(
     r"[?&][\w.-]{1,30}=(?:SECRET|DATA|TOKEN|API_?KEY|PASSWORD|CONTENT|HISTORY|PROMPT|B64|BASE64|INSERT\w*|YOUR_\w+|XXX+)\b"
 )
-_LONG_VALUE = re.compile(r"[?&][\w.-]{1,30}=(?:[A-Za-z0-9+_-]{80,}|(?:%[0-9A-F]{2}|[\w.+-]){160,})", re.I)
-_EMPTY_VALUE = re.compile(r"[?&](?:q|d|data|k|key|s|c|m|msg|text|leak|x|info|p|payload|content|t|token)=$", re.I)
-_BADGE = re.compile(
+_LONG_VALUE = lazy(r"[?&][\w.-]{1,30}=(?:[A-Za-z0-9+_-]{80,}|(?:%[0-9A-F]{2}|[\w.+-]){160,})", re.I)
+_EMPTY_VALUE = lazy(r"[?&](?:q|d|data|k|key|s|c|m|msg|text|leak|x|info|p|payload|content|t|token)=$", re.I)
+_BADGE = lazy(
     r"^(?:https?:)?//(?:[\w-]+\.)?(?:shields\.io|badgen\.net|badge\.fury\.io|codecov\.io|coveralls\.io|img\.shields\.io|"
     r"github\.com/[^?]{1,200}/(?:badge\.svg|workflows/)|circleci\.com|travis-ci\.|app\.netlify\.com|readthedocs\.|api\.star-history\.com|"
     r"sonarcloud\.io|snyk\.io|badges\.)",

@@ -14,27 +14,28 @@ from bisect import bisect_right
 from collections.abc import Callable
 from functools import cache
 
+from gitmem.detectors.lazy import lazy
 from gitmem.detectors.words import segment
 
 # Characters that stand for themselves: most notes have no other, and cost one scan of this class.
-_ODD = re.compile("[^\t\n -~가-힣ぁ-ゖァ-ヺー一-鿿、-〃〈-】〔-〕、。–—…•·→←↔⇒✓✔✅❌×±°§≥≤≠’‘“”🌀-🩿]")
+_ODD = lazy("[^\t\n -~가-힣ぁ-ゖァ-ヺー一-鿿、-〃〈-】〔-〕、。–—…•·→←↔⇒✓✔✅❌×±°§≥≤≠’‘“”🌀-🩿]")
 _ZERO_WIDTH = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 _CSI = "\x1b\\[[0-9;:?]{0,32}[@-~]|\x1b[@-Z\\\\^_]"
-_DROP = re.compile(f"(?:{_CSI})|[{_ZERO_WIDTH}\u0300-\u036f\u0489\u1ab0-\u1aff\u20d0-\u20ff]+")
-_JAMO = re.compile("[\u1100-\u11ff\u3131-\u3163\ua960-\ua97c\ud7b0-\ud7fb]{2,4096}")
-_MIXED = re.compile(
+_DROP = lazy(f"(?:{_CSI})|[{_ZERO_WIDTH}\u0300-\u036f\u0489\u1ab0-\u1aff\u20d0-\u20ff]+")
+_JAMO = lazy("[\u1100-\u11ff\u3131-\u3163\ua960-\ua97c\ud7b0-\ud7fb]{2,4096}")
+_MIXED = lazy(
     "[A-Za-z]{0,64}[ɑɡɩɾʐꜱ\u0370-\u03ff\u0400-\u052f\u0531-\u0587\u13a0-\u13ff\u2c80-\u2cff]"
     "[A-Za-zɑɡɩɾʐꜱ\u0370-\u03ff\u0400-\u052f\u0531-\u0587\u13a0-\u13ff\u2c80-\u2cff]{0,64}"
 )
-_SCRIPTS_MEET = re.compile("[A-Za-z][\u0370-\u052f\u0531-\u0587]|[\u0370-\u052f\u0531-\u0587][A-Za-z]")
-_FOREIGN = re.compile("[ɑɡɩɾʐꜱ\u0370-\u03ff\u0400-\u052f\u0531-\u0587\u13a0-\u13ff\u2c80-\u2cff]")
-_SPACED_HINT = re.compile("[\\s\"'(\\[>*_`:][^\\W\\d_](?:[ \t._*|/,+~·-]{1,3}[^\\W\\d_](?![^\\W\\d_])){3}")
-_SPACED = re.compile("(?<![^\\s\"'(\\[>*_`:])[^\\W\\d_](?:[ \t._*|/,+~·-]{1,3}[^\\W\\d_](?![^\\W\\d_])){3,400}")
-_LATIN_LETTER = re.compile("[A-Za-z]")
-_MULTI = re.compile("[\u2474-\u24b5\u3200-\u33ff\ufb00-\ufb06\u01c4-\u01cc\u01f1-\u01f3\u2025\u203c\u2047-\u2049]")
+_SCRIPTS_MEET = lazy("[A-Za-z][\u0370-\u052f\u0531-\u0587]|[\u0370-\u052f\u0531-\u0587][A-Za-z]")
+_FOREIGN = lazy("[ɑɡɩɾʐꜱ\u0370-\u03ff\u0400-\u052f\u0531-\u0587\u13a0-\u13ff\u2c80-\u2cff]")
+_SPACED_HINT = lazy("[\\s\"'(\\[>*_`:][^\\W\\d_](?:[ \t._*|/,+~·-]{1,3}[^\\W\\d_](?![^\\W\\d_])){3}")
+_SPACED = lazy("(?<![^\\s\"'(\\[>*_`:])[^\\W\\d_](?:[ \t._*|/,+~·-]{1,3}[^\\W\\d_](?![^\\W\\d_])){3,400}")
+_LATIN_LETTER = lazy("[A-Za-z]")
+_MULTI = lazy("[\u2474-\u24b5\u3200-\u33ff\ufb00-\ufb06\u01c4-\u01cc\u01f1-\u01f3\u2025\u203c\u2047-\u2049]")
 
 # Letters of other scripts that look like a Latin one. From the confusables of UTS 39, lower and upper case
 # that matter in running text; the rest is covered by NFKC.

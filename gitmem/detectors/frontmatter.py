@@ -9,18 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gitmem.detectors.lazy import lazy
 from gitmem.detectors.text import Examples, Match, Text
 from gitmem.types import Severity
 
 LARGEST = 1 << 16  # characters of front matter
 ALIASES = 8  # anchors and aliases together: notes need none
 DEPTH = 12  # of nested brackets
-FENCE = re.compile(r"^\ufeff?---[ \t]*\r?\n")
-CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
-ALIAS = re.compile(r"(?:^|(?<=[\s\[{,:-]))[&*][A-Za-z0-9_][\w.-]*(?=[\s,\]}]|$)", re.MULTILINE)
-TAG = re.compile(r"(?:^|(?<=[\s\[{,:-]))(?:!!?[A-Za-z][\w./:-]*|!<[^>\n]{1,200}>)", re.MULTILINE)
+FENCE = lazy(r"^\ufeff?---[ \t]*\r?\n")
+CLOSE = lazy(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
+ALIAS = lazy(r"(?:^|(?<=[\s\[{,:-]))[&*][A-Za-z0-9_][\w.-]*(?=[\s,\]}]|$)", re.MULTILINE)
+TAG = lazy(r"(?:^|(?<=[\s\[{,:-]))(?:!!?[A-Za-z][\w./:-]*|!<[^>\n]{1,200}>)", re.MULTILINE)
 PLAIN_TAGS = frozenset(["!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!seq", "!!map"])
-KEY = re.compile(
+KEY = lazy(
     r"^(\"[^\"\n]{1,200}\"|'[^'\n]{1,200}'|[^\s#\-\[\]{}&*!|>'\"%@`,?:][^:\n]{0,199}?)[ \t]*:(?=\s|$)", re.MULTILINE
 )
 

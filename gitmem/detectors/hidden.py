@@ -12,33 +12,34 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from gitmem.detectors.injection import explain, judge
+from gitmem.detectors.lazy import lazy
 from gitmem.detectors.text import Examples, Match, Scope, Severity, Text
 
-_MEM = re.compile(r"\s*mem(?=\s)")
-_VALUE = re.compile(r"[\w.-]{1,40}=(\S{1,2000})")
-_DEFINITION = re.compile(
+_MEM = lazy(r"\s*mem(?=\s)")
+_VALUE = lazy(r"[\w.-]{1,40}=(\S{1,2000})")
+_DEFINITION = lazy(
     r"^ {0,3}\[[^\]\n]{0,100}\]:[ \t]*(?:<[^>\n]{0,400}>|\S{1,800})[ \t]+(\"[^\"\n]{1,2000}\"|'[^'\n]{1,2000}'|\([^)\n]{1,2000}\))",
     re.M,
 )
-_COMMENT_DEFINITION = re.compile(
+_COMMENT_DEFINITION = lazy(
     r"^ {0,3}\[(?://|comment|_|#|note|hidden)[^\]\n]{0,60}\]:[ \t]*(?:#|<>|/|\S{1,40})[ \t]*(\S[^\n]{0,2000})",
     re.M | re.I,
 )
-_INVISIBLE = re.compile(  # the tag alone; where its element ends is looked for afterwards
+_INVISIBLE = lazy(  # the tag alone; where its element ends is looked for afterwards
     r"<(\w{1,12})\b[^<>]{0,400}?(?:display\s{0,3}:\s{0,3}none|visibility\s{0,3}:\s{0,3}(?:hidden|collapse)|font-size\s{0,3}:\s{0,3}0*\.?0*[0-2]?(?:px|pt|em|rem|%)?\s{0,3}[;\"']"
     r"|opacity\s{0,3}:\s{0,3}0(?:\.0\d*)?\s{0,3}[;\"']|color\s{0,3}:\s{0,3}(?:white|transparent|#fff(?:fff)?|rgba?\([^)]{0,30}\))|(?:left|top|text-indent)\s{0,3}:\s{0,3}-\d{3,5}"
     r"|(?:max-)?(?:height|width)\s{0,3}[:=]\s{0,3}[\"']?0(?:px|%)?\s{0,3}[;\"']|\bhidden\b|aria-hidden|size\s{0,3}=\s{0,3}[\"']?0|clip-path)[^<>]{0,400}>",
     re.I,
 )
-_QUIET_ELEMENT = re.compile(r"<(template|script|style|noscript|title|textarea|desc|metadata|svg)\b[^<>]{0,400}>", re.I)
-_ATTRIBUTE = re.compile(
+_QUIET_ELEMENT = lazy(r"<(template|script|style|noscript|title|textarea|desc|metadata|svg)\b[^<>]{0,400}>", re.I)
+_ATTRIBUTE = lazy(
     r"<[a-z!/][^<>]{0,800}?\b(?:title|alt|content|value|label|placeholder|summary|aria-[a-z]{3,20}|data-[\w-]{1,40})\s{0,3}=\s{0,3}(\"[^\"]{12,2000}\"|'[^']{12,2000}')",
     re.I,
 )
-_LINK_TITLE = re.compile(r"\]\([^()\s]{0,800}[ \t]+(\"[^\"\n]{2,2000}\"|'[^'\n]{2,2000}'|\([^()\n]{2,2000}\))[ \t]*\)")
-_ALT = re.compile(r"!\[([^\[\]\n]{8,2000})\](?=[(\[])")
-_MATH = re.compile(r"\\(?:phantom|vphantom|hphantom|color\{white\}|textcolor\{white\})\{([^{}\n]{4,2000})\}")
-_FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.{0,20000}?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.S)
+_LINK_TITLE = lazy(r"\]\([^()\s]{0,800}[ \t]+(\"[^\"\n]{2,2000}\"|'[^'\n]{2,2000}'|\([^()\n]{2,2000}\))[ \t]*\)")
+_ALT = lazy(r"!\[([^\[\]\n]{8,2000})\](?=[(\[])")
+_MATH = lazy(r"\\(?:phantom|vphantom|hphantom|color\{white\}|textcolor\{white\})\{([^{}\n]{4,2000})\}")
+_FRONT_MATTER = lazy(r"\A\ufeff?---[ \t]*\r?\n(.{0,20000}?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.S)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gitmem.detectors import weights
+from gitmem.detectors.lazy import lazy
 from gitmem.detectors.lexicon import Concept as C
 from gitmem.detectors.structure import (
     Reading,
@@ -146,7 +147,7 @@ def detect(text: Text) -> Iterator[Match]:
         yield Match(rule_of(verdict), severity, start, end, message)
 
 
-_MARKER = re.compile(
+_MARKER = lazy(
     r"(?=<(?!<<)|[\[\n#*=-]|^)(?:<\|(?:im_start|im_end|im_sep|system|user|assistant|endoftext|end_of_turn|eot_id|start_header_id|end_header_id|"
     r"begin_of_text|channel|message|start|end|return|call|endofprompt)\|>"
     r"|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|\[/?(?:SYSTEM|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS?|TOOL_RESULTS?)\]"
@@ -160,14 +161,12 @@ _MARKER = re.compile(
     re.I,
 )  # fmt: skip
 # Tokens no person writes in prose; the others are ordinary tags or labels until a command follows.
-_HARD_MARKER = re.compile(
+_HARD_MARKER = lazy(
     r"<\||\[/?inst\]|<</?sys|_of_turn>|</(?:memory|memories|system|context|documents?|instructions?|user_?query|prompt)",
     re.I,
 )
-_CODE = re.compile(
-    r"`[^`\n]{1,300}`|\"[^\"\n]{1,200}\"|「[^」\n]{1,200}」|“[^”\n]{1,200}”|(?<!\w)'[^'\n]{1,200}'(?![a-z])"
-)
-_TALK = re.compile(
+_CODE = lazy(r"`[^`\n]{1,300}`|\"[^\"\n]{1,200}\"|「[^」\n]{1,200}」|“[^”\n]{1,200}”|(?<!\w)'[^'\n]{1,200}'(?![a-z])")
+_TALK = lazy(
     r"\b(?:tests?|detect\w*|escap\w+|strip\w*|templates?|tokens?|parser?|parsing|formats?|blocks?|rejects?|examples?|attack\w*|uses?|quot\w+|special|"
     r"tokeni[sz]er|models?|decision|discussion|sdk|schema|docs?|renders?|wrap\w*|tags?)\b|테스트|탐지|토큰|형식|예시|공격|차단|이스케이프|템플릿|제거|태그|"
     r"テスト|検出|トークン|形式|例|攻撃|タグ|测试|检测|标记|格式|示例|攻击|转义|标签",

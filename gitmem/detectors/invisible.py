@@ -5,25 +5,23 @@ emoji sequences, flags, Persian and Indic joiners, Arabic and Hebrew marks, a by
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from gitmem.detectors.lazy import lazy
 from gitmem.detectors.text import Examples, Match, Severity, Text
 
-_TAGS = re.compile("[\U000e0000-\U000e007f]+")
-_FLAG = re.compile("\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{3,6}\U000e007f")
-_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")
-_OVERRIDES = re.compile("[\u202d\u202e]")
-_EMBEDDINGS = re.compile("[\u202a\u202b\u2066\u2067\u2068]")
-_CLOSERS = re.compile("[\u202c\u2069]")
-_ZERO = re.compile(
-    "[\u200b\u200c\u200d\u2060-\u2064\u206a-\u206f\ufeff\u180e\u00ad\u034f\u115f\u1160\u17b4\u17b5\uffa0]+"
-)
-_RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
+_TAGS = lazy("[\U000e0000-\U000e007f]+")
+_FLAG = lazy("\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{3,6}\U000e007f")
+_SELECTORS = lazy("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")
+_OVERRIDES = lazy("[\u202d\u202e]")
+_EMBEDDINGS = lazy("[\u202a\u202b\u2066\u2067\u2068]")
+_CLOSERS = lazy("[\u202c\u2069]")
+_ZERO = lazy("[\u200b\u200c\u200d\u2060-\u2064\u206a-\u206f\ufeff\u180e\u00ad\u034f\u115f\u1160\u17b4\u17b5\uffa0]+")
+_RTL = lazy("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 # Scripts in which joiners are letters' business: Arabic and its kin, the Indic scripts, Mongolian, Khmer, Myanmar.
-_JOINING = re.compile("[\u0600-\u08ff\u0900-\u0dff\u0e00-\u0fff\u1000-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefe]")
-_EMOJI = re.compile("[\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff\U000e0020-\U000e007f]")
-_LETTER = re.compile("[^\\W\\d_]")
+_JOINING = lazy("[\u0600-\u08ff\u0900-\u0dff\u0e00-\u0fff\u1000-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefe]")
+_EMOJI = lazy("[\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff\U000e0020-\U000e007f]")
+_LETTER = lazy("[^\\W\\d_]")
 _MOST = 50
 
 

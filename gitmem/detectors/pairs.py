@@ -10,30 +10,31 @@ import re
 from collections.abc import Iterator
 
 from gitmem.detectors.chosen import WORD, classes, end_of, looks_chosen
+from gitmem.detectors.lazy import lazy
 from gitmem.detectors.placeholders import is_code, is_placeholder, is_words
 
-_URL = re.compile(
+_URL = lazy(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{1,24})://(?P<user>[^\s:/@\"'`<>"
     r"|]{0,64}):(?P<value>[^\s\"'`<>|/]{1,128}?(?:@[^\s\"'`<>"
     r"|/@]{1,60}?)??)@(?=[A-Za-z0-9\[$%{(<*.-])(?![^\s\"'`<>|/]{0,80}@)"
 )
-_PAIR = re.compile(r"/ ?(?P<value>[!-~]{6,40})")
-_BEFORE_PAIR = re.compile(r"(?<![\w/.@:-])(?P<user>[A-Za-z][A-Za-z0-9_.@-]{1,30}) ?$")
-_LINK = re.compile(r"[\w./-]+\.md(?:#L\d+(?:-L\d+)?)?[,.;)]?")  # `memory/2026-02-05.md#L12`, as our commits name lines
-_AT_HOST = re.compile(r"@[A-Za-z0-9-]{1,40}(?:\.[A-Za-z0-9-]{1,40}){1,5}(?::\d{2,5})?$")
-_COLON_PAIR = re.compile(r":(?P<value>[!-~]{6,40})")
-_BEFORE_COLON = re.compile(r"(?<![0-9A-Za-z_/.@:-])[A-Za-z][A-Za-z0-9-]{1,20}$")
-_IP_PAIR = re.compile(
+_PAIR = lazy(r"/ ?(?P<value>[!-~]{6,40})")
+_BEFORE_PAIR = lazy(r"(?<![\w/.@:-])(?P<user>[A-Za-z][A-Za-z0-9_.@-]{1,30}) ?$")
+_LINK = lazy(r"[\w./-]+\.md(?:#L\d+(?:-L\d+)?)?[,.;)]?")  # `memory/2026-02-05.md#L12`, as our commits name lines
+_AT_HOST = lazy(r"@[A-Za-z0-9-]{1,40}(?:\.[A-Za-z0-9-]{1,40}){1,5}(?::\d{2,5})?$")
+_COLON_PAIR = lazy(r":(?P<value>[!-~]{6,40})")
+_BEFORE_COLON = lazy(r"(?<![0-9A-Za-z_/.@:-])[A-Za-z][A-Za-z0-9-]{1,20}$")
+_IP_PAIR = lazy(
     r"\d{1,3}(?:\.\d{1,3}){3}\)?[^\n]{0,24}?[( ,:](?P<user>[A-Za-z][\w.-]{1,20})/(?P<value"
     r">[!-~]{6,40})"
 )
-_SHAPED = re.compile(r"[!@#$%^&*?~]")
-_ANY_DIGIT = re.compile(r"[0-9]")
-_USER_CELL = re.compile(r"^`?[A-Za-z][A-Za-z0-9_.@-]{1,40}`?$")
-_IP_TRIPLE = re.compile(
+_SHAPED = lazy(r"[!@#$%^&*?~]")
+_ANY_DIGIT = lazy(r"[0-9]")
+_USER_CELL = lazy(r"^`?[A-Za-z][A-Za-z0-9_.@-]{1,40}`?$")
+_IP_TRIPLE = lazy(
     r"\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?[ ,/|(]{1,3}(?P<user>[A-Za-z][\w.-]{1,20})[ ,/|]{1,3}(?P<value>[!-~]{6,40})"
 )
-_COMMAND = re.compile(
+_COMMAND = lazy(
     r"(?:psexec\b[^\n]{0,120}?\s-p\s{1,3}|\benable (?:password|secret) (?:\d )?|snmp-server community "
     r"|(?<=\s)-(?:password|passwd|pwd|db-?pass|pass)\s{1,3}|--[a-z-]{0,16}pass(?:word|wd|phrase)?[ =]{1,2}"
     r"|username \S{1,30} (?:privilege \d{1,2} )?(?:password|secret) \d |sshpass\s{1,3}-p\s{0,2}|ConvertTo-SecureString\s{1,3}(?:-String\s{1,3})?(?=[\"'])|mysql(?:dump|admin)?\b[^\n|]{0,60}?\s-p(?=\S)|(?:curl"
@@ -51,22 +52,22 @@ _COMMAND = re.compile(
     r"(?P<quote>[\"'`]?)(?P<value>[!-~]{3,128})",
     re.IGNORECASE,
 )
-_COMMAND_HINT = re.compile(
+_COMMAND_HINT = lazy(
     r"sshpass|securestring|psexec|enable (?:pass|secr)|snmp-server|-(?:[a-z]{1,16}-)?pass|-pwd|username |mysql|curl|wget|docker|redis-cli|--passw|--passphrase|-password"
     r"|identified|networkcredential|net user|ldap|chpasswd|zip |login "
 )
-_PORT = re.compile(r":(?:[0-9]{2,5}|\*):")
-_PGPASS = re.compile(
+_PORT = lazy(r":(?:[0-9]{2,5}|\*):")
+_PGPASS = lazy(
     r"(?<![\w/])[\w.*-]{1,60}:(?:\d{2,5}"
     r"|\*):[\w*-]{1,60}:[\w.*-]{1,60}:(?P<value>[!-~]{4,60})"
 )
-_USERS = re.compile(
+_USERS = lazy(
     r"^`?(?:admin\w*|administrator|root|user\d*|app|master|deploy\w*|test\w*|dev|ops"
     r"|guest|sa|postgres|mysql|oracle|ubuntu|ec2-user|operator|manager|service|svc\w*"
     r"|readonly|ro|rw|jenkins|gitlab|backup)`?$",
     re.IGNORECASE,
 )
-_LOGIN = re.compile(
+_LOGIN = lazy(
     r"wi-?fi|ssid|vpn|log[ -]?in|sign[ -]?in|credential|account|\bid\s?/|/\s?pw|jenkins"
     r"|grafana|계정|로그인|접속|아이디|ログイン|アカウント|接続|登录|登入|账号|帳號|账户"
 )

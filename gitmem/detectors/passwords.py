@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from gitmem.detectors import pairs
 from gitmem.detectors.candidates import candidates, disguised
 from gitmem.detectors.chosen import CLOSE, LONGEST, WORD, end_of, is_chosen, looks_chosen
+from gitmem.detectors.lazy import lazy
 from gitmem.detectors.text import Match, Text
 from gitmem.types import Severity
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 MASK = "[password]"
 
-_NAME_REST = re.compile(r"[A-Za-z0-9_.$]{0,32}(?:-[A-Za-z]{1,12}(?=[\s\"'`=:)\],.-]|$)){0,2}")
+_NAME_REST = lazy(r"[A-Za-z0-9_.$]{0,32}(?:-[A-Za-z]{1,12}(?=[\s\"'`=:)\],.-]|$)){0,2}")
 # What may stand between the word and the value. A strong join is one of these:
 _STRONG_OP = (
     r"[ \t]{0,20}(?:(?:::?:?|[?+.!|=]{0,3})=[=>~]{0,2}|=>|->|→|:|：|＝|[ \t](?:is|was"
@@ -31,7 +32,7 @@ _STRONG_OP = (
     r"|[ \t]{0,2}(?:문구)?(?:은|는|이|가|을|를|로|도|は|が|を|に|も|是|为|為|改为|改成|变更为|设为|设置为|になりました)"
     r"(?:[ \t]{0,2}(?:지금|현재|새로|그냥|今|现在|現在)?)(?=[ \t「『“\"'`(!-~])"
 )
-_JOIN = re.compile(
+_JOIN = lazy(
     r"(?P<mark>[\"'`*\])]{0,4}(?:[ \t]{1,2}value(?==))?)(?P<aside>[ \t]{0,3}(?:\([^()\n"
     r"]{1,24}\)|（[^（）\n]{1,24}）))?"
     rf"(?P<op>(?:[ \t]{{1,2}}(?:for|of|to|on|in|at|used)\b[^\n:=\"'`]{{1,40}}?"
@@ -45,21 +46,19 @@ _JOIN = re.compile(
     r"(?P<value>[!-~]{1,128})"
 )
 # The other way round: `... is the new root password`, `... 가 새 비밀번호`, `... を新しいパスワード`.
-_BEFORE = re.compile(
+_BEFORE = lazy(
     r"(?P<value>[!-~]{6,40})(?:[ \t](?:is|was|as|for|=)(?:[ \t][A-Za-z]{1,10}){1,4}[ \t]"
     r"|[ \t]?(?:이|가|은|는|을|를|が|は|を|是|为)[ \t]?[^\x00-\x7f\n]{0,10}[ \t]?(?:[A-Za-z]{2,10}[ \t])?)$"
 )
-_NO_SECRET_NAME = re.compile(
+_NO_SECRET_NAME = lazy(
     r"hash|hashed|_id$|length|(?<![a-z])m(?:in|ax)(?![a-z])|policy|reset|field|input|type|rule|hint|confirm"
     r"|strength|expir|file|path|url|manager|prompt|placeholder|label|validat|encoder|less|property|param|attr"
     r"|column|header|error|message|msg|regex|pattern|changed|enabled|required|visib"
     r"|toggle|strategy|format|count$|name$|at$",
     re.IGNORECASE,
 )
-_PHRASE = re.compile(r"passphrase|암호|패스프레이즈|パスフレーズ|口令")
-_PAIRED = re.compile(
-    r"(?:id|user(?:name)?|login|account|아이디|계정|ユーザー?名?|账号|帐号|用户名?)[ \t]?[/&,·][ \t]?$"
-)
+_PHRASE = lazy(r"passphrase|암호|패스프레이즈|パスフレーズ|口令")
+_PAIRED = lazy(r"(?:id|user(?:name)?|login|account|아이디|계정|ユーザー?名?|账号|帐号|用户名?)[ \t]?[/&,·][ \t]?$")
 _SHORT_WORDS = frozenset(["pass", "pw", "pin"])
 
 

@@ -13,25 +13,26 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gitmem.detectors import checks
+from gitmem.detectors.lazy import lazy
 from gitmem.detectors.text import Match, Scope, Text
 from gitmem.types import Severity
 
 if TYPE_CHECKING:
     from gitmem.detectors.text import Examples
 
-_EMAIL = re.compile(
+_EMAIL = lazy(
     r"(?<![0-9A-Za-z_.+/:-])(?P<user>[A-Za-z0-9](?:[A-Za-z0-9._%+-]{0,62}[A-Za-z0-9_])?)@("
     r"?P<host>[A-Za-z0-9](?:[A-Za-z0-9.-]{0,80})\.(?P<tld>[A-Za-z]{2,12}))(?![A-Za-z0-9@/-"
     r"]|\.\w)"
 )
-_SAFE_HOST = re.compile(
+_SAFE_HOST = lazy(
     r"(?:^|\.)(?:example|test|invalid|localhost|internal|local)(?:\.[a-z]{2,3})?$|(?:^"
     r"|\.)example\.(?:com|org|net|co\.kr|jp|io)$|noreply\.|^(?:github|gitlab"
     r"|bitbucket)\.(?:com|org)$|^(?:domain|company|acme|yourdomain|mail|email|host"
     r"|server)\.(?:com|org|net)$",
     re.IGNORECASE,
 )
-_SAFE_USER = re.compile(
+_SAFE_USER = lazy(
     r"^(?:git|no-?reply|do-?not-?reply|support|info|security|help|admin|contact|hello"
     r"|user(?:name)?|you|me|your[._-]?\w*|name|someone|foo|bar|test|bot|postmaster|root)$",
     re.IGNORECASE,
@@ -67,28 +68,28 @@ _FILE_END = frozenset(
     ]
 )
 
-_PHONE = re.compile(
+_PHONE = lazy(
     r"(?<![0-9A-Za-z_.+-])(?:(?P<kr>(?:\+82[ -]?|0)1[016789][ .-]?\d{3,4}[ .-]?\d{4})"
     r"|(?P<land>\(?0(?:2|[3-6][1-5]|70|50\d)\)?[ -]\d{3,4}-\d{4})"
     r"|(?P<jp>(?:\+81[ -]?|0)[789]0[ -]\d{4}[ -]\d{4})"
     r"|(?P<intl>\+[1-9]\d{0,2}(?:[ .-]?\(?\d{1,4}\)?){2,5}\d)|(?P<us>(?:\([2-9]\d\d\) ?"
     r"|[2-9]\d\d[-.])[2-9]\d\d[-.]\d{4})|(?P<cn>1[3-9]\d{9}))(?![0-9A-Za-z_-]|\.\d)"
 )
-_PHONE_WORD = re.compile(
+_PHONE_WORD = lazy(
     r"phone|tel|call|mobile|cell|contact|fax|sms|전화|휴대|연락|핸드폰|電話|携帯|电话"
     r"|手机|联系",
     re.IGNORECASE,
 )
-_RESIDENT = re.compile(r"(?<![\d-])(?P<a>\d{6})(?P<dash>\s?[-–]\s?|)(?P<b>[1-8]\d{6})(?![\d-])")
-_RESIDENT_WORD = re.compile(r"주민|외국인\s?등록|등록\s?번호|\brrn\b|resident", re.IGNORECASE)
-_BUSINESS = re.compile(r"(?<![\d-])\d{3}(?P<dash>-?)\d{2}(?P=dash)\d{5}(?![\d-])")
-_BUSINESS_WORD = re.compile(r"사업자|business (?:registration )?(?:no|number)|brn", re.IGNORECASE)
-_CARD = re.compile(
+_RESIDENT = lazy(r"(?<![\d-])(?P<a>\d{6})(?P<dash>\s?[-–]\s?|)(?P<b>[1-8]\d{6})(?![\d-])")
+_RESIDENT_WORD = lazy(r"주민|외국인\s?등록|등록\s?번호|\brrn\b|resident", re.IGNORECASE)
+_BUSINESS = lazy(r"(?<![\d-])\d{3}(?P<dash>-?)\d{2}(?P=dash)\d{5}(?![\d-])")
+_BUSINESS_WORD = lazy(r"사업자|business (?:registration )?(?:no|number)|brn", re.IGNORECASE)
+_CARD = lazy(
     r"(?<![0-9A-Za-z_.-])(?:\d{4}(?P<sep>[ -])\d{4}(?P=sep)\d{4}(?P=sep)\d{1,7}"
     r"|3\d{3}(?P<amex>[ -])\d{6}(?P=amex)\d{5}|\d{13,19})(?![0-9A-Za-z_-]|\.\d)"
 )
-_CARD_WORD = re.compile(r"card|visa|master|amex|카드|カード|卡号|信用卡|银行卡", re.IGNORECASE)
-_BRAND = re.compile(
+_CARD_WORD = lazy(r"card|visa|master|amex|카드|カード|卡号|信用卡|银行卡", re.IGNORECASE)
+_BRAND = lazy(
     r"^(?:4\d{12}(?:\d{3}){0,2}|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3(?:0[0-5]"
     r"|[68]\d)\d{11}|6(?:011|5\d\d|4[4-9]\d)\d{12}|35\d{14}|62\d{14,17}|9\d{15})$"
 )
@@ -99,21 +100,21 @@ _TEST_CARDS = frozenset(
         ("3782822", "46310005"), ("6011111", "111111117"), ("4012888", "888881881"), ("5105105", "105105100"),
     )
 )  # fmt: skip
-_IBAN = re.compile(
+_IBAN = lazy(
     r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]{4}){2,7}(?:[ ]?[A-Z0-9]{1,4})?(?![A-Za-"
     r"z0-9])"
 )
-_SSN = re.compile(r"(?<![\d-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])")
-_SSN_WORD = re.compile(r"\bssn\b|social security|사회\s?보장", re.IGNORECASE)
-_CHINESE_ID = re.compile(
+_SSN = lazy(r"(?<![\d-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])")
+_SSN_WORD = lazy(r"\bssn\b|social security|사회\s?보장", re.IGNORECASE)
+_CHINESE_ID = lazy(
     r"(?<![\dA-Za-z])[1-9]\d{5}(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d"
     r"|3[01])\d{3}[\dXx](?![\dA-Za-z])"
 )
-_MY_NUMBER = re.compile(r"(?<![\d-])\d{4}[ -]?\d{4}[ -]?\d{4}(?![\d-])")
-_MY_NUMBER_WORD = re.compile(r"マイナンバー|個人番号")
-_ACCOUNT = re.compile(r"(?<![\d-])\d{2,6}-\d{2,6}-\d{2,7}(?:-\d{1,3})?(?![\d-])")
-_ACCOUNT_WORD = re.compile(r"계좌|입금|송금|口座|账号|账户|bank account|account (?:no|number)", re.IGNORECASE)
-_ADDRESS = re.compile(
+_MY_NUMBER = lazy(r"(?<![\d-])\d{4}[ -]?\d{4}[ -]?\d{4}(?![\d-])")
+_MY_NUMBER_WORD = lazy(r"マイナンバー|個人番号")
+_ACCOUNT = lazy(r"(?<![\d-])\d{2,6}-\d{2,6}-\d{2,7}(?:-\d{1,3})?(?![\d-])")
+_ACCOUNT_WORD = lazy(r"계좌|입금|송금|口座|账号|账户|bank account|account (?:no|number)", re.IGNORECASE)
+_ADDRESS = lazy(
     r"(?P<ko>(?:서울|부산|대구|인천|광주|대전|울산|세종|경기|강원|충청?[북남]|전라?[북남]|경상?[북남]"
     r"|제주)[가-힣]{0,6}\s?(?:[가-힣]{1,6}[시군구]\s?){1,2}[가-힣0-9]{1,14}(?:로"
     r"|길)\s?\d{1,4}(?:-\d{1,4})?(?:번?길\s?\d{1,3})?(?!\s?(?:번|차|주|개))"
@@ -127,12 +128,12 @@ _STREETS = (
     " Street", " St", " Avenue", " Ave", " Road", " Rd", " Lane", " Ln", " Boulevard",
     " Blvd", " Drive", " Court", " Place",
 )  # fmt: skip
-_STREET = re.compile(
+_STREET = lazy(
     r"\b\d{1,5} (?:[NSEW]\.? )?[A-Z][a-z]{2,15}(?: [A-Z][a-z]{2,15}){0,2} "
     r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Boulevard|Blvd|Drive|Court|Ct|Place|Terrace)\b\.?"
 )
-_ADDRESS_WORD = re.compile(r"address|lives|home|ship|deliver|mail to|moved to", re.IGNORECASE)
-_LONG_NUMBER = re.compile(r"\d[\d ().-]{6,60}\d")
+_ADDRESS_WORD = lazy(r"address|lives|home|ship|deliver|mail to|moved to", re.IGNORECASE)
+_LONG_NUMBER = lazy(r"\d[\d ().-]{6,60}\d")
 
 
 def _line(raw: str, at: int) -> str:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from math import log2
 
+from gitmem.detectors.lazy import lazy
+
 LONGEST = 4096
 
-_SAMPLE = re.compile(
+_SAMPLE = lazy(
     r"\[(?:password|email|phone|card|iban|address|account|[a-z]{4,8} (?:number|id))(?:\]|$)"
     r"|example|x{5,}|\*{2,}|\.{3}|…|redacted|masked|truncated|placeholder"
     r"|change[-_]?(?:me|this|it)|replace[-_]?(?:me|this|with)"
@@ -107,7 +109,7 @@ _NOTHING = frozenset(
         "following",
     ]
 )
-_REFERENCE = re.compile(
+_REFERENCE = lazy(
     r"""^(?:\$\{[^{}]*\}|\$\([^()]*\)|\$[A-Za-z_][\w.:\[\]>'"-]*|\$\d|\{\{.*\}\}|\{[\w.!:-]*\}|%\d{0,2}\$?[sdif@]|:[A-Za-z_]\w*|[*&][A-Za-z]\w*|<%.*%>|<[^<>]*>|%[A-Za-z_]\w*%|%\([\w]+\)s|\#\{.*\}"""
     r"""|\[[^\[\]]*\]|@[\w.]+|`[^`]*`?|!(?:Ref|Sub|GetAtt|ImportValue|secret|vault|env_var)\b.*|&[\w]+;?.*|__\w+__"""
     r"""|(?:env|vault|op|ref|secret|secretref|ssm|arn|file|keychain|keyring|sops|doppler|aws-sm|gcp-sm|k8s)(?::|//).*"""
@@ -115,16 +117,16 @@ _REFERENCE = re.compile(
     r"""res|ctx|context|data|secrets|vars|var|local|module|app|user|creds|credentials|state|System|Secret|Environment|builder|client)[.\[(>:-].*)$""",
     re.DOTALL,
 )
-_CODE = re.compile(
+_CODE = lazy(
     r"""[A-Za-z_]\w*\s?\(|^\w+(?:\.[A-Za-z_]\w*)+(?:\[.*)?$|\w->\w|\w::\w|^\w+\[['":\w]|=>|&&|\|\||^[<>=!]=?$|^&quot;|^[A-Za-z_]\w*\{"""
 )
-_UUID = re.compile(r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$")
-_DIGEST = re.compile(r"^(?:sha(?:1|224|256|384|512)|md5|h1|blake[23]b?|crc32)[-:=]", re.IGNORECASE)
-_PATH = re.compile(r"^(?:https?|ftp|file|git|ssh|s3|gs|wss?)://|^(?:\.{0,2}|~)/[\w.@/-]*$|^[A-Za-z]:\\")
-_CHUNKS = re.compile(r"[0-9A-Za-z]+")
-_NUMBERS = re.compile(r"[0-9]+")
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_VOWELS = re.compile(r"[aeiouyAEIOUY]")
+_UUID = lazy(r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$")
+_DIGEST = lazy(r"^(?:sha(?:1|224|256|384|512)|md5|h1|blake[23]b?|crc32)[-:=]", re.IGNORECASE)
+_PATH = lazy(r"^(?:https?|ftp|file|git|ssh|s3|gs|wss?)://|^(?:\.{0,2}|~)/[\w.@/-]*$|^[A-Za-z]:\\")
+_CHUNKS = lazy(r"[0-9A-Za-z]+")
+_NUMBERS = lazy(r"[0-9]+")
+_WORDS = lazy(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_VOWELS = lazy(r"[aeiouyAEIOUY]")
 # The pairs of letters that make up nine tenths of the words of English technical prose: first letter, then
 # what follows it. Six of ten pairs of a word are of these (97 in 100 words), of random letters three.
 _PAIRS = frozenset(
@@ -166,7 +168,7 @@ def entropy(value: str) -> float:
     return -sum((n := value.count(c) / size) * log2(n) for c in set(value)) if size else 0.0
 
 
-_ALPHABET = re.compile("abcdefghijklmnop|klmnopqrstuvwxyz")
+_ALPHABET = lazy("abcdefghijklmnop|klmnopqrstuvwxyz")
 _LEET = str.maketrans("$@0134578", "saoieastb")
 _MANUAL = frozenset(["supersecret", "topsecret", "mysecret", "verysecret", "changeme", "secretpassword"])
 
@@ -189,7 +191,7 @@ def is_code(value: str) -> bool:
     return _CODE.search(value) is not None or _PATH.match(value) is not None
 
 
-_TANGLE = re.compile(r"[!@#$%^&*?{}\[\]()|<>~]")
+_TANGLE = lazy(r"[!@#$%^&*?{}\[\]()|<>~]")
 
 
 def is_tangled(value: str) -> bool:

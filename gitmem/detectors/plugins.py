@@ -7,11 +7,11 @@ that lets a comment in the text allow its own line, and nothing is verified over
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from gitmem.detectors.lazy import lazy
 from gitmem.detectors.placeholders import is_placeholder
 from gitmem.detectors.secrets import mask
 from gitmem.detectors.text import Examples, Match, Text
@@ -31,8 +31,8 @@ FILTERS = (
     "detect_secrets.filters.heuristic.is_indirect_reference",
 )
 LONGEST_LINE = 20_000
-_INSIDE = re.compile(r"[0-9A-Za-z_.=+/-]")
-_NAME = re.compile(r"[^a-z0-9]+")
+_INSIDE = lazy(r"[0-9A-Za-z_.=+/-]")
+_NAME = lazy(r"[^a-z0-9]+")
 
 
 @cache

@@ -15,30 +15,31 @@ from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
+from gitmem.detectors.lazy import lazy
 from gitmem.detectors.lexicon import Concept
 from gitmem.detectors.words import repair
 
 LONGEST_UNIT = 360
-_HANGUL = re.compile("[가-힣]")
-_KANA = re.compile("[ぁ-ヺー]")
-_HAN = re.compile("[一-鿿]")
-_EUROPEAN = re.compile(
+_HANGUL = lazy("[가-힣]")
+_KANA = lazy("[ぁ-ヺー]")
+_HAN = lazy("[一-鿿]")
+_EUROPEAN = lazy(
     r"[а-яё]{3}|\b(?:las?|los|el|de|les?|des|du|une?|vos|die|der|das|den|alle|und|il|gli|tutte|os|todas?|toutes?|tous|bo qua|cac)\b"
 )
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]{0,2}\s+|(?<=[。！？])|(?<=[다요라함음오까])\.\s*|\s[-–—]{1,2}\s")
-_SPACE = re.compile(r"\s+")
-_WORD = re.compile(r"[a-z0-9@$!|]*[a-z][a-z0-9@$|'-]*|[а-яё]+")
-_QUICK_WORD = re.compile(r"[a-zа-яё][a-zа-яё']+")
-_SOME_LATIN = re.compile(r"[a-z]{2}|\d\.\d")
-_QUOTE_SIGN = re.compile("[\"'`「『«《]")
-_CJK_RUN = re.compile("[가-힣ぁ-ヺー一-鿿々]+")
-_QUOTED = re.compile(
+_SENTENCE_END = lazy(r"(?<=[.!?])[\"')\]]{0,2}\s+|(?<=[。！？])|(?<=[다요라함음오까])\.\s*|\s[-–—]{1,2}\s")
+_SPACE = lazy(r"\s+")
+_WORD = lazy(r"[a-z0-9@$!|]*[a-z][a-z0-9@$|'-]*|[а-яё]+")
+_QUICK_WORD = lazy(r"[a-zа-яё][a-zа-яё']+")
+_SOME_LATIN = lazy(r"[a-z]{2}|\d\.\d")
+_QUOTE_SIGN = lazy("[\"'`「『«《]")
+_CJK_RUN = lazy("[가-힣ぁ-ヺー一-鿿々]+")
+_QUOTED = lazy(
     "\"[^\"\n]{2,200}\"|(?<![\\w])'[^'\n]{2,200}'(?![a-z0-9])|`[^`\n]{2,200}`|「[^」\n]{2,200}」|『[^』\n]{2,200}』"
     "|«[^»\n]{2,200}»|《[^》\n]{2,200}》"
 )
 
 
-_LINE = re.compile(r"[ \t\r>#*|-]*((?:[^\n]*[^\s])?)[^\n]*(?:\n|$)")
+_LINE = lazy(r"[ \t\r>#*|-]*((?:[^\n]*[^\s])?)[^\n]*(?:\n|$)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,13 @@ later text overwrite earlier text, backspaces. A memory file has no use for them
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import islice
 
+from gitmem.detectors.lazy import lazy
 from gitmem.detectors.text import Examples, Match, Severity, Text
 
-_CONTROL = re.compile(
+_CONTROL = lazy(
     r"\x1b(?:\][^\x07\x1b\n]{0,400}(?:\x07|\x1b\\)?|[PX^_][^\x1b\n]{0,400}(?:\x1b\\)?|\[[0-9;:?<=>]{0,40}[ -/]{0,4}[@-~]?|.)?"
     r"|\x9b[0-9;?]{0,40}[@-~]?|[^\n]?\x08|\r(?![\n\r]|$)|[\x00-\x06\x0e-\x1a\x1c-\x1f\x7f]"
 )

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from gitmem.detectors.candidates import Candidates
 from gitmem.detectors.checks import CHECKSUMS
+from gitmem.detectors.lazy import lazy
 from gitmem.detectors.placeholders import entropy, is_placeholder, is_readable_base64, is_varied, is_words
 from gitmem.detectors.shapes import HARD, IN_RUN, SHAPES, SPACED
 from gitmem.detectors.vendors import TOKENS
@@ -26,15 +27,15 @@ _SHORT = {
 }  # fmt: skip
 # Vendors whose own examples and retyped tokens come in the other case, so that case decides nothing.
 _EITHER_CASE = frozenset({"<a>", "<A>"})
-_BREAK = re.compile(
+_BREAK = lazy(
     r"(?P<gap>[ \t]*[\"'`\\+]{0,2}[ \t]*\r?\n[ \t>"
     r"|*#/\"'`+-]{0,20})(?P<tail>[0-9A-Za-z_.+/=~-]{4,400})"
 )
 _HEAD = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.+/=~-"
 _AFTER_HEAD = " \t\r\"'`\\+"
 _BEFORE, _AFTER = 400, 24_000  # how far around its literal a shape may reach
-_BOT = re.compile(r"\d{5,16}:A")
-_DIGIT = re.compile(r"[0-9]")
+_BOT = lazy(r"\d{5,16}:A")
+_DIGIT = lazy(r"[0-9]")
 _SHORT_START = 5
 _MANY = 2_000  # occurrences of one literal that are looked at before the rest counts as noise
 

@@ -6,8 +6,9 @@ A disguised word is only read back when the result is one of these: `i g n o r e
 
 from __future__ import annotations
 
-import re
 from functools import cache
+
+from gitmem.detectors.lazy import lazy
 
 
 def _words(text: str) -> frozenset[str]:
@@ -52,7 +53,7 @@ _LEET = str.maketrans("01345789@$!|+€£(", "oieastbgasiiteec")
 _LEET_L = str.maketrans("01345789@$!|+€£(", "oleastbgaslitelc")
 
 
-_LONG_KEY = re.compile("|".join(sorted((w for w in KEY_WORDS if len(w) >= 5), key=len, reverse=True)))
+_LONG_KEY = lazy("|".join(sorted((w for w in KEY_WORDS if len(w) >= 5), key=len, reverse=True)))
 
 
 def segment(letters: str) -> str | None:
@@ -113,9 +114,9 @@ def repair(token: str) -> str:
     return misspellings().get(token, token)
 
 
-_LEET_HINT = re.compile(r"[a-z][0134570@$!|][a-z]")
+_LEET_HINT = lazy(r"[a-z][0134570@$!|][a-z]")
 _LEET_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789@$!|+")
-_LEET_ANY = re.compile(r"(?<![\w.:/@$-])(?=[0-9@$]{0,3}[a-z])[a-z0-9@$]{2,24}(?![\w@$/:=-]|\.\d)")
+_LEET_ANY = lazy(r"(?<![\w.:/@$-])(?=[0-9@$]{0,3}[a-z])[a-z0-9@$]{2,24}(?![\w@$/:=-]|\.\d)")
 
 
 def unleet(folded: str) -> str:
