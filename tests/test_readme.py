@@ -1,0 +1,55 @@
+"""The README's first minute, typed as it stands there."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+from tests.harness import SOURCE, Repo
+
+README = (SOURCE / "README.md").read_text(encoding="utf-8")
+
+
+def first_minute() -> list[tuple[str, str]]:
+    """(command, what it answers) of the first console block."""
+    block = re.search(r"```console\n(.*?)```", README, re.S)
+    assert block is not None
+    found: list[tuple[str, str]] = []
+    for line in block[1].splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:].partition("   ")[0], ""))
+        elif found:
+            found[-1] = (found[-1][0], line)
+    return [pair for pair in found if not pair[0].startswith("pip ")]
+
+
+def test_the_first_minute_of_the_readme_runs_as_written(tmp_path: Path) -> None:
+    place = Repo(tmp_path / "home", init=False)
+    shim = place.write("bin/git-mem", f'#!/bin/sh\nexec "{sys.executable}" -m gitmem "$@"\n')
+    shim.chmod(0o755)
+    commands = first_minute()
+    assert len(commands) >= 7
+    script = "set -e\n" + "\n".join(f"{command}\necho '--'" for command, _ in commands)
+    env = {"PATH": f"{shim.parent}{os.pathsep}{os.environ['PATH']}", "GITMEM_NOW": "2026-02-05T14:30:00"}
+    env |= {"GIT_AUTHOR_DATE": "2026-02-05T14:31:00", "GIT_COMMITTER_DATE": "2026-02-05T14:31:00"}
+    answers = place.run("bash", "-c", script, env=env).stdout.split("--\n")
+    for (command, wanted), answer in zip(commands, answers, strict=False):
+        assert wanted.strip() in answer, command
+    assert "REST webhooks" in answers[-3] and "order_id" in answers[-2]
+
+
+def test_the_commands_of_the_table_exist_with_their_options() -> None:
+    import click
+
+    from gitmem.cli import main_command
+
+    context = click.Context(main_command, info_name="git mem")
+    for line in re.findall(r"`git mem ([^`]+)`", README):
+        name, *rest = line.split()
+        command = main_command.get_command(context, name)
+        assert command is not None, name
+        options = {flag for parameter in command.params for flag in parameter.opts}
+        for word in rest:
+            assert not word.startswith("--") or word in options, f"git mem {name} has no {word}"
