@@ -16,6 +16,7 @@ from gitmem import fusion, indexer
 from gitmem.comment import normalise, parse_comment, parse_span
 from gitmem.db.index import Index
 from gitmem.db.values import Shape
+from gitmem.errors import GitMemError
 from gitmem.files import Kind, kind, log_date
 from gitmem.fusion import Line, Strip
 from gitmem.git.protocol import Repository
@@ -118,9 +119,11 @@ class Passages:
         self.filters = filters
         self.files: dict[tuple[str, str], _File | None] = {}
         self.superseded: frozenset[str] = frozenset()
+        self.limit = 0
 
     def hits(self, limit: int, budget: int, *, blame: bool = False) -> tuple[Hit, ...]:
         """At most `limit` hits, best first, within `budget` tokens (characters / 4) where one is given."""
+        self.limit = limit
         candidates = self._candidates()
         made = self._join(candidates, limit, budget)
         made = self._trusted(made)
@@ -157,7 +160,7 @@ class Passages:
             if not self.lines[at].flags & HEADING
         ]
         if not self.filters.narrow:
-            ranked = ranked[: fusion.READ]
+            ranked = ranked[: fusion.READ if self.limit <= fusion.FEW else fusion.READ_MANY]
         numbers = dict.fromkeys(self.lines[at].strip for at in ranked)
         self._read((self.strips[number].path, self.strips[number].oid) for number in numbers)
         self._gather_superseded()
@@ -379,10 +382,11 @@ class Passages:
         """`uncommitted` for text that HEAD's version of the file has not."""
         if self.commit or not hits:
             return hits
-        head = self.repo.head()
-        if head is None:
+        try:  # one process; `head()` would start another
+            entries = self.repo.entries("HEAD", sorted({hit.path for hit in hits}))
+        except GitMemError:
             return [hit._replace(trust="uncommitted") for hit in hits]
-        there = {entry.path: entry.oid for entry in self.repo.entries(head, sorted({hit.path for hit in hits}))}
+        there = {entry.path: entry.oid for entry in entries}
         changed = {hit.path: there[hit.path] for hit in hits if there.get(hit.path, hit.blob) != hit.blob}
         old: dict[str, set[str]] = {}
         contents = dict(self.repo.read_many(dict.fromkeys(changed.values()))) if changed else {}

@@ -119,6 +119,10 @@ _UNITS = {
 }  # fmt: skip
 _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 _IDENTIFIER = re.compile(r"\w*(?:[A-Za-z0-9][_./:#@][A-Za-z0-9]|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|[A-Z]{2}[a-z])|[A-Z]{3,}$|_\w")
+PAST = ("before", "previous", "former", "earlier", "original", "used to", "back then", "old", "past", "longer", "once",
+        "more", "last year")  # fmt: skip
+WHEN = ("when", "what ", "which ", "long ago")
+MANY = ("how ", "what ")
 CUES = ("today", "yesterday", "last", "this", "ago")  # without one of them an English text names no relative day
 
 
@@ -208,10 +212,16 @@ def parse(text: str, today: date) -> Question:
         latin_only=latin > 0 and not cjk,
         cjk_only=cjk > 0 and not latin,
         days=tuple(days(text, today)),
-        past=bool(_PAST.search(text)),
-        wants_time=bool(_WHEN.search(text)),
-        wants_number=bool(_MANY.search(text)),
+        past=_has(text, _PAST, PAST),
+        wants_time=_has(text, _WHEN, WHEN),
+        wants_number=_has(text, _MANY, MANY),
     )
+
+
+def _has(text: str, pattern: _Later, cues: tuple[str, ...]) -> bool:
+    """Whether a pattern is there; an English text without any of its `cues` is not asked."""
+    lower = text.lower()
+    return (not text.isascii() or any(cue in lower for cue in cues)) and bool(pattern.search(text))
 
 
 def bare(word: str) -> str:
