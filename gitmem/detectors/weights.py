@@ -9,6 +9,7 @@ unit whose words alone stay more than `slack` below `warn`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
@@ -48,21 +49,20 @@ class Weights:
         return self.bias + sum(of[feature] for feature in features if feature in of)
 
 
+_LINE = re.compile(r"^[^#\n]", re.M)
+_ROW = re.compile(r"^(~?)(-?\d+)\t(.*)$", re.M)
+_NUMBER = re.compile(r"^(bias|warn|block|gate|slack)\t(\S+)$", re.M)
+
+
 def parse(text: str) -> Weights:
     """Read the weights file. Raises ValueError for a line that is not one of it."""
     numbers = {"bias": 0.0, "warn": 0.0, "block": 0.0, "gate": -1.0, "slack": 99.0}
-    of: dict[str, float] = {}
-    quick: dict[str, float] = {}
-    for line in text.splitlines():
-        if not line or line.startswith("#"):
-            continue
-        first, _, feature = line.partition("\t")
-        if first in numbers:
-            numbers[first] = float(feature)
-        elif first[0] == "~":
-            quick[feature] = int(first[1:]) / 100
-        else:
-            of[feature] = int(first) / 100
+    numbers |= {name: float(number) for name, number in _NUMBER.findall(text)}
+    rows = _ROW.findall(text)
+    if len(rows) + len(_NUMBER.findall(text)) != len(_LINE.findall(text)):
+        raise ValueError("a line of the weights file is not one of it")
+    of = {feature: int(number) / 100 for mark, number, feature in rows if not mark}
+    quick = {feature: int(number) / 100 for mark, number, feature in rows if mark}
     for slip, word in misspellings().items():
         if word in quick:
             quick.setdefault(slip, quick[word])
