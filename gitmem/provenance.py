@@ -10,7 +10,6 @@ import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import islice
 
 from gitmem import facts as memory_facts
 from gitmem import trailers
@@ -102,14 +101,15 @@ def why(repo: Repository, path: str, line: int, rev: str = "") -> Answer:
         return _answer(
             path, line, text, commit, trailers.memory_trailers(commit.message) if commit else [], (), notes
         )
-    origin, block = _promotion(repo, at, commit, fact)
+    origin, block, merges = _promotion(repo, at, commit, fact)
     if origin and commit and origin.oid != commit.oid:
         notes.append(f"the line was last touched by {commit.oid[:12]} ({commit.author.name})")
     sources = _sources(repo, at, fact, block)
     if any(source.problem for source in sources) and shallow(repo):
         notes.append("this clone is shallow: sources may be missing here only")
     found = _answer(path, line, text, origin or commit, block, sources, notes)
-    by_merge = _merge_reviewers(repo, at, found.commit) if found.commit else []
+    source = origin or commit
+    by_merge = _merge_reviewers(repo, at, source, merges) if source else []
     return replace(found, reviewers=tuple(dict.fromkeys([*found.reviewers, *by_merge])))
 
 
@@ -146,31 +146,41 @@ def _reviewers(commit: Commit | None, block: Sequence[trailers.Trailer]) -> list
     return [*trailers.values(block, trailers.REVIEWED), *trailers.values(below, trailers.REVIEWED)]
 
 
-def _merge_reviewers(repo: Repository, at: str, commit: str) -> list[str]:
-    """Who reviewed the merge that brought a commit in: where a forge's pull request says so."""
-    for merge in islice(
-        repo.log([at, f"^{commit}"], grep=[trailers.REVIEWED], merges=True, reverse=True), MERGES
-    ):
-        brought = any(repo.is_ancestor(commit, parent) for parent in merge.parents[1:])
-        if brought and not repo.is_ancestor(commit, merge.parents[0]):
+def _merge_reviewers(repo: Repository, at: str, commit: Commit, known: Sequence[Commit] | None) -> list[str]:
+    """Who reviewed the merge that brought a commit in: where a forge's pull request says so.
+
+    `known` are the reviewed merges of all of history, newest first, where they were seen already.
+    """
+    if known is None:
+        known = list(repo.log([at, f"^{commit.oid}"], grep=[trailers.REVIEWED], merges=True))
+    above = [merge for merge in reversed(known) if merge.commit_date >= commit.commit_date]
+    for merge in above[:MERGES]:
+        brought = any(repo.is_ancestor(commit.oid, parent) for parent in merge.parents[1:])
+        if brought and not repo.is_ancestor(commit.oid, merge.parents[0]):
             return trailers.values(trailers.memory_trailers(merge.message), trailers.REVIEWED)
     return []
 
 
 def _promotion(
     repo: Repository, at: str, blamed: Commit | None, fact: Fact
-) -> tuple[Commit | None, list[trailers.Trailer]]:
-    """The commit that recorded this very text with a source, and what it said; else the blamed one's words."""
+) -> tuple[Commit | None, list[trailers.Trailer], list[Commit] | None]:
+    """The commit that recorded this very text with a source, and what it said; else the blamed one's words.
+
+    The third value are the reviewed merges met on the way, None where there was no need to walk.
+    """
     mark = f"sha256:{text_hash(fact.text)}"
     if blamed:
         block = trailers.block_with(blamed.message, trailers.SOURCE, mark)
         if block:
-            return blamed, block
-    for commit in repo.log([at], grep=[mark]) if at else ():
+            return blamed, block, None
+    merges: list[Commit] = []
+    for commit in repo.log([at], grep=[mark, trailers.REVIEWED]) if at else ():
         block = trailers.block_with(commit.message, trailers.SOURCE, mark)
         if block:
-            return commit, block
-    return None, trailers.memory_trailers(blamed.message) if blamed else []
+            return commit, block, merges
+        if len(commit.parents) > 1:
+            merges.append(commit)
+    return None, trailers.memory_trailers(blamed.message) if blamed else [], merges
 
 
 def _sources(repo: Repository, at: str, fact: Fact, block: Sequence[trailers.Trailer]) -> list[Source]:
