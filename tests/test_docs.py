@@ -66,3 +66,19 @@ def test_commands_named_in_the_docs_exist() -> None:
     for page in PAGES:
         for name in re.findall(r"(?m)(?:^\s*\$?\s*|`)git mem ([a-z][a-z-]+)", page.read_text(encoding="utf-8")):
             assert name in known, f"{page.name}: git mem {name}"
+
+
+def test_every_room_has_its_place_in_the_design() -> None:
+    design = (SOURCE / "docs/design.md").read_text(encoding="utf-8")
+    for path in sorted((SOURCE / "gitmem").iterdir()):
+        name = path.stem if path.suffix == ".py" else f"{path.name}/"
+        if not name.startswith("__") and path.suffix != ".typed":
+            assert re.search(rf"[`\s]{re.escape(name)}[`\s]", design), name
+
+
+def test_every_rule_of_the_gate_has_a_heading() -> None:
+    from gitmem.detectors import DETECTORS, examples
+
+    text = (SOURCE / "docs/detectors.md").read_text(encoding="utf-8")
+    for rule in (rule for name in DETECTORS for rule in examples(name)):
+        assert f"`{rule}`" in text or f"# {rule}" in text, rule

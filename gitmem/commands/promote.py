@@ -161,7 +161,8 @@ def as_text(outcome: Outcome, explain: bool) -> str:
         lines.append(f"staged {count} facts; commit them with: git commit")
     else:
         where = f" on {outcome.branch}" if outcome.branch else ""
-        lines.append(f"promoted {count} facts{where}: {', '.join(oid[:12] for oid in outcome.commits)}")
+        facts = "1 fact" if count == 1 else f"{count} facts"
+        lines.append(f"promoted {facts}{where}: {', '.join(oid[:12] for oid in outcome.commits)}")
     held = [item for item in outcome.plan.refused if str(item.why) == "origin"]
     if held and not explain:
         lines.append(f"{len(held)} from the web or a tool wait for a person: --explain, then --accept ID")
