@@ -60,7 +60,7 @@ def parse(text: str) -> Weights:
     numbers |= {name: float(number) for name, number in _NUMBER.findall(text)}
     rows = _ROW.findall(text)
     if len(rows) + len(_NUMBER.findall(text)) != len(_LINE.findall(text)):
-        raise ValueError("a line of the weights file is not one of it")
+        raise ValueError("an invalid line in the weights file")
     of = {feature: int(number) / 100 for mark, number, feature in rows if not mark}
     quick = {feature: int(number) / 100 for mark, number, feature in rows if mark}
     for slip, word in misspellings().items():
