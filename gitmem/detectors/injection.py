@@ -30,6 +30,7 @@ from gitmem.detectors.text import Examples, Match, Scope, Severity, Text
 
 # What counts as a part of an instruction; the others only describe the sentence around it.
 _CONTEXT = frozenset({C.ALL, C.USER, C.TALK, C.NEGATED, C.PLAN, C.MEMORY, C.TRIGGER})
+_SMALL_TALK = frozenset({C.ORDER, C.REVEAL})
 _MARKER_BOOST = 1.75  # what stands after a role label is held to less
 _MOST_FINDINGS = 20  # a text with so many is refused whatever else it holds
 
@@ -51,8 +52,12 @@ class Verdict:
 
     @property
     def blocks(self) -> bool:
-        """Two different parts at least, and a score above the line."""
-        return self.score >= weights.load().block and len(self.parts) >= 2
+        """A score above the line and two parts at least; "tell me", which is two by itself, needs more."""
+        least = weights.load().block
+        parts = self.parts
+        if _SMALL_TALK.issuperset(parts):
+            least += 0.8
+        return self.score >= least and len(parts) >= 2
 
 
 def judge(text: Text, boost: float = 0.0) -> Iterator[Verdict]:
