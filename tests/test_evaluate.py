@@ -1,0 +1,54 @@
+"""The figures of an evaluation."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitmem.errors import UsageError
+from gitmem.evaluate import Asked, Result, floors, gained_and_lost, read, score, summarise
+from gitmem.passages import Hit
+
+
+def hit(path: str, first: int, text: str) -> Hit:
+    last = first + text.count("\n")
+    return Hit(path, first, last, "", text, 0.5, "", "", (), "", "committed", "0" * 40, "x")
+
+
+ASKED = Asked("q", "c", (("a.md", 1, 2), ("b.md", 5, 5)))
+
+
+def test_recall_counts_lines_covered_by_the_first_hits() -> None:
+    figures = score(ASKED, [hit("x.md", 1, "no"), hit("a.md", 2, "yes"), hit("b.md", 5, "yes")])
+    assert figures["recall@1"] == 0 and figures["recall@5"] == pytest.approx(2 / 3)
+    assert figures["hit@1"] == 0 and figures["hit@5"] == 1 and figures["mrr"] == 0.5
+
+
+def test_a_share_counts_lines_whole_within_the_tokens() -> None:
+    figures = score(ASKED, [hit("x.md", 1, "a" * 1990), hit("a.md", 1, "short\n" + "b" * 100), hit("b.md", 5, "c" * 3000)])
+    assert figures["share@500"] == pytest.approx(1 / 3)
+    assert figures["share@1000"] == pytest.approx(2 / 3)
+    assert figures["share@2000"] == 1
+
+
+def test_no_hits_score_nothing() -> None:
+    assert set(score(ASKED, []).values()) == {0.0}
+
+
+def test_the_summary_has_all_then_each_category() -> None:
+    results = [Result(ASKED, score(ASKED, []), 10.0), Result(ASKED, score(ASKED, [hit("a.md", 1, "x\ny")]), 30.0)]
+    groups = summarise(results)
+    assert list(groups) == ["all", "c"] and groups["all"].figures["hit@1"] == 0.5 and groups["all"].questions == 2
+    assert gained_and_lost(results[:1], results[1:]) == (["q"], [])
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"query": 1}', '{"query": "x", "relevant": [{}]}', "[]"])
+def test_a_bad_file_of_questions_is_said_to_be_one(text: str) -> None:
+    with pytest.raises(UsageError):
+        read(text)
+
+
+def test_a_floor_names_a_figure_and_a_share() -> None:
+    assert floors(["recall@5=0.9", "mrr=1"]) == [("recall@5", 0.9), ("mrr", 1.0)]
+    for text in ("recall@5", "recall@7=0.5", "mrr=2", "mrr=x"):
+        with pytest.raises(UsageError):
+            floors([text])

@@ -1,0 +1,86 @@
+"""Evidence and how it is summed."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from gitmem import fusion
+from gitmem.errors import UsageError
+from gitmem.fusion import Strip, score_lines
+from gitmem.lines import pack, unpack
+from gitmem.query import terms
+from gitmem.question import parse
+from gitmem.units import split
+
+TODAY = date(2026, 3, 1)
+
+
+def scored(text: str, question: str) -> list[fusion.Line]:
+    units = split(text.split("\n"))
+    packed = unpack(pack(units, [(0.0, b"")] * len(units)))
+    words = [word for unit in units for word in unit.words]
+    asked = parse(question, TODAY)
+    found = [(1.0, {1: [at for at, word in enumerate(words) if word == term]}) for term in asked.terms]
+    found = [(weight, places if places[1] else {}) for weight, places in found]
+    return score_lines([Strip("memory/x.md", "0" * 40, [(1, 1, packed)], 0.0)], asked, found, {}, None)
+
+
+def best(text: str, question: str) -> int:
+    return max(scored(text, question), key=lambda line: line.score).first
+
+
+LOG = "- Ann: I sold the car.\n- Bob: what did you buy?\n- Ann: A blue kayak, it is a dream.\n- Bob: nice weather today."
+
+
+def test_the_line_with_the_words_wins() -> None:
+    assert best(LOG, "who talked about weather") == 4
+
+
+def test_the_line_after_a_matching_question_is_preferred_to_the_question() -> None:
+    assert best(LOG, "what did Ann buy") == 3
+
+
+def test_every_unit_is_scored_once_in_order() -> None:
+    lines = scored(LOG, "kayak")
+    assert [line.first for line in lines] == [1, 2, 3, 4]
+    assert all(len(line.evidence) == len(fusion.WEIGHTS) for line in lines)
+
+
+def test_a_score_is_the_sum_of_its_evidence() -> None:
+    for line in scored(LOG, "when did Ann buy the kayak"):
+        total = sum(weight * value for weight, value in zip(fusion.WEIGHTS.values(), line.evidence, strict=True))
+        assert abs(total - line.score) < 1e-9
+
+
+@pytest.mark.parametrize("size", fusion.SIZES)
+def test_frequent_and_rare_terms_are_spread_alike(size: int) -> None:
+    total, found = 60, {at: 1 + at % 3 for at in range(20, 40, 3)}
+    slow: dict[int, int] = {}
+    for at, count in found.items():
+        for other in range(at - size, at + size + 1):
+            slow[other] = slow.get(other, 0) + count
+    for scale in (1, total):
+        assert fusion._near(found, size, total // scale if scale == 1 else total) == slow
+
+
+def test_no_question_scores_nothing_and_fails_nowhere() -> None:
+    assert all(line.score <= 3 for line in scored(LOG, ""))
+    assert score_lines([], parse("x", TODAY), [], {}, None) == []
+
+
+def test_settings_are_compared_in_every_combination_and_put_back() -> None:
+    before = dict(fusion.WEIGHTS)
+    named = fusion.variants(["label=0,3", "pool=10"])
+    assert [name for name, _ in named] == ["label=0 pool=10", "label=3 pool=10"]
+    with fusion.overridden(named[0][1]):
+        assert fusion.WEIGHTS["label"] == 0 and fusion.POOL == 10
+    assert before == fusion.WEIGHTS and fusion.POOL != 10
+    for text in ("nonsense=1", "label", "label=x"):
+        with pytest.raises(UsageError):
+            fusion.variants([text])
+
+
+def test_words_are_cut_for_the_index_as_for_the_question() -> None:
+    assert set(parse("메모리 POSTGRES_URL", TODAY).terms) <= set(terms("메모리는 POSTGRES_URL을 쓴다"))
