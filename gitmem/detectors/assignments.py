@@ -71,6 +71,7 @@ _JOIN = lazy(
     r"(?P<value>[!-~]{10,1024})"
 )
 _ASCII_LETTER = lazy(r"[a-z]")
+_GLUED = lazy(r"_([0-9A-Za-z]{20,128})(?![0-9A-Za-z])")
 _NEAR = lazy(r"[!-~]{10}")
 _VALUE_END = lazy(r"[\"'`<>,;\\)\]}|]|&quot;|&amp;|&(?=\w+=)")
 _TRAIL = ".:!?*"
@@ -159,7 +160,7 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
     if is_placeholder(value) or is_digest(value) or is_readable_base64(value):
         return False
     strong = (
-        bool(re.search(r"[=:：＝]|=>|->", op))
+        bool(re.search(r"[=:：＝>]", op))
         or bool(quote)
         or bool(re.search(r"\b(?:is|was)\b|[은는이가是为為はが]$", words))
     )
@@ -168,7 +169,12 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
     if _EMBEDDED.search(value) or is_words(_VERSION.sub("", value)):
         return False
     if is_uuid(value):
-        return bool(_KEY_NAME.search(name)) if strong else op.strip() in ("", "-") and bool(_LOUD.search(name))
+        named = _KEY_NAME.search(name) is not None
+        return (
+            named
+            if strong or op.strip() in ("", "(")
+            else op.strip() == "-" and (named or _LOUD.search(name) is not None)
+        )
     if strong:
         return is_random(value, 10 if quote or "=" in op or ":" in op else 12, 1)
     if re.search(r"[(,]", op):
@@ -198,6 +204,11 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
     for match in _STEM.finditer(low, first, last):
         at = match.start()
         if at < done:
+            continue
+        glued = _GLUED.match(text, match.end())
+        if glued and text[at : match.end()].isupper() and is_random(glued.group(1), 20) and not is_uuid(glued.group(1)):
+            done = glued.end()
+            yield Found("assigned-secret", "a random value where a key or token is named", *glued.span(1))
             continue
         if _NEAR.search(text, match.end(), match.end() + 80) is None:
             continue

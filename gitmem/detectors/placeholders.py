@@ -117,9 +117,8 @@ _REFERENCE = lazy(
     r"""res|ctx|context|data|secrets|vars|var|local|module|app|user|creds|credentials|state|System|Secret|Environment|builder|client)[.\[(>:-].*)$""",
     re.DOTALL,
 )
-_CODE = lazy(
-    r"""[A-Za-z_]\w*\s?\(|^\w+(?:\.[A-Za-z_]\w*)+(?:\[.*)?$|\w->\w|\w::\w|^\w+\[['":\w]|=>|&&|\|\||^[<>=!]=?$|^&quot;|^[A-Za-z_]\w*\{"""
-)
+_CODE = lazy(r"""[A-Za-z_]\w*\s?\(|\w->\w|\w::\w|^\w+\[['":\w]|=>|&&|\|\||^[<>=!]=?$|^&quot;|^[A-Za-z_]\w*\{""")
+_DOTTED = lazy(r"^\w+(?:\.[A-Za-z_]\w*)+(?:\[.*)?$")
 _UUID = lazy(r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$")
 _DIGEST = lazy(r"^(?:sha(?:1|224|256|384|512)|md5|h1|blake[23]b?|crc32)[-:=]", re.IGNORECASE)
 _PATH = lazy(r"^(?:https?|ftp|file|git|ssh|s3|gs|wss?)://|^(?:\.{0,2}|~)/[\w.@/-]*$|^[A-Za-z]:\\")
@@ -188,7 +187,11 @@ def is_placeholder(value: str) -> bool:
 
 def is_code(value: str) -> bool:
     """Whether a bare value is an expression of a program, a path or an address rather than a literal."""
-    return _CODE.search(value) is not None or _PATH.match(value) is not None
+    if _CODE.search(value) or _PATH.match(value):
+        return True
+    if not _DOTTED.match(value):
+        return False  # `user.password` reads as names, the halves of `8f3K.x02q` do not
+    return all(_is_name(part) for part in _CHUNKS.findall(value) if len(part) > 3)
 
 
 _TANGLE = lazy(r"[!@#$%^&*?{}\[\]()|<>~]")
