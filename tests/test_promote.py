@@ -302,3 +302,28 @@ def test_since_takes_a_date_or_a_revision_and_nothing_else(logs: Repo) -> None:
     assert promote(logs, "--dry-run", "--since", "HEAD")["facts"] == []
     done = logs.mem("promote", "--since", "nonsense", check=False)
     assert done.returncode == 3
+
+
+def test_a_decision_in_memory_that_a_later_log_takes_back_is_replaced(repo: Repo) -> None:
+    repo.commit("one", {"memory/2026-02-05.md": "# 2026-02-05\n\n- 이벤트 버스는 카프카로 결정\n"})
+    promote(repo)
+    repo.commit("two", {"memory/2026-02-06.md": "# 2026-02-06\n\n- 번복: 이벤트 버스는 카프카 말고 NATS로 간다\n"})
+    fact = promote(repo)["facts"][0]
+    assert (fact["op"], fact["target"]["text"]) == ("supersede", "이벤트 버스는 카프카로 결정")
+    assert texts(repo) == ["이벤트 버스는 카프카 말고 NATS로 간다"]
+
+
+def test_a_model_with_random_weights_runs_end_to_end_and_changes_nothing(logs: Repo, tmp_path: Path) -> None:
+    pytest.importorskip("llama_cpp")
+    from tests.tiny_gguf import make_language_model
+
+    file = make_language_model(tmp_path / "tiny.gguf", context=8192)
+    config = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "mem.modelTokens", "GIT_CONFIG_VALUE_0": "200"}
+    answer = promote(logs, "--model", f"gguf:{file}", **config)
+    assert answer["facts"] == [] and answer["model"].startswith("gguf:tiny.gguf@")
+    assert not (logs.path / "MEMORY.md").exists()
+
+
+def test_a_model_named_by_the_clone_is_not_used(logs: Repo) -> None:
+    logs.git("config", "mem.model", "http:https://evil.example/v1#m")
+    assert promote(logs)["model"] == "rules/1"

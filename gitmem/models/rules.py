@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
-from functools import lru_cache
 
 from gitmem import dates
 from gitmem.comment import normalise
@@ -19,6 +18,7 @@ from gitmem.models import dialogue, lexicon_en, lexicon_ko, lines
 from gitmem.models.cues import THRESHOLD, Reading, read, table
 from gitmem.models.lines import Line
 from gitmem.models.protocol import Log, Op, Operation, Proposal
+from gitmem.models.reversals import Judged, overrule, overrule_earlier, overruled_fact, words
 from gitmem.types import Fact, Span
 
 LABELS = {**lexicon_en.LABELS, **lexicon_ko.LABELS}
@@ -36,36 +36,15 @@ SAFETY = re.compile(
     r"|dosage|overdose|\d+\s?(?:mg|mcg)\b)|알레르기|알러지|금기|복용|투약|인슐린|와파린|당뇨|천식|아나필락시스|페니실린|심장\s*박동기",
     re.I,
 )
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_+#.-]*[A-Za-z0-9+#]|[가-힣]{2,}|\d[\d.,:/-]*\d|\d")
 _VALUE = re.compile(
     r"`[^`]+`|https?://\S+|[\w.-]+/[\w./=-]+|v?\d+\.\d+(?:\.\d+)+|:\d{4,5}\b"
     r"|\b[A-Z]{2,}_[A-Z_]+\b|\bport \d+|\b\d{4,5}\b"
 )
-_PARTICLE = re.compile(
-    r"(?:에서는|에게는|으로는|에서|에게|으로|까지|부터|이나|라고|하고|이랑|에는|로는|은|는|이|가|을|를|에|의|도|만|로|와|과)$"
-)
-_STOP_WORDS = """the a an and or of to in on for with we i it is are was were be this that from at by as not no our my
-    so then now will all any more than 하기로 결정 확정 이제 그냥 다시 오후 오전 최종 으로 로 결국"""
-_STOP = frozenset(_STOP_WORDS.split())
 _REASON = re.compile(
     r"^\(?(?:reason|why|because|rationale|이유|근거|배경|왜냐하면|까닭)(?:는|은)?\s*[:：,]?\s+", re.I
 )
-SETTLED = frozenset(("decision", "rule", "deadline", "constraint", "goal"))  # kinds that can be taken back
 MANY = 6000  # lines from which a second process pays for its start
 RECURS = 3  # days on which a topic must come up before it weighs more
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A line, what its cues said, and the later line that overruled it (0: none)."""
-
-    line: Line
-    reading: Reading
-    overruled: int = 0
-
-    @property
-    def keep(self) -> bool:
-        return self.reading.score >= THRESHOLD and not self.overruled
 
 
 class RulesModel:
@@ -78,13 +57,14 @@ class RulesModel:
         parsed = [(log, lines.read(log, LABELS)) for log in logs]
         readings = iter(judge_all([line for _, found in parsed for line in found if not line.speaker]))
         judged = [[Judged(line, next(readings)) for line in found if not line.speaker] for _, found in parsed]
+        judged = overrule_earlier(logs, [overrule(notes) for notes in judged])
         days = _days(zip(logs, judged, strict=True))
         operations: list[Operation] = []
         for (log, candidates), notes in zip(parsed, judged, strict=True):
             if any(line.speaker for line in candidates):
                 operations += _dialogue(log, candidates)
             else:
-                operations += _notes(log, notes, days)
+                operations += _notes(log, notes, days, existing)
         return Proposal(tuple(operations))
 
 
@@ -122,21 +102,9 @@ def judge(line: Line) -> Reading:
     )
 
 
-@lru_cache(maxsize=1 << 16)
-def words(text: str) -> frozenset[str]:
-    """The content words of a text, lower case, Korean particles taken off."""
-    found = set()
-    for word in _WORD.findall(text):
-        word = word.lower()
-        if "가" <= word[-1] <= "힣" and len(word) > 2:
-            word = _PARTICLE.sub("", word) or word
-        if word not in _STOP and (len(word) > 1 or word.isdigit()):
-            found.add(word)
-    return frozenset(found)
-
-
-def _notes(log: Log, judged: Sequence[Judged], days: dict[str, set[date]]) -> Iterable[Operation]:
-    judged = overrule(judged)
+def _notes(
+    log: Log, judged: Sequence[Judged], days: dict[str, set[date]], existing: Sequence[Fact]
+) -> Iterable[Operation]:
     joined: set[int] = set()
     for at, item in enumerate(judged):
         line = item.line
@@ -147,41 +115,13 @@ def _notes(log: Log, judged: Sequence[Judged], days: dict[str, set[date]]) -> It
         if reason is not None:
             joined.add(reason.number)
         if line.number in log.new:
-            yield _operation(log, item, reason, days)
+            operation = _operation(log, item, reason, days)
+            target = overruled_fact(item, existing) if operation.op is Op.ADD else ""
+            yield replace(operation, op=Op.SUPERSEDE, target=target) if target else operation
 
 
 def _is_reason(line: Line, after: Line) -> bool:
     return after.number == line.number + 1 and bool(_REASON.match(after.whole))
-
-
-def overrule(judged: Sequence[Judged]) -> list[Judged]:
-    """Mark what a later line of the same log takes back: `오전: A로 결정`, `오후: B로 간다`."""
-    result = list(judged)
-    for later, item in enumerate(judged):
-        strength = _reverses(item.line)
-        if not strength or (strength == 1 and not item.keep):
-            continue
-        topic = words(item.line.text)
-        for earlier in range(later):
-            old = judged[earlier]
-            if result[earlier].overruled or not old.keep or old.reading.kind not in SETTLED:
-                continue
-            shared = words(old.line.text) & topic
-            close = later - earlier == 1 and strength == 2 and old.reading.kind == "decision"
-            paired = bool(old.line.period and item.line.period and shared) and item.keep
-            if close or paired or len(shared) >= (1 if strength == 2 else 2):
-                result[earlier] = replace(old, overruled=item.line.number)
-    return result
-
-
-def _reverses(line: Line) -> int:
-    """2 for words that only a reversal has, 1 for words it often has, 0 for none."""
-    text = line.whole.lower()
-    if any(item.pattern.search(text) for item in (lexicon_en.REVERSAL, lexicon_ko.REVERSAL)):
-        return 2
-    if any(item.pattern.search(text) for item in (lexicon_en.TURN, lexicon_ko.TURN)):
-        return 1
-    return 0
 
 
 def _days(logs: Iterable[tuple[Log, Sequence[Judged]]]) -> dict[str, set[date]]:
@@ -200,27 +140,28 @@ def _days(logs: Iterable[tuple[Log, Sequence[Judged]]]) -> dict[str, set[date]]:
 def _operation(log: Log, item: Judged, reason: Line | None, days: dict[str, set[date]]) -> Operation:
     line, reading = item.line, item.reading
     score = reading.score
-    values = _VALUE.findall(line.text)
+    values = [] if reading.against else _VALUE.findall(line.text)
     often = [value for value in values if len(days.get(value, ())) >= RECURS]
-    if often and not reading.against:
+    if often:
         score += 0.7
     kind = reading.kind or "fact"
+    text = " ".join(line.text.split())
+    if item.overruled or score < THRESHOLD:
+        why = (
+            f"taken back {item.overruled}" if item.overruled
+            else "speaks against it: " + ", ".join(reading.against[:3]) if reading.against
+            else "nothing says it will matter later"
+        )  # fmt: skip
+        span = Span(log.path, line.number, line.number, log.blob)
+        return Operation(Op.SKIP, text, (span,), kind, 0.0, reason=why, confidence=_sure(score), origin=line.origin)
     safe = bool(SAFETY.search(line.text))
-    if safe and score >= THRESHOLD and kind in ("fact", "profile"):
+    if safe and kind in ("fact", "profile"):
         kind = "constraint" if re.search(r"contra|금기|must not|cannot|can't", line.text, re.I) else "profile"
-    text = normalise(line.text)
     last = line.number
     if reason is not None:
         text = f"{text} ({normalise(_REASON.sub('', reason.whole)).rstrip('.')})"
         last = reason.number
     span = Span(log.path, line.number, last, log.blob)
-    if item.overruled or score < THRESHOLD:
-        why = (
-            f"taken back on line {item.overruled}" if item.overruled
-            else "speaks against it: " + ", ".join(reading.against[:3]) if reading.against
-            else "nothing says it will matter later"
-        )  # fmt: skip
-        return Operation(Op.SKIP, text, (span,), kind, 0.0, reason=why, confidence=_sure(score), origin=line.origin)
     worth = WORTH.get(kind, 0.5) + min(0.12, 0.04 * (score - THRESHOLD))
     if "까닭" in reading.cues or "reason given" in reading.cues or reason is not None:
         worth += 0.03

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from gitmem import facts
 from gitmem.models import cues
 from gitmem.models.protocol import Op
-from gitmem.models.rules import RulesModel, words
+from gitmem.models.reversals import words
+from gitmem.models.rules import RulesModel
 from tests.models.sample import kept, log_of, propose, sample
 
 
@@ -80,6 +82,26 @@ def test_a_decision_taken_back_on_a_later_line_is_not_proposed() -> None:
     assert [n for n, o in found.items() if o.op is Op.ADD] == [3]
     assert found[1].reason == "taken back on line 3"
     assert kept("오전: 이벤트는 카프카로 결정", "오후에 번복: 이벤트는 NATS로 간다") == [2]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("이벤트 버스는 카프카로 결정", "번복: 이벤트 버스는 카프카 말고 NATS로 간다"),
+        ("We decided to use Kafka for the audit events", "Scrapped Kafka for the audit events, we go with NATS"),
+    ],
+)
+def test_a_decision_taken_back_in_a_later_log_is_not_proposed(first: str, second: str) -> None:
+    logs = [log_of([first], "memory/2026-02-02.md"), log_of([second], "memory/2026-02-06.md")]
+    old, new = RulesModel().propose(logs, []).operations
+    assert (old.op, new.op) == (Op.SKIP, Op.ADD)
+    assert old.reason == "taken back by memory/2026-02-06.md line 1"
+
+
+def test_a_decision_in_memory_that_a_log_takes_back_is_superseded() -> None:
+    known = facts.parse("- 이벤트 버스는 카프카로 결정 <!-- mem type=decision -->\n- 배포는 Argo로 한다 <!-- mem type=decision -->\n".encode()).facts
+    found = RulesModel().propose([log_of(["번복: 이벤트 버스는 카프카 말고 NATS로 간다", "점심은 냉면"])], known).operations
+    assert (found[0].op, found[0].target) == (Op.SUPERSEDE, known[0].id)
 
 
 def test_a_reason_on_the_next_line_travels_with_its_decision() -> None:
