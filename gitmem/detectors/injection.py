@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from gitmem.detectors import weights
 from gitmem.detectors.lazy import lazy
@@ -70,12 +71,11 @@ def judge(text: Text, boost: float = 0.0) -> Iterator[Verdict]:
     folded = text.folded
     found: list[Verdict] = []
     seen: set[str] = set()
-    weight = learned.quick.get
     gate = learned.gate - boost
     before = 0.0
     for line in lines(folded):
         source = " ".join(folded[a:b] for a, b in line.pieces) if line.pieces else folded[line.start : line.end]
-        quick = sum(weight(token, 0.0) for token in tokens(source))
+        quick = _quick(source) if len(source) <= _LONGEST_KEPT else _quick.__wrapped__(source)
         if quick < gate and (line.joined < 0 or quick + before < gate):
             before = quick
             continue
@@ -84,20 +84,11 @@ def judge(text: Text, boost: float = 0.0) -> Iterator[Verdict]:
             if unit.text in seen:
                 continue
             seen.add(unit.text)
-            if len(unit.text) < 0.7 * len(source) and sum(weight(t, 0.0) for t in tokens(unit.text)) < gate:
+            if len(unit.text) < 0.7 * len(source) and _quick(unit.text) < gate:
                 continue
-            spans = quotes(unit.text)
-            plain = words(unit.text, spans)
-            base = learned.score(set(plain)) + boost
-            if base < learned.warn - learned.slack:
-                continue
-            patterns = candidates(unit.text)
-            if base + learned.bound(frozenset(concept.name for concept, _ in patterns)) < learned.warn:
-                continue
-            reading = complete(unit.text, spans, plain, patterns)
-            score = learned.score(reading.features) + boost
-            if score >= learned.warn:
-                found.append(Verdict(unit.start, unit.end, score, reading))
+            weighed = _weigh(unit.text, boost)
+            if weighed is not None:
+                found.append(Verdict(unit.start, unit.end, *weighed))
             if len(found) > 4 * _MOST_FINDINGS:
                 break
         if len(found) > 4 * _MOST_FINDINGS:
@@ -109,6 +100,34 @@ def judge(text: Text, boost: float = 0.0) -> Iterator[Verdict]:
             yield verdict
             if len(taken) >= _MOST_FINDINGS:
                 return
+
+
+# The versions of one file, and so the blobs of a range, share most of their lines: what was seen is remembered.
+_KEPT, _LONGEST_KEPT = 1 << 14, 600
+
+
+@lru_cache(maxsize=_KEPT)
+def _quick(source: str) -> float:
+    """What the single words of a line weigh."""
+    weight = weights.load().quick.get
+    return sum([weight(token, 0.0) for token in tokens(source)])
+
+
+@lru_cache(maxsize=_KEPT)
+def _weigh(unit: str, boost: float) -> tuple[float, Reading] | None:
+    """The score and the reading of a unit at the warning line or above, None below it."""
+    learned = weights.load()
+    spans = quotes(unit)
+    plain = words(unit, spans)
+    base = learned.score(set(plain)) + boost
+    if base < learned.warn - learned.slack:
+        return None
+    patterns = candidates(unit)
+    if base + learned.bound(frozenset(concept.name for concept, _ in patterns)) < learned.warn:
+        return None
+    reading = complete(unit, spans, plain, patterns)
+    score = learned.score(reading.features) + boost
+    return (score, reading) if score >= learned.warn else None
 
 
 def explain(verdict: Verdict) -> str:
