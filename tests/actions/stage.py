@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ class Stage:
         self.repo = Repo(folder / "person")
         self.repo.git("remote", "add", "origin", f"file://{folder}/remotes/team/memory")
         self.count = 0
+        self.lock = threading.Lock()
         self.caches: dict[str, dict[str, bytes]] = {}
 
     def close(self) -> None:
@@ -61,35 +63,67 @@ class Stage:
         token: str | None = None,
     ) -> Result:
         """One run of one of our actions on a fresh checkout."""
-        self.count += 1
-        room = self.folder / f"run{self.count}"
-        checkout = Repo(room / "work", init=False)
-        checkout.git("clone", "-q", f"{self.server.url}/team/memory", ".")
-        head = sha or payload.get("pull_request", {}).get("head", {}).get("sha") or f"origin/{ref}"
-        checkout.git(
-            "checkout",
-            "-q",
-            "--detach" if payload.get("pull_request") else "-B",
-            *([] if payload.get("pull_request") else [ref]),
-            head,
-        )
+        room, runner = self._scene(payload, event, ref, sha, token)
+        self._clone(runner, {})
+        result = runner.run_action(ACTIONS / action, inputs)
+        self.checkout = Repo(room / "work", init=False)
+        return result
+
+    def run_workflow(
+        self, path: Path, payload: Mapping[str, Any], *, event: str, ref: str = "main"
+    ) -> dict[str, Result]:
+        """Every job of a workflow file on one event, in order; ours are taken from this checkout."""
+        import yaml
+
+        jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
+        results = {}
+        for name, job in jobs.items():
+            _, runner = self._scene(payload, event, ref, "", None)
+            results[name] = runner.run_job(job)
+        return results
+
+    def _scene(
+        self, payload: Mapping[str, Any], event: str, ref: str, sha: str, token: str | None
+    ) -> tuple[Path, Runner]:
+        """A room and a runner in it, before anything is checked out. setup.sh finds this git-mem and installs nothing;
+        `test_setup_installs` is the run that does."""
+        with self.lock:
+            self.count += 1
+            room = self.folder / f"run{self.count}"
+        (room / "work").mkdir(parents=True)
+        pull = payload.get("pull_request", {})
+        head = sha or pull.get("head", {}).get("sha") or f"origin/{ref}"
         runner = Runner(
-            checkout.path, room / "temp", payload,
+            room / "work", room / "temp", payload,
             {
                 "event_name": event, "ref_name": ref, "ref": f"refs/heads/{ref}", "repository": "team/memory",
-                "sha": checkout.git("rev-parse", "HEAD").strip(), "api_url": self.rest.url,
-                "server_url": self.server.url, "token": self.token if token is None else token,
+                "sha": head if len(head) == 40 else self.remote_tip(ref), "api_url": self.rest.url,
+                "server_url": self.server.url, "token": self.token if token is None else token, "_head": head,
             },
-            handlers={"actions/cache/restore": self._restore, "actions/cache/save": self._save},
+            handlers={
+                "actions/cache/restore": self._restore, "actions/cache/save": self._save,
+                "actions/checkout": self._clone, "actions/setup-python": lambda runner, given: {},
+            },
+            actions={f"git-mem/git-mem/actions/{folder.name}": folder for folder in ACTIONS.iterdir()},
         )  # fmt: skip
-        # setup.sh finds this git-mem and installs nothing; `test_setup_installs` is the run that does.
         venv = room / "temp/git-mem-venv/bin"
         venv.mkdir(parents=True)
         (venv / "git-mem").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gitmem "$@"\n')
         (venv / "git-mem").chmod(0o755)
-        result = runner.run_action(ACTIONS / action, inputs)
-        self.checkout = checkout
-        return result
+        return room, runner
+
+    def remote_tip(self, branch: str) -> str:
+        """Where a branch of the remote is."""
+        return self.repo.git("ls-remote", "origin", f"refs/heads/{branch}").split()[0]
+
+    def _clone(self, runner: Runner, given: dict[str, str]) -> dict[str, str]:
+        """What actions/checkout does with fetch-depth 0 and persist-credentials false."""
+        checkout = Repo(runner.workspace, init=False)
+        checkout.git("clone", "-q", f"{self.server.url}/team/memory", ".")
+        head, ref = str(runner.github["_head"]), str(runner.github["ref_name"])
+        detached = ["--detach"] if "pull_request" in runner.github["event"] else ["-B", ref]
+        checkout.git("checkout", "-q", *detached, head)
+        return {}
 
     def _restore(self, runner: Runner, given: dict[str, str]) -> dict[str, str]:
         names = [given["key"], *(k for k in self.caches if k.startswith(given["restore-keys"].strip()))]
