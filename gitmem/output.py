@@ -75,11 +75,9 @@ def paint(text: str, style: str, on: bool) -> str:
 def write_json(value: Any, *, lines: bool = False) -> None:
     """One JSON value on stdout; indented unless `lines` (JSON Lines). Keys in the order given."""
     text = json.dumps(value, ensure_ascii=False, indent=None if lines else 2)
-    # A lone surrogate (a path Git gave us in another encoding) has an ASCII spelling in JSON.
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = json.dumps(value, indent=None if lines else 2)
+    if not text.isascii():
+        # What a terminal would obey, and lone surrogates, have an ASCII spelling in JSON: the value is the same.
+        text = "".join(c if c == "\n" or not _hostile(c) else json.dumps(c)[1:-1] for c in text)
     write(text + "\n")
 
 

@@ -25,3 +25,25 @@ def test_nothing_hostile_survives_and_everything_encodes(text: str) -> None:
 def test_colour_obeys_the_option_and_no_color(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     assert colour("always") and not colour("never") and not colour("auto")
     assert paint("x", "bad", True) == "\x1b[31mx\x1b[m" and paint("x", "bad", False) == "x"
+
+
+@given(st.text())
+def test_json_holds_nothing_a_terminal_obeys_and_means_the_same(text: str) -> None:
+    import io
+    import json
+    import sys
+    from unittest.mock import patch
+
+    from gitmem.output import write_json
+
+    class Out(io.TextIOWrapper):
+        pass
+
+    raw = io.BytesIO()
+    with patch.object(sys, "stdout", Out(raw, encoding="utf-8")):
+        write_json({"text": text})
+        shown = raw.getvalue().decode()
+    assert json.loads(shown) == {"text": text}
+    assert not any(
+        c not in "\n" and (ord(c) < 0x20 or 0x7F <= ord(c) < 0xA0 or c in "\u202e\u2066\ufeff") for c in shown
+    )
