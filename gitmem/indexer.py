@@ -405,7 +405,7 @@ class _Refresh:
         """Record how the work tree is; `trust` skips all of it when nothing seems to have changed."""
         if trust and writer.scan(key) == seen.scan:
             return  # another process was quicker
-        recorded = writer.recorded(key)
+        recorded = writer.looks(key)
         changed = [path for path, looks in seen.files.items() if path not in recorded or recorded[path][0] != looks]
         gone = [path for path in recorded if path not in seen.files]
         ignored = self._ignored(writer, key, seen, recorded, changed)
@@ -434,7 +434,7 @@ class _Refresh:
         seen: WorkTree,
         paths: Sequence[str],
         ignored: set[str],
-        recorded: Mapping[str, tuple[str, str, int]],
+        recorded: Mapping[str, tuple[str, int]],
         began: int,
     ) -> bool:
         assert self.repo.root is not None
@@ -487,7 +487,7 @@ class _Refresh:
         writer: Writer,
         key: str,
         seen: WorkTree,
-        recorded: Mapping[str, tuple[str, str, int]],
+        recorded: Mapping[str, tuple[str, int]],
         changed: list[str],
     ) -> set[str]:
         """Which files Git ignores: asked for new ones, and for all when the rules changed. Adds to `changed`."""
@@ -496,9 +496,9 @@ class _Refresh:
         if writer.meta("ignores:" + key) != seen.ignores:
             asked = list(seen.files)
         else:
-            asked = [path for path in seen.files if path not in recorded or recorded[path][2] == IGNORED]
+            asked = [path for path in seen.files if path not in recorded or recorded[path][1] == IGNORED]
         ignored = self.repo.ignored(asked) if asked else set()
-        known = {path for path, row in recorded.items() if row[2] == IGNORED and path in seen.files}
+        known = {path for path, row in recorded.items() if row[1] == IGNORED and path in seen.files}
         more = (ignored ^ (known & set(asked))) - set(changed)
         changed.extend(more)
         return ignored | (known - set(asked))

@@ -156,6 +156,14 @@ class Index:
         return {_path(path): (stat, oid.hex() if oid else "", corpus) for path, stat, oid, corpus in rows}
 
     @stored
+    def looks(self, key: str) -> dict[str, tuple[str, int]]:
+        """path -> (stat, corpus) of every entry of a snapshot, ignored files too."""
+        rows = self._rows(
+            "SELECT path, stat, corpus FROM entry WHERE snapshot = (SELECT id FROM snapshot WHERE key = ?)", (key,)
+        )
+        return {path.decode("utf-8", "surrogateescape"): (stat, corpus) for path, stat, corpus in rows}
+
+    @stored
     def covered(self) -> dict[str, str]:
         """ref -> the tree at which everything of it was indexed."""
         return dict(self._rows("SELECT ref, tree FROM covered"))

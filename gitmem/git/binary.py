@@ -230,15 +230,16 @@ class BinaryRepository:
         return [os.fsdecode(path) for path in out.split(b"\0")[:-1]]
 
     def ignored(self, paths: Sequence[str]) -> set[str]:
-        given = b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in paths)
-        if not given:
+        if not paths:
             return set()
-        # No --literal-pathspecs: check-ignore takes plain paths and refuses that option.
+        # check-ignore takes patterns and refuses --literal-pathspecs: a name with wildcards is spelled out.
+        names = {_as_pattern(path): path for path in paths}
+        given = b"".join(name.encode("utf-8", "surrogateescape") + b"\0" for name in names)
         command = [word for word in self._command(["check-ignore", "-z", "--stdin"]) if word != "--literal-pathspecs"]
         done = subprocess.run(command, input=given, capture_output=True, env=self._env, check=False)
         if done.returncode not in (0, 1):
             raise GitFailed(f"git check-ignore: {first_line(os.fsdecode(done.stderr))}")
-        return {os.fsdecode(path) for path in done.stdout.split(b"\0")[:-1]}
+        return {names[name] for path in done.stdout.split(b"\0")[:-1] if (name := os.fsdecode(path)) in names}
 
     def reachable(self) -> Iterator[str]:
         command = self._command(["rev-list", "--objects", "--no-object-names", "--all", "--indexed-objects"])
@@ -413,6 +414,12 @@ class BinaryRepository:
 
 RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
 HEX = frozenset("0123456789abcdef")
+
+
+def _as_pattern(path: str) -> str:
+    """A pattern that matches one path: wildcards escaped, no magic word at the front."""
+    escaped = "".join("\\" + c if c in "*?[\\" else c for c in path)
+    return "./" + escaped if escaped.startswith(":") else escaped
 
 
 def _lines(data: bytes) -> list[str]:

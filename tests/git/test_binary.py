@@ -174,6 +174,28 @@ def test_untracked_files_leave_out_what_is_ignored(repo: Repo, opened: Opener) -
     assert opened(repo.path).untracked() == ["memory/새 파일.md"]
 
 
+def test_ignored_files_are_those_git_ignores_and_does_not_track(repo: Repo, opened: Opener) -> None:
+    repo.commit(files={".gitignore": "p*.md\n", "a.md": "x"})
+    paths = ["a.md", "p.md", "p 1.md", "pé\n\".md", "p*.md", "-p.md", ":p.md", "p[x].md", "p\\.md", "pt.md"]
+    for path in paths[1:]:
+        repo.write(path, "x")
+    repo.git("add", "-f", "pt.md")
+    assert opened(repo.path).ignored(paths) == {"p.md", "p 1.md", "pé\n\".md", "p*.md", "p[x].md", "p\\.md"}
+    assert opened(repo.path).ignored([]) == set() and opened(repo.path).ignored(["a.md"]) == set()
+
+
+def test_reachable_is_what_refs_head_and_the_staged_files_hold(repo: Repo, opened: Opener) -> None:
+    repo.commit(files={"a.md": "one\n"})
+    repo.git("checkout", "-q", "--detach")
+    repo.commit(files={"b.md": "two\n"})
+    repo.write("c.md", "three\n")
+    repo.git("add", "c.md")
+    lost = repo.git("hash-object", "-w", "--stdin", input="four\n").strip()
+    found = set(opened(repo.path).reachable())
+    here = opened(repo.path)
+    assert {here.hash_blob(data) for data in (b"one\n", b"two\n", b"three\n")} < found and lost not in found
+
+
 def test_only_the_users_own_settings_are_believed(repo: Repo, opened: Opener, isolated: Path) -> None:
     repo.git("config", "mem.embedder", "http:evil")
     repo.git("config", "--global", "mem.agent", "coder")
