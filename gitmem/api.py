@@ -26,7 +26,7 @@ from gitmem.commands._edge import now as clock
 from gitmem.commands._edge import settings as load_settings
 from gitmem.config import Config
 from gitmem.errors import UsageError
-from gitmem.git import Repository, open_repository
+from gitmem.git import Repository, open_repository, user_settings
 
 Value = dict[str, Any]
 
@@ -34,14 +34,20 @@ Value = dict[str, Any]
 def open(
     path: str | Path = ".",
     *,
+    profile: str = "",
     settings: Mapping[str, str] | None = None,
     now: Callable[[], datetime] = clock,
 ) -> Memory:
     """The memory of the repository that holds `path`. Use it in a `with` block, or close it.
 
     `settings` are `mem.*` keys in the spelling of `gitmem.config.Config` (`{"agent": "coder"}`), above the user's own;
-    `now` is the clock. Raises NotARepository, BadConfig. One Memory is for one thread.
+    `now` is the clock. With `profile` it is that profile's memory, wherever `path` leads. Raises NotARepository,
+    BadConfig. One Memory is for one thread.
     """
+    if profile:
+        from gitmem import profiles
+
+        path = profiles.named(profiles.read(user_settings(os.environ)), profile).root
     repo = open_repository(Path(path).expanduser(), os.environ)
     try:
         return Memory(repo, load_settings(repo, settings), now)

@@ -62,13 +62,18 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings=CONTEXT, no_args_is_help=True)
 @click.version_option(__version__, "--version", message="git-mem %(version)s")
 @click.option("-C", "directory", metavar="DIR", default="", help="Run as if started in DIR.")
-def main_command(directory: str) -> None:
+@click.option("--profile", metavar="NAME", default="", help="Run in the memory of a profile (git mem profile).")
+def main_command(directory: str, profile: str) -> None:
     """Memory for AI agents, as plain Markdown in Git."""
     if directory:
         try:
             os.chdir(directory)
         except OSError as error:
             raise GitMemError(f"cannot enter '{directory}': {error.strerror}") from None
+    if profile:
+        from gitmem.commands._edge import enter
+
+        enter(profile)
 
 
 def main(argv: list[str] | None = None) -> NoReturn:

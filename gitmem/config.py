@@ -29,7 +29,7 @@ class Config:
     # what is memory
     memory_paths: tuple[str, ...] = _key((), "More globs of memory files.", tracked="memory.paths", tighten="union")
     agent: str = _key("", "Name of the agent that writes: its own daily log, `Memory-Agent` in its commits.")
-    profile: str = _key("", "The profile in use: its own memory root, index view and identity.")
+    profile: str = _key("", "The profile in force (`git mem profile switch`): its own memory, index and identity.")
     organisation: str = _key("", "The organisation's memory: a path or URL, with `#ref` pinned. Read only.")
     personal: str = _key("", "Your own memory beside any project: a path or URL, with `#ref`. Read only.")
     # context

@@ -23,7 +23,7 @@ PERSON = "git-mem"  # Memory-Agent of a promotion that nobody typed
 
 def start(mode: str) -> None:
     """Start `promote --background MODE` detached when HEAD changed a daily log and promoted nothing itself."""
-    repo, _ = open_here()
+    repo, _ = open_here(stay=True)
     head = repo.head()
     if head is None or repo.root is None or not _touches_logs(repo, head):
         return
@@ -45,7 +45,7 @@ def run(mode: str) -> None:
     """One promotion, recorded: what it did, or why it could not."""
     from gitmem.commands.promote import opened
 
-    repo, config = open_here()
+    repo, config = open_here(stay=True)
     signal.signal(signal.SIGALRM, _late)
     signal.alarm(config.model_seconds + 60)
     request = Request(mode=Mode(mode), branch=BRANCH, agent=config.agent or PERSON)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
+from gitmem.commands import SECTIONS
 from gitmem.config import TRACKED, Config, load
-from gitmem.git import Repository, open_repository
+from gitmem.errors import GitMemError, NotARepository
+from gitmem.git import Repository, open_repository, user_settings
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md).")
 colour_option = click.option(
@@ -25,18 +27,82 @@ def now() -> datetime:
     return datetime.fromisoformat(fixed).astimezone() if fixed else datetime.now().astimezone()
 
 
-def open_here(overrides: Mapping[str, str] | None = None) -> tuple[Repository, Config]:
-    """The repository of the current folder, closed at exit of the command, and the settings in force."""
-    repo = open_repository(Path.cwd(), os.environ)
+# What a repository's own gate and set-up say is about the repository they stand in, whatever profile is in force.
+HERE = frozenset((*SECTIONS["Gate"], *SECTIONS["Set up"], "init", "redact", "profile"))
+
+
+def open_here(overrides: Mapping[str, str] | None = None, *, stay: bool = False) -> tuple[Repository, Config]:
+    """The repository of the current folder, closed at exit of the command, and the settings in force.
+
+    Where a profile is in force (`git mem profile switch`), its memory instead, as if started there: not for the gate,
+    inside a Git hook or with `stay`. Another profile's memory is refused.
+    """
     context = click.get_current_context(silent=True)
+    root = context.find_root() if context else None
+    explicit = bool(root and root.params.get("profile"))
+    stay = stay or explicit or (root.invoked_subcommand in HERE if root else False) or "GIT_DIR" in os.environ
+    stay = stay or "GIT_INDEX_FILE" in os.environ
+    try:
+        repo = open_repository(Path.cwd(), os.environ)
+    except NotARepository:
+        if stay or not _enter_profile(user_settings(os.environ), None):
+            raise
+        repo = open_repository(Path.cwd(), os.environ)
+    pairs = repo.user_config()
+    if not stay and _enter_profile(pairs, repo.root):
+        repo.close()
+        repo = open_repository(Path.cwd(), os.environ)
     if context is not None:
         context.call_on_close(repo.close)
-    return repo, settings(repo, overrides)
+    return repo, settings(repo, overrides, pairs)
 
 
-def settings(repo: Repository, overrides: Mapping[str, str] | None = None) -> Config:
-    """The settings in force, with the work tree's .gitmem.toml (HEAD's in a bare repository)."""
-    return load(repo.user_config(), tracked_text(repo), overrides or {})
+def _enter_profile(pairs: Sequence[tuple[str, str, str]], root: Path | None) -> bool:
+    """Go to the memory of the profile in force; False when there is none or it is here already."""
+    if not any(key.startswith("mem.profile") for key, _, _ in pairs):
+        return False
+    from gitmem import profiles
+
+    name = profiles.in_force(pairs)
+    if not name:
+        return False
+    known = profiles.read(pairs)
+    chosen = profiles.named(known, name)
+    here = profiles.owner(known, root)
+    if here == chosen:
+        return False
+    if here is not None:
+        raise GitMemError(
+            f"this is the memory of profile '{here.name}', and '{name}' is in force",
+            f"git mem --profile {here.name} ..., or git mem profile switch {here.name}",
+        )
+    os.chdir(chosen.root)
+    return True
+
+
+def enter(name: str) -> None:
+    """Go to the memory of a profile: what `--profile` does."""
+    from gitmem import profiles
+
+    chosen = profiles.named(profiles.read(user_settings(os.environ)), name)
+    for key in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        os.environ.pop(key, None)
+    os.chdir(chosen.root)
+
+
+def settings(
+    repo: Repository,
+    overrides: Mapping[str, str] | None = None,
+    pairs: Sequence[tuple[str, str, str]] | None = None,
+) -> Config:
+    """The settings in force, with the work tree's .gitmem.toml (HEAD's in a bare repository) and its profile's name."""
+    pairs = repo.user_config() if pairs is None else pairs
+    config = load(pairs, tracked_text(repo), overrides or {})
+    if any(key.startswith("mem.profile") for key, _, _ in pairs):
+        from gitmem import profiles
+
+        config = profiles.applied(config, profiles.read(pairs), repo.root, bool((overrides or {}).get("agent")))
+    return config
 
 
 def tracked_text(repo: Repository) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from gitmem.git.binary import BinaryRepository, discover
+from gitmem.git.binary import BinaryRepository, discover, user_settings
 from gitmem.git.protocol import Repository
 from gitmem.git.write import fetch_mirror, init_repository
 
-__all__ = ["Repository", "discover", "fetch_mirror", "init_repository", "open_repository"]
+__all__ = ["Repository", "discover", "fetch_mirror", "init_repository", "open_repository", "user_settings"]
 
 
 def open_repository(start: Path, environ: Mapping[str, str]) -> Repository:

@@ -91,6 +91,28 @@ def discover(start: Path, environ: Mapping[str, str]) -> Place:
     return Place(git_dir=Path(lines[2]), common_dir=Path(lines[3]), root=root, object_format=lines[0])
 
 
+OURS = ("--show-scope", "-z", "--get-regexp", r"^mem\.")
+
+
+def user_settings(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """(key, value, origin) of the user's own `mem.*`, without a repository."""
+    env = {name: value for name, value in read_environment(environ).items() if name not in ("GIT_DIR", "GIT_WORK_TREE")}
+    done = subprocess.run(["git", "-C", "/", "config", *OURS], capture_output=True, env=env, check=False)
+    if done.returncode not in (0, 1):
+        raise GitFailed(first_line(os.fsdecode(done.stderr)) or "git config failed")
+    return _users_own(done.stdout)
+
+
+def _users_own(out: bytes) -> list[tuple[str, str, str]]:
+    fields = out.split(b"\0")
+    found = []
+    for scope, pair in zip(fields[::2], fields[1::2], strict=False):
+        key, _, value = os.fsdecode(pair).partition("\n")
+        if scope in (b"system", b"global", b"command"):
+            found.append((key, value, scope.decode()))
+    return found
+
+
 def first_line(words: str) -> str:
     """The first line of what git said, without its prefix, cut at 300 characters."""
     lines = [line for line in words.splitlines() if line.strip()]
@@ -402,14 +424,7 @@ class BinaryRepository:
         return _lines(self.read(oid)) if kind == "blob" else []
 
     def user_config(self) -> list[tuple[str, str, str]]:
-        out = self._run(["config", "--show-scope", "-z", "--get-regexp", r"^mem\."], ok=(0, 1))
-        fields = out.split(b"\0")
-        found = []
-        for scope, pair in zip(fields[::2], fields[1::2], strict=False):
-            key, _, value = os.fsdecode(pair).partition("\n")
-            if scope in (b"system", b"global", b"command"):
-                found.append((key, value, scope.decode()))
-        return found
+        return _users_own(self._run(["config", *OURS], ok=(0, 1)))
 
 
 RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")

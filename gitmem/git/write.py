@@ -93,6 +93,18 @@ def commit_paths(
     return head
 
 
+def configure(environ: Mapping[str, str], *args: str) -> bool:
+    """`git config --global ARGS` for the user's own settings; False when there was nothing to unset."""
+    env = {name: value for name, value in environ.items() if name not in (*HOOK_VIEW, "GIT_DIR", "GIT_WORK_TREE")}
+    command = ["git", "-C", "/", "config", "--global", *args]
+    done = subprocess.run(command, capture_output=True, env=env, check=False)
+    if done.returncode in (5, 128) and args[0] in ("--unset", "--unset-all", "--remove-section"):
+        return False
+    if done.returncode != 0:
+        raise GitFailed(f"git config failed: {first_line(os.fsdecode(done.stderr))}")
+    return True
+
+
 def init_repository(folder: Path, environ: Mapping[str, str]) -> None:
     """`git init` in a folder that exists; the user's init.defaultBranch and templates apply."""
     env = {name: value for name, value in environ.items() if name not in (*HOOK_VIEW, "GIT_DIR", "GIT_WORK_TREE")}
