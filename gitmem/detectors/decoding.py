@@ -24,6 +24,7 @@ from gitmem.detectors.words import KEY_WORDS, segment
 LONGEST = 64 * 1024
 _BUDGET = 256 * 1024
 CUT = "cut short"
+SPLIT = "split words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +238,7 @@ _FLIPPED_HINT = lazy("[ɐɔǝɟƃɥᴉɾʞɯɹʇʌʍʎ]")
 _WORD = lazy("[a-z]{5,24}")
 _GLUED = lazy(r"[a-z]{20,200}")
 _CHAINED = lazy(r"(?<![a-z])[a-z]{1,16}(?:[-_.+~|/:;,]{1,2}[a-z]{1,16}){3,40}")
-_CELLS = lazy(r"\|[^|\n]{1,60}\|[^|\n]{1,60}\|[^|\n]{1,60}\|")
+_CELLS = lazy(r"(?:\|[^|\n]{1,18}){4}\|")  # cells of a word or two
 # What may stand inside a word to split it: between any letters markup and emoji, between Latin ones also signs.
 _INSIDE_HINT = lazy(
     "[^\\W\\d_](?=[*~\\\\<^|·`\U0001f300-\U0001faff\u2600-\u27bf])[^\\s\\w]{1,90}[^\\W\\d_]|[a-z]__[a-z]|[가-힣]\\.[가-힣]"
@@ -366,7 +367,7 @@ _PUZZLES: tuple[tuple[str, Callable[[str], Iterator[int]], Callable[[str], str]]
     ("mirrored alphabet", _by_words(lambda: _ATBASH, 2), lambda line: line.translate(_ATBASH_TABLE)),
     ("Korean typed on a Latin keyboard", _by_pattern(_KEYBOARD_HINT), _keyboard),
     ("letters upside down", _by_pattern(_FLIPPED_HINT), lambda line: line.translate(_FLIPPED)[::-1]),
-    ("split words", _by_pattern(_INSIDE_HINT), _split),
+    (SPLIT, _by_pattern(_INSIDE_HINT), _split),
     (
         "words without spaces",
         _by_pattern(_GLUED),

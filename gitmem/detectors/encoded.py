@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gitmem.detectors.decoding import CUT, View, decoded, puzzles
+from gitmem.detectors import weights
+from gitmem.detectors.decoding import CUT, SPLIT, View, decoded, puzzles
 from gitmem.detectors.injection import explain, judge
 from gitmem.detectors.invisible import payloads
+from gitmem.detectors.structure import tokens
 from gitmem.detectors.text import Examples, Match, Severity, Text
 
 _ENCODED_BOOST = 1.0  # somebody took the trouble
@@ -36,7 +38,12 @@ def detect(text: Text) -> Iterator[Match]:
     for start, end, spelled in payloads(text.raw):
         view = View("invisible characters", start, end, spelled)
         yield from _about(view, start, end, _DEPTH)
+    weight = weights.load().quick.get
     for view in puzzles(text.folded):
+        if view.kind == SPLIT:  # without a new word that matters it says what the line says
+            new = tokens(view.text) - tokens(text.folded[view.start : view.end])
+            if sum(weight(token, 0.0) for token in new) < 0.5:
+                continue
         why = _instruction(Text(view.text), _PUZZLE_BOOST)
         if why:
             start, end = text.to_raw(view.start, view.end)
