@@ -146,6 +146,8 @@ def past(repo: Repository, head: str, here: Iterable[Fact], logs: Sequence[Log])
     present = list(here)
     archived = _archived(repo, head)
     ids = {fact.id for fact in (*present, *archived)}
+    # What a later fact replaced was not taken out by anybody: a new log may say it again.
+    ids |= {value for fact in (*present, *archived) for key, value in fact.meta if key == "supersedes"}
     refusal = rejections(repo, head)
     refused, spans = set(refusal.hashes), list(refusal.spans)
     for fact in (*present, *archived):

@@ -313,6 +313,13 @@ def test_a_decision_in_memory_that_a_later_log_takes_back_is_replaced(repo: Repo
     assert texts(repo) == ["이벤트 버스는 카프카 말고 NATS로 간다"]
 
 
+def test_what_was_replaced_may_be_said_again_by_a_new_log(repo: Repo) -> None:
+    for day, limit in ((5, 600), (6, 900), (7, 600)):
+        repo.commit("log", {f"memory/2026-02-0{day}.md": f"# 2026-02-0{day}\n\n- The API allows at most {limit} requests per minute\n"})
+        assert len(promote(repo)["facts"]) == 1
+    assert texts(repo) == ["The API allows at most 600 requests per minute"]
+
+
 def test_a_model_with_random_weights_runs_end_to_end_and_changes_nothing(logs: Repo, tmp_path: Path) -> None:
     pytest.importorskip("llama_cpp")
     from tests.tiny_gguf import make_language_model

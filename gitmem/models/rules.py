@@ -73,13 +73,16 @@ def judge_all(candidates: Sequence[Line]) -> Iterable[Reading]:
     if len(candidates) < MANY:
         return map(judge, candidates)
     import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 
     if "fork" not in multiprocessing.get_all_start_methods():
         return map(judge, candidates)
     pieces = [candidates[at : at + MANY // 4] for at in range(0, len(candidates), MANY // 4)]
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
-        return [reading for found in pool.map(_judge_piece, pieces) for reading in found]
+    try:
+        with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
+            return [reading for found in pool.map(_judge_piece, pieces) for reading in found]
+    except (OSError, BrokenExecutor):  # a sandbox without semaphores, or a worker that was killed: only slower
+        return map(judge, candidates)
 
 
 def _judge_piece(candidates: Sequence[Line]) -> list[Reading]:

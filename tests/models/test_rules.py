@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitmem import facts
-from gitmem.models import cues
+from gitmem.models import cues, rules
 from gitmem.models.protocol import Op
 from gitmem.models.reversals import words
 from gitmem.models.rules import RulesModel
@@ -159,6 +159,15 @@ def test_a_dialogue_is_read_by_turns_and_questions_are_not_kept() -> None:
     )
     assert [n for n, o in found.items() if o.op is Op.ADD] == [2, 5]
     assert found[2].text.startswith("Bo: I finally adopted")
+
+
+def test_a_long_read_shared_out_to_processes_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    logs = [log for _, log, _ in sample()]
+    alone = RulesModel().propose(logs, [])
+    monkeypatch.setattr(rules, "MANY", 40)
+    assert RulesModel().propose(logs, []) == alone
+    monkeypatch.setattr("multiprocessing.get_context", lambda how: (_ for _ in ()).throw(PermissionError()))
+    assert RulesModel().propose(logs, []) == alone
 
 
 def test_words_lose_their_korean_particles() -> None:
