@@ -6,7 +6,6 @@ the file is read from (hooks: what is staged; CI: the base branch) and never see
 
 from __future__ import annotations
 
-import hashlib
 import unicodedata
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -57,6 +56,8 @@ def fingerprint(salt: str, rule: str, text: str) -> str:
     Slow on purpose: the file is public, and nobody should be able to test guesses of a token by the million.
     What can be guessed all the same (passwords, PINs, phone numbers) is not given as `text`: see `scan.identity`.
     """
+    import hashlib  # loads OpenSSL: only what was found needs it
+
     words = f"{rule}\0{unicodedata.normalize('NFC', text)}".encode("utf-8", "surrogatepass")
     return hashlib.scrypt(words, salt=salt.encode(), n=2048, r=8, p=1, dklen=LENGTH // 2).hex()
 

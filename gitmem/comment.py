@@ -6,7 +6,6 @@ space, `%` and `--`; in `src` the path also `@` and `#`, then literally `#L12-L1
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -105,6 +104,8 @@ def normalise(text: str) -> str:
 
 def text_hash(text: str) -> str:
     """SHA-256 (64 hex) of the normalised text: what `Memory-Source` records."""
+    import hashlib  # loads OpenSSL: not every command that reads comments needs it
+
     return hashlib.sha256(normalise(text).encode("utf-8", "surrogateescape")).hexdigest()
 
 

@@ -7,7 +7,6 @@ textconv, signature display or filter (THREATS A22).
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -278,6 +277,8 @@ class BinaryRepository:
     @property
     def empty_tree(self) -> str:
         """The oid of the tree without entries, known to Git without being stored."""
+        import hashlib  # loads OpenSSL: 9 ms that most commands need not wait for
+
         return hashlib.new(self.object_format, b"tree 0\0").hexdigest()
 
     def read(self, oid: str) -> bytes:
@@ -330,6 +331,8 @@ class BinaryRepository:
         return found
 
     def hash_blob(self, data: bytes) -> str:
+        import hashlib
+
         digest = hashlib.new(self.object_format, b"blob %d\0" % len(data))
         digest.update(data)
         return digest.hexdigest()
