@@ -295,8 +295,8 @@ _DELIMITER = re.compile(r"\|[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)*\|[ ]*$")
 # could open a block, a delimiter row that does not begin with a pipe.
 _INDENTED = re.compile(r"[ ]+(?:#|`{3}|~{3}|\||>|<|=|-+[ ]*$)")
 # A quoted line of text, or a comment that ends where it began: neither opens anything for the next line.
-_PLAIN_QUOTE = re.compile(r"> ?[^\W\d_]|<!--(?!-?>).*-->[ ]*$")
-_MARKER = re.compile(r"[ ]*(?:[-*+]|\d{1,9}[.)])[ ]+(?:#|`{3}|~{3}|>|<|\||[-*+][ ]|\d{1,9}[.)][ ]|[ ]{3})")
+_PLAIN_QUOTE = re.compile(r"> ?(?:[^\W\d_]|\*{1,2}[^\W_]|\[|`[^`])|<!--(?!-?>).*-->[ ]*$")
+_MARKER = re.compile(r"[ ]*(?:(?:[-*+>]|\d{1,9}[.)])[ ]*)+(?:#|`{3}|~{3}|<|\|)")  # a list item that opens a block
 
 
 def outline(lines: list[str], front: int = 0) -> Outline:
