@@ -1,7 +1,7 @@
 """Other readings of a text: what its encoded stretches decode to, and its letters read as a puzzle would be.
 
 A view is a decoded text with the place it came from. Nothing here judges. All work is bounded: at most
-64 KB decoded in one stretch, 256 KB in one text, two levels deep; `CUT` says that a text-like stretch was
+64 KB decoded in one stretch, 96 KB in one text, two levels deep; `CUT` says that a text-like stretch was
 longer than that.
 """
 
@@ -22,7 +22,7 @@ from gitmem.detectors.lazy import lazy
 from gitmem.detectors.words import KEY_WORDS, segment
 
 LONGEST = 64 * 1024
-_BUDGET = 256 * 1024
+_BUDGET = 96 * 1024
 CUT = "cut short"
 SPLIT = "split words"
 
