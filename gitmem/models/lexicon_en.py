@@ -45,7 +45,7 @@ CUES = (
         |committed\ to|signed\ off\ on|approved|ratified|adopt(?:ed|ing)|standardi[sz](?:e|ed|ing)\ on|picked)\b
         (?!\s+(?:nothing|by|yet))""", "decision"),
     cue("course taken", 1.8, r"""\b(?:we(?:'ll|\ will|'re|\ are)?|team|let's|i'm|i\ am)\ (?:go(?:ing)?|stick(?:ing)?|stay(?:ing)?)\ with\b
-        |^(?:going|sticking|staying|moving\ ahead|went)\ with\b|\bgo(?:es)?\ with\b|\bwe(?:'ll|\ will)\ (?:use|keep|adopt|drop|move|build|support|store|ship|write|replace|run|host|migrate|switch|deprecate|buy)\b""", "decision"),
+        |^(?:going|sticking|staying|moving\ ahead|went)\ with\b|\bgo(?:es)?\ with\b|(?:^|[;,.:]\s)we\ (?:keep|stay|stick|drop|leave|do\ not|don't)\b|\bwe(?:'ll|\ will)\ (?:use|keep|adopt|drop|move|build|support|store|ship|write|replace|run|host|migrate|switch|deprecate|buy)\b""", "decision"),
     cue("change of course", 1.4, r"""\b(?:drop(?:ping|ped)|replac(?:ing|ed|e)|switch(?:ing|ed)?|mov(?:ing|e)|migrat(?:ing|e)|retir(?:ing|e)|deprecat(?:ing|e|ed)|scrapp(?:ing|ed))\b
         .{0,60}?\b(?:to|in\ favou?r\ of|with|from\ (?:here|now)\ on)\b(?!\s+(?:be|the\ team|see)\b)""", "decision"),
     cue("done with", 1.2, r"""\b(?:done\ with|no\ longer\ (?:use|support|need|accept)|out\ of\ the\ picture|is\ out[,;:])\b""", "decision"),
@@ -125,14 +125,14 @@ CUES = (
     cue("went from to", -1.2, r"""\bwent\ from\b|\b\d[\d.,]*\s*(?:->|→)\s*\d"""),
     cue("past event", -0.8, r"""\b(?:was|were|ran\ long|thanked|laughed|joked|delivered|failed|worked|diverged|seemed|looked|felt|had|got|left\ early)\b"""),
     cue("today", -0.9, r"""\b(?:today|yesterday|tonight|this\ (?:morning|afternoon|evening)|earlier|just\ now|all\ day|an?\ hour|last\ night)\b"""),
-    cue("small talk", -2.6, r"""\b(?:lunch|coffee|dinner|breakfast|ramen|pizza|snacks?|weather|rain(?:y|ing)?|sunny|tired|sleepy|headache|mood|fun|laughed|joked|yawn|traffic\ jam|birthday\ cake|gym|watched|movie\ night|desks?|logo|haha|lol|congrats|thanked|left\ early)\b"""),
+    cue("small talk", -2.6, r"""\b(?:lunch|coffee|dinner|breakfast|ramen|pizza|snacks?|(?:the|nice|bad|lovely)\ (?:\w+\ )?weather|weather\ (?:was|is)|raining|rained|rainy\ day|sunny|tired|sleepy|headache|mood|fun|laughed|joked|yawn|traffic\ jam|birthday\ cake|gym|watched|movie\ night|desks?|logo|haha|lol|congrats|thanked|left\ early)\b"""),
     cue("will do", -1.3, r"""^(?:will|todo\b|to\ do|need\ to\ (?:look|check|ask|write|read|try|figure)|follow\ up|try\ to|tomorrow:?|next:)\b|\b(?:i'll|we'll|will)\ (?:look|check|see|try|revisit|think|write\ the|talk)\b"""),
 )  # fmt: skip
 
 # A later line that takes an earlier one back.
 REVERSAL = cue("reversal", 0.0, r"""\b(?:scrapped|scratch\ that|revers(?:ed|ing)|overturned|changed\ (?:our|my|their|its)\ minds?|on\ second\ thoughts?|never\ ?mind|took\ (?:it|that)\ back|walked\ back|undid|superseded|correction:|called\ off|cancel(?:l)?ed|not\ anymore|rolled\ back\ the\ decision|no,)(?!\w)""")  # fmt: skip
 # A later line that may, where it is settled itself and on the same matter.
-TURN = cue("turn", 0.0, r"""\b(?:instead|final(?:ly|:|\ call|\ decision)?|afternoon:|update:|later:|revised|changed|actually|no\ longer)\b""")  # fmt: skip
+TURN = cue("turn", 0.0, r"""\b(?:instead|final(?:ly|:|\ call|\ decision)?|afternoon:|update:|later:|revised|changed|actually|no\ longer|raised|lowered|increased|reduced|bumped)\b""")  # fmt: skip
 # A leading `word:` or `[word]`: the type it names and the weight it adds.
 LABELS: dict[str, tuple[str, float]] = {
     "decision": ("decision", 3.0), "decided": ("decision", 3.0), "resolved": ("decision", 2.5), "adr": ("decision", 2.0),
