@@ -6,7 +6,12 @@ A handler never breaks a turn: whatever goes wrong is logged in the Git director
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,24 +20,62 @@ from gitmem.commands._edge import now, open_here
 from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git import Repository
+from gitmem.hosts import EVENTS as EVENT_SECONDS
 from gitmem.worktree import state_dir
 
 INJECTED = 10_000  # characters of context that Claude Code takes
+SHARE = 0.8  # of the time a host gives, the rest is for starting and ending
+DETACHED = "GITMEM_DETACHED"
 LOG_LIMIT = 200_000  # bytes of the log; then it starts again
 
 
 def handle(event: str) -> None:
-    """Carry out one event of a host. Never raises."""
+    """Carry out one event of a host. Never raises, and ends within the time the host gives it (`hosts.EVENTS`).
+
+    The host waits one second for the end of a session: that is done by a process of its own.
+    """
     repo: Repository | None = None
     try:
-        given = json.loads(sys.stdin.buffer.read(1 << 20) or b"{}")
+        data = sys.stdin.buffer.read(1 << 20) or b"{}"
+        given = json.loads(data)
         given = given if isinstance(given, dict) else {}
         repo, config = open_here()
-        answer = EVENTS[event](repo, config, given, now())
+        if event == "SessionEnd" and DETACHED not in os.environ:
+            _apart(event, data)
+            return
+        with _within(0 if DETACHED in os.environ else SHARE * EVENT_SECONDS[event]):
+            answer = EVENTS[event](repo, config, given, now())
         if answer:
             sys.stdout.buffer.write(answer.encode("utf-8", "backslashreplace") + b"\n")
     except Exception as error:  # noqa: BLE001 - a host's turn must not break on our account
         _log(repo, event, error)
+
+
+@contextmanager
+def _within(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError after so many seconds; 0 for no limit. What was written until then stays, and is whole."""
+
+    def late(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _apart(event: str, data: bytes) -> None:
+    """The same handler in a process that outlives this one and its host."""
+    child = subprocess.Popen(
+        [sys.executable, "-P", "-m", "gitmem", "session", "hook", event], stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, DETACHED: "1"}, start_new_session=True,
+    )  # fmt: skip
+    assert child.stdin is not None
+    child.stdin.write(data)
+    child.stdin.close()
 
 
 def _log(repo: Repository | None, event: str, error: Exception) -> None:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +41,11 @@ def hook(repo: Repo, event: str, given: Any) -> str:
     done = repo.mem("session", "hook", event, input=given if isinstance(given, str) else json.dumps(given))
     assert done.returncode == 0 and done.stderr == ""
     return done.stdout
+
+
+def appears(folder: Path, glob: str) -> bool:
+    """Whether the process that a hook left behind writes its file, in at most a minute."""
+    return any(list(folder.glob(glob)) or time.sleep(0.05) for _ in range(1200))
 
 
 def everything(repo: Repo) -> bytes:
@@ -124,7 +133,7 @@ def test_the_hooks_of_a_host_inject_context_and_keep_what_was_decided(memory: Re
     assert hook(memory, "Stop", given) == "" and "REST webhooks" in memory.read("memory/2026-02-05.md")
     before = memory.read("memory/2026-02-05.md")
     assert hook(memory, "PreCompact", given) == "" and memory.read("memory/2026-02-05.md") == before
-    assert hook(memory, "SessionEnd", given) == "" and len(list((memory.path / "memory/sessions").iterdir())) == 1
+    assert hook(memory, "SessionEnd", given) == "" and appears(memory.path / "memory/sessions", "*.md")
     assert TOKEN.encode() not in everything(memory)
 
 
@@ -174,5 +183,18 @@ def test_hooks_write_nothing_where_the_setting_says_so(memory: Repo, tmp_path: P
     memory.git("config", "--global", "mem.sessionFlush", "false")
     given = {"transcript_path": str(transcript(tmp_path, *SAID)), "session_id": "s1"}
     for event in ("Stop", "PreCompact", "SessionEnd"):
-        assert hook(memory, event, given) == ""
+        command = [sys.executable, "-m", "gitmem", "session", "hook", event]
+        env = {**os.environ, "GITMEM_DETACHED": "1"}
+        subprocess.run(command, cwd=memory.path, input=json.dumps(given).encode(), env=env, check=True)
     assert memory.git("status", "--porcelain") == ""
+
+
+def test_a_hook_ends_within_its_time_and_says_so_in_the_log(memory: Repo, tmp_path: Path) -> None:
+    code = (
+        "import gitmem.commands._hosthook as h, time\n"
+        "h.EVENT_SECONDS = {'Stop': 0.1}; h.EVENTS = {'Stop': lambda *a: time.sleep(60)}\n"
+        "h.handle('Stop')"
+    )
+    done = memory.run(sys.executable, "-c", code, input="{}")
+    assert done.stdout == done.stderr == ""
+    assert "Stop: TimeoutError" in (memory.path / ".git/gitmem/session.log").read_text()
