@@ -7,7 +7,7 @@ what may be; over budget the summary goes first, then memory. One scope that fai
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from fnmatch import fnmatchcase
@@ -31,7 +31,9 @@ OVERHEAD = 12  # tokens a part's quotation takes, about
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """One memory to draw on. `recall` answers a question with hits; `error` says why the scope could not be loaded."""
+    """One memory to draw on. `recall` answers a question with hits; `error` says why the scope could not be loaded.
+
+    `keys` is the front matter of its MEMORY.md; `assemble` fills it in."""
 
     name: str
     paths: tuple[str, ...] = ()
@@ -40,6 +42,7 @@ class Scope:
     error: str = ""
     note: str = ""
     commit: str = ""
+    keys: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +98,10 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
         if scope.error:
             usable.append(scope)
             continue
+        scope = replace(scope, read=_reader(scope, request))
         try:
             chosen.append((scope.name, _parts_of(scope, request, now.date())))
-            usable.append(scope)
+            usable.append(replace(scope, keys=keys(scope)))
         except GitMemError as error:
             usable.append(replace(scope, error=error.message))
     parts = [part for part in layers.narrower(chosen) if _wanted(part, request)]
@@ -117,10 +121,6 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
 def _parts_of(scope: Scope, request: Request, today: date) -> list[Part]:
     """Every part one scope has to offer."""
     paths = [path for path in scope.paths if not _excluded(path, request)]
-
-    def read(path: str) -> Document | None:
-        return None if _excluded(path, request) else scope.read(path)
-
     instructions = [path for path in INSTRUCTIONS if path in paths and path not in request.loaded]
     hits = (
         [hit for hit in scope.recall(question(request)) if not _excluded(hit.path, request)]
@@ -130,14 +130,14 @@ def _parts_of(scope: Scope, request: Request, today: date) -> list[Part]:
     relevance = {
         line: hit.score for hit in hits if hit.path == "MEMORY.md" for line in range(hit.start_line, hit.end_line + 1)
     }
-    found = layers.pinned(read, instructions, today, scope.name)
-    found += layers.rules(paths, read, request.subjects, scope.name)
-    found += layers.procedures(paths, read, request.prompt, scope.name)
-    found += layers.memory(read, relevance, today, request.facts, scope.name)
+    found = layers.pinned(scope.read, instructions, today, scope.name)
+    found += layers.rules(paths, scope.read, request.subjects, scope.name)
+    found += layers.procedures(paths, scope.read, request.prompt, scope.name)
+    found += layers.memory(scope.read, relevance, today, request.facts, scope.name)
     recalled = layers.recalled(hits, request.weights, today, scope.name)
     episodes = [part for part in recalled if part.layer is Layer.EPISODE][: request.episodes]
     found += [part for part in recalled if part.layer is not Layer.EPISODE] + episodes
-    found += layers.days(paths, read, today, scope.name)
+    found += layers.days(paths, scope.read, today, scope.name)
     for path, first, last in request.include:
         document = scope.read(path) if path in scope.paths else None
         if document is not None:
@@ -160,6 +160,11 @@ def _excluded(path: str, request: Request) -> bool:
         return True
     agent = agent_of(path)
     return bool(agent) and agent in request.without_agents
+
+
+def _reader(scope: Scope, request: Request) -> Callable[[str], Document | None]:
+    """Reads what is not excluded, whichever layer asks."""
+    return lambda path: None if _excluded(path, request) else scope.read(path)
 
 
 def _wanted(part: Part, request: Request) -> bool:
@@ -274,10 +279,19 @@ def as_value(context: Context) -> dict[str, object]:
                 "error": scope.error or None,
                 "note": scope.note or None,
                 "commit": scope.commit or None,
+                "keys": dict(scope.keys),
             }
             for scope in context.scopes
         ],
     }
+
+
+def keys(scope: Scope) -> dict[str, object]:
+    """The front matter of a scope's MEMORY.md, whole: what an organisation says in a structured way."""
+    document = scope.read("MEMORY.md")
+    if document is None:
+        return {}
+    return {key: value if isinstance(value, str) else list(value) for key, value in document.front_matter.items()}
 
 
 def _part(part: Part) -> dict[str, object]:

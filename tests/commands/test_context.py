@@ -108,7 +108,8 @@ def test_a_setting_switches_layers_off(memory: Repo) -> None:
 
 def test_the_organisation_and_the_person_stand_beside_the_project(memory: Repo, tmp_path: Path) -> None:
     wide = Repo(tmp_path / "wide")
-    wide.commit("o", {"MEMORY.md": "- Deploy window: any time.\n- Invoices are in UTC.\n"})
+    front = "---\nregion: eu-1\ncontacts: [ops, legal]\n---\n"
+    wide.commit("o", {"MEMORY.md": f"{front}- Deploy window: any time.\n- Invoices are in UTC.\n"})
     mine = Repo(tmp_path / "mine")
     mine.commit("p", {"MEMORY.md": "- I prefer short webhook answers.\n"})
     memory.git("config", "--global", "mem.organisation", f"{wide.path}#main")
@@ -117,6 +118,9 @@ def test_the_organisation_and_the_person_stand_beside_the_project(memory: Repo, 
     assert [scope["name"] for scope in found["scopes"]] == ["organisation", "user", "project"]
     assert all(scope["loaded"] for scope in found["scopes"])
     assert "UTC" in found["text"] and "short webhook" in found["text"]
+    assert found["scopes"][0]["keys"] == {"region": "eu-1", "contacts": ["ops", "legal"]}
+    without = value(memory, "deploy window", "--exclude-path", "MEMORY.md")
+    assert without["scopes"][0]["keys"] == {} and "UTC" not in json.dumps(without)
     assert "before 11" in found["text"] and "any time" not in found["text"]
 
 
