@@ -100,8 +100,17 @@ def _load(path: Path) -> Any:
         # More positions than it was trained for end the whole process; llama.cpp does not say so before.
         room = min(int(trained) if trained.isdigit() and int(trained) else 512, CONTEXT)
         # n_batch = n_ubatch = n_ctx, else llama.cpp cuts longer input without a word.
+        # Its threads wait by spinning: with as many as cores one busy neighbour makes all of it 30 times slower.
+        threads = max(1, (os.cpu_count() or 2) // 2)
         return llama_cpp.Llama(
-            model_path=str(path), embedding=True, n_ctx=room, n_batch=room, n_ubatch=room, verbose=False
+            model_path=str(path),
+            embedding=True,
+            n_ctx=room,
+            n_batch=room,
+            n_ubatch=room,
+            n_threads=threads,
+            n_threads_batch=threads,
+            verbose=False,
         )
     except (ValueError, AssertionError, RuntimeError, OSError) as error:
         raise ModelUnavailable(
