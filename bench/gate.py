@@ -142,6 +142,7 @@ HOSTILE = {
 
 
 def hostile() -> None:
+    sys.path.insert(0, str(SOURCE))
     from gitmem import detectors
     from gitmem.detectors.text import Text
 
