@@ -23,7 +23,7 @@ from gitmem import __version__
 from gitmem.commands._edge import now, settings
 from gitmem.config import Config
 from gitmem.errors import GitMemError, MissingFile
-from gitmem.fence import fence
+from gitmem.fence import fence, without_secrets
 from gitmem.git import Repository, open_repository
 
 INSTRUCTIONS = (
@@ -164,7 +164,7 @@ def getter(folder: Path) -> Callable[..., Got]:
             except MissingFile:
                 return Got(path=path, start_line=0, end_line=0, lines=0, text="")
             last = min(len(found), from_ + (lines or LINES) - 1)
-            text = "\n".join(found[from_ - 1 : last])
+            text = "\n".join(without_secrets(found)[from_ - 1 : last])
             quoted = fence(text, path, from_, last, commit=commit) if text else ""
             return Got(path=path, start_line=from_, end_line=last, lines=len(found), text=quoted)
 
@@ -338,7 +338,7 @@ def _day(text: str | None) -> date | None:
 def _quiet(text: str) -> str:
     from gitmem.fence import neutral
 
-    return neutral(text)
+    return neutral("\n".join(without_secrets(text.split("\n"))))
 
 
 def _fenced(key: str, value: Any) -> Any:

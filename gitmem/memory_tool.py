@@ -15,6 +15,7 @@ from typing import Any
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, OutsideRepository, Refused
+from gitmem.fence import without_secrets
 from gitmem.files import is_memory, layout_of
 from gitmem.git import Repository
 from gitmem.redaction import guard
@@ -114,7 +115,8 @@ class _Tool:
             and all(isinstance(n, int) for n in view_range)
         ):
             first, last = max(1, view_range[0]), len(lines) if view_range[1] == -1 else min(len(lines), view_range[1])
-        body = "\n".join(f"{number:>6}\t{lines[number - 1]}" for number in range(first, last + 1))
+        told = without_secrets(lines)
+        body = "\n".join(f"{number:>6}\t{told[number - 1]}" for number in range(first, last + 1))
         return f"Here's the content of {path} with line numbers:\n{body}"
 
     def listing(self, path: str, relative: str) -> str:
@@ -161,7 +163,7 @@ class _Tool:
             changed = text[:start] + new + text[start + len(old) :]
             self.write(relative, changed)
         first = changed.count("\n", 0, start)
-        lines = changed.split("\n")
+        lines = without_secrets(changed.split("\n"))
         near = range(max(0, first - 4), min(len(lines), first + new.count("\n") + 5))
         return "The memory file has been edited.\n" + "\n".join(f"{n + 1:>6}\t{lines[n]}" for n in near)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import secrets
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.fence import fence, neutral
+from gitmem.fence import HIDDEN, fence, neutral
 
 
 @pytest.mark.parametrize(
@@ -32,7 +33,13 @@ def test_remote_images_are_not_rendered_and_hidden_characters_are_shown() -> Non
 
 def test_ordinary_text_is_left_as_it_is() -> None:
     flag = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
-    for text in ("1 < 2 && 3 > 2", "한글, 日本語, 👩‍👩‍👧 🏳️‍🌈", "a [link](x.md) and `code`", f"England {flag}!", "x <- y"):
+    for text in (
+        "1 < 2 && 3 > 2",
+        "한글, 日本語, 👩‍👩‍👧 🏳️‍🌈",
+        "a [link](x.md) and `code`",
+        f"England {flag}!",
+        "x <- y",
+    ):
         assert neutral(text) == text
 
 
@@ -46,3 +53,9 @@ def test_any_text_stays_inside(text: str) -> None:
     out = fence(text, text, 1, 1)
     assert out.count("</memory>") == 1 and out.startswith("<memory ") and len(re.findall(r"<[/!?|A-Za-z]", out)) == 2
     out.encode()
+
+
+def test_a_line_with_a_secret_does_not_leave_and_the_lines_keep_their_numbers() -> None:
+    token = "ghp_" + secrets.token_hex(18)
+    out = fence(f"- before\n- token is {token}\n- after", "memory/a.md", 1, 3)
+    assert token not in out and out.split("\n")[1:-1] == ["- before", HIDDEN, "- after"]

@@ -105,6 +105,23 @@ def test_hostile_memory_cannot_leave_its_quotation(memory: Repo) -> None:
     assert snippet.count("</memory>") == 1 and "<system" not in snippet and "![" not in snippet
 
 
+def test_a_secret_that_was_committed_past_the_gate_is_told_by_no_tool(memory: Repo) -> None:
+    memory.commit("two", {"MEMORY.md": MEMORY + f"- the deploy token is {TOKEN}\n"})
+
+    async def steps(client: Client) -> None:
+        told = [
+            await call(client, "memory_search", query="deploy token"),
+            await call(client, "memory_get", path="MEMORY.md"),
+            await call(client, "memory_why", path="MEMORY.md", line=6),
+            await call(client, "memory_context", prompt="what is the deploy token?"),
+            await call(client, "memory_changes"),
+            await call(client, "memory", command="view", path="/memories/MEMORY.md"),
+        ]
+        assert [at for at, value in enumerate(told) if TOKEN in json.dumps(value)] == []
+
+    ask(build(memory.path), steps)
+
+
 def test_read_only_has_no_tool_that_writes_and_descriptions_are_constant(memory: Repo) -> None:
     async def names(client: Client) -> Any:
         return (await client.list_tools()).tools
