@@ -312,16 +312,21 @@ def _windows(sums: Sequence[float], size: int, total: int) -> list[float]:
 def _impute(evidence: dict[str, list[float]], flags: list[int], question: Question) -> None:
     """A line in another script than the question cannot share its words: that is no evidence against it.
 
-    Such a line's lexical evidence is what its meaning says, where that is more; without this a chance word of a
-    line in the question's own script outranks the note that answers it.
+    Such a line's lexical evidence is what its meaning says, where that is more, and the more so the less of the
+    question any line has in its own words. Without this a chance word of a line in the question's own script outranks
+    the note that answers it: of 40 English questions to 300 Korean notes among 300 English ones 9 are answered in the
+    first five, with it 32; undamped, lines of code take the place of Korean ones (Korean hit@5 .883 -> .874).
     """
+    share = IMPUTED * max(0.0, 1 - max(evidence["cover0"], default=0.0))
+    if not share or not any(evidence["cover2"]):
+        return
     for at, flag in enumerate(flags):
         other = flag & (HANGUL | HAN_KANA)
         if question.latin_only if other else question.cjk_only:
             for size in SIZES:
                 name = f"lexical{size}"
-                evidence[name][at] = max(evidence[name][at], IMPUTED * evidence[f"vector{size}"][at])
-            evidence["cover2"][at] = max(evidence["cover2"][at], IMPUTED * evidence["vector2"][at])
+                evidence[name][at] = max(evidence[name][at], share * evidence[f"vector{size}"][at])
+            evidence["cover2"][at] = max(evidence["cover2"][at], share * evidence["vector2"][at])
 
 
 @contextmanager

@@ -270,3 +270,45 @@ def test_any_string_is_a_safe_query(tmp_path_factory: pytest.TempPathFactory, qu
     finally:
         repository.close()
     assert all(hit.text for hit in answer.hits)
+
+
+KOREAN = "# 배포\n\n- 운영 서버 배포는 금요일에는 하지 않는다. 문제가 생기면 주말에 고칠 사람이 없다.\n- 회의실 예약은 총무팀에 묻는다.\n"
+ENGLISH = "# Office\n\n- The coffee machine is never cleaned on time.\n- Parking permits are renewed every day in March.\n"
+JAPANESE = "# 認証\n\n- パスワードを忘れた利用者には再設定のメールを送る。\n- 昼食は十二時から。\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("why do we never deploy to production on Fridays", "memory/ko.md"),
+        ("how does a user reset a forgotten password", "memory/ja.md"),
+        ("주차 허가는 언제 갱신하나", "memory/en.md"),
+    ],
+)
+def test_a_question_finds_a_note_in_another_language_among_others(repo: Repo, question: str, path: str) -> None:
+    repo.commit("notes", {"memory/ko.md": KOREAN, "memory/en.md": ENGLISH, "memory/ja.md": JAPANESE, "memory/log.md": MONDAY})
+    assert found(repo, question)[0]["path"] == path
+
+
+def test_a_clone_indexed_from_nothing_answers_the_same(memory: Repo, tmp_path: Path) -> None:
+    first = memory.git("rev-parse", "HEAD").strip()
+    memory.commit("more", {f"memory/n{n}.md": f"# Note {n}\n\n- webhooks and vaults number {n}\n" for n in range(20)})
+    texts(memory, "webhooks")
+    memory.git("clone", "-q", ".", str(tmp_path / "clone"))
+    clone = Repo(tmp_path / "clone", init=False)
+    clone.git("checkout", "-q", first)
+    for question in ("webhooks", "vault", "메모리 만료", "who owns what"):
+        places = [(hit["path"], hit["start_line"], hit["score"]) for hit in found(memory, question, "--at", first)]
+        assert places == [(hit["path"], hit["start_line"], hit["score"]) for hit in found(clone, question, "--at", first)]
+
+
+def test_the_cold_path_imports_nothing_heavy(memory: Repo) -> None:
+    import sys
+
+    heavy = "numpy pygit2 detect_secrets llama_cpp yaml markdown_it sqlite_vec"
+    code = (
+        "import sys\nfrom gitmem.cli import run\n"
+        f"run(['search', 'webhooks'])\nprint([m for m in '{heavy}'.split() if m in sys.modules], file=sys.stderr)"
+    )
+    texts(memory, "webhooks")
+    assert memory.run(sys.executable, "-c", code).stderr.strip() == "[]"
