@@ -298,10 +298,9 @@ def pushed(repo: Repository, lines: Iterable[str], remote: str) -> list[tuple[st
             raise GitFailed("pre-push: Git's list of refs cannot be read")
         tip, old = words[1], words[3]
         if tip.strip("0"):
-            commit = _commit_of(repo, tip)
+            commit = _must_be_commit(repo, tip, words[2])
             have = [f"^{old}"] if old.strip("0") and _commit_of(repo, old) else []
-            if commit:
-                found.append((commit, [commit, *have, *known]))
+            found.append((commit, [commit, *have, *known]))
     return found
 
 
@@ -314,11 +313,19 @@ def received(repo: Repository, lines: Iterable[str]) -> list[tuple[str, str, lis
         if len(words) != 3:
             raise GitFailed("pre-receive: Git's list of refs cannot be read")
         old, new = words[0], words[1]
-        commit = _commit_of(repo, new) if new.strip("0") else ""
-        if commit:
+        if new.strip("0"):
+            commit = _must_be_commit(repo, new, words[2])
             base = _commit_of(repo, old) if old.strip("0") else ""
             found.append((base or repo.head() or "", commit, [commit, *have]))
     return found
+
+
+def _must_be_commit(repo: Repository, oid: str, ref: str) -> str:
+    """The commit a pushed ref names. Raises GitMemError for a tag of a tree or a blob: nothing would scan it."""
+    commit = _commit_of(repo, oid)
+    if not commit:
+        raise GitMemError(f"'{ref}' names no commit, so it cannot be scanned and is not let through")
+    return commit
 
 
 def _commit_of(repo: Repository, oid: str) -> str:

@@ -322,3 +322,16 @@ def test_install_and_uninstall_answer_in_json(repo: Repo) -> None:
     (repo.path / ".git/gitmem").mkdir(exist_ok=True)
     repo.mem("uninstall", "--purge")
     assert not (repo.path / ".git/gitmem").exists()
+
+
+def test_a_tag_of_a_bare_tree_is_not_let_through(gated: Repo, tmp_path: Path) -> None:
+    remote = Repo(tmp_path / "remote.git", True, "--bare")
+    gated.git("push", "-q", str(remote.path), "main")
+    remote.mem("install", "--server")
+    gated.git("tag", "tree", "HEAD^{tree}")
+    gated.git("tag", "-a", "-m", "v1", "v1", "HEAD")
+    for options in ([], ["--no-verify"]):
+        done = gated.run("git", "push", *options, str(remote.path), "tree", check=False)
+        assert done.returncode == 1
+        assert "names no commit" in done.stderr
+    gated.git("push", "-q", str(remote.path), "v1")
