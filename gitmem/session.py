@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -31,6 +32,8 @@ from gitmem.worktree import locked, read_bytes, state_dir, write_atomic
 
 EPISODE_MESSAGES = 15  # spoken turns an episode is made of
 EPISODE_TOKENS = 300
+EPISODE_FILE = "memory/sessions/session.md"  # what a turn is masked as, before the episode has its name
+MASK = re.compile(r"\[redacted[^\]\n]*\]")
 KEPT_TYPES = frozenset(
     ("decision", "preference", "constraint", "deadline", "todo", "rule", "policy", "exception", "lesson", "profile",
      "goal", "fact")
@@ -154,9 +157,11 @@ def end(
     if not turns:
         return flushed, ""
     existing = _episode_of(repo.root, session)
-    path = existing or f"memory/sessions/{now.date().isoformat()}-{slug(turn.text for turn in turns)}.md"
     policy = Policy()
-    clean = [replace(turn, text=redact(turn.text, path, policy)) for turn in turns]
+    clean = [replace(turn, text=redact(turn.text, EPISODE_FILE, policy)) for turn in turns]
+    # The name is made of what is masked already: a secret in it would be in every listing.
+    words = slug(MASK.sub(" ", turn.text) for turn in clean)
+    path = existing or f"memory/sessions/{now.date().isoformat()}-{words}.md"
     text = redact(episode(clean, session, agent or config.agent, now), path, policy)
     text = guard(text, path, config)
     with locked(repo.common_dir, "write"):
@@ -170,7 +175,7 @@ def episode(turns: Sequence[Turn], session: str, agent: str, now: datetime) -> s
     """The Markdown of an episode: summary, decisions, topics. Extracted, so it says only what was said."""
     chosen = propose(turns, "memory/sessions/x.md", now)
     decisions = [f"- {text}" for text, type_, _ in chosen if type_ in ("decision", "rule", "constraint", "policy")]
-    about = ", ".join(topics(turn.text for turn in turns)[:8])
+    about = ", ".join(topics(MASK.sub(" ", turn.text) for turn in turns)[:8])
     front = ["---", "type: episode", f"session: {json.dumps(session)}", "origin: agent"]
     front += [f"agent: {json.dumps(agent)}"] if agent else []
     body = [*front, "---", f"# Session of {now.date().isoformat()}", "", "## Summary", ""]

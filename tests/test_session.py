@@ -82,6 +82,14 @@ def test_the_end_writes_one_episode_and_again_replaces_it(repo: Repo, git: Repos
     assert other != path and len(os.listdir(repo.path / "memory/sessions")) == 2
 
 
+def test_a_secret_that_was_said_is_in_no_episode_and_in_no_name_of_one(repo: Repo, git: Repository) -> None:
+    said = talk(("user", f"My deploy token is {TOKEN}."), ("assistant", "We decided to rotate the deploy token."))
+    _, path = end(git, Config(), said, now=NOW)
+    about = repo.read(path).rpartition("## Topics")[2]
+    assert TOKEN[4:20].lower() not in path.lower() and TOKEN not in repo.read(path)
+    assert "deploy" in path and "redacted" not in path and "redacted" not in about
+
+
 def test_an_empty_session_leaves_no_episode(repo: Repo, git: Repository) -> None:
     assert end(git, Config(), talk(), now=NOW)[1] == "" and not (repo.path / "memory").exists()
 
