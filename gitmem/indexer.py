@@ -28,6 +28,7 @@ from gitmem.worktree import locked, read_bytes
 
 LIMIT = 1 << 20  # bytes; as document.LIMIT, which is not imported here: a search that finds all current parses none
 BATCH = 128  # blobs to a transaction
+RETRIES = 3  # looks at an index that others are just making
 FIRST_WAIT = 20.0  # seconds a search waits for another process when there is nothing to answer from
 BUSY = "another git mem is indexing"
 MANY = 400  # blobs from which parsing in other processes pays for their start
@@ -233,6 +234,16 @@ class _Refresh:
                 self.wait = max(self.wait, FIRST_WAIT)
                 reason = self._update(key, commit, tree, seen, began)
                 index, _ = self._open()
+            for _ in range(RETRIES):
+                if reason or (index is not None and index.snapshot(key) is not None):
+                    break
+                # Another process made the file anew between our writing and our opening: look again.
+                if index is not None:
+                    index.close()
+                reason = self._update(key, commit, tree, seen, began)
+                index, _ = self._open()
+            if index is None and not reason:
+                reason = BUSY
         snapshot = index.snapshot(key) if index is not None else None
         fresh = Freshness(bool(reason), reason)
         return Ready(index, snapshot, fresh, commit, tuple(self.work.notes))
