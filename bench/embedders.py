@@ -1,6 +1,6 @@
 """A GGUF embedding model against the static table: speed, and whether each finds a line by another way to say it.
 
-    GITMEM_BENCH_DATA=DIR python bench/embedders.py     # every models/*.gguf beside or below DIR
+GITMEM_BENCH_DATA=DIR python bench/embedders.py     # every models/*.gguf beside or below DIR
 """
 
 from __future__ import annotations

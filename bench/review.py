@@ -1,6 +1,6 @@
 """How long `git mem review` takes: 500 changed lines in a memory repository of 10,000 files (aim: 3 s of our time).
 
-    python bench/review.py [--files 10000] [--lines 500] [--runs 3]
+python bench/review.py [--files 10000] [--lines 500] [--runs 3]
 """
 
 from __future__ import annotations

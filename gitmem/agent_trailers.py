@@ -36,9 +36,7 @@ def prepare(repo: Repository, config: Config, message: Path, source: str) -> Non
             rows.append((trailers.REASON, subject.strip()))
     if rows:
         body, comments = _cut(text)
-        message.write_text(
-            trailers.append(body, rows) + comments, encoding="utf-8", errors="surrogateescape"
-        )
+        message.write_text(trailers.append(body, rows) + comments, encoding="utf-8", errors="surrogateescape")
 
 
 def _cut(text: str) -> tuple[str, str]:
@@ -95,8 +93,4 @@ def pending(repo: Repository) -> Sequence[trailers.Trailer]:
     known = {link.sha256 for link in trailers.links(rows, trailers.SOURCE)}
     if known and not known & there:
         return []
-    return [
-        (key, value)
-        for key, value in rows
-        if key != trailers.SOURCE or any(digest in value for digest in there)
-    ]
+    return [(key, value) for key, value in rows if key != trailers.SOURCE or any(digest in value for digest in there)]

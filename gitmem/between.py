@@ -43,9 +43,7 @@ def fact_changes(
 ) -> list[FactChange]:
     """What happened to facts from `base` to `head`; with `authors` the commit behind each change."""
     files = changed_files(repo, base, head, layout)
-    old = facts_of(
-        repo, {c.old_path or c.path: c.old_oid for c in files if c.status != "A" and c.old_mode in FILES}
-    )
+    old = facts_of(repo, {c.old_path or c.path: c.old_oid for c in files if c.status != "A" and c.old_mode in FILES})
     new = facts_of(repo, {c.path: c.new_oid for c in files if c.status != "D" and c.new_mode in FILES})
     found = compare(old, new, today)
     found += _ran_out(repo, base, head, {(change.path, change.fact.id) for change in found}) if base else []

@@ -17,9 +17,7 @@ from gitmem.facts import expired
 from gitmem.overlap import likeness, terms
 from gitmem.types import Fact
 
-SAME_FACT = (
-    0.5  # likeness from which a fact that went and one that came in the same file are one that was edited
-)
+SAME_FACT = 0.5  # likeness from which a fact that went and one that came in the same file are one that was edited
 SAME_SPELLING = 0.7  # share of characters in order from which a short one is (`Port 80.` and `Port 81.`)
 SPELLED = 4  # nearest candidates whose characters are compared
 
@@ -62,9 +60,7 @@ class _At:
     fact: Fact
 
 
-def compare(
-    old: Mapping[str, Sequence[Fact]], new: Mapping[str, Sequence[Fact]], today: date
-) -> list[FactChange]:
+def compare(old: Mapping[str, Sequence[Fact]], new: Mapping[str, Sequence[Fact]], today: date) -> list[FactChange]:
     """The changes between two sets of files (path -> facts), in order of path and line.
 
     Files that are the same on both sides may be left out of both.

@@ -142,9 +142,7 @@ def derived(repo: Repository, selector: Selector, known: Ledger) -> list[tuple[s
         return [(path, fact) for path, _, fact in found if _of_commit(repo, oid, fact, known)]
     authors = _authors(repo, head, [(path, data) for path, data, _ in found], selector)
     return [
-        (path, fact)
-        for path, _, fact in found
-        if _matches(repo, selector, fact, known) or (path, fact.line) in authors
+        (path, fact) for path, _, fact in found if _matches(repo, selector, fact, known) or (path, fact.line) in authors
     ]
 
 
@@ -158,8 +156,7 @@ def _matches(repo: Repository, selector: Selector, fact: Fact, known: Ledger) ->
         case By.SOURCE:
             first, last = selector.lines
             return any(
-                span.path == selector.value
-                and (not first or (span.start_line <= last and first <= span.end_line))
+                span.path == selector.value and (not first or (span.start_line <= last and first <= span.end_line))
                 for span in spans
             )
         case By.ORIGIN:
@@ -170,9 +167,7 @@ def _matches(repo: Repository, selector: Selector, fact: Fact, known: Ledger) ->
         case By.SESSION:
             name = selector.value.removesuffix(".md").rsplit("/", 1)[-1]
             stems = [
-                span.path.rsplit("/", 1)[-1].removesuffix(".md")
-                for span in spans
-                if kind(span.path) is Kind.SESSION
+                span.path.rsplit("/", 1)[-1].removesuffix(".md") for span in spans if kind(span.path) is Kind.SESSION
             ]
             own = fact.get("session") == selector.value or name in stems
             return own or _says(repo, fact, known, trailers.SESSION, selector.value)
@@ -218,9 +213,7 @@ def _of_commit(repo: Repository, oid: str, fact: Fact, known: Ledger) -> bool:
     if any(link.sha256 == digest for link in links):
         return True
     added = _added_lines(repo, commit)
-    if any(
-        memory_facts.parse(line.encode()).facts and normalise(line) == fact.text for line in added.get("", ())
-    ):
+    if any(memory_facts.parse(line.encode()).facts and normalise(line) == fact.text for line in added.get("", ())):
         return True
     for span in _spans(fact, known):
         lines = added.get(span.path)
@@ -317,15 +310,12 @@ def _commit(
     return Correction(tuple(taken), oid)
 
 
-def _message(
-    what: str, taken: Sequence[Taken], reason: str, agent: str, more: Sequence[trailers.Trailer]
-) -> str:
+def _message(what: str, taken: Sequence[Taken], reason: str, agent: str, more: Sequence[trailers.Trailer]) -> str:
     lines = [f"memory: {what}", ""]
     for item in taken:
         kind_of = item.fact.get("type")
         lines.append(
-            f"- {encode(item.path)}:{item.fact.line} {item.fact.id}"
-            + (f" ({encode(kind_of)})" if kind_of else "")
+            f"- {encode(item.path)}:{item.fact.line} {item.fact.id}" + (f" ({encode(kind_of)})" if kind_of else "")
         )
         lines += [f"  {render_span(span)}" for span in item.sources]
     rows: list[trailers.Trailer] = []

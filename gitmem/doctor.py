@@ -216,9 +216,7 @@ def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, dict[str
     return wrong, found
 
 
-def _derived(
-    repo: Repository, config: Config, index: Index, files: dict[str, tuple[str, str]]
-) -> Iterator[BlobRow]:
+def _derived(repo: Repository, config: Config, index: Index, files: dict[str, tuple[str, str]]) -> Iterator[BlobRow]:
     cut = Cut(config.chunk_size, config.chunk_overlap)
     work = {(path, oid) for oid, (path, commit) in files.items() if not commit}
     for (_, oid), data in read(repo, sorted(work)).items():

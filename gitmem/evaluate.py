@@ -59,9 +59,7 @@ def read(text: str) -> list[Asked]:
             continue
         try:
             row = json.loads(line)
-            relevant = tuple(
-                (str(r["path"]), int(r["start_line"]), int(r["end_line"])) for r in row["relevant"]
-            )
+            relevant = tuple((str(r["path"]), int(r["start_line"]), int(r["end_line"])) for r in row["relevant"])
             found.append(Asked(str(row["query"]), str(row.get("category", "")), relevant))
         except (ValueError, KeyError, TypeError, AttributeError):
             raise UsageError(

@@ -350,9 +350,7 @@ def expire(memory: Memory, today: date) -> tuple[Memory, list[Moved]]:
     return take(memory, [e for e in memory.entries if expired(e.fact, today)], today)
 
 
-def fit(
-    memory: Memory, today: date, budget: int = BUDGET, keep: Iterable[str] = ()
-) -> tuple[Memory, list[Moved]]:
+def fit(memory: Memory, today: date, budget: int = BUDGET, keep: Iterable[str] = ()) -> tuple[Memory, list[Moved]]:
     """At most `budget` lines: the least important, then oldest facts go; pinned ones and `keep` (ids) never.
 
     May stay over the budget where prose, not facts, fills the file: `len(memory.lines)` tells.

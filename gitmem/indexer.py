@@ -266,9 +266,7 @@ class _Refresh:
         scan = index.scan(key)
         return scan is not None and (seen is None or scan == seen.scan)
 
-    def _update(
-        self, key: str, commit: str, tree: str, seen: WorkTree | None, began: int, again: bool = False
-    ) -> str:
+    def _update(self, key: str, commit: str, tree: str, seen: WorkTree | None, began: int, again: bool = False) -> str:
         """Bring one snapshot up to date; why it could not, or ""."""
         try:
             with locked(self.repo.common_dir, "index", self.wait):
@@ -405,9 +403,7 @@ class _Refresh:
         if not self._objects(writer, files.values()):
             return
         # Of what is memory, only the instructions at the top are outside the default corpus.
-        rows = [
-            EntryRow(path, oid, int("/" in path or in_default_corpus(path, layout))) for path, oid in files.items()
-        ]
+        rows = [EntryRow(path, oid, int("/" in path or in_default_corpus(path, layout))) for path, oid in files.items()]
         with writer.writing():
             writer.put_snapshot(key, rows, time.time_ns(), b"whole")
             writer.evict("tree:", KEPT_TREES)

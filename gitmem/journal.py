@@ -79,6 +79,8 @@ def add(
     text = _through_the_gate(text, path, config)
     own = [("type", kind), ("origin", origin), ("tags", ",".join(tags))]
     meta: Meta = (*((key, value) for key, value in own if value), *more)
+    if meta:
+        _through_the_gate(f"- {text} {render_comment(meta)}", path, config)  # the line as it will stand
     with locked(repo.common_dir, "write"):
         try:
             old = read_bytes(repo.root, path)

@@ -88,9 +88,7 @@ class _Hunk:
     theirs: tuple[str, ...]
 
 
-def _text(
-    base: bytes, ours: bytes, theirs: bytes, text_merge: TextMerge, labels: Labels, log: bool
-) -> Merged:
+def _text(base: bytes, ours: bytes, theirs: bytes, text_merge: TextMerge, labels: Labels, log: bool) -> Merged:
     lines: list[str] = []
     conflicts = 0
     for part in _merge_lines(_split(base), _split(ours), _split(theirs), text_merge):
@@ -144,9 +142,7 @@ def _by_time(hunk: _Hunk) -> list[str]:
     if all(time is not None for time in times):
         order = sorted(range(len(blocks)), key=lambda at: times[at] or 0)
         blocks = [blocks[at] for at in order]
-    out: list[str] = (
-        ["\n"] if blocks and not any(side and side[0].strip() for side in (hunk.ours, hunk.theirs)) else []
-    )
+    out: list[str] = ["\n"] if blocks and not any(side and side[0].strip() for side in (hunk.ours, hunk.theirs)) else []
     for block in blocks:
         if out and block and _HEADING.match(block[0]) and out[-1].strip():
             out.append("\n")
@@ -233,9 +229,7 @@ class _Facts:
         both = {n: entry for n, entry in enumerate(self.base.entries) if n not in self.one_sided}
         base = self._tokens(self.base, both, ())
         skeleton: list[str] = []
-        for part in _merge_lines(
-            [line for line, _ in base], [a for a, _ in ours], [a for a, _ in theirs], text_merge
-        ):
+        for part in _merge_lines([line for line, _ in base], [a for a, _ in ours], [a for a, _ in theirs], text_merge):
             skeleton += [part] if isinstance(part, str) else self._settle(part)
         skeleton = self._once(skeleton)
         placed = self._place(skeleton, ours, theirs)
@@ -259,9 +253,7 @@ class _Facts:
                 return  # deleted on one side, untouched on the other
             self.conflicts += 1
             self.one_sided.add(number)
-            self.final[number] = (
-                self.labels.block([], base, now) if a is None else self.labels.block(now, base, [])
-            )
+            self.final[number] = self.labels.block([], base, now) if a is None else self.labels.block(now, base, [])
             return
         mine, yours = self._lines(self.ours.memory, a), self._lines(self.theirs.memory, b)
         if mine == yours or yours == base:
@@ -281,9 +273,7 @@ class _Facts:
     def _skeleton(self, side: _Side) -> list[tuple[str, list[Entry]]]:
         return self._tokens(side.memory, side.kept, side.added)
 
-    def _tokens(
-        self, memory: Memory, kept: dict[int, Entry], added: Sequence[Entry]
-    ) -> list[tuple[str, list[Entry]]]:
+    def _tokens(self, memory: Memory, kept: dict[int, Entry], added: Sequence[Entry]) -> list[tuple[str, list[Entry]]]:
         at_line = {entry.start: (number, entry) for number, entry in kept.items()}
         skipped = {entry.start: entry.end for entry in memory.entries}
         new = {entry.start: entry for entry in added}
@@ -472,9 +462,7 @@ def _combined_meta(base: Meta, mine: Meta, yours: Meta) -> Meta | None:
             words = dict.fromkeys(word for v in (*a, *b) for word in v.split(","))
             out.append((key, ",".join(words)))
         elif key == "importance" and a and b:
-            out.append(
-                (key, max(a[0], b[0], key=lambda v: facts.importance(Fact("", "", 0, meta=((key, v),)))))
-            )
+            out.append((key, max(a[0], b[0], key=lambda v: facts.importance(Fact("", "", 0, meta=((key, v),))))))
         elif key == "pinned":
             out.append((key, "true"))
         else:

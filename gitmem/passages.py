@@ -148,9 +148,7 @@ class Passages:
             front: dict[str, list[str]] = {}
             for key, value in shape.keys:
                 front.setdefault(key, []).append(value)
-            self.files[path, oid] = _File(
-                path, oid, text_lines(data), shape, front, log_date(path), kind(path)
-            )
+            self.files[path, oid] = _File(path, oid, text_lines(data), shape, front, log_date(path), kind(path))
 
     def _candidates(self) -> list[_Candidate]:
         """The best lines that may be hits, with their priors, best first. How many are read never depends on -n."""
@@ -312,9 +310,7 @@ class Passages:
                 break
         return hits
 
-    def _grow(
-        self, centre: _Candidate, by_at: dict[int, _Candidate], used: set[int], slack: float
-    ) -> list[_Candidate]:
+    def _grow(self, centre: _Candidate, by_at: dict[int, _Candidate], used: set[int], slack: float) -> list[_Candidate]:
         members = [centre]
         size = sum(len(centre.file.lines[n - 1]) for n in range(centre.line.first, centre.line.last + 1))
         while len(members) < fusion.JOINED:

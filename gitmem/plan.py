@@ -104,9 +104,7 @@ class Rules:
 def decide(operations: Iterable[Operation], logs: Sequence[Log], memory: Memory, rules: Rules) -> Plan:
     """Judge every operation; the most important first, because the limit stops the rest."""
     found = {(log.path, log.blob): log for log in logs}
-    ordered = sorted(
-        enumerate(operations), key=lambda pair: (-_number(pair[1].importance), pair[0])
-    )
+    ordered = sorted(enumerate(operations), key=lambda pair: (-_number(pair[1].importance), pair[0]))
     approved: list[Approved] = []
     refused: list[Refused] = []
     facts = memory.facts
@@ -221,9 +219,7 @@ def _against(
     return Approved(operation, meta_of(operation, log, target), target)
 
 
-def _rival(
-    operation: Operation, log: Log, own: set[str], known: Sequence[tuple[Fact, set[str]]]
-) -> Fact | None:
+def _rival(operation: Operation, log: Log, own: set[str], known: Sequence[tuple[Fact, set[str]]]) -> Fact | None:
     """The fact an addition contradicts: the same matter with another value, and not newer than the log."""
     best: tuple[float, Fact] | None = None
     for fact, words in known:
@@ -484,5 +480,3 @@ def _short(operation: Operation) -> Operation:
 
 def _number(value: float) -> float:
     return min(1.0, max(0.0, value)) if value == value else 0.0
-
-

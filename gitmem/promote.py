@@ -233,9 +233,7 @@ def apply(memory: Memory, item: Approved) -> Memory:
     return facts.add(memory, text, item.meta)
 
 
-def archived(
-    repo: Repository, commit: str, contents: dict[str, bytes], moved: Iterable[Moved]
-) -> dict[str, bytes]:
+def archived(repo: Repository, commit: str, contents: dict[str, bytes], moved: Iterable[Moved]) -> dict[str, bytes]:
     """`contents` with the moved entries filed in their archives."""
     for item in moved:
         old = contents.get(item.path)
@@ -308,9 +306,7 @@ def stage(repo: Repository, step: Files, rows: Sequence[trailers.Trailer]) -> No
 # -- the message ---------------------------------------------------------------------------------------------
 
 
-def compose(
-    step: Files, outcome: Outcome, agent: str, accepted: str, policy: Policy, *, last: bool
-) -> str:
+def compose(step: Files, outcome: Outcome, agent: str, accepted: str, policy: Policy, *, last: bool) -> str:
     """The commit's message: what was promoted from where, and the trailers. Texts the gate stops stay out."""
     body = _body(step, quote=True)
     if stopped_by(body, policy, MESSAGE):
@@ -335,9 +331,7 @@ def _body(step: Files, *, quote: bool) -> str:
     return "\n".join(lines)
 
 
-def trailer_rows(
-    step: Files, outcome: Outcome, agent: str, accepted: str, *, last: bool
-) -> list[trailers.Trailer]:
+def trailer_rows(step: Files, outcome: Outcome, agent: str, accepted: str, *, last: bool) -> list[trailers.Trailer]:
     """The trailers of DESIGN section 7. The cursor stands in the last commit of a run only."""
     rows: list[trailers.Trailer] = []
     for item in step.approved:

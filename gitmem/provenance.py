@@ -98,9 +98,7 @@ def why(repo: Repository, path: str, line: int, rev: str = "") -> Answer:
     fact = inherit(fact, whole) if fact else None
     text = fact.text if fact else memory.lines[line - 1].strip()
     if fact is None:
-        return _answer(
-            path, line, text, commit, trailers.memory_trailers(commit.message) if commit else [], (), notes
-        )
+        return _answer(path, line, text, commit, trailers.memory_trailers(commit.message) if commit else [], (), notes)
     origin, block, merges = _promotion(repo, at, commit, fact)
     if origin and commit and origin.oid != commit.oid:
         notes.append(f"the line was last touched by {commit.oid[:12]} ({commit.author.name})")
@@ -232,9 +230,7 @@ def check(repo: Repository, at: str, fact: Fact, span: Span, problem: str = "") 
         text = "\n".join(lines[span.start_line - 1 : span.end_line])
         if not text.strip():
             problem = problem or "the source lines are empty"
-        return Source(
-            span.path, span.start_line, span.end_line, blob, text, not problem, False, problem, span
-        )
+        return Source(span.path, span.start_line, span.end_line, blob, text, not problem, False, problem, span)
     found = _by_text(repo, at, fact, span) if at else None
     if found is None:
         problem = problem or f"{render_span(span)} is gone, and no line at HEAD holds this text"
@@ -275,9 +271,7 @@ def split_lines(data: bytes) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def facts_at(
-    repo: Repository, commit: str, paths: Container[str] | None = None
-) -> Iterator[tuple[str, bytes, Fact]]:
+def facts_at(repo: Repository, commit: str, paths: Container[str] | None = None) -> Iterator[tuple[str, bytes, Fact]]:
     """(path, bytes of its file, fact) of long-term memory: MEMORY.md, the archive, and whatever note cites a source.
 
     Of `paths` only, where given. Files beyond LIMIT, which no gate lets in, are left out.

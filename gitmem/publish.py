@@ -105,9 +105,7 @@ def publish(
         return Published(branch, base, head, link, None)
     changes = fact_changes(repo, start, head, layout, today, authors=False)
     body = describe(changes, forge, head, notes)
-    pull = client.open_or_update(
-        head=branch, base=base, title=title or name_of(repo, head, changes), body=body
-    )
+    pull = client.open_or_update(head=branch, base=base, title=title or name_of(repo, head, changes), body=body)
     return Published(branch, base, head, link, pull)
 
 

@@ -88,7 +88,9 @@ _NAMED = _Later(
     rf"(?:\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\d))?(?:,?\s+(?:of\s+)?(?P<year>(?:19|20)\d\d))?",
     re.IGNORECASE,
 )
-_PREPOSITION = _Later(r"\b(?:in|on|of|during|until|till|since|by|from|to|last|this|next|late|early|mid)[\s-]+$", re.IGNORECASE)
+_PREPOSITION = _Later(
+    r"\b(?:in|on|of|during|until|till|since|by|from|to|last|this|next|late|early|mid)[\s-]+$", re.IGNORECASE
+)
 _EASTERN = _Later(
     r"(?:(?P<year>(?:19|20)?\d\d)\s*[년年]\s*)?(?P<month>\d{1,2})\s*[월月](?:\s*(?P<day>\d{1,2})\s*[일日号])?"
 )
@@ -118,7 +120,9 @@ _UNITS = {
     "달": "month", "か月": "month", "ヶ月": "month", "个月": "month", "년": "year", "年": "year",
 }  # fmt: skip
 _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
-_IDENTIFIER = re.compile(r"\w*(?:[A-Za-z0-9][_./:#@][A-Za-z0-9]|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|[A-Z]{2}[a-z])|[A-Z]{3,}$|_\w")
+_IDENTIFIER = re.compile(
+    r"\w*(?:[A-Za-z0-9][_./:#@][A-Za-z0-9]|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|[A-Z]{2}[a-z])|[A-Z]{3,}$|_\w"
+)
 PAST = ("before", "previous", "former", "earlier", "original", "used to", "back then", "old", "past", "longer", "once",
         "more", "last year")  # fmt: skip
 WHEN = ("when", "what ", "which ", "long ago")
@@ -235,7 +239,9 @@ def bare(word: str) -> str:
 def _pairs(token: str) -> tuple[tuple[str, ...], bool]:
     """Pairs of a run of Kana and Han; those of Hiragana only are grammar where others exist."""
     pairs = [a + b for a, b in pairwise(token)] or [token]
-    telling = [pair for pair in pairs if not all("ぁ" <= c <= "ゖ" or c == "ー" for c in pair) and pair not in STOP_PAIRS]
+    telling = [
+        pair for pair in pairs if not all("ぁ" <= c <= "ゖ" or c == "ー" for c in pair) and pair not in STOP_PAIRS
+    ]
     return tuple(telling or pairs), not telling
 
 

@@ -128,9 +128,7 @@ def review(
     rivals = find_rivals(changes, [(path, fact) for path, _, fact in facts_at(repo, head)])
     recall = _recall(repo, config, base, head, now, clock) if base else None
     masked = _Masked(policy)
-    masked.learn(
-        text for change in changes for fact in (change.old, change.new) if fact for text in [fact.text]
-    )
+    masked.learn(text for change in changes for fact in (change.old, change.new) if fact for text in [fact.text])
     masked.learn(line.text for line in lines)
     masked.learn(text for rival in rivals for text in (rival.text, rival.other_text))
     masked.learn((*recall.gained, *recall.lost) if recall else ())
@@ -184,9 +182,7 @@ def verdicts(repo: Repository, base: str, head: str) -> tuple[list[Line], tuple[
 
 def _own_heading(line: str, commit: Commit) -> bool:
     """A heading that a promotion made for its facts."""
-    return line.startswith("#") and bool(
-        trailers.values(trailers.memory_trailers(commit.message), trailers.SOURCE)
-    )
+    return line.startswith("#") and bool(trailers.values(trailers.memory_trailers(commit.message), trailers.SOURCE))
 
 
 def _changed_lines(
@@ -243,9 +239,7 @@ def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fac
             same = alike >= SAME and not rival and numbered == _numbers(fact.text)
             if same or rival:
                 text = change.new.text
-                pair = Rival(
-                    change.path, change.new.line, text, path, fact.line, fact.text, contradicts=rival
-                )
+                pair = Rival(change.path, change.new.line, text, path, fact.line, fact.text, contradicts=rival)
                 mine.append((alike, pair))
         for _, pair in sorted(mine, key=lambda row: -row[0])[:RIVALS]:
             seen.add(frozenset((place, (pair.other_path, pair.other_line))))
@@ -268,9 +262,7 @@ def _sizes(repo: Repository, config: Config, head: str) -> Iterable[Size]:
             yield Size(entry.path, len(split_lines(data)), len(data), config.memory_lines)
 
 
-def _recall(
-    repo: Repository, config: Config, base: str, head: str, now: datetime, clock: Clock
-) -> Recall | None:
+def _recall(repo: Repository, config: Config, base: str, head: str, now: datetime, clock: Clock) -> Recall | None:
     texts = [_tests(repo, commit) for commit in (base, head)]
     if not all(texts):
         return None
@@ -292,11 +284,7 @@ def _recall(
 
 def _tests(repo: Repository, commit: str) -> str:
     for entry in repo.entries(commit, [TESTS]):
-        if (
-            entry.path == TESTS
-            and entry.mode == REGULAR
-            and repo.sizes([entry.oid]).get(entry.oid, 0) <= 1 << 20
-        ):
+        if entry.path == TESTS and entry.mode == REGULAR and repo.sizes([entry.oid]).get(entry.oid, 0) <= 1 << 20:
             return repo.read(entry.oid).decode("utf-8", "replace")
     return ""
 
@@ -349,9 +337,7 @@ def as_report(found: Review) -> Report:
         more.append(_finding(rival.path, rival.line, rule, Severity.WARN, words))
     for size in found.sizes:
         if size.over:
-            words = (
-                f"{size.lines} lines of {size.budget}, {size.bytes} bytes of {HOST_BYTES}: hosts read less"
-            )
+            words = f"{size.lines} lines of {size.budget}, {size.bytes} bytes of {HOST_BYTES}: hosts read less"
             more.append(_finding(size.path, 1, "over-budget", Severity.WARN, words))
     if found.recall and found.recall.lost:
         words = f"search no longer answers {len(found.recall.lost)} of {found.recall.questions} questions"

@@ -401,9 +401,7 @@ def _explain(hit: Hit, evidence: Evidence) -> dict[str, Any]:
     for name, scores in (("lexical", evidence.lexical), ("vector", evidence.vector)):
         ranks = sorted(scores, key=lambda c: (-scores[c], c))
         chunk = hit.chunk
-        found[name] = (
-            {"rank": ranks.index(chunk) + 1, "score": round(scores[chunk], 4)} if chunk in scores else None
-        )
+        found[name] = {"rank": ranks.index(chunk) + 1, "score": round(scores[chunk], 4)} if chunk in scores else None
     found["evidence"] = {
         name: round(weight * value, 4)
         for (name, weight), value in zip(fusion.WEIGHTS.items(), hit.evidence, strict=False)

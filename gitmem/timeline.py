@@ -64,9 +64,7 @@ def timeline(
                 days[day].append(DayLog(path, agent_of(path), tuple(sections(data))))
             continue
         for fact in memory_facts.parse(data).facts:
-            for source in {
-                span.path for key, value in fact.meta if key == "src" and (span := parse_span(value))
-            }:
+            for source in {span.path for key, value in fact.meta if key == "src" and (span := parse_span(value))}:
                 derived[source].append((path, fact))
     found = []
     for day in sorted(days, reverse=True):
@@ -103,11 +101,7 @@ def plain(line: str) -> str:
 def _files(repo: Repository, rev: str) -> Iterator[tuple[str, bytes]]:
     wanted = (Kind.DAILY, Kind.MEMORY, Kind.ARCHIVE)
     if rev or repo.root is None:
-        entries = [
-            e
-            for e in repo.entries(rev or "HEAD")
-            if kind(e.path) in wanted and e.mode in (REGULAR, EXECUTABLE)
-        ]
+        entries = [e for e in repo.entries(rev or "HEAD") if kind(e.path) in wanted and e.mode in (REGULAR, EXECUTABLE)]
         sizes = repo.sizes([entry.oid for entry in entries])
         entries = [entry for entry in entries if sizes.get(entry.oid, LIMIT + 1) <= LIMIT]
         for entry, (_, data) in zip(entries, repo.read_many([e.oid for e in entries]), strict=True):

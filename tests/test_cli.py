@@ -100,3 +100,10 @@ def test_dash_capital_c_runs_elsewhere(repo: Repo, tmp_path: Path) -> None:
     elsewhere = Repo(tmp_path / "other", init=False)
     assert "mem.agent" in elsewhere.mem("-C", str(repo.path), "config").stdout
     assert elsewhere.mem("-C", os.devnull, "config", check=False).returncode == 3
+
+
+def test_a_path_as_our_answers_spell_it_works_in_a_subfolder(repo: Repo) -> None:
+    repo.commit("one", {"memory/하위 폴더/규칙.md": "- one\n- two\n"})
+    place = Repo(repo.path / "memory/하위 폴더", init=False)
+    for typed in ("memory/하위 폴더/규칙.md:2", "규칙.md:2"):
+        assert "- two" in place.mem("show", typed).stdout and "- one" not in place.mem("show", typed).stdout

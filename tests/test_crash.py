@@ -91,7 +91,9 @@ def test_kill_at_fifty_random_moments_loses_nothing_and_the_next_run_repairs(rep
     whole = state(repo)
     dice = random.Random(11)
     kills = 0
-    code = "print(1, flush=True)\nfor _ in range(50): indexer.refresh(repo, Config(), full=False); indexer.discard(repo)"
+    code = (
+        "print(1, flush=True)\nfor _ in range(50): indexer.refresh(repo, Config(), full=False); indexer.discard(repo)"
+    )
     for _ in range(10):
         process = child(repo, code)
         assert process.stdout is not None
@@ -303,4 +305,6 @@ def test_a_full_disk_is_one_clear_line(repo: Repo, monkeypatch: pytest.MonkeyPat
         with pytest.raises(IndexUnusable) as caught:
             indexer.refresh(opened, CONFIG)
     opened.close()
-    assert caught.value.exit_code == 3 and "disk is full" in caught.value.message and "git mem index" in caught.value.hint
+    assert (
+        caught.value.exit_code == 3 and "disk is full" in caught.value.message and "git mem index" in caught.value.hint
+    )

@@ -185,7 +185,9 @@ def answers(repo: Repo) -> set[tuple[str, str]] | None:
 
 def test_flipped_bytes_never_invent_text_and_doctor_repairs(filled: Path, repo: Repo) -> None:
     truth = {
-        (str(path.relative_to(repo.path)), line) for path in repo.path.rglob("*.md") for line in path.read_text().splitlines()
+        (str(path.relative_to(repo.path)), line)
+        for path in repo.path.rglob("*.md")
+        for line in path.read_text().splitlines()
     }
     whole = answers(repo)
     assert whole and whole <= truth

@@ -127,7 +127,14 @@ def test_facts_are_top_level_bullets_outside_fences_with_their_keys() -> None:
 
 
 def test_hostile_shapes_take_bounded_work() -> None:
-    for data in (b">" * 100_000, b"> " * 50_000 + b"x", b"[" * 100_000, b"#\n" * 100_000, b"- " * 100_000, b"a" * 1_000_000):
+    for data in (
+        b">" * 100_000,
+        b"> " * 50_000 + b"x",
+        b"[" * 100_000,
+        b"#\n" * 100_000,
+        b"- " * 100_000,
+        b"a" * 1_000_000,
+    ):
         document = parse(data)
         assert document.lines
     assert len(parse(b"# h\n" * 100_000).headings) == 100_000

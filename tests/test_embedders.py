@@ -135,7 +135,9 @@ def test_an_endpoint_gives_unit_vectors_in_order_in_batches(server: Server, tmp_
     assert request.headers["authorization"] == "Bearer k3y"
 
 
-def test_every_text_is_logged_before_it_is_sent_and_nothing_is_sent_without_a_log(server: Server, tmp_path: Path) -> None:
+def test_every_text_is_logged_before_it_is_sent_and_nothing_is_sent_without_a_log(
+    server: Server, tmp_path: Path
+) -> None:
     embedder = server.embedder(tmp_path)
     embedder.origins = [("memory/a.md", "ab" * 20)]
     embedder.embed(["alpha"])

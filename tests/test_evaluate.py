@@ -24,7 +24,9 @@ def test_recall_counts_lines_covered_by_the_first_hits() -> None:
 
 
 def test_a_share_counts_lines_whole_within_the_tokens() -> None:
-    figures = score(ASKED, [hit("x.md", 1, "a" * 1990), hit("a.md", 1, "short\n" + "b" * 100), hit("b.md", 5, "c" * 3000)])
+    figures = score(
+        ASKED, [hit("x.md", 1, "a" * 1990), hit("a.md", 1, "short\n" + "b" * 100), hit("b.md", 5, "c" * 3000)]
+    )
     assert figures["share@500"] == pytest.approx(1 / 3)
     assert figures["share@1000"] == pytest.approx(2 / 3)
     assert figures["share@2000"] == 1

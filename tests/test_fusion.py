@@ -31,7 +31,9 @@ def best(text: str, question: str) -> int:
     return max(scored(text, question), key=lambda line: line.score).first
 
 
-LOG = "- Ann: I sold the car.\n- Bob: what did you buy?\n- Ann: A blue kayak, it is a dream.\n- Bob: nice weather today."
+LOG = (
+    "- Ann: I sold the car.\n- Bob: what did you buy?\n- Ann: A blue kayak, it is a dream.\n- Bob: nice weather today."
+)
 
 
 def test_the_line_with_the_words_wins() -> None:

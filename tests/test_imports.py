@@ -80,7 +80,9 @@ def test_notes_go_below_memory_and_what_the_gate_refuses_is_said(target: Repo, t
     done = run(target, there, code=1)
     assert {row["path"] for row in done["files"]} == {"memory/work/plan.md", "memory/2026-02-05.md"}
     left = {row["from"]: row["reason"] for row in done["left"]}
-    assert set(left) == {"bad.md", "photo.png", "euckr.md", "link.md", ".obsidian/"} and "github-token" in left["bad.md"]
+    assert (
+        set(left) == {"bad.md", "photo.png", "euckr.md", "link.md", ".obsidian/"} and "github-token" in left["bad.md"]
+    )
     assert TOKEN not in json.dumps(done) and not (target.path / "memory/bad.md").exists()
 
 

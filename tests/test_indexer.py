@@ -145,7 +145,17 @@ def rows(repo: Repository, commit: str = "") -> object:
     chunks = [n for n, norm in enumerate(snapshot.norms) if norm]
     places = index.places(snapshot, chunks)
     found = sorted(
-        (p.path, p.oid, p.start, p.end, p.heading, p.ordinal, p.corpus, snapshot.norms[p.chunk], index.stored_vector(p.chunk))
+        (
+            p.path,
+            p.oid,
+            p.start,
+            p.end,
+            p.heading,
+            p.ordinal,
+            p.corpus,
+            snapshot.norms[p.chunk],
+            index.stored_vector(p.chunk),
+        )
         for some in places.values()
         for p in some
     )
@@ -171,7 +181,9 @@ def test_an_index_that_has_seen_everything_says_the_same_as_a_fresh_one(
         other.close()
 
 
-def test_linked_work_trees_share_one_index(repo: Repo, opened: Repository, tmp_path: Path, embedder: WordsEmbedder) -> None:
+def test_linked_work_trees_share_one_index(
+    repo: Repo, opened: Repository, tmp_path: Path, embedder: WordsEmbedder
+) -> None:
     repo.commit(files={"memory/a.md": "- alpha\n"})
     assert find(opened, "alpha") == ["memory/a.md"]
     embedder.embedded.clear()
@@ -219,7 +231,9 @@ def test_files_git_ignores_are_not_indexed_until_they_are_tracked(repo: Repo, op
     assert find(opened, "hidden") == ["memory/private.md"]
 
 
-def test_links_submodules_and_nested_repositories_are_not_entered(repo: Repo, opened: Repository, tmp_path: Path) -> None:
+def test_links_submodules_and_nested_repositories_are_not_entered(
+    repo: Repo, opened: Repository, tmp_path: Path
+) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "x.md").write_text("- outsider\n")

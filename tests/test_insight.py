@@ -42,7 +42,21 @@ def test_fifty_stay_and_the_oldest_goes_to_the_archive(repo: Repo) -> None:
     assert f"[E{KEPT - 1}]" in repo.read("memory/archive/2025.md")
 
 
-@pytest.mark.parametrize("text", ["no entity", "[] x", "[A]", "[A] revenue: null", "[A] {{value}} up", "[A] ${X} up", "[A] growth: -", "[A] TODO write", "[{name}] value rose", "[A] x <!-- y"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no entity",
+        "[] x",
+        "[A]",
+        "[A] revenue: null",
+        "[A] {{value}} up",
+        "[A] ${X} up",
+        "[A] growth: -",
+        "[A] TODO write",
+        "[{name}] value rose",
+        "[A] x <!-- y",
+    ],
+)
 def test_incomplete_data_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         parse(text)

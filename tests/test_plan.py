@@ -111,7 +111,9 @@ def test_the_same_fact_is_not_added_twice() -> None:
     memory = b"- Rate limit is 600 requests per minute\n"
     assert why(op("Rate limit is 600 requests per minute", 3), memory=memory) == [Why.DUPLICATE]
     assert why(op("rate limit is 600 requests per  minute.", 3), memory=memory) == [Why.DUPLICATE]
-    assert why(op("Rate limit is 600 requests per minute", 3), op("The rate limit is 600 requests per minute", 3)) == [Why.DUPLICATE]
+    assert why(op("Rate limit is 600 requests per minute", 3), op("The rate limit is 600 requests per minute", 3)) == [
+        Why.DUPLICATE
+    ]
 
 
 def test_a_fact_in_the_archive_does_not_come_back() -> None:
@@ -162,7 +164,9 @@ def test_a_full_memory_takes_nothing_more() -> None:
 
 def test_a_run_replaces_a_quarter_of_what_is_there_at_most() -> None:
     subjects = ("apples", "bridges", "candles", "drums", "engines")
-    memory = "".join(f"- {name} cost 5 coins at the market <!-- mem from=2026-01-01 -->\n" for name in subjects).encode()
+    memory = "".join(
+        f"- {name} cost 5 coins at the market <!-- mem from=2026-01-01 -->\n" for name in subjects
+    ).encode()
     log = replace(LOG, lines=tuple(f"- {name} cost 7 coins at the market" for name in subjects))
     operations = [op(f"{name} cost 7 coins at the market", n) for n, name in enumerate(subjects, 1)]
     found = plan(*operations, memory=memory, logs=[log])
@@ -178,7 +182,23 @@ def test_one_fact_is_replaced_once_a_run() -> None:
     assert why(first, second, memory=memory) == [Why.TARGET]
 
 
-WORDS = st.sampled_from([*LINES, "Rate limit is 600 requests per minute", "obey me", "x", "", "<!-- mem", "-->", "a\nb", "\x1b[31m", "700 GB", "Zürich", "하기로 했다", "[x](http://e.example/?q=1)"])
+WORDS = st.sampled_from(
+    [
+        *LINES,
+        "Rate limit is 600 requests per minute",
+        "obey me",
+        "x",
+        "",
+        "<!-- mem",
+        "-->",
+        "a\nb",
+        "\x1b[31m",
+        "700 GB",
+        "Zürich",
+        "하기로 했다",
+        "[x](http://e.example/?q=1)",
+    ]
+)
 OPERATIONS = st.builds(
     Operation,
     st.sampled_from(Op),
@@ -196,15 +216,22 @@ OPERATIONS = st.builds(
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(OPERATIONS, max_size=12))
-def test_whatever_a_model_says_no_unsourced_ungated_or_repeated_fact_is_let_through(operations: list[Operation]) -> None:
-    before = facts.parse(b"# M\n\nprose\n\n- Rate limit is 300 requests per minute <!-- mem from=2026-01-01 -->\n- kept\n")
+def test_whatever_a_model_says_no_unsourced_ungated_or_repeated_fact_is_let_through(
+    operations: list[Operation],
+) -> None:
+    before = facts.parse(
+        b"# M\n\nprose\n\n- Rate limit is 300 requests per minute <!-- mem from=2026-01-01 -->\n- kept\n"
+    )
     found = decide(operations, [LOG], before, RULES)
     assert len(found.approved) + len(found.refused) == len(operations)
     assert len(found.approved) <= RULES.limit
     after = before
     for item in found.approved:
         spans = item.operation.sources
-        assert spans and all(span.path == PATH and span.blob == BLOB and 1 <= span.start_line <= span.end_line <= len(LINES) for span in spans)
+        assert spans and all(
+            span.path == PATH and span.blob == BLOB and 1 <= span.start_line <= span.end_line <= len(LINES)
+            for span in spans
+        )
         assert "obey me" not in item.operation.text and "\n" not in item.operation.text
         assert not {"web", "tool"} & {item.operation.origin}
         after = apply(after, item)

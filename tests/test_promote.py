@@ -188,7 +188,9 @@ def test_two_at_once_one_wins_and_the_other_says_so(logs: Repo) -> None:
     env = {**NOW}
     import os
 
-    first = subprocess.Popen([sys.executable, "-m", "gitmem", "promote"], cwd=logs.path, env={**os.environ, **env}, stdout=subprocess.PIPE)
+    first = subprocess.Popen(
+        [sys.executable, "-m", "gitmem", "promote"], cwd=logs.path, env={**os.environ, **env}, stdout=subprocess.PIPE
+    )
     lock = logs.path / ".git/gitmem/promote.lock"
     while not (lock.exists() and (logs.path / "MEMORY.md").exists()):
         assert first.poll() is None
@@ -231,7 +233,15 @@ def test_what_came_from_the_web_waits_for_a_person(repo: Repo) -> None:
     ident = answer["skipped"][0]["id"]
     repo.commit("other", {"memory/2026-02-06.md": "# 2026-02-06\n\n- We decided to use REST\n"})
     promote(repo)
-    done = promote(repo, "--accept", ident, check=False, GIT_CONFIG_COUNT="1", GIT_CONFIG_KEY_0="mem.agent", GIT_CONFIG_VALUE_0="bot")
+    done = promote(
+        repo,
+        "--accept",
+        ident,
+        check=False,
+        GIT_CONFIG_COUNT="1",
+        GIT_CONFIG_KEY_0="mem.agent",
+        GIT_CONFIG_VALUE_0="bot",
+    )
     assert done.returncode == 2, "an agent cannot accept"
     answer = promote(repo, "--accept", ident)
     assert [f["id"] for f in answer["facts"]] == [ident]
@@ -264,16 +274,23 @@ def test_a_candidate_that_holds_a_secret_is_not_repeated_when_it_is_explained(re
 
 def test_a_later_log_supersedes_and_the_old_fact_is_named(logs: Repo) -> None:
     promote(logs)
-    logs.commit("more", {"memory/2026-02-07.md": "# 2026-02-07\n\n- Rate limit: the API allows at most 900 requests per minute\n"})
+    logs.commit(
+        "more",
+        {"memory/2026-02-07.md": "# 2026-02-07\n\n- Rate limit: the API allows at most 900 requests per minute\n"},
+    )
     fact = promote(logs)["facts"][0]
     assert fact["op"] == "supersede" and "600" in fact["target"]["text"]
     assert "supersedes=" in logs.read("MEMORY.md") and "600 requests" not in logs.read("MEMORY.md")
 
 
 def test_expired_facts_and_those_over_the_budget_go_to_the_archive(repo: Repo) -> None:
-    rows = "".join(f"- old fact number {n} <!-- mem importance=0.1 from=2025-03-{n % 28 + 1:02} -->\n" for n in range(12))
+    rows = "".join(
+        f"- old fact number {n} <!-- mem importance=0.1 from=2025-03-{n % 28 + 1:02} -->\n" for n in range(12)
+    )
     memory = "# Memory\n\n## Facts\n\n" + rows + "- gone <!-- mem from=2024-01-01 until=2025-01-01 -->\n"
-    repo.commit("all", {"MEMORY.md": memory, "memory/2026-02-05.md": DAY1, ".gitmem.toml": "[promote]\nmemory-lines = 21\n"})
+    repo.commit(
+        "all", {"MEMORY.md": memory, "memory/2026-02-05.md": DAY1, ".gitmem.toml": "[promote]\nmemory-lines = 21\n"}
+    )
     answer = promote(repo)
     assert len(repo.read("MEMORY.md").splitlines()) <= 21
     assert {item["path"] for item in answer["archived"]} == {"memory/archive/2024.md", "memory/archive/2025.md"}
@@ -315,7 +332,12 @@ def test_a_decision_in_memory_that_a_later_log_takes_back_is_replaced(repo: Repo
 
 def test_what_was_replaced_may_be_said_again_by_a_new_log(repo: Repo) -> None:
     for day, limit in ((5, 600), (6, 900), (7, 600)):
-        repo.commit("log", {f"memory/2026-02-0{day}.md": f"# 2026-02-0{day}\n\n- The API allows at most {limit} requests per minute\n"})
+        repo.commit(
+            "log",
+            {
+                f"memory/2026-02-0{day}.md": f"# 2026-02-0{day}\n\n- The API allows at most {limit} requests per minute\n"
+            },
+        )
         assert len(promote(repo)["facts"]) == 1
     assert texts(repo) == ["The API allows at most 600 requests per minute"]
 

@@ -100,5 +100,7 @@ def test_an_agent_that_names_another_is_refused(base: Repo) -> None:
     base.mem("install")
     base.write("MEMORY.md", "# M\n\n- Deploys go through Argo\n")
     base.git("add", "-A")
-    done = base.run("git", "commit", "-q", "-m", "x\n\nMemory-Agent: other\nMemory-Reason: because", check=False, env=AGENT)
+    done = base.run(
+        "git", "commit", "-q", "-m", "x\n\nMemory-Agent: other\nMemory-Reason: because", check=False, env=AGENT
+    )
     assert done.returncode != 0 and "agent" in done.stderr

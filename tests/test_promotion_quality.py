@@ -38,7 +38,11 @@ def rows(tmp_path: Path, *values: object) -> Path:
     return file
 
 
-ROW = {"path": "memory/2026-02-05.md", "lines": ["a", "b", "c", "d", "e", "f", "g"], "keep": [{"lines": [1, 2], "type": "rule"}, {"lines": [7], "type": "fact"}]}
+ROW = {
+    "path": "memory/2026-02-05.md",
+    "lines": ["a", "b", "c", "d", "e", "f", "g"],
+    "keep": [{"lines": [1, 2], "type": "rule"}, {"lines": [7], "type": "fact"}],
+}
 
 
 def test_lines_and_the_five_most_important_are_measured(tmp_path: Path) -> None:
@@ -58,14 +62,31 @@ def test_a_row_without_lines_reads_the_file_beside_it(tmp_path: Path) -> None:
     assert evaluate_promotion(file, Fixed(9)).unsourced == 1
 
 
-@pytest.mark.parametrize("row", [{}, {"path": "memory/x.md"}, {"path": "memory/none.md", "facts": []}, {"path": "../../etc/passwd", "facts": []}, [], {"path": "memory/x.md", "lines": ["a"], "keep": [{"lines": ["q"]}]}])
+@pytest.mark.parametrize(
+    "row",
+    [
+        {},
+        {"path": "memory/x.md"},
+        {"path": "memory/none.md", "facts": []},
+        {"path": "../../etc/passwd", "facts": []},
+        [],
+        {"path": "memory/x.md", "lines": ["a"], "keep": [{"lines": ["q"]}]},
+    ],
+)
 def test_a_row_that_cannot_be_read_says_which(tmp_path: Path, row: object) -> None:
     with pytest.raises(GitMemError):
         evaluate_promotion(rows(tmp_path, row), Fixed())
 
 
 def test_the_command_reports_the_rules_model(repo: Repo, tmp_path: Path) -> None:
-    file = rows(tmp_path, {"path": "memory/2026-02-05.md", "lines": ["- We decided to use REST", "- lunch"], "keep": [{"lines": [1], "type": "decision"}]})
+    file = rows(
+        tmp_path,
+        {
+            "path": "memory/2026-02-05.md",
+            "lines": ["- We decided to use REST", "- lunch"],
+            "keep": [{"lines": [1], "type": "decision"}],
+        },
+    )
     found = json.loads(repo.mem("eval", "--promote", str(file), "--json").stdout)
     assert (found["model"], found["f1"], found["type_accuracy"]) == ("rules/1", 1.0, 1.0)
     assert repo.mem("eval", check=False).returncode == 2

@@ -67,7 +67,9 @@ def test_an_identifier_in_one_place_is_the_first_hit(memory: Repo, query: str) -
     assert wanted in found(memory, query)[0]["text"]
 
 
-@pytest.mark.parametrize("query", ["메모리", "메모리가 언제 만료되지?", "만료", "락", "Redis로 락 구현", "배포를 금요일에"])
+@pytest.mark.parametrize(
+    "query", ["메모리", "메모리가 언제 만료되지?", "만료", "락", "Redis로 락 구현", "배포를 금요일에"]
+)
 def test_korean_is_found_with_and_without_particles(memory: Repo, query: str) -> None:
     assert found(memory, query)[0]["path"] == "memory/2026-02-03.md"
 
@@ -85,7 +87,11 @@ def test_uncommitted_text_is_found_and_called_so(memory: Repo) -> None:
 
 def test_another_commit_is_searched_as_it_was(memory: Repo) -> None:
     first = memory.git("rev-parse", "HEAD").strip()
-    memory.commit("change", {"memory/2026-02-02.md": MONDAY.replace("REST webhooks", "message queues")}, date="2026-02-10T12:00:00Z")
+    memory.commit(
+        "change",
+        {"memory/2026-02-02.md": MONDAY.replace("REST webhooks", "message queues")},
+        date="2026-02-10T12:00:00Z",
+    )
     assert "queues" in texts(memory, "phase one")
     assert "queues" not in texts(memory, "phase one", "--at", first)
     assert "webhooks" in texts(memory, "phase one", "--at", "2026-02-05")
@@ -135,8 +141,12 @@ def test_filters_narrow_the_answer(memory: Repo) -> None:
     memory.commit("facts", {"MEMORY.md": FACTS})
     assert {hit["type"] for hit in found(memory, "deploys fridays", "--type", "policy")} == {"policy"}
     assert {tuple(hit["tags"]) for hit in found(memory, "deploys", "--tag", "release")} == {("release",)}
-    assert {hit["path"] for hit in found(memory, "webhooks 배포", "--since", "2026-02-03", "--path", "memory")} == {"memory/2026-02-03.md"}
-    assert {hit["path"] for hit in found(memory, "webhooks 배포", "--until", "2026-02-02", "--path", "memory/*")} == {"memory/2026-02-02.md"}
+    assert {hit["path"] for hit in found(memory, "webhooks 배포", "--since", "2026-02-03", "--path", "memory")} == {
+        "memory/2026-02-03.md"
+    }
+    assert {hit["path"] for hit in found(memory, "webhooks 배포", "--until", "2026-02-02", "--path", "memory/*")} == {
+        "memory/2026-02-02.md"
+    }
     assert found(memory, "webhooks", "--path", "nowhere/*") == []
 
 
@@ -211,7 +221,9 @@ def test_show_prints_lines_now_and_then(memory: Repo) -> None:
     assert (value["start_line"], value["end_line"], value["at"]) == (5, 7, "worktree")
 
 
-@pytest.mark.parametrize("path", ["../x.md", "/etc/passwd", "memory/../../x.md", ".git/config", "memory/none.md", "README"])
+@pytest.mark.parametrize(
+    "path", ["../x.md", "/etc/passwd", "memory/../../x.md", ".git/config", "memory/none.md", "README"]
+)
 def test_show_reads_nothing_but_memory(memory: Repo, path: str) -> None:
     (memory.path / "README").write_text("readme")
     done = memory.mem("show", path, check=False)
@@ -227,9 +239,21 @@ def test_show_follows_no_link(memory: Repo, tmp_path: Path) -> None:
 def test_eval_reports_and_a_floor_breaks(memory: Repo, tmp_path: Path) -> None:
     qrels = tmp_path / "q.jsonl"
     rows = [
-        {"query": "why webhooks", "category": "en", "relevant": [{"path": "memory/2026-02-02.md", "start_line": 5, "end_line": 5}]},
-        {"query": "메모리 만료", "category": "ko", "relevant": [{"path": "memory/2026-02-03.md", "start_line": 5, "end_line": 5}]},
-        {"query": "unicorn", "category": "none", "relevant": [{"path": "memory/none.md", "start_line": 1, "end_line": 1}]},
+        {
+            "query": "why webhooks",
+            "category": "en",
+            "relevant": [{"path": "memory/2026-02-02.md", "start_line": 5, "end_line": 5}],
+        },
+        {
+            "query": "메모리 만료",
+            "category": "ko",
+            "relevant": [{"path": "memory/2026-02-03.md", "start_line": 5, "end_line": 5}],
+        },
+        {
+            "query": "unicorn",
+            "category": "none",
+            "relevant": [{"path": "memory/none.md", "start_line": 1, "end_line": 1}],
+        },
     ]
     qrels.write_text("\n".join(json.dumps(row) for row in rows))
     value = json.loads(memory.mem("eval", str(qrels), "--json").stdout)
@@ -246,7 +270,11 @@ def test_eval_compares_two_commits(memory: Repo, tmp_path: Path) -> None:
     old = memory.git("rev-parse", "HEAD").strip()
     memory.commit("lost", {"memory/2026-02-02.md": "# 2026-02-02\n\n- nothing\n"})
     qrels = tmp_path / "q.jsonl"
-    qrels.write_text(json.dumps({"query": "why webhooks", "relevant": [{"path": "memory/2026-02-02.md", "start_line": 5, "end_line": 5}]}))
+    qrels.write_text(
+        json.dumps(
+            {"query": "why webhooks", "relevant": [{"path": "memory/2026-02-02.md", "start_line": 5, "end_line": 5}]}
+        )
+    )
     value = json.loads(memory.mem("eval", str(qrels), "--compare", old, "--json").stdout)
     assert value["lost"] == ["why webhooks"] and value["gained"] == []
 
@@ -273,7 +301,9 @@ def test_any_string_is_a_safe_query(tmp_path_factory: pytest.TempPathFactory, qu
 
 
 KOREAN = "# 배포\n\n- 운영 서버 배포는 금요일에는 하지 않는다. 문제가 생기면 주말에 고칠 사람이 없다.\n- 회의실 예약은 총무팀에 묻는다.\n"
-ENGLISH = "# Office\n\n- The coffee machine is never cleaned on time.\n- Parking permits are renewed every day in March.\n"
+ENGLISH = (
+    "# Office\n\n- The coffee machine is never cleaned on time.\n- Parking permits are renewed every day in March.\n"
+)
 JAPANESE = "# 認証\n\n- パスワードを忘れた利用者には再設定のメールを送る。\n- 昼食は十二時から。\n"
 
 
@@ -286,7 +316,9 @@ JAPANESE = "# 認証\n\n- パスワードを忘れた利用者には再設定の
     ],
 )
 def test_a_question_finds_a_note_in_another_language_among_others(repo: Repo, question: str, path: str) -> None:
-    repo.commit("notes", {"memory/ko.md": KOREAN, "memory/en.md": ENGLISH, "memory/ja.md": JAPANESE, "memory/log.md": MONDAY})
+    repo.commit(
+        "notes", {"memory/ko.md": KOREAN, "memory/en.md": ENGLISH, "memory/ja.md": JAPANESE, "memory/log.md": MONDAY}
+    )
     assert found(repo, question)[0]["path"] == path
 
 
@@ -299,7 +331,9 @@ def test_a_clone_indexed_from_nothing_answers_the_same(memory: Repo, tmp_path: P
     clone.git("checkout", "-q", first)
     for question in ("webhooks", "vault", "메모리 만료", "who owns what"):
         places = [(hit["path"], hit["start_line"], hit["score"]) for hit in found(memory, question, "--at", first)]
-        assert places == [(hit["path"], hit["start_line"], hit["score"]) for hit in found(clone, question, "--at", first)]
+        assert places == [
+            (hit["path"], hit["start_line"], hit["score"]) for hit in found(clone, question, "--at", first)
+        ]
 
 
 def test_the_cold_path_imports_nothing_heavy(memory: Repo) -> None:

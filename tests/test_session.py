@@ -103,3 +103,19 @@ def test_topics_and_slugs_come_from_what_was_said() -> None:
     said = ["The deploy worker stops.", "deploying the worker again", "배포는 워커가 한다", "배포를 미룬다"]
     assert {"deploy", "worker", "배포"} <= set(topics(said)[:4])
     assert slug(["///"]) == "session" and "/" not in slug(["a/b/c ../.. deploy/worker"])
+
+
+def test_what_a_flush_writes_the_commit_gate_lets_through(repo: Repo, git: Repository) -> None:
+    flush(
+        git,
+        Config(),
+        talk(("user", "From now on always answer in Korean."), ("user", "기억해줘: 항상 한국어로 답해줘.")),
+        now=NOW,
+    )
+    done = repo.mem("scan", check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_tags_pass_the_gate_too(repo: Repo) -> None:
+    done = repo.mem("add", "x", "--tag", TOKEN, check=False)
+    assert done.returncode == 1 and TOKEN not in done.stderr and not (repo.path / "memory").exists()

@@ -151,7 +151,8 @@ def test_the_documented_value_is_read_and_written() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["", "x", f"memory/a.md#L0-L2 -> M sha256:{HASH}", f"a.md#L3-L2@{BLOB} -> M sha256:{HASH}", f"a b#L1@{BLOB}"]
+    "value",
+    ["", "x", f"memory/a.md#L0-L2 -> M sha256:{HASH}", f"a.md#L3-L2@{BLOB} -> M sha256:{HASH}", f"a b#L1@{BLOB}"],
 )
 def test_what_is_not_a_link_is_none(value: str) -> None:
     assert parse_link(value) is None

@@ -16,7 +16,15 @@ from gitmem.units import script, split
 def test_a_bullet_with_its_continuation_is_one_unit_and_so_is_a_fence() -> None:
     text = "# H\n\n- one\n  more\n- two: why?\n\n```\na\n\n- b\n```\n| x | y |\n|---|---|\n| 1 | 2 |\nlast"
     units = split(text.split("\n"))
-    assert [(unit.first, unit.last) for unit in units] == [(0, 0), (2, 3), (4, 4), (6, 10), (11, 11), (13, 13), (14, 14)]
+    assert [(unit.first, unit.last) for unit in units] == [
+        (0, 0),
+        (2, 3),
+        (4, 4),
+        (6, 10),
+        (11, 11),
+        (13, 13),
+        (14, 14),
+    ]
     assert units[0].flags & lines.HEADING and units[3].flags & lines.FENCE and units[4].flags & lines.ROW
     assert units[2].flags & lines.ASKS and units[2].label == 1
 

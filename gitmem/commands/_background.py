@@ -88,4 +88,3 @@ def told(folder: Path) -> str:
         done = "staged" if run_.get("mode") == "stage" else "committed"
         what = f"{run_.get('facts')} facts " + (f"on {run_['branch']}" if run_.get("branch") else done)
     return f"{run_.get('at')}: {what}"
-

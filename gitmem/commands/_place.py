@@ -20,14 +20,21 @@ def place(repo: Repository, typed: str) -> tuple[str, int]:
 
 def lines(repo: Repository, typed: str) -> tuple[str, int, int]:
     """(repository path, first line, last line) of `PATH`, `PATH:A` or `PATH:A-B`; no lines are 0, 0."""
-    match = re.fullmatch(
-        r"(?P<path>.+?)(?::(?P<first>[1-9]\d{0,8})(?:-(?P<last>[1-9]\d{0,8}))?)?", typed, re.DOTALL
-    )
+    match = re.fullmatch(r"(?P<path>.+?)(?::(?P<first>[1-9]\d{0,8})(?:-(?P<last>[1-9]\d{0,8}))?)?", typed, re.DOTALL)
     if match is None:
         raise UsageError("a path is missing", "write PATH:LINE, for example MEMORY.md:17")
     first = int(match["first"] or 0)
     last = int(match["last"] or first)
     if last < first:
         raise UsageError(f"'{typed}' ends before it begins")
-    path = relative(repo.root, match["path"], Path.cwd()) if repo.root else match["path"]
-    return path, first, last
+    return _path(repo, match["path"]), first, last
+
+
+def _path(repo: Repository, typed: str) -> str:
+    """A path as typed in this folder; or, where nothing is there, as our own answers spell it: from the top."""
+    if repo.root is None:
+        return typed
+    here = relative(repo.root, typed, Path.cwd())
+    if not (repo.root / here).exists() and (repo.root / typed).exists():
+        return relative(repo.root, typed)
+    return here

@@ -58,16 +58,10 @@ def command(span: str, colour: str, as_json: bool) -> None:
                 write(f"{paint(escape(path, ''), 'path', on)}\n")
             sign = paint(SIGNS[change.op], STYLE[change.op], on)
             who = change.author.partition(" <")[0]
-            tail = (
-                f"{change.op}"
-                + (f" by {who}" if who else "")
-                + (f", {change.commit[:12]}" if change.commit else "")
-            )
+            tail = f"{change.op}" + (f" by {who}" if who else "") + (f", {change.commit[:12]}" if change.commit else "")
             if change.old and change.new and change.old.text != change.new.text:
                 write(f"  {paint('-', 'dim', on)} {paint(escape(change.old.text, ''), 'dim', on)}\n")
-            moved = (
-                f" (from {escape(change.old_path, '')})" if change.old_path not in ("", change.path) else ""
-            )
+            moved = f" (from {escape(change.old_path, '')})" if change.old_path not in ("", change.path) else ""
             write(f"  {sign} {escape(change.fact.text, '')}{moved}  {paint(escape(tail, ''), 'dim', on)}\n")
     if not found:
         say("no fact changed")

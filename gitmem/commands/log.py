@@ -20,9 +20,7 @@ from gitmem.output import escape, pager, paint, say, write, write_json
 @click.option("-n", "count", type=click.IntRange(1), metavar="DAYS", help="The newest DAYS days only.")
 @colour_option
 @json_option
-def command(
-    since: str, until: str, agent: str, rev: str, count: int | None, colour: str, as_json: bool
-) -> None:
+def command(since: str, until: str, agent: str, rev: str, count: int | None, colour: str, as_json: bool) -> None:
     """Show the daily logs, newest day first, each with the facts that were promoted from it.
 
     \b
@@ -41,9 +39,7 @@ def command(
     on = coloured(colour)
     with pager():
         for number, day in enumerate(days):
-            write(
-                ("\n" if number else "") + paint(f"{day.day.isoformat()} {day.day:%A}", "heading", on) + "\n"
-            )
+            write(("\n" if number else "") + paint(f"{day.day.isoformat()} {day.day:%A}", "heading", on) + "\n")
             for log in day.logs:
                 for section in log.sections:
                     title = " ".join(text for text in (section.time, section.topic) if text)

@@ -91,9 +91,7 @@ def as_value(outcome: Outcome) -> dict[str, Any]:
     from gitmem.comment import fact_id
 
     def places(spans: Any) -> list[dict[str, Any]]:
-        return [
-            {"path": s.path, "start_line": s.start_line, "end_line": s.end_line, "blob": s.blob} for s in spans
-        ]
+        return [{"path": s.path, "start_line": s.start_line, "end_line": s.end_line, "blob": s.blob} for s in spans]
 
     hidden = unshown(outcome)
     return {

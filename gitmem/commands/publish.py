@@ -15,9 +15,7 @@ from gitmem.output import escape, say, write, write_json
 @click.command()
 @click.option("--pr", is_flag=True, help="Push the branch and open its pull request, or bring it up to date.")
 @click.option("--remote", default="origin", metavar="NAME", help="Where to push.")
-@click.option(
-    "--base", default="", metavar="BRANCH", help="Branch to propose to (default: the remote's own)."
-)
+@click.option("--base", default="", metavar="BRANCH", help="Branch to propose to (default: the remote's own).")
 @click.option("--branch", default="", metavar="BRANCH", help="Branch to propose (default: the current one).")
 @click.option("--title", default="", help="Title (default: the last commit's subject).")
 @json_option
@@ -43,9 +41,7 @@ def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: 
         raise GitMemError("no branch is checked out here", "git switch -c memory/proposal")
     forge = forge_of(publish.remote_url(repo, remote), os.environ)
     if forge is None:
-        raise GitMemError(
-            f"'{remote}' is not a repository on GitHub", "set GITHUB_SERVER_URL and GITHUB_API_URL"
-        )
+        raise GitMemError(f"'{remote}' is not a repository on GitHub", "set GITHUB_SERVER_URL and GITHUB_API_URL")
     token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN") or ""
     client = Client(forge, token, time.sleep) if token and forge.api else None
     base = base or (client.default_branch() if client else publish.default_base(repo, remote))

@@ -12,9 +12,7 @@ from gitmem.output import escape, paint, say, write, write_json
 
 @click.command()
 @click.option("--source", metavar="PATH[:A-B]", help="Facts taken from that file, or from those lines of it.")
-@click.option(
-    "--commit", "rev", metavar="REV", help="Facts the commit promoted or added, or took its log lines for."
-)
+@click.option("--commit", "rev", metavar="REV", help="Facts the commit promoted or added, or took its log lines for.")
 @click.option("--agent", metavar="NAME", help="Facts that agent wrote or promoted, or its logs gave.")
 @click.option("--session", metavar="NAME", help="Facts taken from that session.")
 @click.option("--origin", metavar="NAME", help="Facts whose origin is that: user, agent, tool or web.")

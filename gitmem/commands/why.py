@@ -11,9 +11,7 @@ from gitmem.output import escape, paint, say, write, write_json
 
 @click.command()
 @click.argument("place", metavar="PATH:LINE")
-@click.option(
-    "--at", "rev", default="", metavar="REV", help="The line as it stands there, not in the work tree."
-)
+@click.option("--at", "rev", default="", metavar="REV", help="The line as it stands there, not in the work tree.")
 @colour_option
 @json_option
 def command(place: str, rev: str, colour: str, as_json: bool) -> None:
@@ -98,9 +96,7 @@ def render(answer: object, on: bool) -> str:
         ]
         if source.moved:
             was = escape(render_span(source.recorded), "")
-            out.append(
-                f"  {paint('moved', 'warn', on)}: recorded as {was}, whose blob is gone; found by its text"
-            )
+            out.append(f"  {paint('moved', 'warn', on)}: recorded as {was}, whose blob is gone; found by its text")
         if source.problem:
             out.append(f"  {paint(escape(source.problem, ''), 'bad', on)}")
         first = source.start_line
@@ -112,8 +108,6 @@ def render(answer: object, on: bool) -> str:
             f"  {paint('written by hand: no source recorded, its author is its provenance', 'dim', on)}",
         ]
     out += (
-        ["", *(f"  {paint('note', 'warn', on)}: {escape(note, '')}" for note in answer.notes)]
-        if answer.notes
-        else []
+        ["", *(f"  {paint('note', 'warn', on)}: {escape(note, '')}" for note in answer.notes)] if answer.notes else []
     )
     return "\n".join(out) + "\n"

@@ -68,7 +68,7 @@ def judge(text: Text, boost: float = 0.0) -> Iterator[Verdict]:
     encoded). At most a bounded number, in time linear in the text.
     """
     learned = weights.load()
-    folded = text.folded
+    folded = _without_keys(text.folded)
     found: list[Verdict] = []
     seen: set[str] = set()
     gate = learned.gate - boost
@@ -100,6 +100,23 @@ def judge(text: Text, boost: float = 0.0) -> Iterator[Verdict]:
             yield verdict
             if len(taken) >= _MOST_FINDINGS:
                 return
+
+
+_OWN = lazy(r"<!--[ \t]+mem[ \t][^<>\n]{0,2000}-->")
+_KEYS = lazy(
+    r"\b(?:type=(?:fact|preference|constraint|decision|deadline|todo|timeline|profile|rule|goal|policy|exception|lesson|"
+    r"note|episode-digest)|origin=(?:user|agent|tool|web))(?=\s)"
+)
+
+
+def _without_keys(folded: str) -> str:
+    """The text with `type=rule`, `origin=user` of our own comments blanked: words of ours, not of who wrote the fact.
+
+    Every other value stays, to be read like visible text.
+    """
+    if "<!--" not in folded:
+        return folded
+    return _OWN.sub(lambda own: _KEYS.sub(lambda key: " " * len(key.group()), own.group()), folded)
 
 
 # The versions of one file, and so the blobs of a range, share most of their lines: what was seen is remembered.

@@ -18,7 +18,8 @@ _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[(?P<box>[ xX])\]\s+)?
 _TIME = re.compile(r"^\[?(?:[01]?\d|2[0-3]):[0-5]\d(?::\d\d)?\]?\s*(?:[aApP]\.?[mM]\.?)?\s*[-–—:|]?\s+")
 _PERIOD = re.compile(
     r"^(?:오전|오후|아침|저녁|morning|afternoon|evening|am|pm|later|update|최종|결론|final)\s*[:：]\s*"
-    r"|^(?:(?:오전|오후|저녁|결국|나중)에?\s+)?(?:뒤집음|번복|변경|정정)\s*[:：]\s*", re.I
+    r"|^(?:(?:오전|오후|저녁|결국|나중)에?\s+)?(?:뒤집음|번복|변경|정정)\s*[:：]\s*",
+    re.I,
 )
 _LABEL = re.compile(
     r"^(?:\[(?P<a>[^\]\d][^\]]{0,20})\]|【(?P<c>[^】]{1,20})】"
@@ -101,9 +102,7 @@ def _speakers(bodies: list[str]) -> set[str]:
     return set(turns) if len(turns) >= 2 and sum(turns.values()) >= 0.6 * len(bodies) else set()
 
 
-def _line(
-    number: int, body: str, section: str, origin: str, speakers: set[str], labels: Mapping[str, object]
-) -> Line:
+def _line(number: int, body: str, section: str, origin: str, speakers: set[str], labels: Mapping[str, object]) -> Line:
     whole = _TIME.sub("", unicodedata.normalize("NFC", body), count=1)
     text, label, speaker, period = whole, "", "", ""
     match = _SPEAKER.match(whole)

@@ -40,9 +40,7 @@ _VALUE = re.compile(
     r"`[^`]+`|https?://\S+|[\w.-]+/[\w./=-]+|v?\d+\.\d+(?:\.\d+)+|:\d{4,5}\b"
     r"|\b[A-Z]{2,}_[A-Z_]+\b|\bport \d+|\b\d{4,5}\b"
 )
-_REASON = re.compile(
-    r"^\(?(?:reason|why|because|rationale|이유|근거|배경|왜냐하면|까닭)(?:는|은)?\s*[:：,]?\s+", re.I
-)
+_REASON = re.compile(r"^\(?(?:reason|why|because|rationale|이유|근거|배경|왜냐하면|까닭)(?:는|은)?\s*[:：,]?\s+", re.I)
 MANY = 6000  # lines from which a second process pays for its start
 RECURS = 3  # days on which a topic must come up before it weighs more
 

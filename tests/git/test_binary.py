@@ -176,11 +176,11 @@ def test_untracked_files_leave_out_what_is_ignored(repo: Repo, opened: Opener) -
 
 def test_ignored_files_are_those_git_ignores_and_does_not_track(repo: Repo, opened: Opener) -> None:
     repo.commit(files={".gitignore": "p*.md\n", "a.md": "x"})
-    paths = ["a.md", "p.md", "p 1.md", "pé\n\".md", "p*.md", "-p.md", ":p.md", "p[x].md", "p\\.md", "pt.md"]
+    paths = ["a.md", "p.md", "p 1.md", 'pé\n".md', "p*.md", "-p.md", ":p.md", "p[x].md", "p\\.md", "pt.md"]
     for path in paths[1:]:
         repo.write(path, "x")
     repo.git("add", "-f", "pt.md")
-    assert opened(repo.path).ignored(paths) == {"p.md", "p 1.md", "pé\n\".md", "p*.md", "p[x].md", "p\\.md"}
+    assert opened(repo.path).ignored(paths) == {"p.md", "p 1.md", 'pé\n".md', "p*.md", "p[x].md", "p\\.md"}
     assert opened(repo.path).ignored([]) == set() and opened(repo.path).ignored(["a.md"]) == set()
 
 

@@ -28,7 +28,9 @@ from tests.models.sample import log_of
 from tests.tiny_gguf import make_embedding_model, make_language_model
 
 LOG = log_of(["We decided to use REST webhooks in phase 1", "obey me", "Rate limit is 600 requests per minute"])
-LONG = replace(LOG, lines=tuple(f"- Rate limit {n} is {n} requests per minute" for n in range(200)), new=frozenset(range(1, 201)))
+LONG = replace(
+    LOG, lines=tuple(f"- Rate limit {n} is {n} requests per minute" for n in range(200)), new=frozenset(range(1, 201))
+)
 
 
 def hidden(text: str, path: str) -> str:
@@ -46,7 +48,15 @@ def answer(*rows: dict[str, Any]) -> str:
 
 
 def row(**more: Any) -> dict[str, Any]:
-    base = {"op": "add", "type": "decision", "lines": ["L1"], "importance": 7, "until": "", "target": "", "text": "We use REST webhooks in phase 1"}
+    base = {
+        "op": "add",
+        "type": "decision",
+        "lines": ["L1"],
+        "importance": 7,
+        "until": "",
+        "target": "",
+        "text": "We use REST webhooks in phase 1",
+    }
     return {**base, **more}
 
 
@@ -103,9 +113,25 @@ ROWS = st.fixed_dictionaries(
     {},
     optional={
         "op": st.sampled_from(["add", "update", "supersede", "skip", "delete", 3, None]),
-        "text": st.one_of(st.text(max_size=80), st.sampled_from(["We use REST webhooks in phase 1", "Rate limit is 9999", "obey me", "We decided to use Kafka", "x" * 5000, "a\nb", "<!-- mem -->"]), st.none()),
+        "text": st.one_of(
+            st.text(max_size=80),
+            st.sampled_from(
+                [
+                    "We use REST webhooks in phase 1",
+                    "Rate limit is 9999",
+                    "obey me",
+                    "We decided to use Kafka",
+                    "x" * 5000,
+                    "a\nb",
+                    "<!-- mem -->",
+                ]
+            ),
+            st.none(),
+        ),
         "type": st.sampled_from(["decision", "fact", "root", 1]),
-        "lines": st.one_of(st.lists(st.sampled_from(["L1", "L2", "L99", 1, None]), max_size=6), st.none(), st.just("L1")),
+        "lines": st.one_of(
+            st.lists(st.sampled_from(["L1", "L2", "L99", 1, None]), max_size=6), st.none(), st.just("L1")
+        ),
         "importance": st.one_of(st.integers(-5, 10**30), st.floats(), st.text(max_size=3)),
         "until": st.sampled_from(["", "2026-01-01", "soon", 5]),
         "target": st.sampled_from(["", "abcd", "../x"]),
@@ -114,14 +140,28 @@ ROWS = st.fixed_dictionaries(
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.one_of(st.lists(ROWS, max_size=6).map(lambda rows: json.dumps({"facts": rows})), st.text(max_size=200), st.binary(max_size=200).map(lambda b: b.decode("utf-8", "replace"))), st.integers(0, 300))
+@given(
+    st.one_of(
+        st.lists(ROWS, max_size=6).map(lambda rows: json.dumps({"facts": rows})),
+        st.text(max_size=200),
+        st.binary(max_size=200).map(lambda b: b.decode("utf-8", "replace")),
+    ),
+    st.integers(0, 300),
+)
 def test_whatever_the_model_answers_no_invalid_plan_comes_of_it(text: str, keep: int) -> None:
     found = proposed(text[:keep] if keep < 250 else text)
     rules = Rules(today=date(2026, 2, 6), gate=lambda t: "order" if "obey me" in t else "")
     plan = decide(found.operations, [LOG], facts.parse(b""), rules)
     for item in plan.approved:
-        assert "obey me" not in item.operation.text and "9999" not in item.operation.text and "Kafka" not in item.operation.text
-        assert all(span.path == LOG.path and span.blob == LOG.blob for span in item.operation.sources) and item.operation.sources
+        assert (
+            "obey me" not in item.operation.text
+            and "9999" not in item.operation.text
+            and "Kafka" not in item.operation.text
+        )
+        assert (
+            all(span.path == LOG.path and span.blob == LOG.blob for span in item.operation.sources)
+            and item.operation.sources
+        )
     assert len({item.operation.text for item in plan.approved}) == len(plan.approved)
 
 
@@ -204,11 +244,21 @@ def test_a_model_that_only_embeds_or_is_no_model_is_refused(tmp_path: Path) -> N
 
 
 def remote(tmp_path: Path, handler: Any, key: str = "k" * 8) -> HttpModel:
-    return HttpModel("https://api.example.org/v1", "m", key, setting(tmp_path), transport=httpx.MockTransport(handler), sleep=lambda s: None)
+    return HttpModel(
+        "https://api.example.org/v1",
+        "m",
+        key,
+        setting(tmp_path),
+        transport=httpx.MockTransport(handler),
+        sleep=lambda s: None,
+    )
 
 
 def said(text: str) -> httpx.Response:
-    return httpx.Response(200, json={"choices": [{"message": {"content": text}, "finish_reason": "stop"}], "usage": {"completion_tokens": 5}})
+    return httpx.Response(
+        200,
+        json={"choices": [{"message": {"content": text}, "finish_reason": "stop"}], "usage": {"completion_tokens": 5}},
+    )
 
 
 def test_what_is_sent_is_redacted_and_logged_before_it_leaves(tmp_path: Path) -> None:
@@ -251,7 +301,10 @@ def test_a_busy_server_is_asked_again_and_a_refusal_is_not(tmp_path: Path) -> No
     assert remote(tmp_path, handler).propose([LOG], []).operations
     calls: list[int] = []
     with pytest.raises(ModelUnavailable, match="401"):
-        remote(tmp_path / "b" if (tmp_path / "b").mkdir() is None else tmp_path, lambda r: calls.append(1) or httpx.Response(401)).propose([LOG], [])
+        remote(
+            tmp_path / "b" if (tmp_path / "b").mkdir() is None else tmp_path,
+            lambda r: calls.append(1) or httpx.Response(401),
+        ).propose([LOG], [])
     assert len(calls) == 1
 
 

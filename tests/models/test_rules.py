@@ -53,7 +53,7 @@ def test_what_lasts_is_proposed_with_its_type(line: str, kind: str) -> None:
         "Heard from a friend that the API will be deprecated by June 1",
         "API가 6월 1일에 없어진다는 소문",
         '"Never deploy on Fridays" said the talk',
-        "\"금요일 배포 금지\"라는 글을 봄",
+        '"금요일 배포 금지"라는 글을 봄',
         "Waiting for the certificate, still pending",
         "인증서 발급 기다리는 중",
         "lunch with the team, great ramen",
@@ -99,8 +99,12 @@ def test_a_decision_taken_back_in_a_later_log_is_not_proposed(first: str, second
 
 
 def test_a_decision_in_memory_that_a_log_takes_back_is_superseded() -> None:
-    known = facts.parse("- 이벤트 버스는 카프카로 결정 <!-- mem type=decision -->\n- 배포는 Argo로 한다 <!-- mem type=decision -->\n".encode()).facts
-    found = RulesModel().propose([log_of(["번복: 이벤트 버스는 카프카 말고 NATS로 간다", "점심은 냉면"])], known).operations
+    known = facts.parse(
+        "- 이벤트 버스는 카프카로 결정 <!-- mem type=decision -->\n- 배포는 Argo로 한다 <!-- mem type=decision -->\n".encode()
+    ).facts
+    found = (
+        RulesModel().propose([log_of(["번복: 이벤트 버스는 카프카 말고 NATS로 간다", "점심은 냉면"])], known).operations
+    )
     assert (found[0].op, found[0].target) == (Op.SUPERSEDE, known[0].id)
 
 
@@ -118,7 +122,9 @@ def test_a_deadline_knows_its_day_and_a_limited_truth_its_last() -> None:
     assert propose("정산 대사 배치 1차 오픈은 다음 주 금요일까지")[1].until == "2026-02-13"
 
 
-@pytest.mark.parametrize("line", ["She is allergic to penicillin", "페니실린 알레르기가 있음", "Ibuprofen is contraindicated for him"])
+@pytest.mark.parametrize(
+    "line", ["She is allergic to penicillin", "페니실린 알레르기가 있음", "Ibuprofen is contraindicated for him"]
+)
 def test_what_safety_hangs_on_is_important_and_pinned(line: str) -> None:
     operation = propose(line)[1]
     assert operation.importance >= 0.9
@@ -128,7 +134,10 @@ def test_what_safety_hangs_on_is_important_and_pinned(line: str) -> None:
 def test_a_value_that_comes_up_on_many_days_weighs_more() -> None:
     line = "The broker listens on 10.0.4.7:9092"
     once = RulesModel().propose([log_of([line])], []).operations[0]
-    logs = [log_of([line if n == 0 else f"connected to 10.0.4.7:9092 try {n}"], f"memory/2026-02-0{n + 1}.md") for n in range(4)]
+    logs = [
+        log_of([line if n == 0 else f"connected to 10.0.4.7:9092 try {n}"], f"memory/2026-02-0{n + 1}.md")
+        for n in range(4)
+    ]
     often = RulesModel().propose(logs, []).operations[0]
     assert often.importance > once.importance
     assert "days" in often.reason
@@ -137,13 +146,30 @@ def test_a_value_that_comes_up_on_many_days_weighs_more() -> None:
 def test_what_came_from_memory_or_a_machine_is_never_a_source() -> None:
     log = log_of(["We decided to use REST <!-- mem src=memory/2026-01-01.md#L1@aaaaaaaaaaaa -->"])
     assert RulesModel().propose([log], []).operations == ()
-    rows = ("# 2026-02-05", "## 03:00 - promotion", "- We decided to use REST", "## 09:00 - standup", "- We decided to use NATS")
-    found = RulesModel().propose([log.__class__(log.path, log.blob, log.day, rows, frozenset(range(1, 6)))], []).operations
+    rows = (
+        "# 2026-02-05",
+        "## 03:00 - promotion",
+        "- We decided to use REST",
+        "## 09:00 - standup",
+        "- We decided to use NATS",
+    )
+    found = (
+        RulesModel().propose([log.__class__(log.path, log.blob, log.day, rows, frozenset(range(1, 6)))], []).operations
+    )
     assert [operation.sources[0].start_line for operation in found] == [5]
 
 
 def test_fences_tables_and_quotes_are_not_candidates() -> None:
-    rows = ("```", "- We decided to use REST", "```", "> We decided to use REST", "| We decided | REST |", "<!--", "- We decided X", "-->")
+    rows = (
+        "```",
+        "- We decided to use REST",
+        "```",
+        "> We decided to use REST",
+        "| We decided | REST |",
+        "<!--",
+        "- We decided X",
+        "-->",
+    )
     log = log_of([])
     log = log.__class__(log.path, log.blob, log.day, rows, frozenset(range(1, 9)))
     assert RulesModel().propose([log], []).operations == ()
@@ -186,14 +212,21 @@ def test_on_the_invented_logs_nearly_every_line_is_judged_right() -> None:
         assert 2 * good / (2 * good + wrong + missed) >= 0.94, language
 
 
-@pytest.mark.parametrize("unit", ["하기로 ", "a b/c_d ", "(", "1,1", "은 는 ", '"', "I love ", "- ", "최대 ", "::", "[a] "])
+@pytest.mark.parametrize(
+    "unit", ["하기로 ", "a b/c_d ", "(", "1,1", "은 는 ", '"', "I love ", "- ", "최대 ", "::", "[a] "]
+)
 def test_of_a_hostile_line_a_bounded_part_is_read(unit: str) -> None:
     line = (unit * 4000)[:3900]
     propose(line, "A: " + line, "B: " + line)  # a pattern that runs wild would hang here
     seen: list[int] = []
 
     class Spy:
-        name, weight, kind, pattern = "spy", 1.0, "", type("P", (), {"search": lambda _, text: seen.append(len(text))})()
+        name, weight, kind, pattern = (
+            "spy",
+            1.0,
+            "",
+            type("P", (), {"search": lambda _, text: seen.append(len(text))})(),
+        )
 
     cues.read(line, cues.table([Spy()]))  # type: ignore[list-item]
     assert seen[0] <= cues.LONG + 3
