@@ -95,7 +95,8 @@ def status(repo: Repository, config: Config) -> Status:
             recorded = index.recorded(key)
             late = [p for p, looks in seen.files.items() if recorded.get(p, ("",))[0].removeprefix("? ") != looks]
             late += [p for p in recorded if p not in seen.files]
-            reason = f"{len(late)} files changed since" if late else ""
+            changed = "1 file" if len(late) == 1 else f"{len(late)} files"
+            reason = f"{changed} changed since" if late else ""
         odd, secrets, ignored = _odd(repo, index, key)
         force = index.in_force()
         return Status(

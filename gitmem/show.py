@@ -37,7 +37,7 @@ def read(repo: Repository, config: Config, path: str, commit: str = "") -> Shown
     data = _then(repo, config, path, commit) if commit else _now(repo, config, path)
     text, problems = decode(data, path)
     if not text and problems:
-        raise GitMemError(f"'{path}' {problems[0].message}", problems[0].hint)
+        raise GitMemError(f"'{path}': {problems[0].message}", problems[0].hint)
     return Shown(path, commit or "worktree", repo.hash_blob(data), tuple(split_lines(text)))
 
 

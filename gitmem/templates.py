@@ -13,9 +13,6 @@ ENGLISH = {
     "MEMORY.md": """\
 # Memory
 
-Long-term memory: one fact, one line, under its heading. At most 200 lines, because it is read whole.
-Facts arrive by `git mem promote` from the daily logs, or by hand with `git mem add --type decision "..."`.
-
 ## Decisions
 
 ## Preferences
@@ -64,7 +61,8 @@ Instructions for every agent that works here.
 
 - Search before you answer: `git mem search "..."`.
 - Write what happened today: `git mem add "..."`. It goes to `memory/YYYY-MM-DD.md`, which is append-only.
-- Lasting facts reach MEMORY.md through `git mem promote` and review.
+- Lasting facts reach MEMORY.md through `git mem promote` and review, one fact a line under its heading; at most 200
+  lines, because it is read whole.
 
 ## What is promoted
 
@@ -95,9 +93,6 @@ What the agent can use here, and how.
 KOREAN = {
     "MEMORY.md": """\
 # 기억
-
-오래 남길 기억: 사실 하나에 한 줄, 알맞은 제목 아래에. 통째로 읽히므로 200줄을 넘기지 않는다.
-사실은 `git mem promote`가 일일 로그에서 올리거나 `git mem add --type decision "..."`으로 직접 적는다.
 
 ## Decisions
 
@@ -147,7 +142,7 @@ KOREAN = {
 
 - 답하기 전에 찾는다: `git mem search "..."`.
 - 오늘 있었던 일을 적는다: `git mem add "..."`. 덧붙이기만 하는 `memory/YYYY-MM-DD.md`에 들어간다.
-- 오래 남길 사실은 `git mem promote`와 검토를 거쳐 MEMORY.md에 들어간다.
+- 오래 남길 사실은 `git mem promote`와 검토를 거쳐 MEMORY.md에 들어간다. 사실 하나에 한 줄, 통째로 읽히므로 200줄까지.
 
 ## 올리는 것
 
