@@ -71,7 +71,7 @@ def test_status_says_what_changed_since_and_doctor_what_to_type(repo: Repo) -> N
     assert (first["blobs"], first["chunks"]) == (1, 1)
     repo.write("memory/b.md", "- beta\n")
     found = json.loads(repo.mem("status", "--json").stdout)
-    assert found["stale"] and found["reason"] == "1 files changed since" and found["branches"] == [["main", True]]
+    assert found["stale"] and found["reason"] == "1 file changed since" and found["branches"] == [["main", True]]
     done = repo.mem("doctor", "--json", check=False)
     checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
     assert done.returncode == 1 and checks["tree"]["hint"] == "git mem index"
