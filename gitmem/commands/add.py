@@ -36,8 +36,8 @@ def command(
 ) -> None:
     """Append TEXT to today's log, or to MEMORY.md when its type is lasting; print where it stands.
 
-    A secret, personal data or an instruction aimed at the model is refused (exit 1); with `mem.onSecret=mask`
-    secrets are masked instead. Nothing is committed. TEXT `-` reads standard input.
+    A secret or an instruction aimed at the model is refused (exit 1); with `mem.onSecret=mask` secrets are masked
+    instead, as personal data always is. Nothing is committed. TEXT `-` reads standard input.
 
     \b
     git mem add "deployed v2.3.0 to staging"
