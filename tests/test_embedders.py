@@ -16,6 +16,7 @@ from gitmem import db, embedders, indexer
 from gitmem.config import Config
 from gitmem.embedders import http, open_embedder, open_in_force
 from gitmem.embedders.gguf import GgufEmbedder
+from gitmem.endpoint import Endpoint
 from gitmem.errors import BadConfig, ModelUnavailable
 from gitmem.git import open_repository
 from tests.harness import Repo
@@ -109,8 +110,10 @@ class Server:
 
     def embedder(self, state: Path | None, key: str = "") -> http.HttpEmbedder:
         made = http.HttpEmbedder(
-            "https://api.example.org/v1", "m", key,
-            transport=httpx.MockTransport(self), sleep=self.naps.append, now=lambda: NOW,
+            Endpoint(
+                "https://api.example.org/v1", "m", key,
+                transport=httpx.MockTransport(self), sleep=self.naps.append, now=lambda: NOW,
+            )
         )  # fmt: skip
         made.state = state
         return made

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from gitmem import facts
 from gitmem.config import Config
+from gitmem.endpoint import Endpoint
 from gitmem.errors import BadConfig, ModelUnavailable
 from gitmem.models import Setting, asking, open_model
 from gitmem.models.asking import Reply, Source
@@ -244,14 +245,10 @@ def test_a_model_that_only_embeds_or_is_no_model_is_refused(tmp_path: Path) -> N
 
 
 def remote(tmp_path: Path, handler: Any, key: str = "k" * 8) -> HttpModel:
-    return HttpModel(
-        "https://api.example.org/v1",
-        "m",
-        key,
-        setting(tmp_path),
-        transport=httpx.MockTransport(handler),
-        sleep=lambda s: None,
+    server = Endpoint(
+        "https://api.example.org/v1", "m", key, transport=httpx.MockTransport(handler), sleep=lambda s: None
     )
+    return HttpModel(server, setting(tmp_path))
 
 
 def said(text: str) -> httpx.Response:
