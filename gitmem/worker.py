@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import IO, TYPE_CHECKING, Any
 
+from gitmem.children import end
 from gitmem.chunks import LineVectors, digest
 from gitmem.db.values import BlobRow, Cut, bits, int8
 
@@ -113,14 +114,7 @@ class Workers:
     def close(self) -> None:
         """End the children."""
         for child in self._children:
-            child.kill()
-            child.wait()
-            for pipe in (child.stdin, child.stdout):
-                if pipe is not None:
-                    try:
-                        pipe.close()
-                    except BrokenPipeError:
-                        pass
+            end(child)
 
 
 def count() -> int:

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gitmem.children import end
 from gitmem.errors import ModelUnavailable
 from gitmem.models.asking import REPLY_TOKENS, OutOfBudget, Prompt, Reply, ask
 from gitmem.models.cache import Cache
@@ -135,14 +136,7 @@ class GgufModel:
     def _end(self) -> None:
         child, self._child, self._rest = self._child, None, b""
         if child is not None:
-            child.kill()
-            child.wait()
-            for pipe in (child.stdin, child.stdout):
-                if pipe is not None:
-                    try:
-                        pipe.close()
-                    except OSError:
-                        continue
+            end(child)
 
 
 def fingerprint(file: Path) -> str:
