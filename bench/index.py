@@ -90,7 +90,7 @@ def cpu() -> float:
 
 
 def measure(root: Path, commits: int) -> dict[str, float]:
-    from gitmem import indexer
+    from gitmem import freshness, indexer
     from gitmem.config import Config
     from gitmem.git import open_repository
     from gitmem.snapshot import look
@@ -107,13 +107,13 @@ def measure(root: Path, commits: int) -> dict[str, float]:
     found["chunks a second"] = work.chunks / spent * 1000
     found["chunks a CPU second"] = work.chunks / (cpu() - began)
     text = sum(path.stat().st_size for path in root.rglob("*.md"))
-    found["index / text"] = sum(f.stat().st_size for f in indexer.directory(repo).glob("index.sqlite*")) / text
+    found["index / text"] = sum(f.stat().st_size for f in freshness.directory(repo).glob("index.sqlite*")) / text
     old = time.time_ns() - 3_600_000_000_000
     for path in root.rglob("*.md"):
         os.utime(path, ns=(old, old))
     indexer.refresh(repo, config)
     found["look ms"] = timed(lambda: look(repo, ()), 5)
-    found["current ms"] = timed(lambda: indexer.ready(repo, config).close(), 5)
+    found["current ms"] = timed(lambda: freshness.ready(repo, config).close(), 5)
 
     def hook() -> None:
         command = [sys.executable, "-m", "gitmem", "index", "--hook"]
@@ -138,7 +138,7 @@ def measure(root: Path, commits: int) -> dict[str, float]:
     found["switch embeds"] = works[0].embedded
 
     head, *past = git(root, "rev-list", f"--max-count={commits // 2}", "HEAD").split()
-    at = lambda oid: indexer.ready(repo, config, oid).close()  # noqa: E731
+    at = lambda oid: freshness.ready(repo, config, oid).close()  # noqa: E731
     at(head)
     found["head ms"] = timed(lambda: at(head), 5)
     for oid in past:

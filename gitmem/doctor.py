@@ -18,8 +18,9 @@ from gitmem.db.index import Index
 from gitmem.db.values import BlobRow, Cut, bits, int8, pack_shape
 from gitmem.document import decode
 from gitmem.errors import GitMemError, IndexDamaged, ModelUnavailable
+from gitmem.freshness import directory, read
 from gitmem.git import Repository
-from gitmem.indexer import IGNORED, LARGE, UNREADABLE, directory, read
+from gitmem.indexer import IGNORED, LARGE, UNREADABLE
 from gitmem.snapshot import look, tree_files, work_tree_key
 
 FULL = "git mem index --full"

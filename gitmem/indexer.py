@@ -1,8 +1,8 @@
 """The index as a projection of Git: finds the blobs it lacks, parses and embeds each once, records snapshots.
 
-`ready` is what a search calls: the index as it is when that is current, brought up to date first when it is not, and
+`bring` is what a search calls (through `freshness.ready`) when the index is not current: brought up to date, and
 `stale` with a reason when that could not be done in time. `refresh` is what `git mem index` and the hooks call.
-Never ranks, never shows text; `read` gives search the text of its hits, from Git or the work tree and nowhere else.
+Never ranks, never shows text.
 """
 
 from __future__ import annotations
@@ -12,21 +12,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple
 
 from gitmem import db
 from gitmem.config import Config
 from gitmem.db.index import Index
-from gitmem.db.values import BlobRow, Cut, EntryRow, Shape, Snapshot
+from gitmem.db.values import BlobRow, Cut, EntryRow, Shape
 from gitmem.db.writer import Writer
 from gitmem.errors import GitMemError, IndexDamaged, IndexUnusable, Locked, ModelUnavailable, OutsideRepository
 from gitmem.files import in_default_corpus
+from gitmem.freshness import LIMIT, Freshness, Ready, directory, discard, read
 from gitmem.git import Repository
 from gitmem.snapshot import WorkTree, look, racy, tree_files, tree_key, work_tree_key, work_tree_of
 from gitmem.worktree import locked, read_bytes
 
-LIMIT = 1 << 20  # bytes; as document.LIMIT, which is not imported here: a search that finds all current parses none
 BATCH = 128  # blobs to a transaction
 RETRIES = 3  # looks at an index that others are just making
 FIRST_WAIT = 20.0  # seconds a search waits for another process when there is nothing to answer from
@@ -37,29 +36,15 @@ IGNORED, LARGE, UNREADABLE = -1, -2, -3  # `corpus` of a work-tree entry that ha
 Say = Callable[[str], None]
 
 
-class Freshness(NamedTuple):
-    """Whether an answer may miss something, and why."""
+class Wanted(NamedTuple):
+    """The snapshot to bring up to date: `commit` and `tree` are "" for the work tree, `seen` is how that looked to a
+    scan that began at `began` (ns)."""
 
-    stale: bool = False
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """What a search may ask. `index` and `snapshot` are None where nothing is indexed and nothing could be.
-
-    `commit` is "" for the work tree. `notes` are for the person: a rebuilt index, a missing model.
-    """
-
-    index: Index | None
-    snapshot: Snapshot | None
-    freshness: Freshness = field(default_factory=Freshness)
-    commit: str = ""
-    notes: tuple[str, ...] = ()
-
-    def close(self) -> None:
-        if self.index is not None:
-            self.index.close()
+    key: str
+    commit: str
+    tree: str
+    seen: WorkTree | None
+    began: int
 
 
 @dataclass(slots=True)
@@ -75,30 +60,11 @@ class Work:
     unfinished: str = ""
 
 
-def directory(repo: Repository) -> Path:
-    """Where the index of a repository and all its work trees lies."""
-    return repo.common_dir / "gitmem"
-
-
-def ready(
-    repo: Repository,
-    config: Config,
-    commit: str = "",
-    *,
-    budget: float = 60.0,
-    wait: float = 0.5,
-    clock: Callable[[], float] = time.monotonic,
+def bring(
+    repo: Repository, config: Config, wanted: Wanted, budget: float, wait: float, clock: Callable[[], float]
 ) -> Ready:
-    """The index and the snapshot of `commit` ("": the work tree, HEAD in a bare repository), current if possible.
-
-    Takes at most about `budget` seconds of work and `wait` for another writer; then it is stale and says so. Damage
-    is met by rebuilding. Raises `IndexUnusable` for what a person must mend (a newer version, a foreign owner).
-    """
-    if not commit and repo.root is None:
-        commit = repo.head() or ""
-        if not commit:
-            return Ready(None, None, Freshness(), "", ("there is no commit yet",))
-    return _Refresh(repo, config, clock, budget, wait).ready(commit)
+    """What `freshness.ready` promises, for an index that is not there, damaged or not current."""
+    return _Refresh(repo, config, clock, budget, wait).ready(wanted)
 
 
 def refresh(
@@ -140,32 +106,6 @@ def prune(repo: Repository, config: Config, *, wait: float = 30.0) -> Work:
     return work
 
 
-def read(repo: Repository, files: Iterable[tuple[str, str]], commit: str = "") -> dict[tuple[str, str], bytes]:
-    """The bytes of hits, by (path, oid): only of files that are what the index says they are in this snapshot.
-
-    For the work tree ("" as commit) the file at `path` must hash to `oid`; for a commit its tree must have `oid` at
-    `path`. What a damaged index made up, or what changed since, is not in the answer.
-    """
-    wanted = list(dict.fromkeys(files))
-    found: dict[tuple[str, str], bytes] = {}
-    if commit or repo.root is None:
-        tree = commit or repo.head()
-        if tree is None or not wanted:
-            return found
-        there = {entry.path: entry.oid for entry in repo.entries(tree, sorted({path for path, _ in wanted}))}
-        true = [(path, oid) for path, oid in wanted if there.get(path) == oid]
-        contents = dict(repo.read_many(dict.fromkeys(oid for _, oid in true)))
-        return {(path, oid): data for path, oid in true if (data := contents.get(oid)) is not None}
-    for path, oid in wanted:
-        try:
-            data = read_bytes(repo.root, path, LIMIT + 1)
-        except (OSError, OutsideRepository, ValueError):
-            continue
-        if repo.hash_blob(data) == oid:
-            found[path, oid] = data
-    return found
-
-
 def cache_key(repo: Repository, config: Config) -> tuple[str, str]:
     """(what makes two indexes interchangeable, HEAD's tree): the name of an index kept between runs of CI."""
     from gitmem.schema import VERSION
@@ -174,12 +114,6 @@ def cache_key(repo: Repository, config: Config) -> tuple[str, str]:
     cut = Cut(config.chunk_size, config.chunk_overlap).id.replace("/", ".")
     words = "".join(c if c.isalnum() else "-" for c in config.embedder)
     return f"git-mem-{VERSION}-{cut}-{words}", repo.tree(head) if head else "empty"
-
-
-def discard(repo: Repository, wait: float = 5.0) -> None:
-    """Delete a damaged index, under the writer lock."""
-    with locked(repo.common_dir, "index", wait):
-        db.remove(directory(repo))
 
 
 class _Refresh:
@@ -206,11 +140,8 @@ class _Refresh:
 
     # -- for a search ----------------------------------------------------------------------------------------
 
-    def ready(self, commit: str) -> Ready:
-        began = time.time_ns()
-        tree = self.repo.tree(commit) if commit else ""
-        key = tree_key(tree, self.extra) if commit else work_tree_key(self.repo)
-        seen = None if commit else look(self.repo, self.extra)
+    def ready(self, wanted: Wanted) -> Ready:
+        key, commit, tree, seen, began = wanted
         index, reason = self._open()
         if index is not None:
             if self._current(index, key, seen):

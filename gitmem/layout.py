@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitmem.errors import GitMemError, NotARepository
-from gitmem.git import discover, init_repository
+from gitmem.git import discover
+from gitmem.git.write import init_repository
 from gitmem.templates import ATTRIBUTES, files
 from gitmem.worktree import read_bytes, write_atomic
 

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
-from gitmem import fusion, indexer
+from gitmem import fusion
 from gitmem.comment import normalise, parse_comment, parse_span
 from gitmem.db.index import Index
 from gitmem.db.values import Shape
 from gitmem.errors import GitMemError
 from gitmem.files import Kind, kind, log_date
+from gitmem.freshness import read
 from gitmem.fusion import Line, Strip
 from gitmem.git.protocol import Repository
 from gitmem.lines import ASKS, HEADING
@@ -137,7 +138,7 @@ class Passages:
         wanted = [key for key in dict.fromkeys(keys) if key not in self.files]
         if not wanted:
             return
-        contents = indexer.read(self.repo, wanted, self.commit)
+        contents = read(self.repo, wanted, self.commit)
         shapes = self.index.shapes({oid for _, oid in wanted})
         for path, oid in wanted:
             data = contents.get((path, oid))

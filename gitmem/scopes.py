@@ -18,7 +18,8 @@ from gitmem.context import Scope
 from gitmem.document import LIMIT, Document, parse
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.files import is_memory, layout_of
-from gitmem.git import Repository, fetch_mirror, open_repository
+from gitmem.git import Repository, open_repository
+from gitmem.git.write import fetch_mirror
 from gitmem.layers import Hit
 from gitmem.types import EXECUTABLE, REGULAR
 from gitmem.worktree import read_bytes

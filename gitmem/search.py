@@ -14,12 +14,13 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from gitmem import fusion, indexer
+from gitmem import fusion
 from gitmem.config import Config
 from gitmem.db.index import Index
 from gitmem.db.values import Place
 from gitmem.errors import GitMemError, IndexDamaged, UsageError
 from gitmem.files import log_date
+from gitmem.freshness import Ready, discard, ready
 from gitmem.fusion import Line, Positions, Strip
 from gitmem.git.protocol import Repository
 from gitmem.lines import DIMS, unpack
@@ -89,7 +90,7 @@ def search(repo: Repository, config: Config, query: Query, now: datetime) -> Ans
     """
     if query.branches:
         return _across(repo, config, query, now)
-    made = indexer.ready(repo, config, query.commit)
+    made = ready(repo, config, query.commit)
     try:
         at = query.commit or "worktree"
         today = repo.commit(query.commit).commit_date.date() if query.commit else now.date()
@@ -101,8 +102,8 @@ def search(repo: Repository, config: Config, query: Query, now: datetime) -> Ans
                 hits, evidence = _answer(repo, config, made, query, question, today)
         except IndexDamaged:
             made.close()
-            indexer.discard(repo)
-            made = indexer.ready(repo, config, query.commit)
+            discard(repo)
+            made = ready(repo, config, query.commit)
             if made.index is None or made.snapshot is None:
                 raise
             with made.index.reading():
@@ -153,7 +154,7 @@ def _across(repo: Repository, config: Config, query: Query, now: datetime) -> An
 
 
 def _answer(
-    repo: Repository, config: Config, made: indexer.Ready, query: Query, question: Question, today: date
+    repo: Repository, config: Config, made: Ready, query: Query, question: Question, today: date
 ) -> tuple[tuple[Hit, ...], Evidence]:
     index, snapshot = made.index, made.snapshot
     assert index is not None and snapshot is not None

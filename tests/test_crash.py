@@ -15,7 +15,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from gitmem import db, embedders, indexer
+from gitmem import db, embedders, freshness, indexer
 from gitmem.config import Config
 from gitmem.errors import GitMemError, IndexUnusable
 from gitmem.git import open_repository
@@ -27,7 +27,7 @@ CONFIG = Config()
 INDEX = """
 import os, sys
 from pathlib import Path
-from gitmem import embedders, indexer
+from gitmem import embedders, freshness, indexer
 from gitmem.config import Config
 from gitmem.git import open_repository
 from tests.words_embedder import WordsEmbedder
@@ -64,7 +64,7 @@ def state(repo: Repo) -> dict[str, int]:
     """path -> number of chunks, of a snapshot brought up to date; every chunk has its words and its vector."""
     opened = open_repository(repo.path, os.environ)
     try:
-        got = indexer.ready(opened, CONFIG, wait=30.0)
+        got = freshness.ready(opened, CONFIG, wait=30.0)
         assert got.index is not None and got.snapshot is not None and not got.freshness.stale, got
         chunks = [n for n, norm in enumerate(got.snapshot.norms) if norm]
         found: dict[str, int] = {}
@@ -92,7 +92,7 @@ def test_kill_at_fifty_random_moments_loses_nothing_and_the_next_run_repairs(rep
     dice = random.Random(11)
     kills = 0
     code = (
-        "print(1, flush=True)\nfor _ in range(50): indexer.refresh(repo, Config(), full=False); indexer.discard(repo)"
+        "print(1, flush=True)\nfor _ in range(50): indexer.refresh(repo, Config(), full=False); freshness.discard(repo)"
     )
     for _ in range(10):
         process = child(repo, code)
@@ -159,7 +159,7 @@ def test_ten_searchers_beside_one_indexer_meet_no_error(repo: Repo) -> None:
             repo,
             "from gitmem.query import terms\n"
             "for _ in range(15):\n"
-            "    got = indexer.ready(repo, Config(), wait=0.05)\n"
+            "    got = freshness.ready(repo, Config(), wait=0.05)\n"
             "    with got.index.reading():\n"
             "        snapshot = got.index.snapshot(got.snapshot.key)\n"
             "        found = {c for c, _ in got.index.postings('alpha') if snapshot.norms[c:c + 1] > b'\\0'}\n"
@@ -189,7 +189,7 @@ def test_a_stopped_writer_does_not_stop_readers(repo: Repo) -> None:
         "from gitmem import db\n"
         "from gitmem.worktree import locked\n"
         "with locked(repo.common_dir, 'index', 1):\n"
-        "    writer = db.open_writer(indexer.directory(repo))\n"
+        "    writer = db.open_writer(freshness.directory(repo))\n"
         "    with writer.writing():\n"
         "        writer.set_meta('half', 'done')\n"
         "        print(1, flush=True)\n"
@@ -201,7 +201,7 @@ def test_a_stopped_writer_does_not_stop_readers(repo: Repo) -> None:
     try:
         repo.write("memory/new.md", "- alpha new\n")
         opened = open_repository(repo.path, os.environ)
-        got = indexer.ready(opened, CONFIG, wait=0.0)
+        got = freshness.ready(opened, CONFIG, wait=0.0)
         assert got.freshness.stale and got.index is not None and got.snapshot is not None
         assert len({c for c, _ in got.index.postings("alpha")}) == len(whole)
         got.close()
@@ -270,7 +270,7 @@ def test_the_nth_write_fails_for_every_n_and_no_fact_is_lost(repo: Repo, error: 
     try:
         n, step = 0, 1
         while True:
-            indexer.discard(opened)
+            freshness.discard(opened)
             passed = True
             with failing(error) as vfs:
                 vfs.left = n
@@ -282,7 +282,7 @@ def test_the_nth_write_fails_for_every_n_and_no_fact_is_lost(repo: Repo, error: 
                     said.add(problem.message)
                 # The clock of failures goes on: a search now must answer or say what is wrong, never crash.
                 try:
-                    indexer.ready(opened, CONFIG).close()
+                    freshness.ready(opened, CONFIG).close()
                 except GitMemError as problem:
                     said.add(problem.message)
             assert len(state(repo)) == 12

@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from gitmem import db, embedders, indexer
+from gitmem import db, embedders, freshness, indexer
 from gitmem.config import Config
 from gitmem.db.opening import _connect
 from gitmem.db.values import bits, int8, norm, pack_shape, unpack_shape
@@ -121,7 +121,7 @@ def test_a_schema_that_is_not_ours_is_rebuilt_and_nothing_of_it_runs(filled: Pat
     with pytest.raises(IndexDamaged):
         db.open_index(filled)
     opened = open_repository(repo.path, os.environ)
-    got = indexer.ready(opened, CONFIG)
+    got = freshness.ready(opened, CONFIG)
     assert got.snapshot is not None and got.snapshot.chunks == 24 and not got.freshness.stale
     assert any("built again" in note for note in got.notes)
     got.close()
@@ -151,7 +151,7 @@ def test_a_file_that_is_no_database_is_built_again(filled: Path, repo: Repo, con
         file.unlink()
     (filled / db.FILE).write_bytes(content)
     opened = open_repository(repo.path, os.environ)
-    got = indexer.ready(opened, CONFIG)
+    got = freshness.ready(opened, CONFIG)
     assert got.snapshot is not None and got.snapshot.chunks == 24
     got.close()
     opened.close()
@@ -161,14 +161,14 @@ def answers(repo: Repo) -> set[tuple[str, str]] | None:
     """(path, line) of everything a search for two words would show; None where it says that the index is damaged."""
     opened = open_repository(repo.path, os.environ)
     try:
-        got = indexer.ready(opened, CONFIG)
+        got = freshness.ready(opened, CONFIG)
         if got.index is None or got.snapshot is None:
             return set()
         shown = set()
         try:
             chunks = {c for term in ("alpha", "gamma", "메모") for c, _ in got.index.postings(term)}
             places = [p for some in got.index.places(got.snapshot, chunks).values() for p in some]
-            contents = indexer.read(opened, [(p.path, p.oid) for p in places])
+            contents = freshness.read(opened, [(p.path, p.oid) for p in places])
             for place in places:
                 data = contents.get((place.path, place.oid))
                 if data is not None:
@@ -262,18 +262,18 @@ sys.path.insert(0, {str(SOURCE)!r})
 # All of it now: the interpreter may lie where the other user cannot read.
 import hashlib, shutil, subprocess, tempfile, urllib.parse
 from pathlib import Path
-from gitmem import chunks, embedders, indexer, worker
+from gitmem import chunks, embedders, freshness, indexer, worker
 from gitmem.db import writer
 from gitmem.config import Config
 from gitmem.git import open_repository
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid({user}); os.setuid({user})
 repo = open_repository(Path({str(repo.path)!r}), {{**os.environ, "HOME": "/nonexistent"}})
-got = indexer.ready(repo, Config())
+got = freshness.ready(repo, Config())
 print(got.index.frozen, got.freshness.stale, len(got.index.postings("alpha")), got.snapshot.chunks)
 (Path({str(repo.path)!r}) / "memory/n0.md").write_text("- other\\n")
 got.close()
-got = indexer.ready(repo, Config())
+got = freshness.ready(repo, Config())
 print(got.index.frozen, got.freshness.stale, got.freshness.reason)
 got.close()
 """

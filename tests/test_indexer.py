@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from gitmem import embedders, indexer
+from gitmem import embedders, freshness, indexer
 from gitmem.config import Config
 from gitmem.errors import IndexUnusable, Locked
+from gitmem.freshness import Ready
 from gitmem.git import Repository, open_repository
-from gitmem.indexer import Ready
 from gitmem.query import terms
 from gitmem.snapshot import look, work_tree_key
 from gitmem.worktree import locked
@@ -56,7 +56,7 @@ def paths_with(ready: Ready, word: str) -> list[str]:
 
 
 def find(repo: Repository, word: str, commit: str = "", config: Config = CONFIG) -> list[str]:
-    got = indexer.ready(repo, config, commit)
+    got = freshness.ready(repo, config, commit)
     assert not got.freshness.stale, got.freshness
     return paths_with(got, word)
 
@@ -139,7 +139,7 @@ def test_edit_rename_revert_and_branch_switch_embed_only_new_text(
 
 def rows(repo: Repository, commit: str = "") -> object:
     """What the index says of a snapshot, without its own numbers."""
-    got = indexer.ready(repo, CONFIG, commit)
+    got = freshness.ready(repo, CONFIG, commit)
     index, snapshot = got.index, got.snapshot
     assert index is not None and snapshot is not None
     chunks = [n for n, norm in enumerate(snapshot.norms) if norm]
@@ -206,7 +206,7 @@ class open_index:
     def __init__(self, repo: Repository) -> None:
         from gitmem import db
 
-        index = db.open_index(indexer.directory(repo))
+        index = db.open_index(freshness.directory(repo))
         assert index is not None
         self.index = index
 
@@ -270,7 +270,7 @@ def test_more_paths_of_the_tracked_settings_are_memory(repo: Repo, opened: Repos
 def test_instructions_are_indexed_but_not_in_the_default_corpus(repo: Repo, opened: Repository) -> None:
     repo.commit(files={"SOUL.md": "- gentle\n", "MEMORY.md": "- m\n"})
     assert find(opened, "gentle") == []
-    got = indexer.ready(opened, CONFIG)
+    got = freshness.ready(opened, CONFIG)
     assert got.index is not None and got.snapshot is not None
     norms = got.index.select(got.snapshot, lambda path: path == "SOUL.md", everything=True)
     assert sum(map(bool, norms)) == 1
@@ -299,7 +299,7 @@ def test_a_second_writer_waits_briefly_then_searches_what_is_there(repo: Repo, o
     assert find(opened, "alpha") == ["memory/a.md"]
     repo.write("memory/b.md", "- beta\n")
     with locked(opened.common_dir, "index", 0):
-        got = indexer.ready(opened, CONFIG, wait=0.0)
+        got = freshness.ready(opened, CONFIG, wait=0.0)
         assert got.freshness.stale and "indexing" in got.freshness.reason
         assert paths_with(got, "alpha") == ["memory/a.md"]
         with pytest.raises(Locked):
@@ -310,7 +310,7 @@ def test_a_second_writer_waits_briefly_then_searches_what_is_there(repo: Repo, o
 def test_a_bounded_refresh_says_what_it_left_and_goes_on_later(repo: Repo, opened: Repository) -> None:
     repo.commit(files={f"memory/n{n:03}.md": f"- note {n}\n" for n in range(300)})
     ticks = iter(range(1000))
-    got = indexer.ready(opened, CONFIG, budget=0.5, clock=lambda: float(next(ticks)))
+    got = freshness.ready(opened, CONFIG, budget=0.5, clock=lambda: float(next(ticks)))
     assert got.freshness.stale and "not indexed yet" in got.freshness.reason
     some = len(paths_with(got, "note"))
     assert 0 < some < 300
@@ -319,11 +319,11 @@ def test_a_bounded_refresh_says_what_it_left_and_goes_on_later(repo: Repo, opene
 
 def test_without_auto_index_the_index_is_left_alone(repo: Repo, opened: Repository) -> None:
     repo.commit(files={"memory/a.md": "- alpha\n"})
-    got = indexer.ready(opened, Config(auto_index=False))
+    got = freshness.ready(opened, Config(auto_index=False))
     assert got.index is None and got.freshness.stale
     indexer.refresh(opened, CONFIG)
     repo.write("memory/b.md", "- beta\n")
-    got = indexer.ready(opened, Config(auto_index=False))
+    got = freshness.ready(opened, Config(auto_index=False))
     assert got.freshness.stale and paths_with(got, "beta") == []
 
 
@@ -393,7 +393,7 @@ def test_a_line_with_a_secret_is_never_in_the_index(repo: Repo, opened: Reposito
     indexer.refresh(opened, CONFIG)
     assert find(opened, "harmless") == ["memory/a.md"] and find(opened, "after") == ["memory/a.md"]
     assert find(opened, token) == []
-    for file in indexer.directory(opened).iterdir():
+    for file in freshness.directory(opened).iterdir():
         data = file.read_bytes().lower()
         assert token.lower().encode() not in data and token[4:20].lower().encode() not in data
     out = repo.mem("status", "--json").stdout
@@ -419,14 +419,14 @@ def test_hits_are_read_only_where_they_are_what_the_index_says(repo: Repo, opene
     head = repo.commit(files={"memory/a.md": "- alpha\n", "secret.txt": "x\n"})
     oid = repo.git("rev-parse", "HEAD:memory/a.md").strip()
     other = repo.git("rev-parse", "HEAD:secret.txt").strip()
-    assert indexer.read(opened, [("memory/a.md", oid)]) == {("memory/a.md", oid): b"- alpha\n"}
-    assert indexer.read(opened, [("memory/a.md", other), ("../x", oid), ("gone.md", oid)]) == {}
-    assert indexer.read(opened, [("memory/a.md", oid), ("memory/a.md", other)], head) == {
+    assert freshness.read(opened, [("memory/a.md", oid)]) == {("memory/a.md", oid): b"- alpha\n"}
+    assert freshness.read(opened, [("memory/a.md", other), ("../x", oid), ("gone.md", oid)]) == {}
+    assert freshness.read(opened, [("memory/a.md", oid), ("memory/a.md", other)], head) == {
         ("memory/a.md", oid): b"- alpha\n"
     }
     repo.write("memory/a.md", "- changed\n")
-    assert indexer.read(opened, [("memory/a.md", oid)]) == {}
-    assert indexer.read(opened, [("memory/a.md", oid)], head) == {("memory/a.md", oid): b"- alpha\n"}
+    assert freshness.read(opened, [("memory/a.md", oid)]) == {}
+    assert freshness.read(opened, [("memory/a.md", oid)], head) == {("memory/a.md", oid): b"- alpha\n"}
 
 
 def test_git_failing_for_a_foreign_index_folder_is_said(repo: Repo, opened: Repository, tmp_path: Path) -> None:
@@ -435,7 +435,7 @@ def test_git_failing_for_a_foreign_index_folder_is_said(repo: Repo, opened: Repo
     elsewhere.mkdir()
     (repo.path / ".git/gitmem").symlink_to(elsewhere)
     with pytest.raises(IndexUnusable):
-        indexer.ready(opened, CONFIG)
+        freshness.ready(opened, CONFIG)
     assert list(elsewhere.iterdir()) == []
 
 
@@ -444,7 +444,7 @@ def test_many_files_are_parsed_by_other_processes_with_the_same_result(
 ) -> None:
     repo.commit(files={f"memory/n{n:03}.md": f"# n{n}\n- note {n} of many\n" for n in range(40)})
     one = rows(opened)
-    shutil.rmtree(indexer.directory(opened))
+    shutil.rmtree(freshness.directory(opened))
     monkeypatch.setattr(indexer, "MANY", 10)
     monkeypatch.setattr(indexer, "BATCH", 7)
     monkeypatch.setattr("gitmem.worker.count", lambda: 2)

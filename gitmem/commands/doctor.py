@@ -20,14 +20,14 @@ def command(repair: bool, as_json: bool) -> int:
     Every memory file is read and parsed again, and what is stored must be what comes out. Also whether the gate
     stands as it was put up: hooks, pinned revisions, modes, exceptions, settings.
     """
-    from gitmem import doctor, hygiene, indexer
+    from gitmem import doctor, freshness, hygiene, indexer
     from gitmem.commands.install import hooks_folder
 
     repo, config = open_here()
     checks = doctor.examine(repo, config)
     if repair and any(check.wrong for check in checks):
         say("deleting the index and building it again")
-        indexer.discard(repo)
+        freshness.discard(repo)
         indexer.refresh(repo, config)
         checks = doctor.examine(repo, config)
     checks += hygiene.examine(repo, config, hooks_folder(repo), now().date())

@@ -59,7 +59,8 @@ def _import(folder: Path, source: Path, history: bool, lang: str, dry_run: bool,
     from gitmem.commands._edge import now, settings
     from gitmem.config import Config
     from gitmem.errors import NotARepository
-    from gitmem.git import discover, init_repository, open_repository
+    from gitmem.git import discover, open_repository
+    from gitmem.git.write import init_repository
     from gitmem.imports import EXPECTED, bring, look_at
     from gitmem.layout import lay_out
 

@@ -73,9 +73,9 @@ def _wanted(root: Path, path: str, layout: Layout) -> bool:
 
 def _refresh(repo: Repository, config: Config) -> None:
     """What a search does first."""
-    from gitmem import indexer
+    from gitmem import freshness
 
-    made = indexer.ready(repo, config)
+    made = freshness.ready(repo, config)
     made.close()
     if made.freshness.stale:
         say(f"git mem: the index is not current: {made.freshness.reason}")

@@ -7,7 +7,7 @@ whose text the caller reads from the blob or the work tree. Every failure of SQL
 
 What search needs, in order:
 
-    index = open_index(directory)                       # or indexer.ready(...), which brings it up to date too
+    index = open_index(directory)                       # or freshness.ready(...), which brings it up to date too
     with index.reading():                               # one state for all of it, whatever a writer does
         snap = index.snapshot(key)                      # what may be answered; None: not indexed yet
         norms = index.select(snap, lambda path: ...)    # snap.norms, or fewer chunks: --path, --since ...

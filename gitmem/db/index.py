@@ -71,7 +71,7 @@ class Index:
 
     @stored
     def snapshot(self, key: str) -> Snapshot | None:
-        """The snapshot of that key (`indexer.tree_key`, `indexer.work_tree_key`); None where never indexed."""
+        """The snapshot of that key (`snapshot.tree_key`, `snapshot.work_tree_key`); None where never indexed."""
         rows = self._rows("SELECT id, norms FROM snapshot WHERE key = ?", (key,))
         return Snapshot(rows[0][0], key, bytes(rows[0][1])) if rows else None
 

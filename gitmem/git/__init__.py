@@ -7,9 +7,8 @@ from pathlib import Path
 
 from gitmem.git.binary import BinaryRepository, discover, user_settings
 from gitmem.git.protocol import Repository
-from gitmem.git.write import fetch_mirror, init_repository
 
-__all__ = ["Repository", "discover", "fetch_mirror", "init_repository", "open_repository", "user_settings"]
+__all__ = ["Repository", "discover", "open_repository", "user_settings"]
 
 
 def open_repository(start: Path, environ: Mapping[str, str]) -> Repository:
