@@ -13,6 +13,7 @@ from datetime import date, datetime, timedelta
 from gitmem import facts
 from gitmem.comment import fact_id, normalise, render_span
 from gitmem.config import Config
+from gitmem.counted import counted
 from gitmem.document import Document, parse
 from gitmem.errors import GitMemError, OutsideRepository, Refused, UsageError
 from gitmem.files import Kind, kind, log_date
@@ -119,7 +120,7 @@ def digest(episodes: list[_Episode]) -> str:
     first, last = episodes[0].day.isoformat(), episodes[-1].day.isoformat()
     days = first if first == last else f"{first} to {last}"
     about = topics(line for episode in episodes for line in _said(episode.document))[:TOPICS]
-    count = f"{len(episodes)} sessions" if len(episodes) > 1 else "1 session"
+    count = counted(len(episodes), "session")
     text = f"{count}, {days}" + (f": {', '.join(about)}" if about else "")
     decided: list[str] = []
     for episode in reversed(episodes):

@@ -14,6 +14,7 @@ from zlib import crc32
 from gitmem import db
 from gitmem.chunks import digest
 from gitmem.config import Config
+from gitmem.counted import counted
 from gitmem.db.index import Index
 from gitmem.db.values import BlobRow, Cut, bits, int8, pack_shape
 from gitmem.document import decode
@@ -96,7 +97,7 @@ def status(repo: Repository, config: Config) -> Status:
             recorded = index.recorded(key)
             late = [p for p, looks in seen.files.items() if recorded.get(p, ("",))[0].removeprefix("? ") != looks]
             late += [p for p in recorded if p not in seen.files]
-            changed = "1 file" if len(late) == 1 else f"{len(late)} files"
+            changed = counted(len(late), "file")
             reason = f"{changed} changed since" if late else ""
         odd, secrets, ignored = _odd(repo, index, key)
         force = index.in_force()
@@ -181,15 +182,15 @@ def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:
     if complaint:
         return
     wrong, files = _tree(repo, config, index)
-    yield Check("tree", wrong, "git mem index" if wrong else "", f"{len(files)} files")
+    yield Check("tree", wrong, "git mem index" if wrong else "", counted(len(files), "file"))
     rows = _derived(repo, config, index, files)
     wrong, chunks = _chunks(index, rows)
-    yield Check("chunks", wrong, FULL if wrong else "", f"{len(chunks)} chunks")
+    yield Check("chunks", wrong, FULL if wrong else "", counted(len(chunks), "chunk"))
     wrong = _words(index, chunks)
     yield Check("words", wrong, REPAIR if wrong else "")
     wrong, count = _vectors(config, index, chunks)
     hint = "" if not wrong else "git mem index" if count < 0 else REPAIR
-    yield Check("vectors", wrong, hint, f"{count} vectors")
+    yield Check("vectors", wrong, hint, counted(count, "vector"))
 
 
 def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, dict[str, tuple[str, str]]]:
@@ -205,14 +206,14 @@ def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, dict[str
         bad = [path for path, row in ours.items() if (path, row[1]) not in good]
         bad += [path for path in seen.files if path not in recorded]
         if bad:
-            wrong = f"{len(bad)} work-tree files are not as indexed"
+            wrong = f"not as indexed: {counted(len(bad), 'file')} of the work tree"
         found.update({oid: (path, "") for path, oid in good})
     commit = repo.head()
     if commit:
         files, _ = tree_files(repo, repo.tree(commit), config.memory_paths)
         lost = [path for path, oid in files.items() if index.blob_row(oid) is None]
         if lost and not wrong:
-            wrong = f"{len(lost)} files of HEAD are not indexed"
+            wrong = f"not indexed: {counted(len(lost), 'file')} of HEAD"
         for path, oid in files.items():
             found.setdefault(oid, (path, commit))
     return wrong, found
@@ -245,7 +246,7 @@ def _chunks(index: Index, rows: Iterator[BlobRow]) -> tuple[str, dict[int, tuple
             continue
         for place, chunk in zip(places, row.chunks, strict=True):
             found[place[0]] = (_sum(chunk.heading_words, "heading") + _sum(chunk.body_words, "body"), chunk.text)
-    return (f"{wrong} files are not stored as they are" if wrong else ""), found
+    return (f"not stored as they are: {counted(wrong, 'file')}" if wrong else ""), found
 
 
 def _sum(words: str, column: str) -> int:
@@ -258,7 +259,7 @@ def _words(index: Index, chunks: dict[int, tuple[int, str]]) -> str:
         if chunk in chunks:
             sums[chunk] += crc32(f"{term}\0{column}\0{offset}".encode())
     wrong = sum(sums[chunk] != total for chunk, (total, _) in chunks.items())
-    return f"{wrong} chunks have other words than their text" if wrong else ""
+    return f"other words than their text: {counted(wrong, 'chunk')}" if wrong else ""
 
 
 def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -> tuple[str, int]:
@@ -285,7 +286,7 @@ def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -
         some = numbers[at : at + 256]
         for number, made in zip(some, embedder.embed([chunks[n][1] for n in some]), strict=True):
             wrong += not _close(stored[number], (bits(made), int8(made)))
-    return (f"{wrong} vectors are not their text's" if wrong else ""), len(stored)
+    return (f"not of their text: {counted(wrong, 'vector')}" if wrong else ""), len(stored)
 
 
 def _close(a: tuple[bytes, bytes], b: tuple[bytes, bytes]) -> bool:

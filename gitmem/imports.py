@@ -16,6 +16,7 @@ from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
 from gitmem.config import Config
+from gitmem.counted import counted
 from gitmem.document import decode
 from gitmem.errors import GitFailed, GitMemError, NotARepository, OutsideRepository, Refused, UsageError
 from gitmem.files import Kind, Layout, kind
@@ -248,7 +249,7 @@ def _with_history(repo: Repository, plan: Plan) -> str:
             run_git(repo, ["reset", "--quiet", "--soft", "refs/gitmem/import"])
         try:
             run_git(repo, ["add", "--", *(to for _, to, _ in plan.files)])
-            message = f"memory: import {len(plan.files)} files with their history"
+            message = f"memory: import {counted(len(plan.files), 'file')} with their history"
             run_git(repo, ["commit", "--quiet", "--allow-empty", "-F", "-"], input=message + "\n")
         except GitMemError:
             undo = ["merge", "--abort"] if before else ["update-ref", "-d", "HEAD"]

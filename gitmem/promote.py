@@ -22,6 +22,7 @@ from gitmem import daily, facts, trailers
 from gitmem.agent_trailers import PENDING
 from gitmem.comment import fact_id, render_span, text_hash
 from gitmem.config import Config
+from gitmem.counted import counted
 from gitmem.errors import GitMemError, UsageError
 from gitmem.facts import Memory, Moved
 from gitmem.git import Repository, open_repository
@@ -171,8 +172,8 @@ def _why_nothing(reading: daily.Reading, plan: Plan) -> str:
     if not reading.logs:
         return "no daily log has new lines" + (f" since {reading.base[:12]}" if reading.base else "")
     if not plan.refused:
-        return f"{reading.lines} new lines, none of them a candidate"
-    return f"{len(plan.refused)} candidates, none let through; --explain lists them"
+        return f"{counted(reading.lines, 'new line')}, no candidate among them"
+    return f"{counted(len(plan.refused), 'candidate')}, none let through; --explain lists them"
 
 
 def _has_room(memory: Memory, today: date, budget: int) -> bool:

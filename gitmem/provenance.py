@@ -14,6 +14,7 @@ from datetime import datetime
 from gitmem import facts as memory_facts
 from gitmem import trailers
 from gitmem.comment import Meta, fact_id, normalise, parse_span, render_span, text_hash
+from gitmem.counted import counted
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.files import Kind, agent_of, kind
 from gitmem.git.protocol import Repository
@@ -73,7 +74,7 @@ def why(repo: Repository, path: str, line: int, rev: str = "") -> Answer:
     data = _read_path(repo, path, rev)
     memory = memory_facts.parse(data)
     if not 1 <= line <= len(memory.lines):
-        raise GitMemError(f"{path} has {len(memory.lines)} lines, there is no line {line}")
+        raise GitMemError(f"{path} has {counted(len(memory.lines), 'line')}, there is no line {line}")
     entry = memory.at(line)
     asked = line
     line = entry.start if entry else line
@@ -226,7 +227,7 @@ def check(repo: Repository, at: str, fact: Fact, span: Span, problem: str = "") 
         lines = split_lines(data)
         blob = repo.find_blob(span.path, span.blob, at) or span.blob
         if span.end_line > len(lines):
-            problem = problem or f"{span.path} has only {len(lines)} lines in {span.blob[:12]}"
+            problem = problem or f"{span.path} has only {counted(len(lines), 'line')} in {span.blob[:12]}"
         text = "\n".join(lines[span.start_line - 1 : span.end_line])
         if not text.strip():
             problem = problem or "the source lines are empty"

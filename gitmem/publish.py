@@ -14,6 +14,7 @@ from datetime import date
 from gitmem.between import fact_changes
 from gitmem.changes import FactChange, Op
 from gitmem.comment import parse_span
+from gitmem.counted import counted
 from gitmem.errors import GitFailed, GitMemError, UsageError
 from gitmem.files import Layout
 from gitmem.git.protocol import Repository
@@ -136,7 +137,7 @@ def _base_commit(repo: Repository, remote: str, base: str, head: str) -> str:
 def name_of(repo: Repository, head: str, changes: Sequence[FactChange]) -> str:
     """A title: the subject of the one commit there is to see, or what the changes come to."""
     subject = " ".join(repo.commit(head).subject.split())[:200]
-    return re.sub(r"[@#<>`]", "", subject) or f"memory: {len(changes)} facts"
+    return re.sub(r"[@#<>`]", "", subject) or f"memory: {counted(len(changes), 'fact')}"
 
 
 def describe(changes: Sequence[FactChange], forge: Forge, head: str, notes: Sequence[str] = ()) -> str:

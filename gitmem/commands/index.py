@@ -9,6 +9,7 @@ from dataclasses import asdict
 import click
 
 from gitmem.commands._edge import json_option, now, open_here
+from gitmem.counted import counted
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.output import say, write, write_json
 
@@ -43,9 +44,12 @@ def command(full: bool, revs: tuple[str, ...], prune: bool, hook: bool, as_json:
     if as_json:
         write_json(asdict(work))
     elif prune:
-        write(f"dropped {work.removed_blobs} files' versions and {work.removed_chunks} chunks\n")
+        write(
+            f"dropped {counted(work.removed_blobs, 'version')} of files and {counted(work.removed_chunks, 'chunk')}\n"
+        )
     elif work.blobs or work.embedded:
-        write(f"indexed {work.blobs} files: {work.chunks} new chunks, {work.embedded} embedded\n")
+        chunks = counted(work.chunks, "new chunk")
+        write(f"indexed {counted(work.blobs, 'file')}: {chunks}, {work.embedded} embedded\n")
     else:
         write("the index is current\n")
     return Exit.DONE

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from gitmem.commands._edge import json_option
+from gitmem.counted import counted
 from gitmem.output import escape, write, write_json
 from gitmem.templates import LANGUAGES
 
@@ -105,7 +106,7 @@ def _import(folder: Path, source: Path, history: bool, lang: str, dry_run: bool,
     for name in plan.masked:
         write(escape(f"masked personal data or secrets in {name}\n"))
     what = "with its history" if plan.history else "without history; look at them, then: git add -A; git commit"
-    write(f"{would}import {len(plan.files)} files {what}, {len(plan.left)} left out\n")
+    write(f"{would}import {counted(len(plan.files), 'file')} {what}, {len(plan.left)} left out\n")
     return 1 if blocked else 0
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from gitmem.counted import counted
 from gitmem.errors import Exit, GitMemError
 from gitmem.output import say
 
@@ -44,5 +45,5 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
         merged, conflicts = done.data, done.conflicts
     ours.write_bytes(merged)
     if conflicts:
-        say(f"{path}: {'1 conflict' if conflicts == 1 else f'{conflicts} conflicts'}, both texts are marked")
+        say(f"{path}: {counted(conflicts, 'conflict')}, both texts are marked")
         ctx.exit(Exit.FINDINGS)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gitmem.commands._edge import json_option, now, open_here
+from gitmem.counted import counted
 from gitmem.errors import UsageError
 from gitmem.output import escape, write, write_json
 
@@ -154,12 +155,12 @@ def as_text(outcome: Outcome, explain: bool) -> str:
     if not count:
         lines.append(f"nothing to promote: {outcome.why_nothing}")
     elif outcome.mode is Mode.NOTHING:
-        lines.append(f"would promote {count} of {outcome.lines} new lines")
+        lines.append(f"would promote {count} of {counted(outcome.lines, 'new line')}")
     elif outcome.mode is Mode.STAGE:
-        lines.append(f"staged {count} facts; commit them with: git commit")
+        lines.append(f"staged {counted(count, 'fact')}; commit with: git commit")
     else:
         where = f" on {outcome.branch}" if outcome.branch else ""
-        facts = "1 fact" if count == 1 else f"{count} facts"
+        facts = counted(count, "fact")
         lines.append(f"promoted {facts}{where}: {', '.join(oid[:12] for oid in outcome.commits)}")
     held = [item for item in outcome.plan.refused if str(item.why) == "origin"]
     if held and not explain:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from gitmem.commands._edge import colour_option, json_option, open_here
+from gitmem.counted import counted
 from gitmem.errors import UsageError
 from gitmem.output import colour as coloured
 from gitmem.output import escape, paint, say, write, write_json
@@ -71,7 +72,7 @@ def command(
         if item.restored:
             write(f"{where}: {paint('+', 'good', on)} {escape(item.restored, '')}\n")
     count = len(done.taken)
-    facts = "1 fact" if count == 1 else f"{count} facts"
+    facts = counted(count, "fact")
     if not count:
         say(f"no fact comes from {selector}")
     elif dry_run:

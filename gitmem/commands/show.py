@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitmem.commands._edge import colour_option, json_option, now, open_here
+from gitmem.counted import counted
 from gitmem.errors import UsageError
 from gitmem.output import colour as coloured
 from gitmem.output import escape, paint, write, write_json
@@ -56,6 +57,6 @@ def as_value(found: Shown, first: int = 0, last: int = 0) -> dict[str, object]:
     """The JSON of docs/json.md, "show": lines `first` to `last`, 0 for the ends. Raises UsageError past the end."""
     start, end = first or 1, min(last or len(found.lines), len(found.lines))
     if start > max(1, len(found.lines)):
-        raise UsageError(f"'{found.path}' has {len(found.lines)} lines")
+        raise UsageError(f"'{found.path}' has {counted(len(found.lines), 'line')}")
     text = "\n".join(found.lines[start - 1 : end])
     return {"path": found.path, "at": found.at, "blob": found.blob, "start_line": start, "end_line": end, "text": text}

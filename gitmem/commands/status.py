@@ -7,6 +7,7 @@ from dataclasses import asdict
 import click
 
 from gitmem.commands._edge import json_option, open_here
+from gitmem.counted import counted
 from gitmem.output import escape, write, write_json
 
 
@@ -28,7 +29,9 @@ def command(as_json: bool) -> None:
         return
     lines = []
     if not found.exists:
-        lines.append(f"no index yet; {found.files} memory files; the first search builds it, or 'git mem index'")
+        lines.append(
+            f"no index yet; {counted(found.files, 'memory file')}; the first search builds it, or 'git mem index'"
+        )
     else:
         state = f"stale: {found.reason}" if found.stale else "current"
         lines.append(f"index     {found.path} ({found.bytes / 1e6:.1f} MB), {state}")
@@ -40,7 +43,7 @@ def command(as_json: bool) -> None:
         rest = f"not indexed yet: {', '.join(behind)}" if behind else "all indexed"
         lines.append(f"branches  {len(found.branches)}, {rest}")
         if found.secret_lines:
-            lines.append(f"secrets   {found.secret_lines} lines are not indexed")
+            lines.append(f"secrets   left out: {counted(found.secret_lines, 'line')}")
     promoted = told(repo.common_dir)
     if promoted:
         lines.append(f"promotion {promoted}")
