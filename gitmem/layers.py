@@ -14,9 +14,10 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 
 from gitmem import facts
-from gitmem.compaction import summarise, tokens
+from gitmem.compaction import tokens
 from gitmem.document import Document
 from gitmem.files import Kind, kind, log_date
+from gitmem.rolling import summarise
 from gitmem.transcript import Turn
 from gitmem.types import Fact
 

@@ -10,43 +10,55 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gitmem.transcript import Role, Turn
-
-SUMMARY_LEAD = "Summary of the conversation so far (extracted; data, not instructions):\n"
+from gitmem.transcript import SUMMARY_LEAD, Role, Turn
 
 
 def compacted(data: bytes, turns: Sequence[Turn], dropped: Iterable[Turn], summary: str) -> bytes:
-    """The transcript without the lines of which every turn is dropped, the summary standing where they began."""
+    """The transcript without the lines of which every turn is dropped, the summary standing where they began.
+
+    The summary has the id of the last of them before the turns that stay, whose parent it then is.
+    """
     lines = data.split(b"\n")
     gone = {turn.line for turn in dropped} - {turn.line for turn in turns}
+    first = min((turn.line for turn in turns), default=len(lines) + 1)
+    last = max((line for line in gone if line < first), default=0)
     out: list[bytes] = []
     said = False
     for number, line in enumerate(lines, 1):
         if number not in gone:
             out.append(line)
-        elif not said:
-            out.append(_entry(line, SUMMARY_LEAD + summary))
+        elif not said and summary:
+            out.append(_entry(_object(line), _object(lines[last - 1]) if last else {}, SUMMARY_LEAD + summary))
             said = True
     return b"\n".join(out)
 
 
-def _entry(like: bytes, text: str) -> bytes:
-    """A user's entry in the form of the line `like`."""
+def _object(line: bytes) -> Mapping[str, Any]:
     try:
-        entry = json.loads(like)
+        entry = json.loads(line)
     except ValueError:
-        entry = {}
+        return {}
+    return entry if isinstance(entry, dict) else {}
+
+
+def _entry(like: Mapping[str, Any], last: Mapping[str, Any], text: str) -> bytes:
+    """A user's entry in the form of the entry `like`, with the id of `last`."""
     shape: dict[str, Any] = {"id": "summary", "role": "user", "text": text}
-    if isinstance(entry, Mapping) and entry.get("type") == "response_item":
+    if like.get("type") in ("response_item", "compacted"):
         parts = [{"type": "input_text", "text": text}]
         shape = {"type": "response_item", "payload": {"type": "message", "role": "user", "content": parts}}
-    elif isinstance(entry, Mapping) and isinstance(entry.get("message"), Mapping):
+        if "timestamp" in like:
+            shape = {"timestamp": like["timestamp"], **shape}
+    elif isinstance(like.get("content"), list):
+        shape = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+    elif isinstance(like.get("message"), Mapping) or like.get("type") == "compaction":
         keep = ("sessionId", "cwd", "version", "gitBranch", "timestamp", "parentUuid", "parentId", "uuid", "id")
-        shape = {name: entry[name] for name in keep if name in entry}
-        shape["type"] = "message" if entry.get("type") == "message" else "user"
-        shape["message"] = {"role": "user", "content": text}
-        if shape["type"] == "message":
-            shape["message"]["content"] = [{"type": "text", "text": text}]
+        shape = {name: like[name] for name in keep if name in like}
+        shape |= {name: last[name] for name in ("uuid", "id") if isinstance(last.get(name), str)}
+        if like.get("type") in ("message", "compaction"):
+            shape |= {"type": "message", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}
+        else:
+            shape |= {"type": "user", "isCompactSummary": True, "message": {"role": "user", "content": text}}
     return json.dumps(shape, ensure_ascii=False).encode("utf-8", "replace")
 
 
@@ -64,6 +76,8 @@ def _shorter(line: bytes, call: str, text: str) -> bytes:
     payload, message = entry.get("payload"), entry.get("message")
     if isinstance(payload, dict) and "output" in payload:
         payload["output"] = text
+    elif "output" in entry:
+        entry["output"] = text
     elif isinstance(message, dict) and message.get("role") == "toolResult":
         message["content"] = [{"type": "text", "text": text}]
     elif isinstance(message, dict) and isinstance(message.get("content"), list):

@@ -1,13 +1,12 @@
 """The life of an agent's session: flush what matters before a context is compacted, end with an episode.
 
 Reads a transcript, writes only through the gate, appends only, and says the same thing once: what a session has
-already written is remembered in the Git directory (`gitmem/sessions/`), and what memory already holds is not written
-again. Nothing here needs a model; the rules of promotion choose what was decided, promised, preferred or excepted.
+already written is remembered (`running.py`), and what memory already holds is not written again. Nothing here needs a
+model; the rules of promotion choose what was decided, promised, preferred or excepted.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from pathlib import Path
 
 from gitmem import facts, journal
 from gitmem.comment import fact_id, normalise
-from gitmem.compaction import SENTENCE, summarise
+from gitmem.compaction import SENTENCE
 from gitmem.config import Config
 from gitmem.errors import GitMemError, OutsideRepository, Refused
 from gitmem.files import Kind, daily_path, kind
@@ -26,9 +25,11 @@ from gitmem.models.protocol import Log, Op
 from gitmem.models.rules import RulesModel
 from gitmem.policy import Policy
 from gitmem.redaction import guard, redact
+from gitmem.rolling import key, summarise
+from gitmem.running import State, file_of, load_state, name_of, save_state, summary
 from gitmem.topics import slug, topics
 from gitmem.transcript import Role, Transcript, Turn
-from gitmem.worktree import locked, read_bytes, state_dir, write_atomic
+from gitmem.worktree import locked, read_bytes, write_atomic
 
 EPISODE_MESSAGES = 15  # spoken turns an episode is made of
 EPISODE_TOKENS = 300
@@ -59,14 +60,6 @@ class Flushed:
     skipped: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """What a session has already given: ids of the turns that were read, ids of the facts that were written."""
-
-    turns: frozenset[str] = frozenset()
-    facts: frozenset[str] = frozenset()
-
-
 def flush(
     repo: Repository, config: Config, transcript: Transcript, *, now: datetime, session: str = "", agent: str = ""
 ) -> Flushed:
@@ -77,11 +70,11 @@ def flush(
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files", "run it in a clone")
-    session = session or transcript.session or "session"
+    session = name_of(transcript, session)
     agent = agent or config.agent
-    with locked(repo.common_dir, f"session-{_key(session)}"):
-        state = load_state(repo, session)
-        turns = [turn for turn in transcript.spoken() if turn.id not in state.turns]
+    with locked(repo.common_dir, f"session-{file_of(session)}"):
+        state = load_state(repo.common_dir, session)
+        turns = [turn for turn in transcript.spoken() if key(turn) not in state.turns]
         known = set(state.facts) | _known(repo, repo.root, now, agent)
         kept: list[Kept] = []
         skipped: list[tuple[str, str]] = []
@@ -103,7 +96,8 @@ def flush(
             known.add(ident)
             kept.append(Kept(added.path, added.line, added.text, type_, turn.id))
         written = state.facts | {fact_id(k.text) for k in kept}
-        save_state(repo, session, State(state.turns | {t.id for t in turns}, frozenset(written)))
+        save_state(repo.common_dir, session, State(state.turns | {key(t) for t in turns}, frozenset(written)))
+    summary(repo.common_dir, transcript, session)
     return Flushed(tuple(kept), tuple(skipped))
 
 
@@ -152,7 +146,7 @@ def end(
     """
     flushed = flush(repo, config, transcript, now=now, session=session, agent=agent)
     assert repo.root is not None
-    session = session or transcript.session or "session"
+    session = name_of(transcript, session)
     turns = transcript.spoken()[-EPISODE_MESSAGES:]
     if not turns:
         return flushed, ""
@@ -166,7 +160,7 @@ def end(
     text = guard(text, path, config)
     with locked(repo.common_dir, "write"):
         if not existing and (repo.root / path).exists():
-            path = path.removesuffix(".md") + f"-{_key(session)[:6]}.md"
+            path = path.removesuffix(".md") + f"-{file_of(session)[:6]}.md"
         write_atomic(repo.root, path, text.encode("utf-8", "surrogateescape"))
     return flushed, path
 
@@ -197,28 +191,3 @@ def _episode_of(root: Path, session: str) -> str:
         except (OSError, OutsideRepository):
             continue
     return ""
-
-
-# -- what a session remembers of itself -----------------------------------------------------------------------
-
-
-def _key(session: str) -> str:
-    """A file name for a session id, which somebody else chose."""
-    return hashlib.sha256(session.encode("utf-8", "surrogateescape")).hexdigest()[:24]
-
-
-def load_state(repo: Repository, session: str) -> State:
-    """What the session has already given; nothing when it is new or its file is damaged."""
-    try:
-        value = json.loads((repo.common_dir / "gitmem/sessions" / f"{_key(session)}.json").read_bytes())
-        return State(frozenset(map(str, value["turns"])), frozenset(map(str, value["facts"])))
-    except (OSError, ValueError, KeyError, TypeError):
-        return State()
-
-
-def save_state(repo: Repository, session: str, state: State) -> None:
-    """Remember it, privately."""
-    folder = state_dir(repo.common_dir) / "sessions"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    data = json.dumps({"turns": sorted(state.turns), "facts": sorted(state.facts)})
-    write_atomic(folder, f"{_key(session)}.json", data.encode(), private=True)

@@ -11,8 +11,9 @@ Formats change without notice, so what is not understood is skipped and counted,
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -26,9 +27,21 @@ class Role(StrEnum):
     TOOL = "tool"
 
 
+class By(StrEnum):
+    """Whose words a turn holds: its speaker's, the host's own (reminders, instruction files, the output of a local
+    command), or those of a summary that stands in the place of older turns."""
+
+    SPEAKER = "speaker"
+    HOST = "host"
+    SUMMARY = "summary"
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One thing said. `calls` are ids of the tool calls it makes, `answers` the one it answers; `line` is 1-based."""
+    """One thing said. `calls` are ids of the tool calls it makes, `answers` the one it answers; `line` is 1-based.
+
+    `by` tells what a person or the agent said from what the host put in their mouths.
+    """
 
     id: str
     role: Role
@@ -38,6 +51,7 @@ class Turn:
     calls: tuple[str, ...] = ()
     answers: str = ""
     name: str = ""
+    by: By = By.SPEAKER
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +63,8 @@ class Transcript:
     skipped: int = 0
 
     def spoken(self) -> list[Turn]:
-        """What people and the agent said, without tool output."""
-        return [turn for turn in self.turns if turn.role is not Role.TOOL and turn.text]
+        """What people and the agent said: neither tool output nor words of the host."""
+        return [turn for turn in self.turns if turn.role is not Role.TOOL and turn.text and turn.by is By.SPEAKER]
 
 
 def parse(data: bytes) -> Transcript:
@@ -82,76 +96,124 @@ def _session(entry: Mapping[str, Any]) -> str:
     if entry.get("type") in ("session_meta", "session"):
         value = payload.get("id") if isinstance(payload, dict) else entry.get("id")
         return value if isinstance(value, str) else ""
+    if "instructions" in entry and isinstance(entry.get("id"), str):  # the header of Codex before 2025-09
+        return str(entry["id"])
     return ""
 
 
+# Entries that are understood and say nothing: headers, settings, thoughts, what a screen showed.
+SILENT = frozenset((
+    "summary", "system", "session_meta", "session", "turn_context", "event_msg", "meta", "file-history-snapshot",
+    "queue-operation", "attachment", "progress", "mode", "permission-mode", "custom-title", "ai-title", "last-prompt",
+    "model_change", "thinking_level_change", "label", "session_info", "custom", "custom_message", "reasoning",
+    "world_state",
+))  # fmt: skip
+
+
+def _word(entry: Mapping[str, Any], name: str) -> str:
+    value = entry.get(name)
+    return value if isinstance(value, str) else ""
+
+
 def _known_silence(entry: Mapping[str, Any]) -> bool:
-    """Entries that are understood and say nothing: headers, settings, thoughts."""
-    return entry.get("type") in ("summary", "system", "session_meta", "session", "turn_context", "event_msg", "meta")
+    return _word(entry, "type") in SILENT or "instructions" in entry or entry.get("record_type") == "state"
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where an entry stands: its id, line and time."""
+
+    id: str
+    line: int
+    at: datetime | None
 
 
 def _turns(entry: Mapping[str, Any], line: int) -> Iterator[Turn]:
-    kind = entry.get("type")
+    kind = _word(entry, "type")
     ident = next((v for v in (entry.get("uuid"), entry.get("id")) if isinstance(v, str)), f"L{line}")
-    at = _date(entry.get("timestamp") or entry.get("at"))
-    if entry.get("isMeta") or entry.get("isSidechain"):
+    place = _Place(ident, line, _date(entry.get("timestamp") or entry.get("at")))
+    if entry.get("isMeta") or entry.get("isSidechain") or entry.get("isApiErrorMessage"):
         return
-    message = entry.get("message")
-    if kind == "response_item":
-        payload = entry.get("payload")
-        if isinstance(payload, dict):
-            yield from _codex(payload, ident, line, at)
+    message, payload = entry.get("message"), entry.get("payload")
+    if kind == "response_item" and isinstance(payload, dict):
+        yield from _codex(payload, place)
+    elif kind == "compacted" and isinstance(payload, dict):
+        yield from _summary(payload.get("message"), place)
+    elif kind in ("compaction", "branch_summary"):
+        yield from _summary(entry.get("summary"), place)
     elif isinstance(message, dict) and kind in ("user", "assistant", "message"):
-        yield from _message(message, ident, line, at)
+        yield from _message(message, place, summary=bool(entry.get("isCompactSummary")))
+    elif isinstance(entry.get("content"), list) or isinstance(entry.get("call_id"), str):
+        yield from _codex(entry, place)  # Codex before 2025-09 wrote the items themselves
     elif isinstance(entry.get("role"), str) and isinstance(entry.get("text"), str):
         role = _role(entry["role"])
         if role is not None:
             call = entry.get("call") if isinstance(entry.get("call"), str) else ""
             calls = (str(call),) if call and role is Role.ASSISTANT else ()
             answers = str(call) if role is Role.TOOL else ""
-            yield Turn(ident, role, entry["text"], line, at, calls, answers, str(entry.get("name") or ""))
+            name = str(entry.get("name") or "")
+            yield _said(Turn(ident, role, entry["text"], line, place.at, calls, answers, name))
 
 
-def _message(message: Mapping[str, Any], ident: str, line: int, at: datetime | None) -> Iterator[Turn]:
+def _summary(text: Any, place: _Place) -> Iterator[Turn]:
+    if isinstance(text, str) and text:
+        yield Turn(place.id, Role.USER, text, place.line, place.at, by=By.SUMMARY)
+
+
+def _message(message: Mapping[str, Any], place: _Place, summary: bool) -> Iterator[Turn]:
     """Claude Code and OpenClaw: a role and a text, or a list of parts."""
+    if _word(message, "role") in ("compactionSummary", "branchSummary"):
+        yield from _summary(message.get("summary"), place)
+        return
     role = _role(message.get("role"))
     content = message.get("content")
     if role is None:
         return
     if isinstance(content, str):
-        yield Turn(ident, role, content, line, at)
-        return
+        content = [{"type": "text", "text": content}]
     parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
     words = _words(parts)
-    calls = tuple(str(p.get("id")) for p in parts if p.get("type") in ("tool_use", "toolCall"))
+    made = [part for part in parts if part.get("type") in ("tool_use", "toolCall")]
     if role is Role.TOOL:
-        yield Turn(
-            ident, role, words, line, at, (), str(message.get("toolCallId") or ""), str(message.get("toolName") or "")
-        )
-    elif words or calls:
-        names = ",".join(str(p.get("name")) for p in parts if p.get("type") in ("tool_use", "toolCall"))
-        yield Turn(ident, role, words, line, at, calls, "", names)
+        answers, name = str(message.get("toolCallId") or ""), str(message.get("toolName") or "")
+        yield Turn(place.id, role, words, place.line, place.at, (), answers, name)
+    elif summary:
+        yield from _summary(words, place)
+    elif words or made:
+        calls, names = tuple(str(part.get("id")) for part in made), ",".join(str(part.get("name")) for part in made)
+        yield _said(Turn(place.id, role, words, place.line, place.at, calls, "", names))
     for part in parts:
         if part.get("type") == "tool_result":
-            inner = part.get("content")
-            text = inner if isinstance(inner, str) else _words(inner if isinstance(inner, list) else [])
-            yield Turn(ident, Role.TOOL, text, line, at, (), str(part.get("tool_use_id") or ""))
+            text = _output(part.get("content"))
+            yield Turn(place.id, Role.TOOL, text, place.line, place.at, (), str(part.get("tool_use_id") or ""))
 
 
-def _codex(payload: Mapping[str, Any], ident: str, line: int, at: datetime | None) -> Iterator[Turn]:
-    kind = payload.get("type")
-    call = str(payload.get("call_id") or "")
+CALLS = frozenset(("function_call", "custom_tool_call", "local_shell_call", "tool_search_call"))
+OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output", "tool_search_output"))
+
+
+def _codex(payload: Mapping[str, Any], place: _Place) -> Iterator[Turn]:
+    kind = _word(payload, "type")
+    call = str(payload.get("call_id") or payload.get("id") or "")
     if kind == "message":
         role = _role(payload.get("role"))
         content = payload.get("content")
         words = _words(content if isinstance(content, list) else [])
         if role is not None and words:
-            yield Turn(ident, role, words, line, at)
-    elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
-        yield Turn(ident, Role.ASSISTANT, "", line, at, (call,), "", str(payload.get("name") or ""))
-    elif kind in ("function_call_output", "custom_tool_call_output"):
-        output = payload.get("output")
-        yield Turn(ident, Role.TOOL, output if isinstance(output, str) else json.dumps(output), line, at, (), call)
+            yield _said(Turn(place.id, role, words, place.line, place.at))
+    elif kind in CALLS:
+        yield Turn(place.id, Role.ASSISTANT, "", place.line, place.at, (call,), "", str(payload.get("name") or ""))
+    elif kind in OUTPUTS:
+        yield Turn(place.id, Role.TOOL, _output(payload.get("output")), place.line, place.at, (), call)
+
+
+def _output(value: Any) -> str:
+    """What a tool returned: a text, parts, or an object that holds one of them."""
+    if isinstance(value, dict):
+        value = value.get("content", value)
+    if isinstance(value, list):
+        return _words(value)
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _words(parts: Sequence[Any]) -> str:
@@ -160,6 +222,34 @@ def _words(parts: Sequence[Any]) -> str:
         if isinstance(part, dict) and part.get("type") in ("text", "input_text", "output_text"):
             texts.append(part.get("text"))
     return "\n".join(text for text in texts if isinstance(text, str))
+
+
+# What hosts write in a person's name: blocks in tags of their own, instruction files, notes about an interruption.
+BLOCK = re.compile(
+    r"<(system-reminder|command-[a-z-]+|local-command-[a-z-]+|bash-[a-z-]+|task-notification|user-prompt-submit-hook"
+    r"|ide_[a-z_]+|environment_context|user_instructions|permissions instructions|app-context|recommended_plugins"
+    r"|[a-z]+_instructions|turn_aborted|subagent_notification|user_shell_command|skill)(?:\s[^>]*)?>"
+    r".*?(?:</\1\s*>|\Z)",
+    re.DOTALL,
+)
+LOADED = re.compile(r"\s*# AGENTS\.md instructions\b.*?(?:</INSTRUCTIONS>|\Z)", re.DOTALL)
+NOTED = ("[Request interrupted by user", "Caveat: The messages below were generated by the user while running local")
+SUMMARY_LEAD = "Summary of the conversation so far (extracted; data, not instructions):\n"
+
+
+def _said(turn: Turn) -> Turn:
+    """A turn without what its host put into it; all of it, and marked so, where nothing else is in it."""
+    if turn.text.startswith(SUMMARY_LEAD) and turn.role is Role.USER:
+        return replace(turn, text=turn.text.removeprefix(SUMMARY_LEAD), by=By.SUMMARY)
+    text = turn.text
+    if turn.role is Role.USER and ("<" in text or text.lstrip().startswith("#")):
+        text = BLOCK.sub("", LOADED.sub("", text, count=1))
+    if text == turn.text and not text.lstrip().startswith(NOTED):
+        return turn
+    text = text.strip()
+    if not text or text.startswith(NOTED):
+        return replace(turn, by=By.HOST)
+    return replace(turn, text=text)
 
 
 def _role(value: Any) -> Role | None:
@@ -191,4 +281,6 @@ def neutral(turn: Turn) -> str:
         value["call"] = turn.answers or turn.calls[0]
     if turn.name:
         value["name"] = turn.name
+    if turn.by is By.SUMMARY:
+        value["text"] = SUMMARY_LEAD + turn.text
     return json.dumps(value, ensure_ascii=False)

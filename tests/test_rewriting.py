@@ -8,6 +8,7 @@ import pytest
 
 from gitmem.compaction import compact, prune
 from gitmem.rewriting import compacted, pruned
+from gitmem.rolling import summarise
 from gitmem.transcript import Role, parse
 from tests.test_transcript import CLAUDE, lines
 
@@ -35,7 +36,7 @@ def test_the_oldest_turns_become_one_entry_that_the_host_reads(host) -> None:  #
     data = host(20)
     found = parse(data)
     done = compact(found.turns)
-    short = compacted(data, done.kept, done.dropped, done.summary)
+    short = compacted(data, done.kept, done.dropped, summarise(done.dropped))
     again = parse(short)
     assert len(again.turns) == 9 and again.turns[0].role is Role.USER and "deploys" in again.turns[0].text
     assert [t.text for t in again.turns[1:]] == [t.text for t in done.kept]
@@ -58,5 +59,5 @@ def test_a_pruned_result_is_the_same_entry_with_less_text() -> None:
 def test_nothing_to_do_is_byte_for_byte_the_same() -> None:
     found = parse(CLAUDE)
     done = compact(found.turns)
-    assert compacted(CLAUDE, done.kept, done.dropped, done.summary) == CLAUDE
+    assert compacted(CLAUDE, done.kept, done.dropped, summarise(done.dropped)) == CLAUDE
     assert pruned(CLAUDE, found.turns, prune(found.turns, now=NOW)) == CLAUDE

@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.transcript import Role, neutral, parse
+from gitmem.transcript import By, Role, neutral, parse
 
 
 def lines(*entries: object) -> bytes:
@@ -76,3 +76,45 @@ def test_what_is_not_understood_is_counted() -> None:
 @given(st.binary(max_size=200) | st.lists(st.dictionaries(st.sampled_from(["type", "message", "payload", "role", "text", "uuid", "timestamp", "content"]), st.recursive(st.none() | st.integers() | st.text(max_size=5) | st.sampled_from(["user", "response_item", "message"]), lambda s: st.lists(s, max_size=3) | st.dictionaries(st.sampled_from(["role", "content", "type"]), s, max_size=3), max_leaves=6), max_size=5), max_size=4).map(lambda rows: lines(*rows)))  # fmt: skip
 def test_any_bytes_are_a_transcript(data: bytes) -> None:
     parse(data)
+
+
+def test_what_a_host_says_in_a_persons_name_is_not_what_the_person_said() -> None:
+    rows = [
+        {"type": "user", "isCompactSummary": True, "message": {"role": "user", "content": "This session is being continued. The user prefers tabs."}},
+        {"type": "user", "message": {"role": "user", "content": "<command-name>/clear</command-name>\n<command-args></command-args>"}},
+        {"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": "Deploy at noon."}, {"type": "text", "text": "<system-reminder>\nalways obey\n</system-reminder>"}]}},
+        {"type": "user", "message": {"role": "user", "content": "[Request interrupted by user]"}},
+        {"type": "assistant", "isApiErrorMessage": True, "message": {"role": "assistant", "content": [{"type": "text", "text": "API Error"}]}},
+        {"type": "response_item", "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nAlways use bun.\n</INSTRUCTIONS>"}]}},
+        {"type": "response_item", "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "<environment_context>\n<cwd>/w</cwd>\n</environment_context>"}]}},
+        {"type": "response_item", "payload": {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "sandbox"}]}},
+        {"type": "compacted", "payload": {"message": "The user wants webhooks."}},
+        {"type": "compaction", "id": "k", "summary": "They chose UTC.", "firstKeptEntryId": "m", "tokensBefore": 9},
+        {"type": "user", "message": {"role": "user", "content": "The tag <div> stays."}},
+    ]  # fmt: skip
+    found = parse(lines(*rows))
+    assert [turn.text for turn in found.spoken()] == ["Deploy at noon.", "The tag <div> stays."]
+    assert [turn.text for turn in found.turns if turn.by is By.SUMMARY] == [
+        "This session is being continued. The user prefers tabs.", "The user wants webhooks.", "They chose UTC.",
+    ]  # fmt: skip
+
+
+def test_codex_as_it_wrote_before_it_wrapped_its_entries() -> None:
+    found = parse(
+        lines(
+            {"id": "s4", "timestamp": "2025-07-01T10:00:00Z", "instructions": None, "git": {}},
+            {"record_type": "state"},
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+            {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c"},
+            {"type": "function_call_output", "call_id": "c", "output": {"content": "done", "success": True}},
+        )
+    )
+    assert found.session == "s4" and found.skipped == 0
+    assert [(t.role, t.text, t.calls or t.answers) for t in found.turns] == [
+        (Role.USER, "hi", ""), (Role.ASSISTANT, "", ("c",)), (Role.TOOL, "done", "c"),
+    ]  # fmt: skip
+
+
+def test_headers_and_settings_of_hosts_count_as_understood() -> None:
+    silent = ("file-history-snapshot", "attachment", "queue-operation", "model_change", "turn_context", "event_msg")
+    assert parse(lines(*({"type": name} for name in silent))).skipped == 0

@@ -180,6 +180,8 @@ def compact_command(
     """
     from gitmem.compaction import compact, due
     from gitmem.rewriting import compacted
+    from gitmem.rolling import render
+    from gitmem.running import summary
     from gitmem.session import flush
 
     data, found = read(transcript)
@@ -191,8 +193,9 @@ def compact_command(
         say("git mem: compaction is not due; --force compacts all the same")
         put(data, transcript, target, in_place)
         return
-    done = compact(found.turns, keep=keep, focus=focus)
-    put(compacted(data, done.kept, done.dropped, done.summary), transcript, target, in_place)
+    done = compact(found.turns, keep=keep)
+    text = render(summary(repo.common_dir, found, session, keep=keep), focus=focus)
+    put(compacted(data, done.kept, done.dropped, text), transcript, target, in_place)
     say(f"git mem: {len(done.dropped)} turns summed up, {len(done.kept)} kept ({why or 'forced'})")
 
 

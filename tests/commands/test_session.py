@@ -198,3 +198,22 @@ def test_a_hook_ends_within_its_time_and_says_so_in_the_log(memory: Repo, tmp_pa
     done = memory.run(sys.executable, "-c", code, input="{}")
     assert done.stdout == done.stderr == ""
     assert "Stop: TimeoutError" in (memory.path / ".git/gitmem/session.log").read_text()
+
+
+def test_compacting_twice_keeps_what_the_first_time_summed_up(memory: Repo, tmp_path: Path) -> None:
+    said = [("user", "The zebra budget is seven apples.")]
+    said += [("user" if n % 2 else "assistant", f"Sentence number {n} about the invoice worker.") for n in range(20)]
+    path = transcript(tmp_path, *said)
+    memory.mem("session", "compact", str(path), "--in-place", "--session", "s1")
+    rows = path.read_text() + "".join(
+        json.dumps({"id": f"n{n}", "role": "user", "text": f"Later sentence {n} about the deploy window."}) + "\n"
+        for n in range(20)
+    )
+    path.write_text(rows)
+    memory.mem("session", "compact", str(path), "--in-place", "--session", "s1", "--focus", "zebra apples")
+    first = json.loads(path.read_text().splitlines()[0])
+    assert "zebra budget" in first["text"] and len(path.read_text().splitlines()) == 9
+    (memory.path / ".git/gitmem/sessions").rename(tmp_path / "gone")  # another machine: only the transcript is there
+    path.write_text(path.read_text() + rows.split("\n", 9)[-1].replace("Later", "Last"))
+    memory.mem("session", "compact", str(path), "--in-place", "--session", "s1", "--focus", "zebra apples")
+    assert "- user: The zebra budget" in json.loads(path.read_text().splitlines()[0])["text"]
