@@ -32,6 +32,9 @@ SHELL = re.compile(
 
 # How the shims start Python: the interpreter that installed them, -P so that nothing in the repository is imported.
 RUN = 'gitmem() { if [ -x "$gitmem_python" ]; then "$gitmem_python" -P -m gitmem "$@"; else git-mem "$@"; fi; }'
+# A gate that cannot run refuses, and says so where it is not a finding but git mem that is gone.
+GONE = "hint: git mem is gone; run 'git mem install' again, or edit $0"
+REFUSE = f'gitmem_refuse() {{ gitmem --version >/dev/null 2>&1 || echo "{GONE}" >&2; exit 1; }}'
 # Whether what is staged may touch memory; odd answers count as yes. The environment must not change the patterns.
 ASK = """\
 gitmem_staged() {
@@ -40,16 +43,16 @@ gitmem_staged() {
     '.gitmem*' '*.gitattributes' || GIT_LITERAL_PATHSPECS=0 git grep -q --cached -e paths -e protected -- .gitmem.toml
 }"""
 STAGED = """\
-if gitmem_staged; then gitmem hook {name} "$@" || exit 1; fi"""
+if gitmem_staged; then gitmem hook {name} "$@" || gitmem_refuse; fi"""
 # A message is read when memory is staged, or when it has a long word or a secret's name; CI reads them all.
 MESSAGE = """\
 if gitmem_staged || grep -v '^#' "$1" | LC_ALL=C grep -aEqi \\
   '[a-z0-9_+=-]{16}|pass|secret|token|key|://[^ ]*@|비번|비밀번호|암호|토큰|パスワード|密码'; then
-  gitmem hook {name} "$@" || exit 1
+  gitmem hook {name} "$@" || gitmem_refuse
 fi"""
 STDIN = """\
 gitmem_refs=$(cat)
-printf '%s\\n' "$gitmem_refs" | gitmem hook {name} "$@" || exit 1
+printf '%s\\n' "$gitmem_refs" | gitmem hook {name} "$@" || gitmem_refuse
 if [ -n "$gitmem_refs" ]; then exec <<GITMEM
 $gitmem_refs
 GITMEM
@@ -67,13 +70,16 @@ AFTER = """\
 gitmem hook {name} "$@" </dev/null >/dev/null 2>&1 || :"""
 
 BODIES: dict[str, tuple[str, ...]] = {
-    "pre-commit": (ASK, STAGED),
-    "pre-merge-commit": (ASK, STAGED),
-    "pre-applypatch": (ASK, STAGED),
-    "commit-msg": (ASK, MESSAGE),
-    "applypatch-msg": (MESSAGE.replace("gitmem_staged || ", ""),),
-    "pre-push": (STDIN,),
-    "pre-receive": (STDIN,),
+    "pre-commit": (REFUSE, ASK, STAGED),
+    "pre-merge-commit": (REFUSE, ASK, STAGED),
+    "pre-applypatch": (REFUSE, ASK, STAGED),
+    "commit-msg": (REFUSE, ASK, MESSAGE),
+    "applypatch-msg": (
+        REFUSE,
+        MESSAGE.replace("gitmem_staged || ", ""),
+    ),
+    "pre-push": (REFUSE, STDIN),
+    "pre-receive": (REFUSE, STDIN),
     "prepare-commit-msg": (ASK, PREPARE),
     "post-commit": (COMMITTED,),
     "post-merge": (AFTER,),

@@ -70,7 +70,9 @@ class Answer:
 
 
 def why(repo: Repository, path: str, line: int, rev: str = "") -> Answer:
-    """The provenance of one line at `rev`, of the work tree's file when empty. Raises GitMemError for no such line."""
+    """The provenance of one line at `rev`; when empty of the work tree's file, of HEAD's where there is no work tree.
+    Raises GitMemError for no such line."""
+    rev = rev or ("" if repo.root else repo.head() or "")
     data = _read_path(repo, path, rev)
     memory = memory_facts.parse(data)
     if not 1 <= line <= len(memory.lines):

@@ -28,6 +28,7 @@ GUESSABLE = (  # beginnings of the rules whose finds can be guessed: of these no
     "plugin-secret-keyword", "plugin-basic-auth",
 )  # fmt: skip
 MOST = 60  # findings of one file that are told one by one
+NOISE = 3  # control characters that are told one by one where a file is no text
 SHOWN = 48  # characters of context on each side of a find in an excerpt
 UNSCANNABLE = "unscannable"
 
@@ -116,6 +117,9 @@ def scan_blob(blob: Blob, policy: Policy) -> list[Finding]:
     text, problem = decode(blob.data)
     findings = [replace(finding, commit=blob.commit) for finding in examine(text, blob.path, policy)]
     if problem:
+        noise = [finding for finding in findings if finding.rule == "terminal-control"]
+        if len(noise) > NOISE:  # what any binary file is full of
+            findings = [finding for finding in findings if finding not in noise] + [_rest(noise, blob.path, policy)]
         findings.append(_whole("not-text", blob, problem, policy))
     return findings
 
@@ -185,7 +189,7 @@ def failure(name: str, error: str, path: str, policy: Policy) -> Finding:
     return _whole("scanner-failed", Blob(path, b""), words, policy)
 
 
-def _rest(hidden: Sequence[Match], path: str, policy: Policy) -> Finding:
+def _rest(hidden: Sequence[Match | Finding], path: str, policy: Policy) -> Finding:
     blocks = any(match.severity is Severity.BLOCK for match in hidden)
     rules = ", ".join(sorted({match.rule for match in hidden})[:4])
     words = f"{len(hidden)} more findings in this file ({rules})"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -212,6 +214,25 @@ def test_a_gate_that_cannot_start_refuses_and_a_refresh_that_cannot_does_not(gat
     done = gated.run("git", "commit", "--no-verify", "-m", "note", check=False, env={"PATH": path})
     assert done.returncode == 0
     assert done.stderr == ""
+
+
+def test_a_gate_whose_python_lost_git_mem_says_so_and_a_finding_does_not(gated: Repo, tmp_path: Path) -> None:
+    gated.write("memory/a.md", BAD)
+    gated.git("add", "memory")
+    assert "is gone" not in refused(gated, "commit", "-m", "note")
+    without = tmp_path / "python"
+    without.write_text(f'#!/bin/sh\nexec {sys.executable} -S -E "$@"\n')
+    without.chmod(0o755)
+    hook = gated.path / ".git/hooks/pre-commit"
+    hook.write_text(re.sub("gitmem_python='.*'", f"gitmem_python='{without}'", hook.read_text()))
+    said = refused(gated, "commit", "-m", "note")
+    assert "git mem is gone" in said and "git mem install" in said
+
+
+def test_installing_gates_in_a_bare_repository_points_to_the_server_hook(tmp_path: Path) -> None:
+    bare = Repo(tmp_path / "bare.git", True, "--bare")
+    assert "--server" in bare.mem("install").stderr
+    assert "--server" not in bare.mem("install", "--server").stderr
 
 
 def test_code_in_the_repository_is_never_imported(gated: Repo) -> None:

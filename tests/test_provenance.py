@@ -66,6 +66,12 @@ def test_a_fact_added_by_hand_has_its_author_as_provenance(repo: Repo) -> None:
     assert "written by hand" in repo.mem("why", "MEMORY.md:3").stdout
 
 
+def test_why_in_a_bare_repository_reads_head(repo: Repo, tmp_path: Path) -> None:
+    oid = repo.commit("a fact", {"MEMORY.md": "# Memory\n\n- We use Postgres 16\n"})
+    repo.git("clone", "-q", "--bare", ".", str(tmp_path / "bare.git"))
+    assert why(Repo(tmp_path / "bare.git", False), "MEMORY.md:3")["commit"] == oid
+
+
 def test_why_follows_a_line_that_moved_within_the_file(repo: Repo) -> None:
     record_log(repo)
     oid = promote(repo)

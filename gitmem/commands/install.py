@@ -14,7 +14,7 @@ from gitmem.commands._edge import open_here
 from gitmem.git import Repository
 from gitmem.git.write import run_git
 from gitmem.hosts import HOSTS
-from gitmem.output import escape, write, write_json
+from gitmem.output import escape, say, write, write_json
 
 
 @click.command()
@@ -43,6 +43,8 @@ def command(
     names = hooks.SERVER if server else hooks.REFRESH if refresh_only else hooks.HOOKS
     steps = hooks.install(folder, sys.executable, names, promote or promoted(folder), dry=dry_run)
     merging = not server and not refresh_only and driver.set_up(repo, sys.executable, dry=dry_run)
+    if repo.root is None and not server:
+        say("note: nobody commits in a bare repository; 'git mem install --server' holds what is pushed to the gate")
     show(steps, folder, dry_run, as_json, "the hooks are as they should be", merging)
 
 

@@ -126,6 +126,16 @@ def test_a18_memory_that_is_no_text_is_scanned_and_rejected(base: Repo, data: by
         assert any(rule.startswith("github") for rule in rules(found))
 
 
+def test_a18_the_control_characters_of_a_binary_file_are_one_finding(base: Repo) -> None:
+    base.write("memory/a.md", b"\xff\xfd\x80" + b"a\x01b\x02c\x03d\x04\x1b[2J " * 20 + BAD.encode())
+    found = scan(base, "memory/a.md")
+    assert sorted(row["rule"] for row in found[1] if not row["rule"].startswith("github")) == [
+        "more-findings",
+        "not-text",
+    ]
+    assert any(rule.startswith("github") for rule in rules(found))
+
+
 def test_a18_cr_only_lines_and_a_byte_order_mark_hide_nothing(base: Repo) -> None:
     base.write("memory/a.md", "\ufeff# x\r" + BAD.replace("\n", "\r"))
     assert any(rule.startswith("github") for rule in rules(scan(base)))
