@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from gitmem.types import Span
+from gitmem.objects import Span
 
 COMMENT = re.compile(r"[ \t]*<!--[ \t]+mem(?:[ \t]+(.*?))?[ \t]*-->[ \t]*$")
 BULLET = re.compile(r"^([ \t]{0,3})([-*+])([ \t]+)(?=\S)")

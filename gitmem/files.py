@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 
 class Kind(Enum):
@@ -31,8 +31,7 @@ DATED = re.compile(r"^(?:.*/)?(\d{4})-(\d{2})-(\d{2})(?:[.-][^/]*)?\.md$")
 FOLDERS = {"sessions": Kind.SESSION, "skills": Kind.SKILL, "rules": Kind.RULE, "archive": Kind.ARCHIVE}
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """What counts as memory here. `notes`: neither MEMORY.md nor memory/, so every *.md is taken.
 
     `extra` are globs of `[memory] paths` in .gitmem.toml; they only ever add.

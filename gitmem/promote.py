@@ -326,7 +326,7 @@ def _body(step: Files, *, quote: bool) -> str:
         text = operation.text if quote else fact_id(operation.text)
         then = f", replaces {item.old.id}" if item.old else ""
         lines.append(f"- {text} ({operation.type}{then})")
-        lines += [f"  {render_span(replace(span, blob=''))}" for span in operation.sources]
+        lines += [f"  {render_span(span._replace(blob=''))}" for span in operation.sources]
     if step.moved:
         lines += ["", f"{len(step.moved)} moved to {', '.join(sorted({m.path for m in step.moved}))}"]
     return "\n".join(lines)

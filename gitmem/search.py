@@ -310,9 +310,17 @@ def _short(vector: bytes) -> list[float] | None:
 
 def _pool(evidence: Evidence) -> list[int]:
     """The best chunks of each lane: neither can push the other's out."""
-    best = sorted(evidence.lexical, key=lambda c: (-evidence.lexical[c], c))[: fusion.POOL]
-    near = sorted(evidence.vector, key=lambda c: (-evidence.vector[c], c))[: fusion.POOL]
-    return list(dict.fromkeys([*best, *near]))
+    return list(dict.fromkeys([*_best(evidence.lexical, fusion.POOL), *_best(evidence.vector, fusion.POOL)]))
+
+
+def _best(scores: dict[int, float], count: int) -> list[int]:
+    """The chunks of the highest scores, best first; of equal ones the lowest number."""
+    if len(scores) > count:
+        from heapq import nlargest
+
+        least = nlargest(count, scores.values())[-1]
+        scores = {chunk: score for chunk, score in scores.items() if score >= least}
+    return sorted(scores, key=lambda chunk: (-scores[chunk], chunk))[:count]
 
 
 def _nothing(evidence: Evidence) -> bool:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from gitmem.files import Kind, Layout, is_memory, kind, layout_of
 from gitmem.git import Repository
-from gitmem.types import EXECUTABLE, REGULAR
+from gitmem.objects import EXECUTABLE, REGULAR
 
 # Files whose change can change what Git ignores.
 IGNORES = (".gitignore", "memory/.gitignore", ".claude/.gitignore")

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gitmem.comment import decode, encode, parse_span, render_span
 from gitmem.types import Span
@@ -165,7 +165,7 @@ def render_link(link: Link) -> str:
     """The inverse of `parse_link`; unlike in a fact's own comment, the source's oid is written as given."""
     arrow = ""
     if link.source:
-        arrow = render_span(replace(link.source, blob=""))
+        arrow = render_span(link.source._replace(blob=""))
         arrow += f"@{link.source.blob} -> " if link.source.blob else " -> "
     return f"{arrow}{encode(link.target, '@#') + ' ' if link.target else ''}sha256:{link.sha256}"
 

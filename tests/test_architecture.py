@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parent.parent / "gitmem"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 EDGE = {"cli", "commands", "output", "mcp_server", "api", "__main__"}
-LEAVES = {"errors", "types", "counted"}
+LEAVES = {"errors", "types", "objects", "counted"}
 ROOMS = {  # library -> the only rooms that may import it
     "apsw": {"db"},
     "pygit2": {"git"},

@@ -343,6 +343,7 @@ def test_the_cold_path_imports_nothing_heavy(memory: Repo) -> None:
     heavy = (
         "numpy pygit2 detect_secrets llama_cpp yaml markdown_it sqlite_vec"
         " gitmem.indexer gitmem.worker gitmem.db.writer gitmem.git.write gitmem.chunks gitmem.document gitmem.evaluate"
+        " gitmem.types"
     )
     code = (
         "import sys\nfrom gitmem.cli import run\n"

@@ -10,13 +10,12 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from gitmem.errors import GitFailed, GitMemError, NotARepository, UnknownRevision
 from gitmem.git.parse import parse_blame, parse_commit, parse_entries, parse_raw, parse_staged
-from gitmem.types import BlameLine, Change, Commit, Entry
+from gitmem.objects import BlameLine, Change, Commit, Entry
 from gitmem.worktree import read_bytes
 
 # What Git sets for its hooks and what a person says about place and configuration; every other GIT_* is dropped.
@@ -42,8 +41,7 @@ SAFE = (
 WINDOW = 64  # requests in flight to cat-file: their text fits any pipe, so neither side can block the other
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a repository is. `root` is None when bare."""
 
     git_dir: Path
@@ -408,7 +406,7 @@ class BinaryRepository:
         if known:
             blamed = {row.line: row for row in self.blame(path, min(known), max(known), "HEAD")}
         return [
-            replace(blamed[origin[line]], line=line)
+            blamed[origin[line]]._replace(line=line)
             if line in origin
             else BlameLine(line, now[line - 1], "0" * len(self.empty_tree), path, line)
             for line in wanted

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from gitmem.types import BlameLine, Change, Commit, Entry
+from gitmem.objects import BlameLine, Change, Commit, Entry
 
 
 class Repository(Protocol):

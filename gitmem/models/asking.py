@@ -233,7 +233,7 @@ def spans(cited: Sequence[Source]) -> tuple[Span, ...]:
     for source in sorted(cited, key=lambda s: (s.log.path, s.line)):
         last = found[-1] if found else None
         if last and (last.path, last.blob, last.end_line + 1) == (source.log.path, source.log.blob, source.line):
-            found[-1] = replace(last, end_line=source.line)
+            found[-1] = last._replace(end_line=source.line)
         else:
             found.append(Span(source.log.path, source.line, source.line, source.log.blob))
     return tuple(found)

@@ -1,0 +1,83 @@
+"""What Git has, as values: entries, changes, commits, lines that were blamed, spans of a file.
+
+A leaf: imports nothing of ours. Named tuples, since every search makes these classes when it starts and a dataclass
+takes a millisecond. Lines are 1-based and inclusive; paths are repository-relative with `/`, as Git spells them; oids
+are opaque lower-case hex of 40 or 64.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+REGULAR, EXECUTABLE, SYMLINK, GITLINK = 0o100644, 0o100755, 0o120000, 0o160000
+
+
+class Entry(NamedTuple):
+    """One path of a tree or of Git's index. `size` is -1 where it was not asked for."""
+
+    path: str
+    mode: int
+    oid: str
+    size: int = -1
+
+
+class Change(NamedTuple):
+    """One path between two trees: `status` is A, M, D, T or R (R only where renames were asked for).
+
+    `old_*` are empty (mode 0) for A; `new_*` for D.
+    """
+
+    status: str
+    path: str
+    old_path: str
+    old_oid: str
+    new_oid: str
+    old_mode: int
+    new_mode: int
+
+
+class Person(NamedTuple):
+    """Name and e-mail as a commit has them."""
+
+    name: str
+    email: str
+
+
+class Commit(NamedTuple):
+    """A commit, its dates aware of their zone and its message decoded with replacement."""
+
+    oid: str
+    parents: tuple[str, ...]
+    tree: str
+    author: Person
+    author_date: datetime
+    committer: Person
+    commit_date: datetime
+    message: str
+
+    @property
+    def subject(self) -> str:
+        return self.message.split("\n", 1)[0]
+
+
+class BlameLine(NamedTuple):
+    """One line of `git blame`: `line` at the revision asked for, `source_*` where the commit put it.
+
+    `commit` is all zeros for a line that is not committed yet.
+    """
+
+    line: int
+    text: str
+    commit: str
+    source_path: str
+    source_line: int
+
+
+class Span(NamedTuple):
+    """Lines of a path, optionally of one blob: `memory/2026-02-05.md#L12-L14@1a2b3c4d5e6f`."""
+
+    path: str
+    start_line: int
+    end_line: int
+    blob: str = ""
