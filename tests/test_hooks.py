@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -68,6 +69,17 @@ def test_allow_as_told_then_the_commit_passes_and_only_there(gated: Repo) -> Non
     refused(gated, "commit", "-m", "the same secret at another place")
     audit = gated.mem("scan", "--audit").stdout
     assert "active" in audit and "memory/a.md" in audit and "vendor" in audit
+
+
+def test_a_finding_of_history_can_be_excepted(gated: Repo) -> None:
+    gated.commit("past the hooks", {"memory/a.md": BAD})
+    gated.commit("taken out", {"memory/a.md": CLEAN})
+    told = json.loads(gated.mem("scan", "--history", "--json", check=False).stdout)["findings"]
+    assert len(told) == 1
+    assert "--history" in gated.mem("allow", told[0]["fingerprint"], "--reason", "rotated", check=False).stderr
+    gated.mem("allow", told[0]["fingerprint"], "--reason", "rotated", "--history")
+    gated.commit("except it")
+    assert gated.mem("scan", "--history", check=False).returncode == 0
 
 
 def test_commit_all_scans_the_temporary_index(gated: Repo) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
+from itertools import chain
 
 import click
 
@@ -18,6 +20,8 @@ from gitmem.scan import Blob, scan
 from gitmem.types import Finding
 from gitmem.worktree import locked, read_bytes, write_atomic
 
+Place = tuple[Policy, Callable[[], sources.Source]]
+
 LEAST = 8  # hex digits of a fingerprint that may stand for it
 
 
@@ -26,8 +30,9 @@ LEAST = 8  # hex digits of a fingerprint that may stand for it
 @click.option("--reason", required=True, help="Why this is no danger, for whoever reviews it.")
 @click.option("--until", metavar="DATE", help="Its last day, YYYY-MM-DD; 180 days from now when not given.")
 @click.option("--range", "span", metavar="A..B", help="Look for the finding in these commits too.")
+@click.option("--history", is_flag=True, help="Look for it in all of history too.")
 @json_option
-def command(fingerprint: str, reason: str, until: str | None, span: str | None, as_json: bool) -> None:
+def command(fingerprint: str, reason: str, until: str | None, span: str | None, history: bool, as_json: bool) -> None:
     """Except the finding FINGERPRINT (as `git mem scan` prints it) from the gate, in .gitmem-allow.toml.
 
     The exception covers that rule at that path and nothing else. Commit it on its own, before what it excepts: CI
@@ -45,14 +50,15 @@ def command(fingerprint: str, reason: str, until: str | None, span: str | None, 
     last = allowlist.parse_date(until) if until else today + allowlist.LIFETIME
     if last < today:
         raise UsageError(f"{last} has passed", "--until takes a day to come")
+    places = _places(repo, today, span, history)
     with locked(repo.common_dir, "allow"):
         text = _file(repo)
         known = allowlist.parse(text)
-        entry = _entry(repo, wanted, known, today, span)
+        entry = _entry(repo, wanted, known, places)
         salt = known.salt
         if not text.strip():
             salt = secrets.token_hex(16)
-            entry = _entry(repo, wanted, known, today, span, salt)
+            entry = _entry(repo, wanted, known, places, salt)
         made = replace(entry, reason=reason.strip(), until=last)
         write_atomic(repo.root, allowlist.FILE, allowlist.with_entry(text, made, salt).encode())
     if as_json:
@@ -74,25 +80,27 @@ def _file(repo: Repository) -> str:
 
 
 def _entry(
-    repo: Repository, wanted: str, known: allowlist.Allowlist, today: date, span: str | None, salt: str = ""
+    repo: Repository, wanted: str, known: allowlist.Allowlist, places: list[Place], salt: str = ""
 ) -> allowlist.Entry:
     """The exception for the finding that `wanted` names; with `salt`, its fingerprint under that one."""
-    for policy, blobs, more in _places(repo, today, span):
+    for policy, read in places:
         bare = replace(policy, allow=replace(known, entries=()))
-        blobs = list(blobs)
-        named = [f for f in scan(blobs, bare, more).findings if f.fingerprint.startswith(wanted)]
+        source = read()
+        named = [f for f in scan(source.blobs, bare, source.findings).findings if f.fingerprint.startswith(wanted)]
         if not named:
             continue
         if len({(f.rule, f.path) for f in named}) > 1 and len(wanted) < allowlist.LENGTH:
             raise UsageError(f"'{wanted}' is the beginning of several", "give all of the fingerprint")
         first = named[0]
         if salt:
-            salted = scan(blobs, replace(bare, allow=allowlist.Allowlist(salt)), more).findings
+            source = read()
+            blobs = (blob for blob in source.blobs if (blob.path, blob.commit) == (first.path, first.commit))
+            salted = scan(blobs, replace(bare, allow=allowlist.Allowlist(salt)), source.findings).findings
             first = next(f for f in salted if _same(f, first))
         return allowlist.Entry(first.fingerprint, first.rule, first.path, "", None)
     raise GitMemError(
         f"nothing here has the fingerprint '{wanted}'",
-        "git mem scan --staged and git mem scan print them; for committed ones name the commits: --range A..B",
+        "git mem scan --staged and git mem scan print them; for committed ones add --range A..B or --history",
     )
 
 
@@ -100,20 +108,22 @@ def _same(a: Finding, b: Finding) -> bool:
     return (a.rule, a.path, a.line, a.column, a.message) == (b.rule, b.path, b.line, b.column, b.message)
 
 
-def _places(repo: Repository, today: date, span: str | None) -> list[tuple[Policy, list[Blob], list[Finding]]]:
-    """Where a finding may be: staged, in the message being written, in the work tree, in a range."""
-    found: list[tuple[Policy, list[Blob], list[Finding]]] = []
-    policy = sources.staged_policy(repo, today)
-    source = sources.staged(repo, policy)
-    found.append((policy, [*source.blobs, *_message(repo)], source.findings))
-    policy = sources.worktree_policy(repo, today)
-    source = sources.paths(repo, [], policy)
-    found.append((policy, list(source.blobs), source.findings))
+def _places(repo: Repository, today: date, span: str | None, history: bool) -> list[Place]:
+    """Where a finding may be: staged, in the message being written, in the work tree, in a range, in history."""
+    staged, work = sources.staged_policy(repo, today), sources.worktree_policy(repo, today)
+
+    def staged_now() -> sources.Source:
+        source = sources.staged(repo, staged)
+        return sources.Source(chain(source.blobs, _message(repo)), source.findings)
+
+    found: list[Place] = [(staged, staged_now), (work, lambda: sources.paths(repo, [], work))]
     if span:
         base, tip = sources.span(repo, span)
-        policy = sources.base_policy(repo, base, tip, today)
-        source = sources.commits(repo, [tip, *([f"^{base}"] if base else [])], policy)
-        found.append((policy, list(source.blobs), source.findings))
+        revs = [tip, *([f"^{base}"] if base else [])]
+        ranged = sources.base_policy(repo, base, tip, today)
+        found.append((ranged, lambda: sources.commits(repo, revs, ranged)))
+    if history and repo.head():
+        found.append((work, lambda: sources.commits(repo, sources.everything(repo), work)))
     return found
 
 
