@@ -11,14 +11,32 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from gitmem.errors import BadConfig
+from gitmem.ranking import LEXICAL, PRIORS, RERANKED, SHIPPED, VECTOR
 
 TRACKED = ".gitmem.toml"
 
 
-def _key(default: Any, doc: str, *, tracked: str = "", tighten: str = "", choices: tuple[str, ...] = ()) -> Any:
+COUNT = (0, 1_000_000_000)
+SHARE = (0.0, 1.0)
+
+
+def _key(
+    default: Any,
+    doc: str,
+    *,
+    tracked: str = "",
+    tighten: str = "",
+    choices: tuple[str, ...] = (),
+    limits: tuple[float, float] | None = None,
+) -> Any:
     """A setting. `tracked` is its place in .gitmem.toml (`table.key`), `tighten` how that may change it:
-    `union` (lists add), `min`, `max`, `or` (may only turn on), `first` (in `choices`, may only move to the front)."""
-    meta = {"doc": doc, "tracked": tracked, "tighten": tighten, "choices": choices, "default": default}
+    `union` (lists add), `min`, `max`, `or` (may only turn on), `first` (in `choices`, may only move to the front).
+    `limits` are the least and the greatest number that the user may give."""
+    if limits is None and isinstance(default, (int, float)) and not isinstance(default, bool):
+        limits = COUNT
+    meta = {
+        "doc": doc, "tracked": tracked, "tighten": tighten, "choices": choices, "default": default, "limits": limits,
+    }  # fmt: skip
     return field(default=default, metadata=meta)
 
 
@@ -38,23 +56,42 @@ class Config:
     context_turns: int = _key(800, "Tokens of the recent turns, beside the total.")
     context_facts: int = _key(100, "Facts of MEMORY.md a context looks at.")
     context_episodes: int = _key(50, "Episodes a context looks at.")
-    context_similarity: float = _key(0.7, "Weight of similarity in a recalled item's relevance.")
-    context_recency: float = _key(0.2, "Weight of recency, exp(-decay x days).")
-    context_importance: float = _key(0.1, "Weight of importance.")
-    context_decay: float = _key(0.002, "Decay of recency, a day.")
+    context_similarity: float = _key(0.7, "Weight of similarity in a recalled item's relevance.", limits=SHARE)
+    context_recency: float = _key(0.2, "Weight of recency, exp(-decay x days).", limits=SHARE)
+    context_importance: float = _key(0.1, "Weight of importance.", limits=SHARE)
+    context_decay: float = _key(0.002, "Decay of recency, a day.", limits=SHARE)
     without_layers: tuple[str, ...] = _key((), "Layers a context leaves out; repeatable.")
     # sessions
     session_window: int = _key(0, "Tokens of the model's context; 0 when unknown.")
     session_reserve: int = _key(20_000, "Tokens of it that are kept for the answer.")
     session_soft: int = _key(4_000, "Tokens before the reserve from which a flush or a compaction is due.")
-    session_share: float = _key(0.75, "Share of the context from which a flush or a compaction is due.")
+    session_share: float = _key(0.75, "Share of the context from which a flush or a compaction is due.", limits=SHARE)
     session_flush: bool = _key(True, "Whether a host's hooks write what a session decided to the daily log.")
     # index and search
     auto_index: bool = _key(True, "Whether a search brings the index up to date first.")
     embedder: str = _key("static", "`static`, `gguf:<path>` or `http:<url>`.")
     http_key_file: str = _key("", "File with the key for `http:` endpoints, sent as a bearer token.")
-    chunk_size: int = _key(200, "Tokens of an indexed chunk, about.")
-    chunk_overlap: int = _key(0, "Tokens a chunk repeats of the one before it.")
+    chunk_size: int = _key(200, "Tokens of an indexed chunk, about.", limits=(20, 4000))
+    chunk_overlap: int = _key(0, "Tokens a chunk repeats of the one before it.", limits=(0, 2000))
+    search_lexical: float = _key(LEXICAL, "Weight of words in a line's score.", limits=SHARE)
+    search_vector: float = _key(VECTOR, "Weight of meaning in a line's score.", limits=SHARE)
+    search_floor: float = _key(
+        SHIPPED.floor, "Score below which a hit is left out, where `--min-score` says nothing.", limits=SHARE
+    )
+    search_pool: int = _key(SHIPPED.pool, "Chunks of each lane whose lines are looked at.", limits=(1, 1000))
+    search_similarity: float = _key(
+        SHIPPED.similarity, "Weight of a line's own score beside recency, importance and the other priors.",
+        limits=(0.01, 1),
+    )  # fmt: skip
+    search_recency: float = _key(PRIORS["recent"], "Weight of recency, exp(-decay x days).", limits=SHARE)
+    search_decay: float = _key(SHIPPED.decay, "Decay of recency, a day.", limits=SHARE)
+    search_importance: float = _key(
+        PRIORS["importance"], "Weight of a fact's importance, above or below 0.5.", limits=SHARE
+    )
+    search_weight: tuple[str, ...] = _key(
+        (), "Any other constant of gitmem/ranking.py as `NAME=VALUE`, as in `label=3`; repeatable."
+    )
+    rerank_hits: int = _key(RERANKED, "Hits a model of `--rerank` reads.", limits=(1, 200))
     # gate
     on_secret: str = _key("refuse", "What our own writers do with a secret.", choices=("refuse", "mask"))
     protected: tuple[str, ...] = _key(
@@ -84,28 +121,55 @@ def keys() -> Iterable[tuple[str, Mapping[str, Any]]]:
     return [(f.name, f.metadata) for f in fields(Config) if f.metadata]
 
 
+def tunable(name: str) -> bool:
+    """Whether a field says how search finds and ranks: what `--explain` shows and `git mem eval --ab` compares."""
+    return name.startswith(("search_", "chunk_", "rerank_")) or name == "embedder"
+
+
+def changed(config: Config, key: str, text: str) -> Config:
+    """`config` with one key as if the user had set it. Raises BadConfig for an unknown key or a bad value."""
+    wanted = key.lower() if key.lower().startswith("mem.") else f"mem.{key.lower()}"
+    for name, meta in keys():
+        if git_name(name).lower() == wanted:
+            value = _read(git_name(name), text, meta)
+            return _whole(replace(config, **{name: getattr(config, name) + value if meta["default"] == () else value}))
+    raise BadConfig(f"there is no setting '{key}'", "'git mem config --list' shows them all")
+
+
+def _whole(config: Config) -> Config:
+    """What holds between settings."""
+    if config.chunk_overlap >= config.chunk_size:
+        raise BadConfig(
+            f"mem.chunkOverlap ({config.chunk_overlap}) must be less than mem.chunkSize ({config.chunk_size})",
+            "git config --global mem.chunkOverlap 0",
+        )
+    return config
+
+
 def load(
     pairs: Iterable[tuple[str, str, str]], tracked: str = "", overrides: Mapping[str, str] | None = None
 ) -> Config:
     """The settings in force: defaults, then .gitmem.toml's text, then `(key, value, origin)` of the user, then options.
 
-    An unknown `mem.*` key or a bad value of the user raises BadConfig; of .gitmem.toml, which may be hostile, it is
-    kept as a warning and ignored. Tightening always holds: the user's own looser value does not undo it.
+    A bad value of the user raises BadConfig; one of .gitmem.toml, which may be hostile, and an unknown key of either
+    is kept as a warning and ignored. Tightening always holds: the user's own looser value does not undo it.
     """
     known = {git_name(name).lower(): (name, meta) for name, meta in keys()}
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
+    warnings: list[str] = []
     given = [*pairs, *((git_name(name), value, "option") for name, value in (overrides or {}).items())]
     for key, text, origin in given:
         found = known.get(key.lower())
         if found is None:
+            if key.count(".") == 1:  # mem.profile.NAME.* is `profiles`' own
+                warnings.append(f"'{key}' ({origin}) is no setting; ignored")
             continue
         name, meta = found
-        value = _read(key, text, meta)
+        value = _read(git_name(name), text, meta)
         values[name] = values.get(name, ()) + value if isinstance(value, tuple) else value
         origins[name] = origin
-    config = replace(Config(), **values)
-    warnings: list[str] = []
+    config = _whole(replace(Config(), **values))
     for name, value in _tracked(tracked, warnings):
         tightened = TIGHTEN[dict(keys())[name]["tighten"]](getattr(config, name), value)
         if tightened != getattr(config, name):
@@ -156,13 +220,17 @@ def _read(key: str, text: str, meta: Mapping[str, Any]) -> Any:
         if text.lower() in ("false", "no", "off", "0"):
             return False
         raise BadConfig(f"{key} must be true or false, not '{text}'", f"git config --global {key} true")
-    try:
-        if isinstance(default, int):
-            return int(text)
-        if isinstance(default, float):
-            return float(text)
-    except ValueError:
-        raise BadConfig(f"{key} must be a number, not '{text}'", f"git config --global {key} {default}") from None
+    if isinstance(default, (int, float)):
+        low, high = meta["limits"]
+        try:
+            number = int(text) if isinstance(default, int) else float(text)
+        except ValueError:
+            kind = "a whole number" if isinstance(default, int) else "a number"
+            raise BadConfig(f"{key} must be {kind}, not '{text}'", f"git config --global {key} {default}") from None
+        if not low <= number <= high:
+            hint = f"git config --global {key} {default}"
+            raise BadConfig(f"{key} must be {low:g} to {high:g}, not {text}", hint)
+        return number
     if isinstance(default, tuple):
         return (text,)
     if meta["choices"] and text not in meta["choices"]:

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from gitmem.config import Config
-from gitmem.errors import UsageError
+from gitmem import ranking
+from gitmem.config import Config, changed, git_name, keys, tunable
+from gitmem.errors import BadConfig, UsageError
 from gitmem.git.protocol import Repository
 from gitmem.passages import Hit
 from gitmem.search import Query, search
@@ -147,6 +148,40 @@ def gained_and_lost(old: Sequence[Result], new: Sequence[Result], rank: int = 5)
     gained = [b.asked.query for a, b in pairs if b.figures[name] > a.figures[name]]
     lost = [b.asked.query for a, b in pairs if b.figures[name] < a.figures[name]]
     return gained, lost
+
+
+def variants(config: Config, texts: Sequence[str]) -> list[tuple[str, Config]]:
+    """`KEY=V1,V2` as named settings to compare, every combination; `config` without a name where there is none.
+
+    A KEY is a setting of search (`searchPool`, `chunkSize`, `embedder`) or the name of one of ranking's constants.
+    Raises UsageError for another and for a value that the setting does not take.
+    """
+    found = [("", config)]
+    for text in texts:
+        key, _, values = text.partition("=")
+        name = f"mem.{key.lower().removeprefix('mem.')}"
+        chosen = [git_name(field) for field, _ in keys() if tunable(field)]
+        if not values or (not ranking.named(key) and name not in [each.lower() for each in chosen]):
+            known = f"{', '.join(each.removeprefix('mem.') for each in chosen)}, {ranking.names()}"
+            raise UsageError(f"'{text}' is no setting of search", f"KEY=V1,V2 with a KEY of {known}")
+        made = []
+        for label, settings in found:
+            for value in values.split(","):
+                try:
+                    one = changed(
+                        settings, *(("searchWeight", f"{key}={value}") if ranking.named(key) else (name, value))
+                    )
+                    ranking.in_force(one)
+                except BadConfig as error:
+                    raise UsageError(error.message, error.hint) from None
+                made.append((f"{label} {key}={value}".strip(), one))
+        found = made
+    return found
+
+
+def same_index(one: Config, other: Config) -> bool:
+    """Whether an index made with one of them serves the other."""
+    return (one.chunk_size, one.chunk_overlap, one.embedder) == (other.chunk_size, other.chunk_overlap, other.embedder)
 
 
 def floors(texts: Sequence[str]) -> list[tuple[str, float]]:

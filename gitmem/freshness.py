@@ -15,7 +15,7 @@ from typing import NamedTuple
 from gitmem.config import Config
 from gitmem.db.index import Index
 from gitmem.db.opening import open_index, remove
-from gitmem.db.values import Snapshot
+from gitmem.db.values import Cut, Snapshot
 from gitmem.errors import IndexDamaged, OutsideRepository
 from gitmem.git.protocol import Repository
 from gitmem.snapshot import look, tree_key, work_tree_key
@@ -90,7 +90,7 @@ def ready(
         index = open_index(directory(repo))
         if index is not None:
             scan = index.scan(key)
-            if scan is not None and (seen is None or scan == seen.scan):
+            if scan is not None and (seen is None or scan == seen.scan) and cut_as_set(index, config):
                 return Ready(index, index.snapshot(key), Freshness(), commit)
             index.close()
     except IndexDamaged:
@@ -98,6 +98,11 @@ def ready(
     from gitmem.indexer import Wanted, bring
 
     return bring(repo, config, Wanted(key, commit, tree, seen, began), budget, wait, clock)
+
+
+def cut_as_set(index: Index, config: Config) -> bool:
+    """Whether chunks are of the size that is set; where nothing may be written, any size will do."""
+    return index.frozen or not config.auto_index or index.meta("cut") == Cut(config.chunk_size, config.chunk_overlap).id
 
 
 def read(repo: Repository, files: Iterable[tuple[str, str]], commit: str = "") -> dict[tuple[str, str], bytes]:

@@ -21,7 +21,7 @@ from gitmem.db.values import BlobRow, Cut, EntryRow, Shape
 from gitmem.db.writer import Writer
 from gitmem.errors import GitMemError, IndexDamaged, IndexUnusable, Locked, ModelUnavailable, OutsideRepository
 from gitmem.files import in_default_corpus
-from gitmem.freshness import LIMIT, Freshness, Ready, directory, discard, read
+from gitmem.freshness import LIMIT, Freshness, Ready, cut_as_set, directory, discard, read
 from gitmem.git import Repository
 from gitmem.snapshot import WorkTree, look, racy, tree_files, tree_key, work_tree_key, work_tree_of
 from gitmem.worktree import locked, read_bytes
@@ -195,7 +195,7 @@ class _Refresh:
 
     def _current(self, index: Index, key: str, seen: WorkTree | None) -> bool:
         scan = index.scan(key)
-        return scan is not None and (seen is None or scan == seen.scan)
+        return scan is not None and (seen is None or scan == seen.scan) and cut_as_set(index, self.config)
 
     def _update(self, key: str, commit: str, tree: str, seen: WorkTree | None, began: int, again: bool = False) -> str:
         """Bring one snapshot up to date; why it could not, or ""."""

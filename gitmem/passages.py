@@ -1,7 +1,7 @@
 """From scored lines to hits: reads the text, judges expiry, adds the priors, joins neighbours, collapses twins.
 
 The text is that of the blob or the work-tree file the index names, checked by its hash: a damaged index can lose a
-hit, never invent one. A fenced block is never cut. Never ranks by anything that is not in `fusion`.
+hit, never invent one. A fenced block is never cut. Never ranks by anything that is not in `ranking`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from datetime import date
+from math import exp
 from typing import Any, NamedTuple
 
-from gitmem import fusion
 from gitmem.comment import normalise, parse_comment, parse_span
 from gitmem.db.index import Index
 from gitmem.db.values import Shape
@@ -23,6 +23,7 @@ from gitmem.fusion import Line, Strip
 from gitmem.git.protocol import Repository
 from gitmem.lines import ASKS, HEADING
 from gitmem.question import Days
+from gitmem.ranking import Ranking
 
 _DECIDED = re.compile(r"(?i:decision|decided|constraint|policy)|결정|제약|정책|決定|制約|方針|决定|约束|政策")
 _WORD = re.compile(r"\w+")
@@ -46,7 +47,7 @@ class Filters(NamedTuple):
     @property
     def narrow(self) -> bool:
         """Whether lines of the pool may well be left out."""
-        return bool(self.types or self.tags or self.since or self.until or self.min_score)
+        return bool(self.types or self.tags or self.since or self.until)
 
 
 class Hit(NamedTuple):
@@ -111,6 +112,7 @@ class Passages:
         strips: Sequence[Strip],
         lines: Sequence[Line],
         filters: Filters,
+        ranking: Ranking,
     ) -> None:
         self.repo = repo
         self.index = index
@@ -118,6 +120,7 @@ class Passages:
         self.strips = strips
         self.lines = lines
         self.filters = filters
+        self.ranking = ranking
         self.files: dict[tuple[str, str], _File | None] = {}
         self.superseded: frozenset[str] = frozenset()
         self.limit = 0
@@ -159,12 +162,13 @@ class Passages:
             if not self.lines[at].flags & HEADING
         ]
         if not self.filters.narrow:
-            ranked = ranked[: fusion.READ if self.limit <= fusion.FEW else fusion.READ_MANY]
+            ranking = self.ranking
+            ranked = ranked[: ranking.read if self.limit <= ranking.few else ranking.read_many]
         numbers = dict.fromkeys(self.lines[at].strip for at in ranked)
         self._read((self.strips[number].path, self.strips[number].oid) for number in numbers)
         self._gather_superseded()
         top = max((self.lines[at].score for at in ranked), default=0.0)
-        scale = max(top, fusion.FULL)
+        scale = max(top, self.ranking.full)
         found = []
         for at in ranked:
             candidate = self._candidate(at, scale)
@@ -210,7 +214,7 @@ class Passages:
             if when is None or (filters.since and when < filters.since) or (filters.until and when > filters.until):
                 return None
         priors = self._priors(meta, file, line, when, state)
-        score = min(1.0, max(0.0, line.score / scale + sum(value for _, value in priors)))
+        score = min(1.0, max(0.0, self.ranking.similarity * line.score / scale + sum(value for _, value in priors)))
         return _Candidate(at, line, file, score, priors, meta, state, when)
 
     def _state(self, meta: dict[str, list[str]], file: _File, line: Line) -> str:
@@ -231,7 +235,7 @@ class Passages:
     def _priors(
         self, meta: dict[str, list[str]], file: _File, line: Line, when: date | None, state: str
     ) -> tuple[tuple[str, float], ...]:
-        weights = fusion.PRIORS
+        weights = self.ranking.priors
         found: list[tuple[str, float]] = []
         if file.kind is Kind.MEMORY:
             found.append(("memory", weights["memory"]))
@@ -248,7 +252,7 @@ class Passages:
             pass
         if when is not None and file.kind is not Kind.MEMORY:
             age = max(0, (self.filters.today - when).days)
-            found.append(("recent", weights["recent"] * 0.5 ** (age / fusion.HALF_LIFE)))
+            found.append(("recent", weights["recent"] * exp(-self.ranking.decay * age)))
         if "duplicate_of" in meta:
             found.append(("duplicate", weights["duplicate"]))
         if state and state != "promoted" and self.filters.past:
@@ -286,7 +290,7 @@ class Passages:
         by_at = {candidate.at: candidate for candidate in candidates}
         top = candidates[0].score
         low = candidates[len(candidates) // 2].score if len(candidates) > 2 else 0.0
-        slack = fusion.JOIN * max(0.0, top - low)
+        slack = self.ranking.join * max(0.0, top - low)
         used: set[int] = set()
         hits: list[Hit] = []
         kept: list[frozenset[str]] = []
@@ -300,7 +304,7 @@ class Passages:
             used.update(member.at for member in members)
             hit = self._hit(candidate, members)
             words = frozenset(_WORD.findall(hit.text.casefold()))
-            if any(_twins(words, other) for other in kept):
+            if any(_twins(words, other, self.ranking.twins) for other in kept):
                 continue
             kept.append(words)
             if hits and budget and tokens + len(hit.text) / 4 > budget:
@@ -314,7 +318,7 @@ class Passages:
     def _grow(self, centre: _Candidate, by_at: dict[int, _Candidate], used: set[int], slack: float) -> list[_Candidate]:
         members = [centre]
         size = sum(len(centre.file.lines[n - 1]) for n in range(centre.line.first, centre.line.last + 1))
-        while len(members) < fusion.JOINED:
+        while len(members) < self.ranking.joined:
             best = None
             for at in (members[0].at - 1, members[-1].at + 1):
                 other = by_at.get(at)
@@ -326,8 +330,8 @@ class Passages:
                     or _between(centre.file, members, other)
                 ):
                     continue
-                answers = at == members[-1].at + 1 and members[-1].line.flags & ASKS and size < fusion.SHORT
-                near = other.score >= centre.score - slack or answers or size < fusion.SHORT
+                answers = at == members[-1].at + 1 and members[-1].line.flags & ASKS and size < self.ranking.short
+                near = other.score >= centre.score - slack or answers or size < self.ranking.short
                 if near and (best is None or other.score > best.score):
                     best = other
             if best is None:
@@ -451,12 +455,12 @@ def _visible(line: str) -> str:
     return parse_comment(line)[0] if line.endswith("-->") else line
 
 
-def _twins(words: frozenset[str], other: frozenset[str]) -> bool:
-    """Nearly the same words: Jaccard of at least `fusion.TWINS`."""
-    if not words or min(len(words), len(other)) < fusion.TWINS * max(len(words), len(other)):
+def _twins(words: frozenset[str], other: frozenset[str], share: float) -> bool:
+    """Nearly the same words: Jaccard of at least `share`."""
+    if not words or min(len(words), len(other)) < share * max(len(words), len(other)):
         return words == other
     both = len(words & other)
-    return both >= fusion.TWINS * (len(words) + len(other) - both)
+    return both >= share * (len(words) + len(other) - both)
 
 
 def _tags(meta: dict[str, list[str]]) -> tuple[str, ...]:

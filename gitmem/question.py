@@ -2,7 +2,7 @@
 """A question in natural language: which of its words matter, which days it names, what kind of answer it wants.
 
 Pure: text and today's date in, one value out. English, Korean, Japanese and Chinese. Nothing here is a filter: every
-cue is a weight in `fusion.py`, because a question's words may be meant otherwise.
+cue is a weight in `ranking.py`, because a question's words may be meant otherwise.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from gitmem import fusion
-from gitmem.config import Config
+from gitmem.config import Config, git_name, keys, tunable
 from gitmem.db.index import Index
 from gitmem.db.values import Place
 from gitmem.errors import GitMemError, IndexDamaged, UsageError
@@ -26,6 +26,7 @@ from gitmem.git.protocol import Repository
 from gitmem.lines import DIMS, unpack
 from gitmem.passages import Filters, Hit, Passages
 from gitmem.question import Question, parse
+from gitmem.ranking import SHIPPED, SIZES, Ranking, in_force
 from gitmem.schema import LENGTH_STEP
 
 
@@ -48,7 +49,7 @@ class Query(NamedTuple):
     since: date | None = None
     until: date | None = None
     expired: bool = False
-    min_score: float = 0.0
+    min_score: float | None = None  # None: `mem.searchFloor`
     lane: Lane = Lane.BOTH
     budget: int = 0
     blame: bool = False
@@ -97,9 +98,10 @@ def search(repo: Repository, config: Config, query: Query, now: datetime) -> Ans
         if made.index is None or made.snapshot is None:
             return Answer(query.text, at, (), made.freshness.stale, (), made.freshness.reason, made.notes)
         question = parse(query.text, today)
+        ranking = in_force(config)
         try:
             with made.index.reading():
-                hits, evidence = _answer(repo, config, made, query, question, today)
+                hits, evidence = _answer(repo, config, made, query, question, today, ranking)
         except IndexDamaged:
             made.close()
             discard(repo)
@@ -107,25 +109,40 @@ def search(repo: Repository, config: Config, query: Query, now: datetime) -> Ans
             if made.index is None or made.snapshot is None:
                 raise
             with made.index.reading():
-                hits, evidence = _answer(repo, config, made, query, question, today)
+                hits, evidence = _answer(repo, config, made, query, question, today, ranking)
         fresh = made.freshness
         notes = (*made.notes, *evidence.notes)
-        settings = settings_in_force() if query.explain else {}
+        settings = settings_in_force(config, ranking) if query.explain else {}
         return Answer(query.text, at, evidence.lanes, fresh.stale, hits, fresh.reason, notes, settings)
     finally:
         made.close()
 
 
-def settings_in_force() -> dict[str, Any]:
-    """The constants behind a score, for --explain."""
-    return {
-        "k1": fusion.K1,
-        "b": fusion.B,
-        "pool": fusion.POOL,
-        "sizes": list(fusion.SIZES),
-        "weights": dict(fusion.WEIGHTS),
-        "priors": dict(fusion.PRIORS),
+def settings_in_force(config: Config, ranking: Ranking) -> dict[str, Any]:
+    """What a score was made with, for --explain: the settings a person may change, what they come to, and `changed`:
+    those that are not as shipped, with what ships."""
+    shipped = dict(keys())
+    chosen = {git_name(name): getattr(config, name) for name in shipped if tunable(name)}
+    constants = {name: value for name, value in ranking._asdict().items() if name not in ("weights", "priors")}
+    found: dict[str, Any] = {
+        "keys": {name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()},
+        "weights": {name: round(value, 4) for name, value in ranking.weights.items()},
+        "priors": dict(ranking.priors),
+        "constants": {"sizes": list(SIZES), **constants},
     }
+    changed = {git_name(name): meta["default"] for name, meta in shipped.items() if tunable(name)}
+    found["changed"] = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in changed.items()
+        if value != chosen[name]
+    }
+    for now, then in (
+        (ranking.weights, SHIPPED.weights),
+        (ranking.priors, SHIPPED.priors),
+        (constants, SHIPPED._asdict()),
+    ):
+        found["changed"] |= {name: then[name] for name, value in now.items() if value != then[name]}
+    return found
 
 
 def _across(repo: Repository, config: Config, query: Query, now: datetime) -> Answer:
@@ -154,49 +171,58 @@ def _across(repo: Repository, config: Config, query: Query, now: datetime) -> An
 
 
 def _answer(
-    repo: Repository, config: Config, made: Ready, query: Query, question: Question, today: date
+    repo: Repository,
+    config: Config,
+    made: Ready,
+    query: Query,
+    question: Question,
+    today: date,
+    ranking: Ranking,
 ) -> tuple[tuple[Hit, ...], Evidence]:
     index, snapshot = made.index, made.snapshot
     assert index is not None and snapshot is not None
     keep = _path_filter(query.paths)
     norms = index.select(snapshot, keep, everything=bool(query.paths)) if keep else snapshot.norms
-    evidence = retrieve(index, norms, query, question, config)
-    pool = _pool(evidence)
-    if not pool or _nothing(evidence):
+    evidence = retrieve(index, norms, query, question, config, ranking)
+    pool = _pool(evidence, ranking.pool)
+    if not pool or _nothing(evidence, ranking.unrelated):
         return (), evidence
     places = index.places(snapshot, pool)
-    strips = _strips(index, places, pool, question, keep, norms)
+    strips = _strips(index, places, pool, question, keep, ranking.reach)
     lines = fusion.score_lines(
         strips,
         question,
         [(weight, positions) for _, weight, positions in evidence.terms],
         evidence.headings,
         evidence.query_vector,
+        ranking,
     )
-    _exact(lines, strips, evidence, question)
+    _exact(lines, strips, evidence, question, ranking.exact)
     filters = Filters(
         query.types,
         query.tags,
         query.since,
         query.until,
         query.expired or question.past,
-        query.min_score,
+        ranking.floor if query.min_score is None else query.min_score,
         today,
         question.days,
         question.past,
         query.expired or bool(query.paths),
     )
-    passages = Passages(repo, index, made.commit, strips, lines, filters)
+    passages = Passages(repo, index, made.commit, strips, lines, filters, ranking)
     hits = passages.hits(query.limit, query.budget, blame=query.blame)
     if query.explain:
-        hits = tuple(hit._replace(explain=_explain(hit, evidence)) for hit in hits)
+        hits = tuple(hit._replace(explain=_explain(hit, evidence, ranking)) for hit in hits)
     return hits, evidence
 
 
 # -- retrieval -----------------------------------------------------------------------------------------------
 
 
-def retrieve(index: Index, norms: bytes, query: Query, question: Question, config: Config) -> Evidence:
+def retrieve(
+    index: Index, norms: bytes, query: Query, question: Question, config: Config, ranking: Ranking
+) -> Evidence:
     """Both lanes over the chunks of `norms`, as far as `query.lane` wants them."""
     notes: list[str] = []
     lexical: dict[int, float] = {}
@@ -204,13 +230,13 @@ def retrieve(index: Index, norms: bytes, query: Query, question: Question, confi
     headings: dict[int, float] = {}
     lanes = []
     if query.lane is not Lane.VECTOR:
-        found, lexical, headings = _lexical(index, norms, question)
+        found, lexical, headings = _lexical(index, norms, question, ranking)
         lanes.append("lexical")
     vector: dict[int, float] = {}
     short: list[float] | None = None
     if query.lane is not Lane.LEXICAL:
         try:
-            vector, short = _vector(index, norms, question, config, lexical)
+            vector, short = _vector(index, norms, question, config, ranking.pool)
         except GitMemError as error:
             if query.lane is Lane.VECTOR:
                 raise
@@ -221,7 +247,7 @@ def retrieve(index: Index, norms: bytes, query: Query, question: Question, confi
 
 
 def _lexical(
-    index: Index, norms: bytes, question: Question
+    index: Index, norms: bytes, question: Question, ranking: Ranking
 ) -> tuple[list[tuple[str, float, Positions]], dict[int, float], dict[int, float]]:
     """BM25 over the chunks of `norms` with the statistics of those; where each term stands in their bodies."""
     chunks = len(norms) - norms.count(0)
@@ -229,17 +255,17 @@ def _lexical(
         return [], {}, {}
     words = (sum(norms) - chunks) * LENGTH_STEP
     mean = max(1.0, words / chunks)
-    lines = max(chunks, round(words / fusion.LINE_WORDS))
+    lines = max(chunks, round(words / ranking.line_words))
     wanted = list(question.terms)
-    if chunks > fusion.COMMON:
+    if chunks > ranking.common:
         often = {term: index.frequency(term) for term in wanted if term not in question.prefixes}
-        rare = [term for term in wanted if often.get(term, 0) <= fusion.COMMON]
+        rare = [term for term in wanted if often.get(term, 0) <= ranking.common]
         wanted = rare if any(often.get(term, 1) for term in rare) else sorted(wanted, key=lambda t: often.get(t, 0))[:2]
     found: list[tuple[str, float, Positions]] = []
     scores: dict[int, float] = {}
     headings: dict[int, float] = {}
-    floor = fusion.K1 * (1 - fusion.B)
-    slope = fusion.K1 * fusion.B * LENGTH_STEP / mean
+    floor = ranking.k1 * (1 - ranking.b)
+    slope = ranking.k1 * ranking.b * LENGTH_STEP / mean
     size = len(norms)
     mass = 0.0
     for term in wanted:
@@ -259,7 +285,7 @@ def _lexical(
         mass += weight
         occurrences = sum(map(len, bodies.values()))
         found.append((term, fusion.idf(lines, min(occurrences, lines)), bodies))
-        gain = weight * (fusion.K1 + 1)
+        gain = weight * (ranking.k1 + 1)
         for chunk, count in counts.items():
             score = gain * count / (count + floor + slope * (norms[chunk] - 1))
             scores[chunk] = scores.get(chunk, 0.0) + score
@@ -270,12 +296,12 @@ def _lexical(
             for offsets in bodies.values():
                 offsets.sort()
     mass = mass or 1.0
-    most = mass * (fusion.K1 + 1)
+    most = mass * (ranking.k1 + 1)
     return found, {c: s / most for c, s in scores.items()}, {c: h / mass for c, h in headings.items()}
 
 
 def _vector(
-    index: Index, norms: bytes, question: Question, config: Config, lexical: dict[int, float]
+    index: Index, norms: bytes, question: Question, config: Config, pool: int
 ) -> tuple[dict[int, float], list[float] | None]:
     """Cosine of the nearest chunks, and the question's short vector for the lines (made by the static table)."""
     from gitmem.embedders import open_in_force
@@ -288,7 +314,7 @@ def _vector(
     if embedder is None or embedder.id != name:
         raise GitMemError("the vectors are of another embedder", "git mem index")
     whole = embedder.embed_query(question.text)
-    vector = dict(index.nearest(whole, norms, fusion.POOL))
+    vector = dict(index.nearest(whole, norms, pool))
     static = whole
     if spec != "static":
         from gitmem.embedders import open_embedder
@@ -308,9 +334,9 @@ def _short(vector: bytes) -> list[float] | None:
     return [n / length for n in numbers[:DIMS]] if length else None
 
 
-def _pool(evidence: Evidence) -> list[int]:
+def _pool(evidence: Evidence, pool: int) -> list[int]:
     """The best chunks of each lane: neither can push the other's out."""
-    return list(dict.fromkeys([*_best(evidence.lexical, fusion.POOL), *_best(evidence.vector, fusion.POOL)]))
+    return list(dict.fromkeys([*_best(evidence.lexical, pool), *_best(evidence.vector, pool)]))
 
 
 def _best(scores: dict[int, float], count: int) -> list[int]:
@@ -323,9 +349,9 @@ def _best(scores: dict[int, float], count: int) -> list[int]:
     return sorted(scores, key=lambda chunk: (-scores[chunk], chunk))[:count]
 
 
-def _nothing(evidence: Evidence) -> bool:
+def _nothing(evidence: Evidence, unrelated: float) -> bool:
     """No word of the question is there and nothing means anything like it."""
-    return not evidence.lexical and max(evidence.vector.values(), default=0.0) < fusion.UNRELATED
+    return not evidence.lexical and max(evidence.vector.values(), default=0.0) < unrelated
 
 
 def _path_filter(paths: Sequence[str]) -> Callable[[str], bool] | None:
@@ -345,7 +371,7 @@ def _strips(
     pool: Iterable[int],
     question: Question,
     keep: Callable[[str], bool] | None,
-    norms: bytes,
+    reach: int,
 ) -> list[Strip]:
     """The pooled chunks with those around them, as runs of consecutive chunks of one blob."""
     blobs: dict[tuple[str, str], dict[int, tuple[int, int]]] = {}
@@ -357,8 +383,8 @@ def _strips(
         around = blobs.setdefault((place.path, place.oid), {})
         if place.ordinal in around and place.ordinal - 1 in around and place.ordinal + 1 in around:
             continue
-        rows = index.neighbours(place.oid, place.ordinal, fusion.REACH)
-        first = max(0, place.ordinal - fusion.REACH)
+        rows = index.neighbours(place.oid, place.ordinal, reach)
+        first = max(0, place.ordinal - reach)
         for number, (neighbour, start, _) in enumerate(rows, first):
             around[number] = (neighbour, start)
     records = index.lines({chunk for around in blobs.values() for chunk, _ in around.values()})
@@ -383,7 +409,7 @@ def _strips(
     return strips
 
 
-def _exact(lines: list[Line], strips: Sequence[Strip], evidence: Evidence, question: Question) -> None:
+def _exact(lines: list[Line], strips: Sequence[Strip], evidence: Evidence, question: Question, exact: float) -> None:
     """A line with an identifier of the question, as a whole, comes before all lines without."""
     if not question.exact:
         return
@@ -401,10 +427,10 @@ def _exact(lines: list[Line], strips: Sequence[Strip], evidence: Evidence, quest
                     holding.add((number, start + first))
     for at, line in enumerate(lines):
         if (line.strip, line.first) in holding:
-            lines[at] = line._replace(score=line.score + fusion.EXACT)
+            lines[at] = line._replace(score=line.score + exact)
 
 
-def _explain(hit: Hit, evidence: Evidence) -> dict[str, Any]:
+def _explain(hit: Hit, evidence: Evidence, ranking: Ranking) -> dict[str, Any]:
     """Each lane's rank and score of the hit's chunk, what each kind of evidence added, each prior, the sum."""
     found: dict[str, Any] = {}
     for name, scores in (("lexical", evidence.lexical), ("vector", evidence.vector)):
@@ -413,7 +439,7 @@ def _explain(hit: Hit, evidence: Evidence) -> dict[str, Any]:
         found[name] = {"rank": ranks.index(chunk) + 1, "score": round(scores[chunk], 4)} if chunk in scores else None
     found["evidence"] = {
         name: round(weight * value, 4)
-        for (name, weight), value in zip(fusion.WEIGHTS.items(), hit.evidence, strict=False)
+        for (name, weight), value in zip(ranking.weights.items(), hit.evidence, strict=False)
         if value
     }
     found["priors"] = {name: round(value, 4) for name, value in hit.priors if value}
@@ -447,4 +473,4 @@ def resolve_at(repo: Repository, text: str, now: datetime) -> str:
     raise UnknownRevision(f"there is no commit at or before {text}", "git log --first-parent shows the dates")
 
 
-__all__ = ["Answer", "Filters", "Lane", "Query", "resolve_at", "search", "settings_in_force"]
+__all__ = ["Answer", "Filters", "Lane", "Query", "resolve_at", "search"]

@@ -31,8 +31,17 @@ def test_an_unknown_option_says_how_to_get_help(repo: Repo) -> None:
 
 def test_outside_a_repository_commands_exit_3_and_say_what_to_type(tmp_path: Path) -> None:
     place = Repo(tmp_path / "plain", init=False)
-    done = place.mem("config", check=False, env={"GIT_CEILING_DIRECTORIES": str(tmp_path)})
+    done = place.mem("search", "x", check=False, env={"GIT_CEILING_DIRECTORIES": str(tmp_path)})
     assert done.returncode == 3 and done.stderr.count("\n") == 2 and "git mem init" in done.stderr
+
+
+def test_outside_a_repository_config_shows_the_settings_of_the_person(tmp_path: Path) -> None:
+    place = Repo(tmp_path / "plain", init=False)
+    place.git("config", "--global", "mem.searchPool", "9")
+    place.git("config", "--global", "mem.serchPool", "9")
+    done = place.mem("config", "searchPool", env={"GIT_CEILING_DIRECTORIES": str(tmp_path)})
+    assert done.stdout == "mem.searchPool  9  (global)\n"
+    assert "not in a repository" in done.stderr and "'mem.serchpool' (global) is no setting" in done.stderr
 
 
 def test_a_bug_is_one_line_and_a_log_that_holds_no_text_of_memory(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitmem.config import git_name, keys, load
+from gitmem.config import Config, changed, git_name, keys, load
 from gitmem.errors import BadConfig
 
 
@@ -32,6 +32,43 @@ def test_bad_values_get_one_line_and_what_to_type() -> None:
     assert "git config" in error.value.hint
     with pytest.raises(BadConfig):
         load([], "[[[")
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("searchPool", "0"),
+        ("searchPool", "5000"),
+        ("searchPool", "2.5"),
+        ("searchLexical", "1.1"),
+        ("searchDecay", "nan"),
+        ("searchFloor", "-0.1"),
+        ("searchRecency", "inf"),
+        ("chunkSize", "0"),
+        ("chunkOverlap", "200"),
+        ("contextDecay", "-1"),
+        ("maxFacts", "-1"),
+    ],
+)
+def test_a_number_out_of_its_range_is_refused_with_what_to_type(key: str, text: str) -> None:
+    with pytest.raises(BadConfig) as error:
+        load([(f"mem.{key}", text, "global")])
+    assert f"mem.{key}" in error.value.message and "git config --global" in error.value.hint
+
+
+def test_a_clone_has_no_say_in_ranking() -> None:
+    tracked = "[search]\npool = 1\nfloor = 1.0\n[mem]\nsearchPool = 1\n"
+    config = load([], tracked)
+    assert config.search_pool == Config().search_pool and config.search_floor == 0 and len(config.warnings) == 3
+
+
+def test_one_setting_is_changed_by_its_name_in_any_case() -> None:
+    config = changed(changed(Config(), "searchpool", "9"), "mem.searchWeight", "label=1")
+    assert config.search_pool == 9 and config.search_weight == ("label=1",)
+    with pytest.raises(BadConfig):
+        changed(config, "chunkOverlap", "500")
+    with pytest.raises(BadConfig):
+        changed(config, "nonsense", "1")
 
 
 def test_every_key_is_documented_and_has_a_name_git_accepts() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from gitmem.config import Config
 from gitmem.errors import UsageError
-from gitmem.evaluate import Asked, Result, floors, gained_and_lost, read, score, summarise
+from gitmem.evaluate import Asked, Result, floors, gained_and_lost, read, same_index, score, summarise, variants
 from gitmem.passages import Hit
+from gitmem.ranking import in_force
 
 
 def hit(path: str, first: int, text: str) -> Hit:
@@ -47,6 +49,25 @@ def test_the_summary_has_all_then_each_category() -> None:
 def test_a_bad_file_of_questions_is_said_to_be_one(text: str) -> None:
     with pytest.raises(UsageError):
         read(text)
+
+
+def test_settings_are_compared_in_every_combination() -> None:
+    named = variants(Config(), ["label=0,3", "searchPool=10", "mem.chunksize=80,90"])
+    assert [name for name, _ in named][:2] == [
+        "label=0 searchPool=10 mem.chunksize=80",
+        "label=0 searchPool=10 mem.chunksize=90",
+    ]
+    assert len(named) == 4 and named[-1][1].chunk_size == 90 and named[-1][1].search_pool == 10
+    assert in_force(named[-1][1]).weights["label"] == 3 and variants(Config(), []) == [("", Config())]
+    assert same_index(Config(), named[-1][1]) is False and same_index(Config(), variants(Config(), ["label=1"])[0][1])
+
+
+@pytest.mark.parametrize(
+    "text", ["nonsense=1", "label", "label=x", "searchPool=0", "maxFacts=1", "=", "label=", "searchPool=1,"]
+)
+def test_a_setting_that_cannot_be_compared_is_said_to_be_none(text: str) -> None:
+    with pytest.raises(UsageError):
+        variants(Config(), [text])
 
 
 def test_a_floor_names_a_figure_and_a_share() -> None:

@@ -7,11 +7,11 @@ from datetime import date
 import pytest
 
 from gitmem import fusion
-from gitmem.errors import UsageError
 from gitmem.fusion import Strip, score_lines
 from gitmem.lines import pack, unpack
 from gitmem.query import terms
 from gitmem.question import parse
+from gitmem.ranking import SHIPPED, SIZES
 from gitmem.units import split
 
 TODAY = date(2026, 3, 1)
@@ -47,16 +47,16 @@ def test_the_line_after_a_matching_question_is_preferred_to_the_question() -> No
 def test_every_unit_is_scored_once_in_order() -> None:
     lines = scored(LOG, "kayak")
     assert [line.first for line in lines] == [1, 2, 3, 4]
-    assert all(len(line.evidence) == len(fusion.WEIGHTS) for line in lines)
+    assert all(len(line.evidence) == len(SHIPPED.weights) for line in lines)
 
 
 def test_a_score_is_the_sum_of_its_evidence() -> None:
     for line in scored(LOG, "when did Ann buy the kayak"):
-        total = sum(weight * value for weight, value in zip(fusion.WEIGHTS.values(), line.evidence, strict=True))
+        total = sum(weight * value for weight, value in zip(SHIPPED.weights.values(), line.evidence, strict=True))
         assert abs(total - line.score) < 1e-9
 
 
-@pytest.mark.parametrize("size", fusion.SIZES)
+@pytest.mark.parametrize("size", SIZES)
 def test_frequent_and_rare_terms_are_spread_alike(size: int) -> None:
     total, found = 60, {at: 1 + at % 3 for at in range(20, 40, 3)}
     slow: dict[int, int] = {}
@@ -70,18 +70,6 @@ def test_frequent_and_rare_terms_are_spread_alike(size: int) -> None:
 def test_no_question_scores_nothing_and_fails_nowhere() -> None:
     assert all(line.score <= 3 for line in scored(LOG, ""))
     assert score_lines([], parse("x", TODAY), [], {}, None) == []
-
-
-def test_settings_are_compared_in_every_combination_and_put_back() -> None:
-    before = dict(fusion.WEIGHTS)
-    named = fusion.variants(["label=0,3", "pool=10"])
-    assert [name for name, _ in named] == ["label=0 pool=10", "label=3 pool=10"]
-    with fusion.overridden(named[0][1]):
-        assert fusion.WEIGHTS["label"] == 0 and fusion.POOL == 10
-    assert before == fusion.WEIGHTS and fusion.POOL != 10
-    for text in ("nonsense=1", "label", "label=x"):
-        with pytest.raises(UsageError):
-            fusion.variants([text])
 
 
 def test_words_are_cut_for_the_index_as_for_the_question() -> None:

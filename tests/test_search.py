@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gitmem.db import open_index
 from tests.harness import Repo
 
 MONDAY = """# 2026-02-02
@@ -44,6 +45,15 @@ def found(repo: Repo, *args: str) -> list[dict[str, Any]]:
     answer = json.loads(repo.mem("search", "--json", *args).stdout)
     hits: list[dict[str, Any]] = answer["hits"]
     return hits
+
+
+def cut_of(repo: Repo) -> str:
+    index = open_index(repo.path / ".git" / "gitmem")
+    assert index is not None
+    try:
+        return index.meta("cut")
+    finally:
+        index.close()
 
 
 def texts(repo: Repo, *args: str) -> str:
@@ -264,6 +274,44 @@ def test_eval_reports_and_a_floor_breaks(memory: Repo, tmp_path: Path) -> None:
     assert memory.mem("eval", str(qrels), "--floor", "recall@5=0.5").returncode == 0
     two = json.loads(memory.mem("eval", str(qrels), "--ab", "label=0,3", "--json").stdout)
     assert [run["name"] for run in two["runs"]] == ["label=0", "label=3"]
+
+
+def test_eval_compares_chunk_sizes_and_leaves_the_index_as_it_was_set(memory: Repo, tmp_path: Path) -> None:
+    qrels = tmp_path / "q.jsonl"
+    place = {"path": "memory/2026-02-02.md", "start_line": 5, "end_line": 5}
+    qrels.write_text(json.dumps({"query": "why webhooks", "relevant": [place]}))
+    value = json.loads(memory.mem("eval", str(qrels), "--ab", "chunkSize=20,200", "--json").stdout)
+    assert [run["groups"][0]["hit@1"] for run in value["runs"]] == [1.0, 1.0]
+    assert cut_of(memory) == "1/200/0"
+
+
+def test_a_change_of_chunk_size_holds_from_the_next_search(memory: Repo) -> None:
+    memory.mem("search", "webhooks")
+    memory.git("config", "--global", "mem.chunkSize", "50")
+    assert found(memory, "webhooks") and cut_of(memory) == "1/50/0"
+
+
+def test_explain_shows_the_settings_in_force_and_marks_what_is_not_as_shipped(memory: Repo) -> None:
+    memory.git("config", "--global", "mem.searchPool", "9")
+    memory.git("config", "--global", "--add", "mem.searchWeight", "label=0")
+    settings = json.loads(memory.mem("search", "webhooks", "--explain", "--json").stdout)["settings"]
+    assert settings["keys"]["mem.searchPool"] == settings["constants"]["pool"] == 9
+    assert settings["changed"] == {"mem.searchPool": 28, "mem.searchWeight": [], "label": 2.6, "pool": 28}
+    shown = memory.mem("search", "webhooks", "--explain").stdout
+    assert "searchPool 9*" in shown and "label 0*" in shown and "searchDecay 0.0077  " in shown
+    assert "as shipped: searchPool 28" in shown
+
+
+def test_a_floor_of_the_settings_cuts_and_min_score_overrides_it(memory: Repo) -> None:
+    memory.git("config", "--global", "mem.searchFloor", "1")
+    assert not found(memory, "debug something") and found(memory, "debug something", "--min-score", "0")
+
+
+def test_a_bad_setting_of_search_says_what_to_type(memory: Repo) -> None:
+    memory.git("config", "--global", "mem.searchPool", "0")
+    done = memory.mem("search", "webhooks", check=False)
+    assert done.returncode == 3 and "mem.searchPool must be 1 to 1000" in done.stderr
+    assert "git config --global mem.searchPool 28" in done.stderr
 
 
 def test_eval_compares_two_commits(memory: Repo, tmp_path: Path) -> None:

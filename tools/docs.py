@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT))
 from gitmem import __version__  # noqa: E402
 from gitmem.cli import main_command  # noqa: E402
 from gitmem.commands import SECTIONS  # noqa: E402
-from gitmem.config import git_name, keys  # noqa: E402
+from gitmem.config import COUNT, git_name, keys  # noqa: E402
 from gitmem.errors import Exit  # noqa: E402
 
 EXITS = {
@@ -118,7 +118,8 @@ def config_page() -> str:
         "",
         "`git config --global mem.KEY VALUE` makes a setting: system, global and command scope (`git -c`) are read.",
         "The repository's own `.git/config` is not, because it may have come with a clone. `.gitmem.toml` is tracked,",
-        "so it is everybody's, and can only tighten: a key with a place there is combined as the table says.",
+        "so it is everybody's, and can only tighten: a key with a place there is combined as the table says. How",
+        "search ranks has no place there: what a clone brings must not decide which of its lines come first.",
         "",
         "| key | default | meaning | in .gitmem.toml |",
         "|---|---|---|---|",
@@ -128,6 +129,8 @@ def config_page() -> str:
         default = meta["default"]
         place = f"`{meta['tracked']}` ({how[meta['tighten']]})" if meta["tracked"] else ""
         choices = f" One of {', '.join(meta['choices'])}." if meta["choices"] else ""
+        if meta["limits"] and meta["limits"] != COUNT:
+            choices += f" {meta['limits'][0]:g} to {meta['limits'][1]:g}."
         out.append(f"| `{git_name(name)}` | {value(default)} | {cell(meta['doc'])}{choices} | {place} |")
     return "\n".join(out) + "\n"
 

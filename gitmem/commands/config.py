@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
 
 from gitmem.commands._edge import json_option, open_here
-from gitmem.config import git_name, keys
-from gitmem.errors import UsageError
+from gitmem.config import git_name, keys, load
+from gitmem.errors import NotARepository, UsageError
+from gitmem.git import user_settings
 from gitmem.output import escape, say, write, write_json
 
 
@@ -21,9 +23,13 @@ def command(key: str | None, list_all: bool, as_json: bool) -> None:
 
     KEY is one of `git mem config --list`, with or without `mem.`. Settings are made with `git config --global
     mem.KEY VALUE`, and tightened for everybody in .gitmem.toml; the repository's own .git/config is not read,
-    because it may come with a clone.
+    because it may come with a clone. Outside a repository these are your own settings alone.
     """
-    _, config = open_here()
+    try:
+        _, config = open_here()
+    except NotARepository:
+        config = load(user_settings(os.environ))
+        say("note: not in a repository: your own settings only")
     origins = dict(config.origins)
     rows: list[dict[str, Any]] = []
     for name, meta in keys():

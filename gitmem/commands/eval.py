@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.argument("qrels", type=click.Path(path_type=Path), required=False)
 @click.option("--at", default="", metavar="REV|DATE", help="Search memory as it was there or then.")
 @click.option("--lane", default="both", type=click.Choice(["both", "lexical", "vector"]), help="What to search by.")
-@click.option("--ab", "ab", multiple=True, metavar="KEY=V1,V2", help="Compare ranking settings; repeatable.")
+@click.option("--ab", "ab", multiple=True, metavar="KEY=V1,V2", help="Compare settings of search; repeatable.")
 @click.option("--compare", default="", metavar="REV", help="The same questions at another commit, side by side.")
 @click.option("--floor", "floor", multiple=True, metavar="FIGURE=X", help="Exit 1 below it, as in recall@5=0.9.")
 @click.option("--promote", "facts", type=click.Path(path_type=Path), metavar="FACTS", help="Measure promotion instead.")
@@ -51,7 +51,7 @@ def command(
         return promotion(facts, model, as_json)
     if qrels is None:
         raise UsageError("name the questions: git mem eval QRELS, or --promote FACTS")
-    from gitmem import evaluate, fusion
+    from gitmem import evaluate, indexer
     from gitmem.search import Lane, Query, resolve_at
 
     wanted = evaluate.floors(floor)
@@ -60,10 +60,10 @@ def command(
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise GitMemError(f"cannot read '{qrels}': {reason}") from None
-    variants = fusion.variants(ab)
     if compare and ab:
         raise UsageError("--compare and --ab do not go together")
     repo, config = open_here()
+    variants = evaluate.variants(config, ab)
     moment = now()
     query = Query("", commit=resolve_at(repo, at, moment) if at else "", lane=Lane(lane))
     runs = []
@@ -72,10 +72,18 @@ def command(
         other = query._replace(commit=resolve_at(repo, compare, moment))
         old = evaluate.run(repo, config, questions, other, moment, time.perf_counter)
         columns[compare] = evaluate.summarise(old)
-    for name, settings in variants:
-        with fusion.overridden(settings):
-            runs.append(evaluate.run(repo, config, questions, query, moment, time.perf_counter))
-        columns[name or at or "now"] = evaluate.summarise(runs[-1])
+    made = config
+    try:
+        for name, settings in variants:
+            if not evaluate.same_index(settings, made):
+                say(f"git mem: an index for {name}")
+                indexer.refresh(repo, settings)
+                made = settings
+            runs.append(evaluate.run(repo, settings, questions, query, moment, time.perf_counter))
+            columns[name or at or "now"] = evaluate.summarise(runs[-1])
+    finally:
+        if not evaluate.same_index(config, made):
+            indexer.refresh(repo, config)
     gained, lost = evaluate.gained_and_lost(old, runs[0]) if compare else ([], [])
     if as_json:
         write_json(as_value(columns, gained, lost))

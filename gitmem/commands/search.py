@@ -13,12 +13,11 @@ from gitmem.output import colour as coloured
 from gitmem.output import escape, paint, say, write, write_json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import date
 
     from gitmem.passages import Hit
     from gitmem.search import Answer
-
-RERANKED = 20  # hits a reranking model reads
 
 
 @click.command()
@@ -32,7 +31,7 @@ RERANKED = 20  # hits a reranking model reads
 @click.option("--since", default="", metavar="DATE", help="Only lines of this day or later.")
 @click.option("--until", default="", metavar="DATE", help="Only lines of this day or earlier.")
 @click.option("--expired", is_flag=True, help="Expired and superseded facts and digested episodes too, labelled.")
-@click.option("--min-score", default=0.0, type=click.FloatRange(0, 1), metavar="X", help="Leave out hits below X.")
+@click.option("--min-score", type=click.FloatRange(0, 1), metavar="X", help="Leave out hits below X (mem.searchFloor).")
 @click.option("--lane", default="both", type=click.Choice(["both", "lexical", "vector"]), help="What to search by.")
 @click.option("--budget", default=0, type=click.IntRange(0), metavar="N", help="At most N tokens of text.")
 @click.option("--blame", is_flag=True, help="Who wrote each hit, in which commit.")
@@ -52,7 +51,7 @@ def command(
     since: str,
     until: str,
     expired: bool,
-    min_score: float,
+    min_score: float | None,
     lane: str,
     budget: int,
     blame: bool,
@@ -84,7 +83,7 @@ def command(
         branches = tuple(sorted(refs, key=lambda ref: (ref[0] != current, ref[0])))
     asked = Query(
         text=" ".join(query),
-        limit=max(limit, RERANKED) if rerank else limit,
+        limit=max(limit, config.rerank_hits) if rerank else limit,
         commit=resolve_at(repo, at, moment) if at else "",
         branches=branches,
         paths=paths,
@@ -113,6 +112,8 @@ def command(
         write_json(as_value(answer))
     else:
         write(render(answer, asked.text, coloured(colour)))
+        if answer.settings:
+            write(settings_text(answer.settings))
         if not answer.hits:
             say(_hint(asked.text, bool(paths or types or tags or since or until or min_score), bool(at)))
 
@@ -198,6 +199,27 @@ def _explained(hit: Hit) -> list[str]:
         f"chunk: {', '.join(lanes) or 'beside a found one'}"
         + "".join(f"; {name} {value:+.3f}" for name, value in found["priors"].items()),
     ]
+
+
+def settings_text(settings: Mapping[str, Any]) -> str:
+    """The settings in force for a person; `*` marks what is not as shipped."""
+    changed = settings["changed"]
+
+    def shown(value: Any) -> str:
+        return (
+            " ".join(value) or "-" if isinstance(value, list) else f"{value:g}" if isinstance(value, float) else value
+        )
+
+    rows = [
+        f"{title}: "
+        + "  ".join(
+            f"{name.removeprefix('mem.')} {shown(value)}{'*' * (name in changed)}"
+            for name, value in settings[title].items()
+        )
+        for title in ("keys", "weights", "priors")
+    ]
+    about = [f"{name.removeprefix('mem.')} {shown(value)}" for name, value in changed.items()]
+    return "\n".join(["", *rows, *([f"* as shipped: {'  '.join(about)}"] if about else []), ""])
 
 
 def _marks(query: str) -> re.Pattern[str] | None:

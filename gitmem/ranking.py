@@ -1,0 +1,155 @@
+"""Every constant of ranking as one frozen value, each with the measurement that set it; and the settings of a person
+in its place. Pure, and imports next to nothing: `config` takes its defaults from here.
+
+The numbers come from `bench/quality.py`: five conversations (each tuned on the other four) and Korean notes; columns
+are R@5, share of relevant lines in 500/1000/2000 tokens, Korean hit@1, hit@5. docs/search.md explains them in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from gitmem.errors import BadConfig
+
+if TYPE_CHECKING:
+    from gitmem.config import Config
+
+SIZES = (0, 2, 8)  # lines to either side; with only 0: .567 R@5; 0,1,4: .724; 0,2,8: .737; five sizes: .734
+
+WEIGHTS: Mapping[str, float] = MappingProxyType(
+    {
+        "lexical0": 0.85,
+        "lexical2": 1.75,
+        "lexical8": 2.2,
+        "cover0": 1.6,  # share of the question's weight that the line itself has: Korean hit@1 .709 -> .728
+        "cover2": 1.6,  # ... that the lines around it have
+        "vector0": 3.3,
+        "vector2": 1.0,
+        "vector8": 0.1,
+        "label": 2.6,  # the speaker or subject before the colon is in the question: R@5 .724 -> .737
+        "answer": 1.6,  # the line before asks, and matches: the answer often shares no word with the question
+        "answer_vector": 0.7,
+        "asks": -0.9,  # a line that itself ends in a question mark
+        "length": 1.5,  # up to `enough` words; unbounded it cost Korean hit@1 .796 -> .728
+        "when": 1.8,  # the question wants a time and the line has one
+        "number": 0.9,  # ... a number
+        "days": 3.6,  # the line's log is of the days the question names
+        "fence": -0.4,  # a block of code matches much by its length: Korean hit@1 .728 -> .767
+        "heading": 1.0,  # the heading or the file's name has words of the question
+    }
+)
+# Whose weights `mem.searchLexical` and `mem.searchVector` share out; the rest are cues of neither lane.
+WORDS = ("lexical0", "lexical2", "lexical8", "cover0", "cover2", "answer")
+MEANING = ("vector0", "vector2", "vector8", "answer_vector")
+
+# Added to the score (0..1). Too small to move a dev set by a point; they order what is else equal.
+PRIORS: Mapping[str, float] = MappingProxyType(
+    {
+        "memory": 0.03,
+        "daily": 0.0,
+        "archive": -0.03,
+        "decided": 0.01,
+        "importance": 0.04,  # times (importance - 0.5)
+        "recent": 0.02,  # times exp(-decay x days); by the date in the file's name, never by mtime
+        "duplicate": -0.05,
+        "past": 0.1,  # expired or superseded, and the question is about the past
+        "period": 0.2,  # ... and it held in the days the question names
+    }
+)
+
+RERANKED = 20  # hits a reranking model reads, unless told
+
+
+class Ranking(NamedTuple):
+    """What a score is made with. The defaults are what ships."""
+
+    # BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009)
+    k1: float = 1.2
+    b: float = 0.6
+    # The pool: this many of each lane's best chunks, whatever -n says, and `reach` chunks to either side of each.
+    pool: int = 28
+    reach: int = 1
+    common: int = 5000  # a term in more chunks than this is left out where rarer ones exist (time, not quality)
+    line_words: int = 25  # words of a line, about: how rare a term is among lines is judged by its occurrences
+    coherence: float = 0.2  # mean cosine of neighbouring lines: a window's length is estimated, not stored
+    enough: int = 20  # words from which a line is long enough to say something
+    least: float = 0.0  # least spread of lexical evidence; 0.2: R@1 .467 -> .484, Korean hit@5 .874 -> .854, so none
+    imputed: float = 0.8  # of a line's meaning, what stands in for words it cannot share (another script)
+    exact: float = 20.0  # a line with the question's identifier as a whole; more than all other evidence together
+    unrelated: float = 0.2  # cosine below which a chunk has nothing to do with a question it shares no word with
+    full: float = 12.0  # the sum that a score of 1.0 stands for, at least
+    similarity: float = 1.0  # what the lines' own score counts beside the priors
+    decay: float = 0.0077  # of recency, a day: half in 90 days
+    floor: float = 0.0  # score below which a hit is left out
+    read: int = 60  # lines whose text is read and judged, for at most `few` hits
+    read_many: int = 150  # ... for more
+    few: int = 20
+    join: float = 0.1  # a neighbour joins a passage when it is this share of the spread below it: R@5 .743 -> .767
+    joined: int = 3  # lines of a passage at most
+    short: int = 100  # characters below which a passage takes a neighbour in anyway
+    twins: float = 0.9  # Jaccard of words from which the second of two passages is left out
+    weights: Mapping[str, float] = WEIGHTS
+    priors: Mapping[str, float] = PRIORS
+
+
+SHIPPED = Ranking()
+# The constants that `mem.searchWeight` may change by name, beside all weights and priors.
+NUMBERS = ("k1", "b", "reach", "line_words", "coherence", "enough", "least", "imputed", "join", "joined", "short")
+
+
+def _sum(names: tuple[str, ...]) -> float:
+    return sum(WEIGHTS[name] for name in names)
+
+
+# What the weights of words and of meaning are to each other as shipped; together 1.
+LEXICAL = round(_sum(WORDS) / (_sum(WORDS) + _sum(MEANING)), 2)
+VECTOR = round(1 - LEXICAL, 2)
+
+
+def in_force(config: Config) -> Ranking:
+    """The ranking a person's settings ask for. Raises BadConfig for a `mem.searchWeight` that names nothing."""
+    weights, priors = dict(WEIGHTS), dict(PRIORS)
+    priors["recent"], priors["importance"] = config.search_recency, config.search_importance
+    numbers: dict[str, float] = {}
+    for text in config.search_weight:
+        name, value = _named(text)
+        for table in (weights, priors):
+            if name in table:
+                table[name] = value
+        if name in NUMBERS:
+            numbers[name] = type(getattr(SHIPPED, name))(value)
+    for names, share, shipped in ((WORDS, config.search_lexical, LEXICAL), (MEANING, config.search_vector, VECTOR)):
+        if share != shipped:
+            weights.update({name: weights[name] * share / shipped for name in names})
+    return SHIPPED._replace(
+        weights=weights,
+        priors=priors,
+        pool=config.search_pool,
+        similarity=config.search_similarity,
+        decay=config.search_decay,
+        floor=config.search_floor,
+        **numbers,  # type: ignore[arg-type]
+    )
+
+
+def named(name: str) -> bool:
+    """Whether `mem.searchWeight` takes that name."""
+    return name in WEIGHTS or name in PRIORS or name in NUMBERS
+
+
+def names() -> str:
+    """All of them, for a message."""
+    return ", ".join([*WEIGHTS, *PRIORS, *NUMBERS])
+
+
+def _named(text: str) -> tuple[str, float]:
+    name, _, value = text.partition("=")
+    try:
+        number = float(value)
+    except ValueError:
+        number = float("nan")
+    if not named(name) or not -1000 <= number <= 1000:
+        raise BadConfig(f"mem.searchWeight: '{text}' is no weight", f"NAME=VALUE with a NAME of {names()}")
+    return name, number
