@@ -62,20 +62,53 @@ class _Later:
         return re.compile(self._pattern, self._flags).finditer(text)
 
 
-_PAST = _Later(
-    r"\b(?:before|previously|formerly|former|earlier|originally|used to|back then|old|in the past|no longer|once"
-    r"|any ?more|last year)\b|예전|이전|전에는|과거|원래|당시|작년|옛날|기존|以前|かつて|昔|元々|昨年|去年|之前|过去|過去|原来|曾经|当时",
-    re.IGNORECASE,
-)
-_WHEN = _Later(
-    r"\bwhen\b|\b(?:what|which) (?:date|time|day|month|year|week)\b|\bhow long ago\b|언제|며칠|몇 ?월|몇 ?일|무슨 ?요일|いつ"
-    r"|何日|何月|何曜|什么时候|什麼時候|何时|哪天|几月|几号",
-    re.IGNORECASE,
-)
-_MANY = _Later(
-    r"\bhow (?:many|much|long|old|often|far|big|large|fast|tall)\b|\bwhat (?:number|percentage|size|port|version|limit)\b"
-    r"|몇|얼마|何(?:個|人|回|件|分|秒|時|日|月|年|本|台|歳)|いくつ|いくら|多少|几(?:个|次|天|年|月|人)|多久|多长",
-    re.IGNORECASE,
+class _Cue(NamedTuple):
+    """What a question shows that it wants: a pattern of English, searched where one of `hints` is there, or one of
+    some `words` of the languages that need no pattern."""
+
+    hints: tuple[str, ...]
+    pattern: _Later
+    words: tuple[str, ...]
+
+    def within(self, text: str, lower: str) -> bool:
+        if not text.isascii() and any(word in text for word in self.words):
+            return True
+        return any(hint in lower for hint in self.hints) and self.pattern.search(text) is not None
+
+
+_PAST = _Cue(
+    ("before", "previous", "former", "earlier", "original", "used to", "back then", "old", "past", "longer", "once",
+     "more", "last year"),
+    _Later(
+        r"\b(?:before|previously|formerly|former|earlier|originally|used to|back then|old|in the past|no longer|once"
+        r"|any ?more|last year)\b",
+        re.IGNORECASE,
+    ),
+    tuple(
+        "예전 이전 전에는 과거 원래 당시 작년 옛날 기존 以前 かつて 昔 元々 昨年 去年 之前 过去 過去 原来 曾经 当时".split()
+    ),
+)  # fmt: skip
+_WHEN = _Cue(
+    ("when", "what ", "which ", "long ago"),
+    _Later(
+        r"\bwhen\b|\b(?:what|which) (?:date|time|day|month|year|week)\b|\bhow long ago\b", re.IGNORECASE
+    ),
+    (
+        "언제", "며칠", "몇월", "몇 월", "몇일", "몇 일", "무슨요일", "무슨 요일", "いつ", "何日", "何月", "何曜", "什么时候",
+        "什麼時候", "何时", "哪天", "几月", "几号",
+    ),
+)  # fmt: skip
+_MANY = _Cue(
+    ("how ", "what "),
+    _Later(
+        r"\bhow (?:many|much|long|old|often|far|big|large|fast|tall)\b"
+        r"|\bwhat (?:number|percentage|size|port|version|limit)\b",
+        re.IGNORECASE,
+    ),
+    tuple(
+        "몇 얼마 いくつ いくら 多少 多久 多长 几个 几次 几天 几年 几月 几人 "
+        "何個 何人 何回 何件 何分 何秒 何時 何日 何月 何年 何本 何台 何歳".split()
+    ),
 )
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
@@ -96,18 +129,22 @@ _EASTERN = _Later(
 )
 _ISO = _Later(r"(?<!\d)(?P<year>(?:19|20)\d\d)[-./](?P<month>\d{1,2})(?:[-./](?P<day>\d{1,2}))?(?!\d)")
 _YEAR = _Later(r"(?<![\d.\-/])(?P<year>(?:19|20)\d\d)(?![\d.\-/])\s*[년年]?(?!\s*\d{1,2}\s*[월月])")
-_RELATIVE: tuple[tuple[_Later, str, int], ...] = tuple(
-    (_Later(pattern, re.IGNORECASE), unit, count)
-    for pattern, unit, count in (
-        (r"\btoday\b|오늘|今日|今天", "day", 0),
-        (r"\byesterday\b|어제|昨日|昨天", "day", 1),
-        (r"그저께|그제|一昨日|おととい|前天", "day", 2),
-        (r"\bthis week\b|이번 ?주|今週|这周|本周|這週", "week", 0),
-        (r"\blast week\b|지난 ?주|저번 ?주|先週|上周|上週|上个?星期", "week", 1),
-        (r"\bthis month\b|이번 ?달|今月|这个月|本月", "month", 0),
-        (r"\blast month\b|지난 ?달|저번 ?달|先月|上个?月", "month", 1),
-        (r"\bthis year\b|올해|今年", "year", 0),
-        (r"\blast year\b|작년|지난 ?해|昨年|去年", "year", 1),
+_RELATIVE: tuple[tuple[_Cue, str, int], ...] = tuple(
+    (
+        _Cue((english,) if english else (), _Later(rf"\b{english}\b", re.IGNORECASE), tuple(words.split(","))),
+        unit,
+        count,
+    )
+    for english, words, unit, count in (
+        ("today", "오늘,今日,今天", "day", 0),
+        ("yesterday", "어제,昨日,昨天", "day", 1),
+        ("", "그저께,그제,一昨日,おととい,前天", "day", 2),
+        ("this week", "이번주,이번 주,今週,这周,本周,這週", "week", 0),
+        ("last week", "지난주,지난 주,저번주,저번 주,先週,上周,上週,上星期,上个星期", "week", 1),
+        ("this month", "이번달,이번 달,今月,这个月,本月", "month", 0),
+        ("last month", "지난달,지난 달,저번달,저번 달,先月,上月,上个月", "month", 1),
+        ("this year", "올해,今年", "year", 0),
+        ("last year", "작년,지난해,지난 해,昨年,去年", "year", 1),
     )
 )
 _AGO = _Later(
@@ -123,10 +160,6 @@ _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5
 _IDENTIFIER = re.compile(
     r"\w*(?:[A-Za-z0-9][_./:#@][A-Za-z0-9]|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|[A-Z]{2}[a-z])|[A-Z]{3,}$|_\w"
 )
-PAST = ("before", "previous", "former", "earlier", "original", "used to", "back then", "old", "past", "longer", "once",
-        "more", "last year")  # fmt: skip
-WHEN = ("when", "what ", "which ", "long ago")
-MANY = ("how ", "what ")
 CUES = ("today", "yesterday", "last", "this", "ago")  # without one of them an English text names no relative day
 
 
@@ -207,6 +240,7 @@ def parse(text: str, today: date) -> Question:
         if not stop:
             kept.append(token)
     terms = tuple(found) or tuple(dropped)
+    lower = text.lower()
     return Question(
         text=text,
         content=" ".join(kept) or text,
@@ -216,16 +250,10 @@ def parse(text: str, today: date) -> Question:
         latin_only=latin > 0 and not cjk,
         cjk_only=cjk > 0 and not latin,
         days=tuple(days(text, today)),
-        past=_has(text, _PAST, PAST),
-        wants_time=_has(text, _WHEN, WHEN),
-        wants_number=_has(text, _MANY, MANY),
+        past=_PAST.within(text, lower),
+        wants_time=_WHEN.within(text, lower),
+        wants_number=_MANY.within(text, lower),
     )
-
-
-def _has(text: str, pattern: _Later, cues: tuple[str, ...]) -> bool:
-    """Whether a pattern is there; an English text without any of its `cues` is not asked."""
-    lower = text.lower()
-    return (not text.isascii() or any(cue in lower for cue in cues)) and bool(pattern.search(text))
 
 
 def bare(word: str) -> str:
@@ -253,16 +281,18 @@ def days(text: str, today: date) -> list[Days]:
     named = any(name[:3] in lower for name in MONTHS)
     if text.isascii() and not digits and not named and not any(cue in lower for cue in CUES):
         return found
-    for pattern, unit, count in _RELATIVE:
-        if pattern.search(text):
+    for cue, unit, count in _RELATIVE:
+        if cue.within(text, lower):
             found.append(_span(unit, count, today))
-    for match in _AGO.finditer(text):
+    ago = "ago" in lower or (digits and ("전" in text or "前" in text))
+    for match in _AGO.finditer(text) if ago else ():
         unit = (match["unit"] or _UNITS[match["unit2"]]).lower()
         number = match["count"] or match["count2"]
         count = _COUNTS.get(number.lower()) or int(number)
         found.append(_span(unit, count, today))
-    years = [int(match["year"]) for match in _YEAR.finditer(text)]
-    for pattern in (_ISO, _NAMED, _EASTERN):
+    years = [int(match["year"]) for match in _YEAR.finditer(text)] if digits else []
+    eastern = digits and ("월" in text or "月" in text)
+    for pattern in [p for p, there in ((_ISO, digits), (_NAMED, named), (_EASTERN, eastern)) if there]:
         for match in pattern.finditer(text):
             groups = match.groupdict()
             name = groups["month"].lower()

@@ -7,6 +7,7 @@ import random
 import stat
 import subprocess
 import sys
+from array import array
 from pathlib import Path
 
 import apsw
@@ -302,3 +303,27 @@ def test_norms_shapes_and_vectors_come_back() -> None:
 def test_uninstall_with_purge_leaves_no_state(filled: Path, repo: Repo) -> None:
     repo.mem("uninstall", "--purge")
     assert not filled.exists()
+
+
+@pytest.mark.parametrize("out", [0, 1, 30, 290, 399], ids=lambda out: f"{out} outside")
+def test_the_nearest_are_those_of_the_snapshot_however_much_of_the_index_it_has(tmp_path: Path, out: int) -> None:
+    rng = random.Random(out)
+    vectors = {n: array("f", [rng.gauss(0, 1) for _ in range(64)]).tobytes() for n in range(1, 401)}
+    writer = db.open_writer(tmp_path / "gitmem")
+    with writer.writing():
+        number = writer.embedder("words", "static", 64)
+        writer.put_in_force(number)
+        writer.add_vectors(number, [(n, (bits(vector), int8(vector))) for n, vector in vectors.items()])
+    norms = bytearray(b"\0" + b"\1" * 380)  # the index has chunks that are newer than the snapshot
+    for chunk in rng.sample(range(1, 381), min(out, 380)):
+        norms[chunk] = 0
+    asked = array("f", [rng.gauss(0, 1) for _ in range(64)]).tobytes()
+
+    def apart(chunk: int) -> int:
+        return (int.from_bytes(bits(vectors[chunk])) ^ int.from_bytes(bits(asked))).bit_count()
+
+    found = [chunk for chunk, _ in writer.nearest(asked, bytes(norms), 3)]
+    inside = sorted((chunk for chunk in vectors if chunk < 381 and norms[chunk]), key=apart)
+    assert len(found) == min(3, len(inside)) and set(found) <= set(inside)
+    assert not inside or max(map(apart, found)) <= apart(inside[: 3 * 10][-1])
+    writer.close()

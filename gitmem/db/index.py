@@ -301,14 +301,33 @@ class Index:
         low = self._first_vector(vector)
         if low is None:
             return []
+        ids = array("q", self._scanned(low, bits(vector), norms, k * OVERFETCH))
+        if not ids:
+            return []
         return self._rows(
             "SELECT id - ?1, 1 - vec_distance_cosine(vec_int8(value), vec_int8(?2)) AS cosine FROM vector"
-            " WHERE id IN (SELECT id FROM code WHERE id >= ?1 AND id < ?3"
-            "  AND substr(?4, id - ?1 + 1, 1) > x'00'"
-            "  ORDER BY vec_distance_hamming(vec_bit(bits), vec_bit(?5)) LIMIT ?6)"
-            " ORDER BY cosine DESC, id LIMIT ?7",
-            (low, int8(vector), low + (1 << EMBEDDER_SHIFT), norms, bits(vector), k * OVERFETCH, k),
+            " WHERE id IN (SELECT value FROM carray(?3)) ORDER BY cosine DESC, id LIMIT ?4",
+            (low, int8(vector), apsw.carray(ids), k),
         )
+
+    def _scanned(self, low: int, signs: bytes, norms: bytes, count: int) -> list[int]:
+        """Ids in `code` of the chunks of `norms` whose signs differ least."""
+        scan = (
+            "SELECT id FROM code WHERE id >= ?1 AND id < ?2 {}ORDER BY vec_distance_hamming(vec_bit(bits), vec_bit(?3))"
+            " LIMIT ?4"
+        )
+        outside = norms.count(0, 1)  # no chunk has the number 0
+        inside = len(norms) - 1 - outside
+        if outside * 4 < inside:
+            # To look each chunk up in `norms` costs as much as to compare it: take some more and drop those outside.
+            more = count * outside // inside * 2 + 64 if outside else 0
+            found = [i for (i,) in self._rows(scan.format(""), (low, low + len(norms), signs, count + more))]
+            kept = [i for i in found if norms[i - low]] if more else found
+            if len(kept) >= count or len(found) < count + more:
+                return kept[:count]
+        only = "AND substr(?5, id - ?1 + 1, 1) > x'00' "
+        rows = self._rows(scan.format(only), (low, low + len(norms), signs, count, norms))
+        return [i for (i,) in rows]
 
     @stored
     def cosines(self, vector: bytes, chunks: Iterable[int]) -> dict[int, float]:
