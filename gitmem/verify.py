@@ -151,7 +151,7 @@ def _unsaid(repo: Repository, tip: str, fact: Fact, spans: Sequence[Span], oid: 
 
     A person's correction (`edit`) may say what the source did not.
     """
-    from gitmem import plan
+    from gitmem import claims
 
     commit = repo.commit(oid)
     block = trailers.block_with(commit.message, trailers.SOURCE, text_hash(fact.text))
@@ -160,7 +160,7 @@ def _unsaid(repo: Repository, tip: str, fact: Fact, spans: Sequence[Span], oid: 
     found = [check(repo, tip, fact, span) for span in spans]
     cited = "\n".join(normalise(line) for source in found for line in source.text.split("\n"))
     days = [day for span in spans if (day := log_date(span.path))]
-    for judge in (plan.undated, plan.uncounted, plan.unnamed) if cited else ():
+    for judge in (claims.undated, claims.uncounted, claims.unnamed) if cited else ():
         if judge(fact.text, cited, days):
             return "a number, date or name in it is not in the lines it cites"
     return ""
