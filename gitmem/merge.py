@@ -14,9 +14,8 @@ the line they stood behind.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -25,37 +24,8 @@ from gitmem.changes import Op, pair
 from gitmem.comment import Meta, parse_comment, render_comment, split_bullet
 from gitmem.facts import Entry, Memory
 from gitmem.files import Kind, kind
+from gitmem.textmerge import HEADING, MARK, Hunk, Labels, Merged, TextMerge, join, merge_lines, merge_text, split
 from gitmem.types import Fact
-
-TextMerge = Callable[[bytes, bytes, bytes], tuple[bytes, bool]]
-MARK = 47  # length of the inner marks: no memory file has such a line, and `merge` looks
-_TIME = re.compile(r"##[ \t]+(\d{1,2}):(\d{2})(?:[ \t]*([AaPp])\.?[Mm])?")
-_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
-
-
-@dataclass(frozen=True, slots=True)
-class Merged:
-    """The merged bytes; `conflicts` of them stand between marks."""
-
-    data: bytes
-    conflicts: int
-
-
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """How the sides are called in a conflict, and how long its marks are."""
-
-    ours: str = "ours"
-    base: str = "base"
-    theirs: str = "theirs"
-    size: int = 7
-
-    def block(self, ours: Iterable[str], base: Iterable[str], theirs: Iterable[str]) -> list[str]:
-        """The lines of one conflict, in Git's diff3 style."""
-        return [
-            f"{'<' * self.size} {self.ours}\n", *ours, f"{'|' * self.size} {self.base}\n", *base,
-            f"{'=' * self.size}\n", *theirs, f"{'>' * self.size} {self.theirs}\n",
-        ]  # fmt: skip
 
 
 def merge(
@@ -72,107 +42,10 @@ def merge(
         return Merged(theirs, 0)
     joined = b"\n".join((base, ours, theirs))
     if any(mark * MARK in joined for mark in (b"<", b">", b"=", b"|")):
-        return _text(base, ours, theirs, text_merge, labels, False)
+        return merge_text(base, ours, theirs, text_merge, labels, False)
     if kind(path) is Kind.DAILY:
-        return _text(base, ours, theirs, text_merge, labels, True)
+        return merge_text(base, ours, theirs, text_merge, labels, True)
     return _Facts(base, ours, theirs, labels).merge(text_merge)
-
-
-# -- text ----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Hunk:
-    ours: tuple[str, ...]
-    base: tuple[str, ...]
-    theirs: tuple[str, ...]
-
-
-def _text(base: bytes, ours: bytes, theirs: bytes, text_merge: TextMerge, labels: Labels, log: bool) -> Merged:
-    lines: list[str] = []
-    conflicts = 0
-    for part in _merge_lines(_split(base), _split(ours), _split(theirs), text_merge):
-        if isinstance(part, str):
-            lines.append(part)
-        elif log and not any(line.strip() for line in part.base):
-            lines += _by_time(part)
-        else:
-            conflicts += 1
-            lines += labels.block(part.ours, part.base, part.theirs)
-    return Merged(_join(lines), conflicts)
-
-
-def _split(data: bytes) -> list[str]:
-    lines = data.decode("utf-8", "surrogateescape").split("\n")
-    return [line + "\n" for line in lines[:-1]] + ([lines[-1] + "\n"] if lines[-1] else [])
-
-
-def _join(lines: Iterable[str]) -> bytes:
-    return "".join(lines).encode("utf-8", "surrogateescape")
-
-
-def _merge_lines(
-    base: Sequence[str], ours: Sequence[str], theirs: Sequence[str], text_merge: TextMerge
-) -> list[str | _Hunk]:
-    """The text merge as lines and hunks it could not settle."""
-    merged, _ = text_merge(_join(base), _join(ours), _join(theirs))
-    out: list[str | _Hunk] = []
-    sides: list[list[str]] = []
-    for line in _split(merged):
-        if line.startswith("<" * MARK):
-            sides = [[]]
-        elif sides and line.startswith(("|" * MARK, "=" * MARK)):
-            sides.append([])
-        elif sides and line.startswith(">" * MARK):
-            out.append(_Hunk(tuple(sides[0]), tuple(sides[1]), tuple(sides[2])))
-            sides = []
-        elif sides:
-            sides[-1].append(line)
-        else:
-            out.append(line)
-    return out
-
-
-def _by_time(hunk: _Hunk) -> list[str]:
-    """What both sides appended to a log: their sections by time of day, ours first where equal or untimed."""
-    if hunk.ours == hunk.theirs:
-        return list(hunk.ours)
-    blocks = [*_sections(hunk.ours), *_sections(hunk.theirs)]
-    times = [_time(block[0]) if block else None for block in blocks]
-    if all(time is not None for time in times):
-        order = sorted(range(len(blocks)), key=lambda at: times[at] or 0)
-        blocks = [blocks[at] for at in order]
-    out: list[str] = ["\n"] if blocks and not any(side and side[0].strip() for side in (hunk.ours, hunk.theirs)) else []
-    for block in blocks:
-        if out and block and _HEADING.match(block[0]) and out[-1].strip():
-            out.append("\n")
-        out += block
-    return out
-
-
-def _sections(lines: Sequence[str]) -> list[list[str]]:
-    """Cut before each `## `; blank lines in front of the first belong to nobody."""
-    found: list[list[str]] = []
-    for line in lines:
-        if not found or line.startswith("## "):
-            if not found and not line.strip():
-                continue
-            found.append([])
-        found[-1].append(line)
-    return found
-
-
-def _time(line: str) -> int | None:
-    match = _TIME.match(line)
-    if match is None:
-        return None
-    hour = int(match[1])
-    if match[3]:
-        hour = hour % 12 + (12 if match[3] in "Pp" else 0)
-    return hour * 60 + int(match[2])
-
-
-# -- facts ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -187,7 +60,7 @@ class _Side:
 class _Facts:
     def __init__(self, base: bytes, ours: bytes, theirs: bytes, labels: Labels) -> None:
         self.labels = labels
-        self.base = facts.parse(_join(_split(base)))
+        self.base = facts.parse(join(split(base)))
         self.ours = self._side(ours)
         self.theirs = self._side(theirs)
         self.final: dict[int, list[str]] = {}  # base fact -> its lines
@@ -200,7 +73,7 @@ class _Facts:
         self.token = f"\x1d{number}:"
 
     def _side(self, data: bytes) -> _Side:
-        memory = facts.parse(_join(_split(data)))
+        memory = facts.parse(join(split(data)))
         kept: dict[int, Entry] = {}
         left = list(memory.entries)
         by_id: dict[str, list[Entry]] = defaultdict(list)
@@ -229,14 +102,14 @@ class _Facts:
         both = {n: entry for n, entry in enumerate(self.base.entries) if n not in self.one_sided}
         base = self._tokens(self.base, both, ())
         skeleton: list[str] = []
-        for part in _merge_lines([line for line, _ in base], [a for a, _ in ours], [a for a, _ in theirs], text_merge):
+        for part in merge_lines([line for line, _ in base], [a for a, _ in ours], [a for a, _ in theirs], text_merge):
             skeleton += [part] if isinstance(part, str) else self._settle(part)
         skeleton = self._once(skeleton)
         placed = self._place(skeleton, ours, theirs)
         lines: list[str] = []
         for line in placed:
             lines += self.final[int(line[len(self.token) :])] if line.startswith(self.token) else [line]
-        return Merged(_join(lines), self.conflicts)
+        return Merged(join(lines), self.conflicts)
 
     # Which text each fact of the base ends up with.
 
@@ -297,26 +170,26 @@ class _Facts:
 
     # A hunk the text merge could not settle.
 
-    def _settle(self, hunk: _Hunk) -> list[str]:
+    def _settle(self, hunk: Hunk) -> list[str]:
         every = (*hunk.ours, *hunk.base, *hunk.theirs)
         if all(self._movable(line) for line in every):
             return [*hunk.ours, *(line for line in hunk.theirs if line.strip() and line not in hunk.ours)]
         plain = not any(line.strip() and not self._is_token(line) for line in hunk.base)
-        if plain and all(self._movable(line) or _HEADING.match(line) for line in every):
+        if plain and all(self._movable(line) or HEADING.match(line) for line in every):
             return self._union(hunk)
         self.conflicts += 1
         shown = [[self._expanded(line) for line in side] for side in (hunk.ours, hunk.base, hunk.theirs)]
         return self.labels.block(*shown)
 
-    def _union(self, hunk: _Hunk) -> list[str]:
+    def _union(self, hunk: Hunk) -> list[str]:
         """Headings that both sides added: those of theirs that ours lacks come after ours."""
         out = list(hunk.ours)
         new = [line for line in hunk.theirs if line.strip() and line not in hunk.ours]
         for line in new:
-            if out and out[-1].strip() and _HEADING.match(line):
+            if out and out[-1].strip() and HEADING.match(line):
                 out.append("\n")
             out.append(line)
-            if _HEADING.match(line):
+            if HEADING.match(line):
                 out.append("\n")
         return out
 
@@ -370,7 +243,7 @@ class _Facts:
                     behind[place] += lines
         out: list[str] = []
         for number, line in enumerate(["", *skeleton]):
-            if out and number - 1 in behind and _HEADING.match(line):
+            if out and number - 1 in behind and HEADING.match(line):
                 out.append("\n")
             out += [line] if line else []
             out += behind.get(number, [])

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from gitmem import facts
 from gitmem.git.textmerge import merge_text
-from gitmem.merge import MARK, Merged, merge
+from gitmem.merge import merge
+from gitmem.textmerge import MARK, Merged
 from tests.harness import Repo
 
 BASE = """# Memory

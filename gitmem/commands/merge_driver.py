@@ -27,7 +27,8 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
     Git runs this; `git mem install` sets it up as: git-mem merge-driver -- %O %A %B %L %P
     """
     from gitmem.git.textmerge import merge_text
-    from gitmem.merge import MARK, Labels, merge
+    from gitmem.merge import merge
+    from gitmem.textmerge import MARK, Labels
 
     try:
         versions = [file.read_bytes() for file in (base, ours, theirs)]

@@ -1,0 +1,137 @@
+"""Three-way merge of lines: the text merge, with the hunks it could not settle taken apart.
+
+Pure; the text merge itself is passed in. In a daily log the sections that both sides appended stay, by time of day.
+Knows no fact: that is `merge`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+TextMerge = Callable[[bytes, bytes, bytes], tuple[bytes, bool]]
+MARK = 47  # length of the inner marks: no memory file has such a line, and `merge` looks
+_TIME = re.compile(r"##[ \t]+(\d{1,2}):(\d{2})(?:[ \t]*([AaPp])\.?[Mm])?")
+HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The merged bytes; `conflicts` of them stand between marks."""
+
+    data: bytes
+    conflicts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """How the sides are called in a conflict, and how long its marks are."""
+
+    ours: str = "ours"
+    base: str = "base"
+    theirs: str = "theirs"
+    size: int = 7
+
+    def block(self, ours: Iterable[str], base: Iterable[str], theirs: Iterable[str]) -> list[str]:
+        """The lines of one conflict, in Git's diff3 style."""
+        return [
+            f"{'<' * self.size} {self.ours}\n", *ours, f"{'|' * self.size} {self.base}\n", *base,
+            f"{'=' * self.size}\n", *theirs, f"{'>' * self.size} {self.theirs}\n",
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """Lines the three versions have at a place where they do not agree."""
+
+    ours: tuple[str, ...]
+    base: tuple[str, ...]
+    theirs: tuple[str, ...]
+
+
+def merge_text(base: bytes, ours: bytes, theirs: bytes, text_merge: TextMerge, labels: Labels, log: bool) -> Merged:
+    """Merge as text; what both sides only added to a `log` is no conflict."""
+    lines: list[str] = []
+    conflicts = 0
+    for part in merge_lines(split(base), split(ours), split(theirs), text_merge):
+        if isinstance(part, str):
+            lines.append(part)
+        elif log and not any(line.strip() for line in part.base):
+            lines += _by_time(part)
+        else:
+            conflicts += 1
+            lines += labels.block(part.ours, part.base, part.theirs)
+    return Merged(join(lines), conflicts)
+
+
+def split(data: bytes) -> list[str]:
+    """Lines with their ends; the last one gets one where it has none."""
+    lines = data.decode("utf-8", "surrogateescape").split("\n")
+    return [line + "\n" for line in lines[:-1]] + ([lines[-1] + "\n"] if lines[-1] else [])
+
+
+def join(lines: Iterable[str]) -> bytes:
+    """The bytes of lines as `split` gives them."""
+    return "".join(lines).encode("utf-8", "surrogateescape")
+
+
+def merge_lines(
+    base: Sequence[str], ours: Sequence[str], theirs: Sequence[str], text_merge: TextMerge
+) -> list[str | Hunk]:
+    """The text merge as lines and hunks it could not settle."""
+    merged, _ = text_merge(join(base), join(ours), join(theirs))
+    out: list[str | Hunk] = []
+    sides: list[list[str]] = []
+    for line in split(merged):
+        if line.startswith("<" * MARK):
+            sides = [[]]
+        elif sides and line.startswith(("|" * MARK, "=" * MARK)):
+            sides.append([])
+        elif sides and line.startswith(">" * MARK):
+            out.append(Hunk(tuple(sides[0]), tuple(sides[1]), tuple(sides[2])))
+            sides = []
+        elif sides:
+            sides[-1].append(line)
+        else:
+            out.append(line)
+    return out
+
+
+def _by_time(hunk: Hunk) -> list[str]:
+    """What both sides appended to a log: their sections by time of day, ours first where equal or untimed."""
+    if hunk.ours == hunk.theirs:
+        return list(hunk.ours)
+    blocks = [*_sections(hunk.ours), *_sections(hunk.theirs)]
+    times = [_time(block[0]) if block else None for block in blocks]
+    if all(time is not None for time in times):
+        order = sorted(range(len(blocks)), key=lambda at: times[at] or 0)
+        blocks = [blocks[at] for at in order]
+    out: list[str] = ["\n"] if blocks and not any(side and side[0].strip() for side in (hunk.ours, hunk.theirs)) else []
+    for block in blocks:
+        if out and block and HEADING.match(block[0]) and out[-1].strip():
+            out.append("\n")
+        out += block
+    return out
+
+
+def _sections(lines: Sequence[str]) -> list[list[str]]:
+    """Cut before each `## `; blank lines in front of the first belong to nobody."""
+    found: list[list[str]] = []
+    for line in lines:
+        if not found or line.startswith("## "):
+            if not found and not line.strip():
+                continue
+            found.append([])
+        found[-1].append(line)
+    return found
+
+
+def _time(line: str) -> int | None:
+    match = _TIME.match(line)
+    if match is None:
+        return None
+    hour = int(match[1])
+    if match[3]:
+        hour = hour % 12 + (12 if match[3] in "Pp" else 0)
+    return hour * 60 + int(match[2])
