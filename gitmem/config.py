@@ -7,8 +7,7 @@ Two sources. `git config mem.*` at system, global or command scope is the user's
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitmem.errors import BadConfig
 from gitmem.ranking import LEXICAL, PRIORS, RERANKED, SHIPPED, VECTOR
@@ -16,6 +15,7 @@ from gitmem.ranking import LEXICAL, PRIORS, RERANKED, SHIPPED, VECTOR
 TRACKED = ".gitmem.toml"
 
 
+_KEYS: list[Mapping[str, Any]] = []  # what `_key` was told, in the order of the fields
 COUNT = (0, 1_000_000_000)
 SHARE = (0.0, 1.0)
 
@@ -37,12 +37,15 @@ def _key(
     meta = {
         "doc": doc, "tracked": tracked, "tighten": tighten, "choices": choices, "default": default, "limits": limits,
     }  # fmt: skip
-    return field(default=default, metadata=meta)
+    _KEYS.append(meta)
+    return default
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
-    """The settings in force. Field `max_facts` is `mem.maxFacts` in Git's configuration."""
+class Config(NamedTuple):
+    """The settings in force. Field `max_facts` is `mem.maxFacts` in Git's configuration.
+
+    A named tuple: every search makes this class, and a dataclass of so many fields takes three milliseconds.
+    """
 
     # what is memory
     memory_paths: tuple[str, ...] = _key((), "More globs of memory files.", tracked="memory.paths", tighten="union")
@@ -118,7 +121,7 @@ def git_name(name: str) -> str:
 
 def keys() -> Iterable[tuple[str, Mapping[str, Any]]]:
     """(field name, its metadata) of every setting, in order."""
-    return [(f.name, f.metadata) for f in fields(Config) if f.metadata]
+    return list(zip(Config._fields, _KEYS, strict=False))
 
 
 def tunable(name: str) -> bool:
@@ -132,7 +135,7 @@ def changed(config: Config, key: str, text: str) -> Config:
     for name, meta in keys():
         if git_name(name).lower() == wanted:
             value = _read(git_name(name), text, meta)
-            return _whole(replace(config, **{name: getattr(config, name) + value if meta["default"] == () else value}))
+            return _whole(config._replace(**{name: getattr(config, name) + value if meta["default"] == () else value}))
     raise BadConfig(f"there is no setting '{key}'", "'git mem config --list' shows them all")
 
 
@@ -169,13 +172,13 @@ def load(
         value = _read(git_name(name), text, meta)
         values[name] = values.get(name, ()) + value if isinstance(value, tuple) else value
         origins[name] = origin
-    config = _whole(replace(Config(), **values))
+    config = _whole(Config(**values))
     for name, value in _tracked(tracked, warnings):
         tightened = TIGHTEN[dict(keys())[name]["tighten"]](getattr(config, name), value)
         if tightened != getattr(config, name):
-            config = replace(config, **{name: tightened})
+            config = config._replace(**{name: tightened})
             origins[name] = TRACKED
-    return replace(config, origins=tuple(origins.items()), warnings=tuple(warnings))
+    return config._replace(origins=tuple(origins.items()), warnings=tuple(warnings))
 
 
 TIGHTEN: dict[str, Callable[[Any, Any], Any]] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from gitmem.config import Config
@@ -81,14 +81,14 @@ def applied(config: Config, profiles: dict[str, Profile], root: Path | None, own
     `own_agent` says that an option named the agent, which wins.
     """
     mine = owner(profiles, root)
-    config = replace(config, profile=mine.name if mine else "")
+    config = config._replace(profile=mine.name if mine else "")
     if mine and mine.agent and not own_agent:
-        config = replace(config, agent=mine.agent)
+        config = config._replace(agent=mine.agent)
     for field in ("organisation", "personal"):
         other = owner(profiles, _local(getattr(config, field)))
         if other is not None and other != mine:
             note = f"mem.{field} is the memory of profile '{other.name}' and is left out"
-            config = replace(config, **{field: ""}, warnings=(*config.warnings, note))  # type: ignore[arg-type]
+            config = config._replace(**{field: ""}, warnings=(*config.warnings, note))  # type: ignore[arg-type]
     return config
 
 
