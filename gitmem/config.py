@@ -55,15 +55,17 @@ class Config(NamedTuple):
     personal: str = _key("", "Your own memory beside any project: a path or URL, with `#ref`. Read only.")
     # context
     context_budget: int = _key(1600, "Tokens of a context.")
-    context_pinned: int = _key(400, "Tokens of its pinned part, inside the total.")
-    context_turns: int = _key(800, "Tokens of the recent turns, beside the total.")
-    context_facts: int = _key(100, "Facts of MEMORY.md a context looks at.")
-    context_episodes: int = _key(50, "Episodes a context looks at.")
+    context_layer: tuple[str, ...] = _key(
+        (), "`LAYER [on|off] [limit=N] [budget=N] [item=N]`: what a layer may take; repeatable, the rest stays."
+    )
+    context_preset: str = _key(
+        "", "`compact`: a hard limit of 6,000 characters, said from 4,000.", choices=("", "compact")
+    )
     context_similarity: float = _key(0.7, "Weight of similarity in a recalled item's relevance.", limits=SHARE)
     context_recency: float = _key(0.2, "Weight of recency, exp(-decay x days).", limits=SHARE)
     context_importance: float = _key(0.1, "Weight of importance.", limits=SHARE)
     context_decay: float = _key(0.002, "Decay of recency, a day.", limits=SHARE)
-    without_layers: tuple[str, ...] = _key((), "Layers a context leaves out; repeatable.")
+    tokenizer: str = _key("pieces", "What counts tokens: `pieces` (built in) or `gguf:<path>`, exactly that model's.")
     # sessions
     session_window: int = _key(0, "Tokens of the model's context; 0 when unknown.")
     session_reserve: int = _key(20_000, "Tokens of it that are kept for the answer.")

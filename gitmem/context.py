@@ -12,28 +12,27 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from fnmatch import fnmatchcase
 
-from gitmem import layers
+from gitmem import asked, budget, layers
 from gitmem.comment import fact_id
-from gitmem.compaction import tokens
 from gitmem.document import Document
 from gitmem.errors import GitMemError, UsageError
-from gitmem.fence import END, LEAD, fence, neutral
+from gitmem.fence import END, LEAD, fence, neutral, opening, without_secrets
 from gitmem.files import agent_of
-from gitmem.layers import Hit, Layer, Part, Weights
-from gitmem.transcript import Transcript
+from gitmem.layers import Hit, Part
+from gitmem.shares import DEFAULTS, Count, Layer, Share, Weights
+from gitmem.transcript import Role, Transcript, Turn
 
 INSTRUCTIONS = ("SOUL.md", "USER.md", "AGENTS.md", "TOOLS.md")
-WARN_CHARACTERS, MOST_CHARACTERS = 4_000, 6_000  # the preset of hosts that cut what is longer
 SUMMARY_CHARACTERS = 300
 ALWAYS = frozenset((Layer.PINNED, Layer.RECENT, Layer.INCLUDED))
-OVERHEAD = 12  # tokens a part's quotation takes, about
+GAP = "[...]"  # between two places of one file
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
     """One memory to draw on. `recall` answers a question with hits; `error` says why the scope could not be loaded.
 
-    `keys` is the front matter of its MEMORY.md; `assemble` fills it in."""
+    `values` are the working values of a session; `keys` is the front matter of MEMORY.md, `assemble` fills it in."""
 
     name: str
     paths: tuple[str, ...] = ()
@@ -42,35 +41,42 @@ class Scope:
     error: str = ""
     note: str = ""
     commit: str = ""
+    values: tuple[tuple[str, str], ...] = ()
     keys: Mapping[str, object] = field(default_factory=dict)
+
+
+def by_characters(text: str) -> int:
+    """Tokens, about, where no tokenizer is at hand: a third of the characters, 1.5 for each that is wide."""
+    wide = sum(1 for character in text if character >= "\u1100")
+    return -(-(len(text) - wide) // 3) + -(-3 * wide // 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked for. `subjects` are paths or names that rules may match; `loaded` what the host has already."""
+    """What is asked for. `subjects` are paths or names that rules may match; `loaded` what the host has already;
+    `summary` what was said before the recent turns; `warn` and `characters` bound the text, 0 for no bound."""
 
     prompt: str = ""
     budget: int = 1600
-    pinned_budget: int = 400
-    turn_budget: int = 800
-    summary_budget: int = 200
     subjects: tuple[str, ...] = ()
     transcript: Transcript | None = None
-    previous_summary: str = ""
+    summary: str = ""
     include: tuple[tuple[str, int, int], ...] = ()
     loaded: tuple[str, ...] = ()
     without_layers: frozenset[str] = frozenset()
     without_paths: tuple[str, ...] = ()
     without_agents: tuple[str, ...] = ()
-    facts: int = 200
-    episodes: int = 50
-    characters: int = 0  # hard limit of the whole text, 0 for none
+    characters: int = 0
+    warn: int = 0
+    shares: Mapping[Layer, Share] = field(default_factory=lambda: DEFAULTS)
     weights: Weights = field(default_factory=Weights)
+    count: Count = by_characters
+    tokenizer: str = "characters"
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What was assembled. `tokens` counts `text`; `hash` is of what was chosen, not of the clock."""
+    """What was assembled. `tokens` counts `text`; `hash` is of what was chosen, not of the clock or of a model."""
 
     text: str
     tokens: int
@@ -82,16 +88,17 @@ class Context:
     summary: str
     hash: str
     assembled_at: datetime
+    tokenizer: str = "characters"
 
 
 def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Context:
-    """One block a model can read, and what it is made of. `scopes` are broad to narrow, the project last.
+    """One block a model can read, and what it is made of. `scopes` are broad to narrow, the project or session last.
 
     Raises UsageError for a budget that is not positive.
     """
     if request.budget <= 0:
         raise UsageError("a budget is a number of tokens above 0", "git mem context --budget 1600")
-    limits: list[str] = []
+    request = _without_hidden_turns(request)
     usable: list[Scope] = []
     chosen: list[tuple[str, Sequence[Part]]] = []
     for scope in scopes:
@@ -100,59 +107,106 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
             continue
         scope = replace(scope, read=_reader(scope, request))
         try:
-            chosen.append((scope.name, _parts_of(scope, request, now.date())))
+            chosen.append((scope.name, _parts_of(scope, request, _profile(scopes, request), now.date())))
             usable.append(replace(scope, keys=keys(scope)))
         except GitMemError as error:
             usable.append(replace(scope, error=error.message))
-    parts = [part for part in layers.narrower(chosen) if _wanted(part, request)]
-    parts += _session(request)
-    kept, dropped = _fit(parts, request, limits)
-    kept, text = _rendered(kept, dropped, usable, request, limits)
-    if len(text) > WARN_CHARACTERS:
-        limits.append(f"{len(text)} characters, more than {WARN_CHARACTERS}")
-    chosen_text = "\0".join(f"{p.layer}|{p.path}|{p.start_line}|{p.content}" for p in kept)
+    parts, hidden = layers.narrower(chosen)
+    parts = [*parts, *_session(request)]
+    parts = [replace(part, tokens=request.count(part.content)) for part in parts if _wanted(part, request)]
+    commits = {scope.name: scope.commit for scope in usable}
+    room = request.budget - request.count(f"{_lead(commits)}\n{END}")
+    done = budget.fit(parts, room, request.shares, request.count, lambda part: render_group([part], commits, bare=True))
+    done.dropped += [(part, why) for part, why in hidden if _wanted(part, request)]
+    done.limits += [f"include: there is no '{path}'" for path, _, _ in request.include if not _has(usable, path)]
+    text = _rendered(done, commits, request)
+    if request.warn and len(text) > request.warn:
+        done.limits.append(f"{len(text)} characters, more than {request.warn}")
+    kept = [replace(part, tokens=part.tokens or request.count(part.content)) for part in done.kept]
+    chosen_text = "\0".join(f"{p.layer}|{p.scope}|{p.path}|{p.start_line}|{p.content}" for p in kept)
     return Context(
-        text=text, tokens=tokens(text), budget=request.budget, parts=tuple(kept), dropped=tuple(dropped),
-        scopes=tuple(usable), limits=tuple(limits), summary=_line(kept, usable),
+        text=text, tokens=request.count(text) if text else 0, budget=request.budget, parts=tuple(kept),
+        dropped=tuple(done.dropped), scopes=tuple(usable), limits=tuple(done.limits), summary=_line(kept, usable),
         hash=hashlib.sha256(chosen_text.encode("utf-8", "replace")).hexdigest(), assembled_at=now,
+        tokenizer=request.tokenizer,
     )  # fmt: skip
 
 
-def _parts_of(scope: Scope, request: Request, today: date) -> list[Part]:
+def _without_hidden_turns(request: Request) -> Request:
+    """The request with no secret in what was said: it is asked by, and printed."""
+    if request.transcript is None:
+        return request
+    turns: list[Turn] = []
+    read = request.transcript.turns[-200:]
+    tools = [turn for turn in read if turn.role is Role.TOOL][-asked.TOOLS :]
+    for turn in request.transcript.spoken()[-20:]:
+        turns.append(replace(turn, text="\n".join(without_secrets(turn.text.split("\n")))))
+    for turn in tools:
+        turns.append(replace(turn, text="\n".join(without_secrets(turn.text[-asked.TAIL :].split("\n")))))
+    turns.sort(key=lambda turn: turn.line)
+    return replace(request, transcript=replace(request.transcript, turns=tuple(turns)))
+
+
+def _has(scopes: Sequence[Scope], path: str) -> bool:
+    return any(path in scope.paths and scope.read(path) is not None for scope in scopes)
+
+
+def _profile(scopes: Sequence[Scope], request: Request) -> str:
+    """Who the person is, as their own memory says: USER.md of the narrowest scope that has one."""
+    if request.transcript is None:
+        return ""
+    for scope in reversed(scopes):
+        document = _reader(scope, request)("USER.md") if "USER.md" in scope.paths else None
+        if document is not None:
+            return "\n".join(document.lines)[:2_000]
+    return ""
+
+
+def _parts_of(scope: Scope, request: Request, profile: str, today: date) -> list[Part]:
     """Every part one scope has to offer."""
     paths = [path for path in scope.paths if not _excluded(path, request)]
     instructions = [path for path in INSTRUCTIONS if path in paths and path not in request.loaded]
-    hits = (
-        [hit for hit in scope.recall(question(request)) if not _excluded(hit.path, request)]
-        if question(request)
-        else []
-    )
-    relevance = {
-        line: hit.score for hit in hits if hit.path == "MEMORY.md" for line in range(hit.start_line, hit.end_line + 1)
-    }
-    found = layers.pinned(scope.read, instructions, today, scope.name)
+    shares, count = request.shares, request.count
+    hits = _hits(scope, request, profile)
+    similarity: dict[int, float] = {}
+    for hit in (hit for hit in hits if hit.path in layers.MEMORY):
+        for line in range(hit.start_line, hit.end_line + 1):
+            similarity[line] = max(hit.score, similarity.get(line, 0.0))
+    found = layers.working(scope.values, shares[Layer.WORKING], count)
+    found += layers.pinned(scope.read, instructions, today, scope.name)
     found += layers.rules(paths, scope.read, request.subjects, scope.name)
-    found += layers.procedures(paths, scope.read, request.prompt, scope.name)
-    found += layers.memory(scope.read, relevance, today, request.facts, scope.name)
-    recalled = layers.recalled(hits, request.weights, today, scope.name)
-    episodes = [part for part in recalled if part.layer is Layer.EPISODE][: request.episodes]
-    found += [part for part in recalled if part.layer is not Layer.EPISODE] + episodes
-    found += layers.days(paths, scope.read, today, scope.name)
+    found += layers.procedures(paths, scope.read, request.prompt or _said(request), scope.name)
+    found += layers.memory(scope.read, similarity, request.weights, today, scope.name)
+    items = {layer: share.item for layer, share in shares.items()}
+    found += layers.recalled(hits, request.weights, today, items, count, scope.name)
+    found += layers.days(paths, scope.read, today, shares[Layer.DAILY].item, count, scope.name)
     for path, first, last in request.include:
         document = scope.read(path) if path in scope.paths else None
-        if document is not None:
+        if document is not None and first <= len(document.lines):
             last = min(last or len(document.lines), len(document.lines))
             text = "\n".join(document.lines[first - 1 : last])
             found.insert(0, Part(Layer.INCLUDED, path, text, 1.0, path, first, last, scope.name))
     return found
 
 
-def question(request: Request) -> str:
-    """What to recall by: the prompt, else the last thing a person said, with the files in hand."""
+def _said(request: Request) -> str:
+    """The last thing a person said in the session."""
     turns = request.transcript.spoken() if request.transcript else []
-    said = [turn.text for turn in turns if turn.role.value == "user"][-2:]
-    words = [request.prompt or " ".join(said), *request.subjects[:5]]
-    return " ".join(word for word in words if word and word != "*")[:2_000]
+    return next((turn.text for turn in reversed(turns) if turn.role is Role.USER), "")
+
+
+def _hits(scope: Scope, request: Request, profile: str) -> list[Hit]:
+    """What the scope recalls by each question, each place once with its best score."""
+    turns = request.transcript.turns if request.transcript else ()
+    best: dict[tuple[str, int, int], Hit] = {}
+    for text, weight in asked.questions(
+        request.prompt, request.subjects, turns, request.summary, scope.values, profile
+    ):
+        for hit in scope.recall(text):
+            place = (hit.path, hit.start_line, hit.end_line)
+            if not _excluded(hit.path, request) and (place not in best or best[place].score < hit.score * weight):
+                best[place] = replace(hit, score=hit.score * weight)
+    return sorted(best.values(), key=lambda hit: (-hit.score, hit.path, hit.start_line))
 
 
 def _excluded(path: str, request: Request) -> bool:
@@ -168,86 +222,78 @@ def _reader(scope: Scope, request: Request) -> Callable[[str], Document | None]:
 
 
 def _wanted(part: Part, request: Request) -> bool:
-    return part.layer.value not in request.without_layers
+    return part.layer.value not in request.without_layers and request.shares[part.layer].on
 
 
 def _session(request: Request) -> list[Part]:
     """The recent turns and the summary of the older ones."""
     if request.transcript is None:
         return []
-    turns = request.transcript.spoken()
-    found = layers.recent(turns, request.turn_budget)
-    found += layers.summary(turns, request.previous_summary, request.summary_budget)
-    return [part for part in found if _wanted(part, request)]
+    found = layers.recent(request.transcript.spoken(), request.shares[Layer.RECENT], request.count)
+    return found + layers.summary(request.summary)
 
 
-def _fit(parts: Sequence[Part], request: Request, limits: list[str]) -> tuple[list[Part], list[tuple[Part, str]]]:
-    """The parts that fit. Pinned ones have a budget inside the total and are cut at a line; recent turns their own."""
-    dropped: list[tuple[Part, str]] = []
-    kept: list[Part] = []
-    left = min(request.pinned_budget, request.budget)
-    for part in (p for p in parts if p.layer is Layer.PINNED):
-        if left < OVERHEAD:
-            dropped.append((part, "the pinned budget is spent"))
-            limits.append(f"pinned: {part.label} left out, {request.pinned_budget} tokens are spent")
-            continue
-        if part.tokens > left:
-            text, last = layers.clipped(part.content, part.start_line, left)
-            limits.append(f"pinned: {part.label} cut after line {last}")
-            part = replace(part, content=text, end_line=last)
-        kept.append(part)
-        left -= part.tokens
-    spent = sum(part.tokens + OVERHEAD for part in kept)
-    kept += [part for part in parts if part.layer is Layer.RECENT]
-    others = [part for part in parts if part.layer not in (Layer.PINNED, Layer.RECENT)]
-    others.sort(key=lambda part: (part.layer is Layer.SUMMARY, -part.relevance, part.path, part.start_line))
-    unlike = layers.distinct([*kept, *others])
-    repeated = [part for part in others if part not in unlike]
-    dropped += [(part, "says what another part says") for part in repeated]
-    for part in (p for p in unlike if p in others):
-        cost = part.tokens + OVERHEAD
-        if spent + cost > request.budget:
-            dropped.append((part, "over the budget"))
-            continue
-        kept.append(part)
-        spent += cost
-    over = sum(1 for _, why in dropped if why == "over the budget")
-    if over:
-        limits.append(f"budget: {over} parts left out of {request.budget} tokens")
-    order = {id(part): at for at, part in enumerate(kept)}
-    return sorted(kept, key=lambda part: (-part.relevance, order[id(part)])), dropped
+def _rendered(done: budget.Fitted, commits: Mapping[str, str], request: Request) -> str:
+    """The text; parts that may go are dropped, the least relevant first, until it keeps the budget and the limit."""
+    beside = sum(part.tokens for part in done.kept if part.layer is Layer.RECENT)
+    frames = sum(1 for part in done.kept if part.layer is Layer.RECENT) * request.count(
+        '<recent who="user">\n</recent>'
+    )
+    text = render(done.kept, commits)
+    while True:
+        over = request.count(text) - beside - frames > request.budget
+        if not over and not (request.characters and len(text) > request.characters):
+            return text
+        why = budget.OVER if over else "over the hard limit"
+        may_go = [part for part in done.kept if part.layer not in ALWAYS]
+        if not may_go:
+            if not over:
+                done.limits.append(f"{len(text)} characters are pinned or recent, more than {request.characters}")
+            return text
+        last = next((part for part in may_go if part.layer is Layer.SUMMARY), may_go[-1])
+        done.kept = [part for part in done.kept if part is not last]
+        done.dropped.append((last, why))
+        text = render(done.kept, commits)
 
 
-def _rendered(
-    kept: list[Part], dropped: list[tuple[Part, str]], scopes: Sequence[Scope], request: Request, limits: list[str]
-) -> tuple[list[Part], str]:
-    """The text; parts that may go are dropped from the end until it fits the hard limit, if there is one."""
-    commits = {scope.name: scope.commit for scope in scopes}
-    text = render(kept, commits)
-    while request.characters and len(text) > request.characters:
-        last = next((part for part in reversed(kept) if part.layer not in ALWAYS), None)
-        if last is None:
-            limits.append(f"{len(text)} characters are pinned or recent, more than {request.characters}")
-            break
-        kept = [part for part in kept if part is not last]
-        dropped.append((last, "over the hard limit"))
-        text = render(kept, commits)
-    return kept, text
-
-
-def render(parts: Sequence[Part], commits: dict[str, str]) -> str:
-    """The block. Empty when there is nothing to say."""
-    if not parts:
-        return ""
-    out = [LEAD]
+def render(parts: Sequence[Part], commits: Mapping[str, str]) -> str:
+    """The block: what is of one file and layer in one quotation, where its best part would stand. Empty for nothing."""
+    groups: dict[tuple[str, ...], list[Part]] = {}
     for part in parts:
-        if part.layer in (Layer.RECENT, Layer.SUMMARY):
-            out.append(f'<{part.layer.value} who="{part.label}">\n{neutral(part.content)}\n</{part.layer.value}>')
-            continue
-        note = part.layer.value + (f", {part.scope}" if part.scope != "project" else "")
-        commit = commits.get(part.scope, "")
-        out.append(fence(part.content, part.path, part.start_line, part.end_line, commit=commit, note=note))
-    return "\n".join([*out, END])
+        groups.setdefault(budget.group(part), []).append(part)
+    quoted = [render_group(group, commits) for group in groups.values()]
+    return "\n".join([_lead(commits), *quoted, END]) if groups else ""
+
+
+def _lead(commits: Mapping[str, str]) -> str:
+    """The first line; it names the project's commit once for all that is quoted from it."""
+    commit = commits.get("project", "")
+    return f"{LEAD} Commit: {commit[:12]}." if commit else LEAD
+
+
+def render_group(parts: Sequence[Part], commits: Mapping[str, str], bare: bool = False) -> str:
+    """One quotation; with `bare` what stands around the text only."""
+    first = parts[0]
+    if first.layer in (Layer.RECENT, Layer.SUMMARY, Layer.WORKING):
+        who = "" if first.layer is Layer.WORKING else f' who="{first.label}"'
+        body = "" if bare else neutral("\n".join(part.content for part in parts))
+        return f"<{first.layer.value}{who}>\n{body}\n</{first.layer.value}>"
+    note = first.layer.value + (f", {first.scope}" if first.scope != "project" else "")
+    spans = [(part.start_line, part.end_line) for part in parts]
+    commit = commits.get(first.scope, "") if first.scope != "project" else ""
+    if bare:
+        return opening(first.path, spans, commit=commit, trust=first.trust, note=note) + "\n\n</memory>"
+    return fence(_joined(parts), first.path, spans=spans, commit=commit, trust=first.trust, note=note)
+
+
+def _joined(parts: Sequence[Part]) -> str:
+    """Facts as bullets; places that do not follow each other with a gap between them."""
+    text = ""
+    for at, part in enumerate(parts):
+        fact = part.path in layers.MEMORY and part.layer in (Layer.MEMORY, Layer.PINNED)
+        apart = at > 0 and not fact and part.start_line != parts[at - 1].end_line + 1
+        text += ("\n" if at else "") + (f"{GAP}\n" if apart else "") + ("- " if fact else "") + part.content
+    return text
 
 
 def _line(parts: Sequence[Part], scopes: Sequence[Scope]) -> str:
@@ -265,7 +311,9 @@ def as_value(context: Context) -> dict[str, object]:
     return {
         "text": context.text,
         "tokens": context.tokens,
+        "tokenizer": context.tokenizer,
         "budget": context.budget,
+        "layers": _by_layer(context),
         "summary": context.summary,
         "hash": context.hash,
         "assembled_at": context.assembled_at.isoformat(),
@@ -284,6 +332,16 @@ def as_value(context: Context) -> dict[str, object]:
             for scope in context.scopes
         ],
     }
+
+
+def _by_layer(context: Context) -> dict[str, int]:
+    """The tokens of each layer's text, and of what stands around it."""
+    found: dict[str, int] = {}
+    for part in context.parts:
+        found[part.layer.value] = found.get(part.layer.value, 0) + part.tokens
+    if found:
+        found["quotation"] = max(0, context.tokens - sum(found.values()))
+    return found
 
 
 def keys(scope: Scope) -> dict[str, object]:

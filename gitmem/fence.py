@@ -46,14 +46,26 @@ def without_secrets(lines: Sequence[str]) -> list[str]:
 
 
 def fence(
-    text: str, path: str, start: int = 0, end: int = 0, *, commit: str = "", trust: str = "", note: str = ""
-) -> str:
-    """`text` between `<memory ...>` and `</memory>` with its place; attributes hold no quote and no markup."""
+    text: str, path: str, start: int = 0, end: int = 0, *, spans: Sequence[tuple[int, int]] = (), commit: str = "",
+    trust: str = "", note: str = "",
+) -> str:  # fmt: skip
+    """`text` between `<memory ...>` and `</memory>` with its place, or its several places (`spans`)."""
     text = "\n".join(without_secrets(text.split("\n")))
-    attributes = [("path", path), ("lines", f"{start}-{end}" if start else ""), ("commit", commit[:12])]
+    head = opening(path, spans or ([(start, end)] if start else ()), commit=commit, trust=trust, note=note)
+    return f"{head}\n{neutral(text)}\n</memory>"
+
+
+def opening(path: str, spans: Sequence[tuple[int, int]], *, commit: str = "", trust: str = "", note: str = "") -> str:
+    """The tag that opens a quotation; its attributes hold no quote and no markup."""
+    lines = f"{spans[0][0]}-{spans[0][1]}" if len(spans) == 1 else ",".join(_span(*span) for span in spans)
+    attributes = [("path", path), ("lines", lines if spans else ""), ("commit", commit[:12])]
     attributes += [("trust", trust), ("note", note)]
     words = "".join(f' {name}="{_attribute(value)}"' for name, value in attributes if value)
-    return f"<memory{words}>\n{neutral(text)}\n</memory>"
+    return f"<memory{words}>"
+
+
+def _span(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}-{last}"
 
 
 def _attribute(value: str) -> str:

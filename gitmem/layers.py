@@ -1,50 +1,28 @@
 """The layers of a context: what of memory a model should see, each an independent function. Pure.
 
-A layer takes what it may read and returns parts; an empty one is left out. `context.py` weighs and cuts them.
+A layer takes what it may read and returns parts; an empty one is left out. `shares.py` says what each may take,
+`budget.py` what fits. Where a text has to be cut, `count` says how many tokens it takes.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from enum import StrEnum
 from fnmatch import fnmatchcase
 
 from gitmem import facts
-from gitmem.compaction import tokens
 from gitmem.document import Document
 from gitmem.files import Kind, kind, log_date
-from gitmem.rolling import summarise
+from gitmem.shares import SOURCE_WEIGHT, Count, Layer, Share, Weights
 from gitmem.transcript import Turn
 from gitmem.types import Fact
 
 
-class Layer(StrEnum):
-    PINNED = "pinned"
-    RECENT = "recent"
-    SUMMARY = "summary"
-    INCLUDED = "included"
-    RULE = "rule"
-    PROCEDURE = "procedure"
-    MEMORY = "memory"
-    PROJECT = "project"
-    EPISODE = "episode"
-    DAILY = "daily"
-
-
-# How much a hit in each kind of source weighs: a procedure was written to be followed, an episode is one talk.
-SOURCE_WEIGHT = {Layer.PROCEDURE: 0.95, Layer.PROJECT: 0.85, Layer.DAILY: 0.8, Layer.EPISODE: 0.70}
-ITEM_TOKENS = 150  # the most one recalled item may take
-DECAY = 0.002  # per day: half after a year
-TURNS = 8
-
-
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One piece of context with its place. `relevance` is 0..1; `tokens` what the text takes, unquoted."""
+    """One piece of context with its place. `relevance` is 0..1; `tokens` what the text takes, once counted."""
 
     layer: Layer
     label: str
@@ -54,10 +32,8 @@ class Part:
     start_line: int = 0
     end_line: int = 0
     scope: str = "project"
-
-    @property
-    def tokens(self) -> int:
-        return tokens(self.content)
+    trust: str = ""
+    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,24 +48,7 @@ class Hit:
     score: float
     day: date | None = None
     importance: float = facts.IMPORTANCE
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """How similarity, recency and importance make a relevance (mem.contextSimilarity and its siblings)."""
-
-    similarity: float = 0.7
-    recency: float = 0.2
-    importance: float = 0.1
-    decay: float = DECAY
-
-    def relevance(self, hit: Hit, today: date) -> float:
-        """similarity, exp(-decay x days) and importance, weighed."""
-        age = max(0, (today - hit.day).days) if hit.day else 0
-        recency = math.exp(-self.decay * age)
-        total = self.similarity + self.recency + self.importance
-        mixed = self.similarity * hit.score + self.recency * recency + self.importance * hit.importance
-        return mixed / total if total else 0.0
+    trust: str = ""
 
 
 Read = Callable[[str], Document | None]
@@ -104,9 +63,10 @@ def pinned(read: Read, instructions: Sequence[str], today: date, scope: str = "p
             text, first, last = _body(document)
             if text:
                 found.append(Part(Layer.PINNED, path, text, 1.0, path, first, last, scope))
-    for fact in _facts(read):
+    path, known = _facts(read)
+    for fact in known:
         if facts.pinned(fact) and not facts.expired(fact, today):
-            found.append(Part(Layer.PINNED, "pinned fact", fact.text, 1.0, "MEMORY.md", fact.line, fact.line, scope))
+            found.append(Part(Layer.PINNED, "pinned fact", fact.text, 1.0, path, fact.line, fact.line, scope))
     return found
 
 
@@ -122,61 +82,62 @@ def _body(document: Document) -> tuple[str, int, int]:
     return "\n".join(lines[first - 1 : last]), first, last
 
 
-def _facts(read: Read) -> tuple[Fact, ...]:
-    document = read("MEMORY.md") or read(".claude/MEMORY.md")
-    return document.facts if document is not None else ()
+MEMORY = ("MEMORY.md", ".claude/MEMORY.md")
 
 
-def recent(turns: Sequence[Turn], budget: int) -> list[Part]:
+def _facts(read: Read) -> tuple[str, tuple[Fact, ...]]:
+    """The file of long-term memory and its facts."""
+    for path in MEMORY:
+        document = read(path)
+        if document is not None:
+            return path, document.facts
+    return MEMORY[0], ()
+
+
+def recent(turns: Sequence[Turn], share: Share, count: Count) -> list[Part]:
     """The last turns verbatim, newest kept first when the budget is short; never less than the last one."""
-    spoken = [turn for turn in turns if turn.text][-TURNS:]
+    spoken = [turn for turn in turns if turn.text][-share.limit or None :]
     chosen: list[Turn] = []
-    left = budget
+    left = share.budget
     for turn in reversed(spoken):
-        if chosen and tokens(turn.text) > left:
+        left -= count(turn.text)
+        if chosen and share.budget and left < 0:
             break
         chosen.append(turn)
-        left -= tokens(turn.text)
     return [Part(Layer.RECENT, turn.role.value, turn.text, 0.99) for turn in reversed(chosen)]
 
 
-def summary(turns: Sequence[Turn], previous: str, budget: int) -> list[Part]:
-    """What was said before the recent turns; `previous` is the summary so far, which only grows by what is new."""
-    spoken = [turn for turn in turns if turn.text][:-TURNS]
-    fresh = summarise(spoken, budget=budget)
-    old = [line for line in previous.splitlines() if line and line not in fresh]
-    text = "\n".join([*old, fresh]).strip()
-    while tokens(text) > budget and "\n" in text:
-        text = text.split("\n", 1)[1]
-    return [Part(Layer.SUMMARY, "earlier in this session", text, 0.9)] if text else []
+def summary(text: str) -> list[Part]:
+    """What was said before the recent turns."""
+    return [Part(Layer.SUMMARY, "earlier in this session", text.strip(), 0.9)] if text.strip() else []
 
 
-def memory(read: Read, relevance: Mapping[int, float], today: date, limit: int, scope: str = "project") -> list[Part]:
-    """Facts of MEMORY.md, newest and most relevant first; `relevance` is by line. Expired and pinned ones are out."""
+def working(values: Iterable[tuple[str, str]], share: Share, count: Count) -> list[Part]:
+    """The working values of the session, each on a line of its own."""
     found = []
-    for fact in _facts(read):
+    for key, value in values:
+        text, _ = clipped(" ".join(value.split()), 1, share.item or 1_000, count)
+        found.append(Part(Layer.WORKING, key, f"{key}: {text}", 0.96, scope="session"))
+    return found
+
+
+def memory(
+    read: Read, similarity: Mapping[int, float], weights: Weights, today: date, scope: str = "project"
+) -> list[Part]:
+    """Facts of MEMORY.md, newest and most relevant first; `similarity` is by line. Expired and pinned ones are out.
+
+    A fact without a date counts as a year old.
+    """
+    found = []
+    path, known = _facts(read)
+    for fact in known:
         if facts.expired(fact, today) or facts.pinned(fact):
             continue
-        day = _day(facts.fact_date(fact))
-        age = (today - day).days if day else 365
-        weight = (
-            0.5 * relevance.get(fact.line, 0.0) + 0.3 * facts.importance(fact) + 0.2 * math.exp(-DECAY * max(0, age))
-        )
-        found.append((weight, fact))
-    found.sort(key=lambda pair: (-pair[0], pair[1].line))
-    return [
-        Part(
-            Layer.MEMORY,
-            fact.heading or "facts",
-            fact.text,
-            min(0.89, weight),
-            "MEMORY.md",
-            fact.line,
-            fact.line,
-            scope,
-        )
-        for weight, fact in found[:limit]
-    ]
+        day = _day(facts.fact_date(fact)) or today - timedelta(days=365)
+        weight = weights.relevance(similarity.get(fact.line, 0.0), day, facts.importance(fact), today)
+        label = fact.heading or "facts"
+        found.append(Part(Layer.MEMORY, label, fact.text, min(0.89, weight), path, fact.line, fact.line, scope))
+    return sorted(found, key=lambda part: (-part.relevance, part.start_line))
 
 
 def _day(text: str) -> date | None:
@@ -194,7 +155,7 @@ def rules(paths: Iterable[str], read: Read, subjects: Sequence[str], scope: str 
         if document is None:
             continue
         globs = _words(document, "paths")
-        matched = not globs or "*" in subjects or any(_matches(subject, globs) for subject in subjects)
+        matched = not globs or "*" in (*globs, *subjects) or any(_matches(subject, globs) for subject in subjects)
         text, first, last = _body(document)
         if matched and text:
             found.append(Part(Layer.RULE, path, text, 0.93 if globs else 0.9, path, first, last, scope))
@@ -239,17 +200,20 @@ def _words(document: Document, key: str) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-def recalled(hits: Iterable[Hit], weights: Weights, today: date, scope: str = "project") -> list[Part]:
-    """Project and topic notes, episodes and recent logs that a search found, each at most ITEM_TOKENS."""
+def recalled(
+    hits: Iterable[Hit], weights: Weights, today: date, items: Mapping[Layer, int], count: Count, scope: str = "project"
+) -> list[Part]:
+    """Project and topic notes, episodes and logs that a search found, none longer than its layer's item."""
     found = []
     for hit in hits:
         layer = layer_of(hit.path)
         if layer is None:
             continue
-        text, last = clipped(hit.text, hit.start_line, ITEM_TOKENS)
-        weight = weights.relevance(hit, today) * SOURCE_WEIGHT.get(layer, SOURCE_WEIGHT[Layer.PROJECT])
+        text, last = clipped(hit.text, hit.start_line, items.get(layer, 0), count)
+        weight = weights.relevance(hit.score, hit.day, hit.importance, today)
+        weight *= SOURCE_WEIGHT.get(layer, SOURCE_WEIGHT[Layer.PROJECT])
         label = hit.heading or hit.path
-        found.append(Part(layer, label, text, weight, hit.path, hit.start_line, last, scope))
+        found.append(Part(layer, label, text, weight, hit.path, hit.start_line, last, scope, hit.trust))
     return found
 
 
@@ -265,7 +229,7 @@ def layer_of(path: str) -> Layer | None:
     return None
 
 
-def days(paths: Iterable[str], read: Read, today: date, scope: str = "project") -> list[Part]:
+def days(paths: Iterable[str], read: Read, today: date, item: int, count: Count, scope: str = "project") -> list[Part]:
     """Today's and yesterday's logs, today's first, each cut to its newest lines."""
     found = []
     for path in sorted(paths):
@@ -275,71 +239,86 @@ def days(paths: Iterable[str], read: Read, today: date, scope: str = "project") 
         document = read(path)
         if document is None:
             continue
-        text, first, last = _body(document)
+        text, _, last = _body(document)
         lines = text.split("\n")
-        while len(lines) > 1 and tokens("\n".join(lines)) > ITEM_TOKENS:
-            lines.pop(0)
-            first += 1
-        label = f"log of {day.isoformat()}"
+        chosen: list[str] = []
+        left = item
+        for line in reversed(lines):
+            left -= count(line)
+            if chosen and item and left < 0:
+                break
+            chosen.insert(0, line)
         weight = 0.6 if day == today else 0.5
-        found.append(Part(Layer.DAILY, label, "\n".join(lines), weight, path, first, last, scope))
+        body = "\n".join(chosen).strip()
+        if any(line.strip() and not line.startswith("#") for line in chosen):
+            first = last - len(chosen) + 1
+            found.append(Part(Layer.DAILY, f"log of {day.isoformat()}", body, weight, path, first, last, scope))
     return found
 
 
-def clipped(text: str, first: int, budget: int) -> tuple[str, int]:
-    """As many whole lines as the budget takes, at least a part of the first; and the last line's number."""
+def clipped(text: str, first: int, budget: int, count: Count) -> tuple[str, int]:
+    """As many whole lines as the budget takes (0: all), at least a part of the first; and the last line's number."""
+    lines = text.split("\n")
+    if not budget:
+        return text, first + len(lines) - 1
     kept: list[str] = []
-    for line in text.split("\n"):
-        if kept and tokens("\n".join([*kept, line])) > budget:
+    left = budget
+    for line in lines:
+        left -= count(line)
+        if kept and left < 0:
             break
         kept.append(line)
-    if tokens(kept[0]) > budget:
-        kept[0] = kept[0][: budget * 3] + " ..."
+    if count(kept[0]) > budget:
+        kept = [cut(kept[0], budget, count)]
     return "\n".join(kept), first + len(kept) - 1
 
 
-def distinct(parts: Iterable[Part]) -> list[Part]:
-    """Parts without those that say what a better one says: the same lines, or nearly the same words."""
-    kept: list[Part] = []
-    seen: list[set[str]] = []
-    for part in parts:
-        words = set(re.findall(r"\w+", part.content.casefold()))
-        same = any(
-            part.path and part.path == other.path and part.scope == other.scope
-            and part.start_line <= other.end_line and other.start_line <= part.end_line
-            for other in kept
-        )  # fmt: skip
-        close = any(len(words & other) >= 0.8 * max(1, min(len(words), len(other))) for other in seen if len(words) > 3)
-        if same or (close and part.layer not in (Layer.PINNED, Layer.RECENT, Layer.SUMMARY)):
-            continue
-        kept.append(part)
-        seen.append(words)
-    return kept
+def cut(line: str, budget: int, count: Count) -> str:
+    """The beginning of a line that takes so many tokens at most, at a word where there is one, with an ellipsis."""
+    end = len(line)
+    while end > 1 and count(line[:end]) > max(1, budget - 3):
+        end = min(end - 1, end * max(1, budget - 3) // count(line[:end]))
+    head = line[:end]
+    return (head.rsplit(" ", 1)[0] if " " in head[end // 2 :] else head) + " ..."
 
 
-def narrower(scopes: Sequence[tuple[str, Sequence[Part]]]) -> list[Part]:
-    """Parts of all scopes, broad to narrow; for the same key the narrower scope wins, unless its value is empty.
+def narrower(
+    scopes: Sequence[tuple[str, Sequence[Part]]],
+) -> tuple[list[Part], list[tuple[Part, str]]]:
+    """Parts of all scopes, broad to narrow, and those that are hidden with the reason.
 
-    The key of a fact is what stands before its colon (`Deploy window: before 11`), else of a file its name.
+    For the same key or heading the narrower scope wins, unless its value is empty. The key of a fact is what stands
+    before its colon (`Deploy window: before 11`), of a working value its own, of a rule, a skill or an instruction
+    its file's name; a note's passage has its heading.
     """
-    chosen: dict[str, Part] = {}
+    owner: dict[str, str] = {}
+    kept: list[tuple[str, Part]] = []
     for name, parts in scopes:
-        for number, part in enumerate(parts):
-            key, value = _key(part)
+        for part in parts:
+            key, value = key_of(part)
             if not value.strip():
                 continue
-            place = key or f"{name}:{number}:{part.path}:{part.start_line}"
-            if place in chosen and chosen[place].scope != name:
-                del chosen[place]
-            chosen.setdefault(place if place not in chosen else f"{place}#{number}", replace(part, scope=name))
-    return list(chosen.values())
+            if key:
+                owner[key] = name
+            kept.append((key, replace(part, scope=name)))
+    hidden = [(part, f"the {owner[key]} scope says it") for key, part in kept if key and owner[key] != part.scope]
+    return [part for key, part in kept if not key or owner[key] == part.scope], hidden
 
 
-def _key(part: Part) -> tuple[str, str]:
-    if part.layer in (Layer.MEMORY, Layer.PINNED) and part.path.endswith("MEMORY.md"):
+def key_of(part: Part) -> tuple[str, str]:
+    """What a part is about, "" where it has no key, and what it says of it."""
+    if part.layer is Layer.WORKING:
+        value = part.content.partition(f"{part.label}: ")[2]
+        return f"fact:{' '.join(re.findall(WORDS, part.label.casefold()))}", value
+    if part.layer in (Layer.MEMORY, Layer.PINNED) and part.path in MEMORY:
         head, colon, value = part.content.partition(":")
         if colon and 1 < len(head) <= 40 and "\n" not in head and not head.endswith(("http", "https")):
-            return f"fact:{head.strip().casefold()}", value
-    if part.layer in (Layer.PINNED, Layer.RULE, Layer.PROCEDURE):
+            return f"fact:{' '.join(re.findall(WORDS, head.casefold()))}", value
+    if part.layer in (Layer.PINNED, Layer.RULE, Layer.PROCEDURE) and part.path not in MEMORY:
         return f"{part.layer}:{part.path}", part.content
+    if part.layer is Layer.PROJECT and part.label != part.path:
+        return f"heading:{' '.join(part.label.casefold().split())}", part.content
     return "", part.content
+
+
+WORDS = r"[^\W_]+"

@@ -1,4 +1,4 @@
-"""The memories a context draws on: the organisation's, the person's, this project's. Broad to narrow.
+"""The memories a context draws on: the organisation's, the person's, this project's, the session's. Broad to narrow.
 
 Another memory is another Git repository: a path or a URL with a pinned ref, named in the user's own configuration. A
 URL is kept as a bare clone in the cache folder and used offline, with its age. Read only; a scope that cannot be
@@ -8,11 +8,13 @@ loaded is a scope with an `error`, never an exception.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
 
+from gitmem import facts
 from gitmem import search as searching
+from gitmem.comment import parse_comment
 from gitmem.config import Config
 from gitmem.context import Scope
 from gitmem.document import LIMIT, Document, parse
@@ -21,10 +23,12 @@ from gitmem.files import is_memory, layout_of
 from gitmem.git import Repository, open_repository
 from gitmem.git.write import fetch_mirror
 from gitmem.layers import Hit
-from gitmem.types import EXECUTABLE, REGULAR
+from gitmem.types import EXECUTABLE, REGULAR, Fact
+from gitmem.working import Store
 from gitmem.worktree import read_bytes
 
 RECALL = 24  # hits a scope is asked for
+UNCOMMITTED = "uncommitted"  # the one kind of trust that is worth its tokens in a context
 FRESH_HOURS = 24  # a mirror younger than this is not fetched again
 
 
@@ -47,7 +51,13 @@ def project(repo: Repository, config: Config, now: datetime, name: str = "projec
                 cache[path] = None
         return cache[path]
 
-    return Scope(name, paths, read, lambda asked: recall(repo, config, asked, now, ""), commit=head)
+    def lines(path: str) -> Sequence[str]:
+        try:
+            return read_bytes(root, path, LIMIT + 1).decode("utf-8", "replace").split("\n")
+        except (OSError, OutsideRepository):
+            return ()
+
+    return Scope(name, paths, read, lambda asked: recall(repo, config, asked, now, "", lines), commit=head)
 
 
 def _of_commit(repo: Repository, config: Config, now: datetime, name: str, commit: str, note: str = "") -> Scope:
@@ -62,19 +72,40 @@ def _of_commit(repo: Repository, config: Config, now: datetime, name: str, commi
             return None
         return parse(repo.read(oid), path)
 
-    return Scope(name, paths, read, lambda asked: recall(repo, config, asked, now, commit), note=note, commit=commit)
+    def lines(path: str) -> Sequence[str]:
+        return repo.read(entries[path]).decode("utf-8", "replace").split("\n") if path in entries else ()
+
+    return Scope(
+        name, paths, read, lambda asked: recall(repo, config, asked, now, commit, lines), note=note, commit=commit
+    )  # fmt: skip
 
 
-def recall(repo: Repository, config: Config, asked: str, now: datetime, commit: str) -> list[Hit]:
-    """The hits of a search as a layer wants them."""
+def session(repo: Repository, config: Config, now: datetime) -> Scope:
+    """The working values of the session (`git mem session set`), those that have not ended."""
+    values = Store(repo.common_dir, config.profile).list("", now)
+    return Scope("session", values=tuple((value.key, value.text) for value in values))
+
+
+def recall(
+    repo: Repository, config: Config, asked: str, now: datetime, commit: str, lines: Callable[[str], Sequence[str]]
+) -> list[Hit]:
+    """The hits of a search as a layer wants them; `lines` reads a file that was hit, for what its lines say of
+    themselves."""
     answer = searching.search(repo, config, searching.Query(asked, limit=RECALL, commit=commit), now)
     return [
         Hit(
             path=hit.path, start_line=hit.start_line, end_line=hit.end_line, heading=hit.heading, text=hit.text,
-            score=hit.score, day=_day(hit.date),
+            score=hit.score, day=_day(hit.date), trust=UNCOMMITTED if hit.trust == UNCOMMITTED else "",
+            importance=_importance(lines(hit.path)[hit.start_line - 1 : hit.end_line]),
         )
         for hit in answer.hits
     ]  # fmt: skip
+
+
+def _importance(lines: Sequence[str]) -> float:
+    """The highest importance that one of the lines states."""
+    stated = [parse_comment(line)[1] for line in lines if "importance=" in line]
+    return max((facts.importance(Fact("", "", 0, meta=meta)) for meta in stated), default=facts.IMPORTANCE)
 
 
 def _day(text: str | None) -> date | None:
@@ -85,22 +116,44 @@ def _day(text: str | None) -> date | None:
 
 
 def beside(
-    config: Config, environ: Mapping[str, str], cache: Path, now: datetime
+    repo: Repository, config: Config, environ: Mapping[str, str], cache: Path, now: datetime
 ) -> tuple[list[Scope], list[Repository]]:
-    """The organisation's and the person's memory, as configured, and the repositories to close afterwards."""
+    """The organisation's and the person's memory, as configured, and the repositories to close afterwards.
+
+    A memory that stands in two scopes is read in the narrower one, and the other one's note says so.
+    """
     scopes: list[Scope] = []
     opened: list[Repository] = []
-    for name, where in (("organisation", config.organisation), ("user", config.personal)):
+    seen = {repo.common_dir.resolve(): "project"}
+    for name, where in (("user", config.personal), ("organisation", config.organisation)):
         if not where:
             continue
         try:
-            scope, repo = _open(name, where, config, environ, cache, now)
-            scopes.append(scope)
-            opened.append(repo)
+            scope, other = _open(name, where, config, environ, cache, now)
+            opened.append(other)
+            same = seen.setdefault(other.common_dir.resolve(), name)
+            scopes.append(
+                scope if same == name else Scope(name, note=f"it is the {same} memory itself", commit=scope.commit)
+            )
         except (GitMemError, OSError) as error:
             why = error.message if isinstance(error, GitMemError) else str(error.strerror)
             scopes.append(Scope(name, error=why))
-    return scopes, opened
+    return scopes[::-1], opened
+
+
+def mirror_of(place: str, cache: Path) -> Path:
+    """Where the copy of a memory behind a URL is kept."""
+    return cache / hashlib.sha256(place.encode()).hexdigest()[:24]
+
+
+def is_url(place: str) -> bool:
+    """Whether a configured place is a URL (or `host:path`) rather than a folder."""
+    return "://" in place or (":" in place and not Path(place).expanduser().exists())
+
+
+def clean(environ: Mapping[str, str]) -> dict[str, str]:
+    """An environment for another repository than the one Git's hook variables speak of."""
+    return {key: value for key, value in environ.items() if key not in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")}
 
 
 def _open(
@@ -108,14 +161,12 @@ def _open(
 ) -> tuple[Scope, Repository]:
     place, _, ref = where.partition("#")
     note = ""
-    # A repository named here is not the one Git's hook variables speak of.
-    clean = {key: value for key, value in environ.items() if key not in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")}
-    if "://" in place or (":" in place and not Path(place).exists()):
-        folder = cache / hashlib.sha256(place.encode()).hexdigest()[:24]
-        age = fetch_mirror(place, folder, clean, now, FRESH_HOURS)
+    if is_url(place):
+        folder = mirror_of(place, cache)
+        age = fetch_mirror(place, folder, clean(environ), now, FRESH_HOURS)
         note = f"last copy, {age:.0f} hours old" if age > FRESH_HOURS else ""
         place = str(folder)
-    repo = open_repository(Path(place).expanduser(), clean)
+    repo = open_repository(Path(place).expanduser(), clean(environ))
     try:
         commit = repo.resolve(ref or "HEAD")
         return _of_commit(repo, config, now, name, commit, note), repo

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from gitmem.context import Request, Scope, as_value, assemble
 from gitmem.document import Document, parse
 from gitmem.errors import GitMemError, UsageError
-from gitmem.layers import Hit, Layer
+from gitmem.layers import Hit
+from gitmem.shares import Layer, shares
 from gitmem.transcript import Role, Transcript, Turn
 
 NOW = datetime(2026, 2, 5, 12, tzinfo=UTC)
@@ -90,16 +91,17 @@ def test_over_budget_the_summary_goes_first_and_never_the_pinned_part_or_recent_
     turns = tuple(
         Turn(f"t{n}", (Role.USER, Role.ASSISTANT)[n % 2], f"We talk about the graph, part {n}.", n) for n in range(20)
     )
-    wide = assemble([scope()], Request("x", transcript=Transcript(turns), budget=2000), NOW)
-    assert {"recent", "summary", "pinned"} <= set(layers_of(wide))
-    tight = assemble([scope()], Request("x", transcript=Transcript(turns), budget=150), NOW)
+    said = Request("x", transcript=Transcript(turns), summary="- user: We want the graph.\n- user: It is late.")
+    wide = assemble([scope()], replace(said, budget=2000), NOW)
+    assert {"recent", "summary", "pinned"} <= set(layers_of(wide)) and "It is late" in wide.text
+    tight = assemble([scope()], replace(said, budget=150), NOW)
     assert "summary" not in layers_of(tight) and layers_of(tight).count("recent") == 8 and "penicillin" in tight.text
     assert any("budget" in limit for limit in tight.limits)
 
 
 def test_a_pinned_part_larger_than_its_budget_is_cut_at_a_line_and_said() -> None:
     files = {**FILES, "SOUL.md": "# Soul\n" + "- a line of the soul that goes on\n" * 200}
-    done = assemble([scope(files)], Request("x", pinned_budget=100, budget=120), NOW)
+    done = assemble([scope(files)], Request("x", shares=shares(["pinned budget=100"]), budget=160), NOW)
     assert any("cut after line" in limit for limit in done.limits)
     assert sum(p.tokens for p in done.parts if p.layer is Layer.PINNED) <= 100
 
@@ -136,8 +138,11 @@ def test_parallel_agents_can_be_kept_apart() -> None:
 
 
 def test_included_lines_come_first_of_all_that_is_cut() -> None:
-    request = Request("x", include=(("memory/projects/eta.md", 3, 3),), budget=200)
-    assert "baked at 03:00" in assemble([scope()], request, NOW).text
+    request = Request("x", include=(("memory/projects/eta.md", 3, 3),), budget=240)
+    done = assemble([scope()], request, NOW)
+    assert "baked at 03:00" in done.text and done.dropped and not any("include" in limit for limit in done.limits)
+    gone = assemble([scope()], replace(request, include=(("memory/none.md", 1, 0),)), NOW)
+    assert "include: there is no 'memory/none.md'" in gone.limits
 
 
 def test_hostile_text_cannot_leave_its_quotation() -> None:

@@ -96,7 +96,9 @@ def _log(repo: Repository | None, event: str, error: Exception) -> None:
 def _start(repo: Repository, config: Config, given: dict[str, Any], when: datetime) -> str:
     from gitmem.commands.context import build, request_of
 
-    request = request_of(config, "", loaded=("AGENTS.md",), characters=INJECTED - 500)
+    request = request_of(
+        config, "", loaded=("AGENTS.md",), without_layers=frozenset(("working",)), characters=INJECTED - 500
+    )  # fmt: skip
     text = build(repo, config, request, when).text
     last = checkpoint(repo, config, when)
     return _inject("SessionStart", f"{text}\n{last}".strip()[:INJECTED])
@@ -121,7 +123,10 @@ def _prompt(repo: Repository, config: Config, given: dict[str, Any], when: datet
     if not isinstance(prompt, str) or not prompt.strip():
         return ""
     request = request_of(
-        config, prompt[:4_000], without_layers=frozenset(("pinned", "rule", "daily")), characters=INJECTED - 500
+        config,
+        prompt[:4_000],
+        without_layers=frozenset(("pinned", "rule", "daily", "working")),
+        characters=INJECTED - 500,
     )
     made = build(repo, config, request, when)
     return _inject("UserPromptSubmit", made.text) if made.parts else ""

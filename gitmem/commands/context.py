@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -12,11 +13,12 @@ import click
 from gitmem.commands._edge import json_option, now, open_here
 from gitmem.config import Config
 from gitmem.context import Context, Request, as_value, assemble
-from gitmem.errors import GitMemError, UsageError
+from gitmem.errors import GitMemError, ModelUnavailable, UsageError
 from gitmem.git import Repository
-from gitmem.layers import Layer, Weights
 from gitmem.output import say, write, write_json
+from gitmem.shares import PRESETS, Layer, Weights, shares
 
+SUMMARY_TOKENS = 1_000  # of a summary before its layer's budget cuts it
 MAX_AGE = 3_600  # seconds a context may be used
 PLACE = re.compile(r"^(.+?)(?::(\d+)(?:-(\d+))?)?$")
 
@@ -39,9 +41,8 @@ PLACE = re.compile(r"^(.+?)(?::(\d+)(?:-(\d+))?)?$")
 @click.option("--exclude-path", "no_paths", multiple=True, metavar="GLOB", help="Leave files out; repeatable.")
 @click.option("--exclude-agent", "no_agents", multiple=True, metavar="NAME", help="Leave an agent's logs out.")
 @click.option("--at", "at", default="", metavar="REV|DATE", help="Memory as it was there or then.")
-@click.option(
-    "--max-characters", type=click.IntRange(0), default=0, help="Hard limit of the text; 6000 is a common one."
-)
+@click.option("--preset", type=click.Choice(list(PRESETS)), help="Limits of a host: compact is 6,000 characters.")
+@click.option("--max-characters", type=click.IntRange(0), default=0, help="Hard limit of the text.")
 @click.option(
     "--max-age", type=click.IntRange(1), default=MAX_AGE, show_default=True, help="Seconds the result may be used."
 )
@@ -50,14 +51,15 @@ PLACE = re.compile(r"^(.+?)(?::(\d+)(?:-(\d+))?)?$")
 def command(
     prompt: tuple[str, ...], budget: int | None, subjects: tuple[str, ...], staged: bool, transcript: Path | None,
     include: tuple[str, ...], loaded: tuple[str, ...], no_layers: tuple[str, ...], no_paths: tuple[str, ...],
-    no_agents: tuple[str, ...], at: str, max_characters: int, max_age: int, dry_run: bool, as_json: bool,
+    no_agents: tuple[str, ...], at: str, preset: str | None, max_characters: int, max_age: int, dry_run: bool,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Assemble what a model should know for PROMPT, within a budget of tokens.
 
     Pinned instructions and facts, the session's recent turns, rules for the files in hand, procedures the prompt asks
     for, MEMORY.md, notes, episodes and the last days' logs; the most relevant first, each quoted as data.
     """
-    repo, config = open_here()
+    repo, config = open_here({"context_preset": preset} if preset else None)
     if staged:
         subjects += tuple(change.path for change in repo.staged_changes())
     request = request_of(
@@ -70,7 +72,8 @@ def command(
         write_json(value_of(made, max_age))
         return
     for limit in made.limits:
-        say(f"git mem: {limit}")
+        if dry_run or not limit.startswith("budget:"):  # that not all of memory fits is how it should be
+            say(f"git mem: {limit}")
     for scope in made.scopes:
         if scope.error or scope.note:
             say(f"git mem: scope {scope.name}: {scope.error or scope.note}")
@@ -105,8 +108,9 @@ def place(value: str) -> tuple[str, int, int]:
 
 
 def request_of(
-    config: Config, prompt: str, *, budget: int | None = None, transcript: Path | None = None, **more: object
-) -> Request:
+    config: Config, prompt: str, *, budget: int | None = None, transcript: Path | None = None, characters: int = 0,
+    **more: object,
+) -> Request:  # fmt: skip
     """A request with the settings in force. Raises GitMemError for a transcript that cannot be read."""
     found = None
     if transcript is not None:
@@ -119,24 +123,46 @@ def request_of(
     weights = Weights(
         config.context_similarity, config.context_recency, config.context_importance, config.context_decay
     )
-    more["without_layers"] = frozenset(more.get("without_layers") or ()) | frozenset(config.without_layers)  # type: ignore[call-overload]
+    preset = PRESETS.get(config.context_preset)
     return Request(
-        prompt=prompt, budget=config.context_budget if budget is None else budget, pinned_budget=config.context_pinned,
-        turn_budget=config.context_turns, facts=min(config.context_facts, 200), episodes=config.context_episodes,
-        transcript=found, weights=weights, **more,  # type: ignore[arg-type]
+        prompt=prompt, budget=config.context_budget if budget is None else budget, shares=shares(config.context_layer),
+        transcript=found, weights=weights,
+        characters=characters or (preset.most if preset else 0), warn=preset.warn if preset else 0,
+        **more,  # type: ignore[arg-type]
     )  # fmt: skip
 
 
 def build(repo: Repository, config: Config, request: Request, when: datetime, at: str = "") -> Context:
-    """The context of all scopes: organisation, person, project."""
+    """The context of all scopes: organisation, person, project, session. The past has no session."""
     from gitmem import scopes
     from gitmem.search import resolve_at
 
+    if request.transcript is not None and not request.summary:
+        from gitmem import rolling, running
+
+        so_far = running.summary(repo.common_dir, request.transcript)
+        request = replace(request, summary=rolling.render(so_far, SUMMARY_TOKENS, request.prompt))
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "git-mem"
-    beside, opened = scopes.beside(config, os.environ, cache, when)
+    beside, opened = scopes.beside(repo, config, os.environ, cache, when)
     try:
         commit = resolve_at(repo, at, when) if at else ""
-        return assemble([*beside, scopes.project(repo, config, when, commit=commit)], request, when)
+        known = [*beside, scopes.project(repo, config, when, commit=commit)]
+        session = scopes.session(repo, config, when)
+        known += [session] if session.values and not at else []
+        return assemble(known, _counted(request, config), when)
     finally:
         for other in opened:
             other.close()
+
+
+def _counted(request: Request, config: Config) -> Request:
+    """The request with the tokenizer in force; one that cannot be had is said, and the built-in one counts."""
+    from gitmem.embedders.tokens import BUILT_IN, count_of
+
+    try:
+        return replace(request, count=count_of(config.tokenizer), tokenizer=config.tokenizer)
+    except ModelUnavailable as error:
+        if config.tokenizer == BUILT_IN:
+            return request
+        say(f"git mem: {error.message}; the built-in word pieces count")
+        return _counted(request, replace(config, tokenizer=BUILT_IN))

@@ -246,7 +246,7 @@ def start_command(agent: str, as_json: bool) -> None:
 
     repo, config = open_here({"agent": agent} if agent else None)
     when = now()
-    made = build(repo, config, request_of(config, ""), when)
+    made = build(repo, config, request_of(config, "", without_layers=frozenset(("working",))), when)
     left = checkpoint(repo, config, when)
     if as_json:
         write_json({**as_value(made), "checkpoint": left or None})

@@ -91,6 +91,10 @@ class StaticEmbedder:
         """The rows of the table that make the text's vector, in order, repeated as they recur."""
         return [row for word in words(text) for row in rows_of(word, self._find)]
 
+    def find(self, piece: str) -> int:
+        """The row of a piece, -1 where there is none."""
+        return self._find(piece)
+
     def embed_query(self, text: str) -> bytes:
         """The text's unit vector, float32 little-endian; zeros where the table knows no piece of it."""
         found = words(text)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.harness import Repo
+from tests.tiny_gguf import make_embedding_model
 
 NOW = "2026-02-06T10:00:00+00:00"
 FILES = {
@@ -100,7 +101,7 @@ def test_limits_are_kept_and_a_dry_run_only_counts(memory: Repo) -> None:
 
 
 def test_a_setting_switches_layers_off(memory: Repo) -> None:
-    memory.git("config", "--global", "--add", "mem.withoutLayers", "daily")
+    memory.git("config", "--global", "--add", "mem.contextLayer", "daily off")
     memory.git("config", "--global", "mem.contextBudget", "900")
     found = value(memory, "webhook")
     assert found["budget"] == 900 and "daily" not in {part["layer"] for part in found["parts"]}
@@ -147,4 +148,62 @@ def test_a_scope_that_is_not_there_is_said_and_breaks_nothing(memory: Repo, tmp_
 
 def test_an_organisation_that_is_the_project_itself_is_no_endless_loop(memory: Repo) -> None:
     memory.git("config", "--global", "mem.organisation", str(memory.path))
-    assert value(memory, "webhook")["text"].count("easier to debug") == 1
+    found = value(memory, "webhook")
+    assert found["text"].count("easier to debug") == 1
+    assert found["scopes"][0]["note"] == "it is the project memory itself"
+
+
+def test_a_session_stands_in_the_context_and_wins_for_its_keys(memory: Repo) -> None:
+    memory.mem("session", "set", "deploy:window", "before 9 this week")
+    found = value(memory, "when may we deploy?")
+    assert found["scopes"][-1]["name"] == "session" and found["layers"]["working"] > 0
+    assert "before 9 this week" in found["text"] and "before 11" not in found["text"]
+    assert any(row["reason"] == "the session scope says it" for row in found["dropped"])
+    assert "before 9" not in value(memory, "deploy", "--exclude-layer", "working")["text"]
+    assert "before 9" not in value(memory, "deploy", "--at", "HEAD")["text"]
+
+
+def test_a_transcript_is_what_a_short_question_is_about(memory: Repo, tmp_path: Path) -> None:
+    token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"
+    memory.commit("more", {
+        "memory/ledger.md": "# Ledger\n\nThe ledger_writer listens on port 5433 since the move.\n",
+        **{f"memory/other{n}.md": f"# Other {n}\n\nAbout subject number {n} only.\n" for n in range(30)},
+    })  # fmt: skip
+    said = [
+        {"id": "1", "role": "user", "text": "The nightly job broke."},
+        {"id": "2", "role": "assistant", "text": f"Reading its log. TOKEN={token}"},
+        {"id": "3", "role": "tool", "text": f"ledger_writer: connection refused\n{token}", "call": "c"},
+        {"id": "4", "role": "user", "text": "and why?"},
+    ]
+    file = tmp_path / "session.jsonl"
+    file.write_text("\n".join(map(json.dumps, said)))
+    assert "5433" not in value(memory, "and why?")["text"]
+    found = value(memory, "--transcript", str(file))
+    assert "5433" in found["text"] and found["layers"]["recent"] > 0
+    assert token not in json.dumps(found)
+    assert [part["label"] for part in found["parts"] if part["layer"] == "recent"] == ["user", "assistant", "user"]
+
+
+def test_a_preset_and_a_layer_setting_bound_what_is_assembled(memory: Repo) -> None:
+    memory.commit("long", {f"memory/rules/r{n}.md": f"Rule {n}: {f'word{n} ' * 40}\n" for n in range(30)})
+    whole = value(memory, "webhook", "--budget", "9000")
+    assert len(whole["text"]) > 6000 and not any("characters" in limit for limit in whole["limits"])
+    assert sum(part["layer"] == "rule" for part in whole["parts"]) == 20
+    compact = value(memory, "webhook", "--budget", "9000", "--preset", "compact")
+    assert len(compact["text"]) <= 6000 and any("more than 4000" in limit for limit in compact["limits"])
+    memory.git("config", "--global", "mem.contextPreset", "compact")
+    assert value(memory, "webhook", "--budget", "9000")["text"] == compact["text"]
+    memory.git("config", "--global", "--add", "mem.contextLayer", "rule limit=2")
+    few = value(memory, "webhook", "--budget", "9000")
+    assert sum(part["layer"] == "rule" for part in few["parts"]) == 2 and "memory" in few["layers"]
+    memory.git("config", "--global", "--add", "mem.contextLayer", "nonsense off")
+    assert memory.mem("context", "webhook", check=False).returncode == 3
+
+
+def test_a_tokenizer_that_is_gone_is_said_and_the_built_in_one_counts(memory: Repo, tmp_path: Path) -> None:
+    assert value(memory, "webhook")["tokenizer"] == "pieces"
+    memory.git("config", "--global", "mem.tokenizer", f"gguf:{tmp_path / 'none.gguf'}")
+    done = memory.mem("context", "webhook", "--json")
+    assert json.loads(done.stdout)["tokenizer"] == "pieces" and "the built-in word pieces count" in done.stderr
+    memory.git("config", "--global", "mem.tokenizer", f"gguf:{make_embedding_model(tmp_path / 'm.gguf')}")
+    assert value(memory, "webhook")["tokenizer"].endswith("m.gguf")
