@@ -208,7 +208,7 @@ def run(text: Text, policy: Policy) -> tuple[list[Match], list[tuple[str, str]]]
             failed.append((name, type(error).__name__))
     if policy.rules:
         matches += rulefile.find(text, policy.rules)
-    return sorted(set(matches), key=lambda m: (m.start, m.end, m.rule)), failed
+    return sorted(set(matches), key=lambda m: (m.start, m.end, m.rule, m.message)), failed
 
 
 def _unsplit(match: Match, places: list[int]) -> Match:
@@ -223,7 +223,7 @@ def _distinct(matches: Sequence[Match]) -> list[Match]:
     """Without the secrets that lie inside another secret that blocks no less: one token is one finding."""
     kept: list[Match] = []
     reach = reach_blocking = -1  # how far the secrets kept so far go; all begin no later than the next one
-    for match in sorted(set(matches), key=lambda m: (m.start, -m.end, m.severity, m.rule)):
+    for match in sorted(set(matches), key=lambda m: (m.start, -m.end, m.severity, m.rule, m.message)):
         if match.secret:
             if match.end <= (reach if match.severity is Severity.WARN else reach_blocking):
                 continue

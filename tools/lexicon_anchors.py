@@ -3,9 +3,12 @@
 
     python tools/lexicon_anchors.py          # after every change of gitmem/detectors/lexicon/; a test checks it
 
-A pattern is only tried on a sentence that holds one of its pieces. The pieces are the possible beginnings (two or
-three characters) of the part of the pattern where they are longest and fewest, read from the parsed expression;
+A pattern is only tried on a sentence that holds one of its pieces. The pieces are the possible beginnings (two to
+six characters) of the part of the pattern where they are longest and fewest, read from the parsed expression;
 a pattern without such a part has the empty piece and is always tried.
+
+A language has a heading, `[english]`, and a line for each beginning of a piece (three characters, two of CJK) and
+concept: beginning, concept, what the pieces go on with; between tabs.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import Any
 
 OUT = Path(__file__).parent.parent / "gitmem" / "detectors" / "anchors.txt"
 LANGUAGES = ("english", "korean", "japanese", "chinese", "european")
-LONGEST, MOST = 3, 1500
+LONGEST, KEY, MOST = 6, 3, 3000
 Ends = set[tuple[str, bool]]  # (beginning so far, nothing may be appended)
 
 
@@ -29,6 +32,8 @@ def characters(items: Any) -> set[str] | None:
             found.add(chr(value))
         elif kind is sre.RANGE and value[1] - value[0] <= 12:
             found.update(map(chr, range(value[0], value[1] + 1)))
+        elif kind is sre.CATEGORY and value is sre.CATEGORY_DIGIT:
+            found.update("0123456789")
         else:
             return None
     return found if len(found) <= 16 else None
@@ -74,36 +79,45 @@ def beginnings(nodes: list[Any]) -> Ends:
 
 def worth(pieces: set[str]) -> tuple[int, int]:
     shortest = min(map(len, pieces), default=0)
-    return (min(shortest, 2) if len(pieces) <= MOST else 0, -len(pieces))
+    return (min(shortest, 5) if len(pieces) <= MOST else 0, -len(pieces))
 
 
 def pieces_of(pattern: str) -> set[str]:
     """Strings one of which every match of the pattern holds; the empty string where there are none."""
 
     def best(nodes: list[Any]) -> set[str]:
-        while len(nodes) == 1 and nodes[0][0] is sre.SUBPATTERN:
-            nodes = list(nodes[0][1][-1])
-        if len(nodes) == 1 and nodes[0][0] is sre.BRANCH:
-            return {piece for branch in nodes[0][1][1] for piece in best(list(branch))}
         options = [{text for text, _ in beginnings(nodes[i:])} for i in range(len(nodes))] or [{""}]
+        for kind, value in nodes:  # whatever matches holds a match of each of its parts
+            if kind is sre.SUBPATTERN:
+                options.append(best(list(value[-1])))
+            elif kind is sre.BRANCH:
+                options.append({piece for branch in value[1] for piece in best(list(branch))})
+            elif kind in (sre.MAX_REPEAT, sre.MIN_REPEAT) and value[0] > 0:
+                options.append(best(list(value[2])))
         return max(options, key=worth)
 
     return best(list(parser.parse(pattern)))
 
 
+def key_of(piece: str) -> str:
+    """A pattern in Latin letters is worth a key of three, one of CJK characters of two."""
+    return piece[:2] if any("\u3040" <= char <= "\ud7a3" for char in piece[:2]) else piece[:KEY]
+
+
 def compute() -> str:
-    table: dict[str, list[str]] = {}
+    lines = ["# Written by tools/lexicon_anchors.py. Do not edit."]
     for language in LANGUAGES:
+        table: dict[tuple[str, str], set[str]] = {}
         for concept, pattern in import_module(f"gitmem.detectors.lexicon.{language}").LEXICON.items():
             pieces = pieces_of(pattern)
-            # a pattern in Latin letters is worth an anchor of three, one of CJK characters of two
-            if any(len(piece) < 2 for piece in pieces):
+            if any(len(piece) < 2 and (not piece or piece.isalnum()) for piece in pieces):
                 pieces = {""}
             for piece in pieces:
-                cut = piece[:2] if any("\u3040" <= char <= "\ud7a3" for char in piece[:2]) else piece
-                table.setdefault(cut, []).append(f"{language[0]}{language[1]}.{concept.name}")
-    lines = ["# Written by tools/lexicon_anchors.py. Do not edit."]
-    lines += [f"{piece}\t{' '.join(dict.fromkeys(names))}" for piece, names in sorted(table.items())]
+                key = key_of(piece)
+                table.setdefault((key, concept.name), set()).add(piece[len(key) :])
+        lines.append(f"[{language}]")
+        for (key, name), rests in sorted(table.items()):
+            lines.append("\t".join([key, name, *(sorted(rests) if "" not in rests else ())]))
     return "\n".join(lines) + "\n"
 
 

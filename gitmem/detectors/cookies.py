@@ -16,6 +16,7 @@ from gitmem.detectors.candidates import candidates
 from gitmem.detectors.lazy import lazy
 from gitmem.detectors.placeholders import entropy, is_placeholder, is_varied, is_words
 from gitmem.detectors.secrets import mask
+from gitmem.detectors.spans import Spans
 from gitmem.detectors.text import Match, Text
 from gitmem.types import Severity
 
@@ -170,10 +171,9 @@ _MESSAGES = {
 
 def detect(text: Text) -> Iterator[Match]:
     """Every session cookie and credential header of the text."""
-    seen: list[tuple[int, int]] = []
+    seen = Spans()
     for rule, start, end in _found(text.raw):
-        if not any(a < end and start < b for a, b in seen):
-            seen.append((start, end))
+        if seen.claim(start, end):
             yield Match(rule, Severity.BLOCK, start, end, _MESSAGES[rule], secret=True, mask=mask(text.raw[start:end]))
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gitmem.detectors import weights
-from gitmem.detectors.decoding import CUT, SPLIT, View, decoded, puzzles
+from gitmem.detectors.decoding import CUT, View, decoded
 from gitmem.detectors.injection import explain, judge
 from gitmem.detectors.invisible import payloads
+from gitmem.detectors.puzzles import SPLIT, puzzles
 from gitmem.detectors.structure import tokens
 from gitmem.detectors.text import Examples, Match, Severity, Text
 

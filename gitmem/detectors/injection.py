@@ -140,9 +140,12 @@ def _weigh(unit: str, boost: float) -> tuple[float, Reading] | None:
     if base < learned.warn - learned.slack:
         return None
     patterns = candidates(unit)
-    if base + learned.bound(frozenset(concept.name for concept, _ in patterns)) < learned.warn:
+    ceiling = weights.Ceiling(learned, base, [name for _, name, _ in patterns])
+    if ceiling.value < learned.warn:
         return None
-    reading = complete(unit, spans, plain, patterns)
+    reading = complete(unit, spans, plain, patterns, ceiling, learned.warn - 1e-6)
+    if reading is None:
+        return None
     score = learned.score(reading.features) + boost
     return (score, reading) if score >= learned.warn else None
 

@@ -16,6 +16,7 @@ from gitmem.detectors import pairs
 from gitmem.detectors.candidates import candidates, disguised
 from gitmem.detectors.chosen import CLOSE, LONGEST, WORD, end_of, is_chosen, looks_chosen
 from gitmem.detectors.lazy import lazy
+from gitmem.detectors.spans import Spans
 from gitmem.detectors.text import Match, Text
 from gitmem.types import Severity
 
@@ -134,11 +135,10 @@ def _quoted(text: str, start: int, end: int, quote: str, phrase: bool) -> tuple[
 
 def _found(text: str) -> Iterator[tuple[str, int, int]]:
     low = candidates(text).low
-    taken: list[tuple[int, int]] = []
+    taken = Spans()
     finds = (*pairs.addresses(text, low), *_named(text, low), *pairs.pairs(text, low), *pairs.cells(text))
     for rule, start, end in finds:
-        if end > start and not any(a < end and start < b for a, b in taken):
-            taken.append((start, end))
+        if end > start and taken.claim(start, end):
             yield rule, start, end
 
 
@@ -153,15 +153,14 @@ _MESSAGES = {
 
 def detect(text: Text) -> Iterator[Match]:
     """Every password of the text, in the raw text and, where it differs, in the normalised one."""
-    seen: set[tuple[int, int]] = set()
+    seen = Spans()
     for rule, start, end in _found(text.raw):
-        seen.add((start, end))
+        seen.claim(start, end)
         yield Match(rule, Severity.BLOCK, start, end, _MESSAGES[rule], secret=True, mask=MASK)
     if disguised(text.raw) and text.norm != text.raw:
         for rule, first, last in _found(text.norm):
             start, end = text.to_raw(first, last)
-            if not any(a < end and start < b for a, b in seen):
-                seen.add((start, end))
+            if seen.claim(start, end):
                 yield Match(rule, Severity.BLOCK, start, end, _MESSAGES[rule], secret=True, mask=MASK)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from gitmem.detectors import checks
 from gitmem.detectors.lazy import lazy
+from gitmem.detectors.spans import Spans
 from gitmem.detectors.text import Match, Scope, Text
 from gitmem.types import Severity
 
@@ -240,10 +241,9 @@ RULES = {
 
 def detect(text: Text) -> Iterator[Match]:
     """Personal data of the text, each place once, by the first rule that says so."""
-    seen: list[tuple[int, int]] = []
+    seen = Spans()
     for rule, start, end in _found(text):
-        if not any(a < end and start < b for a, b in seen):
-            seen.append((start, end))
+        if seen.claim(start, end):
             message, mask = RULES[rule]
             yield Match(rule, Severity.WARN, start, end, f"this looks like {message}", secret=True, mask=mask)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from gitmem.detectors import assignments, tokens
 from gitmem.detectors.candidates import candidates, disguised
+from gitmem.detectors.spans import Spans
 from gitmem.detectors.text import Match, Text
 from gitmem.types import Severity
 
@@ -28,10 +29,9 @@ def mask(secret: str) -> str:
 def _found(text: str) -> Iterator[tokens.Found]:
     """What is found in one string, overlapping finds of lesser rules left out."""
     seen = candidates(text)
-    taken: list[tuple[int, int]] = []
+    taken = Spans()
     for found in (*tokens.find(text, seen), *assignments.find(text, seen)):
-        if not any(start < found.end and found.start < end for start, end in taken):
-            taken.append((found.start, found.end))
+        if taken.claim(found.start, found.end):
             yield found
 
 
@@ -44,10 +44,9 @@ def detect(text: Text) -> Iterator[Match]:
     if disguised(text.raw) and text.norm != text.raw:
         finds += [(*text.to_raw(found.start, found.end), found) for found in _found(text.norm)]
         finds.sort(key=lambda find: find[0] - find[1])
-    taken: list[tuple[int, int]] = []
+    taken = Spans()
     for start, end, found in finds:
-        if not any(a < end and start < b for a, b in taken):
-            taken.append((start, end))
+        if taken.claim(start, end):
             yield _match(text.raw, found, start, end)
 
 

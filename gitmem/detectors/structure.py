@@ -17,6 +17,7 @@ from pathlib import Path
 
 from gitmem.detectors.lazy import lazy
 from gitmem.detectors.lexicon import Concept
+from gitmem.detectors.weights import Ceiling, load
 from gitmem.detectors.words import repair
 
 LONGEST_UNIT = 360
@@ -60,13 +61,13 @@ class Reading:
     features: frozenset[str]
 
 
-Pattern = tuple[Concept, str]  # compiled when it is first tried: a hook's few lines try few
+Pattern = tuple[Concept, str, str]  # with its name; compiled when it is first tried: a hook's few lines try few
 
 
 @cache
 def _patterns(language: str) -> dict[str, Pattern]:
     lexicon = import_module(f"gitmem.detectors.lexicon.{language}").LEXICON
-    return {f"{language[:2]}.{concept.name}": (concept, text) for concept, text in lexicon.items()}
+    return {concept.name: (concept, concept.name, text) for concept, text in lexicon.items()}
 
 
 @cache
@@ -74,30 +75,49 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
+_HEADING = lazy(r"\n\[([a-z]+)\]\n")
+Pieces = dict[str, list[tuple[str, tuple[str, ...]]]]  # beginning -> (concept, whole pieces; none: it is one itself)
+
+
 @cache
-def _anchors() -> tuple[dict[str, list[str]], dict[str, list[str]], list[str]]:
-    """Pieces of three characters, pieces of two, and the patterns without one (tools/lexicon_anchors.py)."""
-    three: dict[str, list[str]] = {}
-    two: dict[str, list[str]] = {}
+def _anchors(language: str) -> tuple[Pieces, Pieces, frozenset[str]]:
+    """Pieces whose keys have three characters, shorter ones, and the concepts without (tools/lexicon_anchors.py)."""
+    three: Pieces = {}
+    short: Pieces = {}
     always: list[str] = []
-    for line in Path(__file__).with_name("anchors.txt").read_text(encoding="utf-8").split("\n")[1:]:
-        piece, _, names = line.partition("\t")
-        if names:
-            (three if len(piece) == 3 else two).setdefault(piece, []).extend(names.split()) if piece else always.extend(
-                names.split()
-            )
-    return three, two, always
+    text = Path(__file__).with_name("anchors.txt").read_text(encoding="utf-8")
+    rows = _HEADING.split(text)
+    for line in rows[rows.index(language) + 1].split("\n"):
+        key, _, row = line.partition("\t")
+        name, *rests = row.split("\t")
+        if key:
+            whole = tuple([key + rest for rest in rests])
+            (three if len(key) == 3 else short).setdefault(key, []).append((name, whole))
+        elif name:
+            always.append(name)
+    return three, short, frozenset(always)
 
 
 def candidates(unit: str) -> list[Pattern]:
     """The patterns that can match a unit: those of its languages of which it holds a piece."""
-    three, two, always = _anchors()
-    names = set(always)
-    for piece in {unit[i : i + 3] for i in range(len(unit) - 2)} & three.keys():
-        names.update(three[piece])
-    for piece in {unit[i : i + 2] for i in range(len(unit) - 1)} & two.keys():
-        names.update(two[piece])
-    return [pattern for language in languages(unit) for name, pattern in _patterns(language).items() if name in names]
+    found: list[Pattern] = []
+    for language in languages(unit):
+        three, short, always = _anchors(language)
+        names = set(always)
+        rows = [*_held(unit, three, 3), *_held(unit, short, 2)]
+        for entries in rows:
+            for name, pieces in entries:
+                if name not in names and (not pieces or any([piece in unit for piece in pieces])):
+                    names.add(name)
+        found += [pattern for name, pattern in _patterns(language).items() if name in names]
+    return found
+
+
+def _held(unit: str, pieces: Pieces, size: int) -> list[list[tuple[str, tuple[str, ...]]]]:
+    """The rows of the beginnings (of at most `size` characters) that stand in a unit."""
+    if len(pieces) < 4 * len(unit):
+        return [pieces[key] for key in pieces if key in unit]
+    return [pieces[key] for key in {unit[i : i + size] for i in range(len(unit) - size + 1)} if key in pieces]
 
 
 def languages(text: str) -> list[str]:
@@ -210,26 +230,53 @@ def quotes(unit: str) -> list[tuple[int, int]]:
 def read(unit: str) -> Reading:
     """The concepts and features of one unit of folded text (at most a few hundred characters)."""
     spans = quotes(unit)
-    return complete(unit, spans, words(unit, spans), candidates(unit))
+    reading = complete(unit, spans, words(unit, spans), candidates(unit))
+    assert reading is not None
+    return reading
 
 
-def complete(unit: str, spans: list[tuple[int, int]], found: list[str], patterns: list[Pattern]) -> Reading:
+def complete(
+    unit: str,
+    spans: list[tuple[int, int]],
+    found: list[str],
+    patterns: list[Pattern],
+    ceiling: Ceiling | None = None,
+    least: float = 0.0,
+) -> Reading | None:
     """The concepts of a unit and with them all its features; `found` and `patterns` are what `words` and
-    `candidates` say of it.
+    `candidates` say of it. None as soon as `ceiling` says that the score stays below `least`.
     """
     concepts: dict[Concept, tuple[int, int]] = {}
     quoted: dict[Concept, tuple[int, int]] = {}
-    for concept, pattern in patterns:
-        if concept in concepts:
-            continue
-        for match in _compiled(pattern).finditer(unit):
-            place = match.span()
-            if spans and any(a <= place[0] < b for a, b in spans):
-                quoted.setdefault(concept, place)
-            else:
-                concepts[concept] = place
+    tried: dict[str, list[Pattern]] = {}
+    for pattern in patterns:
+        tried.setdefault(pattern[1], []).append(pattern)
+    names = list(tried)
+    if ceiling is not None:  # what can add most first: where it is missing, the rest need not be looked for
+        ranks = load().ranks
+        names.sort(key=lambda name: -ranks.get(name, 0.0))
+    for name in names:
+        concept = tried[name][0][0]
+        for _, _, words_of in tried[name]:
+            for match in _compiled(words_of).finditer(unit):
+                place = match.span()
+                if spans and any([a <= place[0] < b for a, b in spans]):
+                    quoted.setdefault(concept, place)
+                else:
+                    concepts[concept] = place
+                    break
+            if concept in concepts:
                 break
-    names = sorted(concept.name for concept in concepts)
+        if ceiling is not None:
+            if concept in concepts:
+                ceiling.found(name)
+            else:
+                ceiling.missing(name, concept in quoted)
+            if ceiling.value < least:
+                return None
+    if ceiling is not None:
+        concepts = {tried[name][0][0]: concepts[tried[name][0][0]] for name in tried if tried[name][0][0] in concepts}
+    names = sorted([concept.name for concept in concepts])
     features = found + [f"={name}" for name in names]
     features += [f"={name}+{other}" for i, name in enumerate(names) for other in names[i + 1 :]]
     features += [f"='{concept.name}" for concept in quoted if concept not in concepts]

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
+from math import fsum
 from pathlib import Path
 
 from gitmem.detectors.words import misspellings
@@ -29,24 +30,53 @@ class Weights:
     gate: float = -1.0
     slack: float = 99.0
     quick: dict[str, float] = field(default_factory=dict)
-    gains: dict[str, tuple[float, tuple[tuple[str, float], ...]]] = field(default_factory=dict)
-    bounds: dict[frozenset[str], float] = field(default_factory=dict, compare=False)
-
-    def bound(self, concepts: frozenset[str]) -> float:
-        """The most that features of these concepts can add to a score."""
-        known = self.bounds.get(concepts)
-        if known is None:
-            known = 0.0
-            for name in concepts:
-                alone, others = self.gains.get(name, (0.0, ()))
-                known += alone + sum([gain for other, gain in others if other in concepts])
-            if len(self.bounds) < 50_000:
-                self.bounds[concepts] = known
-        return known
+    gains: dict[str, tuple[float, dict[str, float]]] = field(default_factory=dict)
+    ranks: dict[str, float] = field(default_factory=dict, compare=False)
 
     def score(self, features: Iterable[str]) -> float:
         of = self.of
-        return self.bias + sum(of[feature] for feature in features if feature in of)
+        return self.bias + fsum([of[feature] for feature in features if feature in of])  # the same in any order
+
+
+class Ceiling:
+    """The most a score can still become while the concepts that a unit may hold are looked for one after another.
+
+    It begins with the score without them and all that they could add, alone and in twos, and only sinks.
+    """
+
+    __slots__ = ("_gains", "_had", "_of", "_open", "value")
+
+    def __init__(self, learned: Weights, base: float, names: Iterable[str]) -> None:
+        self._gains, self._of = learned.gains, learned.of
+        self._had: list[str] = []
+        self._open: dict[str, None] = {}
+        self.value = base
+        for name in names:
+            if name not in self._open:
+                alone, others = self._gains.get(name, _NOTHING)
+                self.value += alone + sum([others[other] for other in self._open if other in others])
+                self._open[name] = None
+
+    def found(self, name: str) -> None:
+        """It is there: what it and those already there really weigh counts."""
+        alone, others = self._gains.get(name, _NOTHING)
+        of = self._of
+        self.value += of.get(f"={name}", 0.0) - alone
+        for other in self._had:
+            pair = f"={name}+{other}" if name < other else f"={other}+{name}"
+            self.value += of.get(pair, 0.0) - others.get(other, 0.0)
+        self._had.append(name)
+
+    def missing(self, name: str, quoted: bool = False) -> None:
+        """It is not there, or only as a quotation."""
+        alone, others = self._gains.get(name, _NOTHING)
+        del self._open[name]
+        self.value -= alone + sum([others[other] for other in self._open if other in others])
+        if quoted:
+            self.value += self._of.get(f"='{name}", 0.0)
+
+
+_NOTHING: tuple[float, dict[str, float]] = (0.0, {})
 
 
 _LINE = re.compile(r"^[^#\n]", re.M)
@@ -66,23 +96,25 @@ def parse(text: str) -> Weights:
     for slip, word in misspellings().items():
         if word in quick:
             quick.setdefault(slip, quick[word])
+    known = gains(of)
+    ranks = {name: alone + sum(others.values()) for name, (alone, others) in known.items()}
     return Weights(
-        numbers["bias"], numbers["warn"], numbers["block"], of, numbers["gate"], numbers["slack"], quick, gains(of)
+        numbers["bias"], numbers["warn"], numbers["block"], of, numbers["gate"], numbers["slack"], quick, known, ranks
     )
 
 
-def gains(of: dict[str, float]) -> dict[str, tuple[float, tuple[tuple[str, float], ...]]]:
-    """What can only add to a score: concept -> its own best weight, and (other concept, weight of the two)."""
+def gains(of: dict[str, float]) -> dict[str, tuple[float, dict[str, float]]]:
+    """What can only add to a score: concept -> its own best weight, and other concept -> weight of the two."""
     alone: dict[str, float] = {}
-    pairs: dict[str, list[tuple[str, float]]] = {}
+    pairs: dict[str, dict[str, float]] = {}
     for feature, weight in of.items():
         if weight > 0 and feature[:1] == "=":
             first, _, second = feature.lstrip("='").partition("+")
             if second:
-                pairs.setdefault(first, []).append((second, weight))
+                pairs.setdefault(first, {})[second] = pairs.setdefault(second, {})[first] = weight
             else:
                 alone[first] = max(alone.get(first, 0.0), weight)
-    return {name: (alone.get(name, 0.0), tuple(pairs.get(name, ()))) for name in alone.keys() | pairs.keys()}
+    return {name: (alone.get(name, 0.0), pairs.get(name, {})) for name in alone.keys() | pairs.keys()}
 
 
 @cache

@@ -35,9 +35,9 @@ def test_the_anchors_are_those_of_the_lexicons() -> None:
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_no_pattern_that_matches_is_left_out_by_its_anchors(sentence: str) -> None:
     for unit in units(Text(sentence).folded):
-        chosen = {id(pattern) for _, pattern in candidates(unit.text)}
+        chosen = {id(pattern) for _, _, pattern in candidates(unit.text)}
         for language in languages(unit.text):
-            for _, pattern in structure._patterns(language).values():
+            for _, _, pattern in structure._patterns(language).values():
                 assert id(pattern) in chosen or not re.search(pattern, unit.text)
 
 
