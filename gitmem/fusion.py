@@ -103,13 +103,13 @@ def score_lines(
     total = len(owner)
     real = [number >= 0 and not flag & HEADING for number, flag in zip(owner, flags, strict=True)]
 
-    lexical, cover, label = _lexical(terms, base, words, labels, total, ranking)
+    lexical, cover, (label, named) = _lexical(terms, base, words, labels, total, ranking)
     evidence: dict[str, list[float]] = {
         f"lexical{size}": _minmax(column, real, ranking.least) for size, column in zip(SIZES, lexical, strict=True)
     }
     evidence["cover0"], evidence["cover2"] = cover
     evidence["fence"] = [1.0 if flag & FENCE else 0.0 for flag in flags]
-    evidence["label"] = label
+    evidence["label"], evidence["named"] = label, named
     columns = _vector(vector, vectors, norms, total, ranking.coherence)
     for size, column in zip(SIZES, columns, strict=True):
         evidence[f"vector{size}"] = _minmax(column, real)
@@ -144,8 +144,9 @@ def _lexical(
     labels: list[int],
     total: int,
     ranking: Ranking,
-) -> tuple[list[list[float]], tuple[list[float], list[float]], list[float]]:
-    """BM25 of each unit's window at each size; share of the terms' weight within the middle window; in the label."""
+) -> tuple[list[list[float]], tuple[list[float], list[float]], tuple[list[float], list[float]]]:
+    """BM25 of each unit's window at each size; share of the terms' weight in the unit and within the middle window;
+    share of it in the label, and whether the question has the whole label."""
     lengths = [_windows(list(accumulate(words, initial=0)), size, total) for size in SIZES]
     floors = []
     for column in lengths:
@@ -157,6 +158,7 @@ def _lexical(
     cover = [0.0] * total
     cover0 = [0.0] * total
     label = [0.0] * total
+    told = [0] * total  # words of the label that the question has
     mass = sum(weight for weight, _ in terms) or 1.0
     for weight, positions in terms:
         found: dict[int, int] = {}
@@ -173,6 +175,7 @@ def _lexical(
                         found[at] = found.get(at, 0) + 1
                         if offset < end - counts[at - start] + labels[at]:
                             label[at] += weight / mass
+                            told[at] += 1
                         continue
                     break
         if not found:
@@ -189,7 +192,8 @@ def _lexical(
             if size == 2:
                 for at in near:
                     cover[at] += weight / mass
-    return scores, (cover0, cover), [min(1.0, value) for value in label]
+    named = [1.0 if count and count >= whole else 0.0 for count, whole in zip(told, labels, strict=True)]
+    return scores, (cover0, cover), ([min(1.0, value) for value in label], named)
 
 
 def _near(found: dict[int, int], size: int, total: int) -> dict[int, int]:

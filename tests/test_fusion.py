@@ -44,6 +44,18 @@ def test_the_line_after_a_matching_question_is_preferred_to_the_question() -> No
     assert best(LOG, "what did Ann buy") == 3
 
 
+def test_of_two_lines_alike_that_of_the_speaker_asked_about_is_first() -> None:
+    said = "- Bob: I went to the sea, as Ann did.\n- Ann: I went to the sea, as Bob did."
+    assert best(said, "where did Ann go") == 2
+    assert best(said, "where did Bob go") == 1
+
+
+def test_a_label_of_which_the_question_has_a_part_is_not_named() -> None:
+    at = list(SHIPPED.weights).index("named")
+    lines = scored("- Ann Lee: went out\n- Ann: stayed\n- no label at all", "Ann")
+    assert [line.evidence[at] for line in lines] == [0.0, 1.0, 0.0]
+
+
 def test_every_unit_is_scored_once_in_order() -> None:
     lines = scored(LOG, "kayak")
     assert [line.first for line in lines] == [1, 2, 3, 4]
