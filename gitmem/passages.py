@@ -125,11 +125,11 @@ class Passages:
         self.superseded: frozenset[str] = frozenset()
         self.limit = 0
 
-    def hits(self, limit: int, budget: int, *, blame: bool = False) -> tuple[Hit, ...]:
-        """At most `limit` hits, best first, within `budget` tokens (characters / 4) where one is given."""
+    def hits(self, limit: int, *, blame: bool = False) -> tuple[Hit, ...]:
+        """At most `limit` hits, best first."""
         self.limit = limit
         candidates = self._candidates()
-        made = self._join(candidates, limit, budget)
+        made = self._join(candidates, limit)
         made = self._trusted(made)
         if blame:
             made = [self._blamed(hit) for hit in made]
@@ -283,7 +283,7 @@ class Passages:
 
     # -- joining ---------------------------------------------------------------------------------------------
 
-    def _join(self, candidates: list[_Candidate], limit: int, budget: int) -> list[Hit]:
+    def _join(self, candidates: list[_Candidate], limit: int) -> list[Hit]:
         """Each candidate, with neighbours that are nearly as good, once; near-duplicates of a better hit left out."""
         if not candidates:
             return []
@@ -294,7 +294,6 @@ class Passages:
         used: set[int] = set()
         hits: list[Hit] = []
         kept: list[frozenset[str]] = []
-        tokens = 0.0
         for candidate in candidates:
             if candidate.at in used:
                 continue
@@ -307,9 +306,6 @@ class Passages:
             if any(_twins(words, other, self.ranking.twins) for other in kept):
                 continue
             kept.append(words)
-            if hits and budget and tokens + len(hit.text) / 4 > budget:
-                break
-            tokens += len(hit.text) / 4
             hits.append(hit)
             if len(hits) == limit:
                 break
@@ -414,6 +410,31 @@ class Passages:
             author=f"{newest.author.name} <{newest.author.email}>",
             date=hit.date or newest.author_date.date().isoformat(),
         )
+
+
+def within(hits: Sequence[Hit], budget: int) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
+    """The first hits whose texts have `budget` tokens at most, all where it is 0; notes on those that alone have more.
+
+    A passage is whole or not there: cut, it would be half a fence or half a row.
+    """
+    if not budget:
+        return tuple(hits), ()
+    from gitmem.compaction import tokens
+
+    kept: list[Hit] = []
+    notes = []
+    left = budget
+    for hit in hits:
+        size = tokens(hit.text)
+        if size > budget:
+            span = f"{hit.start_line}-{hit.end_line}" if hit.end_line > hit.start_line else f"{hit.start_line}"
+            notes.append(f"{hit.path}:{span} has about {size} tokens and is left out")
+        elif size > left:
+            break
+        else:
+            left -= size
+            kept.append(hit)
+    return tuple(kept), tuple(notes)
 
 
 def text_lines(data: bytes) -> list[str]:

@@ -24,7 +24,7 @@ from gitmem.freshness import Ready, discard, ready
 from gitmem.fusion import Line, Positions, Strip
 from gitmem.git.protocol import Repository
 from gitmem.lines import DIMS, unpack
-from gitmem.passages import Filters, Hit, Passages
+from gitmem.passages import Filters, Hit, Passages, within
 from gitmem.question import Question, parse
 from gitmem.ranking import SHIPPED, SIZES, Ranking, in_force
 from gitmem.schema import LENGTH_STEP
@@ -211,7 +211,9 @@ def _answer(
         query.expired or bool(query.paths),
     )
     passages = Passages(repo, index, made.commit, strips, lines, filters, ranking)
-    hits = passages.hits(query.limit, query.budget, blame=query.blame)
+    hits, left_out = within(passages.hits(query.limit, blame=query.blame), query.budget)
+    if left_out:
+        evidence = evidence._replace(notes=(*evidence.notes, *left_out))
     if query.explain:
         hits = tuple(hit._replace(explain=_explain(hit, evidence, ranking)) for hit in hits)
     return hits, evidence

@@ -195,6 +195,24 @@ def test_near_duplicates_are_shown_once(memory: Repo) -> None:
     assert sum("giraffe" in hit["text"] for hit in found(memory, "giraffe service", "-n", "20")) == 1
 
 
+def test_a_passage_larger_than_the_budget_is_named_and_left_out_whole(repo: Repo) -> None:
+    fence = "```sh\n" + "\n".join(f"deploy --step {n} --region seoul" for n in range(60)) + "\n```"
+    repo.commit(
+        "notes", {"memory/long.md": f"# Deploy\n\n{fence}\n", "memory/short.md": "# Deploy\n\nA deploy step.\n"}
+    )
+    done = repo.mem("search", "deploy step region seoul", "--budget", "100", "--json")
+    assert [hit["path"] for hit in json.loads(done.stdout)["hits"]] == ["memory/short.md"]
+    assert "memory/long.md:3-64 has about" in done.stderr and "left out" in done.stderr
+    alone = repo.mem("search", "deploy step region seoul", "--budget", "1")
+    assert alone.stdout == "" and "larger --budget" in alone.stderr
+    assert "step 59" in texts(repo, "deploy step region seoul", "--budget", "2000")
+
+
+def test_a_budget_counts_each_character_of_korean(repo: Repo) -> None:
+    repo.commit("notes", {"memory/a.md": "# 배포\n\n- " + "배포는 금요일에 하지 않는다. " * 5 + "\n"})
+    assert found(repo, "배포 금요일", "--budget", "80") and not found(repo, "배포 금요일", "--budget", "40")
+
+
 def test_a_budget_bounds_the_text(memory: Repo) -> None:
     hits = found(memory, "webhooks vault checklist resolver", "--budget", "30", "-n", "20")
     assert hits and sum(len(hit["text"]) for hit in hits[:-1]) / 4 <= 30

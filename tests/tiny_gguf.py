@@ -83,6 +83,18 @@ def make_language_model(path: Path, *, seed: int = 7, context: int = 4096, width
 
 def make_embedding_model(path: Path, *, seed: int = 7, context: int = 512, width: int = 64) -> Path:
     """A mean-pooled BERT encoder of `width` dimensions over single characters and a few words. Returns `path`."""
+    return _bert(path, seed, context, width, "")
+
+
+def make_reranking_model(path: Path, *, likes: str = "decision", context: int = 512, width: int = 64) -> Path:
+    """A BERT cross-encoder with a classification head whose score is higher the more of a text is the word `likes`.
+
+    Its one layer attends to all tokens alike and passes their mean on. Returns `path`.
+    """
+    return _bert(path, 7, context, width, likes)
+
+
+def _bert(path: Path, seed: int, context: int, width: int, likes: str) -> Path:
     import gguf
     import numpy
 
@@ -100,8 +112,8 @@ def make_embedding_model(path: Path, *, seed: int = 7, context: int = 512, width
     kinds = [gguf.TokenType.CONTROL] * 5 + [gguf.TokenType.NORMAL] * (len(pieces) - 5)
 
     writer = gguf.GGUFWriter(str(path), "bert")
-    heads, layers, inner = 4, 2, width * 2
-    writer.add_name("tiny random embedding model")
+    heads, layers, inner = 4, 1 if likes else 2, width * 2
+    writer.add_name("tiny reranking model" if likes else "tiny random embedding model")
     writer.add_context_length(context)
     writer.add_embedding_length(width)
     writer.add_block_count(layers)
@@ -109,7 +121,7 @@ def make_embedding_model(path: Path, *, seed: int = 7, context: int = 512, width
     writer.add_head_count(heads)
     writer.add_layer_norm_eps(1e-12)
     writer.add_causal_attention(False)
-    writer.add_pooling_type(gguf.PoolingType.MEAN)
+    writer.add_pooling_type(gguf.PoolingType.RANK if likes else gguf.PoolingType.MEAN)
     writer.add_tokenizer_model("bert")
     writer.add_token_list(pieces)
     writer.add_token_types(kinds)
@@ -130,6 +142,30 @@ def make_embedding_model(path: Path, *, seed: int = 7, context: int = 512, width
     def vector(name: str, size: int, value: float = 0.0) -> None:
         writer.add_tensor(name, numpy.full(size, value, dtype=numpy.float32))
 
+    if likes:
+        embeddings = (rng.standard_normal((len(pieces), width)) * 0.2).astype(numpy.float32)
+        embeddings[:, 0] = 0
+        embeddings[pieces.index(f"▁{likes}"), 0] = 5
+        one, none = numpy.eye(width, dtype=numpy.float32), numpy.zeros((width, width), dtype=numpy.float32)
+        writer.add_tensor("token_embd.weight", embeddings)
+        writer.add_tensor("position_embd.weight", numpy.zeros((context, width), dtype=numpy.float32))
+        writer.add_tensor("token_types.weight", numpy.zeros((2, width), dtype=numpy.float32))
+        vector("token_embd_norm.weight", width, 1.0)
+        vector("token_embd_norm.bias", width)
+        for part, weights in (("attn_q", none), ("attn_k", none), ("attn_v", one), ("attn_output", one)):
+            writer.add_tensor(f"blk.0.{part}.weight", weights)
+            vector(f"blk.0.{part}.bias", width)
+        for part in ("attn_output_norm", "layer_output_norm"):
+            vector(f"blk.0.{part}.weight", width, 1.0)
+            vector(f"blk.0.{part}.bias", width)
+        for part, rows, columns in (("ffn_up", inner, width), ("ffn_down", width, inner)):
+            writer.add_tensor(f"blk.0.{part}.weight", numpy.zeros((rows, columns), dtype=numpy.float32))
+            vector(f"blk.0.{part}.bias", rows)
+        writer.add_tensor("cls.weight", one)
+        vector("cls.bias", width)
+        writer.add_tensor("cls.output.weight", numpy.eye(1, width, dtype=numpy.float32))
+        vector("cls.output.bias", 1)
+        return _finish(writer, path)
     matrix("token_embd.weight", len(pieces), width)
     matrix("position_embd.weight", context, width)
     matrix("token_types.weight", 2, width)

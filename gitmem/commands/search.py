@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date
 
+    from gitmem.config import Config
     from gitmem.passages import Hit
     from gitmem.search import Answer
 
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 @click.option("--expired", is_flag=True, help="Expired and superseded facts and digested episodes too, labelled.")
 @click.option("--min-score", type=click.FloatRange(0, 1), metavar="X", help="Leave out hits below X (mem.searchFloor).")
 @click.option("--lane", default="both", type=click.Choice(["both", "lexical", "vector"]), help="What to search by.")
-@click.option("--budget", default=0, type=click.IntRange(0), metavar="N", help="At most N tokens of text.")
+@click.option("--budget", default=0, type=click.IntRange(0), metavar="N", help="Whole passages of at most N tokens.")
 @click.option("--blame", is_flag=True, help="Who wrote each hit, in which commit.")
 @click.option("--rerank", default="", metavar="gguf:PATH", help="Order the hits by a reranking model.")
 @click.option("--explain", is_flag=True, help="How each score came about.")
@@ -94,13 +96,13 @@ def command(
         expired=expired,
         min_score=min_score,
         lane=Lane(lane),
-        budget=budget,
+        budget=0 if rerank else budget,
         blame=blame,
         explain=explain,
     )
     answer = search(repo, config, asked, moment)
     if rerank:
-        answer = _reranked(answer, rerank, limit)
+        answer = _reranked(answer, rerank, config, limit, budget)
     for note in answer.notes:
         say(f"note: {note}")
     if answer.stale:
@@ -115,16 +117,23 @@ def command(
         if answer.settings:
             write(settings_text(answer.settings))
         if not answer.hits:
-            say(_hint(asked.text, bool(paths or types or tags or since or until or min_score), bool(at)))
+            narrowed = bool(paths or types or tags or since or until or min_score)
+            say("nothing fits; try a larger --budget." if budget and answer.notes else _hint(narrowed, bool(at)))
 
 
-def _reranked(answer: Answer, spec: str, limit: int) -> Answer:
+def _reranked(answer: Answer, spec: str, config: Config, limit: int, budget: int) -> Answer:
     """The first hits in the order a reranking model gives them; their score is the model's."""
     from gitmem.models.reranker import rerank
+    from gitmem.passages import within
 
-    scores = rerank(spec, answer.query, [hit.text for hit in answer.hits])
-    order = sorted(range(len(scores)), key=lambda at: (-scores[at], at))[:limit]
-    return answer._replace(hits=tuple(answer.hits[at]._replace(score=round(scores[at], 4)) for at in order))
+    texts = [hit.text for hit in answer.hits[: config.rerank_hits]]
+    scores = rerank(spec, answer.query, texts, config.model_seconds, os.environ)
+    order = sorted(range(len(scores)), key=lambda at: (-scores[at], at))
+    ranked = [answer.hits[at]._replace(score=round(scores[at], 4)) for at in order]
+    # What the model did not read keeps its order and comes after; its score would be of another kind.
+    ranked += [hit._replace(score=0.0) for hit in answer.hits[config.rerank_hits :]]
+    hits, left_out = within(ranked[:limit], budget)
+    return answer._replace(hits=hits, notes=(*answer.notes, *left_out))
 
 
 def as_value(answer: Answer) -> dict[str, Any]:
@@ -237,7 +246,7 @@ def _marks(query: str) -> re.Pattern[str] | None:
     return re.compile("|".join(words), re.IGNORECASE) if words else None
 
 
-def _hint(query: str, narrowed: bool, then: bool) -> str:
+def _hint(narrowed: bool, then: bool) -> str:
     if narrowed:
         return "nothing found; without the filters there may be more."
     where = "at that commit" if then else "here"

@@ -1,42 +1,69 @@
-"""A reranking model in GGUF (rank pooling, as bge-reranker or jina-reranker have): a question and passages in, scores
-out. Opt-in by a file the person names; never downloads."""
+"""A reranking model in GGUF (rank pooling, as bge-reranker, jina-reranker and Qwen3-Reranker have): a question and
+passages in, scores out. Opt-in by a file the person names; never downloads. llama.cpp runs in a child process with a
+time limit: what it does with a damaged file ends there."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import exp
+import importlib.util
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gitmem.errors import ModelUnavailable, UsageError
+from gitmem.models.gguf import PASSED_ON
 
-RANK = 4  # LLAMA_POOLING_TYPE_RANK
-CONTEXT = 1024
-PASSAGE = 2000  # characters of a passage that are read
+CHILD = (sys.executable, "-P", "-m", "gitmem.models.rerank_child")
+WHICH = "--rerank gguf:<path> takes a reranking model, such as bge-reranker-v2-m3 in GGUF"
 
 
-def rerank(spec: str, question: str, passages: Sequence[str]) -> list[float]:
-    """How well each passage answers the question, 0..1. Raises UsageError for a spec that is no `gguf:<path>`,
-    ModelUnavailable where the file cannot rank."""
+def rerank(
+    spec: str,
+    question: str,
+    passages: Sequence[str],
+    seconds: float,
+    environ: Mapping[str, str],
+    child: Sequence[str] = CHILD,
+) -> list[float]:
+    """How well each passage answers the question, 0..1: the logistic function of the model's score, as its makers do.
+
+    Raises UsageError for a spec that is no `gguf:<path>`, ModelUnavailable where the file cannot rank or takes longer
+    than `seconds`.
+    """
     scheme, _, name = spec.partition(":")
     if scheme != "gguf" or not name:
         raise UsageError(f"'{spec}' is no reranker", "--rerank gguf:<path of a reranking model>")
-    if not Path(name).expanduser().is_file():
-        raise ModelUnavailable(f"there is no model file '{name}'", "--rerank takes the path of a GGUF file")
+    file = Path(name).expanduser()
+    if not file.is_file():
+        raise ModelUnavailable(f"there is no model file '{name}'", WHICH)
+    if importlib.util.find_spec("llama_cpp") is None:
+        raise ModelUnavailable("llama-cpp-python is not installed", "pip install 'git-mem[llama]'")
+    if not passages:
+        return []
+    request = json.dumps({"path": str(file.resolve()), "question": question, "passages": list(passages)})
     try:
-        from llama_cpp import Llama
-    except ImportError:
-        raise ModelUnavailable("llama-cpp-python is not installed", "pip install 'git-mem[llama]'") from None
+        done = subprocess.run(
+            child,
+            input=request.encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={key: environ[key] for key in PASSED_ON if key in environ},
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise ModelUnavailable(
+            f"the model '{file.name}' took longer than {seconds:g} s (mem.modelSeconds) and was stopped",
+            "git config --global mem.rerankHits 5, or a smaller model",
+        ) from None
     try:
-        model = Llama(
-            str(Path(name).expanduser()), embedding=True, pooling_type=RANK, n_ctx=CONTEXT, n_batch=CONTEXT,
-            n_ubatch=CONTEXT, verbose=False,
-        )  # fmt: skip
-        scores = []
-        for passage in passages:
-            rows = model.embed(f"{question}</s></s>{passage[:PASSAGE]}", truncate=True)
-            first = rows[0] if isinstance(rows, list) else rows
-            value = float(first[0] if isinstance(first, list) else first)
-            scores.append(1 / (1 + exp(-max(-60.0, min(60.0, value)))))
-    except (ValueError, RuntimeError, IndexError, TypeError) as error:
-        raise ModelUnavailable(f"the model cannot rank ({type(error).__name__})", "it must be a reranker") from None
+        answer = json.loads(done.stdout)
+        scores = [float(score) for score in answer.get("scores", ())]
+    except (ValueError, AttributeError, TypeError):
+        raise ModelUnavailable(f"the model '{file.name}' ended by itself", "is it a whole GGUF file?") from None
+    if answer.get("error") == "no head":
+        raise ModelUnavailable(f"'{file.name}' has no ranking head", WHICH)
+    if "error" in answer or len(scores) != len(passages) or any(score != score for score in scores):
+        raise ModelUnavailable(f"the model '{file.name}' cannot rank ({answer.get('error', 'no number')})", WHICH)
     return scores
