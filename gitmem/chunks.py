@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence, Set
+from itertools import chain
 
 from gitmem.comment import parse_comment
 from gitmem.db.values import BlobRow, ChunkRow, Cut, Shape
@@ -150,7 +151,7 @@ def tokens(line: str) -> int:
         return 0
     if line.isascii():
         return (len(line) + 3) // 4
-    wide = sum(c > "\u1100" for c in line)
+    wide = sum(map("\u1100".__lt__, line))
     return wide + (len(line) - wide + 3) // 4
 
 
@@ -165,6 +166,7 @@ def _rows(document: Document, cut: Cut, secret_lines: Set[int], vectors: LineVec
     headings = list(document.headings)
     coming = 0
     rows = []
+    hidden = secret_lines | set(range(1, document.front + 1))
     for first, last, heading in spans(document, cut):
         while coming < len(headings) and headings[coming].line <= heading:
             while path and path[-1].level >= headings[coming].level:
@@ -173,15 +175,15 @@ def _rows(document: Document, cut: Cut, secret_lines: Set[int], vectors: LineVec
             coming += 1
         above = [*named, *(h.text for h in path if h.line not in secret_lines)]
         # A line left out stays as an empty one: the units count lines from the chunk's first.
-        shown = [
-            "" if number in secret_lines or number <= document.front else _visible(lines[number - 1])
-            for number in range(first, last + 1)
-        ]
+        shown = [_visible(line) if line.endswith("-->") else line for line in lines[first - 1 : last]]
+        for number in hidden:
+            if first <= number <= last:
+                shown[number - first] = ""
         title, text = "\n".join(above), "\n".join(shown)
         identity = hashlib.sha256(f"{title}\0{text}".encode("utf-8", "surrogateescape")).digest()[:16]
         units = split(shown)
         title_words = terms(title)
-        body_words = [word for unit in units for word in unit.words]
+        body_words = list(chain.from_iterable([unit.words for unit in units]))
         rows.append(
             ChunkRow(
                 hash=identity,
@@ -204,4 +206,5 @@ def _embedded(above: list[str], units: Sequence[Unit]) -> str:
 
 
 def _visible(line: str) -> str:
-    return parse_comment(line)[0] if line.endswith("-->") else line
+    """A line without its `mem` comment."""
+    return parse_comment(line)[0]

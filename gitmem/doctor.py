@@ -16,13 +16,14 @@ from gitmem.chunks import digest
 from gitmem.config import Config
 from gitmem.counted import counted
 from gitmem.db.index import Index
-from gitmem.db.values import BlobRow, Cut, bits, int8, pack_shape
+from gitmem.db.values import BlobRow, Cut, pack_shape
 from gitmem.document import decode
 from gitmem.errors import GitMemError, IndexDamaged, ModelUnavailable
 from gitmem.freshness import directory, read
 from gitmem.git import Repository
 from gitmem.indexer import IGNORED, LARGE, UNREADABLE
 from gitmem.snapshot import look, tree_files, work_tree_key
+from gitmem.worker import codes
 
 FULL = "git mem index --full"
 REPAIR = "git mem doctor --repair"
@@ -284,8 +285,8 @@ def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -
     numbers = list(chunks)
     for at in range(0, len(numbers), 256):
         some = numbers[at : at + 256]
-        for number, made in zip(some, embedder.embed([chunks[n][1] for n in some]), strict=True):
-            wrong += not _close(stored[number], (bits(made), int8(made)))
+        for number, made in zip(some, codes(embedder, [chunks[n][1] for n in some]), strict=True):
+            wrong += not _close(stored[number], made)
     return (f"not of their text: {counted(wrong, 'vector')}" if wrong else ""), len(stored)
 
 

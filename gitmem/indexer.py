@@ -541,7 +541,7 @@ class _Refresh:
         if self.embedder is None:
             writer.set_meta("lacking", "yes")
             return
-        from gitmem.db.values import bits, int8
+        from gitmem.worker import codes
 
         wanted = writer.unembedded(self.number, fresh)
         rows = [(number, made[fresh[number][0]]) for number in wanted if fresh[number][0] in made]
@@ -550,13 +550,12 @@ class _Refresh:
             try:
                 if hasattr(self.embedder, "origins"):
                     self.embedder.origins = [(self.names.get(fresh[n][2], ""), fresh[n][2]) for n in rest]
-                vectors = self.embedder.embed([fresh[number][1] for number in rest])
+                rows += zip(rest, codes(self.embedder, [fresh[number][1] for number in rest]), strict=True)
             except ModelUnavailable as error:
                 self.work.notes.append(f"no vectors: {error.message}")
                 self.embedder = None
                 writer.set_meta("lacking", "yes")
                 return
-            rows += [(number, (bits(v), int8(v))) for number, v in zip(rest, vectors, strict=True)]
         writer.add_vectors(self.number, rows)
         self.work.embedded += len(rows)
 

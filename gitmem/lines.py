@@ -7,6 +7,7 @@ how many of them are its label, what kind of line it is, and its vector, shorten
 
 from __future__ import annotations
 
+import struct
 from array import array
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 DIMS = 128  # of a unit's vector: the first ones, which hold most of it (bench/quality.py, row "dims")
 LENGTH = 360  # of a unit's vector as signed bytes: what is longer than 127 in one dimension is cut there
 HEADING, FENCE, ROW, QUESTION, ASKS, TIME, NUMBER, HANGUL, HAN_KANA = 1, 2, 4, 8, 16, 32, 64, 128, 256
+
+
+_NOTHING = bytes(DIMS)
 
 
 class Packed(NamedTuple):
@@ -35,20 +39,16 @@ class Packed(NamedTuple):
 def pack(units: Sequence[Unit], vectors: Iterable[tuple[float, bytes]]) -> bytes:
     """The record of a chunk. `vectors` are (length, `DIMS` signed bytes) for each unit, as an embedder's `lines` has
     them; (0.0, b"") where there is none."""
-    numbers = array("H")
-    for field in (
-        [unit.first for unit in units],
-        [unit.last for unit in units],
-        [len(unit.words) for unit in units],
-        [unit.label for unit in units],
-        [unit.flags for unit in units],
-    ):
-        numbers.extend(min(0xFFFF, number) for number in field)
-    norms, tail = array("f"), []
-    for norm, vector in vectors:
-        norms.append(norm)
-        tail.append(vector or bytes(DIMS))
-    return len(units).to_bytes(2, "little") + numbers.tobytes() + norms.tobytes() + b"".join(tail)
+    count = len(units)
+    if not count:
+        return bytes(2)
+    first, last, _, flags, words, label = zip(*units, strict=True)
+    numbers = [*first, *last, *map(len, words), *label, *flags]
+    if max(numbers) > 0xFFFF:
+        numbers = [min(0xFFFF, number) for number in numbers]
+    norms, made = zip(*vectors, strict=True)
+    head = struct.pack(f"<{1 + 5 * count}H{count}f", count, *numbers, *norms)
+    return head + b"".join([vector or _NOTHING for vector in made])
 
 
 def unpack(record: bytes) -> Packed:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 
 # One word with what joins the parts of identifiers. Ranges of scripts are compared, not compiled: a class of the
 # ideographs costs `re` 2 ms, each time a search starts.
@@ -16,9 +16,29 @@ _WORD = re.compile(r"\w+(?:(?:[.\-/:@'’]|::)\w+)*")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[^\W\dA-Z_]+|[A-Z]+|\d+")
 _SEPARATORS = re.compile(r"[\W_]+")
 LONGEST = 64  # characters of a term; what is longer (base64, URLs) is cut there
+EDGES = "!\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~"  # at either end of a word they say nothing
+KNOWN = 50_000  # words whose terms are remembered
 
 HANGUL, HAN_KANA, OTHER, JOINT = "hangul", "han-kana", "other", "joint"
-_known: dict[str, tuple[str, ...]] = {}
+
+
+class _Terms(dict[str, tuple[str, ...]]):
+    """What stands between white space -> its terms: no word reaches across white space, and most come again."""
+
+    def __missing__(self, piece: str) -> tuple[str, ...]:
+        bare = piece.strip(EDGES)
+        if bare != piece:
+            found = self[bare]
+        else:
+            found = tuple(term for token, script in tokens(compatible(piece)) for term in cut(token, script))
+        if len(piece) <= LONGEST:
+            if len(self) >= KNOWN:
+                self.clear()
+            self[piece] = found
+        return found
+
+
+_known = _Terms()
 
 
 def terms(text: str) -> list[str]:
@@ -29,16 +49,7 @@ def terms(text: str) -> list[str]:
     and of Kana and Han together, give overlapping pairs, then their last character alone: so a single
     character X is found by the pairs that begin with X and by X itself.
     """
-    found: list[str] = []
-    for word in _WORD.findall(compatible(text)):
-        known = _known.get(word)
-        if known is None:
-            if len(_known) > 200_000:
-                _known.clear()
-            known = tuple(term for token, script in _runs(word) for term in cut(token, script))
-            _known[word] = known
-        found += known
-    return found
+    return list(chain.from_iterable(map(_known.__getitem__, text.split())))
 
 
 def compatible(text: str) -> str:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitmem.lines import ASKS, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, QUESTION, ROW, TIME
-from gitmem.query import terms
+from gitmem.query import EDGES, KNOWN, LONGEST, terms
 
-_BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])(?:\s+|$)")
-_FENCE = re.compile(r"\s*(?:[-*+]\s+)?(```+|~~~+)")
-_HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
+_NUMBERED = re.compile(r"\d{1,9}[.)](?:\s|$)")
+_FENCE = re.compile(r"(?:[-*+]\s+)?(```+|~~~+)")
+_HEADING = re.compile(r"#{1,6}(?:\s|$)")
 _RULE_ROW = re.compile(r"\s*\|?[\s:|-]*\|[\s:|-]*$")
 _LABEL = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])?\s*(?:\*\*)?([^:：|\n`]{1,40}?)(?:\*\*)?\s*[:：](?!//)")
 _ASKS = re.compile(r"[?？]\s*(?:\[[^\]]*\]|\([^)]*\)|<!--.*-->)?\s*$")
@@ -30,14 +30,14 @@ _TIME_PARTS = (
 )  # fmt: skip
 _TIME_DIGITS = re.compile(r"\b(?:19|20)\d\d\b|\d{1,2}[월일月日]")
 _WORD = re.compile(r"\w+")
+_BLANK, _TEXT, _ITEM, _QUOTED, _CELLS, _TITLE, _FENCED = range(7)  # what a line begins
 _SYLLABLE = re.compile("[가-힣]")
 _IDEOGRAPH = re.compile("[ぁ-ヺ㐀-䶿一-鿿]")
 _LATIN = re.compile("[A-Za-z]")
 _DIGIT = re.compile(r"\d")
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """Lines `first`..`last` (0-based, inclusive, within the chunk) that are one piece of text.
 
     `flags` are the constants of this module; `words` its terms (a chunk's words in the index are those of its
@@ -59,65 +59,96 @@ def split(lines: Sequence[str]) -> list[Unit]:
     of the lines is in exactly one unit, in order.
     """
     found: list[Unit] = []
+    kinds = [_kind(line) for line in lines]
     at, end = 0, len(lines)
     while at < end:
-        line = lines[at]
-        if not line.strip():
+        kind = kinds[at]
+        if not kind:
             at += 1
             continue
-        last, kind = at, 0
-        fence = _FENCE.match(line)
-        if fence:
-            mark, kind = fence[1], FENCE
+        last, flags = at, 0
+        if kind == _FENCED:
+            fence = _FENCE.match(lines[at].lstrip())
+            assert fence is not None
+            flags = FENCE
             last += 1
-            while last < end and not lines[last].strip().startswith(mark):
+            while last < end and not lines[last].strip().startswith(fence[1]):
                 last += 1
             last = min(last, end - 1)
-        elif _HEADING.match(line):
-            kind = HEADING
-        elif line.lstrip().startswith("|"):
-            if _RULE_ROW.match(line):
+        elif kind == _TITLE:
+            flags = HEADING
+        elif kind == _CELLS:
+            if _RULE_ROW.match(lines[at]):
                 at += 1
                 continue
-            kind = ROW
+            flags = ROW
         else:
-            quoted = line.lstrip().startswith(">")
-            while last + 1 < end and _continues(lines[last + 1], quoted):
+            more = _QUOTED if kind == _QUOTED else _TEXT
+            while last + 1 < end and kinds[last + 1] == more:
                 last += 1
-        found.append(_unit(at, last, "\n".join(lines[at : last + 1]), kind))
+        found.append(_unit(at, last, lines[at] if at == last else "\n".join(lines[at : last + 1]), flags))
         at = last + 1
     return found
 
 
-def _continues(line: str, quoted: bool) -> bool:
-    return (
-        bool(line.strip())
-        and line.lstrip().startswith(">") == quoted
-        and not line.lstrip().startswith("|")
-        and not _BULLET.match(line)
-        and not _HEADING.match(line)
-        and not _FENCE.match(line)
-    )
+def _kind(line: str) -> int:
+    """What a line begins, by its first characters."""
+    text = line.lstrip()
+    first = text[:1]
+    if first.isalpha() or not first:
+        return _TEXT if first else _BLANK
+    if first in "`~-*+" and _FENCE.match(text):
+        return _FENCED
+    if first in "-*+":
+        return _ITEM if not text[1:2].strip() else _TEXT
+    if first == "#":
+        return _TITLE if _HEADING.match(text) and len(line) - len(text) < 4 else _TEXT
+    if first == "|":
+        return _CELLS
+    if first == ">":
+        return _QUOTED
+    return _ITEM if first.isdecimal() and _NUMBERED.match(text) else _TEXT
 
 
 def _unit(first: int, last: int, text: str, kind: int) -> Unit:
     flags = kind
     if "?" in text or "？" in text:
         flags |= QUESTION | (ASKS if _ASKS.search(text) else 0)
-    digits = _DIGIT.search(text) is not None
-    if _speaks_of_time(text, digits):
-        flags |= TIME
-    if digits:
-        flags |= NUMBER
+    found = sum(map(_features.__getitem__, text.split()))
+    flags |= (TIME if found & _FIELD else 0) | (NUMBER if found >> _WIDTH & _FIELD else 0)
     if not text.isascii():
-        flags |= script(text)
+        flags |= _script(*(found >> shift & _FIELD for shift in (2 * _WIDTH, 3 * _WIDTH, 4 * _WIDTH)))
     colon = not kind & (FENCE | ROW | HEADING) and (":" in text or "：" in text)
     label = _LABEL.match(text) if colon else None
     return Unit(first, last, text, flags, terms(text), len(terms(label[1])) if label else 0)
 
 
+class _Features(dict[str, int]):
+    """What stands between white space -> how often it speaks of time, has digits, Hangul, Kana or Han, Latin letters:
+    five counts in one number, so that those of a text are one sum."""
+
+    def __missing__(self, piece: str) -> int:
+        bare = piece.strip(EDGES)
+        found = self[bare] if bare != piece else self._count(piece)
+        if len(piece) <= LONGEST:
+            if len(self) >= KNOWN:
+                self.clear()
+            self[piece] = found
+        return found
+
+    def _count(self, piece: str) -> int:
+        digits = _DIGIT.search(piece) is not None
+        hangul, han, latin = (len(kind.findall(piece)) for kind in (_SYLLABLE, _IDEOGRAPH, _LATIN))
+        found = _speaks_of_time(piece, digits) | digits << _WIDTH
+        return found | hangul << 2 * _WIDTH | han << 3 * _WIDTH | latin << 4 * _WIDTH
+
+
+_WIDTH = 24  # bits of a count: a document has at most 2^20 characters
+_FIELD = (1 << _WIDTH) - 1
+_features = _Features()
+
+
 def _speaks_of_time(text: str, digits: bool) -> bool:
-    # As one pattern that ignores case this took half the time of building an index.
     if digits and _TIME_DIGITS.search(text):
         return True
     if not _TIME_WORDS.isdisjoint(_WORD.findall(text.lower())):
@@ -127,8 +158,10 @@ def _speaks_of_time(text: str, digits: bool) -> bool:
 
 def script(text: str) -> int:
     """`HANGUL` or `HAN_KANA` where most of the text is written in it (a syllable counts as three letters), else 0."""
-    hangul, han = len(_SYLLABLE.findall(text)), len(_IDEOGRAPH.findall(text))
-    latin = len(_LATIN.findall(text))
+    return _script(len(_SYLLABLE.findall(text)), len(_IDEOGRAPH.findall(text)), len(_LATIN.findall(text)))
+
+
+def _script(hangul: int, han: int, latin: int) -> int:
     if 3 * (hangul + han) < latin or not hangul + han:
         return 0
     return HANGUL if hangul >= han else HAN_KANA

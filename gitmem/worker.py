@@ -34,9 +34,14 @@ def work(batch: Batch, cut: Cut, embedder: Any = None) -> tuple[list[BlobRow], V
     vectors: Vectors = {}
     if embedder is not None:
         texts = {chunk.hash: chunk.text for row in rows for chunk in row.chunks}
-        made = embedder.embed(list(texts.values()))
-        vectors = {key: (bits(v), int8(v)) for key, v in zip(texts, made, strict=True)}
+        vectors = dict(zip(texts, codes(embedder, list(texts.values())), strict=True))
     return rows, vectors
+
+
+def codes(embedder: Any, texts: Sequence[str]) -> list[tuple[bytes, bytes]]:
+    """What the index stores of the texts' vectors: `bits` and `int8` of each. Some embedders know a shorter way."""
+    short = getattr(embedder, "codes", None)
+    return short(texts) if short else [(bits(vector), int8(vector)) for vector in embedder.embed(texts)]
 
 
 def line_vectors() -> LineVectors | None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.query import stem, terms
+from gitmem.query import compatible, cut, stem, terms, tokens
 
 
 @pytest.mark.parametrize(
@@ -54,4 +54,10 @@ def test_decomposed_hangul_is_the_same_word() -> None:
 @given(st.text(max_size=200))
 def test_any_text_gives_terms_that_need_no_quoting(text: str) -> None:
     assert not any(re.search(r"[\s!-/:-@\[-^`{-~]", term) for term in terms(text))
+    assert terms(text) == terms(text)
+
+
+@given(st.text() | st.text(alphabet="aB9_.-/:'’`=\u0338é\u0301가ㅏ漢ｶﾞ \u3000\n", max_size=40))
+def test_what_is_remembered_of_words_is_what_cutting_the_whole_text_gives(text: str) -> None:
+    assert terms(text) == [term for token, script in tokens(compatible(text)) for term in cut(token, script)]
     assert terms(text) == terms(text)

@@ -134,12 +134,13 @@ def unpack_shape(text: str) -> Shape:
 
 
 _FLIPPED = bytes(n ^ 128 for n in range(256))  # n - 128 as a signed byte
+_ABOVE_ZERO = bytes(ord("0") if n == 0 or n >= 128 else ord("1") for n in range(256))  # by a float's first byte
 
 
 def int8(vector: bytes) -> bytes:
     """A float32 vector as int8, its largest component at 127: a cosine does not see the scale."""
     values = array("f", vector)
-    top = max(map(abs, values), default=0.0)
+    top = max(max(values, default=0.0), -min(values, default=0.0))
     if not 0.0 < top < float("inf"):
         return bytes(len(values))
     scale = 127.0 / top
@@ -148,6 +149,10 @@ def int8(vector: bytes) -> bytes:
 
 def bits(vector: bytes) -> bytes:
     """The signs of a float32 vector, eight a byte, padded with zeros."""
-    text = "".join(["1" if x > 0 else "0" for x in array("f", vector)])
+    high = vector[3::4]
+    if 0 in high:  # zero, or so small that the exponent's first bits are
+        text = "".join(["1" if x > 0 else "0" for x in array("f", vector)])
+    else:
+        text = high.translate(_ABOVE_ZERO).decode("ascii")
     text += "0" * (-len(text) % 8)
     return int(text or "0", 2).to_bytes(len(text) // 8, "big")

@@ -14,8 +14,9 @@ import mmap
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import chain, pairwise
 from math import hypot, isqrt
 from pathlib import Path
 from struct import Struct
@@ -43,8 +44,7 @@ _ONCE = 4  # the weight of a word that comes once; whole numbers keep sums exact
 _MOST = 100  # a word counts no more often than this, so that one word can never overflow a lane
 # Letters times weight that can never overflow a lane, whatever they are.
 _ROOM = _LANE // (SCALE_LIMIT * ZERO * PIECES_PER_LETTER)
-_SHORT = int.from_bytes(b"\1\0\0\0" * DIMS, "little")
-_INSIDE = b"\1" * DIMS
+_SIGNS = bytes(ord("0") if n < 128 else ord("1") for n in range(256))
 _FLIPPED = bytes(n ^ 128 for n in range(256))  # n - 128 as a signed byte
 _CACHED_WORDS = 20_000  # about 1.1 KB each; a corpus's frequent words come back at once
 _MANY = 256  # from so many texts on, reading all pieces into a dict (20 ms) pays
@@ -81,11 +81,9 @@ class StaticEmbedder:
         self.dims: int = dims
         self.id = f"static:{digest.hex()[:12]}"
         self.digest: bytes = digest
-        ones = int.from_bytes(b"\1\0\0\0" * dims, "little")
-        self._centre = ZERO * ones
-        self._bias = _LANE * ones
+        half = min(DIMS, dims // 2)
+        self._halves = _Half(self, 0, half), _Half(self, half, dims - half)
         self._find: Find = self._find_mapped
-        self._vectors = _Words(self)
 
     def pieces(self, text: str) -> list[int]:
         """The rows of the table that make the text's vector, in order, repeated as they recur."""
@@ -97,18 +95,42 @@ class StaticEmbedder:
 
     def embed_query(self, text: str) -> bytes:
         """The text's unit vector, float32 little-endian; zeros where the table knows no piece of it."""
-        found = words(text)
-        counts = Counter(found)
-        if sum(map(len, found)) * _ONCE <= _ROOM:
-            return unit(self._lanes(self._sum(counts)))
-        sums = [self._lanes(self._sum(group)) for group in _groups(counts)]
-        return unit([sum(lane) for lane in zip(*sums, strict=True)])
+        return unit(self._lanes(self._sums(text)))
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """The vectors of many texts, each the same bytes as `embed_query` gives."""
         if len(texts) >= _MANY:
             self.read_all()
         return [self.embed_query(text) for text in texts]
+
+    def codes(self, texts: Sequence[str]) -> list[tuple[bytes, bytes]]:
+        """(a bit, a signed byte) a dimension of each text's vector: what the index stores of it.
+
+        The bits are the signs, eight a byte; of the bytes the largest is 127 (`db.values.bits`, `.int8`).
+        """
+        found = []
+        for text in texts:
+            sums = self._sums(text)
+            lanes = self._lanes(sums).tolist()
+            top = max(max(lanes), -min(lanes))
+            high = b"".join([half.signs(total) for half, total in zip(self._halves, sums, strict=True)])
+            small = b"".join([half.scaled(total, top, 127) for half, total in zip(self._halves, sums, strict=True)])
+            found.append((int(high.translate(_SIGNS), 2).to_bytes(self.dims // 8, "big"), small))
+        return found
+
+    def _sums(self, text: str) -> tuple[int, int]:
+        """The sum of the text's rows, in two halves; of a text too long for its lanes a fraction of it."""
+        found = words(text)
+        counts = Counter(found)
+        if sum(map(len, found)) * _ONCE <= _ROOM:
+            low, high = (half.sum(counts) for half in self._halves)
+            return low, high
+        groups = _groups(counts)
+        parts = [[half.lanes(half.sum(group)) for group in groups] for half in self._halves]
+        lanes = [[sum(lane) for lane in zip(*part, strict=True)] for part in parts]
+        over = max(0, max(map(abs, chain(*lanes))).bit_length() - 31)
+        low, high = (_packed([lane >> over for lane in part]) for part in lanes)
+        return low, high
 
     def read_all(self) -> None:
         """Get ready for very many texts: all pieces into a dict (20 ms), where a question looks up its few."""
@@ -121,59 +143,28 @@ class StaticEmbedder:
         Only the first `DIMS` numbers count; (0.0, b"") for a text with no piece in the table.
         """
         found: list[tuple[float, bytes]] = []
+        half = self._halves[0]
         for text in texts:
             cut = words(text)
-            counts: dict[str, int] = Counter(cut)
-            if sum(map(len, cut)) * _ONCE > _ROOM:
-                counts = _groups(counts)[0]
-            total = self._sum(counts)
-            short = self._lanes(total)[:DIMS]
-            length = hypot(*short)
-            found.append((length, self._signed(total, length)) if length else (0.0, b""))
+            if len(set(cut)) == len(cut) and 4 * len(text) * _ONCE <= _ROOM:  # NFKC makes three letters of some
+                total = _ONCE * sum(map(half.words.__getitem__, cut))
+            else:
+                counts: dict[str, int] = Counter(cut)
+                if sum(map(len, cut)) * _ONCE > _ROOM:
+                    counts = _groups(counts)[0]
+                total = half.sum(counts)
+            length = hypot(*half.lanes(total))
+            found.append((length, half.scaled(total, length, LENGTH)) if length else (0.0, b""))
         return found
-
-    def _signed(self, total: int, length: float) -> bytes:
-        """The first `DIMS` lanes as signed bytes, `LENGTH` long, all at once: cut to 14 bits, multiplied, read off."""
-        shift = max(0, int(length).bit_length() - 13)
-        lanes = ((total + self._bias) & _SHORT * 0xFFFF_FFFF) >> shift & _SHORT * (0xFFFF_FFFF >> shift)
-        lanes -= _SHORT * ((_LANE >> shift) - 8192)  # each is its number + 8192 now, and never below 0
-        factor = round(LENGTH * (1 << shift + 16) / length)
-        # The result + 256 + 128 stands in a lane's upper half, so its fourth byte is 1 unless it must be cut.
-        data = (lanes * factor + _SHORT * ((384 << 16) + (1 << 15) - 8192 * factor)).to_bytes(4 * DIMS, "little")
-        signed, over = data[2::4].translate(_FLIPPED), data[3::4]
-        if over != _INSIDE:
-            cut = bytearray(signed)
-            for at, high in enumerate(over):
-                if high != 1:
-                    cut[at] = 129 if high == 0 else 127
-            signed = bytes(cut)
-        return signed
 
     def row(self, number: int) -> Sequence[int]:
         """One row of the table, in the table's own unit."""
-        return self._lanes(self._packed(number))
+        low, high = (half.row(number) for half in self._halves)
+        return self._lanes((low, high))
 
-    def _sum(self, counts: dict[str, int]) -> int:
-        vectors = self._vectors
-        total = _ONCE * sum(map(vectors.__getitem__, counts))
-        for word, count in counts.items():
-            if count > 1:
-                total += (_weight(count) - _ONCE) * vectors[word]
-        return total
-
-    def _packed(self, row: int) -> int:
-        (scale,) = _U16.unpack_from(self._map, self._scales + 2 * row)
-        start = self._rows + row * self.dims
-        lanes = bytearray(4 * self.dims)
-        lanes[::4] = self._map[start : start + self.dims]
-        return int(scale) * (int.from_bytes(lanes, "little") - self._centre)
-
-    def _lanes(self, total: int) -> Sequence[int]:
-        # Biased lanes hold no borrow; flipping their top bit then leaves each in two's complement.
-        lanes = array("i", ((total + self._bias) ^ self._bias).to_bytes(4 * self.dims, "little"))
-        if sys.byteorder == "big":
-            lanes.byteswap()
-        return lanes
+    def _lanes(self, sums: tuple[int, int]) -> "array[int]":
+        low, high = (half.lanes(total) for half, total in zip(self._halves, sums, strict=True))
+        return low + high
 
     def _all_pieces(self) -> dict[str, int]:
         ends = array("I", self._map[self._offsets : self._text])
@@ -197,25 +188,101 @@ class StaticEmbedder:
         return -1
 
 
+class _Half:
+    """Some of the table's dimensions, and sums over them: one Python int, a lane of 32 bits a dimension.
+
+    In two halves, since the vector of a line wants the first only, and half as much memory is passed through.
+    """
+
+    def __init__(self, table: StaticEmbedder, first: int, count: int) -> None:
+        self.count = count
+        self.words: dict[str, int] = _Words(table)
+        self._table = table
+        self._first = first
+        self._ones = int.from_bytes(b"\1\0\0\0" * count, "little")
+        self._bias = _LANE * self._ones
+
+    def row(self, number: int) -> int:
+        """One row of the table."""
+        table = self._table
+        (scale,) = _U16.unpack_from(table._map, table._scales + 2 * number)
+        start = table._rows + number * table.dims + self._first
+        lanes = bytearray(4 * self.count)
+        lanes[::4] = table._map[start : start + self.count]
+        return int(scale) * (int.from_bytes(lanes, "little") - ZERO * self._ones)
+
+    def sum(self, counts: Mapping[str, int]) -> int:
+        """The words' vectors, each as often as its weight says."""
+        vectors = self.words
+        total = _ONCE * sum(map(vectors.__getitem__, counts))
+        for word, count in counts.items():
+            if count > 1:
+                total += (_weight(count) - _ONCE) * vectors[word]
+        return total
+
+    def lanes(self, total: int) -> "array[int]":
+        """The numbers of a sum."""
+        # Biased lanes hold no borrow; flipping their top bit then leaves each in two's complement.
+        lanes = array("i", ((total + self._bias) ^ self._bias).to_bytes(4 * self.count, "little"))
+        if sys.byteorder == "big":
+            lanes.byteswap()
+        return lanes
+
+    def signs(self, total: int) -> bytes:
+        """A byte a dimension, 128 and more where its number is above zero."""
+        return (total + self._bias - self._ones).to_bytes(4 * self.count, "little")[3::4]
+
+    def scaled(self, total: int, length: float, to: int) -> bytes:
+        """The numbers times to / length as signed bytes, all at once: cut to 14 bits, multiplied, read off.
+
+        None may be larger than `length`; one that comes out above 127 is cut there.
+        """
+        if not length:
+            return bytes(self.count)
+        one = self._ones
+        shift = max(0, int(length).bit_length() - 13)
+        lanes = (total + self._bias) >> shift & one * (0xFFFF_FFFF >> shift)
+        lanes -= one * ((_LANE >> shift) - 8192)  # each is its number + 8192 now, and never below 0
+        factor = round(to * (1 << shift + 16) / length)
+        # The result + 256 + 128 stands in a lane's upper half, so its fourth byte is 1 unless it must be cut.
+        data = lanes * factor + one * ((384 << 16) + (1 << 15) - 8192 * factor)
+        all_bytes = data.to_bytes(4 * self.count, "little")
+        signed, over = all_bytes[2::4].translate(_FLIPPED), all_bytes[3::4]
+        if over.count(1) < self.count:
+            cut = bytearray(signed)
+            for at, high in enumerate(over):
+                if high != 1:
+                    cut[at] = 129 if high == 0 else 127
+            signed = bytes(cut)
+        return signed
+
+
 class _Words(dict[str, int]):
-    """Word -> its pieces' rows added up in lanes."""
+    """Word -> its pieces' rows added up, in each half."""
 
     def __init__(self, table: StaticEmbedder) -> None:
         self._table = table
 
     def __missing__(self, word: str) -> int:
         table = self._table
-        total = sum(map(table._packed, rows_of(word, table._find)))
-        if len(self) >= _CACHED_WORDS:
-            self.clear()
-        self[word] = total
-        return total
+        rows = rows_of(word, table._find)
+        for half in table._halves:
+            if len(half.words) >= _CACHED_WORDS:
+                half.words.clear()
+            half.words[word] = sum(map(half.row, rows))
+        return self[word]
+
+
+def _packed(lanes: Sequence[int]) -> int:
+    """The reverse of `_Half.lanes`."""
+    return sum(lane << 32 * at for at, lane in enumerate(lanes))
 
 
 def _finder(pieces: dict[str, int]) -> Find:
     return lambda piece: pieces.get(piece, -1)
 
 
+@lru_cache(1000)
 def _weight(count: int) -> int:
     """4 sqrt(count), rounded: 4, 6, 7, 8, 9, 10 ..."""
     return (isqrt(64 * min(count, _MOST)) + 1) // 2

@@ -7,6 +7,7 @@ runtime (a hash table in a mapped file) and the training tool (a dict) cut text 
 import re
 import unicodedata
 from collections.abc import Callable
+from itertools import chain
 
 MARK = "▁"  # stands before the first syllable of a Hangul word: particles follow a noun, they do not begin it
 CONTINUED = "##"  # BERT's mark of a piece inside a word
@@ -50,8 +51,30 @@ class _Scripts(dict[int, str]):
 _SCRIPT = _Scripts()
 
 
+class _Words(dict[str, tuple[str, ...]]):
+    """What stands between white space -> its words: none reaches across white space, and most come again."""
+
+    def __missing__(self, piece: str) -> tuple[str, ...]:
+        bare = piece.strip(_EDGES)
+        found = self[bare] if bare != piece else tuple(_cut(piece))
+        if len(piece) <= WORD_LIMIT:
+            if len(self) >= _KNOWN:
+                self.clear()
+            self[piece] = found
+        return found
+
+
+_EDGES = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"  # separators at either end
+_KNOWN = 50_000
+_words = _Words()
+
+
 def words(text: str) -> list[str]:
     """Runs of one kind of letter, lower case, NFKC, without Latin accents; punctuation separates and is dropped."""
+    return list(chain.from_iterable(map(_words.__getitem__, text.split())))
+
+
+def _cut(text: str) -> list[str]:
     text = text.lower()
     if text.isascii():
         return _ASCII.findall(text)

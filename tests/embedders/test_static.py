@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+from array import array
 from pathlib import Path
 
 import numpy
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gitmem.db.values import bits, int8
 from gitmem.embedders import static, vectors, wordpiece
 from gitmem.embedders.static import StaticEmbedder
 from gitmem.errors import ModelUnavailable
@@ -152,3 +154,25 @@ def test_threads_may_share_one(embedder):
 def test_unit_vectors_are_unit(embedder):
     vector = vectors.floats(embedder.embed_query("the index 7"))
     assert math.hypot(*vector) == pytest.approx(1, abs=1e-6)
+
+
+@given(st.lists(st.sampled_from([*PIECES, "메모리는", "사", "zzz", "会議サーバ"]), max_size=400))
+@settings(deadline=None)
+def test_what_the_index_stores_of_a_text_is_its_vector_in_fewer_bits(embedder, found):
+    text = " ".join(found)
+    ((signs, small),) = embedder.codes([text])
+    vector = embedder.embed_query(text)
+    assert signs == bits(vector)
+    pairs = zip(array("b", small), array("b", int8(vector)), strict=True)
+    assert all(abs(a - b) <= 1 for a, b in pairs)  # the last digit: rounded from whole numbers, not from floats
+
+
+def test_what_the_index_stores_of_a_text_in_parts_is_that_of_the_text(embedder, monkeypatch):
+    text = " ".join(PIECES * 7 + ["memory"] * 300)
+    whole = embedder.codes([text, ""])
+    monkeypatch.setattr(static, "_ROOM", 4000)
+    assert embedder.codes([text, ""]) == whole
+    assert whole[1] == (bytes(8), bytes(64))
+    monkeypatch.undo()
+    ((_, long),) = embedder.codes(["memory " * 40_000])
+    assert max(array("b", long)) == 127 or min(array("b", long)) == -127
