@@ -72,6 +72,14 @@ class Config(NamedTuple):
     session_soft: int = _key(4_000, "Tokens before the reserve from which a flush or a compaction is due.")
     session_share: float = _key(0.75, "Share of the context from which a flush or a compaction is due.", limits=SHARE)
     session_flush: bool = _key(True, "Whether a host's hooks write what a session decided to the daily log.")
+    session_promote: bool = _key(False, "Whether a flush before a compaction or at the end proposes its promotion.")
+    session_model: str = _key("rules", "Model that also chooses what a flush keeps: as `mem.model`.")
+    session_prompt: str = _key("", "What that model is told to select, instead of the words of the package.")
+    session_reset: str = _key(
+        "never", "When a session nobody ended is over.", choices=("never", "daily", "idle", "either")
+    )
+    session_hour: int = _key(4, "Hour of the day, local time, at which a daily reset is due.", limits=(0, 23))
+    session_idle: int = _key(60, "Minutes without activity after which an idle reset is due.", limits=(1, 525_600))
     # index and search
     auto_index: bool = _key(True, "Whether a search brings the index up to date first.")
     embedder: str = _key("static", "`static`, `gguf:<path>` or `http:<url>`.")

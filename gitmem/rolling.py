@@ -106,8 +106,13 @@ def weight(own: Collection[str], text: str, counts: Mapping[str, int], focus: Co
 
 
 def render(state: Rolling, budget: int = SUMMARY_TOKENS, focus: str = "") -> str:
-    """`- who: sentence` lines in the order they were said: the most telling ones within `budget` tokens, none that
-    says nearly what another says, those that share words with `focus` first. "" when there are none."""
+    """`best` as `- who: sentence` lines, "" when there are none."""
+    return "\n".join(f"- {line.role}: {line.text}" for line in best(state, budget, focus))
+
+
+def best(state: Rolling, budget: int, focus: str = "") -> list[Line]:
+    """The most telling sentences within `budget` tokens in the order they were said, none that says nearly what
+    another says, those that share words with `focus` first."""
     wanted = _terms(focus)
     own = {line: _terms(line.text) for line in state.lines}
     ranked = sorted(
@@ -120,7 +125,7 @@ def render(state: Rolling, budget: int = SUMMARY_TOKENS, focus: str = "") -> str
         if cost <= left and not any(_alike(own[line], own[other]) for other in chosen):
             chosen.append(line)
             left -= cost
-    return "\n".join(f"- {line.role}: {line.text}" for line in sorted(chosen))
+    return sorted(chosen)
 
 
 def _terms(text: str) -> frozenset[str]:
@@ -130,7 +135,8 @@ def _terms(text: str) -> frozenset[str]:
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= SAME * max(1, min(len(one), len(other)))
+    least = min(len(one), len(other))
+    return len(one & other) >= SAME * least if least > 2 else one == other
 
 
 def summarise(turns: Iterable[Turn], *, focus: str = "", budget: int = SUMMARY_TOKENS) -> str:
@@ -155,10 +161,10 @@ def resume(state: Rolling, turns: Sequence[Turn], keep: int = KEEP) -> Rolling:
         return fold(Rolling(), older)  # turns were edited or fewer are asked for: begin again, all are here
     if not state.turns:
         return fold(Rolling(), [turn for turn in turns if turn.by is By.SUMMARY] + older)
-    return fold(state, older[_after(keys, state.marks) :])
+    return fold(state, older[after(keys, state.marks) :])
 
 
-def _after(keys: Sequence[str], marks: Sequence[str]) -> int:
+def after(keys: Sequence[str], marks: Sequence[str]) -> int:
     """How many of `keys` are in the summary already: those up to where its last marks end."""
     for at in range(len(keys), 0, -1):
         length = min(at, len(marks))

@@ -2,7 +2,7 @@
 
 Reads a transcript, writes only through the gate, appends only, and says the same thing once: what a session has
 already written is remembered (`running.py`), and what memory already holds is not written again. Nothing here needs a
-model; the rules of promotion choose what was decided, promised, preferred or excepted.
+model; the rules of promotion choose what was decided, promised, preferred or excepted, and a model may add to them.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from gitmem.comment import fact_id, normalise
 from gitmem.compaction import SENTENCE
 from gitmem.config import Config
 from gitmem.errors import GitMemError, OutsideRepository, Refused
+from gitmem.fence import without_secrets
 from gitmem.files import Kind, daily_path, kind
 from gitmem.git import Repository
-from gitmem.models.protocol import Log, Op
+from gitmem.models.protocol import Log, Model, Op
 from gitmem.models.rules import RulesModel
 from gitmem.policy import Policy
 from gitmem.redaction import guard, redact
-from gitmem.rolling import key, summarise
-from gitmem.running import State, file_of, load_state, name_of, save_state, summary
+from gitmem.rolling import Line, Rolling, best, fold, key
+from gitmem.running import file_of, load_state, name_of, present, save_state, summary, touched
 from gitmem.topics import slug, topics
 from gitmem.transcript import Role, Transcript, Turn
 from gitmem.worktree import locked, read_bytes, write_atomic
@@ -58,15 +59,19 @@ class Flushed:
 
     kept: tuple[Kept, ...]
     skipped: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...] = ()  # what a model did not do
 
 
 def flush(
-    repo: Repository, config: Config, transcript: Transcript, *, now: datetime, session: str = "", agent: str = ""
-) -> Flushed:
+    repo: Repository, config: Config, transcript: Transcript, *, now: datetime, session: str = "", agent: str = "",
+    place: str = "", model: Model | None = None,
+) -> Flushed:  # fmt: skip
     """Write what the transcript decided, promised, preferred or excepted to the agent's daily log.
 
     A turn is read once; a fact that MEMORY.md or a recent log holds is not written again. What the gate refuses is
-    left out, with the reason, never quoted. Raises GitMemError in a bare repository.
+    left out, with the reason, never quoted. `place` is the host's file, for a later reset. A `model` chooses more of
+    the lines, and its failure is a note: what the rules choose is written all the same. Raises GitMemError in a bare
+    repository.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files", "run it in a clone")
@@ -78,10 +83,11 @@ def flush(
         known = set(state.facts) | _known(repo, repo.root, now, agent)
         kept: list[Kept] = []
         skipped: list[tuple[str, str]] = []
-        for text, type_, turn in propose(turns, daily_path(now.date(), agent), now):
+        notes: list[str] = []
+        for text, type_, turn in propose(turns, daily_path(now.date(), agent), now, model, notes):
             ident = fact_id(text)
             if ident in known:
-                skipped.append((text, "memory holds it already"))
+                skipped.append((without_secrets([text])[0], "memory holds it already"))
                 continue
             origin = "user" if turn.role is Role.USER else "agent"
             meta = (("session", session), ("turn", turn.id))
@@ -96,13 +102,18 @@ def flush(
             known.add(ident)
             kept.append(Kept(added.path, added.line, added.text, type_, turn.id))
         written = state.facts | {fact_id(k.text) for k in kept}
-        save_state(repo.common_dir, session, State(state.turns | {key(t) for t in turns}, frozenset(written)))
+        state = replace(state, turns=state.turns | {key(t) for t in turns}, facts=frozenset(written))
+        save_state(repo.common_dir, session, touched(state, now, place))
     summary(repo.common_dir, transcript, session)
-    return Flushed(tuple(kept), tuple(skipped))
+    return Flushed(tuple(kept), tuple(skipped), tuple(notes))
 
 
-def propose(turns: Sequence[Turn], path: str, now: datetime) -> list[tuple[str, str, Turn]]:
-    """(text, type, turn) of what is worth a line of the log, in the order it was said."""
+def propose(
+    turns: Sequence[Turn], path: str, now: datetime, model: Model | None = None, notes: list[str] | None = None
+) -> list[tuple[str, str, Turn]]:
+    """(text, type, turn) of what is worth a line of the log, in the order it was said: always what was said, never a
+    model's wording. What a model could not do is added to `notes`.
+    """
     lines: list[str] = []
     said_in: list[Turn] = []
     for turn in turns:
@@ -114,12 +125,22 @@ def propose(turns: Sequence[Turn], path: str, now: datetime) -> list[tuple[str, 
     if not lines:
         return []
     log = Log(path, "", now.date(), tuple(lines), frozenset(range(1, len(lines) + 1)))
-    found = []
-    for operation in RulesModel().propose([log], ()).operations:
-        if operation.op is Op.ADD and operation.type in KEPT_TYPES and operation.sources:
-            at = operation.sources[0].start_line - 1
-            found.append((at, normalise(lines[at]), operation.type))
-    return [(text, type_, said_in[at]) for at, text, type_ in sorted(found)]
+    operations = list(RulesModel().propose([log], ()).operations)
+    if model is not None:
+        try:
+            answer = model.propose([log], ())
+            operations += answer.operations
+            told: tuple[str, ...] = answer.notes
+        except GitMemError as error:
+            told = (f"only the rules chose: {error.message}",)
+        if notes is not None:
+            notes += told
+    found: dict[int, str] = {}
+    for operation in operations:
+        at = operation.sources[0].start_line - 1 if operation.sources else -1
+        if operation.op is not Op.SKIP and operation.type in KEPT_TYPES and 0 <= at < len(lines):
+            found.setdefault(at, operation.type)
+    return [(normalise(lines[at]), found[at], said_in[at]) for at in sorted(found)]
 
 
 def _known(repo: Repository, root: Path, now: datetime, agent: str) -> set[str]:
@@ -138,16 +159,19 @@ def _known(repo: Repository, root: Path, now: datetime, agent: str) -> set[str]:
 
 
 def end(
-    repo: Repository, config: Config, transcript: Transcript, *, now: datetime, session: str = "", agent: str = ""
-) -> tuple[Flushed, str]:
+    repo: Repository, config: Config, transcript: Transcript, *, now: datetime, session: str = "", agent: str = "",
+    place: str = "", model: Model | None = None,
+) -> tuple[Flushed, str]:  # fmt: skip
     """Flush, then write the session's episode; its path, "" when nothing was said. Twice is the same as once.
 
     What the gate would refuse is masked in the episode: a session that held a secret still leaves what it decided.
     """
-    flushed = flush(repo, config, transcript, now=now, session=session, agent=agent)
+    flushed = flush(repo, config, transcript, now=now, session=session, agent=agent, place=place, model=model)
     assert repo.root is not None
-    session = name_of(transcript, session)
-    turns = transcript.spoken()[-EPISODE_MESSAGES:]
+    whole = name_of(transcript, session)
+    part = present(repo.common_dir, transcript, whole)
+    session, turns = part.session, part.spoken()[-EPISODE_MESSAGES:]
+    save_state(repo.common_dir, whole, replace(load_state(repo.common_dir, whole), ended=True))
     if not turns:
         return flushed, ""
     existing = _episode_of(repo.root, session)
@@ -173,10 +197,16 @@ def episode(turns: Sequence[Turn], session: str, agent: str, now: datetime) -> s
     front = ["---", "type: episode", f"session: {json.dumps(session)}", "origin: agent"]
     front += [f"agent: {json.dumps(agent)}"] if agent else []
     body = [*front, "---", f"# Session of {now.date().isoformat()}", "", "## Summary", ""]
-    body += [summarise(turns, budget=EPISODE_TOKENS) or "- (nothing but small talk)", ""]
+    # No `user:` before a sentence: a role's name makes a plain wish look like a forged turn, to the gate and to models.
+    said = [f"- {line.text}" + (" (agent)" if line.role == Role.ASSISTANT else "") for line in _best(turns)]
+    body += [*(said or ["- (nothing but small talk)"]), ""]
     body += ["## Decisions", "", *decisions, ""] if decisions else []
     body += ["## Topics", "", about, ""] if about else []
     return "\n".join(body).rstrip() + "\n"
+
+
+def _best(turns: Sequence[Turn]) -> list[Line]:
+    return best(fold(Rolling(), turns), EPISODE_TOKENS)
 
 
 def _episode_of(root: Path, session: str) -> str:

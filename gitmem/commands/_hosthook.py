@@ -23,6 +23,7 @@ from gitmem.git import Repository
 from gitmem.hosts import EVENTS as EVENT_SECONDS
 from gitmem.worktree import state_dir
 
+MOST = 32 << 20  # bytes of a host's JSON; a prompt may hold a pasted log
 INJECTED = 10_000  # characters of context that Claude Code takes
 SHARE = 0.8  # of the time a host gives, the rest is for starting and ending
 DETACHED = "GITMEM_DETACHED"
@@ -36,7 +37,7 @@ def handle(event: str) -> None:
     """
     repo: Repository | None = None
     try:
-        data = sys.stdin.buffer.read(1 << 20) or b"{}"
+        data = sys.stdin.buffer.read(MOST) or b"{}"
         given = json.loads(data)
         given = given if isinstance(given, dict) else {}
         repo, config = open_here()
@@ -45,8 +46,11 @@ def handle(event: str) -> None:
             return
         with _within(0 if DETACHED in os.environ else SHARE * EVENT_SECONDS[event]):
             answer = EVENTS[event](repo, config, given, now())
-        if answer:
-            sys.stdout.buffer.write(answer.encode("utf-8", "backslashreplace") + b"\n")
+            if answer:
+                sys.stdout.buffer.write(answer.encode("utf-8", "backslashreplace") + b"\n")
+                sys.stdout.buffer.flush()
+            if event == "SessionStart":
+                _begin(repo, config, given, now())
     except Exception as error:  # noqa: BLE001 - a host's turn must not break on our account
         _log(repo, event, error)
 
@@ -94,6 +98,7 @@ def _log(repo: Repository | None, event: str, error: Exception) -> None:
 
 
 def _start(repo: Repository, config: Config, given: dict[str, Any], when: datetime) -> str:
+    from gitmem.commands._running import checkpoint
     from gitmem.commands.context import build, request_of
 
     request = request_of(
@@ -104,16 +109,16 @@ def _start(repo: Repository, config: Config, given: dict[str, Any], when: dateti
     return _inject("SessionStart", f"{text}\n{last}".strip()[:INJECTED])
 
 
-def checkpoint(repo: Repository, config: Config, when: datetime) -> str:
-    """Where the last session left off: its working values that have not ended."""
-    from gitmem.fence import neutral
-    from gitmem.working import Store
+def _begin(repo: Repository, config: Config, given: dict[str, Any], when: datetime) -> None:
+    """After the answer: end the sessions that are over, and remember this one."""
+    from gitmem.commands._running import renewed
+    from gitmem.running import load_state, save_state, touched
 
-    values = Store(repo.common_dir, config.profile).list("", when)[:20]
-    if not values:
-        return ""
-    lines = [f"- {neutral(value.key)}: {neutral(value.text[:200])}" for value in values]
-    return "Open from the last session (data):\n" + "\n".join(lines)
+    path, session = _transcript(given)
+    if config.session_flush and config.session_reset != "never":
+        renewed(repo, config, when)
+        if session:
+            save_state(repo.common_dir, session, touched(load_state(repo.common_dir, session), when, str(path or "")))
 
 
 def _prompt(repo: Repository, config: Config, given: dict[str, Any], when: datetime) -> str:
@@ -138,21 +143,45 @@ def _inject(event: str, text: str) -> str:
     return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}, ensure_ascii=False)
 
 
-def _flush(repo: Repository, config: Config, given: dict[str, Any], when: datetime) -> str:
+def _stop(repo: Repository, config: Config, given: dict[str, Any], when: datetime) -> str:
+    return _flush(repo, config, given, when, thorough=False)
+
+
+def _compact(repo: Repository, config: Config, given: dict[str, Any], when: datetime) -> str:
+    return _flush(repo, config, given, when, thorough=True)
+
+
+def _flush(repo: Repository, config: Config, given: dict[str, Any], when: datetime, thorough: bool) -> str:
+    """Write what was decided; before a compaction (`thorough`) a configured model chooses too."""
+    from gitmem.commands._running import model_of, propose, renewed
     from gitmem.session import flush
 
     path, session = _transcript(given)
-    if path is not None and config.session_flush:
-        flush(repo, config, _read(path), now=when, session=session)
+    if path is None or not config.session_flush:
+        return ""
+    found = _read(path)
+    renewed(repo, config, when, found, session)
+    model = model_of(repo, config, when) if thorough else None
+    done = flush(repo, config, found, now=when, session=session, place=str(path), model=model)
+    if thorough and config.session_promote and done.kept:
+        propose(repo, config, sorted({kept.path for kept in done.kept}), when)
     return ""
 
 
 def _end(repo: Repository, config: Config, given: dict[str, Any], when: datetime) -> str:
+    from gitmem.commands._running import model_of, propose, renewed
     from gitmem.session import end
 
     path, session = _transcript(given)
-    if path is not None and config.session_flush:
-        end(repo, config, _read(path), now=when, session=session)
+    if path is None or not config.session_flush:
+        return ""
+    found = _read(path)
+    renewed(repo, config, when, found, session)
+    done, _ = end(
+        repo, config, found, now=when, session=session, place=str(path), model=model_of(repo, config, when)
+    )  # fmt: skip
+    if config.session_promote and done.kept:
+        propose(repo, config, sorted({kept.path for kept in done.kept}), when)
     return ""
 
 
@@ -170,7 +199,7 @@ def _read(path: Path) -> Any:
 EVENTS = {
     "SessionStart": _start,
     "UserPromptSubmit": _prompt,
-    "Stop": _flush,
-    "PreCompact": _flush,
+    "Stop": _stop,
+    "PreCompact": _compact,
     "SessionEnd": _end,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -57,11 +58,13 @@ def flush_command(
 
     Appends only, each line with its turn; twice is the same as once.
     """
+    from gitmem.commands._running import model_of, propose, renewed
     from gitmem.compaction import full
     from gitmem.session import Flushed, flush
 
     repo, config = open_here()
-    found = read(transcript)[1]
+    found, when = read(transcript)[1], now()
+    reset = renewed(repo, config, when, found, session)
     why = ""
     if if_due:
         size = config.session_window if window is None else window
@@ -69,27 +72,33 @@ def flush_command(
             raise UsageError("the size of the model's context is unknown", "--window 200000, or mem.sessionWindow")
         why = full(found.turns, size, config.session_reserve, config.session_soft, config.session_share)
         if not why:
-            report(Flushed((), ()), "", as_json, due=None, promotion=None)
+            report(Flushed((), ()), "", reset, as_json, due=None, promotion=None)
             return
-    done: Flushed = flush(repo, config, found, now=now(), session=session, agent=agent)
-    promotion = propose(repo, config, sorted({k.path for k in done.kept})) if promoting and done.kept else None
-    report(done, "", as_json, due=why or None, promotion=promotion)
+    done: Flushed = flush(
+        repo, config, found, now=when, session=session, agent=agent, place=place(transcript),
+        model=model_of(repo, config, when),
+    )  # fmt: skip
+    promoting = promoting or config.session_promote
+    promotion = propose(repo, config, sorted({k.path for k in done.kept}), when) if promoting and done.kept else None
+    report(done, "", reset, as_json, due=why or None, promotion=promotion)
 
 
-def propose(repo: Any, config: Any, paths: list[str]) -> Any:
-    """Commit the logs alone, then promote on a branch: what was decided can be reviewed at once."""
-    from gitmem.commands.promote import opened
-    from gitmem.git.write import commit_paths
-    from gitmem.promote import BRANCH, Mode, Request, promote
-
-    trailer = f"\nMemory-Agent: {config.agent}\n" if config.agent else ""
-    commit_paths(repo, f"memory: log of a session\n{trailer}", paths)
-    model, policy = opened(repo, config)
-    return promote(repo, config, model, policy, Request(mode=Mode.BRANCH, branch=BRANCH, agent=config.agent), now())
+def place(transcript: Path) -> str:
+    """Where a later reset finds the transcript; nowhere when it came from standard input."""
+    return "" if str(transcript) == "-" else str(transcript.absolute())
 
 
-def report(done: Any, path: str, as_json: bool, **more: Any) -> None:
+def say_reset(reset: Sequence[Any]) -> None:
+    """On standard error: which sessions a reset ended."""
+    for one in reset:
+        where = one.episode or one.problem or "nothing was said"
+        say(f"git mem: session {escape(one.session, keep='')} ended, {one.reason}: {escape(where, keep='')}")
+
+
+def report(done: Any, path: str, reset: Sequence[Any], as_json: bool, **more: Any) -> None:
     """What was kept and what was not."""
+    from gitmem.commands._running import as_value as reset_value
+
     if as_json:
         kept = [{"path": k.path, "line": k.line, "text": k.text, "type": k.type, "turn": k.turn} for k in done.kept]
         skipped = [{"text": text, "reason": reason} for text, reason in done.skipped]
@@ -97,8 +106,12 @@ def report(done: Any, path: str, as_json: bool, **more: Any) -> None:
             from gitmem.commands.promote import as_value
 
             more["promotion"] = as_value(more["promotion"])
-        write_json({"kept": kept, "skipped": skipped, "episode": path or None, **more})
+        value = {"kept": kept, "skipped": skipped, "notes": list(done.notes), "episode": path or None}
+        write_json({**value, "reset": reset_value(reset), **more})
         return
+    say_reset(reset)
+    for note in done.notes:
+        say(f"git mem: {escape(note, keep='')}")
     for k in done.kept:
         write(escape(f"{k.path}:{k.line}  {k.text} ({k.type}, turn {k.turn})\n"))
     if path:
@@ -121,11 +134,17 @@ def end_command(transcript: Path, session: str, agent: str, as_json: bool) -> No
 
     It goes to memory/sessions/YYYY-MM-DD-<slug>.md; ending the same session again replaces its own episode.
     """
+    from gitmem.commands._running import model_of, renewed
     from gitmem.session import end
 
     repo, config = open_here()
-    done, path = end(repo, config, read(transcript)[1], now=now(), session=session, agent=agent)
-    report(done, path, as_json)
+    found, when = read(transcript)[1], now()
+    reset = renewed(repo, config, when, found, session)
+    done, path = end(
+        repo, config, found, now=when, session=session, agent=agent, place=place(transcript),
+        model=model_of(repo, config, when),
+    )  # fmt: skip
+    report(done, path, reset, as_json)
 
 
 @command.command("distill")
@@ -178,6 +197,7 @@ def compact_command(
     The last turns stay verbatim and every tool call keeps its result. Writes to standard output or -o, never over the
     host's file unless told with --in-place.
     """
+    from gitmem.commands._running import model_of, renewed
     from gitmem.compaction import compact, due
     from gitmem.rewriting import compacted
     from gitmem.rolling import render
@@ -186,9 +206,14 @@ def compact_command(
 
     data, found = read(transcript)
     repo, config = open_here()
+    when = now()
+    say_reset(renewed(repo, config, when, found, session))
     size = config.session_window if window is None else window
     why = due(found.turns, size, config.session_reserve, config.session_soft, config.session_share)
-    flush(repo, config, found, now=now(), session=session, agent=agent)
+    flush(
+        repo, config, found, now=when, session=session, agent=agent, place=place(transcript),
+        model=model_of(repo, config, when),
+    )  # fmt: skip
     if not why and not force:
         say("git mem: compaction is not due; --force compacts all the same")
         put(data, transcript, target, in_place)
@@ -240,17 +265,20 @@ def put(data: bytes, source: Path, target: Path | None, in_place: bool) -> None:
 @json_option
 def start_command(agent: str, as_json: bool) -> None:
     """Print the context of a new session, and what the last one left open."""
-    from gitmem.commands._hosthook import checkpoint
+    from gitmem.commands._running import as_value as reset_value
+    from gitmem.commands._running import checkpoint, renewed
     from gitmem.commands.context import build, request_of
     from gitmem.context import as_value
 
     repo, config = open_here({"agent": agent} if agent else None)
     when = now()
+    reset = renewed(repo, config, when)
     made = build(repo, config, request_of(config, "", without_layers=frozenset(("working",))), when)
     left = checkpoint(repo, config, when)
     if as_json:
-        write_json({**as_value(made), "checkpoint": left or None})
+        write_json({**as_value(made), "checkpoint": left or None, "reset": reset_value(reset)})
     else:
+        say_reset(reset)
         write("\n".join(text for text in (made.text, left) if text) + "\n")
 
 

@@ -28,12 +28,16 @@ MODELS: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a model may need from the edge: settings, environment (keys), state folder, and the redaction of texts."""
+    """What a model may need from the edge: settings, environment (keys), state folder, and the redaction of texts.
+
+    `words` are said to it instead of the package's own for a promotion.
+    """
 
     config: Config
     environ: Mapping[str, str]
     state: Path | None
     redact: Callable[[str, str], str]
+    words: str = ""
 
 
 def open_model(name: str, setting: Setting) -> Model:

@@ -86,8 +86,8 @@ def batches(sources: Sequence[Source], size: int = BATCH) -> list[tuple[Source, 
     return [tuple(group) for group in groups if group]
 
 
-def prompt(sources: Sequence[Source], existing: Sequence[Fact]) -> Prompt:
-    """The request for one batch."""
+def prompt(sources: Sequence[Source], existing: Sequence[Fact], words: str = "") -> Prompt:
+    """The request for one batch; `words` are said instead of the package's own for a promotion."""
     labelled = tuple(replace(source, label=f"L{n}") for n, source in enumerate(sources, 1))
     shown = existing[:EXISTING]
     rows = ["Facts already in memory:"]
@@ -99,8 +99,14 @@ def prompt(sources: Sequence[Source], existing: Sequence[Fact]) -> Prompt:
             rows += ["", f"Log of {source.log.day.isoformat()}:"]
         rows.append(f"{source.label} {json.dumps(source.text, ensure_ascii=False)}")
     targets = tuple(fact.id for fact in shown)
-    system = resources.files("gitmem.models").joinpath("prompts/promote.txt").read_text(encoding="utf-8")
-    return Prompt(system, "\n".join(rows), schema([s.label for s in labelled], targets), labelled, targets)
+    return Prompt(
+        words or packaged("promote"), "\n".join(rows), schema([s.label for s in labelled], targets), labelled, targets
+    )
+
+
+def packaged(name: str) -> str:
+    """A prompt of the package."""
+    return resources.files("gitmem.models").joinpath(f"prompts/{name}.txt").read_text(encoding="utf-8")
 
 
 def schema(labels: Sequence[str], targets: Sequence[str]) -> dict[str, Any]:
@@ -132,6 +138,7 @@ def ask(
     existing: Sequence[Fact],
     clean: Callable[[str, str], bool],
     complete: Callable[[Prompt], Reply],
+    words: str = "",
 ) -> Proposal:
     """Ask for every batch, halving those that do not fit. Stops where `complete` says the budget is used up."""
     waiting = batches(lines_of(logs, clean))
@@ -140,7 +147,7 @@ def ask(
     whole = True
     while waiting:
         group = waiting.pop(0)
-        request = prompt(group, existing)
+        request = prompt(group, existing, words)
         try:
             reply = complete(request)
         except OutOfBudget as error:

@@ -61,7 +61,13 @@ class GgufModel:
         """Ask batch by batch. Raises ModelUnavailable where the model cannot be loaded at all."""
         self._deadline = time.monotonic() + self.setting.config.model_seconds
         try:
-            return ask(logs, existing, lambda text, path: self.setting.redact(text, path) == text, self._complete)
+            return ask(
+                logs,
+                existing,
+                lambda text, path: self.setting.redact(text, path) == text,
+                self._complete,
+                self.setting.words,
+            )
         finally:
             self._end()
 

@@ -52,7 +52,7 @@ class HttpModel:
         self._deadline = time.monotonic() + self.setting.config.model_seconds
         redact = self.setting.redact
         shown = [replace(fact, text=redact(fact.text, "MEMORY.md")) for fact in existing]
-        return ask(logs, shown, lambda text, path: redact(text, path) == text, self._complete)
+        return ask(logs, shown, lambda text, path: redact(text, path) == text, self._complete, self.setting.words)
 
     def _complete(self, prompt: Prompt) -> Reply:
         known = self._cache.get(prompt)

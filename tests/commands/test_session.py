@@ -217,3 +217,85 @@ def test_compacting_twice_keeps_what_the_first_time_summed_up(memory: Repo, tmp_
     path.write_text(path.read_text() + rows.split("\n", 9)[-1].replace("Later", "Last"))
     memory.mem("session", "compact", str(path), "--in-place", "--session", "s1", "--focus", "zebra apples")
     assert "- user: The zebra budget" in json.loads(path.read_text().splitlines()[0])["text"]
+
+
+DAY = (
+    {"id": "a1", "role": "user", "text": "We decided that the zebra budget is seven apples.", "at": "2026-02-05T10:00:00Z"},
+    {"id": "a2", "role": "assistant", "text": "Noted, seven apples for the zebra.", "at": "2026-02-05T10:00:05Z"},
+)  # fmt: skip
+NEXT = {"id": "b1", "role": "user", "text": "We decided to move the giraffe to the north gate.", "at": "2026-02-06T09:00:00Z"}  # fmt: skip
+
+
+def test_a_new_day_ends_yesterdays_session_and_begins_another(memory: Repo, tmp_path: Path) -> None:
+    memory.git("config", "--global", "mem.sessionReset", "daily")
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in DAY))
+    night = {"TZ": "UTC", "GITMEM_NOW": "2026-02-05T23:30:00+00:00"}
+    morning = {"TZ": "UTC", "GITMEM_NOW": "2026-02-06T09:01:00+00:00"}
+    first = json.loads(memory.mem("session", "flush", str(path), "--session", "s1", "--json", env=night).stdout)
+    assert first["reset"] == [] and len(first["kept"]) == 1
+    early = {"TZ": "UTC", "GITMEM_NOW": "2026-02-06T03:59:00+00:00"}
+    assert json.loads(memory.mem("session", "start", "--json", env=early).stdout)["reset"] == []
+    path.write_text(path.read_text() + json.dumps(NEXT) + "\n")
+    second = json.loads(memory.mem("session", "end", str(path), "--session", "s1", "--json", env=morning).stdout)
+    (reset,) = second["reset"]
+    assert reset["reason"] == "a new day began at 04:00" and reset["session"] == "s1" and reset["problem"] is None
+    old, new = memory.read(reset["episode"]), memory.read(second["episode"])
+    assert reset["episode"].startswith("memory/sessions/2026-02-05-") and "zebra" in old and "giraffe" not in old
+    assert second["episode"].startswith("memory/sessions/2026-02-06-") and "giraffe" in new and "zebra" not in new
+    assert "giraffe" in memory.read("memory/2026-02-06.md") and "giraffe" not in memory.read("memory/2026-02-05.md")
+    again = json.loads(memory.mem("session", "end", str(path), "--session", "s1", "--json", env=morning).stdout)
+    assert again["reset"] == [] and again["kept"] == [] and again["episode"] == second["episode"]
+    assert len(list((memory.path / "memory/sessions").iterdir())) == 2
+
+
+def test_an_idle_session_that_nobody_ended_is_ended_by_the_next_one(memory: Repo, tmp_path: Path) -> None:
+    for key, value in (("sessionReset", "either"), ("sessionIdle", "30"), ("sessionHour", "5")):
+        memory.git("config", "--global", f"mem.{key}", value)
+    path = transcript(tmp_path, *SAID)
+    memory.mem("session", "flush", str(path), "--session", "s1")
+    later = {"GITMEM_NOW": "2026-02-05T14:59:00+00:00"}
+    given = {"session_id": "s2", "transcript_path": str(tmp_path / "none.jsonl"), "source": "startup"}
+    memory.mem("session", "hook", "SessionStart", input=json.dumps(given), env=later)
+    assert not (memory.path / "memory/sessions").exists()
+    later = {"GITMEM_NOW": "2026-02-05T15:00:00+00:00"}
+    told = memory.mem("session", "start", env=later)
+    assert "session s1 ended, nothing happened for 30 minutes: memory/sessions/" in told.stderr
+    assert "s2" not in told.stderr and "REST webhooks" in told.stdout and TOKEN.encode() not in everything(memory)
+    gone = {"GITMEM_NOW": "2026-02-06T15:00:00+00:00"}
+    (reset,) = json.loads(memory.mem("session", "start", "--json", env=gone).stdout)["reset"]
+    assert reset["session"] == "s2" and "cannot be read" in reset["problem"] and reset["episode"] is None
+    assert json.loads(memory.mem("session", "start", "--json", env=gone).stdout)["reset"] == []
+
+
+def test_without_the_setting_nothing_is_ever_ended_by_itself(memory: Repo, tmp_path: Path) -> None:
+    memory.mem("session", "flush", str(transcript(tmp_path, *SAID)), "--session", "s1")
+    later = {"GITMEM_NOW": "2026-03-05T14:59:00+00:00"}
+    assert json.loads(memory.mem("session", "start", "--json", env=later).stdout)["reset"] == []
+    assert not (memory.path / "memory/sessions").exists()
+    memory.git("config", "--global", "mem.sessionReset", "weekly")
+    assert "never, daily, idle, either" in memory.mem("session", "start", check=False).stderr
+
+
+def test_a_start_shows_the_last_episode_of_this_agent(memory: Repo, tmp_path: Path) -> None:
+    memory.mem("session", "end", str(transcript(tmp_path, *SAID)), "--session", "s1", "--agent", "coder")
+    memory.git("config", "--global", "mem.contextEpisodes", "0")
+    left = json.loads(memory.mem("session", "start", "--agent", "coder", "--json").stdout)["checkpoint"]
+    assert "The last session (data):\n<memory path=" in left and "REST webhooks" in left and TOKEN not in left
+    other = json.loads(memory.mem("session", "start", "--agent", "writer", "--json").stdout)["checkpoint"]
+    assert other is None
+
+
+def test_a_model_that_cannot_be_asked_is_a_note_and_the_rules_choose_alone(memory: Repo, tmp_path: Path) -> None:
+    memory.git("config", "--global", "mem.sessionModel", "gguf:/none/there.gguf")
+    path = transcript(tmp_path, *SAID)
+    done = json.loads(memory.mem("session", "flush", str(path), "--json").stdout)
+    assert len(done["kept"]) == 1 and "only the rules chose" in done["notes"][0]
+
+
+def test_hooks_propose_the_promotion_where_the_setting_says_so(memory: Repo, tmp_path: Path) -> None:
+    memory.git("config", "--global", "mem.sessionPromote", "true")
+    given = {"session_id": "s1", "transcript_path": str(transcript(tmp_path, *SAID))}
+    assert hook(memory, "Stop", {**given, "transcript_path": "/none"}) == "" and hook(memory, "PreCompact", given) == ""
+    assert "REST webhooks" in memory.git("show", "memory/promote:MEMORY.md")
+    assert memory.git("status", "--porcelain") == ""

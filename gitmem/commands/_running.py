@@ -1,0 +1,126 @@
+"""What the session commands and the hooks of a host share: the person's clock, resets, models, the last checkpoint."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from gitmem.config import Config
+from gitmem.errors import GitMemError
+from gitmem.git import Repository
+
+OPEN = 20  # working values a checkpoint shows
+EPISODE = 1_500  # characters of the last episode it shows
+LOOKED = 10  # episodes that are looked at for one of this agent's
+
+
+def renewed(repo: Repository, config: Config, when: datetime, found: Any = None, session: str = "") -> list[Any]:
+    """End the sessions whose time is over (`mem.sessionReset`); `found` is the transcript in hand."""
+    if config.session_reset == "never":
+        return []
+    from gitmem.renewal import renew
+    from gitmem.running import name_of
+
+    given = {name_of(found, session): found} if found is not None else {}
+    return renew(repo, config, when, lambda naive: naive.astimezone(), given)
+
+
+def as_value(done: Sequence[Any]) -> list[dict[str, Any]]:
+    """`reset` of docs/json.md."""
+    return [
+        {"session": one.session, "reason": one.reason, "episode": one.episode or None, "kept": one.kept,
+         "problem": one.problem or None}
+        for one in done
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A model that could not be opened: it says so when it is asked, and the rules choose alone."""
+
+    problem: GitMemError
+    id: str = "missing"
+
+    def propose(self, *_: object) -> Any:
+        raise self.problem
+
+
+def model_of(repo: Repository, config: Config, when: datetime) -> Any:
+    """The model that chooses besides the rules, None where none is configured."""
+    if config.session_model in ("", "rules"):
+        return None
+    from gitmem.models import Setting, open_model
+    from gitmem.models.asking import packaged
+    from gitmem.redaction import redact
+    from gitmem.sources import worktree_policy
+    from gitmem.worktree import state_dir
+
+    policy = worktree_policy(repo, when.date())
+    words = packaged("flush").replace("{what}", config.session_prompt.strip() or packaged("flush-what").strip())
+    setting = Setting(config, os.environ, state_dir(repo.common_dir), lambda t, path: redact(t, path, policy), words)
+    try:
+        return open_model(config.session_model, setting)
+    except GitMemError as error:
+        return Missing(error)
+
+
+def propose(repo: Repository, config: Config, paths: list[str], when: datetime) -> Any:
+    """Commit the logs alone, then promote on a branch: what was decided can be reviewed at once."""
+    from gitmem.commands.promote import opened
+    from gitmem.git.write import commit_paths
+    from gitmem.promote import BRANCH, Mode, Request, promote
+
+    trailer = f"\nMemory-Agent: {config.agent}\n" if config.agent else ""
+    commit_paths(repo, f"memory: log of a session\n{trailer}", paths)
+    model, policy = opened(repo, config)
+    return promote(repo, config, model, policy, Request(mode=Mode.BRANCH, branch=BRANCH, agent=config.agent), when)
+
+
+def checkpoint(repo: Repository, config: Config, when: datetime) -> str:
+    """Where the last session left off: its working values that have not ended, and its episode. Quoted as data."""
+    return "\n".join(text for text in (_values(repo, config, when), _last_episode(repo, config)) if text)
+
+
+def _values(repo: Repository, config: Config, when: datetime) -> str:
+    if not (repo.common_dir / "gitmem").is_dir():
+        return ""
+    from gitmem.fence import HIDDEN, neutral, without_secrets
+    from gitmem.working import Store
+
+    found = Store(repo.common_dir, config.profile).list("", when)[:OPEN]
+    rows = [f"- {neutral(' '.join(f'{value.key}: {value.text[:200]}'.split()))}" for value in found]
+    rows = [row for row in without_secrets(rows) if row != HIDDEN] if rows else []
+    return "\n".join(["Open from the last session (data):", *rows]) if rows else ""
+
+
+def _last_episode(repo: Repository, config: Config) -> str:
+    """The newest episode of this agent, or of nobody in particular."""
+    if repo.root is None or "episode" in config.without_layers:
+        return ""
+    from gitmem.document import parse
+    from gitmem.fence import fence
+    from gitmem.files import Kind, kind, log_date
+    from gitmem.worktree import read_bytes
+
+    folder = repo.root / "memory/sessions"
+    try:
+        names = [f"memory/sessions/{name}" for name in os.listdir(folder)] if not folder.is_symlink() else []
+    except OSError:
+        return ""
+    dated = sorted(((log_date(name), name) for name in names if kind(name) is Kind.SESSION and log_date(name)), key=str)
+    for _, name in dated[: -LOOKED - 1 : -1]:
+        try:
+            document = parse(read_bytes(repo.root, name, 1 << 20), name)
+        except (OSError, GitMemError):
+            continue
+        agent = document.front_matter.get("agent", "")
+        if config.agent and agent and agent != config.agent:
+            continue
+        text = "\n".join(document.lines[document.front :]).strip()
+        text = text if len(text) <= EPISODE else text[:EPISODE].rpartition("\n")[0]
+        first = document.front + 1
+        return "The last session (data):\n" + fence(text, name, first, first + text.count("\n"), note="episode")
+    return ""
