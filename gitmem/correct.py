@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from gitmem import facts as memory_facts
 from gitmem import trailers
+from gitmem.attempt import as_committed, attempt, recover
 from gitmem.comment import encode, fact_id, normalise, render_span, text_hash
 from gitmem.config import Config
 from gitmem.errors import GitMemError, Refused, UsageError
@@ -24,7 +25,7 @@ from gitmem.treerules import BULK_LINES
 from gitmem.treerules import TRAILER as REWRITE
 from gitmem.types import Commit, Fact, Span
 from gitmem.verify import Ledger, ledger
-from gitmem.worktree import locked, read_bytes, write_atomic
+from gitmem.worktree import locked, read_bytes
 
 
 class By(StrEnum):
@@ -78,6 +79,7 @@ def edit(repo: Repository, config: Config, path: str, line: int, text: str, reas
         raise UsageError("a fact is one line of text without comment marks")
     text = guard(text, path, config)
     with locked(repo.common_dir, "write"):
+        recover(repo)
         memory, entry = _one(repo, path, line)
         if fact_id(text) == entry.fact.id:
             raise UsageError("that is what the line says already")
@@ -91,6 +93,7 @@ def edit(repo: Repository, config: Config, path: str, line: int, text: str, reas
 def forget(repo: Repository, config: Config, path: str, line: int, reason: str) -> Correction:
     """Remove the fact at `path`:`line` with the lines that travel with it. Raises GitMemError, Refused."""
     with locked(repo.common_dir, "write"):
+        recover(repo)
         memory, entry = _one(repo, path, line)
         taken = Taken(path, entry.fact, tuple(cited(entry.fact)))
         new = memory_facts.remove(memory, entry)
@@ -105,6 +108,8 @@ def revert(
     A fact that had superseded one from elsewhere is replaced by that one. Nothing found: nothing is committed.
     """
     with locked(repo.common_dir, "write"):
+        if not dry_run:
+            recover(repo)
         known = ledger(repo, ["HEAD"]) if repo.head() else Ledger({}, {}, {})
         chosen = derived(repo, selector, known)
         gone = {fact.id for _, fact in chosen}
@@ -268,8 +273,7 @@ def _clean(repo: Repository, path: str) -> bytes:
         raise GitMemError(f"there is no file '{path}' here") from None
     head = repo.head()
     known = [entry.oid for entry in repo.entries(head, [path]) if entry.path == path] if head else []
-    spellings = {repo.hash_blob(data), repo.hash_blob(data.replace(b"\r\n", b"\n"))}
-    if not known or known[0] not in spellings:
+    if not known or not as_committed(repo, known[0], data):
         raise GitMemError(f"'{path}' has edits that are not committed", "commit or stash them first")
     return data
 
@@ -291,23 +295,14 @@ def _commit(
     reason: str,
     more: Sequence[trailers.Trailer] = (),
 ) -> Correction:
-    """Write the files, commit them alone; when the commit is refused the files are as they were."""
+    """Commit the files alone; where the commit is refused they are as they were."""
     from gitmem.policy import MESSAGE
     from gitmem.redaction import guard
 
     reason = guard(" ".join(reason.split()), MESSAGE, config)
     message = _message(what, taken, reason, config.agent, more)
-    assert repo.root is not None
-    before = {path: read_bytes(repo.root, path) for path in new}
-    oid = ""
-    try:
-        for path, memory in new.items():
-            write_atomic(repo.root, path, memory.data())
-        oid = commit_paths(repo, message, list(new))
-    finally:
-        for path, data in before.items() if not oid else ():
-            write_atomic(repo.root, path, data)
-    return Correction(tuple(taken), oid)
+    with attempt(repo, {path: memory.data() for path, memory in new.items()}):
+        return Correction(tuple(taken), commit_paths(repo, message, list(new)))
 
 
 def _message(what: str, taken: Sequence[Taken], reason: str, agent: str, more: Sequence[trailers.Trailer]) -> str:

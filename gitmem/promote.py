@@ -20,6 +20,7 @@ from typing import Any
 
 from gitmem import daily, facts, trailers
 from gitmem.agent_trailers import PENDING
+from gitmem.attempt import as_committed, attempt, recover
 from gitmem.comment import fact_id, render_span, text_hash
 from gitmem.config import Config
 from gitmem.counted import counted
@@ -33,7 +34,7 @@ from gitmem.policy import MESSAGE, Policy
 from gitmem.treerules import BULK_LINES
 from gitmem.treerules import TRAILER as REWRITE
 from gitmem.types import EXECUTABLE, REGULAR, Severity, Skipped
-from gitmem.worktree import locked, read_bytes, state_dir, write_atomic
+from gitmem.worktree import locked, read_bytes, state_dir
 
 MEMORY = "MEMORY.md"
 BRANCH = "memory/promote"
@@ -102,8 +103,11 @@ def promote(repo: Repository, config: Config, model: Model, policy: Policy, requ
             with _on_branch(repo, request.branch, head) as there:
                 return _run(repo, there, head, config, model, policy, request, now)
         with locked(repo.common_dir, "write"):
+            undone = recover(repo)
             _ensure_clean(repo, head)
-            return _run(repo, repo, head, config, model, policy, request, now)
+            outcome = _run(repo, repo, head, config, model, policy, request, now)
+    words = [f"{path} is as it was before a run that was killed" for path in undone]
+    return replace(outcome, notes=(*words, *outcome.notes))
 
 
 def _run(
@@ -254,7 +258,7 @@ def _ensure_clean(repo: Repository, head: str) -> None:
             if path in known:
                 dirty.append(path)
             continue
-        if known.get(path) not in (repo.hash_blob(data), repo.hash_blob(data.replace(b"\r\n", b"\n"))):
+        if not as_committed(repo, known.get(path), data):
             dirty.append(path)
     if dirty:
         raise GitMemError(
@@ -262,46 +266,16 @@ def _ensure_clean(repo: Repository, head: str) -> None:
         )
 
 
-@contextmanager
-def restored(repo: Repository, paths: Iterable[str]) -> Iterator[None]:
-    """Put the files back as they were when the block raises."""
-    assert repo.root is not None
-    before: dict[str, bytes | None] = {}
-    for path in paths:
-        try:
-            before[path] = read_bytes(repo.root, path)
-        except FileNotFoundError:
-            before[path] = None
-    try:
-        yield
-    except BaseException:
-        for path, data in before.items():
-            if data is None:
-                (repo.root / path).unlink(missing_ok=True)
-            else:
-                write_atomic(repo.root, path, data)
-        fresh = [path for path, data in before.items() if data is None]
-        if fresh:  # commit_paths marked them as intended
-            run_git(repo, ["rm", "--cached", "--quiet", "--ignore-unmatch", "--", *fresh])
-        raise
-
-
 def _write(repo: Repository, step: Files, message: str) -> str:
-    assert repo.root is not None
-    with restored(repo, step.contents):
-        for path, data in step.contents.items():
-            write_atomic(repo.root, path, data)
+    with attempt(repo, step.contents):
         return commit_paths(repo, message, list(step.contents))
 
 
 def stage(repo: Repository, step: Files, rows: Sequence[trailers.Trailer]) -> None:
     """Leave the files staged; the next commit of them gets the trailers from prepare-commit-msg."""
-    assert repo.root is not None
-    with restored(repo, step.contents):
-        for path, data in step.contents.items():
-            write_atomic(repo.root, path, data)
+    with attempt(repo, step.contents):
         run_git(repo, ["add", "--", *step.contents])
-    (repo.git_dir / PENDING).write_text(trailers.render(rows), encoding="utf-8", errors="surrogateescape")
+        (repo.git_dir / PENDING).write_text(trailers.render(rows), encoding="utf-8", errors="surrogateescape")
 
 
 # -- the message ---------------------------------------------------------------------------------------------

@@ -63,8 +63,6 @@ def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -
     import tempfile  # 5 ms that a search need not pay
 
     try:
-        import tempfile
-
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".gitmem-")
     except OSError as error:
         raise GitMemError(f"cannot write '{path}': {error.strerror}") from None
