@@ -27,6 +27,11 @@ def now() -> datetime:
     return datetime.fromisoformat(fixed).astimezone() if fixed else datetime.now().astimezone()
 
 
+def cache_folder() -> Path:
+    """Where copies of other memories are kept."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "git-mem"
+
+
 # What a repository's own gate and set-up say is about the repository they stand in, whatever profile is in force.
 HERE = frozenset((*SECTIONS["Gate"], *SECTIONS["Set up"], "init", "redact", "profile"))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from gitmem.commands._edge import json_option, now, open_here
+from gitmem.commands._edge import cache_folder, json_option, now, open_here
 from gitmem.config import Config
 from gitmem.context import Context, Request, as_value, assemble
 from gitmem.errors import GitMemError, ModelUnavailable, UsageError
@@ -142,8 +142,7 @@ def build(repo: Repository, config: Config, request: Request, when: datetime, at
 
         so_far = running.summary(repo.common_dir, request.transcript)
         request = replace(request, summary=rolling.render(so_far, SUMMARY_TOKENS, request.prompt))
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "git-mem"
-    beside, opened = scopes.beside(repo, config, os.environ, cache, when)
+    beside, opened = scopes.beside(repo, config, os.environ, cache_folder(), when)
     try:
         commit = resolve_at(repo, at, when) if at else ""
         known = [*beside, scopes.project(repo, config, when, commit=commit)]
@@ -165,4 +164,4 @@ def _counted(request: Request, config: Config) -> Request:
         if config.tokenizer == BUILT_IN:
             return request
         say(f"git mem: {error.message}; the built-in word pieces count")
-        return _counted(request, replace(config, tokenizer=BUILT_IN))
+        return _counted(request, config._replace(tokenizer=BUILT_IN))

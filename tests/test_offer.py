@@ -1,0 +1,92 @@
+"""`git mem add --to organisation`: a branch and a commit of its own, through the gate, never on the main branch."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.actions.rest import RestServer
+from tests.harness import Repo
+
+TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"
+FACT = "Invoices are in UTC."
+
+
+@pytest.fixture
+def wide(tmp_path: Path) -> Repo:
+    made = Repo(tmp_path / "wide")
+    made.commit("o", {"MEMORY.md": "# Memory\n\n## Decisions\n\n- Deploy before 11.\n"})
+    return made
+
+
+def offer(repo: Repo, *args: str, to: str = "organisation", env: dict[str, str] | None = None) -> Any:
+    return json.loads(repo.mem("add", "--to", to, "--json", *args, env=env or {}).stdout)
+
+
+def test_a_folder_gets_a_branch_and_its_main_branch_and_work_tree_stay(repo: Repo, wide: Repo) -> None:
+    repo.git("config", "--global", "mem.organisation", str(wide.path))
+    before = (wide.git("rev-parse", "main"), wide.git("status", "--porcelain"), wide.read("MEMORY.md"))
+    dry = offer(repo, FACT, "--dry-run")
+    assert dry["state"] == "would offer" and wide.git("branch", "--list", "memory/*") == ""
+    done = offer(repo, FACT, "--type", "rule", "--agent", "coder")
+    assert done["state"] == "kept" and "merge" in done["then"] and done["base"] == "main"
+    assert (wide.git("rev-parse", "main"), wide.git("status", "--porcelain"), wide.read("MEMORY.md")) == before
+    assert FACT in wide.git("show", f"{done['branch']}:MEMORY.md") and "type=rule" in wide.git("show", done["commit"])
+    assert "Memory-Agent: coder" in wide.git("log", "-1", "--format=%B", done["branch"])
+    assert wide.git("worktree", "list").count("\n") <= 1 and FACT not in repo.mem("context", "invoices").stdout
+    again = offer(repo, FACT, "--type", "rule")
+    assert again["branch"] == done["branch"] and wide.git("branch", "--list", "memory/*").count("memory/") == 1
+    wide.git("merge", "-q", done["branch"])
+    assert offer(repo, FACT)["state"] == "there already" and FACT in repo.mem("context", "invoices").stdout
+
+
+def test_a_url_is_pushed_to_and_what_cannot_be_pushed_is_kept_with_what_to_type(
+    repo: Repo, wide: Repo, tmp_path: Path
+) -> None:
+    repo.git("config", "--global", "mem.organisation", wide.path.as_uri() + "#main")
+    main = wide.git("rev-parse", "main")
+    done = offer(repo, FACT)
+    assert done["state"] == "pushed" and wide.git("rev-parse", done["branch"]).strip() == done["commit"]
+    assert wide.git("rev-parse", "main") == main and done["pull_request"] is None
+    shutil.move(wide.path, tmp_path / "away")
+    offline = offer(repo, "Licences are MIT.")
+    assert offline["state"] == "kept" and offline["then"].startswith("git -C ")
+    shutil.move(tmp_path / "away", wide.path)
+    repo.mem("context", "licences", env={"GITMEM_NOW": "2030-01-01T00:00:00+00:00"})  # fetches, and prunes branches
+    repo.run("sh", "-c", offline["then"])
+    assert "Licences" in wide.git("show", f"{offline['branch']}:MEMORY.md") and wide.git("rev-parse", "main") == main
+
+
+def test_what_the_gate_refuses_leaves_no_branch_and_quotes_nothing(repo: Repo, wide: Repo) -> None:
+    repo.git("config", "--global", "mem.organisation", str(wide.path))
+    refused = repo.mem("add", "--to", "organisation", f"the token is {TOKEN}", check=False)
+    assert refused.returncode == 1 and TOKEN not in refused.stdout + refused.stderr
+    assert wide.git("branch", "--list", "memory/*") == "" and wide.git("worktree", "list").count("\n") <= 1
+
+
+def test_a_token_opens_the_pull_request(repo: Repo, wide: Repo, tmp_path: Path) -> None:
+    rest = RestServer()
+    try:
+        repo.git("config", "--global", "mem.organisation", wide.path.as_uri())
+        env = {
+            "GITHUB_TOKEN": "write", "GITHUB_API_URL": rest.url, "GITHUB_SERVER_URL": "https://github.com",
+            "GITHUB_REPOSITORY": rest.repository,
+        }  # fmt: skip
+        done = offer(repo, FACT, env=env)
+        assert done["state"] == "proposed" and done["pull_request"]["created"]
+        assert [pull["head"]["ref"] for pull in rest.state.pulls] == [done["branch"]]
+    finally:
+        rest.close()
+
+
+def test_without_a_memory_to_offer_to_it_says_what_to_set(repo: Repo, tmp_path: Path) -> None:
+    missing = repo.mem("add", "--to", "organisation", FACT, check=False)
+    assert missing.returncode == 2 and "mem.organisation" in missing.stderr
+    empty = Repo(tmp_path / "empty")
+    repo.git("config", "--global", "mem.personal", str(empty.path))
+    assert "no commit" in repo.mem("add", "--to", "user", FACT, check=False).stderr
+    assert repo.mem("add", FACT, "--dry-run", check=False).returncode == 2
