@@ -13,31 +13,30 @@ from collections.abc import Iterator
 from gitmem.detectors import tokens
 from gitmem.detectors.candidates import Candidates
 from gitmem.detectors.lazy import lazy
+from gitmem.detectors.names import CJK_NAMES, NAMES
 from gitmem.detectors.placeholders import (
     entropy,
     is_code,
     is_digest,
     is_placeholder,
+    is_published,
     is_readable_base64,
+    is_sequence,
     is_tangled,
     is_uuid,
     is_varied,
     is_words,
 )
 from gitmem.detectors.tokens import Found
-from gitmem.detectors.vendors import NAMES
 
 # On lower-case text: the stem of a word for a secret.
 _STEM = lazy(
     r"token|secrete?|key|(?<![a-z])pat(?![a-z])|credential|auth|bearer|private|access"
     r"|signature|webhook|licen[cs]e|client|passcode"
-    r"|토큰|시크릿|키|인증값|크리덴셜|トークン|シークレット|キー|鍵|クレデンシャル|令牌|密钥|密匙|秘钥|金鑰|凭证|憑證|權杖|key값|(?<![a-z])salt(?![a-z])"
+    r"|토큰|시크[릿렛]|씨크릿|(?<![쿠위스럭몽])키(?!워드|보드|퍼|오스크|노트|프레임|트를|친)|인증값|크리덴셜|자격 ?증명|私[钥鑰]|授权码|トークン|シークレット|キー(?!ワード|ボード|フレーム)|鍵(?!盤)|クレデンシャル|令牌|密钥|密匙|秘钥|金鑰|凭证|憑證|權杖|key값|(?<![a-z])salt(?![a-z])"
 )
 # Vendors whose keys have no beginning of their own: their name is the word for a secret.
-_VENDOR = lazy(
-    "[a-z0-9]{4,16}|네이버|카카오|토스|업비트|빗썸|알리고|아임포트|포트원|부트페이"
-    "|채널톡|쿠팡|공공데이터|티맵|한국투자|스윗트래커|도로명주소|기상청"
-)
+_VENDOR = lazy(f"[a-z0-9]{{4,16}}|{CJK_NAMES}")
 _KEY_NAME = lazy(
     r"(?i)(?:api|access|secret|private|auth)[_ -]?(?:key|token|secret)|(?:token"
     r"|secret|apikey)$|_key$|(?:인증|비밀|액세스|접근|API ?)키|토큰|시크릿"
@@ -48,9 +47,21 @@ _EMBEDDED = lazy(
     r"|[:/=][0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-"
     r"|^[A-Z]{2,10}-\d{1,7}$"
 )
-_VERSION = lazy(r"[-@_/]v?\d{1,4}(?:\.\d{1,5}){1,3}(?:[-.][a-z0-9.]{1,12})?$")
+_VERSION = lazy(r"(?:^|[-@_/])v?\d{1,4}(?:\.\d{1,5}){1,3}(?:[-.][a-z0-9.]{1,12}){0,3}$")
+# A path with an ending, a file in a package, a place in an archive named by its object id.
+_ADDRESSED = lazy(r"^(?:[\w.-]+/){2,}[\w.-]*\.[a-z]{2,8}$|\.(?:tgz|gz|zip|whl|jar|parquet|json|ya?ml|md|png)(?:#|$)")
+_OF_SOMETHING = lazy(
+    r"\b(?:files?|path|names?|length|size|count|server|service|holder|owner|pair|type|request|session|job|run|order|bucket"
+    r"|lives?|stays?|comes?|points?|belongs|goes|moved|refers?)\b"
+)
+# Names that say that theirs is none.
+_NEGATED = lazy(
+    r"(?:^|[_.-])(?:non|not|no|fake|dummy|mock|bogus|sample|example|invalid|wrong|bad)(?=[A-Z_.-])", re.IGNORECASE
+)
+_FIELD_WORD = lazy(r" (?:id|file|name|path|count|length|server)\b")
 _FOREIGN_KEY = lazy(
-    r"(?:인증|비밀|액세스|접근|api) ?키|토큰|시크릿|トークン|シークレット|apiキー|令牌|密钥", re.IGNORECASE
+    r"(?:인증|비밀|액세스|접근|api|서비스|연동|발급|승인|보안|어드민|관리자|비공개|서명|라이선스|앱|서버) ?키|토큰|시크[릿렛]|秘密鍵|署名|私[钥鑰]|授权码|トークン|シークレット|apiキー|令牌|密钥",
+    re.IGNORECASE,
 )
 _LOUD = lazy(r"(?:KEY|TOKEN|SECRET|ACCESS|PRIVATE)$|-(?:access|secret|private)(?:-key)?$")
 _SHA = lazy(
@@ -61,10 +72,12 @@ _SHA = lazy(
 _JOIN = lazy(
     r"(?P<rest>[A-Za-z0-9_.$]{0,48}(?:-[A-Za-z]{2,12}(?![A-Za-z0-9])){0,3})(?P<close>[\"'`"
     r"*\])]{0,4}[ \t]{0,4}(?:\([^()\n\"'`]{1,24}\))?)"
-    r"(?P<words>(?:[ \t]{1,3}(?:key|token|secret|id|value|for|the|of|in|is|was|string"
+    r"(?P<words>[ \t]{1,3}(?:for|of|in|to|on)(?:[ \t]{1,2}[A-Za-z0-9_-]{1,16}){1,4}?(?:[ \t]{1,2}(?:is|was)\b|(?=[ \t]?[:=]))"
+    r"|(?:[ \t]{1,2}[a-z]{1,12}){1,6}?(?:[ \t]{1,2}(?:is|was|to)\b|(?=:[ \t]))"
+    r"|[ \t]{1,2}to\b"
+    r"|(?:[ \t]{1,3}(?:key|token|secret|id|value|for|the|of|in|is|was|string"
     r"|const|str|var|prod|production|staging|dev|test|our|new|current|old|now"
     r"|string\?)\b)*"
-    r"|[ \t]{1,3}(?:for|of|in|to|on)(?:[ \t]{1,2}[A-Za-z0-9_-]{1,16}){1,4}?[ \t]{1,2}(?:is|was)\b"
     r"|[^\x00-\x7f\n]{1,12}(?:[ \t]{1,2}[^\x00-\x7f\n]{1,10}){0,2})"
     r"(?P<op>[ \t]{0,40}(?:[:=?.!+|<>(,~\\\[{-]|&gt;"
     r"|&quot;){0,6}[ \t\"'`=>\[({\\*「『“‘：＝（-]{0,40}(?:\n[ \t]{1,12}[\"'`]?)?)"
@@ -96,7 +109,9 @@ _OTHER_FIELD = lazy(
 )
 _LONG_VALUE = 64
 _NOT_SECRET_BEFORE = (
-    "public ", "cache ", "page ", "primary ", "ssh ", "foreign ", "partition ", "sort ", "redis ", "image ",
+    "public ", "cache ", "page ", "primary ", "ssh ", "foreign ", "partition ", "sort ", "redis ", "image ", "hash ",
+    "site ", "gpg ", "pgp ", "unique ", "composite ", "object ", "s3 ", "lookup ", "bucket ", "dedup ", "row ", "map ",
+    "publishable ", "verification ", "idempotency ", "멱등", "멱등 ", "검증 ", "객체 ", "서명 검증 ",
     "공개 ", "공개", "캐시 ", "해시 ", "기본 ", "외래 ", "정렬 ", "파티션 ", "公開", "公开", "缓存", "キャッシュ", "公",
 )  # fmt: skip
 _HEX = lazy(r"^[0-9a-fA-F]+$")
@@ -157,13 +172,19 @@ def _cut(text: str, start: int, limit: int, quote: str) -> int:
 
 
 def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
-    if is_placeholder(value) or is_digest(value) or is_readable_base64(value):
+    if is_placeholder(value) or is_digest(value) or is_readable_base64(value) or is_published(value):
+        return False
+    if is_sequence(value) or _ADDRESSED.search(value):
         return False
     strong = (
         bool(re.search(r"[=:：＝>]", op))
         or bool(quote)
-        or bool(re.search(r"\b(?:is|was)\b|[은는이가是为為はが]$", words))
+        or bool(re.search(r"\b(?:is|was|to)\b|[은는이가是为為はが]$", words))
     )
+    if words.count(" ") >= 3:  # told, not assigned: what else the sentence names may be what the value is
+        if _SHA.search(words) or _PUBLIC.search(words) or _OF_SOMETHING.search(words):
+            return False
+        return not is_uuid(value) and is_random(value, 20) and not is_words(value)
     if not quote and is_code(value) and len(set(_ODD_SYMBOL.findall(value))) < 5:
         return False
     if _EMBEDDED.search(value) or is_words(_VERSION.sub("", value)):
@@ -182,11 +203,12 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
     if (
         _HEX.match(value)
         and len(value) in (40, 64)
-        and not re.search(r"(?i)key|token|secret", name)
+        and not re.search(r"(?i)key|token|secret|\bpat\b", name)
         and not _FOREIGN_KEY.search(name)
     ):
         return False
-    return is_random(value, 16) and (len(_DIGIT.findall(value)) >= 3 or _LOUD.search(name) is not None)
+    loud = _LOUD.search(name) is not None or _FOREIGN_KEY.search(name) is not None
+    return is_random(value, 16) and (loud or len(_DIGIT.findall(value)) >= 3)
 
 
 def find(text: str, seen: Candidates) -> Iterator[Found]:
@@ -227,6 +249,8 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
         if (
             _PUBLIC.search(name)
             or _OTHER_FIELD.search(name)
+            or _NEGATED.search(name)
+            or _FIELD_WORD.search(join.group("words"))
             or low[max(0, head - 12) : head].endswith(_NOT_SECRET_BEFORE)
         ):
             continue
@@ -306,6 +330,7 @@ def _handled(text: str, low: str, start: int, end: int) -> Iterator[Found]:
         _HEX.match(value)
         or is_uuid(value)
         or is_digest(value)
+        or is_published(value)
         or is_placeholder(value)
         or not is_random(value, 24)
         or not _CHUNK.search(value)

@@ -7,6 +7,7 @@ the value, and values are short: callers cut them at `LONGEST`.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from math import log2
 
 from gitmem.detectors.lazy import lazy
@@ -185,6 +186,29 @@ def is_placeholder(value: str) -> bool:
     return _SAMPLE.search(bare) is not None or _REFERENCE.match(bare) is not None
 
 
+# What vendors and tools print for everybody to read: public keys, addresses, publishable keys.
+_PUBLISHED = lazy(
+    r"^(?:pk_(?:live|test)_|sb_publishable_|pk\.eyJ|ssh-(?:rsa|ed25519|dss)|ecdsa-|AAAA[BCE]3?[Nv]"
+    r"|age1[02-9ac-hj-np-z]{50}|npub1|bc1[a-z0-9]{30}|arn:aws:|MIIBIjANBgkq|MIICIjANBgkq|MIGfMA0GCSq|MFkwEwYHKoZI|MCowBQYDK2V"
+    r"|(?i:0x[0-9a-f]{16,40}$))"
+)
+_STEPS = frozenset(["9a", "90", "za", "z0", "f0"])
+
+
+def is_published(value: str) -> bool:
+    """Whether a value begins like something that is meant to be public."""
+    return _PUBLISHED.match(value) is not None
+
+
+def is_sequence(value: str) -> bool:
+    """Whether a value counts upwards from end to end: `0123456789abcdef0123456789abcdef`."""
+    row = [c for c in value.lower() if c.isascii() and c.isalnum()]
+    if len(row) < 12:
+        return False
+    steps = sum(ord(b) - ord(a) == 1 or a + b in _STEPS for a, b in pairwise(row))
+    return steps * 10 >= 9 * (len(row) - 1)
+
+
 def is_code(value: str) -> bool:
     """Whether a bare value is an expression of a program, a path or an address rather than a literal."""
     if _CODE.search(value) or _PATH.match(value):
@@ -239,7 +263,13 @@ def _is_name(chunk: str) -> bool:
     return odd * 3 <= sum(map(len, words)) and len(chunk) >= 3 * len(words)
 
 
+# Words of the trade that are not spelt like English.
+_TRADE = frozenset({"proxy", "nginx", "linux", "redis", "https", "kafka", "query", "crypto", "mysql", "kubectl"})
+
+
 def _reads(word: str) -> bool:
+    if word in _TRADE:
+        return True
     if len(word) < 5:
         return len(word) < 3 or _VOWELS.search(word) is not None
     return sum(word[i : i + 2] in _PAIRS for i in range(len(word) - 1)) * 5 >= 3 * (len(word) - 1)

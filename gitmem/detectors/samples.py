@@ -188,7 +188,8 @@ def password_examples() -> dict[str, Examples]:
         ),
         "user-password-pair": Examples(
             flag=(f"Jenkins: admin / {word}", f"젠킨스 admin/{word} 로 로그인", f"98.76.54.32(master/{word})"),
-            allow=("Use and/or as you like: read/write.", "배포 이력은 pre-commit/pre-commit-hooks#250 참고", "eval/tool@cd45b7f, origin/main@2024", "see\n  memory/2026-02-06.md#L5\n"),
+            allow=("Use and/or as you like: read/write.", "배포 이력은 pre-commit/pre-commit-hooks#250 참고", "eval/tool@cd45b7f, origin/main@2024", "see\n  memory/2026-02-06.md#L5\n",
+                   "Memory-Source: memory/2026-02-05.md#L12-L14@<blob> -> MEMORY.md"),
         ),
         "password-in-table": Examples(
             flag=(f"| grafana | admin | {word} |", f"| 서버 | 비밀번호 |\n|---|---|\n| db1 | {word} |"),

@@ -27,6 +27,8 @@ _SHORT = {
 }  # fmt: skip
 # Vendors whose own examples and retyped tokens come in the other case, so that case decides nothing.
 _EITHER_CASE = frozenset({"<a>", "<A>"})
+# Behind a beginning that nothing else has, any letter or digit will do: vendors change alphabets, not beginnings.
+_ANY_LETTER = frozenset({"<h>", "<H>", "<U>"})
 _BREAK = lazy(
     r"(?P<gap>[ \t]*[\"'`\\+]{0,2}[ \t]*\r?\n[ \t>"
     r"|*#/\"'`+-]{0,20})(?P<tail>[0-9A-Za-z_.+/=~-]{4,400})"
@@ -50,16 +52,21 @@ class Found(NamedTuple):
     certain: bool = False
 
 
-def expand(rest: str) -> str:
-    """A row's pattern with its short forms spelt out."""
+def expand(rest: str, loose: bool = False) -> str:
+    """A row's pattern with its short forms spelt out; `loose` takes any letter where the row says hexadecimal."""
     for short, full in _SHORT.items():
-        rest = rest.replace(short, "[0-9A-Za-z]" if short in _EITHER_CASE else full)
+        either = short in _EITHER_CASE or (loose and short in _ANY_LETTER)
+        rest = rest.replace(short, "[0-9A-Za-z]" if either else full)
     return rest
+
+
+def _is_distinct(start: str) -> bool:
+    return len(start) > _SHORT_START or (len(start) >= 4 and start[-1] in "_-.")
 
 
 @cache
 def _token_pattern(row: int, start: str) -> re.Pattern[str]:
-    rest = expand(TOKENS[row][3])
+    rest = expand(TOKENS[row][3], _is_distinct(start))
     wide = rest.rstrip("}0123456789,{)").endswith(("_-]", "=_-]", "_.-]", "_.=-]"))
     return re.compile(re.escape(start) + rest + (r"(?![\w-])" if wide else r"(?![0-9A-Za-z])"), re.ASCII)
 
@@ -149,17 +156,27 @@ def _windows(low: str, literals: tuple[str, ...]) -> Iterator[tuple[int, int]]:
             done = last
 
 
+@cache
+def _rows_of() -> dict[str, tuple[int, ...]]:
+    """Literal -> the rows of `SHAPES` it belongs to; those without one under the empty string."""
+    rows: dict[str, list[int]] = {"": []}
+    for number, (_, _, literals, _) in enumerate(SHAPES):
+        for literal in literals or ("",):
+            rows.setdefault(literal, []).append(number)
+    return {literal: tuple(numbers) for literal, numbers in rows.items()}
+
+
 def _shapes(text: str, low: str, runs: tuple[tuple[int, int], ...], hot: str) -> Iterator[Found]:
+    rows_of = _rows_of()
     hot_low = hot.lower()
-    present = {literal for literal in IN_RUN if literal in hot_low}
-    present.update([literal for literal in SPACED if literal in low])
-    for row, (rule, what, literals, _) in enumerate(SHAPES):
-        if literals:
-            if present.isdisjoint(literals):
-                continue
-            places = _windows(low, literals)
-        else:
-            places = (run for run in runs if run[1] - run[0] >= 32)
+    rows = {row for literal in IN_RUN if literal in hot_low for row in rows_of[literal]}
+    rows.update([row for literal in SPACED if literal in low for row in rows_of[literal]])
+    long_runs = [run for run in runs if run[1] - run[0] >= 32]
+    if long_runs:
+        rows.update(rows_of[""])
+    for row in sorted(rows):
+        rule, what, literals, _ = SHAPES[row]
+        places = _windows(low, literals) if literals else iter(long_runs)
         pattern = _shape_pattern(row)
         for first, last in places:
             for match in pattern.finditer(text, first, last):

@@ -94,6 +94,29 @@ def test_a_mask_shows_four_to_six_characters_and_nothing_of_short_ones(size: int
 @pytest.mark.parametrize(
     "text",
     [
+        "twilio auth token for the staging subaccount: " + fake("<h>{32}"),
+        "The API token of build-bot: " + fake("<h>{34}"),
+        "Set HMAC_SIGNING_KEY to " + fake("<h>{64}") + " on both sides",
+        "session cookie secret we deployed: " + fake("<A>{48}"),
+        "the linode pat " + fake("<h>{64}") + " is to be revoked",
+        "기상청 API허브 인증키 Dz0pG0" + fake("<A>{16}") + " 사용",
+        "네이버 로그인 client id " + fake("<A>{20}") + " / client secret " + fake("<A>{8}") + "4b",
+        "署名用の秘密鍵文字列 " + fake("<h>{64}") + " を共有した",
+        "和风天气 " + fake("<h>{32}"),
+    ],
+)
+def test_a_value_is_found_behind_what_a_sentence_says_of_its_key(text: str) -> None:
+    assert len(found(text)) == 1
+
+
+def test_a_distinct_beginning_is_believed_whatever_letters_follow() -> None:
+    assert len(found("pul-" + fake("<a>{40}"))) == 1
+    assert found("SK" + fake("[g-z]{32}")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "- Fixed in " + fake("<h>{40}") + ": update the lock file",
         "checksum (sha256) = " + fake("<h>{64}"),
         '"integrity": "sha512-' + fake("<b>{86}") + '==",',
@@ -106,6 +129,16 @@ def test_a_mask_shows_four_to_six_characters_and_nothing_of_short_ones(size: int
         "토큰은 금고에만 둔다",
         "the tokenizer splits keywords by authority",
         "AKIA" + "IOSFODNN7EXAMPLE",
+        "the bundle holds key pk_live_" + fake("<A>{30}"),
+        "api_key=0123456789abcdef0123456789abcdef",
+        "The S3 key is exports/2026/11/part-" + fake("<uuid>") + ".snappy.parquet",
+        "nonMatchingToken := '" + fake("<a>{20}") + "'",
+        "recipient key age1" + "qpzry9x8gf2tvdw0s3jn54khce6mua7lqpzry9x8gf2tvdw0s3jn54khce",
+        "GPG key id 0x" + fake("<h>{16}"),
+        "auth: oauth2-proxy-v7.6.0-linux-amd64",
+        "md5 of the key file: " + fake("<h>{32}"),
+        "멱등키 " + fake("<uuid>") + " 재사용",
+        "키워드: GPT-4o-mini-2024-07-18",
     ],
 )
 def test_hashes_ids_references_and_placeholders_pass(text: str) -> None:
