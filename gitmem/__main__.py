@@ -1,12 +1,28 @@
-"""`python -m gitmem`. Git's hooks go past the command line's library: every commit waits for them."""
+"""`git mem` and `python -m gitmem`: where a process begins.
+
+Git's hooks and a plainly spelled search go past the command line's library: every commit and every agent waits.
+"""
 
 import sys
+from typing import NoReturn
 
-if sys.argv[1:2] == ["hook"]:
-    from gitmem.commands._hook import main as hook
 
-    hook(sys.argv[2:])
-else:
-    from gitmem.cli import main
+def main() -> NoReturn:
+    """Run what the command line says; every way out is an exit code of `gitmem.errors.Exit`."""
+    if sys.argv[1:2] == ["hook"]:
+        from gitmem.commands._hook import main as hook
 
+        hook(sys.argv[2:])
+    if sys.argv[1:2] == ["search"]:
+        from gitmem.commands._short import search
+
+        code = search(sys.argv[2:])
+        if code is not None:
+            sys.exit(code)
+    from gitmem.cli import main as cli
+
+    cli()
+
+
+if __name__ == "__main__":
     main()

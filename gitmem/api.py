@@ -91,7 +91,7 @@ class Memory:
         min_score: float = 0.0,
     ) -> Value:
         """`git mem search`: {"query", "at", "lanes", "stale", "hits": [...]}, best hit first. Any text is a query."""
-        from gitmem.commands.search import as_value
+        from gitmem.commands._answer import as_value
         from gitmem.search import Query, resolve_at, search
 
         moment = self.now()

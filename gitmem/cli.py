@@ -15,7 +15,9 @@ import click
 
 from gitmem import __version__
 from gitmem.commands import COMMANDS, SECTIONS
+from gitmem.commands._ending import ending
 from gitmem.errors import Exit, GitMemError
+from gitmem.output import say
 
 COMPLETE = "_GIT_MEM_COMPLETE"
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -83,43 +85,22 @@ def main(argv: list[str] | None = None) -> NoReturn:
 
 def run(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code. Never raises."""
-    try:
-        code = main_command.main(args=argv, prog_name="git mem", complete_var=COMPLETE, standalone_mode=False)
-        sys.stdout.flush()
+
+    def parsed() -> int:
+        try:
+            code = main_command.main(args=argv, prog_name="git mem", complete_var=COMPLETE, standalone_mode=False)
+        except click.exceptions.Exit as stop:
+            return stop.exit_code
+        except click.exceptions.Abort:
+            return Exit.INTERRUPTED
+        except click.UsageError as error:
+            path = error.ctx.command_path if error.ctx else "git mem"
+            say(f"git mem: {error.format_message()}")
+            say(f"hint: '{path} -h' shows its options.")
+            return Exit.USAGE
+        except click.ClickException as error:
+            say(f"git mem: {error.format_message()}")
+            return Exit.CANNOT_RUN
         return int(code or 0)
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
-    except click.exceptions.Abort:
-        return Exit.INTERRUPTED
-    except KeyboardInterrupt:
-        return Exit.INTERRUPTED
-    except click.UsageError as error:
-        path = error.ctx.command_path if error.ctx else "git mem"
-        _say(f"git mem: {error.format_message()}")
-        _say(f"hint: '{path} -h' shows its options.")
-        return Exit.USAGE
-    except click.ClickException as error:
-        _say(f"git mem: {error.format_message()}")
-        return Exit.CANNOT_RUN
-    except GitMemError as error:
-        _say(f"git mem: {error.message}")
-        if error.hint:
-            _say(f"hint: {error.hint}")
-        return error.exit_code
-    except (BrokenPipeError, SystemExit) as error:
-        if isinstance(error, SystemExit) and not error.code:
-            return Exit.DONE
-        # The reader left (click turns that into SystemExit): end as a process that SIGPIPE ended, never as success.
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - nothing more to say
-        return 128 + 13
-    except Exception as error:  # noqa: BLE001 - the one place where a bug becomes exit 4
-        from gitmem.output import write_crash_log
 
-        _say(f"git mem: a bug: {type(error).__name__}; details in {write_crash_log(error)}")
-        return Exit.BUG
-
-
-def _say(line: str) -> None:
-    from gitmem.output import escape
-
-    print(escape(line), file=sys.stderr)
+    return ending(parsed)

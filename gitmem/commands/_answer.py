@@ -1,0 +1,242 @@
+"""What `git mem search` does once its words are read, and how an answer looks to a person and to a program.
+
+Imports nothing that reads command lines: `search.py` does, and `_short.py` goes without.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gitmem.commands._here import now
+from gitmem.errors import UsageError
+from gitmem.output import colour as coloured
+from gitmem.output import escape, paint, say, write, write_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import date
+
+    from gitmem.config import Config
+    from gitmem.git import Repository
+    from gitmem.passages import Hit
+    from gitmem.search import Answer
+
+
+class Asked(NamedTuple):
+    """The words and options of one search, as `git mem search -h` has them."""
+
+    query: tuple[str, ...]
+    limit: int = 6
+    at: str = ""
+    all_branches: bool = False
+    paths: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+    expired: bool = False
+    min_score: float | None = None
+    lane: str = "both"
+    budget: int = 0
+    blame: bool = False
+    rerank: str = ""
+    explain: bool = False
+    jsonl: bool = False
+    colour: str = "auto"
+    as_json: bool = False
+
+
+def answer(asked: Asked, repo: Repository, config: Config) -> None:
+    """Search and print. Raises UsageError for options that do not go together."""
+    from gitmem.search import Lane, Query, resolve_at, search
+
+    if asked.at and asked.all_branches:
+        raise UsageError("--at and --all-branches do not go together")
+    moment = now()
+    branches: tuple[tuple[str, str], ...] = ()
+    if asked.all_branches:
+        current = repo.branch()
+        refs = [(name.removeprefix("refs/heads/"), oid) for name, oid in repo.refs()]
+        branches = tuple(sorted(refs, key=lambda ref: (ref[0] != current, ref[0])))
+    query = Query(
+        text=" ".join(asked.query),
+        limit=max(asked.limit, config.rerank_hits) if asked.rerank else asked.limit,
+        commit=resolve_at(repo, asked.at, moment) if asked.at else "",
+        branches=branches,
+        paths=asked.paths,
+        types=asked.types,
+        tags=asked.tags,
+        since=_day(asked.since, "--since"),
+        until=_day(asked.until, "--until"),
+        expired=asked.expired,
+        min_score=asked.min_score,
+        lane=Lane(asked.lane),
+        budget=0 if asked.rerank else asked.budget,
+        blame=asked.blame,
+        explain=asked.explain,
+    )
+    found = search(repo, config, query, moment)
+    if asked.rerank:
+        found = _reranked(found, asked.rerank, config, asked.limit, asked.budget)
+    for note in found.notes:
+        say(f"note: {note}")
+    if found.stale:
+        say(f"note: the answer may miss something: {found.reason}")
+    if asked.jsonl:
+        for hit in found.hits:
+            write_json(hit_value(hit), lines=True)
+    elif asked.as_json:
+        write_json(as_value(found))
+    else:
+        write(render(found, query.text, coloured(asked.colour)))
+        if found.settings:
+            write(settings_text(found.settings))
+        if not found.hits:
+            filters = (asked.paths, asked.types, asked.tags, asked.since, asked.until, asked.min_score)
+            full = asked.budget and found.notes
+            say("nothing fits; try a larger --budget." if full else _hint(any(filters), bool(asked.at)))
+
+
+def _reranked(answer: Answer, spec: str, config: Config, limit: int, budget: int) -> Answer:
+    """The first hits in the order a reranking model gives them; their score is the model's."""
+    from gitmem.models.reranker import rerank
+    from gitmem.passages import within
+
+    texts = [hit.text for hit in answer.hits[: config.rerank_hits]]
+    scores = rerank(spec, answer.query, texts, config.model_seconds, os.environ)
+    order = sorted(range(len(scores)), key=lambda at: (-scores[at], at))
+    ranked = [answer.hits[at]._replace(score=round(scores[at], 4)) for at in order]
+    # What the model did not read keeps its order and comes after; its score would be of another kind.
+    ranked += [hit._replace(score=0.0) for hit in answer.hits[config.rerank_hits :]]
+    hits, left_out = within(ranked[:limit], budget)
+    return answer._replace(hits=hits, notes=(*answer.notes, *left_out))
+
+
+def as_value(answer: Answer) -> dict[str, Any]:
+    """The JSON of docs/json.md, "search"."""
+    value: dict[str, Any] = {
+        "query": answer.query,
+        "at": answer.at,
+        "lanes": list(answer.lanes),
+        "stale": answer.stale,
+        "hits": [hit_value(hit) for hit in answer.hits],
+    }
+    if answer.settings:
+        value["settings"] = dict(answer.settings)
+    return value
+
+
+def hit_value(hit: Hit) -> dict[str, Any]:
+    """One hit; `state`, `branch`, `commit`, `author` and `explain` only where there is something to say."""
+    value: dict[str, Any] = {
+        "path": hit.path,
+        "start_line": hit.start_line,
+        "end_line": hit.end_line,
+        "heading": hit.heading,
+        "text": hit.text,
+        "score": hit.score,
+        "date": hit.date or None,
+        "type": hit.type or None,
+        "tags": list(hit.tags),
+        "origin": hit.origin or None,
+        "trust": hit.trust,
+        "blob": hit.blob,
+        "id": hit.id,
+    }
+    for name in ("state", "branch", "commit", "author", "explain"):
+        if getattr(hit, name):
+            value[name] = getattr(hit, name)
+    return value
+
+
+def render(answer: Answer, query: str, on: bool) -> str:
+    """For a person: where, under which heading, the text; matches marked on a terminal."""
+    out = []
+    marks = _marks(query) if on else None
+    for hit in answer.hits:
+        span = f"{hit.start_line}-{hit.end_line}" if hit.end_line != hit.start_line else f"{hit.start_line}"
+        where = f"{paint(escape(hit.path, ''), 'path', on)}:{paint(span, 'line', on)}"
+        about = [hit.heading] if hit.heading else []
+        about += [hit.state.upper()] if hit.state else []
+        about += [hit.trust] if hit.trust == "uncommitted" else []
+        about += [f"branch {hit.branch}"] if hit.branch else []
+        about += [f"{hit.commit[:12]} {hit.author}"] if hit.commit else []
+        out.append(where + (paint(f"  {escape(' · '.join(about), '')}", "dim", on) if about else ""))
+        lines = hit.text.split("\n")
+        for line in lines if len(lines) <= 14 else [*lines[:12], f"... {len(lines) - 12} more lines"]:
+            shown = escape(line, "\t")
+            out.append("    " + (marks.sub(lambda m: paint(m[0], "match", on), shown) if marks else shown))
+        if hit.explain:
+            out += [paint(f"    {row}", "dim", on) for row in _explained(hit)]
+        out.append("")
+    return "\n".join(out[:-1]) + "\n" if out else ""
+
+
+def _explained(hit: Hit) -> list[str]:
+    found = hit.explain or {}
+    lanes = [
+        f"{lane} rank {found[lane]['rank']} ({found[lane]['score']:.3f})"
+        for lane in ("lexical", "vector")
+        if found.get(lane)
+    ]
+    return [
+        f"score {hit.score:.3f} = " + " + ".join(f"{name} {value:.2f}" for name, value in found["evidence"].items()),
+        f"chunk: {', '.join(lanes) or 'beside a found one'}"
+        + "".join(f"; {name} {value:+.3f}" for name, value in found["priors"].items()),
+    ]
+
+
+def settings_text(settings: Mapping[str, Any]) -> str:
+    """The settings in force for a person; `*` marks what is not as shipped."""
+    changed = settings["changed"]
+
+    def shown(value: Any) -> str:
+        return (
+            " ".join(value) or "-" if isinstance(value, list) else f"{value:g}" if isinstance(value, float) else value
+        )
+
+    rows = [
+        f"{title}: "
+        + "  ".join(
+            f"{name.removeprefix('mem.')} {shown(value)}{'*' * (name in changed)}"
+            for name, value in settings[title].items()
+        )
+        for title in ("keys", "weights", "priors")
+    ]
+    about = [f"{name.removeprefix('mem.')} {shown(value)}" for name, value in changed.items()]
+    return "\n".join(["", *rows, *([f"* as shipped: {'  '.join(about)}"] if about else []), ""])
+
+
+def _marks(query: str) -> re.Pattern[str] | None:
+    """What to mark: the query's words; of Latin ones their beginning, so that other forms are marked too."""
+    from gitmem.question import STOP
+
+    words = []
+    for word in re.findall(r"\w+", query):
+        if word.lower() in STOP:
+            continue
+        if word.isascii():
+            words.append(rf"\b{re.escape(word[: max(4, len(word) - 3)])}\w*")
+        else:
+            words.append(re.escape(word[: max(2, len(word) - 1)]))
+    return re.compile("|".join(words), re.IGNORECASE) if words else None
+
+
+def _hint(narrowed: bool, then: bool) -> str:
+    if narrowed:
+        return "nothing found; without the filters there may be more."
+    where = "at that commit" if then else "here"
+    return f"nothing found {where}; try other words, --expired, --all-branches, or 'git mem status'."
+
+
+def _day(text: str, option: str) -> date | None:
+    from datetime import date
+
+    if not text:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{option} needs YYYY-MM-DD, not '{text}'") from None

@@ -1,0 +1,36 @@
+"""Every way out of a command as an exit code: a refusal in words, a reader that left, an interrupt, a bug."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+from gitmem.errors import Exit, GitMemError
+from gitmem.output import say
+
+
+def ending(run: Callable[[], int | None]) -> int:
+    """Run a command and return its exit code. Never raises."""
+    try:
+        code = run()
+        sys.stdout.flush()
+        return int(code or 0)
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except GitMemError as error:
+        say(f"git mem: {error.message}")
+        if error.hint:
+            say(f"hint: {error.hint}")
+        return error.exit_code
+    except (BrokenPipeError, SystemExit) as error:
+        if isinstance(error, SystemExit) and not error.code:
+            return Exit.DONE
+        # The reader left (click turns that into SystemExit): end as a process that SIGPIPE ended, never as success.
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - nothing more to say
+        return 128 + 13
+    except Exception as error:  # noqa: BLE001 - the one place where a bug becomes exit 4
+        from gitmem.output import write_crash_log
+
+        say(f"git mem: a bug: {type(error).__name__}; details in {write_crash_log(error)}")
+        return Exit.BUG

@@ -1,0 +1,106 @@
+"""Where a command runs and what holds there: the repository, the settings, the clock. Knows nothing of how a command
+was spelled, and imports nothing that reads command lines: `_short` starts from here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from gitmem.config import TRACKED, Config, load
+from gitmem.errors import GitMemError, NotARepository
+from gitmem.git import Repository, open_repository, user_settings
+
+
+def now() -> datetime:
+    """The clock, local zone. GITMEM_NOW (ISO 8601) sets it, for reproducible runs."""
+    fixed = os.environ.get("GITMEM_NOW")
+    return datetime.fromisoformat(fixed).astimezone() if fixed else datetime.now().astimezone()
+
+
+def cache_folder() -> Path:
+    """Where copies of other memories are kept."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "git-mem"
+
+
+def opened(overrides: Mapping[str, str] | None = None, *, stay: bool = False) -> tuple[Repository, Config]:
+    """The repository of the current folder, for the caller to close, and the settings in force.
+
+    Where a profile is in force (`git mem profile switch`), its memory instead, as if started there: not inside a Git
+    hook or with `stay`. Another profile's memory is refused.
+    """
+    stay = stay or "GIT_DIR" in os.environ or "GIT_INDEX_FILE" in os.environ
+    try:
+        repo = open_repository(Path.cwd(), os.environ)
+    except NotARepository:
+        if stay or not _enter_profile(user_settings(os.environ), None):
+            raise
+        repo = open_repository(Path.cwd(), os.environ)
+    pairs = repo.user_config()
+    if not stay and _enter_profile(pairs, repo.root):
+        repo.close()
+        repo = open_repository(Path.cwd(), os.environ)
+    return repo, settings(repo, overrides, pairs)
+
+
+def _enter_profile(pairs: Sequence[tuple[str, str, str]], root: Path | None) -> bool:
+    """Go to the memory of the profile in force; False when there is none or it is here already."""
+    if not any(key.startswith("mem.profile") for key, _, _ in pairs):
+        return False
+    from gitmem import profiles
+
+    name = profiles.in_force(pairs)
+    if not name:
+        return False
+    known = profiles.read(pairs)
+    chosen = profiles.named(known, name)
+    here = profiles.owner(known, root)
+    if here == chosen:
+        return False
+    if here is not None:
+        raise GitMemError(
+            f"this is the memory of profile '{here.name}', and '{name}' is in force",
+            f"git mem --profile {here.name} ..., or git mem profile switch {here.name}",
+        )
+    os.chdir(chosen.root)
+    return True
+
+
+def enter(name: str) -> None:
+    """Go to the memory of a profile: what `--profile` does."""
+    from gitmem import profiles
+
+    chosen = profiles.named(profiles.read(user_settings(os.environ)), name)
+    for key in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        os.environ.pop(key, None)
+    os.chdir(chosen.root)
+
+
+def settings(
+    repo: Repository,
+    overrides: Mapping[str, str] | None = None,
+    pairs: Sequence[tuple[str, str, str]] | None = None,
+) -> Config:
+    """The settings in force, with the work tree's .gitmem.toml (HEAD's in a bare repository) and its profile's name."""
+    pairs = repo.user_config() if pairs is None else pairs
+    config = load(pairs, tracked_text(repo), overrides or {})
+    if any(key.startswith("mem.profile") for key, _, _ in pairs):
+        from gitmem import profiles
+
+        config = profiles.applied(config, profiles.read(pairs), repo.root, bool((overrides or {}).get("agent")))
+    return config
+
+
+def tracked_text(repo: Repository) -> str:
+    """The work tree's .gitmem.toml, "" where there is none; a link or an unreadable one counts as none."""
+    if repo.root is None:
+        return ""
+    from gitmem.errors import OutsideRepository
+    from gitmem.worktree import read_bytes
+
+    try:
+        return read_bytes(repo.root, TRACKED, 1 << 20).decode("utf-8", "replace")
+    except (OSError, OutsideRepository):
+        return ""
