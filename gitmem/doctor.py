@@ -21,7 +21,7 @@ from gitmem.document import decode
 from gitmem.errors import GitMemError, IndexDamaged, ModelUnavailable
 from gitmem.freshness import directory, read
 from gitmem.git import Repository
-from gitmem.indexer import IGNORED, LARGE, UNREADABLE
+from gitmem.recording import IGNORED, LARGE, UNREADABLE
 from gitmem.snapshot import look, tree_files, work_tree_key
 from gitmem.worker import codes
 

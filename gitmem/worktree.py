@@ -10,7 +10,7 @@ import fcntl
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
@@ -53,6 +53,60 @@ def read_bytes(root: Path, path: str, limit: int = -1) -> bytes:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OutsideRepository(f"'{path}' is not a regular file")
         return file.read(limit)
+
+
+def read_files(root: Path, paths: Iterable[str], limit: int) -> Iterator[tuple[str, bytes | Exception]]:
+    """What `read_bytes` answers or raises for each of many paths. Each folder is opened once: name the files of one
+    together."""
+    folder, handle = "", -1
+    try:
+        for path in paths:
+            above, _, name = path.rpartition("/")
+            try:
+                if handle < 0 or above != folder:
+                    if handle >= 0:
+                        os.close(handle)
+                    handle = -1
+                    folder, handle = above, _open_folder(root, above)
+                if name in ("", ".", "..") or "\0" in name or name.lower() == ".git":
+                    raise OutsideRepository(f"'{path}' is not a file of this repository")
+                yield path, _read_at(handle, name, limit)
+            except (OSError, OutsideRepository) as error:
+                yield path, error
+    finally:
+        if handle >= 0:
+            os.close(handle)
+
+
+def _open_folder(root: Path, path: str) -> int:
+    """A folder of the work tree, opened part by part: none of them is a link, nor becomes one meanwhile."""
+    handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    for part in _checked(path).split("/") if path else ():
+        try:
+            if part.lower() == ".git":
+                raise OutsideRepository(f"'{path}' goes through .git and is not followed")
+            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=handle)
+        finally:
+            os.close(handle)
+        handle = inner
+    return handle
+
+
+def _read_at(folder: int, name: str, limit: int) -> bytes:
+    handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise OutsideRepository(f"'{name}' is not a regular file")
+        data = os.read(handle, min(limit, found.st_size + 1))
+        while len(data) > found.st_size and len(data) < limit:  # it grows
+            more = os.read(handle, limit - len(data))
+            if not more:
+                break
+            data += more
+        return data
+    finally:
+        os.close(handle)
 
 
 def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -> None:

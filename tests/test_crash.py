@@ -15,7 +15,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from gitmem import db, embedders, freshness, indexer
+from gitmem import db, embedders, freshness, indexer, intake
 from gitmem.config import Config
 from gitmem.errors import GitMemError, IndexUnusable
 from gitmem.git import open_repository
@@ -27,12 +27,12 @@ CONFIG = Config()
 INDEX = """
 import os, sys
 from pathlib import Path
-from gitmem import embedders, freshness, indexer
+from gitmem import embedders, freshness, indexer, intake
 from gitmem.config import Config
 from gitmem.git import open_repository
 from tests.words_embedder import WordsEmbedder
 embedders.open_embedder = lambda spec, config, state=None: WordsEmbedder()
-indexer.BATCH = 3
+intake.BATCH = 3
 repo = open_repository(Path("."), os.environ)
 """
 
@@ -142,11 +142,11 @@ def test_copies_made_in_the_middle_of_writing_open_or_are_rebuilt(repo: Repo, tm
         assert len(state(copied)) == 30
         sound(copied)
 
-    batch, indexer.BATCH = indexer.BATCH, 5
+    batch, intake.BATCH = intake.BATCH, 5
     try:
         indexer.refresh(opened, CONFIG, say=copy)
     finally:
-        indexer.BATCH = batch
+        intake.BATCH = batch
         opened.close()
     assert writer_seen == 6
 
@@ -265,7 +265,7 @@ def failing(error: type[apsw.Error]) -> Iterator[Failing]:
 def test_the_nth_write_fails_for_every_n_and_no_fact_is_lost(repo: Repo, error: type[apsw.Error], words: str) -> None:
     fill(repo, 12)
     opened = open_repository(repo.path, os.environ)
-    batch, indexer.BATCH = indexer.BATCH, 4
+    batch, intake.BATCH = intake.BATCH, 4
     said = set()
     try:
         n, step = 0, 1
@@ -292,7 +292,7 @@ def test_the_nth_write_fails_for_every_n_and_no_fact_is_lost(repo: Repo, error: 
             n += step
             step = 1 if n < 40 else 7
     finally:
-        indexer.BATCH = batch
+        intake.BATCH = batch
         opened.close()
     assert n > 10 and any(words in text for text in said), said
 

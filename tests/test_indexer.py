@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem import embedders, freshness, indexer
+from gitmem import embedders, freshness, indexer, intake
 from gitmem.config import Config
 from gitmem.errors import IndexUnusable, Locked
 from gitmem.freshness import Ready
@@ -445,8 +445,8 @@ def test_many_files_are_parsed_by_other_processes_with_the_same_result(
     repo.commit(files={f"memory/n{n:03}.md": f"# n{n}\n- note {n} of many\n" for n in range(40)})
     one = rows(opened)
     shutil.rmtree(freshness.directory(opened))
-    monkeypatch.setattr(indexer, "MANY", 10)
-    monkeypatch.setattr(indexer, "BATCH", 7)
+    monkeypatch.setattr(intake, "MANY", 10)
+    monkeypatch.setattr(intake, "BATCH", 7)
     monkeypatch.setattr("gitmem.worker.count", lambda: 2)
     # The children know nothing of the embedder that stands in here: it embeds in this process.
     monkeypatch.setattr("gitmem.worker.Workers.run", without_vectors)

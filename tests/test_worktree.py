@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import GitMemError, Locked, OutsideRepository
-from gitmem.worktree import locked, read_bytes, relative, resolve, state_dir, write_atomic
+from gitmem.worktree import locked, read_bytes, read_files, relative, resolve, state_dir, write_atomic
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,36 @@ def test_symbolic_links_are_not_followed(tmp_path: Path) -> None:
     os.mkfifo(root / "pipe.md")
     with pytest.raises(OutsideRepository):
         read_bytes(root, "pipe.md")
+
+
+def test_many_files_are_read_as_each_of_them_alone(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "memory" / "deep").mkdir(parents=True)
+    (root / ".git").mkdir()
+    (root / ".git" / "config").write_text("secret")
+    for path in ("a.md", "memory/b.md", "memory/deep/c.md"):
+        (root / path).write_text(path * 100)
+    (tmp_path / "outside.md").write_text("outside")
+    (root / "link.md").symlink_to(tmp_path / "outside.md")
+    (root / "folder").symlink_to(tmp_path)
+    os.mkfifo(root / "pipe.md")
+    good = ["a.md", "memory/b.md", "memory/deep/c.md", "memory/b.md"]
+    bad = [
+        "link.md",
+        "folder/outside.md",
+        "pipe.md",
+        "memory",
+        "none.md",
+        "none/a.md",
+        "../outside.md",
+        ".git/config",
+        "",
+    ]
+    found = list(read_files(root, [*good, *bad, "a.md"], 150))
+    assert [path for path, _ in found] == [*good, *bad, "a.md"]
+    assert [data for _, data in found[:4]] == [read_bytes(root, path, 150) for path in good]
+    assert all(isinstance(data, OSError | OutsideRepository) for _, data in found[4:-1])
+    assert isinstance(found[8][1], FileNotFoundError) and found[-1][1] == found[0][1]
 
 
 def test_a_typed_path_is_taken_from_the_current_folder(tmp_path: Path) -> None:

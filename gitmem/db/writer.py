@@ -14,6 +14,7 @@ from gitmem.db.opening import translated
 from gitmem.db.values import BlobRow, ChunkRow, EntryRow, norm, pack_shape
 from gitmem.schema import EMBEDDER_SHIFT
 
+MOST = 2000  # values that are asked for at once
 IN_FORCE, GROWING, KEPT = 1, 0, -1  # states of an embedder: compared with, not complete yet, kept as a cache
 
 
@@ -49,13 +50,19 @@ class Writer(Index):
     def missing(self, oids: Iterable[str]) -> list[str]:
         """Those of these oids, each once and in order, that have no row in `blob`."""
         wanted = list(dict.fromkeys(oids))
-        if len(wanted) > 2000:
-            known = {oid for (oid,) in self._rows("SELECT oid FROM blob")}
-        else:
-            known = set()
-            for oid in wanted:
-                known.update(row[0] for row in self._rows("SELECT oid FROM blob WHERE oid = ?", (bytes.fromhex(oid),)))
-        return [oid for oid in wanted if bytes.fromhex(oid) not in known]
+        known = self._numbers(wanted)
+        return [oid for oid in wanted if oid not in known]
+
+    def _numbers(self, oids: Sequence[str]) -> dict[str, int]:
+        """The row of each of these oids that is in `blob`."""
+        found: dict[str, int] = {}
+        for at in range(0, len(oids), MOST):
+            raw = tuple(map(bytes.fromhex, oids[at : at + MOST]))
+            rows = self._rows(
+                "SELECT oid, id FROM blob WHERE oid IN (SELECT value FROM carray(?))", (apsw.carray(raw),)
+            )
+            found.update((oid.hex(), number) for oid, number in rows)
+        return found
 
     def add_blobs(self, blobs: Sequence[BlobRow]) -> dict[int, ChunkRow]:
         """Add parsed blobs that are not there yet; the chunks new to `words`, by id."""
@@ -64,7 +71,15 @@ class Writer(Index):
         with translated():
             next_blob = db.execute("SELECT coalesce(max(id), 0) FROM blob").fetchone()[0]  # type: ignore[index]
             next_chunk = db.execute("SELECT coalesce(max(id), 0) FROM chunk").fetchone()[0]  # type: ignore[index]
+            hashes = list(dict.fromkeys(chunk.hash for blob in blobs for chunk in blob.chunks))
             known: dict[bytes, int] = {}
+            forgotten: set[bytes] = set()
+            for at in range(0, len(hashes), MOST):
+                same = "SELECT hash, id, length FROM chunk WHERE hash IN (SELECT value FROM carray(?))"
+                for key, number, length in db.execute(same, (apsw.carray(tuple(hashes[at : at + MOST])),)):
+                    known[key] = number
+                    if length < 0:
+                        forgotten.add(key)
             blob_rows, place_rows, chunk_rows, line_rows, word_rows = [], [], [], [], []
             for blob in blobs:
                 next_blob += 1
@@ -81,19 +96,15 @@ class Writer(Index):
                 )
                 for ordinal, chunk in enumerate(blob.chunks):
                     number = known.get(chunk.hash)
-                    if number is None:
-                        row = db.execute("SELECT id, length FROM chunk WHERE hash = ?", (chunk.hash,)).fetchone()
-                        if row is None:
+                    if number is None or chunk.hash in forgotten:
+                        forgotten.discard(chunk.hash)
+                        if number is None:
                             next_chunk += 1
-                            number = next_chunk
-                        else:
-                            number = int(row[0])
-                        if row is None or row[1] < 0:
-                            chunk_rows.append((number, chunk.hash, chunk.length))
-                            line_rows.append((number, chunk.lines))
-                            word_rows.append((number, chunk.heading_words, chunk.body_words))
-                            fresh[number] = chunk
-                        known[chunk.hash] = number
+                            number = known[chunk.hash] = next_chunk
+                        chunk_rows.append((number, chunk.hash, chunk.length))
+                        line_rows.append((number, chunk.lines))
+                        word_rows.append((number, chunk.heading_words, chunk.body_words))
+                        fresh[number] = chunk
                     place_rows.append((next_blob, ordinal, number, chunk.start, chunk.end, chunk.heading))
             db.executemany("INSERT INTO blob VALUES (?, ?, ?, ?, ?, ?, ?)", blob_rows)
             db.executemany(
@@ -195,7 +206,12 @@ class Writer(Index):
     def unembedded(self, number: int, chunks: Iterable[int]) -> list[int]:
         """Those of these chunks that have no vector of the embedder."""
         low = number << EMBEDDER_SHIFT
-        return [chunk for chunk in chunks if not self._rows("SELECT 1 FROM code WHERE id = ?", (low + chunk,))]
+        ids = array("q", (low + chunk for chunk in chunks))
+        if not ids:
+            return []
+        rows = self._rows("SELECT id FROM code WHERE id IN (SELECT value FROM carray(?))", (apsw.carray(ids),))
+        there = {number for (number,) in rows}
+        return [number - low for number in ids if number not in there]
 
     def add_vectors(self, number: int, vectors: Iterable[tuple[int, tuple[bytes, bytes]]]) -> None:
         """(chunk, (`bits`, `int8`) of its vector); one that is there already stays."""
@@ -253,11 +269,11 @@ class Writer(Index):
                 return
             number, norms = rows[0][0], bytearray(rows[0][1])
             touched: set[int] = set()
-            for path in [*gone, *(entry.path for entry in entries)]:
-                for (blob,) in self._rows(
-                    "DELETE FROM entry WHERE snapshot = ? AND path = ? RETURNING blob", (number, _stored(path))
-                ):
-                    touched.add(blob)
+            paths = [_stored(path) for path in (*gone, *(entry.path for entry in entries))]
+            drop = "DELETE FROM entry WHERE snapshot = ? AND path IN (SELECT value FROM carray(?)) RETURNING blob"
+            for at in range(0, len(paths), MOST):
+                some = apsw.carray(tuple(paths[at : at + MOST]))
+                touched.update(blob for (blob,) in self._rows(drop, (number, some)))
             self._insert_entries(number, entries)
             if len(touched) + len(entries) > 2000:
                 self._write_norms(number)
@@ -267,15 +283,7 @@ class Writer(Index):
 
     def _insert_entries(self, snapshot: int, entries: Iterable[EntryRow]) -> None:
         rows = list(entries)
-        oids = {row.oid for row in rows}
-        if len(oids) > 2000:
-            numbers = {oid.hex(): number for number, oid in self._rows("SELECT id, oid FROM blob")}
-        else:
-            numbers = {
-                oid: found[0][0]
-                for oid in oids
-                if oid and (found := self._rows("SELECT id FROM blob WHERE oid = ?", (bytes.fromhex(oid),)))
-            }
+        numbers = self._numbers(list({row.oid for row in rows if row.oid}))
         self._db.executemany(
             "INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?)",
             [
@@ -299,11 +307,12 @@ class Writer(Index):
                     (snapshot, chunk),
                 ):
                     norms[chunk] = 0
-        for path in paths:
+        for at in range(0, len(paths), MOST):
             for chunk, length in self._rows(
                 "SELECT place.chunk, length FROM entry JOIN place ON place.blob = entry.blob"
-                " JOIN chunk ON chunk.id = place.chunk WHERE entry.snapshot = ? AND entry.path = ? AND corpus = 1",
-                (snapshot, _stored(path)),
+                " JOIN chunk ON chunk.id = place.chunk WHERE entry.snapshot = ? AND corpus = 1"
+                " AND entry.path IN (SELECT value FROM carray(?))",
+                (snapshot, apsw.carray(tuple(map(_stored, paths[at : at + MOST])))),
             ):
                 if chunk >= len(norms):
                     norms.extend(bytes(chunk + 1 - len(norms)))

@@ -38,6 +38,7 @@ SAFE = (
     "-c", "core.fsmonitor=false", "-c", "log.showSignature=false", "-c", "core.quotePath=false",
     "-c", "blame.ignoreRevsFile=", "-c", "diff.renames=false", "-c", "submodule.recurse=false",
 )  # fmt: skip
+FEW = 32  # paths of which it is not worth asking first whether they are tracked
 WINDOW = 64  # requests in flight to cat-file: their text fits any pipe, so neither side can block the other
 
 
@@ -249,6 +250,10 @@ class BinaryRepository:
         return [os.fsdecode(path) for path in out.split(b"\0")[:-1]]
 
     def ignored(self, paths: Sequence[str]) -> set[str]:
+        if len(paths) > FEW:
+            # What is tracked is never ignored, and the lookup of a path costs more than a line of this list.
+            tracked = set(map(os.fsdecode, self._run(["ls-files", "-z", "--full-name"]).split(b"\0")))
+            paths = [path for path in paths if path not in tracked]
         if not paths:
             return set()
         # check-ignore takes patterns and refuses --literal-pathspecs: a name with wildcards is spelled out.

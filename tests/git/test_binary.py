@@ -181,6 +181,8 @@ def test_ignored_files_are_those_git_ignores_and_does_not_track(repo: Repo, open
         repo.write(path, "x")
     repo.git("add", "-f", "pt.md")
     assert opened(repo.path).ignored(paths) == {"p.md", "p 1.md", 'pé\n".md', "p*.md", "p[x].md", "p\\.md"}
+    many = [*paths, *(f"n{n}.md" for n in range(50))]
+    assert opened(repo.path).ignored(many) == opened(repo.path).ignored(paths)
     assert opened(repo.path).ignored([]) == set() and opened(repo.path).ignored(["a.md"]) == set()
 
 
