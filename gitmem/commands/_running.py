@@ -98,7 +98,9 @@ def _values(repo: Repository, config: Config, when: datetime) -> str:
 
 def _last_episode(repo: Repository, config: Config) -> str:
     """The newest episode of this agent, or of nobody in particular."""
-    if repo.root is None or "episode" in config.without_layers:
+    from gitmem.shares import Layer, shares
+
+    if repo.root is None or not shares(config.context_layer)[Layer.EPISODE].on:
         return ""
     from gitmem.document import parse
     from gitmem.fence import fence
