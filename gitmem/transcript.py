@@ -1,7 +1,8 @@
 """Transcripts of agent hosts as turns. Pure: the bytes of a JSONL file in, values out.
 
 Understands Claude Code (`type` user/assistant with a `message`), Codex (`response_item` with a `payload`), OpenClaw
-(`type` message) and a neutral form, one object a line (docs/sessions.md):
+(`type` message), Cursor (`role` with a `message`), Gemini CLI (one object with `messages`) and a neutral form, one
+object a line (docs/sessions.md):
 
     {"id": "t1", "role": "user|assistant|tool", "text": "...", "at": "2026-02-05T14:30:00Z", "call": "c1"}
 
@@ -56,11 +57,13 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """The turns in order, the session's id, the raw lines they came from, and how many lines were not understood."""
+    """The turns in order, the session's id, and how many lines were not understood. Without `lines` it is one object,
+    whose turns have no line of their own: it can be read, not rewritten."""
 
     turns: tuple[Turn, ...]
     session: str = ""
     skipped: int = 0
+    lines: bool = True
 
     def spoken(self) -> list[Turn]:
         """What people and the agent said: neither tool output nor words of the host."""
@@ -71,6 +74,9 @@ def parse(data: bytes) -> Transcript:
     """Read a transcript in any of the known forms."""
     turns: list[Turn] = []
     session, skipped = "", 0
+    whole = _whole(data)
+    if whole is not None:
+        return whole
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
             continue
@@ -86,6 +92,34 @@ def parse(data: bytes) -> Transcript:
         turns += found
         skipped += not found and not _known_silence(entry)
     return Transcript(tuple(turns), session, skipped)
+
+
+def _whole(data: bytes) -> Transcript | None:
+    """Gemini CLI writes one JSON object: `sessionId`, and `messages` of `type` user and gemini. None for any other."""
+    if b'"messages"' not in data or not data.lstrip().startswith(b"{"):
+        return None
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    messages = value.get("messages") if isinstance(value, dict) else None
+    if not isinstance(messages, list):
+        return None
+    turns, skipped = [], 0
+    for number, entry in enumerate(messages, 1):
+        kind = _word(entry, "type") if isinstance(entry, dict) else ""
+        role = {"user": Role.USER, "gemini": Role.ASSISTANT}.get(kind)
+        content = entry.get("content") if isinstance(entry, dict) else None
+        words = "\n".join(_texts(content)) if isinstance(content, list) else content
+        if role is None or not isinstance(words, str):
+            skipped += 1
+            continue
+        turns.append(Turn(_word(entry, "id") or f"L{number}", role, words, number, _date(entry.get("timestamp"))))
+    return Transcript(tuple(turns), _word(value, "sessionId"), skipped, lines=False)
+
+
+def _texts(parts: Sequence[Any]) -> list[str]:
+    return [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
 
 
 def _session(entry: Mapping[str, Any]) -> str:
@@ -143,6 +177,9 @@ def _turns(entry: Mapping[str, Any], line: int) -> Iterator[Turn]:
         yield from _summary(entry.get("summary"), place)
     elif isinstance(message, dict) and kind in ("user", "assistant", "message"):
         yield from _message(message, place, summary=bool(entry.get("isCompactSummary")))
+    elif isinstance(message, dict) and isinstance(entry.get("role"), str):  # Cursor
+        for turn in _message({**message, "role": entry["role"]}, place, summary=False):
+            yield replace(turn, text=re.sub(r"</?user_query>\n?", "", turn.text).strip())
     elif isinstance(entry.get("content"), list) or isinstance(entry.get("call_id"), str):
         yield from _codex(entry, place)  # Codex before 2025-09 wrote the items themselves
     elif isinstance(entry.get("role"), str) and isinstance(entry.get("text"), str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -10,14 +11,24 @@ from gitmem.errors import GitMemError
 from gitmem.hosts import HOSTS, plan
 
 THEIRS = {
-    ".mcp.json": '{\n  "mcpServers": {\n    "other": {\n      "command": "x"\n    }\n  }\n}\n',
-    ".claude/settings.json": json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "theirs"}]}]}, "model": "m"}, indent=2) + "\n",
-    "~/.codex/config.toml": 'model = "m"\n\n[mcp_servers.other]\ncommand = "x"\n',
-    ".cursor/mcp.json": '{\n  "mcpServers": {\n    "other": {}\n  }\n}\n',
-    ".vscode/mcp.json": '{\n  "servers": {\n    "other": {}\n  }\n}\n',
-    ".gemini/settings.json": '{\n  "theme": "dark"\n}\n',
-    "~/.openclaw/openclaw.json": '{\n  "mcp": {\n    "servers": {\n      "other": {}\n    }\n  }\n}\n',
-}  # fmt: skip
+    ".mcp.json": {"mcpServers": {"other": {"command": "x"}}},
+    ".claude/settings.json": {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "theirs"}]}]}, "model": "m"},
+    ".codex/config.toml": 'model = "m"\n\n[mcp_servers.other]\ncommand = "x"\n',
+    ".codex/hooks.json": {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "theirs"}]}]}},
+    ".cursor/mcp.json": {"mcpServers": {"other": {}}},
+    ".cursor/hooks.json": {
+        "version": 1,
+        "hooks": {"stop": [{"command": "theirs"}], "afterFileEdit": [{"command": "x"}]},
+    },
+    ".vscode/mcp.json": {"servers": {"other": {}}},
+    ".github/hooks/git-mem.json": {"hooks": {"Stop": [{"type": "command", "command": "theirs"}]}},
+    ".gemini/settings.json": {
+        "theme": "dark",
+        "hooks": {"AfterAgent": [{"hooks": [{"type": "command", "command": "t"}]}]},
+    },
+    "~/.openclaw/openclaw.json": {"mcp": {"servers": {"other": {}}}},
+}
+THEIRS = {path: text if isinstance(text, str) else json.dumps(text, indent=2) + "\n" for path, text in THEIRS.items()}
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -42,11 +53,38 @@ def test_a_file_that_is_not_plain_json_is_left_alone() -> None:
         with pytest.raises(GitMemError):
             plan("cursor", {".cursor/mcp.json": text})
     with pytest.raises(GitMemError):
-        plan("codex", {"~/.codex/config.toml": "# >>> git-mem >>>\nx"})
+        plan("codex", {".codex/config.toml": "# >>> git-mem >>>\nx"})
+    with pytest.raises(GitMemError):
+        plan("cursor", {".cursor/hooks.json": '{"hooks": {"stop": {"command": "x"}}}'})
+    with pytest.raises(GitMemError) as refused:
+        plan("openclaw", {"~/.openclaw/openclaw.json": "{ mcp: {}, }"})  # JSON5, which OpenClaw reads and we do not
+    assert "openclaw mcp set" in refused.value.hint
 
 
-def test_hooks_name_every_event_with_a_time_limit() -> None:
-    (change,) = [c for c in plan("claude", {}) if c.path.endswith("settings.json")]
-    hooks = json.loads(change.text)["hooks"]
-    assert set(hooks) == {"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}
-    assert all(group[0]["hooks"][0]["timeout"] > 0 for group in hooks.values())
+def hooks_of(host: str) -> dict[str, list[dict[str, Any]]]:
+    (change,) = [c for c in plan(host, {}) if c.path.endswith(".json") and "hooks" in json.loads(c.text)]
+    found = json.loads(change.text)["hooks"]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_hooks_name_every_event_the_host_has_by_its_own_name_with_a_time_limit() -> None:
+    ours = {"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}
+    for host in ("claude", "codex"):
+        assert set(hooks_of(host)) == ours
+        assert all(group[0]["hooks"][0]["timeout"] in (1, 5, 10, 30) for group in hooks_of(host).values())
+    gemini = hooks_of("gemini")
+    assert set(gemini) == {"SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd"}
+    asked = gemini["BeforeAgent"][0]["hooks"][0]
+    assert asked["timeout"] == 5000 and asked["command"] == "git-mem session hook UserPromptSubmit --host gemini"
+    cursor = hooks_of("cursor")
+    assert set(cursor) == {"sessionStart", "stop", "preCompact", "sessionEnd"}
+    assert cursor["stop"] == [{"command": "git-mem session hook Stop --host cursor", "timeout": 10}]
+    assert hooks_of("vscode")["SessionStart"][0]["type"] == "command"
+
+
+def test_openclaw_starts_the_server_in_the_memory_and_cursor_keeps_its_version() -> None:
+    (change,) = plan("openclaw", {}, root="/home/me/memory")
+    assert json.loads(change.text)["mcp"]["servers"]["git-mem"]["cwd"] == "/home/me/memory"
+    made = next(c for c in plan("cursor", {}) if c.path == ".cursor/hooks.json")
+    assert json.loads(made.text)["version"] == 1

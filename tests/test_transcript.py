@@ -118,3 +118,24 @@ def test_codex_as_it_wrote_before_it_wrapped_its_entries() -> None:
 def test_headers_and_settings_of_hosts_count_as_understood() -> None:
     silent = ("file-history-snapshot", "attachment", "queue-operation", "model_change", "turn_context", "event_msg")
     assert parse(lines(*({"type": name} for name in silent))).skipped == 0
+
+
+def test_cursor_and_gemini_transcripts_are_read() -> None:
+    cursor = [
+        {"role": "user", "message": {"content": [{"type": "text", "text": "<user_query>\nUse REST.\n</user_query>"}]}},
+        {"role": "assistant", "message": {"content": [{"type": "text", "text": "Done."}]}},
+    ]
+    found = parse("\n".join(map(json.dumps, cursor)).encode())
+    assert [(t.role.value, t.text) for t in found.turns] == [("user", "Use REST."), ("assistant", "Done.")]
+    gemini = {"sessionId": "s1", "messages": [
+        {"id": "m1", "timestamp": "2026-02-05T09:00:00Z", "type": "user", "content": "Use REST."},
+        {"id": "m2", "type": "gemini", "content": [{"text": "Done."}]}, {"type": "error", "content": "quota"}, "x",
+    ]}  # fmt: skip
+    for text in (json.dumps(gemini), json.dumps(gemini, indent=2)):
+        read = parse(text.encode())
+        assert [(t.id, t.role.value, t.text) for t in read.turns] == [
+            ("m1", "user", "Use REST."),
+            ("m2", "assistant", "Done."),
+        ]
+        assert (read.session, read.skipped, read.lines) == ("s1", 2, False)
+    assert parse(b'{"messages": 3}').lines and parse(b'{"messages": [').skipped == 1

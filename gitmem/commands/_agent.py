@@ -18,7 +18,7 @@ def register(repo: Repository, host: str, *, dry_run: bool, as_json: bool, remov
     if repo.root is None:
         raise GitMemError("an agent works in a work tree, and the repository is bare", "run it in a clone")
     texts = {path: _read(repo.root, path) for path in hosts.HOSTS[host]}
-    changes = hosts.plan(host, texts, remove=remove)
+    changes = hosts.plan(host, texts, root=str(repo.root), remove=remove)
     if not dry_run:
         for change in changes:
             _write(repo.root, change)

@@ -21,6 +21,7 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git import Repository
 from gitmem.hosts import EVENTS as EVENT_SECONDS
+from gitmem.hosts import NAMES
 from gitmem.worktree import state_dir
 
 MOST = 32 << 20  # bytes of a host's JSON; a prompt may hold a pasted log
@@ -30,7 +31,7 @@ DETACHED = "GITMEM_DETACHED"
 LOG_LIMIT = 200_000  # bytes of the log; then it starts again
 
 
-def handle(event: str) -> None:
+def handle(event: str, host: str = "claude") -> None:
     """Carry out one event of a host. Never raises, and ends within the time the host gives it (`hosts.EVENTS`).
 
     The host waits one second for the end of a session: that is done by a process of its own.
@@ -39,13 +40,13 @@ def handle(event: str) -> None:
     try:
         data = sys.stdin.buffer.read(MOST) or b"{}"
         given = json.loads(data)
-        given = given if isinstance(given, dict) else {}
+        given = _named(given) if isinstance(given, dict) else {}
         repo, config = open_here()
         if event == "SessionEnd" and DETACHED not in os.environ:
             _apart(event, data)
             return
         with _within(0 if DETACHED in os.environ else SHARE * EVENT_SECONDS[event]):
-            answer = EVENTS[event](repo, config, given, now())
+            answer = _for_host(EVENTS[event](repo, config, given, now()), event, host)
             if answer:
                 sys.stdout.buffer.write(answer.encode("utf-8", "backslashreplace") + b"\n")
                 sys.stdout.buffer.flush()
@@ -135,6 +136,21 @@ def _prompt(repo: Repository, config: Config, given: dict[str, Any], when: datet
     )
     made = build(repo, config, request, when)
     return _inject("UserPromptSubmit", made.text) if made.parts else ""
+
+
+def _named(given: dict[str, Any]) -> dict[str, Any]:
+    """A host's JSON with the names that the handlers know: hosts call the session's id differently."""
+    session = next((given[key] for key in ("session_id", "sessionId", "conversation_id") if given.get(key)), "")
+    return {**given, "session_id": session}
+
+
+def _for_host(answer: str, event: str, host: str) -> str:
+    """An answer in the form the host reads."""
+    if not answer or host in ("claude", "codex", "vscode"):
+        return answer
+    said = json.loads(answer)["hookSpecificOutput"]["additionalContext"]
+    value = {"hookSpecificOutput": {"hookEventName": NAMES[host].get(event, event), "additionalContext": said}}
+    return json.dumps({"additional_context": said} if host == "cursor" else value, ensure_ascii=False)
 
 
 def _inject(event: str, text: str) -> str:

@@ -13,6 +13,7 @@ import click
 
 from gitmem.commands._edge import json_option, now, open_here
 from gitmem.errors import GitMemError, UsageError
+from gitmem.hosts import NAMES
 from gitmem.output import escape, say, write, write_json
 from gitmem.transcript import Transcript, parse
 
@@ -218,6 +219,7 @@ def compact_command(
         say("git mem: compaction is not due; --force compacts all the same")
         put(data, transcript, target, in_place)
         return
+    rewritable(found)
     done = compact(found.turns, keep=keep)
     text = render(summary(repo.common_dir, found, session, keep=keep), focus=focus)
     put(compacted(data, done.kept, done.dropped, text), transcript, target, in_place)
@@ -238,8 +240,15 @@ def prune_command(transcript: Path, target: Path | None, in_place: bool, ttl: in
     from gitmem.rewriting import pruned
 
     data, found = read(transcript)
+    rewritable(found)
     after = prune(found.turns, now=now(), ttl=timedelta(seconds=ttl), hard=hard)
     put(pruned(data, found.turns, after), transcript, target, in_place)
+
+
+def rewritable(found: Transcript) -> None:
+    """Raise UsageError for a transcript without lines of its own."""
+    if not found.lines:
+        raise UsageError("a transcript that is one JSON object is read, not rewritten")
 
 
 def put(data: bytes, source: Path, target: Path | None, in_place: bool) -> None:
@@ -284,11 +293,12 @@ def start_command(agent: str, as_json: bool) -> None:
 
 @command.command("hook")
 @click.argument("event", type=click.Choice(["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"]))
-def hook_command(event: str) -> None:
+@click.option("--host", type=click.Choice(list(NAMES)), default="claude", show_default=True, help="Whose JSON it is.")
+def hook_command(event: str, host: str) -> None:
     """Handle EVENT of an agent's host, from its JSON on standard input; always exit 0."""
     from gitmem.commands._hosthook import handle
 
-    handle(event)
+    handle(event, host)
 
 
 # -- working values --------------------------------------------------------------------------------------------

@@ -279,11 +279,12 @@ def test_without_the_setting_nothing_is_ever_ended_by_itself(memory: Repo, tmp_p
 
 def test_a_start_shows_the_last_episode_of_this_agent(memory: Repo, tmp_path: Path) -> None:
     memory.mem("session", "end", str(transcript(tmp_path, *SAID)), "--session", "s1", "--agent", "coder")
-    memory.git("config", "--global", "mem.contextEpisodes", "0")
     left = json.loads(memory.mem("session", "start", "--agent", "coder", "--json").stdout)["checkpoint"]
     assert "The last session (data):\n<memory path=" in left and "REST webhooks" in left and TOKEN not in left
     other = json.loads(memory.mem("session", "start", "--agent", "writer", "--json").stdout)["checkpoint"]
     assert other is None
+    memory.git("config", "--global", "mem.contextLayer", "episode off")
+    assert json.loads(memory.mem("session", "start", "--agent", "coder", "--json").stdout)["checkpoint"] is None
 
 
 def test_a_model_that_cannot_be_asked_is_a_note_and_the_rules_choose_alone(memory: Repo, tmp_path: Path) -> None:
@@ -299,3 +300,17 @@ def test_hooks_propose_the_promotion_where_the_setting_says_so(memory: Repo, tmp
     assert hook(memory, "Stop", {**given, "transcript_path": "/none"}) == "" and hook(memory, "PreCompact", given) == ""
     assert "REST webhooks" in memory.git("show", "memory/promote:MEMORY.md")
     assert memory.git("status", "--porcelain") == ""
+
+
+def test_each_host_is_answered_in_its_own_form(memory: Repo) -> None:
+    given = {"conversation_id": "c1", "prompt": "when are invoices dated?"}
+    asked = {**given, "hook_event_name": "x"}
+
+    def answer(event: str, host: str) -> Any:
+        return json.loads(memory.mem("session", "hook", event, "--host", host, input=json.dumps(asked)).stdout)
+
+    said = answer("SessionStart", "claude")["hookSpecificOutput"]["additionalContext"]
+    assert "invoice date" in said
+    assert answer("SessionStart", "cursor") == {"additional_context": said}
+    assert answer("UserPromptSubmit", "gemini")["hookSpecificOutput"]["hookEventName"] == "BeforeAgent"
+    assert answer("SessionStart", "vscode")["hookSpecificOutput"]["additionalContext"] == said
