@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from gitmem import fusion
+from gitmem import fusion, lexical
 from gitmem.config import Config, git_name, keys, tunable
 from gitmem.db.index import Index
 from gitmem.db.values import Place
@@ -23,11 +23,11 @@ from gitmem.files import log_date
 from gitmem.freshness import Ready, discard, ready
 from gitmem.fusion import Line, Positions, Strip
 from gitmem.git.protocol import Repository
+from gitmem.lexical import Term
 from gitmem.lines import DIMS, unpack
 from gitmem.passages import Filters, Hit, Passages, within
 from gitmem.question import Question, parse
 from gitmem.ranking import SHIPPED, SIZES, Ranking, in_force
-from gitmem.schema import LENGTH_STEP
 
 
 class Lane(StrEnum):
@@ -77,8 +77,7 @@ class Evidence(NamedTuple):
 
     lexical: dict[int, float]
     vector: dict[int, float]
-    terms: list[tuple[str, float, Positions]]
-    headings: dict[int, float]
+    terms: list[Term]
     query_vector: list[float] | None
     lanes: tuple[str, ...]
     notes: tuple[str, ...]
@@ -189,15 +188,11 @@ def _answer(
         return (), evidence
     places = index.places(snapshot, pool)
     strips = _strips(index, places, pool, question, keep, ranking.reach)
-    lines = fusion.score_lines(
-        strips,
-        question,
-        [(weight, positions) for _, weight, positions in evidence.terms],
-        evidence.headings,
-        evidence.query_vector,
-        ranking,
-    )
-    _exact(lines, strips, evidence, question, ranking.exact)
+    positions, headings = lexical.standing(evidence.terms, (chunk for strip in strips for chunk, _, _ in strip.chunks))
+    rare = [(term.rarity, bodies) for term, bodies in zip(evidence.terms, positions, strict=True)]
+    lines = fusion.score_lines(strips, question, rare, headings, evidence.query_vector, ranking)
+    exact = [bodies for term, bodies in zip(evidence.terms, positions, strict=True) if term.text in question.exact]
+    _exact(lines, strips, exact, ranking.exact)
     filters = Filters(
         query.types,
         query.tags,
@@ -227,12 +222,10 @@ def retrieve(
 ) -> Evidence:
     """Both lanes over the chunks of `norms`, as far as `query.lane` wants them."""
     notes: list[str] = []
-    lexical: dict[int, float] = {}
-    found: list[tuple[str, float, Positions]] = []
-    headings: dict[int, float] = {}
+    words = lexical.NOTHING
     lanes = []
     if query.lane is not Lane.VECTOR:
-        found, lexical, headings = _lexical(index, norms, question, ranking)
+        words = lexical.retrieve(index, norms, question, ranking)
         lanes.append("lexical")
     vector: dict[int, float] = {}
     short: list[float] | None = None
@@ -245,61 +238,7 @@ def retrieve(
             notes.append(f"words only: {error.message}")
         if short is not None or vector:
             lanes.append("vector")
-    return Evidence(lexical, vector, found, headings, short, tuple(lanes), tuple(notes))
-
-
-def _lexical(
-    index: Index, norms: bytes, question: Question, ranking: Ranking
-) -> tuple[list[tuple[str, float, Positions]], dict[int, float], dict[int, float]]:
-    """BM25 over the chunks of `norms` with the statistics of those; where each term stands in their bodies."""
-    chunks = len(norms) - norms.count(0)
-    if not chunks or not question.terms:
-        return [], {}, {}
-    words = (sum(norms) - chunks) * LENGTH_STEP
-    mean = max(1.0, words / chunks)
-    lines = max(chunks, round(words / ranking.line_words))
-    wanted = list(question.terms)
-    if chunks > ranking.common:
-        often = {term: index.frequency(term) for term in wanted if term not in question.prefixes}
-        rare = [term for term in wanted if often.get(term, 0) <= ranking.common]
-        wanted = rare if any(often.get(term, 1) for term in rare) else sorted(wanted, key=lambda t: often.get(t, 0))[:2]
-    found: list[tuple[str, float, Positions]] = []
-    scores: dict[int, float] = {}
-    headings: dict[int, float] = {}
-    floor = ranking.k1 * (1 - ranking.b)
-    slope = ranking.k1 * ranking.b * LENGTH_STEP / mean
-    size = len(norms)
-    mass = 0.0
-    for term in wanted:
-        counts: dict[int, float] = {}
-        bodies: Positions = {}
-        titled: set[int] = set()
-        for word in [w for w, _ in index.starting(term, 200)] if term in question.prefixes else (term,):
-            for chunk, column, offset in index.occurrences(word):
-                if chunk >= size or not norms[chunk]:
-                    continue
-                counts[chunk] = counts.get(chunk, 0.0) + 1.0
-                if column == "body":
-                    bodies.setdefault(chunk, []).append(offset)
-                else:
-                    titled.add(chunk)
-        weight = fusion.idf(chunks, len(counts))
-        mass += weight
-        occurrences = sum(map(len, bodies.values()))
-        found.append((term, fusion.idf(lines, min(occurrences, lines)), bodies))
-        gain = weight * (ranking.k1 + 1)
-        for chunk, count in counts.items():
-            score = gain * count / (count + floor + slope * (norms[chunk] - 1))
-            scores[chunk] = scores.get(chunk, 0.0) + score
-        for chunk in titled:
-            headings[chunk] = headings.get(chunk, 0.0) + weight
-    if question.prefixes:
-        for _, _, bodies in found:
-            for offsets in bodies.values():
-                offsets.sort()
-    mass = mass or 1.0
-    most = mass * (ranking.k1 + 1)
-    return found, {c: s / most for c, s in scores.items()}, {c: h / mass for c, h in headings.items()}
+    return Evidence(words.scores, vector, words.terms, short, tuple(lanes), tuple(notes))
 
 
 def _vector(
@@ -411,11 +350,11 @@ def _strips(
     return strips
 
 
-def _exact(lines: list[Line], strips: Sequence[Strip], evidence: Evidence, question: Question, exact: float) -> None:
-    """A line with an identifier of the question, as a whole, comes before all lines without."""
-    if not question.exact:
+def _exact(lines: list[Line], strips: Sequence[Strip], wanted: Sequence[Positions], exact: float) -> None:
+    """A line with an identifier of the question (`wanted` says where they are), as a whole, comes before all lines
+    without."""
+    if not any(wanted):
         return
-    wanted = [positions for term, _, positions in evidence.terms if term in question.exact]
     holding: set[tuple[int, int]] = set()
     for number, strip in enumerate(strips):
         for chunk, start, packed in strip.chunks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 import apsw
 
 from gitmem.db.opening import REBUILD, drop_copy, extension, translated
-from gitmem.db.values import Place, Shape, Snapshot, bits, int8, unpack_shape
+from gitmem.db.values import PLACE_BITS, Place, Shape, Snapshot, bits, int8, unpack_shape
 from gitmem.errors import IndexDamaged
 from gitmem.schema import EMBEDDER_SHIFT, LENGTH_STEP
 
@@ -261,9 +262,17 @@ class Index:
         """
         return self._rows("SELECT doc, col FROM instance WHERE term = ?", (term,))
 
-    def occurrences(self, term: str) -> list[tuple[int, str, int]]:
-        """(chunk id, "heading" or "body", position) of every occurrence of a word, by ascending id and position."""
-        return self._rows("SELECT doc, col, offset FROM instance WHERE term = ?", (term,))
+    @stored
+    def occurrences(self, term: str) -> list[int]:
+        """Every occurrence of a word, by ascending chunk, each as one number: the chunk's id above `PLACE_BITS`, then
+        the word's position, then a bit that is 1 in the heading. As JSON, which is read thrice as fast as rows."""
+        ((text,),) = self._rows(
+            "SELECT json_group_array((doc << ?2) | (offset << 1) | (col = 'heading')) FROM instance WHERE term = ?1",
+            (term, PLACE_BITS),
+        )
+        found: list[int] = json.loads(text)
+        sum(found)  # raises for what is no number
+        return found
 
     @stored
     def lines(self, chunks: Iterable[int]) -> dict[int, bytes]:

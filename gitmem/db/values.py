@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from gitmem.schema import LENGTH_STEP
 
+PLACE_BITS = 24  # of an occurrence (`Index.occurrences`) below its chunk: more than a file of 1 MiB has words
+
 
 class Snapshot(NamedTuple):
     """A set of (path, blob) that can be searched. `norms[chunk id]` is 0 outside it (ids past its end too)."""
