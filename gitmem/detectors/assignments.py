@@ -212,8 +212,8 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
 
 
 def find(text: str, seen: Candidates) -> Iterator[Found]:
-    """Values that look random behind a word for a secret, on the lines of a text that have candidates."""
-    for first, last in seen.lines:
+    """Values that look random behind a word for a secret, near the candidates of a text."""
+    for first, last in seen.near:
         yield from _assigned(text, seen.low, first, last)
         yield from _vendored(text, seen.low, first, last)
     for run in seen.runs:

@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 from gitmem.detectors.lazy import lazy
 from gitmem.detectors.placeholders import is_words
+from gitmem.detectors.signs import DIGIT, UNBROKEN, plain, runs
 
-_UNBROKEN = lazy(r"[!-~]{10,20000}")
-_DIGIT = lazy(r"[0-9]")
+_LONGEST = 20_000  # characters of an unbroken stretch that are looked at as one
+_REACH = 400  # characters before a value in which something can name it
+_LONGEST_WORD = 400  # letters by which a word is judged
 _LETTERS = lazy(r"[A-Za-z]{14,}")  # a token of letters alone: rare, and without a place in `runs`
 _RUN = lazy(r"[0-9A-Za-z_.~+/=:|$@%-]{16,20000}")
 _ODD = lazy(r"[{}\[\]()<>$?*]")
@@ -30,19 +32,21 @@ _DISGUISE = lazy(
 )
 
 
+@lru_cache(maxsize=4)
 def disguised(text: str) -> bool:
     """Whether the normalised text can hold a secret that the raw one does not."""
     return not text.isascii() and _DISGUISE.search(text) is not None
 
 
 class Candidates(NamedTuple):
-    """`low` is the text in lower case, same offsets; `runs` the spans that can hold a token; `hot` the unbroken
-    stretches around them, one a line; `lines` the spans of lines (joined where they touch) with a candidate."""
+    """`low` is the text in lower case, same offsets; `runs` the spans that can hold a token; `hot` those of the
+    unbroken stretches around them; `near` the candidates with what stands before them on their line (joined where
+    they touch)."""
 
     low: str
     runs: tuple[tuple[int, int], ...]
-    hot: str
-    lines: tuple[tuple[int, int], ...]
+    hot: tuple[tuple[int, int], ...]
+    near: tuple[tuple[int, int], ...]
 
 
 def lowered(text: str) -> str:
@@ -51,36 +55,56 @@ def lowered(text: str) -> str:
     return low if len(low) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
 
 
+def _stretches(text: str, digits: bytes) -> list[tuple[int, int]]:
+    """The unbroken stretches that are looked at: of ten characters and more with a digit, of sixteen without."""
+    found = list(runs(text, UNBROKEN, 16))
+    marked = plain(text).translate(UNBROKEN)
+    end = -1
+    at = digits.find(b"1")
+    while at >= 0:
+        start = marked.rfind(b"0", max(0, end), at) + 1 or max(0, end)
+        end = marked.find(b"0", at)
+        end = len(marked) if end < 0 else end
+        if 10 <= end - start < 16:
+            found.append((start, end))
+        at = digits.find(b"1", end)
+    found.sort()
+    if all([end - start <= _LONGEST for start, end in found]):
+        return found
+    pieces = [(at, min(end, at + _LONGEST)) for start, end in found for at in range(start, end, _LONGEST)]
+    return [(start, end) for start, end in pieces if end - start >= 10]
+
+
 @lru_cache(maxsize=4)
 def candidates(text: str) -> Candidates:
     """Linear in the length of the text."""
-    runs: list[tuple[int, int]] = []
-    lines: list[tuple[int, int]] = []
-    hot: list[str] = []
-    done = -1
-    for match in _UNBROKEN.finditer(text):
-        word = match.group()
-        if not _DIGIT.search(word):
-            if len(word) < 16:
+    found: list[tuple[int, int]] = []
+    near: list[tuple[int, int]] = []
+    hot: list[tuple[int, int]] = []
+    digits = plain(text).translate(DIGIT)
+    for start, end in _stretches(text, digits):
+        numbered = digits.find(b"1", start, end) >= 0
+        if not numbered:
+            if end - start < 16:
                 continue
-            letters = _LETTERS.search(word)
+            letters = _LETTERS.search(text, start, end)
             if letters:
-                hot.append(word)
-            if (letters is None or is_words(letters.group())) and len(set(_ODD.findall(word))) < 5:
+                hot.append((start, end))
+            words = letters is None or is_words(letters.group()[:_LONGEST_WORD])
+            if words and len(set(_ODD.findall(text, start, end))) < 5:
                 continue
-        start, end = match.span()
         if end - start >= 16:
-            hot.append(word)
-            runs += [run.span() for run in _RUN.finditer(text, start, end) if _DIGIT.search(text, *run.span())]
-        if start < done:
-            continue
-        first = text.rfind("\n", 0, start) + 1
+            if not hot or hot[-1][0] < start:
+                hot.append((start, end))
+            if numbered:
+                found += [run.span() for run in _RUN.finditer(text, start, end) if digits.find(b"1", *run.span()) >= 0]
+        least = max(0, start - _REACH)
+        first = text.rfind("\n", least, start) + 1
         if first and not text[first:start].strip(" \t\"'`"):
-            first = text.rfind("\n", 0, first - 1) + 1  # alone on its line: what names it stands above
-        last = text.find("\n", end)
-        done = len(text) if last < 0 else last
-        if lines and first <= lines[-1][1] + 1:
-            lines[-1] = (lines[-1][0], done)
+            first = text.rfind("\n", least, first - 1) + 1  # alone on its line: what names it stands above
+        first = max(first, least)
+        if near and first <= near[-1][1] + 1:
+            near[-1] = (near[-1][0], end)
         else:
-            lines.append((first, done))
-    return Candidates(lowered(text), tuple(runs), "\n".join(hot), tuple(lines))
+            near.append((first, end))
+    return Candidates(lowered(text), tuple(found), tuple(hot), tuple(near))

@@ -139,7 +139,7 @@ def _is_basic(value: str) -> bool:
 
 def _found(text: str) -> Iterator[tuple[str, int, int]]:
     seen = candidates(text)
-    for first, last in seen.lines:
+    for first, last in seen.near:
         if _HINT.search(seen.low, first, last):
             for match in _NAMES.finditer(seen.low, first, last):
                 start, end = match.span("secret")

@@ -7,19 +7,20 @@ commit waited for its gate.
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import Any, AnyStr, cast
 
 
 class _Lazy:
     """Stands for a pattern: its methods are the pattern's own, kept after the first use."""
 
-    def __init__(self, pattern: str, flags: int) -> None:
+    def __init__(self, pattern: str | bytes, flags: int) -> None:
         self._words = (pattern, flags)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        value = getattr(re.compile(*self._words), name)
+        pattern, flags = self._words
+        value = getattr(re.compile(cast("Any", pattern), flags), name)
         setattr(self, name, value)
         return value
 
@@ -27,6 +28,6 @@ class _Lazy:
         return lazy, self._words
 
 
-def lazy(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def lazy(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """`re.compile(pattern, flags)`, later. What is wrong with a pattern shows when it is first used."""
-    return cast("re.Pattern[str]", _Lazy(pattern, int(flags)))
+    return cast("re.Pattern[AnyStr]", _Lazy(pattern, int(flags)))

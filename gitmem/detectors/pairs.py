@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from gitmem.detectors.chosen import WORD, classes, end_of, looks_chosen
 from gitmem.detectors.lazy import lazy
 from gitmem.detectors.placeholders import is_code, is_placeholder, is_words
+from gitmem.detectors.signs import DIGIT, places, plain
 
 _URL = lazy(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{1,24})://(?P<user>[^\s:/@\"'`<>"
@@ -26,6 +27,8 @@ _LINK = lazy(
 _AT_HOST = lazy(r"@[A-Za-z0-9-]{1,40}(?:\.[A-Za-z0-9-]{1,40}){1,5}(?::\d{2,5})?$")
 _COLON_PAIR = lazy(r":(?P<value>[!-~]{6,40})")
 _BEFORE_COLON = lazy(r"(?<![0-9A-Za-z_/.@:-])[A-Za-z][A-Za-z0-9-]{1,20}$")
+_NUMBERS = bytes(49 if 48 <= code < 58 else 46 if code == 46 else 45 for code in range(256))
+_DOTTED = lazy(rb"1{1,3}\.1{1,3}\.1{1,3}\.1")  # an address of four numbers, in `_NUMBERS`
 _IP_PAIR = lazy(
     r"\d{1,3}(?:\.\d{1,3}){3}\)?[^\n]{0,24}?[( ,:](?P<user>[A-Za-z][\w.-]{1,20})/(?P<value"
     r">[!-~]{6,40})"
@@ -54,10 +57,12 @@ _COMMAND = lazy(
     r"(?P<quote>[\"'`]?)(?P<value>[!-~]{3,128})",
     re.IGNORECASE,
 )
-_COMMAND_HINT = lazy(
-    r"sshpass|securestring|psexec|enable (?:pass|secr)|snmp-server|-(?:[a-z]{1,16}-)?pass|-pwd|username |mysql|curl|wget|docker|redis-cli|--passw|--passphrase|-password"
-    r"|identified|networkcredential|net user|ldap|chpasswd|zip |login "
-)
+# A part of each command, in lower case: where none stands, no command does.
+_COMMANDS = (
+    "sshpass", "securestring", "psexec", "enable pass", "enable secr", "snmp-server", "-pass", "-pwd", "username ",
+    "mysql", "curl", "wget", "docker", "redis-cli", "identified", "networkcredential", "net user", "ldap", "chpasswd",
+    "zip ", "login ",
+)  # fmt: skip
 _PORT = lazy(r":(?:[0-9]{2,5}|\*):")
 _PGPASS = lazy(
     r"(?<![\w/])[\w.*-]{1,60}:(?:\d{2,5}"
@@ -81,8 +86,12 @@ def _line(text: str, at: int) -> str:
 
 
 def pairs(text: str, low: str) -> Iterator[tuple[str, int, int]]:
-    yield from colons(text)
-    for match in _IP_TRIPLE.finditer(text):
+    digits = plain(text).translate(DIGIT)
+    if b"1" not in digits:
+        return  # each of these values has one
+    yield from colons(text, digits)
+    dotted = _DOTTED.search(plain(text).translate(_NUMBERS)) is not None
+    for match in _IP_TRIPLE.finditer(text) if dotted else ():
         start = match.start("value")
         end, _ = end_of(text, start, match.end("value"), "")
         if _USERS.match(match.group("user")) and looks_chosen(text[start:end], True):
@@ -90,6 +99,8 @@ def pairs(text: str, low: str) -> Iterator[tuple[str, int, int]]:
     if "/" in text:
         for match in _PAIR.finditer(text):
             start = match.start("value")
+            if digits.find(b"1", start, match.end()) < 0:
+                continue
             end, _ = end_of(text, start, match.end("value"), "")
             host = _AT_HOST.search(text, start, end)
             end = host.start() if host else end
@@ -101,7 +112,7 @@ def pairs(text: str, low: str) -> Iterator[tuple[str, int, int]]:
             known = _USERS.match(user.group("user")) is not None or _LOGIN.search(_line(low, start)) is not None
             if looks_chosen(text[start:end], known) and not _LINK.fullmatch(text, start, end):
                 yield "user-password-pair", start, end
-        for match in _IP_PAIR.finditer(text):
+        for match in _IP_PAIR.finditer(text) if dotted else ():
             start = match.start("value")
             end, _ = end_of(text, start, match.end("value"), "")
             value = text[start:end]
@@ -115,10 +126,12 @@ def pairs(text: str, low: str) -> Iterator[tuple[str, int, int]]:
                 yield "user-password-pair", start, end
 
 
-def colons(text: str) -> Iterator[tuple[str, int, int]]:
+def colons(text: str, digits: bytes) -> Iterator[tuple[str, int, int]]:
     """`admin:...`, outside an address."""
     for match in _COLON_PAIR.finditer(text):
         start = match.start("value")
+        if digits.find(b"1", start, match.end()) < 0:
+            continue
         end, _ = end_of(text, start, match.end("value"), "")
         if not looks_chosen(text[start:end], True) or _AT_HOST.search(text, start, end):
             continue
@@ -138,13 +151,14 @@ def cells(text: str) -> Iterator[tuple[str, int, int]]:
         if line.start() != after:
             secret_column = None  # another table
         after = line.end() + 1
-        if secret_column is None and not (_SHAPED.search(row) or WORD.search(row.lower())):
+        worded = WORD.search(row.lower()) is not None
+        if secret_column is None and not (worded or _SHAPED.search(row)):
             continue
         cells: list[tuple[int, str]] = []
         for cell in row.split("|"):
             cells.append((at, cell))
             at += len(cell) + 1
-        label = next((i for i, (_, c) in enumerate(cells) if _names_one(c)), None)
+        label = next((i for i, (_, c) in enumerate(cells) if _names_one(c)), None) if worded else None
         if label is not None:
             beside = label + 1 if label + 1 < len(cells) else label
             place, cell = cells[beside]
@@ -156,18 +170,22 @@ def cells(text: str) -> Iterator[tuple[str, int, int]]:
             if not _SHAPED.search(row):
                 secret_column = label
                 continue
-        if all(set(c.strip()) <= set("-: ") for _, c in cells):
-            continue
-        users = sum(1 for _, c in cells if _USER_CELL.match(c.strip()))
         for index, (place, cell) in enumerate(cells):
             value = cell.strip().strip("`*")
-            if not 4 <= len(value) <= 64 or " " in value or not value.isascii() or is_placeholder(value):
-                continue
             inside = index == secret_column and _in_column(value)
-            shaped = users >= 1 and looks_chosen(value, any(_USERS.match(c.strip()) for _, c in cells))
-            if inside or shaped:
+            if inside or (
+                " " not in value and value.isascii() and looks_chosen(value, True) and _beside_user(value, cells)
+            ):
                 start = place + cell.index(value)
                 yield "password-in-table", start, start + len(value)
+
+
+def _beside_user(value: str, cells: list[tuple[int, str]]) -> bool:
+    """Whether a value that looks chosen stands in a row with the name of a user."""
+    others = [cell.strip() for _, cell in cells]
+    if not any([_USER_CELL.match(other) for other in others]):
+        return False
+    return looks_chosen(value, any([_USERS.match(other) for other in others]))
 
 
 def _names_one(cell: str) -> bool:
@@ -187,37 +205,68 @@ def _in_column(value: str) -> bool:
 
 def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
     if "://" in text:
-        for match in _URL.finditer(text):
+        for match in _urls(text):
             value = match.group("value")
             if not is_placeholder(value) and len(set(value)) > 1 and not re.match(r"^\d{2,5}/|^[\[{(]", value):
                 yield "credentials-in-address", match.start("value"), match.end("value")
     done = 0
-    for hint in _COMMAND_HINT.finditer(low):
-        if hint.start() < done:
-            continue
-        first = text.rfind("\n", 0, hint.start()) + 1
-        done = text.find("\n", hint.end())
-        done = len(text) if done < 0 else done
-        if text[done + 1 : done + 2] in (" ", "\t") or text[done - 1 : done] == "\\":  # goes on: .netrc, a shell's \
-            done = text.find("\n", done + 1)
-            done = len(text) if done < 0 else done
-        for match in _COMMAND.finditer(text, first, done):
-            start = match.start("value")
-            end, closed = end_of(text, start, match.end("value"), match.group("quote"))
-            value = text[start:end]
-            if (
-                len(value) >= 3
-                and not is_placeholder(value)
-                and not re.match(r"^[-$%<{(:=]", value)
-                and (closed or not is_code(value))
-                and value.lower() not in _PLAIN
-                and (closed or text[start - 1] in "=:p" or not (value.isalpha() and value.islower()))
-            ):
-                yield "password-on-command-line", start, end
+    for match in _commands(text, low):
+        start = match.start("value")
+        end, closed = end_of(text, start, match.end("value"), match.group("quote"))
+        value = text[start:end]
+        if (
+            match.start() >= done
+            and len(value) >= 3
+            and not is_placeholder(value)
+            and not re.match(r"^[-$%<{(:=]", value)
+            and (closed or not is_code(value))
+            and value.lower() not in _PLAIN
+            and (closed or text[start - 1] in "=:p" or not (value.isalpha() and value.islower()))
+        ):
+            done = match.end()
+            yield "password-on-command-line", start, end
     if _PORT.search(text):
         for match in _PGPASS.finditer(text):
             if not is_placeholder(match.group("value")) and classes(match.group("value")) >= 2:
                 yield "credentials-in-address", match.start("value"), match.end("value")
 
 
+def _urls(text: str) -> Iterator[re.Match[str]]:
+    """The addresses with a password: looked for where an `@` stands not far behind the `://`."""
+    done = 0
+    at = text.find("://")
+    while at >= 0:
+        limit = at + _FAR
+        if at >= done and text.find("@", at, limit) >= 0:
+            match = _URL.search(text, max(done, at - 25), limit)
+            if match is not None and match.end("scheme") == at:
+                yield match
+                done = match.end()
+        at = text.find("://", at + 3)
+
+
+def _commands(text: str, low: str) -> Iterator[re.Match[str]]:
+    """What follows a command that takes a password, to the end of its line and of one that continues it."""
+    last = -1
+    for hint in places(low, _COMMANDS):
+        if hint >= last:
+            last = text.find("\n", hint)
+            last = len(text) if last < 0 else last
+            if text[last + 1 : last + 2] in (" ", "\t") or text[last - 1 : last] == "\\":  # .netrc, a shell's \
+                last = text.find("\n", last + 1)
+                last = len(text) if last < 0 else last
+        first = hint
+        if low[hint] == "-":  # `--some-pass`: from its first dash
+            first -= len(low[max(0, hint - 18) : hint]) - len(low[max(0, hint - 18) : hint].rstrip(_OPTION))
+        elif low.startswith("securestring", hint):
+            first = max(0, hint - len("ConvertTo-"))
+        for at in range(first, hint + 1):
+            match = _COMMAND.match(text, at, last) if at in (first, hint) or low[at] == "-" else None
+            if match is not None:
+                yield match
+                break
+
+
+_OPTION = "abcdefghijklmnopqrstuvwxyz-"
+_FAR = 3 + 64 + 1 + 128 + 61 + 1 + 90  # what `_URL` may reach behind the scheme
 _PLAIN = frozenset(["stdin", "prompt", "file", "from", "with", "and", "or", "the", "required", "option", "flag"])

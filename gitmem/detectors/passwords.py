@@ -83,6 +83,8 @@ def _name(text: str, start: int, end: int) -> str:
 
 
 def _named(text: str, low: str) -> Iterator[tuple[str, int, int]]:
+    if low.isascii() and not any([part in low for part in ("pass", "pw", "pin")]):
+        return
     done = 0
     for match in WORD.finditer(low):
         if match.start() < done:

@@ -49,6 +49,18 @@ def runs(text: str, members: bytes, least: int) -> Iterator[tuple[int, int]]:
         at = marked.find(needle, end)
 
 
+def places(text: str, words: tuple[str, ...]) -> list[int]:
+    """Where the words stand in a text, in order."""
+    found: list[int] = []
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            found.append(at)
+            at = text.find(word, at + 1)
+    found.sort()
+    return found
+
+
 DIGIT = class_of("0-9")
 LOWER = class_of("a-z")
 UNBROKEN = class_of("!-~")

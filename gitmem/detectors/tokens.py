@@ -9,7 +9,7 @@ Says where a secret is and what; whether that stops a commit is not known here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from gitmem.detectors.checks import CHECKSUMS
 from gitmem.detectors.lazy import lazy
 from gitmem.detectors.placeholders import entropy, is_placeholder, is_readable_base64, is_varied, is_words
 from gitmem.detectors.shapes import HARD, IN_RUN, SHAPES, SPACED
+from gitmem.detectors.signs import plain
 from gitmem.detectors.vendors import TOKENS
 
 _SHORT = {
@@ -33,11 +34,17 @@ _BREAK = lazy(
     r"(?P<gap>[ \t]*[\"'`\\+]{0,2}[ \t]*\r?\n[ \t>"
     r"|*#/\"'`+-]{0,20})(?P<tail>[0-9A-Za-z_.+/=~-]{4,400})"
 )
-_HEAD = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.+/=~-"
+# For `bytes.translate`: digits, the other characters of a token, everything else.
+_HEAD = (
+    bytes(
+        49 if code in b"0123456789" else 97 if chr(code).isalpha() or code in b"_.+/=~-" else 45 for code in range(128)
+    )
+    + b"-" * 128
+)
+_NO_HEAD = 45
 _AFTER_HEAD = " \t\r\"'`\\+"
 _BEFORE, _AFTER = 400, 24_000  # how far around its literal a shape may reach
 _BOT = lazy(r"\d{5,16}:A")
-_DIGIT = lazy(r"[0-9]")
 _SHORT_START = 5
 _MANY = 2_000  # occurrences of one literal that are looked at before the rest counts as noise
 
@@ -77,12 +84,28 @@ def _shape_pattern(row: int) -> re.Pattern[str]:
 
 
 @cache
-def _beginnings() -> tuple[tuple[str, tuple[int, ...]], ...]:
+def _beginnings() -> dict[str, list[int]]:
     rows: dict[str, list[int]] = {}
     for number, (_, _, starts, _) in enumerate(TOKENS):
         for start in starts.split():
             rows.setdefault(start, []).append(number)
-    return tuple((start, tuple(numbers)) for start, numbers in rows.items())
+    return rows
+
+
+@cache
+def _by_two() -> tuple[dict[str, list[str]], dict[str, int]]:
+    """The beginnings by their first two characters, and their order."""
+    found: dict[str, list[str]] = {}
+    for start in _beginnings():
+        found.setdefault(start[:2], []).append(start)
+    return found, {start: number for number, start in enumerate(_beginnings())}
+
+
+@cache
+def _opening() -> re.Pattern[str]:
+    """Where `_open_before` can be true and one of the beginnings begin."""
+    first = "".join(sorted({re.escape(start[0]) for start in _beginnings()}))
+    return re.compile(rf"(?:(?<![0-9A-Za-z])|(?<=\\[nrtu])|(?<=%..))[{first}]")
 
 
 def _open_before(text: str, at: int, start: str) -> bool:
@@ -112,28 +135,42 @@ def _plausible(rule: str, start: str, value: str) -> bool:
     return entropy(body) >= (2.0 if len(body) < 20 else 2.6)
 
 
-def _tokens_at(text: str, hot: str) -> Iterator[Found]:
-    for start, rows in _beginnings():
-        if start not in hot:
-            continue
-        at = text.find(start)
-        seen = 0
-        while at >= 0 and seen < _MANY:
-            seen += 1
-            end = 0
-            if _open_before(text, at, start):
-                for row in rows:
-                    rule, vendor, _, _ = TOKENS[row]
-                    match = _token_pattern(row, start).match(text, at)
-                    if match is None or match.end() <= end:
-                        continue
-                    certain = rule in CHECKSUMS and CHECKSUMS[rule](match.group())
-                    if certain or _plausible(rule, start, match.group()):
-                        end = match.end()
-                        best = Found(rule, f"{_article(vendor)} {vendor} token", at, end, certain)
-                if end:
-                    yield best
-            at = text.find(start, max(end, at + 1))
+def _tokens_at(text: str, hot: Iterable[tuple[int, int]]) -> Iterator[Found]:
+    """The tokens that begin in the `hot` stretches of a text, in the order of the table."""
+    for start, places in _seen(text, hot):
+        rows = _beginnings()[start]
+        end = 0
+        for at in places:
+            if at < end or not _open_before(text, at, start):
+                continue
+            reached = 0
+            for row in rows:
+                rule, vendor, _, _ = TOKENS[row]
+                match = _token_pattern(row, start).match(text, at)
+                if match is None or match.end() <= reached:
+                    continue
+                certain = rule in CHECKSUMS and CHECKSUMS[rule](match.group())
+                if certain or _plausible(rule, start, match.group()):
+                    reached = match.end()
+                    best = Found(rule, f"{_article(vendor)} {vendor} token", at, reached, certain)
+            if reached:
+                end = reached
+                yield best
+
+
+def _seen(text: str, hot: Iterable[tuple[int, int]]) -> list[tuple[str, list[int]]]:
+    """The beginnings that stand in the stretches where a token can begin, and at which places, at most _MANY each."""
+    by_two, order = _by_two()
+    seen: dict[str, list[int]] = {}
+    for first, last in hot:
+        for opening in _opening().finditer(text, first, last):
+            at = opening.start()
+            for start in by_two.get(text[at : at + 2], ()):
+                if text.startswith(start, at, last):
+                    places = seen.setdefault(start, [])
+                    if len(places) < _MANY:
+                        places.append(at)
+    return sorted(seen.items(), key=lambda item: order[item[0]])
 
 
 def _article(vendor: str) -> str:
@@ -157,26 +194,51 @@ def _windows(low: str, literals: tuple[str, ...]) -> Iterator[tuple[int, int]]:
 
 
 @cache
-def _rows_of() -> dict[str, tuple[int, ...]]:
-    """Literal -> the rows of `SHAPES` it belongs to; those without one under the empty string."""
-    rows: dict[str, list[int]] = {"": []}
-    for number, (_, _, literals, _) in enumerate(SHAPES):
+def _spaced() -> tuple[tuple[tuple[str, tuple[str, ...]], ...], tuple[str, ...]]:
+    """The literals that may stand in prose by a word that several of them share, and those that are not ASCII."""
+    groups: dict[str, list[str]] = {}
+    for literal in sorted(SPACED):
+        if literal.isascii():
+            groups.setdefault(next((word for word in _SHARED if word in literal), literal), []).append(literal)
+    return tuple((word, tuple(some)) for word, some in groups.items()), tuple(
+        literal for literal in sorted(SPACED) if not literal.isascii()
+    )
+
+
+_SHARED = ("key", "secret", "token", "phrase", "private")
+
+
+def _present(low: str, hot_low: str) -> set[str]:
+    """The literals of the shapes that a text has."""
+    ascii_groups, others = _spaced()
+    present = {literal for literal in IN_RUN if literal in hot_low} if hot_low else set()
+    for word, literals in ascii_groups:
+        if word in low:
+            present.update([literal for literal in literals if literal in low])
+    if not low.isascii():
+        present.update([literal for literal in others if literal in low])
+    return present
+
+
+@cache
+def _rows_of() -> dict[str, list[int]]:
+    """The shapes of each literal, and under "" those without."""
+    rows: dict[str, list[int]] = {}
+    for row, (_, _, literals, _) in enumerate(SHAPES):
         for literal in literals or ("",):
-            rows.setdefault(literal, []).append(number)
-    return {literal: tuple(numbers) for literal, numbers in rows.items()}
+            rows.setdefault(literal, []).append(row)
+    return rows
 
 
-def _shapes(text: str, low: str, runs: tuple[tuple[int, int], ...], hot: str) -> Iterator[Found]:
-    rows_of = _rows_of()
-    hot_low = hot.lower()
-    rows = {row for literal in IN_RUN if literal in hot_low for row in rows_of[literal]}
-    rows.update([row for literal in SPACED if literal in low for row in rows_of[literal]])
-    long_runs = [run for run in runs if run[1] - run[0] >= 32]
-    if long_runs:
-        rows.update(rows_of[""])
+def _shapes(text: str, seen: Candidates) -> Iterator[Found]:
+    low, runs = seen.low, seen.runs
+    present = _present(low, "\n".join([low[first:last] for first, last in seen.hot]))
+    long = [run for run in runs if run[1] - run[0] >= 32]
+    rows = {row for literal in present for row in _rows_of()[literal]}
+    rows.update(_rows_of()[""] if long else ())
     for row in sorted(rows):
         rule, what, literals, _ = SHAPES[row]
-        places = _windows(low, literals) if literals else iter(long_runs)
+        places = _windows(low, literals) if literals else long
         pattern = _shape_pattern(row)
         for first, last in places:
             for match in pattern.finditer(text, first, last):
@@ -191,43 +253,39 @@ def _shapes(text: str, low: str, runs: tuple[tuple[int, int], ...], hot: str) ->
 def _folded(text: str) -> Iterator[Found]:
     """Tokens cut by the end of a line."""
     pieces: list[tuple[int, str, int, str]] = []
+    marks = plain(text).translate(_HEAD)
     at = text.find("\n")
     while at >= 0:
-        line = text[max(0, at - 408) : at].rstrip(_AFTER_HEAD)
-        head = line[len(line.rstrip(_HEAD)) :]
-        if len(head) >= 6 and _DIGIT.search(head):
-            begin = at - len(text[max(0, at - 408) : at]) + len(line) - len(head)
-            follow = _BREAK.match(text, begin + len(head))
-            if follow:
-                pieces.append((begin, head, follow.start("tail"), follow.group("tail")))
+        end = at
+        least = max(0, at - 408)
+        while end > least and text[end - 1] in _AFTER_HEAD:
+            end -= 1
+        if end - least >= 6 and marks[end - 1] != _NO_HEAD:
+            begin = max(least, marks.rfind(b"-", least, end) + 1)
+            if end - begin >= 6 and marks.find(b"1", begin, end) >= 0:
+                follow = _BREAK.match(text, end)
+                if follow:
+                    pieces.append((begin, text[begin:end], follow.start("tail"), follow.group("tail")))
         at = text.find("\n", at + 1)
-    if not pieces:
-        return
-    hot = "\n".join([piece[1] for piece in pieces])
-    starts = [start for start, _ in _beginnings() if start in hot]
-    for begin, head_text, follow_at, tail in pieces if starts else ():
-        if not any(start in head_text for start in starts):
-            continue
-        joined = head_text + tail
-        for found in _tokens_at(joined, joined):
-            if found.start < len(head_text) < found.end:
-                end = follow_at + found.end - len(head_text)
+    for begin, head, follow_at, tail in pieces:
+        for found in _tokens_at(head + tail, [(0, len(head))]):
+            if len(head) < found.end:
+                end = follow_at + found.end - len(head)
                 yield Found(found.rule, found.what, begin + found.start, end, found.certain)
 
 
 def find(text: str, seen: Candidates) -> Iterator[Found]:
     """Every vendor token and secret shape of a text whose candidates are `seen`."""
-    if seen.hot:
-        yield from _tokens_at(text, seen.hot)
+    yield from _tokens_at(text, seen.hot)
     if seen.low:
-        yield from _shapes(text, seen.low, seen.runs, seen.hot)
+        yield from _shapes(text, seen)
     if "\n" in text:
         yield from _folded(text)
 
 
 @cache
 def _distinct() -> tuple[str, ...]:
-    return tuple(start for start, _ in _beginnings() if len(start) > _SHORT_START - 1 and start[-1] in "_-.")
+    return tuple(start for start in _beginnings() if len(start) > _SHORT_START - 1 and start[-1] in "_-.")
 
 
 def is_stub(value: str) -> bool:
