@@ -201,7 +201,12 @@ class _Alike:
 
 def _telling(differing: set[str], short: set[str]) -> bool:
     """Whether words that only one of two texts has turn its meaning: a number of the shorter, a denial of either."""
-    return any(_DENIAL.search(word) or (word in short and any(c.isdigit() for c in word)) for word in differing)
+    return any(denies(word) or (word in short and any(c.isdigit() for c in word)) for word in differing)
+
+
+def denies(word: str) -> bool:
+    """Whether a word, in lower case, turns what is said into its contrary."""
+    return bool(_DENIAL.search(word))
 
 
 _DENIAL = re.compile(r"^(?:not?|never|none|without|\w+n't|cannot|don|doesn|won|isn)$|않|없|아니|말고|금지|안된|못")

@@ -25,6 +25,8 @@ from gitmem.transcript import Role, Transcript, Turn
 INSTRUCTIONS = ("SOUL.md", "USER.md", "AGENTS.md", "TOOLS.md")
 SUMMARY_CHARACTERS = 300
 ALWAYS = frozenset((Layer.PINNED, Layer.RECENT, Layer.INCLUDED))
+MERGEABLE = frozenset((Layer.MEMORY, Layer.PROJECT, Layer.EPISODE, Layer.DAILY))  # the rest is wanted word for word
+WIDER = 3  # times the budget that a model is given to condense
 GAP = "[...]"  # between two places of one file
 
 
@@ -52,6 +54,15 @@ def by_characters(text: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class Merged:
+    """What a model made of parts: `parts` in the place of `gone`, and what a person should know."""
+
+    parts: tuple[Part, ...]
+    gone: tuple[Part, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """What is asked for. `subjects` are paths or names that rules may match; `loaded` what the host has already;
     `summary` what was said before the recent turns; `warn` and `characters` bound the text, 0 for no bound."""
@@ -72,6 +83,7 @@ class Request:
     weights: Weights = field(default_factory=Weights)
     count: Count = by_characters
     tokenizer: str = "characters"
+    merge: Callable[[Sequence[Part], Count], Merged] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +128,28 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
     parts = [replace(part, tokens=request.count(part.content)) for part in parts if _wanted(part, request)]
     commits = {scope.name: scope.commit for scope in usable}
     room = request.budget - request.count(f"{_lead(commits)}\n{END}")
-    done = budget.fit(parts, room, request.shares, request.count, lambda part: render_group([part], commits, bare=True))
+
+    def fitted(parts: Sequence[Part], room: int) -> budget.Fitted:
+        alone = lambda part: render_group([part], commits, bare=True)  # noqa: E731
+        return budget.fit(parts, room, request.shares, request.count, alone)
+
+    done = fitted(parts, room * WIDER if request.merge else room)
+    chosen_text = "\0".join(f"{p.layer}|{p.scope}|{p.path}|{p.start_line}|{p.content}" for p in done.kept)
+    if request.merge is not None:
+        merged = request.merge([part for part in done.kept if part.layer in MERGEABLE], request.count)
+        gone = {id(part) for part in merged.gone}
+        parts = [part for part in done.kept if id(part) not in gone]
+        parts += [replace(part, tokens=request.count(part.content)) for part in merged.parts]
+        before, done = done, fitted(parts, room)
+        done.dropped += [*before.dropped, *((part, "condensed") for part in merged.gone)]
+        done.limits = [*(limit for limit in before.limits if not limit.startswith("budget:")), *done.limits]
+        done.limits = list(dict.fromkeys([*done.limits, *merged.notes]))
     done.dropped += [(part, why) for part, why in hidden if _wanted(part, request)]
     done.limits += [f"include: there is no '{path}'" for path, _, _ in request.include if not _has(usable, path)]
     text = _rendered(done, commits, request)
     if request.warn and len(text) > request.warn:
         done.limits.append(f"{len(text)} characters, more than {request.warn}")
     kept = [replace(part, tokens=part.tokens or request.count(part.content)) for part in done.kept]
-    chosen_text = "\0".join(f"{p.layer}|{p.scope}|{p.path}|{p.start_line}|{p.content}" for p in kept)
     return Context(
         text=text, tokens=request.count(text) if text else 0, budget=request.budget, parts=tuple(kept),
         dropped=tuple(done.dropped), scopes=tuple(usable), limits=tuple(done.limits), summary=_line(kept, usable),
@@ -279,7 +305,7 @@ def render_group(parts: Sequence[Part], commits: Mapping[str, str], bare: bool =
         body = "" if bare else neutral("\n".join(part.content for part in parts))
         return f"<{first.layer.value}{who}>\n{body}\n</{first.layer.value}>"
     note = first.layer.value + (f", {first.scope}" if first.scope != "project" else "")
-    spans = [(part.start_line, part.end_line) for part in parts]
+    spans = [(part.start_line, part.end_line) for part in parts if part.start_line]
     commit = commits.get(first.scope, "") if first.scope != "project" else ""
     if bare:
         return opening(first.path, spans, commit=commit, trust=first.trust, note=note) + "\n\n</memory>"
@@ -290,7 +316,7 @@ def _joined(parts: Sequence[Part]) -> str:
     """Facts as bullets; places that do not follow each other with a gap between them."""
     text = ""
     for at, part in enumerate(parts):
-        fact = part.path in layers.MEMORY and part.layer in (Layer.MEMORY, Layer.PINNED)
+        fact = (part.path in layers.MEMORY and part.layer in (Layer.MEMORY, Layer.PINNED)) or part.layer is Layer.MERGED
         apart = at > 0 and not fact and part.start_line != parts[at - 1].end_line + 1
         text += ("\n" if at else "") + (f"{GAP}\n" if apart else "") + ("- " if fact else "") + part.content
     return text
@@ -357,4 +383,5 @@ def _part(part: Part) -> dict[str, object]:
         "layer": part.layer.value, "label": part.label, "path": part.path or None,
         "start_line": part.start_line or None, "end_line": part.end_line or None, "scope": part.scope,
         "relevance": round(part.relevance, 4), "tokens": part.tokens, "id": fact_id(part.content),
+        "sources": [{"path": path, "start_line": first, "end_line": last} for path, first, last in part.sources],
     }  # fmt: skip

@@ -22,7 +22,8 @@ from gitmem.types import Fact
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One piece of context with its place. `relevance` is 0..1; `tokens` what the text takes, once counted."""
+    """One piece of context with its place. `relevance` is 0..1; `tokens` what the text takes, once counted;
+    `sources` the places of what it condenses, with their first and last lines."""
 
     layer: Layer
     label: str
@@ -34,6 +35,7 @@ class Part:
     scope: str = "project"
     trust: str = ""
     tokens: int = 0
+    sources: tuple[tuple[str, int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

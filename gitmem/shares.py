@@ -23,6 +23,7 @@ class Layer(StrEnum):
     SUMMARY = "summary"
     WORKING = "working"
     INCLUDED = "included"
+    MERGED = "merged"
     RULE = "rule"
     PROCEDURE = "procedure"
     MEMORY = "memory"
@@ -48,6 +49,7 @@ DEFAULTS: Mapping[Layer, Share] = {
     Layer.SUMMARY: Share(budget=200),
     Layer.WORKING: Share(limit=20, budget=150, item=60),
     Layer.INCLUDED: Share(limit=20),
+    Layer.MERGED: Share(),
     Layer.RULE: Share(limit=20),
     Layer.PROCEDURE: Share(limit=5),
     Layer.MEMORY: Share(limit=100, item=ITEM),

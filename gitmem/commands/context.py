@@ -46,13 +46,14 @@ PLACE = re.compile(r"^(.+?)(?::(\d+)(?:-(\d+))?)?$")
 @click.option(
     "--max-age", type=click.IntRange(1), default=MAX_AGE, show_default=True, help="Seconds the result may be used."
 )
+@click.option("--merge", metavar="MODEL", help="Condense by topic with gguf:<path> or http:<url>#<model>; links stay.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be in it and what each part takes.")
 @json_option
 def command(
     prompt: tuple[str, ...], budget: int | None, subjects: tuple[str, ...], staged: bool, transcript: Path | None,
     include: tuple[str, ...], loaded: tuple[str, ...], no_layers: tuple[str, ...], no_paths: tuple[str, ...],
     no_agents: tuple[str, ...], at: str, preset: str | None, max_characters: int, max_age: int, dry_run: bool,
-    as_json: bool,
+    merge: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Assemble what a model should know for PROMPT, within a budget of tokens.
 
@@ -67,6 +68,10 @@ def command(
         include=tuple(place(value) for value in include), loaded=loaded, without_layers=frozenset(no_layers),
         without_paths=no_paths, without_agents=no_agents, characters=max_characters,
     )  # fmt: skip
+    if merge:
+        from gitmem.commands._merge import merger
+
+        request = replace(request, merge=merger(repo, config, merge, now()))
     made = build(repo, config, request, now(), at)
     if as_json:
         write_json(value_of(made, max_age))

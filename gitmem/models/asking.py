@@ -172,23 +172,24 @@ def read(reply: Reply, request: Prompt) -> tuple[list[Operation], str]:
     """The operations of a reply, and what was wrong with it ("" for nothing). Never raises."""
     if len(reply.text) > REPLY_LIMIT:
         return [], f"the reply was {len(reply.text)} characters long and was not read"
-    rows, problem = _rows(reply.text)
+    found, problem = rows(reply.text)
     if reply.cut and not problem:
         problem = "the reply was cut short"
     known = {source.label: source for source in request.sources}
-    return [made for row in rows[: 4 * FACTS] if (made := _operation(row, known)) is not None], problem
+    return [made for row in found[: 4 * FACTS] if (made := _operation(row, known)) is not None], problem
 
 
-def _rows(text: str) -> tuple[list[Mapping[str, Any]], str]:
+def rows(text: str) -> tuple[list[Mapping[str, Any]], str]:
+    """The objects of a reply's list `facts`, as many as are whole, and what was wrong with it."""
     start = text.find("{")
     try:
         value, _ = json.JSONDecoder(strict=False).raw_decode(text[start:] if start >= 0 else text)
     except (ValueError, RecursionError):
         return _salvaged(text), "the reply was no complete JSON; what was whole of it was read"
-    rows = value.get("facts") if isinstance(value, dict) else None
-    if not isinstance(rows, list):
+    listed = value.get("facts") if isinstance(value, dict) else None
+    if not isinstance(listed, list):
         return [], "the reply had no list of facts"
-    return [row for row in rows if isinstance(row, dict)], ""
+    return [row for row in listed if isinstance(row, dict)], ""
 
 
 def _salvaged(text: str) -> list[Mapping[str, Any]]:

@@ -71,6 +71,14 @@ class GgufModel:
         finally:
             self._end()
 
+    def answer(self, prompts: Sequence[Prompt]) -> list[Reply]:
+        """Replies to questions of another kind. Raises ModelUnavailable, OutOfBudget."""
+        self._deadline = time.monotonic() + self.setting.config.model_seconds
+        try:
+            return [self._complete(prompt) for prompt in prompts]
+        finally:
+            self._end()
+
     def _complete(self, prompt: Prompt) -> Reply:
         known = self._cache.get(prompt)
         if known is not None:

@@ -54,6 +54,11 @@ class HttpModel:
         shown = [replace(fact, text=redact(fact.text, "MEMORY.md")) for fact in existing]
         return ask(logs, shown, lambda text, path: redact(text, path) == text, self._complete, self.setting.words)
 
+    def answer(self, prompts: Sequence[Prompt]) -> list[Reply]:
+        """Replies to questions of another kind. Raises ModelUnavailable, OutOfBudget."""
+        self._deadline = time.monotonic() + self.setting.config.model_seconds
+        return [self._complete(prompt) for prompt in prompts]
+
     def _complete(self, prompt: Prompt) -> Reply:
         known = self._cache.get(prompt)
         if known is not None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -207,3 +209,50 @@ def test_a_tokenizer_that_is_gone_is_said_and_the_built_in_one_counts(memory: Re
     assert json.loads(done.stdout)["tokenizer"] == "pieces" and "the built-in word pieces count" in done.stderr
     memory.git("config", "--global", "mem.tokenizer", f"gguf:{make_embedding_model(tmp_path / 'm.gguf')}")
     assert value(memory, "webhook")["tokenizer"].endswith("m.gguf")
+
+
+class Chat(BaseHTTPRequestHandler):
+    """An OpenAI-compatible endpoint that condenses the two notes about webhooks."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        notes = body["messages"][1]["content"]
+        self.asked.append(notes)
+        labels = [line.split()[0] for line in notes.splitlines() if "REST" in line or "back off" in line]
+        row = {
+            "topic": "webhooks",
+            "lines": labels,
+            "text": "PoC phase 1 uses REST webhooks; retries back off 2 to 60 s.",
+        }
+        reply = {"choices": [{"message": {"content": json.dumps({"facts": [row]})}, "finish_reason": "stop"}]}
+        data = json.dumps(reply).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def test_a_named_model_condenses_by_topic_and_every_line_keeps_its_links(memory: Repo) -> None:
+    pytest.importorskip("httpx")
+    plain = value(memory, "webhook retries")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Chat)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        found = value(memory, "webhook retries", "--merge", f"http:http://127.0.0.1:{server.server_port}/v1#tiny")
+    finally:
+        server.shutdown()
+        server.server_close()
+    (part,) = [part for part in found["parts"] if part["layer"] == "merged"]
+    assert {row["path"] for row in part["sources"]} == {"MEMORY.md", "memory/webhooks.md"}
+    assert "retries back off 2 to 60 s. [" in found["text"] and "MEMORY.md:4" in found["text"]
+    assert "Retries back off from" not in found["text"] and "easier to debug" not in found["text"]
+    assert "peanuts" not in "".join(Chat.asked) and "peanuts" in found["text"]  # pinned is never condensed
+    assert sum(row["reason"] == "condensed" for row in found["dropped"]) == 2
+    gone = value(memory, "webhook retries", "--merge", f"http:http://127.0.0.1:{server.server_port}/v2#gone")
+    assert gone["hash"] == plain["hash"] and any("nothing was condensed" in limit for limit in gone["limits"])
+    assert memory.mem("context", "x", "--merge", "rules", check=False).returncode == 3

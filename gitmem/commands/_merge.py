@@ -1,0 +1,68 @@
+"""`git mem context --merge MODEL`: parts of a context condensed by a model that was named; where it fails, none is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from gitmem.config import Config
+from gitmem.context import Merged
+from gitmem.errors import BadConfig, GitMemError
+from gitmem.git import Repository
+from gitmem.layers import Part
+from gitmem.shares import Count, Layer
+
+
+def merger(repo: Repository, config: Config, name: str, when: datetime) -> Callable[[Sequence[Part], Count], Merged]:
+    """What `--merge` does with the parts of each scope. Raises BadConfig, ModelUnavailable before anything is asked.
+
+    A part with anything the gate has something against is not shown to a model.
+    """
+    from gitmem.models import Setting, open_model
+    from gitmem.redaction import redact
+    from gitmem.sources import worktree_policy
+    from gitmem.worktree import state_dir
+
+    policy = worktree_policy(repo, when.date())
+    setting = Setting(config, os.environ, state_dir(repo.common_dir), lambda text, path: redact(text, path, policy))
+    model = open_model(name, setting)
+    if not hasattr(model, "answer"):
+        raise BadConfig(f"'{name}' condenses nothing", "--merge gguf:<path> or http:<url>#<model>")
+
+    def merge(parts: Sequence[Part], count: Count) -> Merged:
+        shown = [part for part in parts if setting.redact(part.content, part.path) == part.content]
+        made: list[Part] = []
+        gone: list[Part] = []
+        notes: list[str] = []
+        for scope in dict.fromkeys(part.scope for part in shown):
+            own = [part for part in shown if part.scope == scope]
+            try:
+                new, old, said = _condensed(own, model, when, count)
+            except GitMemError as error:
+                return Merged((), (), (f"merge: {error.message}; nothing was condensed",))
+            made, gone, notes = made + new, gone + old, notes + said
+        return Merged(tuple(made), tuple(gone), tuple(dict.fromkeys(notes)))
+
+    return merge
+
+
+def _condensed(
+    parts: Sequence[Part], model: object, when: datetime, count: Count
+) -> tuple[list[Part], list[Part], list[str]]:
+    from gitmem.models.condensing import Note, condense
+
+    notes = [Note(at, part.content, part.path, part.start_line, when.date()) for at, part in enumerate(parts)]
+    done = condense(notes, lambda prompt: model.answer([prompt])[0], count)  # type: ignore[attr-defined]
+    made: list[Part] = []
+    gone: list[Part] = []
+    for line in done.lines:
+        cited = [parts[key] for key in line.keys]
+        links = ", ".join(dict.fromkeys(f"{part.path}:{part.start_line}" for part in cited))
+        places = tuple((part.path, part.start_line, part.end_line) for part in cited)
+        best = max(part.relevance for part in cited)
+        made.append(
+            Part(Layer.MERGED, line.topic, f"{line.text} [{links}]", best, scope=cited[0].scope, sources=places)
+        )
+        gone += cited
+    return made, gone, list(done.notes)
