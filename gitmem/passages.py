@@ -380,10 +380,9 @@ class Passages:
         if self.commit or not hits:
             return hits
         try:  # one process; `head()` would start another
-            entries = self.repo.entries("HEAD", sorted({hit.path for hit in hits}))
+            there = self.repo.blobs("HEAD", sorted({hit.path for hit in hits}))
         except GitMemError:
             return [hit._replace(trust="uncommitted") for hit in hits]
-        there = {entry.path: entry.oid for entry in entries}
         changed = {hit.path: there[hit.path] for hit in hits if there.get(hit.path, hit.blob) != hit.blob}
         old: dict[str, set[str]] = {}
         contents = dict(self.repo.read_many(dict.fromkeys(changed.values()))) if changed else {}

@@ -1,7 +1,8 @@
 """Working memory of running sessions: small values by key, in the Git directory, never committed.
 
 Keys are hierarchical (`entity:name:phase`), normalised, and expire; an expired one is dropped when it is met. One file
-a key, written atomically, so that processes never see half a value.
+a key, written atomically, so that processes never see half a value; a process that lives long keeps what it read or
+wrote in memory for as long as the file stays as it was.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from gitmem.worktree import read_bytes, state_dir, write_atomic
 
 PARTS = (2, 5)  # entity:name, up to entity:name:phase:sub:sub
 LIMIT = 64_000  # bytes of one value
+MOST = 1_000  # values of one repository that hold at a time
 HOURS = 24.0
 
 
@@ -33,10 +35,17 @@ class Value:
 
 def normalise(key: str) -> str:
     """`Entity: Name :phase` -> `entity:name:phase`. Raises UsageError for what is no key."""
-    parts = [" ".join(unicodedata.normalize("NFC", part).casefold().split()) for part in key.split(":")]
+    parts = [_plain(part) for part in key.split(":")]
     if not PARTS[0] <= len(parts) <= PARTS[1] or not all(parts) or any(ord(c) < 32 for c in key):
         raise UsageError(f"'{key}' is not a session key", "write it as entity:name[:phase[:sub]]")
     return ":".join(parts)
+
+
+def _plain(part: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", part).casefold().split())
+
+
+Looks = tuple[int, int, int]  # inode, time, size of a file
 
 
 class Store:
@@ -44,7 +53,7 @@ class Store:
 
     def __init__(self, common_dir: Path, profile: str = "") -> None:
         self._folder = state_dir(common_dir) / ("working" if not profile else f"working-{_name(profile)}")
-        self._cache: dict[str, Value] = {}
+        self._cache: dict[str, tuple[Value, Looks]] = {}
 
     def set(self, key: str, text: str, now: datetime, hours: float = HOURS) -> Value:
         """Keep a value for `hours`. Raises UsageError when it is too large or `hours` is not positive."""
@@ -53,25 +62,35 @@ class Store:
             raise UsageError(f"a session value holds at most {LIMIT} bytes", "put longer text into a note")
         if not 0 < hours <= 24 * 366:
             raise UsageError("--ttl is a number of hours above 0", "--ttl 24")
+        if not self._looks(_name(key)) and len(self.list("", now)) >= MOST:
+            raise UsageError(
+                f"there are {MOST} session values already", "git mem session list; set one to '' to drop it"
+            )
         value = Value(key, text, now, now + timedelta(hours=hours))
         self._folder.mkdir(mode=0o700, exist_ok=True)
         record = {"key": key, "text": text, "at": now.isoformat(), "until": value.until.isoformat()}
         write_atomic(
             self._folder, _name(key), json.dumps(record, ensure_ascii=False).encode("utf-8", "replace"), private=True
         )
-        self._cache[key] = value
+        looks = self._looks(_name(key))
+        if looks:
+            self._cache[key] = value, looks
         return value
 
     def get(self, key: str, now: datetime) -> Value | None:
         """The value, None when there is none or it has ended."""
         key = normalise(key)
-        value = self._cache.get(key) or self._read(_name(key))
+        looks = self._looks(_name(key))
+        known = self._cache.get(key)
+        value = known[0] if known and known[1] == looks else self._read(_name(key))
         if value is None or value.key != key:
+            self._cache.pop(key, None)
             return None
         if value.until <= now:
             self.drop(key)
             return None
-        self._cache[key] = value
+        if looks:
+            self._cache[key] = value, looks
         return value
 
     def list(self, prefix: str, now: datetime) -> list[Value]:
@@ -81,7 +100,7 @@ class Store:
         for value in found:
             if value.until <= now:
                 self.drop(value.key)
-        wanted = prefix.strip().casefold().strip(":")
+        wanted = ":".join(map(_plain, prefix.strip().strip(":").split(":")))
         live = [v for v in found if v.until > now]
         return sorted((v for v in live if not wanted or (v.key + ":").startswith(wanted + ":")), key=lambda v: v.key)
 
@@ -95,6 +114,13 @@ class Store:
         self._cache.clear()
         for file in self._folder.iterdir() if self._folder.is_dir() else ():
             file.unlink(missing_ok=True)
+
+    def _looks(self, name: str) -> Looks | None:
+        try:
+            found = (self._folder / name).stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
 
     def _read(self, name: str) -> Value | None:
         try:

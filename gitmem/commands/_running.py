@@ -9,8 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from gitmem.config import Config
-from gitmem.errors import GitMemError
+from gitmem.errors import GitMemError, UsageError
 from gitmem.git import Repository
+from gitmem.working import Store, Value
 
 OPEN = 20  # working values a checkpoint shows
 EPISODE = 1_500  # characters of the last episode it shows
@@ -67,6 +68,24 @@ def model_of(repo: Repository, config: Config, when: datetime) -> Any:
         return Missing(error)
 
 
+def keep_value(store: Store, config: Config, key: str, text: str, when: datetime, hours: float) -> Value:
+    """Keep a working value; an empty one forgets the key. Secrets are masked in it, and an instruction aimed at the
+    model is refused: the next session starts with it. Raises UsageError, Refused."""
+    from gitmem.policy import Policy
+    from gitmem.redaction import guard, redact
+    from gitmem.working import normalise
+
+    if not text:
+        key = normalise(key)
+        store.drop(key)
+        return Value(key, "", when, when)
+    place = "memory/sessions/value.md"
+    safe = guard(redact(text, place, Policy(), only_secrets=True), place, config)
+    if guard(key, place, config) != key:
+        raise UsageError("a key holds no personal data", "write it as entity:name[:phase[:sub]]")
+    return store.set(key, safe, when, hours)
+
+
 def propose(repo: Repository, config: Config, paths: list[str], when: datetime) -> Any:
     """Commit the logs alone, then promote on a branch: what was decided can be reviewed at once."""
     from gitmem.commands.promote import opened
@@ -88,7 +107,6 @@ def _values(repo: Repository, config: Config, when: datetime) -> str:
     if not (repo.common_dir / "gitmem").is_dir():
         return ""
     from gitmem.fence import HIDDEN, neutral, without_secrets
-    from gitmem.working import Store
 
     found = Store(repo.common_dir, config.profile).list("", when)[:OPEN]
     rows = [f"- {neutral(' '.join(f'{value.key}: {value.text[:200]}'.split()))}" for value in found]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -22,6 +23,12 @@ def command(read_only: bool) -> None:
     if find_spec("mcp") is None:
         raise GitMemError("the MCP server needs the package 'mcp'", "pip install 'git-mem[mcp]'")
     repo, _ = open_here()
+    # The SDK makes half a million objects that stay: the collector need look at them neither while they are made nor
+    # with every search.
+    gc.disable()
     from gitmem.mcp_server import build
 
-    build(Path(repo.root or repo.git_dir), read_only=read_only).run("stdio")
+    server = build(Path(repo.root or repo.git_dir), read_only=read_only)
+    gc.freeze()
+    gc.enable()
+    server.run("stdio")

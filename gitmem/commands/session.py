@@ -309,14 +309,15 @@ def hook_command(event: str, host: str) -> None:
 @click.argument("value")
 @click.option("--ttl", type=float, default=24.0, show_default=True, help="Hours until it is dropped.")
 def set_command(key: str, value: str, ttl: float) -> None:
-    """Keep VALUE under KEY (entity:name[:phase[:sub]]) in the Git directory; nothing is committed."""
-    from gitmem.policy import Policy
-    from gitmem.redaction import redact
+    """Keep VALUE under KEY (entity:name[:phase[:sub]]) in the Git directory; nothing is committed.
+
+    An empty VALUE forgets KEY.
+    """
+    from gitmem.commands._running import keep_value
     from gitmem.working import Store
 
     repo, config = open_here()
-    safe = redact(value, "session", Policy(), only_secrets=True)
-    write(escape(Store(repo.common_dir, config.profile).set(key, safe, now(), ttl).key + "\n"))
+    write(escape(keep_value(Store(repo.common_dir, config.profile), config, key, value, now(), ttl).key + "\n"))
 
 
 @command.command("get")

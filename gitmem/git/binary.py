@@ -101,6 +101,20 @@ def user_settings(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
     return _users_own(done.stdout)
 
 
+def config_files(at: Path, environ: Mapping[str, str]) -> list[Path]:
+    """The files Git's settings of the repository at a folder come from, included ones too, and those where the user's
+    own could be written yet. A setting changes only when one of these does."""
+    command = ["git", *SAFE, "-C", str(at), "config", "--list", "--show-origin", "--name-only", "-z"]
+    done = subprocess.run(command, capture_output=True, env=read_environment(environ), check=False)
+    origins = dict.fromkeys(done.stdout.split(b"\0")[::2])
+    found = [at / os.fsdecode(origin).removeprefix("file:") for origin in origins if origin.startswith(b"file:")]
+    home = environ.get("HOME", "")
+    named = environ.get("GIT_CONFIG_GLOBAL"), environ.get("XDG_CONFIG_HOME"), home
+    own = [Path(named[0])] if named[0] else []
+    own += [Path(named[1] or f"{home}/.config", "git/config"), Path(home, ".gitconfig")] if home else []
+    return list(dict.fromkeys([*found, *own, Path("/etc/gitconfig")]))
+
+
 def _users_own(out: bytes) -> list[tuple[str, str, str]]:
     fields = out.split(b"\0")
     found = []
@@ -233,6 +247,12 @@ class BinaryRepository:
 
     def entries(self, treeish: str, paths: Sequence[str] = ()) -> list[Entry]:
         return parse_entries(self._run(["ls-tree", "-r", "-z", "--full-tree", treeish, "--", *paths]))
+
+    def blobs(self, treeish: str, paths: Sequence[str]) -> dict[str, str]:
+        if self._batch is None or any("\n" in path for path in paths):  # a process is there, or one is started
+            return {entry.path: entry.oid for entry in self.entries(treeish, paths)}
+        found = ((path, self._ask("info", f"{treeish}:{path}")) for path in paths)
+        return {path: oid for path, (oid, kind, _) in found if kind == "blob"}
 
     def staged(self) -> list[Entry]:
         return parse_staged(self._run(["ls-files", "-s", "-z", "--full-name"]))

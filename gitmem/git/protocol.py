@@ -55,6 +55,9 @@ class Repository(Protocol):
     def entries(self, treeish: str, paths: Sequence[str] = ()) -> list[Entry]:
         """Every blob, symlink and gitlink of the tree, recursively; below `paths` (literal) where given."""
 
+    def blobs(self, treeish: str, paths: Sequence[str]) -> dict[str, str]:
+        """The oids of these files of the tree, of those that are there."""
+
     def staged(self) -> list[Entry]:
         """Git's index, stage 0, of GIT_INDEX_FILE where Git set it. Unmerged paths: their `ours`."""
 

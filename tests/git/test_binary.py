@@ -235,3 +235,14 @@ def test_outside_a_repository_the_error_says_what_to_type(tmp_path: Path) -> Non
     with pytest.raises(NotARepository) as error:
         discover(tmp_path, {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)})
     assert "git mem init" in error.value.hint
+
+
+def test_the_blobs_of_named_files_are_found_with_and_without_a_process_that_runs(repo: Repo, opened: Opener) -> None:
+    repo.commit("one", {"MEMORY.md": "- a\n", "memory/한글.md": "가\n", "memory/a.md": "b\n"})
+    git = opened(repo.path)
+    wanted = ["MEMORY.md", "memory", "memory/no.md", "memory/한글.md", "a\nb.md"]
+    first = git.blobs("HEAD", wanted[:1])
+    git.head()
+    there = {entry.path: entry.oid for entry in git.entries("HEAD")}
+    assert git.blobs("HEAD", wanted[2:4]) == {"memory/한글.md": there["memory/한글.md"]}
+    assert git.blobs("HEAD", wanted[:1]) == first == {"MEMORY.md": there["MEMORY.md"]}

@@ -1,0 +1,71 @@
+"""What the MCP tools answer, as the schemas they are listed with. Values only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typing_extensions import TypedDict  # pydantic reads this one on every Python we support
+
+
+class Hit(TypedDict):
+    path: str
+    start_line: int
+    end_line: int
+    score: float
+    heading: str
+    snippet: str
+    date: str
+    type: str
+    trust: str
+
+
+class Found(TypedDict):
+    hits: list[Hit]
+    lanes: list[str]
+    stale: bool
+    reason: str
+
+
+class Got(TypedDict):
+    path: str
+    start_line: int
+    end_line: int
+    lines: int
+    text: str
+
+
+class Added(TypedDict):
+    path: str
+    line: int
+
+
+class Why(TypedDict):
+    path: str
+    line: int
+    text: str
+    commit: str
+    author: str
+    date: str
+    sources: list[dict[str, Any]]
+    reviewers: list[str]
+
+
+class Assembled(TypedDict):
+    text: str
+    tokens: int
+    summary: str
+    limits: list[str]
+
+
+class Changes(TypedDict):
+    changes: list[dict[str, Any]]
+
+
+class Value(TypedDict):
+    key: str
+    value: str
+    until: str
+
+
+class Values(TypedDict):
+    values: list[Value]
