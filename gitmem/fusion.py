@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 from math import log, sqrt
-from operator import mul, sub
+from operator import add, mul, sub
 from typing import NamedTuple
 
-from gitmem.lines import ASKS, FENCE, HAN_KANA, HANGUL, HEADING, LENGTH, NUMBER, TIME, Packed
+from gitmem.lines import ASKS, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, TIME, Packed, cosines
 from gitmem.question import Question
 from gitmem.ranking import SHIPPED, SIZES, Ranking
 
@@ -128,7 +128,8 @@ def score_lines(
 
     scores = [0.0] * total
     for name, weight in ranking.weights.items():
-        scores = [score + weight * value for score, value in zip(scores, evidence[name], strict=True)]
+        if any(evidence[name]):
+            scores = list(map(add, scores, map(float(weight).__mul__, evidence[name])))
     rows = zip(*(evidence[name] for name in ranking.weights), strict=True)
     return [
         Line(owner[at], first[at], last[at], flags[at], scores[at], row)
@@ -217,13 +218,12 @@ def _vector(
     """Cosine of the question with each unit's window at each size; zeros without a vector."""
     if vector is None:
         return [[0.0] * total for _ in SIZES]
-    cosines = [0.0] * total
-    for at, packed in enumerate(vectors):
-        if norms[at]:
-            numbers = memoryview(packed).cast("b")
-            cosines[at] = sum(map(mul, vector, numbers)) / LENGTH
-    columns = [cosines]
-    sums = list(accumulate(map(mul, cosines, norms), initial=0.0))
+    there = [at for at, norm in enumerate(norms) if norm]
+    line = [0.0] * total
+    for at, cosine in zip(there, cosines(vector, [vectors[at] for at in there]), strict=True):
+        line[at] = cosine
+    columns = [line]
+    sums = list(accumulate(map(mul, line, norms), initial=0.0))
     lengths = list(accumulate(norms, initial=0.0))
     squares = list(accumulate(map(mul, norms, norms), initial=0.0))
     for size in SIZES[1:]:

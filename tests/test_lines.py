@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from math import hypot
 
-from gitmem.lines import pack, unpack
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from gitmem.lines import DIMS, LENGTH, cosines, pack, unpack
 from gitmem.units import split
 
 
@@ -18,10 +22,7 @@ def test_a_record_gives_back_what_was_packed() -> None:
 
 
 def test_the_static_table_gives_each_line_a_vector_of_the_packed_length() -> None:
-    from math import hypot
-
     from gitmem.embedders.static import TABLE, StaticEmbedder
-    from gitmem.lines import DIMS, LENGTH
 
     if not TABLE.exists():
         pytest.fail("the table of the static embedder is missing")
@@ -29,3 +30,15 @@ def test_the_static_table_gives_each_line_a_vector_of_the_packed_length() -> Non
     assert length > 0 and (none, empty) == (0.0, b"")
     numbers = memoryview(vector).cast("b")
     assert len(numbers) == DIMS and abs(hypot(*numbers) - LENGTH) < 6
+
+
+@given(
+    st.lists(st.floats(-1, 1), min_size=DIMS, max_size=DIMS).filter(any),
+    st.lists(st.one_of(st.binary(min_size=DIMS, max_size=DIMS), st.sampled_from([b"\x80" * DIMS, b"\x7f" * DIMS]))),
+)
+def test_cosines_of_all_at_once_are_those_of_one_by_one(numbers: list[float], vectors: list[bytes]) -> None:
+    length = hypot(*numbers)
+    assume(length > 1e-9)
+    vector = [number / length for number in numbers]
+    one_by_one = [sum(a * b for a, b in zip(vector, memoryview(v).cast("b"), strict=True)) / LENGTH for v in vectors]
+    assert cosines(vector, vectors) == pytest.approx(one_by_one, abs=1e-4)
