@@ -6,9 +6,15 @@ Git's hooks and a plainly spelled search go past the command line's library: eve
 import sys
 from typing import NoReturn
 
+REFRESH = ("post-commit", "post-merge", "post-checkout", "post-rewrite")  # as install.REFRESH, which takes a while
+
 
 def main() -> NoReturn:
     """Run what the command line says; every way out is an exit code of `gitmem.errors.Exit`."""
+    if sys.argv[1:2] == ["hook"] and sys.argv[2:3] and sys.argv[2] in REFRESH:
+        from gitmem.commands._refresh import main as refresh
+
+        refresh(sys.argv[2:])
     if sys.argv[1:2] == ["hook"]:
         from gitmem.commands._hook import main as hook
 

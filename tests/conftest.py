@@ -26,6 +26,7 @@ def isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("GITMEM_FOREGROUND", "1")  # a hook that refreshes the index ends when it has
     monkeypatch.setenv("PYTHONPATH", str(SOURCE))
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "")
     return home

@@ -12,6 +12,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import NoReturn
 
+from gitmem.commands import _refresh
 from gitmem.config import Config, load
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.git import Repository, open_repository
@@ -56,11 +57,13 @@ def one(name: str, words: tuple[str, ...], promote: str) -> int:
         return gate(name, words)
     try:
         if name in REFRESH:
-            refresh(name, promote)
+            _refresh.start(name)
+            if name == "post-commit" and promote:
+                _refresh.promotion(name, promote)
         else:
             prepare(words)
     except Exception as error:  # noqa: BLE001 - a commit that exists must not look failed
-        log(name, error)
+        _refresh.log(name, error)
     return Exit.DONE
 
 
@@ -206,29 +209,3 @@ def prepare(words: tuple[str, ...]) -> None:
     repo = here()
     if words:
         agent_trailers.prepare(repo, settings(repo), Path(words[0]), words[1] if len(words) > 1 else "")
-
-
-def refresh(name: str, promote: str) -> None:
-    """Bring the search index up to date; after a commit, start the promotion that `install --promote` asked for."""
-    from importlib import import_module
-
-    index = import_module("gitmem.commands.index").command
-    index.main(args=["--hook"], prog_name="git mem index", standalone_mode=False)
-    if name == "post-commit" and promote:
-        promotion = import_module("gitmem.commands.promote").command
-        promotion.main(args=["--hook", promote], prog_name="git mem promote", standalone_mode=False)
-
-
-def log(name: str, error: BaseException) -> None:
-    """One line in `gitmem/hooks.log` of the Git directory; where that cannot be written, nothing."""
-    from gitmem.worktree import state_dir
-
-    words = error.message if isinstance(error, GitMemError) else type(error).__name__
-    try:
-        repo = here()
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-        handle = os.open(state_dir(repo.common_dir) / "hooks.log", flags, 0o600)
-        with os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(f"{now().isoformat(timespec='seconds')} {name}: {words}\n")
-    except (OSError, GitMemError):
-        return

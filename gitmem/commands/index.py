@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import asdict
 
 import click
 
-from gitmem.commands._edge import json_option, now, open_here
+from gitmem.commands._edge import json_option, open_here
 from gitmem.counted import counted
-from gitmem.errors import Exit, GitMemError, UsageError
+from gitmem.errors import Exit, UsageError
 from gitmem.output import say, write, write_json
-
-HOOK_SECONDS = 3.0  # what a Git command may wait for us at most; what is left is done by the next search
 
 
 @click.command()
@@ -29,7 +26,10 @@ def command(full: bool, revs: tuple[str, ...], prune: bool, hook: bool, as_json:
     it lies in `gitmem/` of the Git directory and is built from Git at any time.
     """
     if hook:
-        return _hook()
+        from gitmem.commands import _refresh
+
+        _refresh.here("index")
+        return Exit.DONE
     from gitmem import indexer
 
     if prune and (full or revs):
@@ -59,34 +59,3 @@ def _progress(text: str) -> None:
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\x1b[K{text}")
         sys.stderr.flush()
-
-
-def _hook() -> int:
-    """Nothing that goes wrong here may make a Git command look failed."""
-    try:
-        from gitmem import indexer
-
-        repo, config = open_here()
-        if not config.auto_index:
-            return Exit.DONE
-        work = indexer.refresh(repo, config, budget=HOOK_SECONDS, wait=0.2)
-        for note in [*work.notes, *([work.unfinished] if work.unfinished else [])]:
-            _log(note)
-    except GitMemError as error:
-        _log(error.message)
-    except Exception as error:  # noqa: BLE001 - as above
-        _log(type(error).__name__)
-    return Exit.DONE
-
-
-def _log(text: str) -> None:
-    from gitmem.worktree import state_dir
-
-    try:
-        repo, _ = open_here()
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-        handle = os.open(state_dir(repo.common_dir) / "hooks.log", flags, 0o600)
-        with os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(f"{now().isoformat(timespec='seconds')} index: {text}\n")
-    except (OSError, GitMemError):
-        return
