@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from gitmem.detectors.lazy import lazy
-from gitmem.detectors.signs import class_of, runs
+from gitmem.detectors.signs import class_of, runs, utf8
 from gitmem.detectors.words import segment
 
 LONGEST = 64 * 1024
@@ -187,7 +187,7 @@ def decoded(raw: str) -> Iterator[View]:
     """The encoded stretches of a text, one level deep, those that decode to readable text."""
     budget = _BUDGET
     for kind, needs, pattern, decode in _DECODERS:
-        if needs not in raw if needs.isascii() else raw.isascii() or _REGIONAL.search(raw) is None:
+        if needs not in raw if needs.isascii() else b"\xf0\x9f\x87" not in utf8(raw):
             continue
         for match in _stretches(kind, pattern, raw):
             start, end = match.span()

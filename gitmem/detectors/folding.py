@@ -184,7 +184,7 @@ def normalise(raw: str) -> tuple[str, OffsetMap | None]:
     """
     text = raw
     offsets: OffsetMap | None = None
-    if _ODD.search(text):
+    if not _plain_ascii(text) and _ODD.search(text):
         text = text.translate(_one_to_one()) if not text.isascii() else _controls(text)
         if "\r" in text:
             text = re.sub("\r(?!\n)", "\n", text)
@@ -199,6 +199,10 @@ def normalise(raw: str) -> tuple[str, OffsetMap | None]:
         text, moved = _rewrite(text, _SPACED, _join_letters)
         offsets = _compose(offsets, moved)
     return text, offsets
+
+
+def _plain_ascii(text: str) -> bool:
+    return text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
 
 
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})

@@ -191,17 +191,25 @@ def detect(text: Text) -> Iterator[Match]:
         yield Match(rule_of(verdict), severity, start, end, message)
 
 
-_MARKER = lazy(
-    r"(?=<(?!<<)|[\[\n#*=-]|^)(?:<\|(?:im_start|im_end|im_sep|system|user|assistant|endoftext|end_of_turn|eot_id|start_header_id|end_header_id|"
+# By the sign they begin with, so that a search passes over everything else.
+_ANGLED = lazy(
+    r"<(?!<<)(?:\|(?:im_start|im_end|im_sep|system|user|assistant|endoftext|end_of_turn|eot_id|start_header_id|end_header_id|"
     r"begin_of_text|channel|message|start|end|return|call|endofprompt)\|>"
-    r"|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|\[/?(?:SYSTEM|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS?|TOOL_RESULTS?)\]"
-    r"|</?(?:system|memory|memories|instructions?|user_?query|context|documents?|tool_?results?|tool_?call|function_?(?:calls?|results?)|"
+    r"|</?SYS>>|(?:start|end)_of_turn>"
+    r"|/?(?:system|memory|memories|instructions?|user_?query|context|documents?|tool_?results?|tool_?call|function_?(?:calls?|results?)|"
     r"assistant|human|admin|developer|prompt|system[_-](?:prompt|message|reminder|instructions?|note|update|override))(?: [^<>\n]{0,80})?>"
-    r"|<(?:important|critical|urgent|secret|hidden|override|중요|긴급|시스템|지시|重要|システム|指示|系统|指令|紧急)(?: [^<>\n]{0,80})?>"
-    r"|\[(?:system|시스템|システム|系统)(?: (?:message|prompt|메시지))?\]\s*:?"
-    r"|(?:^|\n)[ \t>]{0,8}#{1,6} ?(?:system|assistant|human|developer|instruction|시스템|システム|系统)(?: (?:message|prompt|update))?:?[ \t]*(?=\n|$)"
-    r"|(?:^|\n)[ \t>]{0,8}(?:-{3,}|={3,}|\*{3,}) ?(?:end|begin|start|new|system)[ \w]{0,30}(?:-{3,}|={3,}|\*{3,})"
-    r"|(?:^|\n)[ \t>]{0,8}(?:\*\*)?(?:system|developer|시스템|システム|系统)(?: (?:message|prompt))?(?:\*\*)?: ?)",
+    r"|(?:important|critical|urgent|secret|hidden|override|중요|긴급|시스템|지시|重要|システム|指示|系统|指令|紧急)(?: [^<>\n]{0,80})?>)",
+    re.I,
+)  # fmt: skip
+_BRACKETED = lazy(
+    r"\[(?:/?INST\]|/?(?:SYSTEM|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS?|TOOL_RESULTS?)\]"
+    r"|(?:system|시스템|システム|系统)(?: (?:message|prompt|메시지))?\]\s*:?)",
+    re.I,
+)  # fmt: skip
+_LABEL = lazy(  # on a text with a line end before it
+    r"\n[ \t>]{0,8}(?:#{1,6} ?(?:system|assistant|human|developer|instruction|시스템|システム|系统)(?: (?:message|prompt|update))?:?[ \t]*(?=\n|$)"
+    r"|(?:-{3,}|={3,}|\*{3,}) ?(?:end|begin|start|new|system)[ \w]{0,30}(?:-{3,}|={3,}|\*{3,})"
+    r"|(?:\*\*)?(?:system|developer|시스템|システム|系统)(?: (?:message|prompt))?(?:\*\*)?: ?)",
     re.I,
 )  # fmt: skip
 # Tokens no person writes in prose; the others are ordinary tags or labels until a command follows.
@@ -220,35 +228,37 @@ _TALK = lazy(
 
 def _markers(text: Text) -> Iterator[Match]:
     folded = text.folded
-    if "<" not in folded and "[" not in folded and ":" not in folded and "#" not in folded and "--" not in folded:
-        return
+    places = [match.span() for match in _ANGLED.finditer(folded)] if "<" in folded else []
+    if "[" in folded:
+        places += [match.span() for match in _BRACKETED.finditer(folded)]
+    for match in _LABEL.finditer("\n" + folded):  # with the line end before it, but for the first line
+        places.append((max(0, match.start() - 1), match.end() - 1))
     last = -1
     count = 0
-    for match in _MARKER.finditer(folded):
-        if match.start() < last:
+    for first, end in sorted(places):
+        if first < last:
             continue
-        start = match.start() + (match.group()[0] == "\n")
+        marker = folded[first:end]
+        start = first + (marker[0] == "\n")
         line_start = folded.rfind("\n", 0, start) + 1
-        line_end = folded.find("\n", match.end())
+        line_end = folded.find("\n", end)
         line_end = len(folded) if line_end < 0 else line_end
         line = folded[line_start : min(line_end, line_start + 600)]
-        hard = bool(_HARD_MARKER.search(match.group()))
+        hard = bool(_HARD_MARKER.search(marker))
         here = start - line_start
         quoted = any(q.start() <= here < q.end() for q in _CODE.finditer(line))
-        talked = (
-            bool(_TALK.search(line[:here])) or bool(_TALK.search(line[here + len(match.group()) :])) if hard else False
-        )
-        last = match.end()
+        talked = bool(_TALK.search(line[:here])) or bool(_TALK.search(line[here + len(marker) :])) if hard else False
+        last = end
         if quoted:
             continue
-        after = Text(folded[match.end() : match.end() + 400])  # what the marker introduces
+        after = Text(folded[end : end + 400])  # what the marker introduces
         if hard:
             counts = not talked or any(True for _ in judge(after))
         else:
             counts = any(verdict.blocks for verdict in judge(after, _MARKER_BOOST))
         if not counts:
             continue
-        first, end = text.to_raw(start, match.end())
+        first, end = text.to_raw(start, end)
         yield Match(
             "injection-role-marker",
             Severity.BLOCK,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gitmem.detectors.lazy import lazy
+from gitmem.detectors.signs import utf8
 from gitmem.detectors.text import Examples, Match, Severity, Text
 
 _TAGS = lazy("[\U000e0000-\U000e007f]+")
@@ -23,6 +24,10 @@ _JOINING = lazy("[\u0600-\u08ff\u0900-\u0dff\u0e00-\u0fff\u1000-\u109f\u1780-\u1
 _EMOJI = lazy("[\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff\U000e0020-\U000e007f]")
 _LETTER = lazy("[^\\W\\d_]")
 _MOST = 50
+# The bytes of all characters above that are looked for, of some others too.
+_MAYBE = lazy(
+    rb"\xe2(?:\x80[\x8b-\x8f\xaa-\xae]|\x81)|\xf3\xa0|\xef(?:\xb8|\xbb\xbf|\xbe\xa0)|\xe1(?:\xa0|\x85|\x9e)|\xc2\xad|\xcd\x8f"
+)
 
 
 def smuggled(run: str) -> str:
@@ -36,7 +41,7 @@ def smuggled(run: str) -> str:
 
 def payloads(raw: str) -> Iterator[tuple[int, int, str]]:
     """(start, end, decoded) of each smuggled run of a text."""
-    if raw.isascii():
+    if raw.isascii() or (b"\xf3\xa0" not in utf8(raw) and b"\xef\xb8" not in utf8(raw)):
         return
     flags = {match.start() + 1 for match in _FLAG.finditer(raw)}
     for match in _TAGS.finditer(raw):
@@ -55,7 +60,7 @@ def _shown(decoded: str) -> str:
 def detect(text: Text) -> Iterator[Match]:
     """Smuggled text and reordering block; invisible characters inside words block, elsewhere they warn."""
     raw = text.raw
-    if raw.isascii():
+    if raw.isascii() or not _MAYBE.search(utf8(raw)):
         return
     for start, end, decoded in payloads(raw):
         spelled = f', it spells "{_shown(decoded)}"' if decoded.strip() else ""

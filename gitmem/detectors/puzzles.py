@@ -13,7 +13,7 @@ from itertools import islice
 
 from gitmem.detectors.decoding import View
 from gitmem.detectors.lazy import lazy
-from gitmem.detectors.signs import LOWER, has_run
+from gitmem.detectors.signs import CJK, LOWER, has_byte, has_run, table
 from gitmem.detectors.words import KEY_WORDS, segment
 
 SPLIT = "split words"
@@ -39,6 +39,7 @@ _ATBASH_TABLE = str.maketrans("abcdefghijklmnopqrstuvwxyz", "zyxwvutsrqponmlkjih
 _ATBASH = frozenset(word.translate(_ATBASH_TABLE) for word in _LONG_KEYS)
 _REVERSED_CJK = lazy("시무|령명|시지|트프롬프|템스시|행실|제삭|略忽|令指|视无|視無|示指|除削|行実|行执|词示提")
 _FLIPPED = {ord(k): v for k, v in zip("ɐqɔpǝɟƃɓɥᴉıɾʞlɯuodbɹsʇnʌʍxʎz", "abcdefgghiijklmnopqrstuvwxyz", strict=True)}
+_FLIPPED_BYTES = table(b"\xc6\xc7\xc9\xca\xe1")  # with which the characters of the hint begin
 _FLIPPED_HINT = lazy("[ɐɔǝɟƃɥᴉɾʞɯɹʇʌʍʎ]")
 _WORD = lazy("[a-z]{5,24}")
 _ANY_WORD = lazy("[a-z]{3,24}")
@@ -159,10 +160,6 @@ def _by_pattern(pattern: re.Pattern[str], may: Callable[[str], bool] = bool) -> 
     return lambda folded: (match.start() for match in pattern.finditer(folded)) if may(folded) else iter(())
 
 
-def _foreign(folded: str) -> bool:
-    return not folded.isascii()
-
-
 def _shifted(line: str) -> str:
     shifts = [_rotations()[word] for word in _WORD.findall(line) if word in _rotated()]
     if len(shifts) < 2 and (not shifts or len(line) > 60):
@@ -208,7 +205,7 @@ _PUZZLES: tuple[tuple[str, Callable[[str], Iterator[int]], Callable[[str], str]]
     ("reversed words", _by_words(lambda: _REVERSED, 1), lambda line: " ".join(word[::-1] for word in line.split(" "))),
     (
         "reversed letters",
-        _by_pattern(_REVERSED_CJK, _foreign),
+        _by_pattern(_REVERSED_CJK, lambda folded: has_byte(folded, CJK)),
         lambda line: line[::-1] if len(_REVERSED_CJK.findall(line)) > 1 else "",
     ),
     ("mirrored alphabet", _by_words(lambda: _ATBASH, 2), lambda line: line.translate(_ATBASH_TABLE)),
@@ -217,7 +214,11 @@ _PUZZLES: tuple[tuple[str, Callable[[str], Iterator[int]], Callable[[str], str]]
         _by_pattern(_KEYBOARD_HINT, lambda folded: any([piece in folded for piece in _TYPED])),
         _keyboard,
     ),
-    ("letters upside down", _by_pattern(_FLIPPED_HINT, _foreign), lambda line: line.translate(_FLIPPED)[::-1]),
+    (
+        "letters upside down",
+        _by_pattern(_FLIPPED_HINT, lambda folded: has_byte(folded, _FLIPPED_BYTES)),
+        lambda line: line.translate(_FLIPPED)[::-1],
+    ),
     (SPLIT, _by_pattern(_INSIDE_HINT), _split),
     (
         "words without spaces",

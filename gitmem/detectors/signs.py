@@ -17,6 +17,12 @@ def plain(text: str) -> bytes:
     return text.encode("ascii", "replace")
 
 
+@lru_cache(maxsize=6)
+def utf8(text: str) -> bytes:
+    """The bytes of a text, to ask whether characters outside ASCII are in it at all."""
+    return text.encode("utf-8", "surrogatepass")
+
+
 def table(members: bytes) -> bytes:
     """For `bytes.translate`: 1 for the members, 0 for the rest."""
     return bytes(49 if code in members else 48 for code in range(256))
@@ -29,6 +35,11 @@ def class_of(*ranges: str) -> bytes:
         first, last = (part[0], part[2]) if len(part) == 3 and part[1] == "-" else (part, part)
         members += bytes(range(ord(first), ord(last) + 1))
     return table(bytes(members))
+
+
+def has_byte(text: str, members: bytes) -> bool:
+    """Whether one of the bytes of a text is of a class."""
+    return b"1" in utf8(text).translate(members)
 
 
 def has_run(text: str, members: bytes, least: int) -> bool:
@@ -61,6 +72,7 @@ def places(text: str, words: tuple[str, ...]) -> list[int]:
     return found
 
 
+CJK = table(bytes(range(0xE3, 0xEE)))  # the first bytes of kana, Han and Hangul
 DIGIT = class_of("0-9")
 LOWER = class_of("a-z")
 UNBROKEN = class_of("!-~")

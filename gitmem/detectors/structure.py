@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from gitmem.detectors.lazy import lazy
 from gitmem.detectors.lexicon import Concept
@@ -40,11 +41,10 @@ _QUOTED = lazy(
 )
 
 
-_LINE = lazy(r"[ \t\r>#*|-]*((?:[^\n]*[^\s])?)[^\n]*(?:\n|$)")
+_MARKS = " \t\r>#*|-"  # what opens a line and belongs to no sentence
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """A stretch of folded text judged as one, at `start:end` of it."""
 
     start: int
@@ -140,8 +140,7 @@ def units(folded: str) -> Iterator[Unit]:
         yield from units_of(folded, line)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """What is looked at first as one, `start:end` of the text: a line, and with it what was broken off before
     it (`joined` is where that starts), or some very short lines in a row (`pieces`).
     """
@@ -156,12 +155,16 @@ def lines(folded: str) -> Iterator[Line]:
     """The lines of a text without their markers."""
     short: list[tuple[int, int]] = []
     previous: tuple[int, int] | None = None
-    for match in _LINE.finditer(folded):
-        first, last = match.span(1)
+    at = 0
+    for line in folded.split("\n"):
+        start, body = at, line.lstrip(_MARKS)
+        at += len(line) + 1
+        first = start + len(line) - len(body)
+        last = first + len(body.rstrip())
         size = last - first
         if size >= 4:
             joined = -1
-            if previous and first == match.start() == previous[1] + 1 and last - previous[0] <= LONGEST_UNIT:
+            if previous and first == start == previous[1] + 1 and last - previous[0] <= LONGEST_UNIT:
                 sign = folded[previous[1] - 1]  # a sentence broken over two lines
                 if sign not in ".!?。！？:|" and previous[1] - previous[0] >= 24 and folded[first].isalpha():
                     joined = previous[0]
@@ -296,24 +299,22 @@ def words(unit: str, spans: list[tuple[int, int]]) -> list[str]:
         found.append("=long")
     if len(unit) < 24:
         found.append("=short")
-    previous = "^"
-    before = ""
-    for raw in _WORD.findall(unit):
-        word = raw.strip("'-|!")
-        if len(word) > 24:
-            word = "#"
-        elif len(word) > 4:
-            word = repair(word)
-        found.append(word)
-        found.append(f"{previous} {word}")
-        if before:
-            found.append(f"{before} _ {word}")
-        before, previous = previous, word
+    row = ["^", *[_word(raw) for raw in _WORD.findall(unit)]]
+    found += row[1:]
+    found += [f"{before} {word}" for before, word in pairwise(row)]
+    found += [f"{before} _ {word}" for before, word in zip(row, row[2:], strict=False)]
     if not unit.isascii():
         for run in _CJK_RUN.findall(_SPACE.sub("", unit)):
             for size in (2, 3, 4):
                 found += [run[i : i + size] for i in range(len(run) - size + 1)]
     return found
+
+
+@lru_cache(maxsize=1 << 13)
+def _word(raw: str) -> str:
+    """A word as a feature: slips repaired, one that nobody writes as `#`."""
+    word = raw.strip("'-|!")
+    return "#" if len(word) > 24 else repair(word) if len(word) > 4 else word
 
 
 def tokens(line: str) -> set[str]:
