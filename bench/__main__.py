@@ -1,9 +1,10 @@
 """`make bench`: run the benchmarks one after another, each in a process of its own.
 
-    python -m bench [NAME ...]
+    python -m bench [NAME ...] [OPTION ...]
 
-NAME is a file of this folder without `.py`; none means all. Quality needs the development sets: the folder that
-GITMEM_BENCH_DATA names. Exits 1 when one of them says that a measure fell.
+NAME is a file of this folder without `.py` (`peers` compares with other ways to search); none means all. Options go to
+each NAME. Quality needs the development sets: the folder that GITMEM_BENCH_DATA names. Exits 1 when one of them says
+that a measure fell.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ NAMES = sorted(path.stem for path in HERE.glob("*.py") if not path.stem.startswi
 
 
 def main() -> int:
-    asked = sys.argv[1:] or NAMES
+    first = next((at for at, text in enumerate(sys.argv) if at and text.startswith("-")), len(sys.argv))
+    asked, options = sys.argv[1:first] or NAMES, sys.argv[first:]
     unknown = set(asked) - set(NAMES)
     if unknown:
         print(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}", file=sys.stderr)
@@ -28,7 +30,7 @@ def main() -> int:
     failed = []
     for name in asked:
         print(f"== {name}", flush=True)
-        if subprocess.run([sys.executable, str(HERE / f"{name}.py")], check=False).returncode:
+        if subprocess.run([sys.executable, str(HERE / f"{name}.py"), *options], check=False).returncode:
             failed.append(name)
         print(flush=True)
     if failed:

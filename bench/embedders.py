@@ -5,15 +5,15 @@ GITMEM_BENCH_DATA=DIR python bench/embedders.py     # every models/*.gguf beside
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from array import array
 from collections.abc import Sequence
 from pathlib import Path
 
-SOURCE = Path(__file__).parent.parent
-sys.path.insert(0, str(SOURCE))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench._sets import SOURCE, models
 
 # (a question, the line that answers it), as in the example workspace.
 PAIRS = (
@@ -59,10 +59,8 @@ def main() -> None:
     for path in sorted((SOURCE / "examples").rglob("*.md")):
         lines += [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("- ")]
     row("static", "static", lines[:200] * 5)
-    data = os.environ.get("GITMEM_BENCH_DATA", "")
-    for place in (Path(data), Path(data).parent) if data else ():
-        for model in sorted((place / "models").glob("*.gguf")):
-            row(model.name, f"gguf:{model}", lines[:200])
+    for model in models():
+        row(model.name, f"gguf:{model}", lines[:200])
 
 
 if __name__ == "__main__":
