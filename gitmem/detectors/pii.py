@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from gitmem.detectors import checks
 from gitmem.detectors.lazy import lazy
+from gitmem.detectors.signs import CJK, class_of, has_byte, plain, runs, table
 from gitmem.detectors.spans import Spans
 from gitmem.detectors.text import Match, Scope, Text
 from gitmem.types import Severity
@@ -26,6 +27,7 @@ _EMAIL = lazy(
     r"?P<host>[A-Za-z0-9](?:[A-Za-z0-9.-]{0,80})\.(?P<tld>[A-Za-z]{2,12}))(?![A-Za-z0-9@/-"
     r"]|\.\w)"
 )
+_HOST = lazy(r"[A-Za-z0-9][A-Za-z0-9.-]{0,80}\.[A-Za-z]{2}")
 _SAFE_HOST = lazy(
     r"(?:^|\.)(?:example|test|invalid|localhost|internal|local)(?:\.[a-z]{2,3})?$|(?:^"
     r"|\.)example\.(?:com|org|net|co\.kr|jp|io)$|noreply\.|^(?:github|gitlab"
@@ -115,16 +117,21 @@ _MY_NUMBER = lazy(r"(?<![\d-])\d{4}[ -]?\d{4}[ -]?\d{4}(?![\d-])")
 _MY_NUMBER_WORD = lazy(r"マイナンバー|個人番号")
 _ACCOUNT = lazy(r"(?<![\d-])\d{2,6}-\d{2,6}-\d{2,7}(?:-\d{1,3})?(?![\d-])")
 _ACCOUNT_WORD = lazy(r"계좌|입금|송금|口座|账号|账户|bank account|account (?:no|number)", re.IGNORECASE)
-_ADDRESS = lazy(
-    r"(?P<ko>(?:서울|부산|대구|인천|광주|대전|울산|세종|경기|강원|충청?[북남]|전라?[북남]|경상?[북남]"
-    r"|제주)[가-힣]{0,6}\s?(?:[가-힣]{1,6}[시군구]\s?){1,2}[가-힣0-9]{1,14}(?:로"
-    r"|길)\s?\d{1,4}(?:-\d{1,4})?(?:번?길\s?\d{1,3})?(?!\s?(?:번|차|주|개))"
-    r"|[가-힣]{1,6}[시군구]\s[가-힣]{1,8}[동읍면리]\s\d{1,4}-\d{1,4}\s?번지)"
-    r"|(?P<ja>〒\s?\d{3}-\d{4}|(?:東京都|北海道|(?:京都|大阪)府"
-    r"|[一-龥]{2,3}県)[一-龥ぁ-んァ-ヶ]{1,12}[市区町村郡][一-龥ぁ-んァ-ヶ]{0,14}\d{1,3}(?:丁目"
-    r"|[-−]\d{1,3}){1,3})"
-    r"|(?P<zh>[一-龥]{2,8}[省市][一-龥]{1,8}[市区县][一-龥]{1,14}[路街道巷弄]\d{1,5}号)"
-)
+# With what each needs: a road and a number in Korean, a prefecture or 〒 in Japanese, a number and 号 in Chinese.
+_ADDRESSES = (
+    (lazy(r"[로길]\s?\d|번지"), lazy(
+        r"(?:서울|부산|대구|인천|광주|대전|울산|세종|경기|강원|충청?[북남]|전라?[북남]|경상?[북남]"
+        r"|제주)[가-힣]{0,6}\s?(?:[가-힣]{1,6}[시군구]\s?){1,2}[가-힣0-9]{1,14}(?:로"
+        r"|길)\s?\d{1,4}(?:-\d{1,4})?(?:번?길\s?\d{1,3})?(?!\s?(?:번|차|주|개))"
+        r"|[가-힣]{1,6}[시군구]\s[가-힣]{1,8}[동읍면리]\s\d{1,4}-\d{1,4}\s?번지"
+    )),
+    (lazy(r"〒|[都道府県]"), lazy(
+        r"〒\s?\d{3}-\d{4}|(?:東京都|北海道|(?:京都|大阪)府"
+        r"|[一-龥]{2,3}県)[一-龥ぁ-んァ-ヶ]{1,12}[市区町村郡][一-龥ぁ-んァ-ヶ]{0,14}\d{1,3}(?:丁目"
+        r"|[-−]\d{1,3}){1,3}"
+    )),
+    (lazy(r"\d号"), lazy(r"[一-龥]{2,8}[省市][一-龥]{1,8}[市区县][一-龥]{1,14}[路街道巷弄]\d{1,5}号")),
+)  # fmt: skip
 _STREETS = (
     " Street", " St", " Avenue", " Ave", " Road", " Rd", " Lane", " Ln", " Boulevard",
     " Blvd", " Drive", " Court", " Place",
@@ -134,6 +141,13 @@ _STREET = lazy(
     r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Boulevard|Blvd|Drive|Court|Ct|Place|Terrace)\b\.?"
 )
 _ADDRESS_WORD = lazy(r"address|lives|home|ship|deliver|mail to|moved to", re.IGNORECASE)
+_FEWEST = 9  # digits of the shortest of these numbers
+_DIGIT = lazy(r"\d")
+_OTHER_DIGIT = lazy(r"[^\D0-9]")
+_OTHERS = table(b"\xd9\xdb\xdf\xe0\xe1\xea\xef\xf0")  # the first bytes of other scripts' digits
+# Digits, capitals and spaces: what a house number stands in.
+_NUMBERED = bytes(49 if 48 <= code < 58 else 65 if 65 <= code < 91 else 32 if code == 32 else 45 for code in range(256))
+_NUMERIC = class_of("0-9", *" ().-")
 _LONG_NUMBER = lazy(r"\d[\d ().-]{6,60}\d")
 
 
@@ -149,7 +163,7 @@ def _digits(value: str) -> str:
 
 
 def _emails(raw: str) -> Iterator[tuple[int, int]]:
-    for match in _EMAIL.finditer(raw):
+    for match in _mails(raw):
         user, host, end = match.group("user"), match.group("host"), match.group("tld").lower()
         if (
             not _SAFE_HOST.search(host)
@@ -158,6 +172,19 @@ def _emails(raw: str) -> Iterator[tuple[int, int]]:
             and "noreply" not in user
         ):
             yield match.span()
+
+
+def _mails(raw: str) -> Iterator[re.Match[str]]:
+    """The matches of `_EMAIL`, looked for around each sign that stands before a host."""
+    done = 0
+    at = raw.find("@")
+    while at >= 0:
+        if at > done and _HOST.match(raw, at + 1):
+            match = _EMAIL.search(raw, max(done, at - 64), at + 100)
+            if match is not None and match.start("host") == at + 1:
+                yield match
+                done = match.end()
+        at = raw.find("@", at + 1)
 
 
 def _phones(raw: str, first: int, last: int) -> Iterator[tuple[int, int]]:
@@ -209,21 +236,35 @@ def _found(text: Text) -> Iterator[tuple[str, int, int]]:
     if "@" in raw and text.scope is not Scope.MESSAGE:
         for start, end in _emails(raw):
             yield "email", start, end
-    for number in _LONG_NUMBER.finditer(raw):
+    for number in _long_numbers(raw):
         first, last = max(0, number.start() - 6), number.end() + 36
-        yield from _numbers(raw, first, last)
-        for start, end in _phones(raw, first, last):
-            yield "phone-number", start, end
+        if number.end() - number.start() > 40 or len(_DIGIT.findall(number.group())) >= _FEWEST:
+            yield from _numbers(raw, first, last)
+            for start, end in _phones(raw, first, last):
+                yield "phone-number", start, end
         for match in _IBAN.finditer(raw, first, last):
             if checks.iban(match.group()):
                 yield "iban", *match.span()
-    if not raw.isascii():
-        for match in _ADDRESS.finditer(raw):
-            yield "postal-address", *match.span()
-    if any(word in raw for word in _STREETS):
+    if has_byte(raw, CJK):
+        for hint, pattern in _ADDRESSES:
+            for match in pattern.finditer(raw) if hint.search(raw) else ():
+                yield "postal-address", *match.span()
+    if b"1 A" in plain(raw).translate(_NUMBERED) and any([word in raw for word in _STREETS]):
         for match in _STREET.finditer(raw):
             if _ADDRESS_WORD.search(_line(raw, match.start())):
                 yield "postal-address", *match.span()
+
+
+def _long_numbers(raw: str) -> Iterator[re.Match[str]]:
+    """The matches of `_LONG_NUMBER`, looked for where enough of its characters stand in a row."""
+    if raw.isascii() or not has_byte(raw, _OTHERS) or not _OTHER_DIGIT.search(raw):
+        done = 0
+        for start, end in runs(raw, _NUMERIC, 8):
+            for match in _LONG_NUMBER.finditer(raw, max(start, done), end):
+                yield match
+                done = match.end()
+    else:
+        yield from _LONG_NUMBER.finditer(raw)
 
 
 RULES = {

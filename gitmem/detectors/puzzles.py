@@ -9,7 +9,6 @@ import codecs
 import re
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
-from itertools import islice
 
 from gitmem.detectors.decoding import View
 from gitmem.detectors.lazy import lazy
@@ -116,14 +115,20 @@ _LONGEST_LINE = 2 * 1024
 def _acrostic(folded: str) -> Iterator[View]:
     if folded.count("\n") < 7:
         return
-    letters = [m.group(1) for m in islice(_FIRST_LETTER.finditer(folded), 400)]
+    letters: list[str] = []
+    for line in folded.split("\n"):
+        first = line.lstrip(_BULLETS)[:1]
+        if first.isalnum() and not first.isdecimal():
+            letters.append(first)
+            if len(letters) == 400:
+                break
     if len(letters) >= 8:
         spelled = segment("".join(letter for letter in letters if letter.isascii()))
         if spelled:
             yield View("first letters of lines", 0, len(folded), spelled)
 
 
-_FIRST_LETTER = lazy(r"^[ \t>*#0-9.)-]*([^\W\d_])", re.M)
+_BULLETS = " \t>*#0123456789.)-"
 
 
 def _by_words(known: Callable[[], frozenset[str]], least: int) -> Callable[[str], Iterator[int]]:
@@ -139,15 +144,9 @@ def _by_words(known: Callable[[], frozenset[str]], least: int) -> Callable[[str]
 
 
 @lru_cache(maxsize=4)
-def _words(folded: str) -> frozenset[str]:
-    """The words of a text, those of more than 24 letters in pieces."""
-    return frozenset(_ANY_WORD.findall(folded))
-
-
-@lru_cache(maxsize=4)
 def _strange(folded: str) -> frozenset[str]:
-    """The words of a text that some puzzle writes."""
-    return _words(folded) & _disguises()
+    """The words of a text that some puzzle writes; of more than 24 letters in pieces."""
+    return _disguises().intersection(_ANY_WORD.findall(folded))
 
 
 @cache

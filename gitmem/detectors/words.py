@@ -56,13 +56,18 @@ _LEET_L = str.maketrans("01345789@$!|+€£(", "oleastbgaslitelc")
 _LONG_KEY = lazy("|".join(sorted((w for w in KEY_WORDS if len(w) >= 5), key=len, reverse=True)))
 
 
+@cache
+def _heads() -> frozenset[str]:
+    return frozenset(word[:3] for word in KEY_WORDS if len(word) >= 5)
+
+
 def segment(letters: str) -> str | None:
     """Joined letters cut into known words where that covers most of them, else None.
 
     Dynamic programme over the first 160 letters: the cut with the most letters in known words wins, longer
     words over shorter.
     """
-    if not _LONG_KEY.search(letters):
+    if _heads().isdisjoint([letters[i : i + 3] for i in range(len(letters) - 4)]) or not _LONG_KEY.search(letters):
         return None
     letters, rest = letters[:160], letters[160:]
     size = len(letters)
