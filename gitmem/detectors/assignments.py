@@ -54,6 +54,10 @@ _OF_SOMETHING = lazy(
     r"\b(?:files?|path|names?|length|size|count|server|service|holder|owner|pair|type|request|session|job|run|order|bucket"
     r"|lives?|stays?|comes?|points?|belongs|goes|moved|refers?)\b"
 )
+_TAGGED = lazy(r"^([A-Za-z][\w.-]{3,40})-(?:[0-9a-f]{40}|[0-9a-f]{64})$")  # `linux-build-4f3c...`
+_IDENTIFIER = lazy(
+    r"\b(?:id|ids|uid|guid|page|track|board|trace|event|index|zone|user|order|account|ray)\b|주문|사용자"
+)
 # Names that say that theirs is none.
 _NEGATED = lazy(
     r"(?:^|[_.-])(?:non|not|no|fake|dummy|mock|bogus|sample|example|invalid|wrong|bad)(?=[A-Z_.-])", re.IGNORECASE
@@ -91,7 +95,7 @@ _TRAIL = ".:!?*"
 # Identifiers that hold such a word and name no secret.
 # (`license`, `client` and the like name a secret only together with `key`, `secret` or `token`.)
 _PUBLIC = lazy(
-    r"public|primary|foreign|partition|cache|idempoten|sort|index|keyword|keyboard"
+    r"public|recv|payment_?key|customer_?key|order_?key|primary|foreign|partition|cache|idempoten|sort|index|keyword|keyboard"
     r"|keyname|keyid|keyring|keystore|tokeniz|tokens?_?(?:count|limit|budget|type)"
     r"|page|cursor|next|continuation|fingerprint|checksum|digest|integrity|sha\d|hash"
     r"|commit|monkey|author|authority|turkey|hockey"
@@ -110,7 +114,7 @@ _OTHER_FIELD = lazy(
 _LONG_VALUE = 64
 _NOT_SECRET_BEFORE = (
     "public ", "cache ", "page ", "primary ", "ssh ", "foreign ", "partition ", "sort ", "redis ", "image ", "hash ",
-    "site ", "gpg ", "pgp ", "unique ", "composite ", "object ", "s3 ", "lookup ", "bucket ", "dedup ", "row ", "map ",
+    "site ", "gpg: ", "gpg ", "pgp ", "unique ", "composite ", "object ", "s3 ", "lookup ", "bucket ", "dedup ", "row ", "map ",
     "publishable ", "verification ", "idempotency ", "멱등", "멱등 ", "검증 ", "객체 ", "서명 검증 ",
     "공개 ", "공개", "캐시 ", "해시 ", "기본 ", "외래 ", "정렬 ", "파티션 ", "公開", "公开", "缓存", "キャッシュ", "公",
 )  # fmt: skip
@@ -175,6 +179,9 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
     if is_placeholder(value) or is_digest(value) or is_readable_base64(value) or is_published(value):
         return False
     if is_sequence(value) or _ADDRESSED.search(value):
+        return False
+    tagged = _TAGGED.match(value)
+    if tagged and is_words(tagged.group(1)):
         return False
     strong = (
         bool(re.search(r"[=:：＝>]", op))
@@ -313,6 +320,8 @@ def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             or _PUBLIC.search(between)
             or _OTHER_FIELD.search(between.rstrip(" :=\"'`"))
             or _SHA.search(between)
+            or _IDENTIFIER.search(between)
+            or text[match.end() : match.end() + 1] == "|"
         ):
             continue
         if is_uuid(value) or is_digest(value) or is_placeholder(value) or is_code(value) or is_readable_base64(value):

@@ -36,6 +36,8 @@ _VERSION = lazy(r"^[=<>~^v]{0,3}\d{1,4}(?:\.\d{1,4}){1,3}|(?:^|\|)(?:min|max|req
 _SYMBOL = lazy(r"[!@#$%^&*?~+|<>{}\[\]()=;\"'`]")
 _STRONG_SYMBOL = lazy(r"[!@#$%^&*?~]")
 _NUMBER = lazy(r"^\d{4,12}[*#]{0,2}$")
+# A line of /etc/passwd, a register, a regular expression.
+_NO_VALUE = lazy(r"^[x*!]:\d+:\d+:|^0x[0-9A-Fa-f]{1,4}$|^\^|\(\?[=!:<]|\[a-z|\\d")
 _YEAR = lazy(r"^(?:19|20)\d\d$")
 _REFERENCE = lazy(r"[@#](?:v?\d[\d.]*|[0-9a-f]{6,40}|[a-z][\w.-]*)$")
 _MEET = lazy(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
@@ -110,6 +112,8 @@ def is_chosen(value: str, after: str, strength: int, quoted: bool) -> bool:
     `after` is the text behind it (a counted thing, "8자 이상", is no PIN); `quoted` says that quotes held it.
     """
     if not 4 <= len(value) <= LONGEST or is_placeholder(value) or is_digest(value):
+        return False
+    if _NO_VALUE.search(value):
         return False
     if _ALGORITHM.match(value) or _DATE.match(value) or _VERSION.search(value) or _COLOUR.match(value):
         return False

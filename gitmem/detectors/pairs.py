@@ -19,6 +19,10 @@ _URL = lazy(
     r"|]{0,64}):(?P<value>[^\s\"'`<>|/]{1,128}?(?:@[^\s\"'`<>"
     r"|/@]{1,60}?)??)@(?=[A-Za-z0-9\[$%{(<*.-])(?![^\s\"'`<>|/]{0,80}@)"
 )
+# What servers are shipped with: the same word twice is nobody's secret.
+_SHIPPED = frozenset(
+    {"postgres", "guest", "anonymous", "mysql", "elastic", "airflow", "rabbitmq", "minioadmin", "neo4j"}
+)
 _PAIR = lazy(r"/ ?(?P<value>[!-~]{6,40})")
 _BEFORE_PAIR = lazy(r"(?<![\w/.@:-])(?P<user>[A-Za-z][A-Za-z0-9_.@-]{1,30}) ?$")
 _LINK = lazy(
@@ -42,7 +46,7 @@ _IP_TRIPLE = lazy(
 _COMMAND = lazy(
     r"(?:psexec\b[^\n]{0,120}?\s-p\s{1,3}|\benable (?:password|secret) (?:\d )?|snmp-server community "
     r"|(?<=\s)-(?:password|passwd|pwd|db-?pass|pass)\s{1,3}|--[a-z-]{0,16}pass(?:word|wd|phrase)?[ =]{1,2}"
-    r"|username \S{1,30} (?:privilege \d{1,2} )?(?:password|secret) \d |sshpass\s{1,3}-p\s{0,2}|ConvertTo-SecureString\s{1,3}(?:-String\s{1,3})?(?=[\"'])|mysql(?:dump|admin)?\b[^\n|]{0,60}?\s-p(?=\S)|(?:curl"
+    r"|username \S{1,30} (?:privilege \d{1,2} )?(?:password|secret) \d |sshpass\s{1,3}-p\s{0,2}|ConvertTo-SecureString\s{1,3}(?:-String\s{1,3})?(?![$(-])|mysql(?:dump|admin)?\b[^\n|]{0,60}?\s-p(?=\S)|(?:curl"
     r"|wget)\b[^\n]{0,200}?\s(?:-u|--user|--proxy-user"
     r"|-U)[ =]{1,2}[\"']?[^\s:\"'$<]{1,60}:"
     r"|docker\s{1,3}login\b[^\n]{0,100}?\s(?:-p|--password)[ =]"
@@ -50,7 +54,7 @@ _COMMAND = lazy(
     r"|db-password|admin-password)[ =]{1,2}"
     r"|\bIDENTIFIED\s{1,3}(?:WITH\s{1,3}\w{1,30}\s{1,3})?BY\s{1,3}(?:PASSWORD\s{1,3})?"
     r"|NetworkCredential\(\s{0,3}[\"'][^\"'\n]{1,60}[\"']\s{0,3},\s{0,3}"
-    r"|net\s{1,3}user\s{1,3}\w{1,20}\s{1,3}"
+    r"|net\s{1,3}user\s{1,3}\w{1,20}\s{1,3}(?!/)"
     r"|(?:ldapsearch|ldapadd|ldapmodify)\b[^\n]{0,200}?\s-w\s{1,3}"
     r"|login\s{1,3}\S{1,40}\s{1,3}password\s{1,3}"
     r"|chpasswd\s{0,3}<<<\s{0,3}[\"']?\w{1,20}:|zip\s[^\n]{0,40}?-P\s{1,3})"
@@ -207,6 +211,8 @@ def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
     if "://" in text:
         for match in _urls(text):
             value = match.group("value")
+            if value.lower() in _SHIPPED and value == match.group("user"):
+                continue
             if not is_placeholder(value) and len(set(value)) > 1 and not re.match(r"^\d{2,5}/|^[\[{(]", value):
                 yield "credentials-in-address", match.start("value"), match.end("value")
     done = 0

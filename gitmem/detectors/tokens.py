@@ -45,6 +45,9 @@ _NO_HEAD = 45
 _AFTER_HEAD = " \t\r\"'`\\+"
 _BEFORE, _AFTER = 400, 24_000  # how far around its literal a shape may reach
 _BOT = lazy(r"\d{5,16}:A")
+_ESCAPE = lazy(
+    r"(?:\\(?:[0abfnrtv]|x[0-9A-Fa-f]{2}|[0-7]{3}|u[0-9A-Fa-f]{0,4}|U[0-9A-Fa-f]{8})|%[0-9A-Fa-f]{2}|\[[0-9;]{0,8}m)\Z"
+)
 _SHORT_START = 5
 _MANY = 2_000  # occurrences of one literal that are looked at before the rest counts as noise
 
@@ -109,7 +112,7 @@ def _opening() -> re.Pattern[str]:
 
 
 def _open_before(text: str, at: int, start: str) -> bool:
-    """Whether a token can begin here: after no letter or digit, or after an escape such as `\\n` or `%3D`.
+    """Whether a token can begin here: after no letter or digit, or after an escape such as `\\n`, `%3D` or `\\x1b[0m`.
 
     A short beginning (`sk-`, `live_`) is also part of longer names: there `_`, `-` and `.` do not open one.
     """
@@ -120,7 +123,7 @@ def _open_before(text: str, at: int, start: str) -> bool:
         return False
     if not (before.isascii() and before.isalnum()):
         return True
-    return (at > 1 and before in "nrtu" and text[at - 2] == "\\") or (at > 2 and text[at - 3] == "%")
+    return _ESCAPE.search(text, max(0, at - 12), at) is not None
 
 
 def _plausible(rule: str, start: str, value: str) -> bool:
