@@ -33,13 +33,13 @@ from gitmem.detectors.tokens import Found
 _STEM = lazy(
     r"token|secrete?|key|(?<![a-z])pat(?![a-z])|credential|auth|bearer|private|access"
     r"|signature|webhook|licen[cs]e|client|passcode"
-    r"|토큰|시크[릿렛]|씨크릿|(?<![쿠위스럭몽])키(?!워드|보드|퍼|오스크|노트|프레임|트를|친)|인증값|크리덴셜|자격 ?증명|私[钥鑰]|授权码|トークン|シークレット|キー(?!ワード|ボード|フレーム)|鍵(?!盤)|クレデンシャル|令牌|密钥|密匙|秘钥|金鑰|凭证|憑證|權杖|key값|(?<![a-z])salt(?![a-z])"
+    r"|토큰|시크[릿렛]|씨크릿|(?:키|시크릿|토큰|비밀)[^!-~\n]{0,3}[,. ][^0-9A-Za-z\n]{0,24}값|(?<![쿠위스럭몽])키(?!워드|보드|퍼|오스크|노트|프레임|트를|친)|인증값|크리덴셜|자격 ?증명|私[钥鑰]|授权码|トークン|シークレット|(?:キー|トークン|鍵)[^0-9A-Za-z\n]{1,24}値|キー(?!ワード|ボード|フレーム)|鍵(?!盤)|クレデンシャル|(?:令牌|密钥)[^0-9A-Za-z\n]{1,24}值|令牌|密钥|密匙|秘钥|金鑰|凭证|憑證|權杖|key값|(?<![a-z])salt(?![a-z])"
 )
 # Vendors whose keys have no beginning of their own: their name is the word for a secret.
 _VENDOR = lazy(f"[a-z0-9]{{4,16}}|{CJK_NAMES}")
 _KEY_NAME = lazy(
     r"(?i)(?:api|access|secret|private|auth)[_ -]?(?:key|token|secret)|(?:token"
-    r"|secret|apikey)$|_key$|(?:인증|비밀|액세스|접근|API ?)키|토큰|시크릿"
+    r"|secret|apikey)$|_key$|(?:인증|비밀|액세스|접근|API|서비스|승인|보안|시크릿|앱) ?키|토큰|시크릿"
     r"|トークン|シークレット|令牌|密钥"
 )
 _EMBEDDED = lazy(
@@ -95,12 +95,19 @@ _TRAIL = ".:!?*"
 # Identifiers that hold such a word and name no secret.
 # (`license`, `client` and the like name a secret only together with `key`, `secret` or `token`.)
 _PUBLIC = lazy(
-    r"public|recv|payment_?key|customer_?key|order_?key|primary|foreign|partition|cache|idempoten|sort|index|keyword|keyboard"
-    r"|keyname|keyid|keyring|keystore|tokeniz|tokens?_?(?:count|limit|budget|type)"
-    r"|page|cursor|next|continuation|fingerprint|checksum|digest|integrity|sha\d|hash"
-    r"|commit|monkey|author|authority|turkey|hockey"
-    r"|sitekey|site_key|publish|anon|i18n|translation|localstorage|dedup|etag|object"
-    r"|redis|s3|map|dict|lock|group|row|test[-_]?id",
+    r"public|publish|anon|recv|(?:payment|customer|order|site)_?key|foreign|idempoten|keyword|keyboard|keyname|keyid"
+    r"|keyring|keystore|tokeniz|tokens?_?(?:count|limit|budget|type)|fingerprint|checksum|digest|integrity|sha\d|commit"
+    r"|monkey|turkey|hockey|author(?!i[sz])|authority|i18n|localstorage|etag|continuation|(?:page|cursor|next|sync)_?(?:key|token)$",
+    re.IGNORECASE,
+)
+# Words that say so only where the name is not that of a credential: `CACHE_KEY`, but `PAGERDUTY_API_KEY`, `S3_SECRET_KEY`.
+_DATA = lazy(
+    r"primary|partition|cache|sort|index|page|cursor|next|hash|translation|dedup|object|redis|s3|map|dict|lock|group|row"
+    r"|test[-_]?id",
+    re.IGNORECASE,
+)
+_CREDENTIAL = lazy(
+    r"(?:api|app|access|auth|private|secret|licen[cs]e|server|service|account|admin|master|root|client)[_-]?(?:key|token)|secret",
     re.IGNORECASE,
 )
 _OTHER_FIELD = lazy(
@@ -184,12 +191,12 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
     if tagged and is_words(tagged.group(1)):
         return False
     strong = (
-        bool(re.search(r"[=:：＝>]", op))
+        bool(re.search(r"[=:：＝>→「『“]", op))
         or bool(quote)
         or bool(re.search(r"\b(?:is|was|to)\b|[은는이가是为為はが]$", words))
     )
     if words.count(" ") >= 3:  # told, not assigned: what else the sentence names may be what the value is
-        if _SHA.search(words) or _PUBLIC.search(words) or _OF_SOMETHING.search(words):
+        if _SHA.search(words) or _PUBLIC.search(words) or _DATA.search(words) or _OF_SOMETHING.search(words):
             return False
         return not is_uuid(value) and is_random(value, 20) and not is_words(value)
     if not quote and is_code(value) and len(set(_ODD_SYMBOL.findall(value))) < 5:
@@ -201,7 +208,7 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
         return (
             named
             if strong or op.strip() in ("", "(")
-            else op.strip() == "-" and (named or _LOUD.search(name) is not None)
+            else op.strip() in ("-", "|", "「", "『", "“") and (named or _LOUD.search(name) is not None)
         )
     if strong:
         return is_random(value, 10 if quote or "=" in op or ":" in op else 12, 1)
@@ -255,6 +262,7 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
         wide = text[max(0, head - 8) : match.end()] + join.group("rest")
         if (
             _PUBLIC.search(name)
+            or (_DATA.search(name) and not _CREDENTIAL.search(name))
             or _OTHER_FIELD.search(name)
             or _NEGATED.search(name)
             or _FIELD_WORD.search(join.group("words"))
@@ -318,6 +326,7 @@ def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
         if (
             len(value) < 16
             or _PUBLIC.search(between)
+            or _DATA.search(between)
             or _OTHER_FIELD.search(between.rstrip(" :=\"'`"))
             or _SHA.search(between)
             or _IDENTIFIER.search(between)

@@ -260,7 +260,10 @@ def _is_name(chunk: str) -> bool:
         return False
     words = _WORDS.findall(chunk)
     odd = sum(len(word) for word in words if not _reads(word.lower()))
-    return odd * 3 <= sum(map(len, words)) and len(chunk) >= 3 * len(words)
+    letters = sum(map(len, words))
+    if len(chunk) >= 20 and 2 * sum(len(word) for word in words if len(word) >= 4 and _reads(word.lower())) < letters:
+        return False  # long names have long words
+    return odd * 3 <= letters and len(chunk) >= 3 * len(words)
 
 
 # Words of the trade that are not spelt like English.

@@ -76,7 +76,7 @@ SHAPES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
      r"(?i)x-(?:ncp-iam-access-key|ncp-apigw-api-key(?!-id)|naver-client-secret)[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?P<secret><A>{10,64})"),
     ("kakao-header", "a Kakao key", ("kakaoak",), r"(?i)KakaoAK[ :]{1,3}(?P<secret><h>{32})"),
     ("naver-client-secret", "a Naver client secret", ("naver", "네이버"),
-     r"(?i)(?:naver|네이버)[^\n]{0,80}?(?:secret|시크릿)[\w]{0,12}[\"'`*\])]{0,3}\s{0,3}(?:은|는|이|:|=|：|\()?\s{0,3}[:=]?\s{0,2}[\"'`(]{0,2}(?P<secret>(?=\w{0,9}(?:[0-9_]|[a-z](?-i:[A-Z])))[A-Za-z0-9_]{10})(?![A-Za-z0-9_])"),
+     r"(?i)(?:naver|네이버)[^\n]{0,80}?(?:secret|시크릿)[\w]{0,12}[\"'`*\])]{0,3}\s{0,3}(?:은|는|이|을|를|:|=|：|\(|\||→|->)?\s{0,3}[:=]?\s{0,2}[\"'`(「]{0,2}(?P<secret>(?=\w{0,9}(?:[0-9_]|[a-z](?-i:[A-Z])))[A-Za-z0-9_]{10})(?![A-Za-z0-9_])"),
     ("nhn-cloud-secret-key", "an NHN Cloud secret key", ("x-secret-key", "x-tc-app", "nhn"),
      r"(?i)(?:x-secret-key|x-tc-app-?key|nhn[^\n]{0,30}?(?:secret|app)[ _-]?key)[\"']?\s{0,3}(?:은|는)?\s{0,2}[:=]?\s{0,3}[\"'`]?(?P<secret>(?=[A-Za-z]{0,15}(?:[0-9]|[a-z](?-i:[A-Z])))(?=[0-9]{0,15}[A-Za-z])[A-Za-z0-9]{8,32})(?![A-Za-z0-9])"),
     ("kubernetes-bootstrap-token", "a Kubernetes bootstrap token", ("kubeadm", "bootstrap", "--token"), r"(?<![\w.])(?P<secret>[a-z0-9]{6}\.[a-z0-9]{16})(?![\w.])"),

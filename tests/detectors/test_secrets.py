@@ -103,6 +103,13 @@ def test_a_mask_shows_four_to_six_characters_and_nothing_of_short_ones(size: int
         "네이버 로그인 client id " + fake("<A>{20}") + " / client secret " + fake("<A>{8}") + "4b",
         "署名用の秘密鍵文字列 " + fake("<h>{64}") + " を共有した",
         "和风天气 " + fake("<h>{32}"),
+        "| 쿠팡 액세스 키 | " + fake("<uuid>") + " |",
+        "카카오 어드민 키 유출됨, 값은 " + fake("<h>{32}") + ", 오늘 폐기",
+        "TMAP_APP_KEY=" + fake("<A>{40}"),
+        "PAGERDUTY_API_KEY=" + fake("<w>{20}"),
+        "NEXTAUTH_SECRET=" + fake("<b>{43}") + "=",
+        "AWS_S3_SECRET_KEY: " + fake("<A>{40}"),
+        "\\x1b[32m" + fake("ghp_<A>{36}"),
     ],
 )
 def test_a_value_is_found_behind_what_a_sentence_says_of_its_key(text: str) -> None:
