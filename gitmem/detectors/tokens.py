@@ -108,7 +108,8 @@ def _by_two() -> tuple[dict[str, list[str]], dict[str, int]]:
 def _opening() -> re.Pattern[str]:
     """Where `_open_before` can be true and one of the beginnings begin."""
     first = "".join(sorted({re.escape(start[0]) for start in _beginnings()}))
-    return re.compile(rf"(?:(?<![0-9A-Za-z])|(?<=\\[nrtu])|(?<=%..))[{first}]")
+    escaped = r"(?<=\\[0abfnrtvu])|(?<=\\x..)|(?<=\\[0-7]{3})|(?<=\\u.{4})|(?<=%..)|(?<=[0-9;]m)"
+    return re.compile(rf"(?:(?<![0-9A-Za-z])|{escaped})[{first}]")
 
 
 def _open_before(text: str, at: int, start: str) -> bool:
