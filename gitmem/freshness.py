@@ -16,10 +16,10 @@ from gitmem.config import Config
 from gitmem.db.index import Index
 from gitmem.db.opening import open_index, remove
 from gitmem.db.values import Cut, Snapshot
-from gitmem.errors import IndexDamaged, OutsideRepository
+from gitmem.errors import IndexDamaged
 from gitmem.git.protocol import Repository
 from gitmem.snapshot import look, tree_key, work_tree_key
-from gitmem.worktree import locked, read_bytes
+from gitmem.worktree import locked, read_files
 
 LIMIT = 1 << 20  # bytes; as document.LIMIT, which is not imported here: a search that finds all current parses none
 
@@ -121,17 +121,28 @@ def read(repo: Repository, files: Iterable[tuple[str, str]], commit: str = "") -
         true = [(path, oid) for path, oid in wanted if there.get(path) == oid]
         contents = dict(repo.read_many(dict.fromkeys(oid for _, oid in true)))
         return {(path, oid): data for path, oid in true if (data := contents.get(oid)) is not None}
-    for path, oid in wanted:
-        try:
-            data = read_bytes(repo.root, path, LIMIT + 1)
-        except (OSError, OutsideRepository, ValueError):
-            continue
-        if repo.hash_blob(data) == oid:
-            found[path, oid] = data
+    by_path: dict[str, list[str]] = {}
+    for path, oid in sorted(wanted):
+        by_path.setdefault(path, []).append(oid)
+    for path, text in read_files(repo.root, by_path, LIMIT + 1):
+        if isinstance(text, bytes) and (oid := repo.hash_blob(text)) in by_path[path]:
+            found[path, oid] = text
     return found
 
 
-def discard(repo: Repository, wait: float = 5.0) -> None:
-    """Delete a damaged index, under the writer lock."""
+def discard(repo: Repository, wait: float = 5.0, *, unless_mended: bool = False) -> bool:
+    """Delete a damaged index, under the writer lock; whether it was deleted.
+
+    `unless_mended` keeps one that can be opened now that nobody writes it: what looked damaged was only being made.
+    """
     with locked(repo.common_dir, "index", wait):
+        if unless_mended:
+            try:
+                index = open_index(directory(repo))
+            except IndexDamaged:
+                index = None
+            if index is not None:
+                index.close()
+                return False
         remove(directory(repo))
+        return True

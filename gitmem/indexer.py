@@ -165,11 +165,11 @@ class _Refresh:
         try:
             return db.open_index(directory(self.repo)), ""
         except IndexDamaged as error:
-            self.work.notes.append(f"{error.message} It is built again.")
             try:
-                discard(self.repo, self.wait)
+                if discard(self.repo, self.wait, unless_mended=True):
+                    self.work.notes.append(f"{error.message} It is built again.")
             except Locked:
-                self.work.notes.pop()  # not damaged: another process is just making it
+                pass  # not damaged: another process is just making it
             except (GitMemError, OSError) as second:
                 return None, f"{error.message} {second}"
             return None, ""

@@ -6,12 +6,12 @@ Reads names and stat data, never contents; follows no symbolic link and enters n
 from __future__ import annotations
 
 import hashlib
+import marshal
 import os
 import stat
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import NamedTuple
 
 from gitmem.files import Kind, Layout, is_memory, kind, layout_of
 from gitmem.git import Repository
@@ -21,14 +21,28 @@ from gitmem.objects import EXECUTABLE, REGULAR
 IGNORES = (".gitignore", "memory/.gitignore", ".claude/.gitignore")
 
 
-class WorkTree(NamedTuple):
-    """The memory files of a work tree: path -> stat data as text. `scan` is a hash of all of it; `ignores` one of
+Looks = tuple[int, int, int, int]  # how a file looks to `stat`: size, when changed (ns, twice), inode
+
+
+class WorkTree:
+    """The memory files of a work tree, path -> how each looks. `scan` is a hash of all of it; `ignores` stands for
     the files that say what Git ignores."""
 
-    files: dict[str, str]
-    layout: Layout
-    scan: bytes
-    ignores: str
+    __slots__ = ("_files", "ignores", "layout", "looks", "scan")
+
+    def __init__(self, looks: dict[str, Looks], layout: Layout, scan: bytes, ignores: str) -> None:
+        self.looks = looks
+        self.layout = layout
+        self.scan = scan
+        self.ignores = ignores
+        self._files: dict[str, str] | None = None
+
+    @property
+    def files(self) -> dict[str, str]:
+        """path -> stat data as text, as the index records it: made when something changed, which `scan` says."""
+        if self._files is None:
+            self._files = {path: _text(looks) for path, looks in self.looks.items()}
+        return self._files
 
 
 def work_tree_key(repo: Repository) -> str:
@@ -62,7 +76,7 @@ def look(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
     """The memory files of the work tree as they are now."""
     root = repo.root
     assert root is not None
-    files: dict[str, str] = {}
+    files: dict[str, Looks] = {}
     top = os.fspath(root)
     for entry in _scan(top):
         if entry.name.endswith(".md") and is_memory(entry.name, Layout()) and entry.is_file(follow_symlinks=False):
@@ -80,12 +94,13 @@ def look(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
     for glob in extra:
         for path, found in _matching(top, glob):
             files[path] = _looks(found)
-    ignores = "\n".join(_looks(s) if (s := _lstat(f"{top}/{name}")) else "" for name in IGNORES)
-    exclude = _lstat(os.fspath(repo.common_dir / "info" / "exclude"))
-    ignores += "\n" + (_looks(exclude) if exclude else "")
-    # In the folders' own order: another order of the same files only costs a closer look.
-    text = "\n".join([*files, *files.values(), repr(layout), ignores])
+    rules = [*(f"{top}/{name}" for name in IGNORES), os.fspath(repo.common_dir / "info" / "exclude")]
+    ignores = "\n".join(_text(_looks(found)) if (found := _lstat(path)) else "" for path in rules)
+    # In the folders' own order: another order of the same files only costs a closer look. Format 2 has no references,
+    # so equal numbers are equal bytes.
+    text = "\n".join([*files, repr(layout), ignores])
     digest = hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16)
+    digest.update(marshal.dumps([*files.values()], 2))
     return WorkTree(files, layout, digest.digest(), ignores)
 
 
@@ -97,7 +112,7 @@ def _scan(folder: str) -> Iterator[os.DirEntry[str]]:
         return  # gone, or not ours to read: its files are not there
 
 
-def _walk(folder: str, prefix: str, files: dict[str, str], picky: bool = False) -> None:
+def _walk(folder: str, prefix: str, files: dict[str, Looks], picky: bool = False) -> None:
     # The one loop a search pays for each memory file: no call in it that can be spared.
     inside = []
     try:
@@ -115,9 +130,7 @@ def _walk(folder: str, prefix: str, files: dict[str, str], picky: bool = False) 
                             found = entry.stat(follow_symlinks=False)
                         except OSError:
                             continue  # deleted since it was listed
-                        files[prefix + name] = (
-                            f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"  # as _looks
-                        )
+                        files[prefix + name] = found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
                 elif name != ".git" and entry.is_dir(follow_symlinks=False):
                     inside.append(name)
     except OSError:
@@ -167,8 +180,12 @@ def _lstat(path: str) -> os.stat_result | None:
         return None
 
 
-def _looks(found: os.stat_result) -> str:
-    return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
+def _looks(found: os.stat_result) -> Looks:
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+
+def _text(looks: Looks) -> str:
+    return " ".join(map(str, looks))
 
 
 COARSE, FINE = 2_000_000_000, 20_000_000  # ns within which a second change may leave the same time stamp

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -315,6 +316,23 @@ def test_a_bounded_refresh_says_what_it_left_and_goes_on_later(repo: Repo, opene
     some = len(paths_with(got, "note"))
     assert 0 < some < 300
     assert len(find(opened, "note")) == 300
+
+
+def test_an_index_that_was_only_being_made_is_not_thrown_away(repo: Repo, opened: Repository) -> None:
+    repo.commit(files={"memory/a.md": "- alpha\n"})
+    indexer.refresh(opened, CONFIG)
+    file = freshness.directory(opened) / "index.sqlite"
+    whole = file.read_bytes()
+    file.write_bytes(b"half of it")
+    kept: list[bool] = []
+    waiting = threading.Thread(target=lambda: kept.append(freshness.discard(opened, 30.0, unless_mended=True)))
+    with locked(opened.common_dir, "index", 0):  # another process makes it
+        waiting.start()
+        file.write_bytes(whole)
+    waiting.join()
+    assert kept == [False] and find(opened, "alpha") == ["memory/a.md"]
+    file.write_bytes(b"damaged")
+    assert freshness.discard(opened, unless_mended=True) and not file.exists()
 
 
 def test_without_auto_index_the_index_is_left_alone(repo: Repo, opened: Repository) -> None:
