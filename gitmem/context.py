@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 
 from gitmem import asked, budget, layers
 from gitmem.comment import fact_id
-from gitmem.document import Document
+from gitmem.document import Document, structured
 from gitmem.errors import GitMemError, UsageError
 from gitmem.fence import END, LEAD, fence, neutral, opening, without_secrets
 from gitmem.files import agent_of
@@ -27,6 +27,7 @@ SUMMARY_CHARACTERS = 300
 ALWAYS = frozenset((Layer.PINNED, Layer.RECENT, Layer.INCLUDED))
 MERGEABLE = frozenset((Layer.MEMORY, Layer.PROJECT, Layer.EPISODE, Layer.DAILY))  # the rest is wanted word for word
 WIDER = 3  # times the budget that a model is given to condense
+UNCOMMITTED = "uncommitted"  # the one kind of trust that is worth its tokens in a context
 GAP = "[...]"  # between two places of one file
 
 
@@ -34,7 +35,8 @@ GAP = "[...]"  # between two places of one file
 class Scope:
     """One memory to draw on. `recall` answers a question with hits; `error` says why the scope could not be loaded.
 
-    `values` are the working values of a session; `keys` is the front matter of MEMORY.md, `assemble` fills it in."""
+    `values` are the working values of a session; `changed` tells of paths whose text is not that of `commit` the lines
+    that commit has; `keys` is the front matter of MEMORY.md, `assemble` fills it in."""
 
     name: str
     paths: tuple[str, ...] = ()
@@ -44,6 +46,7 @@ class Scope:
     note: str = ""
     commit: str = ""
     values: tuple[tuple[str, str], ...] = ()
+    changed: Callable[[Sequence[str]], Mapping[str, frozenset[str]]] = lambda _: {}
     keys: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -145,6 +148,7 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
         done.limits = [*(limit for limit in before.limits if not limit.startswith("budget:")), *done.limits]
         done.limits = list(dict.fromkeys([*done.limits, *merged.notes]))
     done.dropped += [(part, why) for part, why in hidden if _wanted(part, request)]
+    done.kept = _told_apart(done.kept, usable)
     done.limits += [f"include: there is no '{path}'" for path, _, _ in request.include if not _has(usable, path)]
     text = _rendered(done, commits, request)
     if request.warn and len(text) > request.warn:
@@ -156,6 +160,22 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
         hash=hashlib.sha256(chosen_text.encode("utf-8", "replace")).hexdigest(), assembled_at=now,
         tokenizer=request.tokenizer,
     )  # fmt: skip
+
+
+def _told_apart(parts: Sequence[Part], scopes: Sequence[Scope]) -> list[Part]:
+    """The parts, those with a line that the named commit has not marked as uncommitted."""
+    kept = list(parts)
+    for scope in scopes:
+        own = sorted({part.path for part in kept if part.scope == scope.name and part.path})
+        changed = scope.changed(own) if own and not scope.error else {}
+        for at, part in enumerate(kept):
+            if part.scope == scope.name and part.path in changed and not part.trust:
+                old = changed[part.path]
+                facts = part.path in layers.MEMORY and part.layer is not Layer.INCLUDED
+                new = [line.strip() for line in part.content.split("\n") if line.strip()]
+                if not all(line in old or (facts and any(line in known for known in old)) for line in new):
+                    kept[at] = replace(part, trust=UNCOMMITTED)
+    return kept
 
 
 def _without_hidden_turns(request: Request) -> Request:
@@ -265,7 +285,8 @@ def _rendered(done: budget.Fitted, commits: Mapping[str, str], request: Request)
     frames = sum(1 for part in done.kept if part.layer is Layer.RECENT) * request.count(
         '<recent who="user">\n</recent>'
     )
-    text = render(done.kept, commits)
+    known: dict[tuple[Part, ...], str] = {}
+    text = render(done.kept, commits, known)
     while True:
         over = request.count(text) - beside - frames > request.budget
         if not over and not (request.characters and len(text) > request.characters):
@@ -279,16 +300,23 @@ def _rendered(done: budget.Fitted, commits: Mapping[str, str], request: Request)
         last = next((part for part in may_go if part.layer is Layer.SUMMARY), may_go[-1])
         done.kept = [part for part in done.kept if part is not last]
         done.dropped.append((last, why))
-        text = render(done.kept, commits)
+        text = render(done.kept, commits, known)
 
 
-def render(parts: Sequence[Part], commits: Mapping[str, str]) -> str:
-    """The block: what is of one file and layer in one quotation, where its best part would stand. Empty for nothing."""
+def render(parts: Sequence[Part], commits: Mapping[str, str], known: dict[tuple[Part, ...], str] | None = None) -> str:
+    """The block: what is of one file and layer in one quotation, where its best part would stand. Empty for nothing.
+
+    `known` keeps quotations for the next time: what is in one is searched for secrets.
+    """
     groups: dict[tuple[str, ...], list[Part]] = {}
     for part in parts:
         groups.setdefault(budget.group(part), []).append(part)
-    quoted = [render_group(group, commits) for group in groups.values()]
-    return "\n".join([_lead(commits), *quoted, END]) if groups else ""
+    quoted = {} if known is None else known
+    for group in map(tuple, groups.values()):
+        if group not in quoted:
+            quoted[group] = render_group(group, commits)
+    found = [quoted[tuple(group)] for group in groups.values()]
+    return "\n".join([_lead(commits), *found, END]) if groups else ""
 
 
 def _lead(commits: Mapping[str, str]) -> str:
@@ -346,6 +374,7 @@ def as_value(context: Context) -> dict[str, object]:
         "limits": list(context.limits),
         "parts": [_part(part) for part in context.parts],
         "dropped": [{**_part(part), "reason": why} for part, why in context.dropped],
+        "keys": effective(context.scopes),
         "scopes": [
             {
                 "name": scope.name,
@@ -373,9 +402,15 @@ def _by_layer(context: Context) -> dict[str, int]:
 def keys(scope: Scope) -> dict[str, object]:
     """The front matter of a scope's MEMORY.md, whole: what an organisation says in a structured way."""
     document = scope.read("MEMORY.md")
-    if document is None:
-        return {}
-    return {key: value if isinstance(value, str) else list(value) for key, value in document.front_matter.items()}
+    return structured(document) if document is not None else {}
+
+
+def effective(scopes: Sequence[Scope]) -> dict[str, object]:
+    """The keys of all scopes, broad to narrow: the narrower value wins unless it is empty."""
+    found: dict[str, object] = {}
+    for scope in scopes:
+        found.update({key: value for key, value in scope.keys.items() if value or key not in found})
+    return found
 
 
 def _part(part: Part) -> dict[str, object]:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gitmem.comment import fact_id, normalise, parse_comment, split_bullet
 from gitmem.types import Fact
@@ -120,6 +120,24 @@ def parse(data: bytes, path: str = "") -> Document:
     )
 
 
+def glance(data: bytes, path: str = "") -> Document:
+    """Like `parse` for one who needs lines and front matter only: no headings, fences or tables are looked for."""
+    text, problems = decode(data, path)
+    lines = split_lines(text)
+    front, keys, more = _front_matter(lines)
+    return Document(path, tuple(lines), (*problems, *more), front, keys, (), (), ())
+
+
+def structured(document: Document) -> dict[str, Any]:
+    """The front matter whole, with what is nested in it: strings, lists and objects of them. {} where it is faulty."""
+    if not document.front or any(problem.fault is Fault.FRONT for problem in document.problems):
+        return {}
+    import yaml
+
+    value = yaml.load("\n".join(document.lines[1 : document.front - 1]), Loader=yaml.BaseLoader)  # strings only
+    return {str(key): item for key, item in value.items()} if isinstance(value, dict) else {}
+
+
 def split_lines(text: str) -> list[str]:
     """Git's lines: a last LF ends a line and starts none."""
     if not text:
@@ -191,6 +209,7 @@ def _looks_cp949(data: bytes) -> bool:
 # -- front matter ----------------------------------------------------------------------------------------------------
 
 _SIMPLE = re.compile(r"([A-Za-z_][\w-]*):(?:[ ]+(.*))?$")
+_QUOTED = re.compile(r"\"[^\"\\\\,]*\"$|'[^',]*'$")  # a comma could end it inside a list
 _PLAIN = re.compile(r"[^\s\[\]{}&*!|>'\"%@`#,?:-][^\[\]{}#:'\"\\]*$|^-?\d[\w.:+-]*$")
 
 
@@ -221,9 +240,10 @@ def _simple(body: list[str]) -> dict[str, str | tuple[str, ...]] | None:
             continue
         item = re.match(r"[ ]*-[ ]+(.*)$", line)
         if item and items is not None:
-            if not _PLAIN.match(item[1]):
+            scalar = _scalar(item[1])
+            if scalar is None:
                 return None
-            items.append(item[1])
+            items.append(scalar)
             keys[name] = tuple(items)
             continue
         match = _SIMPLE.match(line)
@@ -236,14 +256,22 @@ def _simple(body: list[str]) -> dict[str, str | tuple[str, ...]] | None:
             keys[name] = ""
         elif value.startswith("[") and value.endswith("]"):
             parts = [part.strip() for part in value[1:-1].split(",")] if value[1:-1].strip() else []
-            if not all(_PLAIN.match(part) for part in parts):
+            scalars = [_scalar(part) for part in parts]
+            if None in scalars:
                 return None
-            keys[name] = tuple(parts)
-        elif _PLAIN.match(value):
-            keys[name] = value
+            keys[name] = tuple(scalar for scalar in scalars if scalar is not None)
+        elif (scalar := _scalar(value)) is not None:
+            keys[name] = scalar
         else:
             return None
     return keys
+
+
+def _scalar(text: str) -> str | None:
+    """A plain or quoted scalar whose text is what stands there, None for any other."""
+    if _QUOTED.match(text):
+        return text[1:-1]
+    return text if _PLAIN.match(text) else None
 
 
 def _yaml(body: list[str]) -> tuple[dict[str, str | tuple[str, ...]], Problem | None]:

@@ -16,6 +16,7 @@ from gitmem import facts
 from gitmem.document import Document
 from gitmem.files import Kind, kind, log_date
 from gitmem.shares import SOURCE_WEIGHT, Count, Layer, Share, Weights
+from gitmem.templates import LANGUAGES
 from gitmem.transcript import Turn
 from gitmem.types import Fact
 
@@ -57,13 +58,17 @@ Read = Callable[[str], Document | None]
 
 
 def pinned(read: Read, instructions: Sequence[str], today: date, scope: str = "project") -> list[Part]:
-    """SOUL.md, USER.md (and what else the host does not load), and facts marked `pinned`; always in."""
+    """SOUL.md, USER.md (and what else the host does not load), and facts marked `pinned`; always in.
+
+    A USER.md or TOOLS.md that is as `init` laid it out says nothing yet, and is left out.
+    """
     found: list[Part] = []
     for path in instructions:
         document = read(path)
         if document is not None:
             text, first, last = _body(document)
-            if text:
+            blank = path in BLANK and any(text == files.get(path, "").strip() for files in LANGUAGES.values())
+            if text and not blank:
                 found.append(Part(Layer.PINNED, path, text, 1.0, path, first, last, scope))
     path, known = _facts(read)
     for fact in known:
@@ -85,6 +90,7 @@ def _body(document: Document) -> tuple[str, int, int]:
 
 
 MEMORY = ("MEMORY.md", ".claude/MEMORY.md")
+BLANK = ("USER.md", "TOOLS.md")  # instruction files whose template has nothing but places to fill in
 
 
 def _facts(read: Read) -> tuple[str, tuple[Fact, ...]]:
@@ -259,10 +265,16 @@ def days(paths: Iterable[str], read: Read, today: date, item: int, count: Count,
 
 
 def clipped(text: str, first: int, budget: int, count: Count) -> tuple[str, int]:
-    """As many whole lines as the budget takes (0: all), at least a part of the first; and the last line's number."""
+    """As many whole lines as the budget takes (0: all), at least a part of the first; and the last line's number.
+
+    How long one item may be is a matter of what it says, not of what it costs: a syllable of Hangul, Kana or Han is
+    one token here, whatever `count` fears it takes.
+    """
     lines = text.split("\n")
     if not budget:
         return text, first + len(lines) - 1
+    wide = sum(1 for character in text if character >= "\u1100")
+    budget += budget * wide // (2 * max(1, len(text)))
     kept: list[str] = []
     left = budget
     for line in lines:

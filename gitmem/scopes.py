@@ -16,19 +16,18 @@ from gitmem import facts
 from gitmem import search as searching
 from gitmem.comment import parse_comment
 from gitmem.config import Config
-from gitmem.context import Scope
-from gitmem.document import LIMIT, Document, parse
+from gitmem.context import UNCOMMITTED, Scope
+from gitmem.document import LIMIT, Document, glance, parse
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.files import is_memory, layout_of
 from gitmem.git import Repository, open_repository
 from gitmem.git.write import fetch_mirror
-from gitmem.layers import Hit
+from gitmem.layers import MEMORY, Hit
 from gitmem.types import EXECUTABLE, REGULAR, Fact
 from gitmem.working import Store
 from gitmem.worktree import read_bytes
 
 RECALL = 24  # hits a scope is asked for
-UNCOMMITTED = "uncommitted"  # the one kind of trust that is worth its tokens in a context
 FRESH_HOURS = 24  # a mirror younger than this is not fetched again
 
 
@@ -46,18 +45,30 @@ def project(repo: Repository, config: Config, now: datetime, name: str = "projec
     def read(path: str) -> Document | None:
         if path not in cache:
             try:
-                cache[path] = parse(read_bytes(root, path, LIMIT + 1), path)
+                cache[path] = _document(read_bytes(root, path, LIMIT + 1), path)
             except (OSError, OutsideRepository):
                 cache[path] = None
         return cache[path]
 
     def lines(path: str) -> Sequence[str]:
         try:
-            return read_bytes(root, path, LIMIT + 1).decode("utf-8", "replace").split("\n")
+            return read_bytes(root, path, LIMIT + 1).decode("utf-8", "surrogateescape").split("\n")
         except (OSError, OutsideRepository):
             return ()
 
-    return Scope(name, paths, read, lambda asked: recall(repo, config, asked, now, "", lines), commit=head)
+    def changed(asked: Sequence[str]) -> dict[str, frozenset[str]]:
+        there = {entry.path: entry.oid for entry in repo.entries(head, asked)} if head else {}
+        found: dict[str, frozenset[str]] = {}
+        for path in asked:
+            oid = there.get(path)
+            if oid is None or repo.hash_blob("\n".join(lines(path)).encode("utf-8", "surrogateescape")) != oid:
+                text = repo.read(oid).decode("utf-8", "replace") if oid else ""
+                found[path] = frozenset(line.strip() for line in text.split("\n"))
+        return found
+
+    return Scope(
+        name, paths, read, lambda asked: recall(repo, config, asked, now, "", lines), commit=head, changed=changed
+    )  # fmt: skip
 
 
 def _of_commit(repo: Repository, config: Config, now: datetime, name: str, commit: str, note: str = "") -> Scope:
@@ -70,7 +81,7 @@ def _of_commit(repo: Repository, config: Config, now: datetime, name: str, commi
         oid = entries.get(path)
         if oid is None or sizes.get(oid, LIMIT + 1) > LIMIT:
             return None
-        return parse(repo.read(oid), path)
+        return _document(repo.read(oid), path)
 
     def lines(path: str) -> Sequence[str]:
         return repo.read(entries[path]).decode("utf-8", "replace").split("\n") if path in entries else ()
@@ -78,6 +89,11 @@ def _of_commit(repo: Repository, config: Config, now: datetime, name: str, commi
     return Scope(
         name, paths, read, lambda asked: recall(repo, config, asked, now, commit, lines), note=note, commit=commit
     )  # fmt: skip
+
+
+def _document(data: bytes, path: str) -> Document:
+    """Facts are read from MEMORY.md alone; of every other file a context takes lines."""
+    return parse(data, path) if path in MEMORY else glance(data, path)
 
 
 def session(repo: Repository, config: Config, now: datetime) -> Scope:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitmem.document import LIMIT, Fault, _exact_outline, _plain_outline, parse
+from gitmem.document import LIMIT, Fault, _exact_outline, _plain_outline, glance, parse, structured
 
 LINES = [
     "", "text", "# h", "## h2 ##", "#no", "#", "####### x", "- item", "* it", "1. one", "  - sub", "    code", "```",
@@ -138,3 +138,13 @@ def test_hostile_shapes_take_bounded_work() -> None:
         document = parse(data)
         assert document.lines
     assert len(parse(b"# h\n" * 100_000).headings) == 100_000
+
+
+def test_a_glance_has_lines_and_front_matter_and_structured_what_is_nested() -> None:
+    data = b'---\npaths: ["src/**", \'a b\', plain]\nname: "x: y"\n---\n# Title\n\n- one\n'
+    seen, whole = glance(data, "a.md"), parse(data, "a.md")
+    assert (seen.lines, seen.front, seen.front_matter) == (whole.lines, whole.front, whole.front_matter)
+    assert seen.front_matter == {"paths": ("src/**", "a b", "plain"), "name": "x: y"} and not seen.headings
+    nested = parse(b"---\na: {b: [1, {c: d}]}\nf: [x]\n---\n")
+    assert structured(nested) == {"a": {"b": ["1", {"c": "d"}]}, "f": ["x"]}
+    assert structured(parse(b"---\na: &x [*x]\n---\n")) == {} == structured(parse(b"no front matter\n"))

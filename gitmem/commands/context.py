@@ -89,6 +89,8 @@ def command(
         write(f"{made.tokens} tokens of {made.budget}\n")
     elif made.text:
         write(made.text + "\n")
+    else:
+        say('git mem: memory has nothing for this yet; write some: git mem add "what happened"')
 
 
 def value_of(made: Context, max_age: int = MAX_AGE) -> dict[str, object]:

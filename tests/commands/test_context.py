@@ -111,7 +111,7 @@ def test_a_setting_switches_layers_off(memory: Repo) -> None:
 
 def test_the_organisation_and_the_person_stand_beside_the_project(memory: Repo, tmp_path: Path) -> None:
     wide = Repo(tmp_path / "wide")
-    front = "---\nregion: eu-1\ncontacts: [ops, legal]\n---\n"
+    front = "---\nregion: eu-1\ncontacts: [ops, legal]\nwindows:\n  deploy: {before: 11}\nempty:\n---\n"
     wide.commit("o", {"MEMORY.md": f"{front}- Deploy window: any time.\n- Invoices are in UTC.\n"})
     mine = Repo(tmp_path / "mine")
     mine.commit("p", {"MEMORY.md": "- I prefer short webhook answers.\n"})
@@ -121,7 +121,10 @@ def test_the_organisation_and_the_person_stand_beside_the_project(memory: Repo, 
     assert [scope["name"] for scope in found["scopes"]] == ["organisation", "user", "project"]
     assert all(scope["loaded"] for scope in found["scopes"])
     assert "UTC" in found["text"] and "short webhook" in found["text"]
-    assert found["scopes"][0]["keys"] == {"region": "eu-1", "contacts": ["ops", "legal"]}
+    keys = {"region": "eu-1", "contacts": ["ops", "legal"], "windows": {"deploy": {"before": "11"}}, "empty": ""}
+    assert found["scopes"][0]["keys"] == keys == found["keys"]
+    mine.commit("keys", {"MEMORY.md": "---\nregion: kr-2\ncontacts:\n---\n- I prefer short webhook answers.\n"})
+    assert value(memory, "x")["keys"] == {**keys, "region": "kr-2"}
     without = value(memory, "deploy window", "--exclude-path", "MEMORY.md")
     assert without["scopes"][0]["keys"] == {} and "UTC" not in json.dumps(without)
     assert "before 11" in found["text"] and "any time" not in found["text"]
@@ -256,3 +259,27 @@ def test_a_named_model_condenses_by_topic_and_every_line_keeps_its_links(memory:
     gone = value(memory, "webhook retries", "--merge", f"http:http://127.0.0.1:{server.server_port}/v2#gone")
     assert gone["hash"] == plain["hash"] and any("nothing was condensed" in limit for limit in gone["limits"])
     assert memory.mem("context", "x", "--merge", "rules", check=False).returncode == 3
+
+
+def test_what_is_not_committed_says_so_and_the_rest_has_its_commit(memory: Repo) -> None:
+    head = memory.git("rev-parse", "HEAD").strip()
+    clean = value(memory, "webhook")["text"]
+    assert f"Commit: {head[:12]}." in clean and "uncommitted" not in clean
+    memory.write("MEMORY.md", FILES["MEMORY.md"] + "- Webhooks are signed with a key of their own.\n")
+    text = value(memory, "webhook")["text"]
+    quoted = text.partition('trust="uncommitted"')[2].partition("</memory>")[0]
+    assert "signed" in quoted and "easier to debug" not in quoted and text.count("uncommitted") == 1
+
+
+def test_a_fresh_memory_says_that_it_is_empty_and_its_blank_files_take_no_room(tmp_path: Path) -> None:
+    fresh = Repo(tmp_path / "fresh")
+    nothing = fresh.mem("context", "배포를 언제 하나요?")
+    assert nothing.stdout == "" and "git mem add" in nothing.stderr
+    fresh.mem("init")
+    fresh.mem("add", "--type", "decision", "배포는 오전 11시 전에만 한다: 트래픽이 적다")
+    done = fresh.mem("context", "배포를 언제 하나요?")
+    assert "11시 전에만" in done.stdout and 'path="USER.md"' not in done.stdout and done.stderr == ""
+    fresh.write("USER.md", "# User\n\n- Name: Kim\n")
+    assert "Name: Kim" in fresh.mem("context", "배포").stdout
+    tiny = fresh.mem("context", "배포", "--budget", "50")
+    assert tiny.returncode == 0 and "too few" in tiny.stderr
