@@ -27,8 +27,12 @@ class _Terms(dict[str, tuple[str, ...]]):
 
     def __missing__(self, piece: str) -> tuple[str, ...]:
         bare = piece.strip(EDGES)
+        if is_number(bare):
+            return (bare[:LONGEST],)
         if bare != piece:
             found = self[bare]
+        elif piece.isascii() and piece.isalpha() and (piece.islower() or piece.istitle()):
+            found = (stem(piece.lower()[:LONGEST]),)
         else:
             found = tuple(term for token, script in tokens(compatible(piece)) for term in cut(token, script))
         if len(piece) <= LONGEST:
@@ -50,6 +54,11 @@ def terms(text: str) -> list[str]:
     character X is found by the pairs that begin with X and by X itself.
     """
     return list(chain.from_iterable(map(_known.__getitem__, text.split())))
+
+
+def is_number(word: str) -> bool:
+    """Whether a word is digits alone: the one kind that seldom comes again and is not worth remembering."""
+    return word.isdigit() and word.isascii()
 
 
 def compatible(text: str) -> str:

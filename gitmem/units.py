@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gitmem.lines import ASKS, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, QUESTION, ROW, TIME
-from gitmem.query import EDGES, KNOWN, LONGEST, terms
+from gitmem.query import EDGES, KNOWN, LONGEST, is_number, terms
 
 _NUMBERED = re.compile(r"\d{1,9}[.)](?:\s|$)")
 _FENCE = re.compile(r"(?:[-*+]\s+)?(```+|~~~+)")
@@ -129,6 +129,8 @@ class _Features(dict[str, int]):
 
     def __missing__(self, piece: str) -> int:
         bare = piece.strip(EDGES)
+        if is_number(bare):
+            return 1 << _WIDTH | (len(bare) == 4 and bare[:2] in ("19", "20"))
         found = self[bare] if bare != piece else self._count(piece)
         if len(piece) <= LONGEST:
             if len(self) >= KNOWN:

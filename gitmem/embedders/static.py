@@ -47,6 +47,7 @@ _ROOM = _LANE // (SCALE_LIMIT * ZERO * PIECES_PER_LETTER)
 _SIGNS = bytes(ord("0") if n < 128 else ord("1") for n in range(256))
 _FLIPPED = bytes(n ^ 128 for n in range(256))  # n - 128 as a signed byte
 _CACHED_WORDS = 20_000  # about 1.1 KB each; a corpus's frequent words come back at once
+_CACHED_ROWS = 5_000
 _MANY = 256  # from so many texts on, reading all pieces into a dict (20 ms) pays
 
 
@@ -197,6 +198,7 @@ class _Half:
     def __init__(self, table: StaticEmbedder, first: int, count: int) -> None:
         self.count = count
         self.words: dict[str, int] = _Words(table)
+        self.rows: dict[int, int] = _Rows(self)
         self._table = table
         self._first = first
         self._ones = int.from_bytes(b"\1\0\0\0" * count, "little")
@@ -269,8 +271,22 @@ class _Words(dict[str, int]):
         for half in table._halves:
             if len(half.words) >= _CACHED_WORDS:
                 half.words.clear()
-            half.words[word] = sum(map(half.row, rows))
+            half.words[word] = sum(map(half.rows.__getitem__, rows))
         return self[word]
+
+
+class _Rows(dict[int, int]):
+    """The number of a row -> the row."""
+
+    def __init__(self, half: _Half) -> None:
+        self._half = half
+
+    def __missing__(self, number: int) -> int:
+        found = self._half.row(number)
+        if len(self) >= _CACHED_ROWS:
+            self.clear()
+        self[number] = found
+        return found
 
 
 def _packed(lanes: Sequence[int]) -> int:

@@ -56,6 +56,8 @@ class _Words(dict[str, tuple[str, ...]]):
 
     def __missing__(self, piece: str) -> tuple[str, ...]:
         bare = piece.strip(_EDGES)
+        if bare.isdigit() and bare.isascii() and len(bare) <= WORD_LIMIT:
+            return (bare,)  # numbers seldom come again: not worth remembering
         found = self[bare] if bare != piece else tuple(_cut(piece))
         if len(piece) <= WORD_LIMIT:
             if len(self) >= _KNOWN:
