@@ -209,7 +209,7 @@ def _looks_cp949(data: bytes) -> bool:
 # -- front matter ----------------------------------------------------------------------------------------------------
 
 _SIMPLE = re.compile(r"([A-Za-z_][\w-]*):(?:[ ]+(.*))?$")
-_QUOTED = re.compile(r"\"[^\"\\\\,]*\"$|'[^',]*'$")  # a comma could end it inside a list
+_QUOTED = re.compile(r"\"[^\"\\,]{0,500}\"$|'[^',]{0,500}'$")  # a comma could end it inside a list
 _PLAIN = re.compile(r"[^\s\[\]{}&*!|>'\"%@`#,?:-][^\[\]{}#:'\"\\]*$|^-?\d[\w.:+-]*$")
 
 
