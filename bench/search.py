@@ -1,27 +1,32 @@
 """How long a search takes, from the start of the process and warm, by the number of chunks.
 
-    python bench/search.py 10000 100000
+    python bench/search.py 10000 100000 [--keep FOLDER]
 
-Makes a memory repository of invented notes (Zipf-distributed words of two alphabets), indexes it and searches it.
-Prints medians; wall time means little on a busy machine, so processor time stands beside it.
+Makes a memory repository of invented notes (Zipf-distributed words of two alphabets), indexes it and searches it. The
+chunks are those that `git mem status` counts. Medians over the questions, each the best of three runs; wall time means
+little on a busy machine, so processor time (git's processes included) stands beside it. Cold is a whole process with
+its bytecode written, as an installed package has it; `python` is what the interpreter alone takes. With --keep the
+repositories stay in FOLDER and are found there again.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import platform
 import random
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent
-RUNS = 9
-SECTIONS = 10  # chunks a file
+RUNS, BEST_OF = 9, 3
+SECTIONS, PARTS = 10, 2  # of a file; chunks of a section, since 110 words are more than a chunk takes
 SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe qui ro su ta ve wi xo zu".split()  # noqa: SIM905
 HANGUL = "가나다라마바사아자차카타파하고노도로모보소오조초코토포호구누두루무부수우주추쿠투푸후"
 
@@ -44,7 +49,7 @@ def build(root: Path, chunks: int) -> list[str]:
     weights = [1 / (rank + 10) for rank in range(len(words))]
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     (root / "memory").mkdir()
-    for number in range(max(1, chunks // SECTIONS)):
+    for number in range(max(1, chunks // (SECTIONS * PARTS))):
         sections = []
         for part in range(SECTIONS):
             drawn = rng.choices(words, weights, k=110)
@@ -56,28 +61,35 @@ def build(root: Path, chunks: int) -> list[str]:
     return [" ".join(rng.choices(words[20:4000], k=5)) for _ in range(40)]
 
 
-def cold(root: Path, questions: list[str]) -> tuple[float, float, float]:
+def environment(bytecode: str) -> dict[str, str]:
+    """Ours, with a folder for bytecode: what Python compiles at each start would be measured otherwise."""
+    env = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONPYCACHEPREFIX": bytecode}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    return env
+
+
+def process(root: Path, words: list[str], env: dict[str, str]) -> tuple[float, float, float]:
+    """Wall and processor seconds and resident megabytes of one Python process."""
+    began = time.perf_counter()
+    started = subprocess.Popen([sys.executable, *words], cwd=root, env=env, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(started.pid, 0)
+    wall = time.perf_counter() - began
+    started.returncode = os.waitstatus_to_exitcode(status)
+    if started.returncode:
+        raise SystemExit(f"{words} exited {started.returncode}")
+    megabytes = used.ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1024)
+    return wall, used.ru_utime + used.ru_stime, megabytes
+
+
+def cold(root: Path, questions: list[str], env: dict[str, str]) -> tuple[float, float, float]:
     """Median wall and processor seconds, and the largest resident megabytes, of whole processes."""
-    walls, cpus = [], []
-    code = "import resource, sys; sys.argv = ['git-mem', *sys.argv[1:]]\nfrom gitmem.cli import main\nmain()"
-    for question in questions[:RUNS]:
-        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        subprocess.run(
-            [sys.executable, "-c", code, "search", question], cwd=root, check=True, capture_output=True,
-            env={**os.environ, "PYTHONPATH": str(SOURCE)},
-        )  # fmt: skip
-        walls.append(time.perf_counter() - began)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        cpus.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    probe = (
-        "import resource, sys\nsys.argv = ['git-mem', *sys.argv[1:]]\nfrom gitmem.cli import run\nrun()\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", probe, "search", questions[0]], cwd=root, check=True, capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": str(SOURCE)},
-    )  # fmt: skip
-    return statistics.median(walls), statistics.median(cpus), int(done.stderr.split()[-1]) / 1024
+    process(root, ["-m", "gitmem", "search", questions[0]], env)
+    rows = [
+        [process(root, ["-m", "gitmem", "search", question], env) for _ in range(BEST_OF)]
+        for question in questions[:RUNS]
+    ]
+    wall, cpu = (statistics.median(min(run[at] for run in runs) for runs in rows) for at in (0, 1))
+    return wall, cpu, max(run[2] for runs in rows for run in runs)
 
 
 def warm(root: Path, questions: list[str]) -> tuple[float, float]:
@@ -90,38 +102,55 @@ def warm(root: Path, questions: list[str]) -> tuple[float, float]:
     from gitmem.search import Query, search
 
     repo = open_repository(root, os.environ)
+    search(repo, Config(), Query(questions[0]), datetime(2026, 3, 1, tzinfo=UTC))
     walls, cpus = [], []
     for question in questions:
-        began, cpu = time.perf_counter(), time.process_time()
-        search(repo, Config(), Query(question), datetime(2026, 3, 1, tzinfo=UTC))
-        walls.append((time.perf_counter() - began) * 1000)
-        cpus.append((time.process_time() - cpu) * 1000)
+        runs = []
+        for _ in range(BEST_OF):
+            began, cpu = time.perf_counter(), time.process_time()
+            search(repo, Config(), Query(question), datetime(2026, 3, 1, tzinfo=UTC))
+            runs.append(((time.perf_counter() - began) * 1000, (time.process_time() - cpu) * 1000))
+        walls.append(min(wall for wall, _ in runs))
+        cpus.append(min(cpu for _, cpu in runs))
     repo.close()
-    return statistics.median(walls[1:]), statistics.median(cpus[1:])
+    return statistics.median(walls), statistics.median(cpus)
+
+
+def measure(root: Path, chunks: int) -> None:
+    """A row of one size."""
+    with tempfile.TemporaryDirectory() as bytecode:
+        env = environment(bytecode)
+        asked = root / ".git" / "questions.json"
+        if not asked.exists():
+            asked.write_text(json.dumps(build(root, chunks)))
+        questions = json.loads(asked.read_text())
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "gitmem", "index"], cwd=root, check=True, capture_output=True, env=env)
+        indexed = time.perf_counter() - began
+        status = [sys.executable, "-m", "gitmem", "status", "--json"]
+        true = json.loads(subprocess.run(status, cwd=root, check=True, capture_output=True, env=env).stdout)["chunks"]
+        bare = min(process(root, ["-c", "pass"], env)[1] for _ in range(5))
+        wall, cpu, memory = cold(root, questions, env)
+    warm_wall, warm_cpu = warm(root, questions)
+    size = (root / ".git" / "gitmem" / "index.sqlite").stat().st_size / 1e6
+    print(
+        f"{true:>8} {indexed:8.1f} {wall:8.3f} {cpu:8.3f} {bare:8.3f} {memory:6.0f} {warm_wall:8.1f} {warm_cpu:8.1f}"
+        f" {size:9.1f}",
+        flush=True,
+    )
 
 
 def main() -> None:
     """A row a size."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("chunks", nargs="*", type=int, default=[10_000])
+    parser.add_argument("--keep", default="")
+    given = parser.parse_args()
     print(f"{platform.platform()}, {os.cpu_count()} processors, Python {platform.python_version()}")
-    print("  chunks  index s   cold s    cpu s     MB  warm ms   cpu ms  index MB")
-    for text in sys.argv[1:] or ["10000"]:
-        with tempfile.TemporaryDirectory() as folder:
-            root = Path(folder) / "repo"
-            questions = build(root, int(text))
-            began = time.perf_counter()
-            subprocess.run(
-                [sys.executable, "-m", "gitmem", "index"], cwd=root, check=True, capture_output=True,
-                env={**os.environ, "PYTHONPATH": str(SOURCE)},
-            )  # fmt: skip
-            indexed = time.perf_counter() - began
-            wall, cpu, memory = cold(root, questions)
-            warm_wall, warm_cpu = warm(root, questions)
-            size = (root / ".git" / "gitmem" / "index.sqlite").stat().st_size / 1e6
-            print(
-                f"{text:>8} {indexed:8.1f} {wall:8.3f} {cpu:8.3f} {memory:6.0f} {warm_wall:8.1f} {warm_cpu:8.1f}"
-                f" {size:9.1f}",
-                flush=True,
-            )
+    print("  chunks  index s   cold s    cpu s   python     MB  warm ms   cpu ms  index MB")
+    for chunks in given.chunks:
+        with nullcontext(given.keep) if given.keep else tempfile.TemporaryDirectory() as folder:
+            measure(Path(folder) / f"{chunks}-chunks", chunks)
 
 
 if __name__ == "__main__":
