@@ -78,7 +78,7 @@ _JOIN = lazy(
     r"*\])]{0,4}[ \t]{0,4}(?:\([^()\n\"'`]{1,24}\))?)"
     r"(?P<words>[ \t]{1,3}(?:for|of|in|to|on)(?:[ \t]{1,2}[A-Za-z0-9_-]{1,16}){1,4}?(?:[ \t]{1,2}(?:is|was)\b|(?=[ \t]?[:=]))"
     r"|(?:[ \t]{1,2}[a-z]{1,12}){1,6}?(?:[ \t]{1,2}(?:is|was|to)\b|(?=:[ \t]))"
-    r"|[ \t]{1,2}to\b"
+    r"|[ \t]{1,2}(?:to\b|--(?:body|value|secret-string|data|text)(?=[ =]))"
     r"|(?:[ \t]{1,3}(?:key|token|secret|id|value|for|the|of|in|is|was|string"
     r"|const|str|var|prod|production|staging|dev|test|our|new|current|old|now"
     r"|string\?)\b)*"
@@ -114,7 +114,7 @@ _OTHER_FIELD = lazy(
     r"(?:^|[_.-])(?:id|ids|name|names|type|url|uri|path|file|dir|length|len|size|count"
     r"|version|format|expir\w*|ttl|header|prefix"
     r"|regex|pattern|arn|method|mode|scope|scopes|alg|algorithm|usage|field|column|label"
-    r"|alias|ref|endpoint|host|server|provider)$"
+    r"|alias|ref|endpoint|host|server|service|provider|app|image|repo|branch|tag)$"
     r"|(?:Id|ID|Name|Type|Url|URL|Uri|Path|File|Length|Count|Version|Format|Expiry|Header"
     r"|Prefix|Alias|Ref|Endpoint|Provider)$"
 )

@@ -61,6 +61,7 @@ _NO_SECRET_NAME = lazy(
 _PHRASE = lazy(r"passphrase|암호|패스프레이즈|パスフレーズ|口令")
 _PAIRED = lazy(r"(?:id|user(?:name)?|login|account|아이디|계정|ユーザー?名?|账号|帐号|用户名?)[ \t]?[/&,·][ \t]?$")
 _SHORT_WORDS = frozenset(["pass", "pw", "pin"])
+_PARTS = ("pass", "pw", "pin", "psk", "contrase", "senha", "community")  # one of them is in every ASCII `WORD`
 
 
 def _strength(op: str) -> int:
@@ -83,7 +84,7 @@ def _name(text: str, start: int, end: int) -> str:
 
 
 def _named(text: str, low: str) -> Iterator[tuple[str, int, int]]:
-    if low.isascii() and not any([part in low for part in ("pass", "pw", "pin")]):
+    if low.isascii() and not any([part in low for part in _PARTS]):
         return
     done = 0
     for match in WORD.finditer(low):

@@ -190,7 +190,7 @@ def is_placeholder(value: str) -> bool:
 _PUBLISHED = lazy(
     r"^(?:pk_(?:live|test)_|sb_publishable_|pk\.eyJ|ssh-(?:rsa|ed25519|dss)|ecdsa-|AAAA[BCE]3?[Nv]"
     r"|age1[02-9ac-hj-np-z]{50}|npub1|bc1[a-z0-9]{30}|arn:aws:|MIIBIjANBgkq|MIICIjANBgkq|MIGfMA0GCSq|MFkwEwYHKoZI|MCowBQYDK2V"
-    r"|(?i:0x[0-9a-f]{16,40}$))"
+    r"|bafy[a-z2-7]{50}|Qm[1-9A-HJ-NP-Za-km-z]{44}$|(?i:0x[0-9a-f]{16,40}$))"
 )
 _STEPS = frozenset(["9a", "90", "za", "z0", "f0"])
 

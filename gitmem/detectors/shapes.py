@@ -81,6 +81,10 @@ SHAPES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
      r"(?i)(?:x-secret-key|x-tc-app-?key|nhn[^\n]{0,30}?(?:secret|app)[ _-]?key)[\"']?\s{0,3}(?:은|는)?\s{0,2}[:=]?\s{0,3}[\"'`]?(?P<secret>(?=[A-Za-z]{0,15}(?:[0-9]|[a-z](?-i:[A-Z])))(?=[0-9]{0,15}[A-Za-z])[A-Za-z0-9]{8,32})(?![A-Za-z0-9])"),
     ("kubernetes-bootstrap-token", "a Kubernetes bootstrap token", ("kubeadm", "bootstrap", "--token"), r"(?<![\w.])(?P<secret>[a-z0-9]{6}\.[a-z0-9]{16})(?![\w.])"),
     ("docker-auth", "a registry login", ('"auth"',), r'"auth"\s{0,3}:\s{0,3}"(?P<secret>[A-Za-z0-9+/]{16,400}={0,2})"'),
+    ("npm-auth", "a registry login", (":_auth",), r":_auth\s{0,2}=\s{0,2}[\"']?(?P<secret>[A-Za-z0-9+/]{16,400}={0,2})"),
+    ("vault-secret-id", "the secret half of a Vault login", ("secret_id", "secretid"), r"(?i)secret_?id[\"']?\s{0,3}[=:]\s{0,3}[\"']?(?P<secret><uuid>)"),
+    ("terraform-default", "a secret as the default of a variable", ("variable",),
+     r"variable\s{1,3}\"[\w-]{0,60}(?:key|token|secret|passw)[\w-]{0,40}\"\s{0,3}\{[^{}]{0,300}?default\s{0,20}=\s{0,3}\"(?P<secret>(?=[!-~]{0,80}[0-9])[!-~]{10,400}?)\""),
     ("salesforce-session", "a Salesforce session", ("00d",), r"(?<![0-9A-Za-z])(?P<secret>00D[A-Za-z0-9]{12,15}![A-Za-z0-9._]{80,140})"),
     ("otpauth-secret", "a one-time password seed", ("otpauth:",), r"(?i)otpauth://[^\s\"'<>]{1,200}?secret=(?P<secret>[A-Z2-7]{16,104})"),
     ("data-go-kr-key", "a public data service key", ("servicekey=", "servicekey\"", "service_key", "servicekey:", "인증키", "서비스키", "서비스 키"),
@@ -115,7 +119,7 @@ SHAPES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
 
 HARD = frozenset({
     "private-key", "private-key-base64", "putty-private-key", "jwk-private-key", "service-account-key", "wireguard-key",
-    "package-host-credentials", "jwk-base64", "crypt-hash", "private-key-der", "dropbox-long-token",
+    "package-host-credentials", "jwk-base64", "npm-auth", "crypt-hash", "private-key-der", "dropbox-long-token",
     "seed-phrase", "kerberos-hash",
 })  # fmt: skip
 
@@ -125,7 +129,7 @@ SPACED = frozenset({
     "accountkey", "sharedaccesskey", "sharedsecret", "x-ncp-iam-access-key", "x-ncp-apigw-api-key", "x-naver-client-secret", "kakaoak",
     "service_key", 'servicekey"', "servicekey:", "인증키", "서비스키", "서비스 키", "openvpn static key", "jenkins initial setup", "unseal",
     "naver", "네이버", "x-secret-key", "x-tc-app", "nhn", "kubeadm", "bootstrap", "--token", '"auth"',
-    "contribsys", "token-", "discord", "디스코드", "validationkey", "decryptionkey", "mnemonic", "seed phrase", "recovery phrase", "니모닉", "복구 구문", "시드 구문", "シードフレーズ",
+    "contribsys", "token-", "discord", "디스코드", "variable", "secret_id", "secretid", ":_auth", "validationkey", "decryptionkey", "mnemonic", "seed phrase", "recovery phrase", "니모닉", "복구 구문", "시드 구문", "シードフレーズ",
     "リカバリーフレーズ", "助记词", "助記詞", "_|warning:-do-not-share",
 })  # fmt: skip
 IN_RUN = frozenset(literal for row in SHAPES for literal in row[2]) - SPACED
@@ -195,6 +199,9 @@ SAMPLES: dict[str, str] = {
     "nhn-cloud-secret-key": "X-Secret-Key: <A>{7}4",
     "kubernetes-bootstrap-token": "kubeadm join 10.0.0.1:6443 --token <a>{6}.<a>{16}",
     "docker-auth": '"auth": "<b>{40}"',
+    "npm-auth": "//npm.acme.io/:_auth=<A>{32}",
+    "vault-secret-id": "role_id=<uuid> secret_id=<uuid>",
+    "terraform-default": 'variable "datadog_api_key" \\{\n  default = "<h>{32}"\n\\}',
     "salesforce-session": "00D<A>{15}!<A>{96}",
     "otpauth-secret": r"otpauth://totp/acme:minji\?secret=[A-Z2-7]{32}&issuer=acme",
     "naver-header": "X-Naver-Client-Secret: <A>{10}7b",

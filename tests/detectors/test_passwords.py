@@ -37,6 +37,10 @@ FLAG = [
     "관리자 암호를 {P}(으)로 바꿨다",
     "임시 비밀번호: `{P}`",
     "DB 접속 정보: app/{P}@10.0.0.3",
+    'vpn psk "{P}"',
+    "snmp community string: {P}",
+    "contraseña: {P}",
+    "$s = ConvertTo-SecureString {P} -AsPlainText -Force",
     "パスワード {P} を使う",
     "ログイン: admin / {P}",
     "Wi-Fiのパス：{P}",
@@ -239,6 +243,13 @@ ALLOW = [
     "test -p /tmp/fifo1",
     "pw/v1.2.3",
     "https://h/a?password=&x=1",
+    "password: ${DB_PASSWORD2}",
+    "passwd: x:1000:1000::/home/app1:/bin/bash",
+    "LED_PIN: 0x2f",
+    "密码规则: ^(?=.*\\d)[a-zA-Z\\d]{8,}$",
+    "postgres://postgres:postgres@localhost:5432/test",
+    "net user guest /active:no",
+    "the deploy key is MD5:60:54:3b:65:fe:3f:0b:7b:73:46:4e:fc:cb:af:a4:42",
 ]
 
 
