@@ -20,11 +20,16 @@ def main() -> NoReturn:
 
         hook(sys.argv[2:])
     if sys.argv[1:2] == ["search"]:
+        import gc
+
+        gc.set_threshold(100_000)  # what a search makes is gone when it ends; to look for garbage takes 5 ms
         from gitmem.commands._short import search
 
         code = search(sys.argv[2:])
         if code is not None:
-            sys.exit(code)
+            from gitmem.commands._ending import leave
+
+            leave(code)
     from gitmem.cli import main as cli
 
     cli()

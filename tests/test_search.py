@@ -413,8 +413,8 @@ def test_the_cold_path_imports_nothing_heavy(memory: Repo) -> None:
         " gitmem.types gitmem.facts gitmem.detectors gitmem.cli"
     )
     code = (
-        "import sys\nsys.argv = ['git-mem', 'search', 'webhooks', '--json']\nfrom gitmem.__main__ import main\n"
-        f"try: main()\nfinally: print([m for m in '{heavy}'.split() if m in sys.modules], file=sys.stderr)"
+        "import sys, gitmem.__main__\nfrom gitmem.commands._short import search\ncode = search(['webhooks', '--json'])\n"
+        f"print(code, [m for m in '{heavy}'.split() if m in sys.modules], file=sys.stderr)"
     )
     texts(memory, "webhooks")
-    assert memory.run(sys.executable, "-c", code).stderr.strip() == "[]"
+    assert memory.run(sys.executable, "-c", code).stderr.strip() == "0 []"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from typing import NoReturn
 
 from gitmem.errors import Exit, GitMemError
 from gitmem.output import say
@@ -34,3 +35,13 @@ def ending(run: Callable[[], int | None]) -> int:
 
         say(f"git mem: a bug: {type(error).__name__}; details in {write_crash_log(error)}")
         return Exit.BUG
+
+
+def leave(code: int) -> NoReturn:
+    """End the process now: what was opened is closed, and to take a whole interpreter apart takes 10 ms."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        sys.exit(code)
+    os._exit(code)
