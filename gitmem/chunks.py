@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence, Set
-from itertools import chain
+from itertools import chain, islice, repeat
+from typing import NamedTuple
 
 from gitmem.comment import parse_comment
 from gitmem.db.values import BlobRow, ChunkRow, Cut, Shape
@@ -32,22 +33,47 @@ def digest(
     `vectors` gives the line vectors of `lines.pack` for texts; without it they are left empty.
     """
     document = parse(data)
-    if document.skipped:
-        return BlobRow(oid, len(data), 0, len(document.problems), document.skipped, Shape(), ())
-    if secret_lines is None:
-        secret_lines = _secrets(document)
-    return BlobRow(
-        oid=oid,
-        bytes=len(data),
-        secrets=len(secret_lines),
-        problems=len(document.problems),
-        skipped="",
-        shape=shape(document, secret_lines),
-        chunks=tuple(_rows(document, cut, secret_lines, vectors)),
-    )
+    hidden = secret_lines if secret_lines is not None else _secrets(document)
+    return _rows([(oid, data, document, hidden)], cut, vectors)[0]
+
+
+def digest_all(blobs: Sequence[tuple[str, bytes]], cut: Cut, vectors: LineVectors | None = None) -> list[BlobRow]:
+    """`digest` of many blobs, step by step: what a step needs stays in the processor's cache."""
+    documents = [parse(data) for _, data in blobs]
+    hidden = [_secrets(document) for document in documents]
+    parts = [
+        (oid, data, document, lines) for (oid, data), document, lines in zip(blobs, documents, hidden, strict=True)
+    ]
+    return _rows(parts, cut, vectors)
+
+
+def _rows(
+    parts: Sequence[tuple[str, bytes, Document, Set[int]]], cut: Cut, vectors: LineVectors | None
+) -> list[BlobRow]:
+    drafts = [_drafts(document, cut, hidden) for _, _, document, hidden in parts]
+    units = [draft.units for found in drafts for draft in found]
+    if vectors is not None:
+        made = iter(vectors([unit.text for some in units for unit in some]))
+    else:
+        made = repeat((0.0, b""))
+    records = iter([pack(some, list(islice(made, len(some)))) for some in units])
+    return [
+        BlobRow(
+            oid=oid,
+            bytes=len(data),
+            secrets=len(hidden),
+            problems=len(document.problems),
+            skipped=document.skipped,
+            shape=shape(document, hidden),
+            chunks=tuple([ChunkRow(*draft[:-2], next(records), draft.text) for draft in found]),
+        )
+        for (oid, data, document, hidden), found in zip(parts, drafts, strict=True)
+    ]
 
 
 def _secrets(document: Document) -> Set[int]:
+    if document.skipped:
+        return frozenset()
     from gitmem.detectors.secrets import secret_lines
 
     return secret_lines("\n".join(document.lines))
@@ -155,7 +181,21 @@ def tokens(line: str) -> int:
     return wide + (len(line) - wide + 3) // 4
 
 
-def _rows(document: Document, cut: Cut, secret_lines: Set[int], vectors: LineVectors | None) -> list[ChunkRow]:
+class _Draft(NamedTuple):
+    """A chunk whose lines have no vectors yet: the fields of `ChunkRow`, with its units in the place of `lines`."""
+
+    hash: bytes
+    start: int
+    end: int
+    heading: int
+    heading_words: str
+    body_words: str
+    length: int
+    units: list[Unit]
+    text: str
+
+
+def _drafts(document: Document, cut: Cut, secret_lines: Set[int]) -> list[_Draft]:
     lines = document.lines
     named: list[str] = []
     if not any(line <= document.front for line in secret_lines):
@@ -185,7 +225,7 @@ def _rows(document: Document, cut: Cut, secret_lines: Set[int], vectors: LineVec
         title_words = terms(title)
         body_words = list(chain.from_iterable([unit.words for unit in units]))
         rows.append(
-            ChunkRow(
+            _Draft(
                 hash=identity,
                 start=first,
                 end=last,
@@ -193,7 +233,7 @@ def _rows(document: Document, cut: Cut, secret_lines: Set[int], vectors: LineVec
                 heading_words=" ".join(title_words),
                 body_words=" ".join(body_words),
                 length=len(body_words) + len(title_words),
-                lines=pack(units, vectors([unit.text for unit in units]) if vectors else [(0.0, b"")] * len(units)),
+                units=units,
                 text=_embedded(above, units),
             )
         )

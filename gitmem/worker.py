@@ -17,7 +17,7 @@ from functools import cache
 from typing import IO, TYPE_CHECKING, Any
 
 from gitmem.children import end
-from gitmem.chunks import LineVectors, digest
+from gitmem.chunks import LineVectors, digest_all
 from gitmem.db.values import BlobRow, Cut, bits, int8
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ AHEAD = 2  # batches a child may have waiting
 def work(batch: Batch, cut: Cut, embedder: Any = None) -> tuple[list[BlobRow], Vectors]:
     """Rows of some blobs, with the chunks' vectors where an embedder is given."""
     lines = line_vectors()
-    rows = [digest(oid, data, cut, None, lines) for oid, data in batch]
+    rows = digest_all(batch, cut, lines)
     vectors: Vectors = {}
     if embedder is not None:
         texts = {chunk.hash: chunk.text for row in rows for chunk in row.chunks}

@@ -203,6 +203,7 @@ class _Half:
         self._first = first
         self._ones = int.from_bytes(b"\1\0\0\0" * count, "little")
         self._bias = _LANE * self._ones
+        self._masks: dict[int, int] = {}
 
     def row(self, number: int) -> int:
         """One row of the table."""
@@ -217,9 +218,8 @@ class _Half:
         """The words' vectors, each as often as its weight says."""
         vectors = self.words
         total = _ONCE * sum(map(vectors.__getitem__, counts))
-        for word, count in counts.items():
-            if count > 1:
-                total += (_weight(count) - _ONCE) * vectors[word]
+        for word, count in [(word, count) for word, count in counts.items() if count > 1]:
+            total += (_weight(count) - _ONCE) * vectors[word]
         return total
 
     def lanes(self, total: int) -> "array[int]":
@@ -241,13 +241,15 @@ class _Half:
         """
         if not length:
             return bytes(self.count)
-        one = self._ones
         shift = max(0, int(length).bit_length() - 13)
-        lanes = (total + self._bias) >> shift & one * (0xFFFF_FFFF >> shift)
-        lanes -= one * ((_LANE >> shift) - 8192)  # each is its number + 8192 now, and never below 0
+        low = self._masks.get(shift)
+        if low is None:
+            low = self._masks[shift] = self._ones * (0xFFFF_FFFF >> shift)
         factor = round(to * (1 << shift + 16) / length)
-        # The result + 256 + 128 stands in a lane's upper half, so its fourth byte is 1 unless it must be cut.
-        data = lanes * factor + one * ((384 << 16) + (1 << 15) - 8192 * factor)
+        # Times the factor, the result + 256 + 128 stands in a lane's upper half: its fourth byte is 1 unless it must be
+        # cut. What lanes borrow from each other on the way is given back by the end.
+        data = ((total + self._bias) >> shift & low) * factor
+        data += self._ones * ((384 << 16) + (1 << 15) - (_LANE >> shift) * factor)
         all_bytes = data.to_bytes(4 * self.count, "little")
         signed, over = all_bytes[2::4].translate(_FLIPPED), all_bytes[3::4]
         if over.count(1) < self.count:
