@@ -42,9 +42,23 @@ class Layout(NamedTuple):
 
 
 def layout_of(paths: Iterable[str], extra: Sequence[str] = ()) -> Layout:
-    """The layout a set of paths has: a memory repository as soon as one path is MEMORY.md or below memory/."""
-    known = any(kind(path) not in (Kind.OTHER, Kind.INSTRUCTIONS) for path in paths)
-    return Layout(notes=not known, extra=tuple(extra))
+    """The layout a set of paths has: a memory repository as soon as one path is MEMORY.md or below memory/.
+
+    A folder that holds MEMORY.md and Markdown beside it, and nothing else, is one of notes: an agent's own memory
+    folder keeps its topics there.
+    """
+    names = list(paths)
+    kinds = {kind(path) for path in names} - {Kind.OTHER, Kind.INSTRUCTIONS}
+    notes = not kinds or (kinds == {Kind.MEMORY} and "MEMORY.md" in names and _only_topics(names))
+    return Layout(notes=notes, extra=tuple(extra))
+
+
+def _only_topics(names: Sequence[str]) -> bool:
+    """Whether all that is not hidden is Markdown, some of it besides MEMORY.md, and none a README: no project."""
+    shown = [name for name in names if not any(part.startswith(".") for part in name.split("/"))]
+    topics = [name for name in shown if kind(name) is Kind.OTHER]
+    plain = all(name.endswith(".md") and not name.lower().endswith("readme.md") for name in shown)
+    return bool(topics) and plain
 
 
 def kind(path: str) -> Kind:

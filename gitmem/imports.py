@@ -30,7 +30,9 @@ from gitmem.types import Severity
 from gitmem.worktree import read_bytes, write_atomic
 
 HIDDEN, NO_MEMORY, NO_MARKDOWN = "is a hidden folder", "is no memory file", "is not Markdown"
-EXPECTED = frozenset((HIDDEN, NO_MEMORY, NO_MARKDOWN))  # reasons that nobody needs to look into
+PARTS = "holds what others wrote"  # packages that a project installed
+EXPECTED = frozenset((HIDDEN, NO_MEMORY, NO_MARKDOWN, PARTS))  # reasons that nobody needs to look into
+INSTALLED = frozenset(("node_modules", "vendor", "venv", "__pycache__"))
 MOST = 20_000  # files; more is no memory
 LINK = re.compile(r"\]\((?!\w+:|/|#)([^)\s]+\.md)((?:#[^)]*)?)\)")
 
@@ -76,11 +78,11 @@ def look_at(source: Path, config: Config, environ: Mapping[str, str], here: Path
     if top == target or target.is_relative_to(top) or top.is_relative_to(target):
         raise UsageError("a memory is not imported from itself", "--from names another folder")
     names, left = _names(source)
-    shape = shape_of(names)
+    shape = shape_of(["MEMORY.md" if name == "memory.md" else name for name in names])
     files: list[tuple[str, str, bytes]] = []
     masked: list[str] = []
     for name in names:
-        to = target_path(name, shape)
+        to = "MEMORY.md" if name == "memory.md" and "MEMORY.md" not in names else target_path(name, shape)
         if not to:
             left.append((name, NO_MEMORY))
             continue
@@ -110,11 +112,11 @@ def _names(source: Path) -> tuple[list[str], list[tuple[str, str]]]:
     for folder, folders, names in os.walk(source):
         for name in sorted(folders):
             inside = Path(folder, name)
-            hidden = name.startswith(".") and name != ".claude"
-            if hidden or inside.is_symlink():
+            why = HIDDEN if name.startswith(".") and name != ".claude" else PARTS if name in INSTALLED else ""
+            if why or inside.is_symlink():
                 folders.remove(name)
                 if name != ".git":
-                    left.append((f"{inside.relative_to(source).as_posix()}/", HIDDEN if hidden else "is a link"))
+                    left.append((f"{inside.relative_to(source).as_posix()}/", why or "is a link"))
         folders.sort()
         for name in sorted(names):
             path = Path(folder, name)

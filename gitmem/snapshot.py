@@ -65,7 +65,7 @@ def tree_files(repo: Repository, tree: str, extra: tuple[str, ...]) -> tuple[dic
     """path -> oid of the memory files of a tree; links and submodules are none."""
     entries = {entry.path: entry.oid for entry in repo.entries(tree) if entry.mode in (REGULAR, EXECUTABLE)}
     kinds = {path: kind(path) for path in entries if path.endswith(".md")}
-    if not extra and any(of not in (Kind.OTHER, Kind.INSTRUCTIONS) for of in kinds.values()):
+    if not extra and any(of not in (Kind.OTHER, Kind.INSTRUCTIONS, Kind.MEMORY) for of in kinds.values()):
         # What `is_memory` says of a memory repository, each path's kind looked up once.
         return {path: entries[path] for path, of in kinds.items() if of is not Kind.OTHER}, Layout()
     layout = layout_of(entries, extra)
@@ -78,15 +78,24 @@ def look(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
     assert root is not None
     files: dict[str, Looks] = {}
     top = os.fspath(root)
+    topics, others = False, False
     for entry in _scan(top):
         if entry.name.endswith(".md") and is_memory(entry.name, Layout()) and entry.is_file(follow_symlinks=False):
             files[entry.name] = _looks(entry.stat(follow_symlinks=False))
+        elif entry.name.endswith(".md"):
+            topics = True
         elif entry.name in ("memory", ".claude") and entry.is_dir(follow_symlinks=False):
             _walk(f"{top}/{entry.name}", f"{entry.name}/", files, entry.name == ".claude")
+        elif not entry.name.startswith(".") and entry.is_file(follow_symlinks=False):
+            others = True
     layout = layout_of(files, extra)
+    known: set[str] = set()
+    if layout.notes or (topics and not others and all("/" not in path for path in files)):
+        known = {*(e.path for e in repo.staged() if e.mode in (REGULAR, EXECUTABLE)), *repo.untracked()}
+        layout = layout if layout.notes else layout_of(known, extra)
     if layout.notes:
         files = {}
-        for path in {*(e.path for e in repo.staged() if e.mode in (REGULAR, EXECUTABLE)), *repo.untracked()}:
+        for path in known:
             if is_memory(path, layout):
                 found = _lstat(f"{top}/{path}")
                 if found is not None:

@@ -100,11 +100,11 @@ def _import(folder: Path, source: Path, history: bool, lang: str, dry_run: bool,
         return 1 if blocked else 0
     would = "would " if dry_run else ""
     for name, to, _ in plan.files:
-        write(escape(f"{would}import {to}" + (f" (from {name})" if to != name else "") + "\n"))
+        write(escape(f"{would}import {to}" + (f" (from {name})" if to != name else ""), "") + "\n")
     for name, reason in plan.left:
-        write(escape(f"left out {name}: {reason}\n"))
+        write(escape(f"left out {name}: {reason}", "") + "\n")
     for name in plan.masked:
-        write(escape(f"masked personal data or secrets in {name}\n"))
+        write(escape(f"masked personal data or secrets in {name}", "") + "\n")
     what = "with its history" if plan.history else "without history; look at them, then: git add -A; git commit"
     write(f"{would}import {counted(len(plan.files), 'file')} {what}, {len(plan.left)} left out\n")
     return 1 if blocked else 0
