@@ -4,8 +4,7 @@ Two sources. `git config mem.*` at system, global or command scope is the user's
 `.gitmem.toml` is tracked, so it came with the clone: it may only tighten (more paths, more protection, lower limits).
 """
 
-from __future__ import annotations
-
+# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 

@@ -5,8 +5,7 @@ takes a millisecond. Lines are 1-based and inclusive; paths are repository-relat
 are opaque lower-case hex of 40 or 64.
 """
 
-from __future__ import annotations
-
+# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
 from datetime import datetime
 from typing import NamedTuple
 

@@ -4,8 +4,7 @@ The text is that of the blob or the work-tree file the index names, checked by i
 hit, never invent one. A fenced block is never cut. Never ranks by anything that is not in `ranking`.
 """
 
-from __future__ import annotations
-
+# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
 import hashlib
 import re
 from collections.abc import Iterable, Sequence

@@ -5,8 +5,7 @@ Pure: text and today's date in, one value out. English, Korean, Japanese and Chi
 cue is a weight in `ranking.py`, because a question's words may be meant otherwise.
 """
 
-from __future__ import annotations
-
+# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
 import re
 from collections.abc import Iterator
 from datetime import date, timedelta

@@ -5,8 +5,7 @@ The numbers come from `bench/quality.py`: five conversations (each tuned on the 
 are R@5, share of relevant lines in 500/1000/2000 tokens, Korean hit@1, hit@5. docs/search.md explains them in words.
 """
 
-from __future__ import annotations
-
+# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -110,7 +109,7 @@ LEXICAL = round(_sum(WORDS) / (_sum(WORDS) + _sum(MEANING)), 2)
 VECTOR = round(1 - LEXICAL, 2)
 
 
-def in_force(config: Config) -> Ranking:
+def in_force(config: "Config") -> Ranking:
     """The ranking a person's settings ask for. Raises BadConfig for a `mem.searchWeight` that names nothing."""
     weights, priors = dict(WEIGHTS), dict(PRIORS)
     priors["recent"], priors["importance"] = config.search_recency, config.search_importance

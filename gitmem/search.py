@@ -5,8 +5,7 @@ lines of the pooled chunks, `passages` reads the best from Git or the work tree 
 not depend on how many hits are asked for. Nothing here writes, prints or looks at a clock.
 """
 
-from __future__ import annotations
-
+# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from enum import StrEnum

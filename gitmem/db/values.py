@@ -3,8 +3,7 @@
 Named tuples, not dataclasses: these are made when a search starts, and a dataclass takes half a millisecond each.
 """
 
-from __future__ import annotations
-
+# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
 import json
 from array import array
 from typing import NamedTuple
