@@ -12,7 +12,7 @@ from datetime import datetime
 from gitmem import facts
 from gitmem.comment import Meta, fact_id, normalise, render_comment
 from gitmem.config import Config
-from gitmem.errors import GitMemError, UsageError
+from gitmem.errors import GitMemError, Refused, UsageError
 from gitmem.files import Kind, daily_path
 from gitmem.files import kind as kind_of
 from gitmem.git import Repository
@@ -95,6 +95,49 @@ def add(
                 new, line = append_bullet(old.decode("utf-8", "surrogateescape"), text, meta)
         write_atomic(repo.root, path, new.encode("utf-8", "surrogateescape"))
     return Added(path, line, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line for the daily log, with what stands in its comment."""
+
+    text: str
+    kind: str = ""
+    origin: str = ""
+    more: Meta = ()
+
+
+def log(
+    repo: Repository, config: Config, entries: Sequence[Entry], *, now: datetime, agent: str = "", topic: str = ""
+) -> list[Added | Refused]:
+    """Append lines to the daily log in one write: for each where it stands, or why the gate refused it.
+
+    Raises as `add` does for what concerns the log itself.
+    """
+    if repo.root is None:
+        raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
+    path = relative(repo.root, daily_path(now.date(), agent or config.agent))
+    done: list[Added | Refused] = []
+    with locked(repo.common_dir, "write"):
+        try:
+            new = read_bytes(repo.root, path).decode("utf-8", "surrogateescape")
+        except FileNotFoundError:
+            new = ""
+        for entry in entries:
+            own = [("type", entry.kind), ("origin", entry.origin)]
+            meta: Meta = (*((key, value) for key, value in own if value), *entry.more)
+            try:
+                text = _through_the_gate(normalise(entry.text), path, config)
+                if meta:
+                    _through_the_gate(f"- {text} {render_comment(meta)}", path, config)
+            except Refused as error:
+                done.append(error)
+                continue
+            new, line = append_entry(new, text, meta, now, topic)
+            done.append(Added(path, line, text))
+        if any(isinstance(one, Added) for one in done):
+            write_atomic(repo.root, path, new.encode("utf-8", "surrogateescape"))
+    return done
 
 
 def _with_fact(old: bytes, text: str, meta: Meta) -> tuple[str, int]:

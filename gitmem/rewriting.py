@@ -1,13 +1,14 @@
 """A host's transcript with fewer or shorter entries: the lines of a JSONL file, changed as little as can be.
 
-Pure. A kept entry is its own line, byte for byte; a pruned tool result is the same entry with a shorter text; a summary
-is one entry in the form the host writes itself.
+Pure. A kept entry is its own line, byte for byte, unless a secret in it is masked; a pruned tool result is the same
+entry with a shorter text; a summary is one entry in the form the host writes itself.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from gitmem.transcript import SUMMARY_LEAD, Role, Turn
@@ -88,3 +89,53 @@ def _shorter(line: bytes, call: str, text: str) -> bytes:
     else:
         entry["text"] = text
     return json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace")
+
+
+# What hosts tell entries apart by, sign, or encode: no words of anybody, and not to be changed.
+STRUCTURE = re.compile(
+    r"(?:.*(?:id|Id|ID|uuid|Uuid|hash|signature|timestamp)|data|encrypted_content|type|role|version|cwd|model|name)"
+)
+SHORTEST = 6  # characters of a text that is looked at
+
+
+def masked(data: bytes, clean: Callable[[str], str]) -> tuple[bytes, int]:
+    """The transcript with every text as `clean` makes it, and how many entries that changed; the others byte for byte.
+
+    Texts are what was said, what tools were given and what they gave back. A line that is no JSON is one text.
+    """
+    lines = data.split(b"\n")
+    changed = 0
+    seen: dict[str, str] = {}
+
+    def said(text: str) -> str:
+        if len(text) < SHORTEST:
+            return text
+        if text not in seen:
+            seen[text] = clean(text)
+        return seen[text]
+
+    for at, line in enumerate(lines):
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            text = line.decode("utf-8", "surrogateescape")
+            new = said(text).encode("utf-8", "surrogateescape") if line.strip() else line
+        else:
+            other = _walked(entry, said)
+            new = line if other == entry else json.dumps(other, ensure_ascii=False).encode("utf-8", "replace")
+        changed += new != line
+        lines[at] = new
+    return b"\n".join(lines), changed
+
+
+def _walked(value: Any, said: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return said(value)
+    if isinstance(value, list):
+        return [_walked(item, said) for item in value]
+    if isinstance(value, dict):
+        return {
+            key: item if isinstance(item, str) and STRUCTURE.fullmatch(key) else _walked(item, said)
+            for key, item in value.items()
+        }
+    return value

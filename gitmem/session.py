@@ -22,8 +22,8 @@ from gitmem.errors import GitMemError, OutsideRepository, Refused
 from gitmem.fence import without_secrets
 from gitmem.files import Kind, daily_path, kind
 from gitmem.git import Repository
+from gitmem.journal import Entry
 from gitmem.models.protocol import Log, Model, Op
-from gitmem.models.rules import RulesModel
 from gitmem.policy import Policy
 from gitmem.redaction import guard, redact
 from gitmem.rolling import Line, Rolling, best, fold, key
@@ -81,26 +81,25 @@ def flush(
         state = load_state(repo.common_dir, session)
         turns = [turn for turn in transcript.spoken() if key(turn) not in state.turns]
         known = set(state.facts) | _known(repo, repo.root, now, agent)
-        kept: list[Kept] = []
         skipped: list[tuple[str, str]] = []
         notes: list[str] = []
+        chosen: list[tuple[Turn, Entry]] = []
         for text, type_, turn in propose(turns, daily_path(now.date(), agent), now, model, notes):
             ident = fact_id(text)
             if ident in known:
                 skipped.append((without_secrets([text])[0], "memory holds it already"))
                 continue
-            origin = "user" if turn.role is Role.USER else "agent"
-            meta = (("session", session), ("turn", turn.id))
-            try:
-                added = journal.add(
-                    repo, config, text, now=now, kind=type_, to="daily", agent=agent, origin=origin, more=meta,
-                    topic="session",
-                )  # fmt: skip
-            except Refused as error:
-                skipped.append(("(refused by the gate)", error.message))
-                continue
             known.add(ident)
-            kept.append(Kept(added.path, added.line, added.text, type_, turn.id))
+            origin = "user" if turn.role is Role.USER else "agent"
+            chosen.append((turn, Entry(text, type_, origin, (("session", session), ("turn", turn.id)))))
+        kept: list[Kept] = []
+        entries = [entry for _, entry in chosen]
+        done = journal.log(repo, config, entries, now=now, agent=agent, topic="session") if entries else []
+        for (turn, entry), one in zip(chosen, done, strict=True):
+            if isinstance(one, Refused):
+                skipped.append(("(refused by the gate)", one.message))
+            else:
+                kept.append(Kept(one.path, one.line, one.text, entry.kind, turn.id))
         written = state.facts | {fact_id(k.text) for k in kept}
         state = replace(state, turns=state.turns | {key(t) for t in turns}, facts=frozenset(written))
         save_state(repo.common_dir, session, touched(state, now, place))
@@ -124,6 +123,8 @@ def propose(
                 said_in.append(turn)
     if not lines:
         return []
+    from gitmem.models.rules import RulesModel  # 0.1 s of tables, which a turn with nothing new need not pay
+
     log = Log(path, "", now.date(), tuple(lines), frozenset(range(1, len(lines) + 1)))
     operations = list(RulesModel().propose([log], ()).operations)
     if model is not None:

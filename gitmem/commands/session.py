@@ -252,9 +252,16 @@ def rewritable(found: Transcript) -> None:
 
 
 def put(data: bytes, source: Path, target: Path | None, in_place: bool) -> None:
-    """Write a transcript where the options say."""
+    """Write a transcript where the options say, without the secrets that were said in it."""
+    from gitmem.policy import Policy
+    from gitmem.redaction import redact
+    from gitmem.rewriting import masked
+
     if in_place and (target or str(source) == "-"):
         raise UsageError("--in-place replaces TRANSCRIPT itself", "leave -o away, and name a file")
+    data, changed = masked(data, lambda text: redact(text, "transcript", Policy(), only_secrets=True))
+    if changed:
+        say(f"git mem: a secret was masked in {changed} of its entries")
     place = source if in_place else target
     if place is None:
         sys.stdout.buffer.write(data)

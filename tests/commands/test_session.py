@@ -314,3 +314,19 @@ def test_each_host_is_answered_in_its_own_form(memory: Repo) -> None:
     assert answer("SessionStart", "cursor") == {"additional_context": said}
     assert answer("UserPromptSubmit", "gemini")["hookSpecificOutput"]["hookEventName"] == "BeforeAgent"
     assert answer("SessionStart", "vscode")["hookSpecificOutput"]["additionalContext"] == said
+
+
+@pytest.mark.parametrize("command", [("compact", "--force"), ("prune",)], ids=["compact", "prune"])
+def test_a_transcript_that_is_written_holds_no_secret(memory: Repo, tmp_path: Path, command: tuple[str, ...]) -> None:
+    rows = [
+        {"type": "user", "uuid": "0b9cf2a1-7f0e-4c9b-9a53-9d1f8c1f7e11", "message": {"role": "user", "content": f"The token is\n{TOKEN}\nplease."}},
+        {"type": "assistant", "uuid": "a1", "message": {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": TOKEN}, {"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": f"curl -H 'Authorization: Bearer {TOKEN}' x"}}]}},
+        {"type": "user", "uuid": "u2", "toolUseResult": {"stdout": f"key {TOKEN}"}, "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": f"key {TOKEN}"}]}},
+        {"type": "user", "uuid": "u3", "message": {"role": "user", "content": "Nothing secret here."}},
+    ]  # fmt: skip
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows) + f"not json {TOKEN}\n")
+    done = memory.mem("session", *command, str(path))
+    assert done.stdout.count(TOKEN) == 1 and f'"signature": "{TOKEN}"' in done.stdout  # a host's own, not a text
+    assert "masked in 4 of its entries" in done.stderr and json.dumps(rows[3]) in done.stdout
+    assert rows[0]["uuid"] in done.stdout and TOKEN not in done.stderr
