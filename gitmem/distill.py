@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from itertools import zip_longest
 
 from gitmem import facts
 from gitmem.comment import fact_id, normalise, render_span
@@ -26,7 +27,7 @@ from gitmem.worktree import locked, read_bytes, write_atomic
 
 MEMORY = "MEMORY.md"
 MOST = 50  # episodes of one digest: its comment holds a link to each
-TOPICS, DECIDED, CHARACTERS = 8, 5, 600  # how much a digest says
+TOPICS, DECIDED, CHARACTERS = 250, 5, 600  # how much a digest says: characters, decisions, characters in all
 SECTION = re.compile(r"^##\s+(.*?)\s*$")
 
 
@@ -119,7 +120,7 @@ def digest(episodes: list[_Episode]) -> str:
     """One line: the days, how many sessions, what they were about, what was decided (the newest decisions first)."""
     first, last = episodes[0].day.isoformat(), episodes[-1].day.isoformat()
     days = first if first == last else f"{first} to {last}"
-    about = topics(line for episode in episodes for line in _said(episode.document))[:TOPICS]
+    about = _about(episodes)
     count = counted(len(episodes), "session")
     text = f"{count}, {days}" + (f": {', '.join(about)}" if about else "")
     decided: list[str] = []
@@ -128,6 +129,17 @@ def digest(episodes: list[_Episode]) -> str:
             if line not in decided and len(text) + sum(map(len, decided)) + len(line) < CHARACTERS:
                 decided.append(line)
     return normalise(text + (f". Decided: {'; '.join(d.rstrip('.') for d in decided[:DECIDED])}" if decided else ""))
+
+
+def _about(episodes: list[_Episode]) -> list[str]:
+    """Topics of all episodes in turn, each one's first before any one's second: each can be found by its own."""
+    own = [topics(_said(episode.document)) for episode in episodes]
+    chosen: dict[str, str] = {}
+    for row in zip_longest(*own):
+        for word in row:
+            if word and sum(map(len, chosen)) + 2 * len(chosen) + len(word) <= TOPICS:
+                chosen.setdefault(word.casefold(), word)
+    return list(chosen.values())
 
 
 def _said(document: Document) -> list[str]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from gitmem.query import terms
+from gitmem.question import STOP
 
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.-]+[A-Za-z0-9]|[가-힣]{2,}|[\u4e00-\u9fff\u30a0-\u30ff]{2,}")
 PARTICLE = re.compile(
@@ -15,10 +16,10 @@ PARTICLE = re.compile(
 NO_SLUG = re.compile(r"[^0-9a-z\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u4e00-\u9fff\uac00-\ud7af]+")
 # fmt: off
 COMMON = frozenset((
-    "the", "and", "for", "that", "this", "with", "you", "are", "was", "not", "but", "have", "from", "can", "will",
-    "what", "when", "how", "why", "all", "any", "our", "your", "its", "let", "just", "like", "okay", "yes", "please",
-    "thanks", "need", "want", "should", "would", "could", "there", "here", "then", "than", "them", "they", "make",
-    "use", "using", "그리고", "그래서", "하지만", "있다", "없다", "한다", "했다", "하는", "그거", "이거", "저거",
+    "let", "like", "okay", "yes", "please", "thanks", "need", "needs", "want", "wants", "make", "use", "using",
+    "because", "decide", "decided", "agree", "agreed", "noted", "said", "now", "today", "tomorrow", "yesterday",
+    "always", "never", "also", "still", "only", "really", "maybe", "think", "know", "look", "looked", "get", "got",
+    "goes", "going", "done", "one", "two", "first", "last", "그리고", "그래서", "하지만", "있다", "없다", "한다", "했다", "하는", "그거", "이거", "저거",
     "지금", "오늘", "내일", "우리", "저는", "제가", "아니요", "그럼", "정도", "경우", "때문",
 ))
 # fmt: on
@@ -32,7 +33,7 @@ def topics(texts: Iterable[str]) -> list[str]:
         for word in WORD.findall(text):
             bare = PARTICLE.sub("", word) if word[0] >= "가" and len(word) > 2 else word
             stems = terms(bare)
-            if stems and len(bare) > 1 and bare.lower() not in COMMON:
+            if stems and len(bare) > 1 and bare.lower() not in COMMON and bare.lower() not in STOP:
                 key = stems[0] if bare.isascii() else bare
                 counts[key] += 1
                 spelling.setdefault(key, bare)
