@@ -24,6 +24,7 @@ from typing import Any
 
 from gitmem.commands._edge import now as clock
 from gitmem.commands._edge import settings as load_settings
+from gitmem.commands._here import in_force
 from gitmem.config import Config
 from gitmem.errors import UsageError
 from gitmem.git import Repository, open_repository, user_settings
@@ -32,13 +33,14 @@ Value = dict[str, Any]
 
 
 def open(
-    path: str | Path = ".",
+    path: str | Path | None = None,
     *,
     profile: str = "",
     settings: Mapping[str, str] | None = None,
     now: Callable[[], datetime] = clock,
 ) -> Memory:
-    """The memory of the repository that holds `path`. Use it in a `with` block, or close it.
+    """The memory of the repository that holds `path`; without one, that of the profile in force or of the folder the
+    program is in, as for a command. Use it in a `with` block, or close it.
 
     `settings` are `mem.*` keys in the spelling of `gitmem.config.Config` (`{"agent": "coder"}`), above the user's own;
     `now` is the clock. With `profile` it is that profile's memory, wherever `path` leads. Raises NotARepository,
@@ -48,12 +50,22 @@ def open(
         from gitmem import profiles
 
         path = profiles.named(profiles.read(user_settings(os.environ)), profile).root
+    elif path is None:
+        path = _here()
     repo = open_repository(Path(path).expanduser(), os.environ)
     try:
         return Memory(repo, load_settings(repo, settings), now)
     except BaseException:
         repo.close()
         raise
+
+
+def _here() -> Path:
+    """The memory a command started here would speak of; GitMemError where that is another profile's."""
+    pairs = user_settings(os.environ)
+    if not any(key.startswith("mem.profile") for key, _, _ in pairs):
+        return Path()
+    return in_force(pairs, Path.cwd()) or Path()
 
 
 @dataclass(frozen=True, slots=True)

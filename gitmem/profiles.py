@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from gitmem.config import Config
@@ -18,6 +19,7 @@ from gitmem.errors import GitMemError, UsageError
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 KEY = re.compile(r"mem\.profile\.(.+)\.(root|agent)", re.IGNORECASE)
 IN_FORCE = "mem.profile"
+SINCE = "mem.profileSince"  # of the last switch: what was said before is of another memory
 Pairs = Iterable[tuple[str, str, str]]
 
 
@@ -67,16 +69,52 @@ def checked(name: str) -> str:
     return name
 
 
-def owner(profiles: dict[str, Profile], root: Path | None) -> Profile | None:
-    """The profile whose memory is the work tree `root`."""
-    if root is None or not profiles:
+def owner(profiles: dict[str, Profile], place: Path | None) -> Profile | None:
+    """The profile whose repository holds `place`: its work tree or a folder in it, a linked one, its Git directory."""
+    if place is None or not profiles:
         return None
-    real = root.resolve()
-    return next((profile for profile in profiles.values() if profile.root.resolve() == real), None)
+    real = place.resolve()
+    mine = repository_of(real)
+    for profile in profiles.values():
+        root = profile.root.resolve()
+        if root == real or (mine is not None and root.is_dir() and repository_of(root) == mine):
+            return profile
+    return None
+
+
+def repository_of(place: Path) -> Path | None:
+    """The Git directory all work trees of the repository around `place` share, read as Git does; None for none."""
+    for folder in (place, *place.parents):
+        found = folder / ".git"
+        if (folder / "HEAD").is_file() and (folder / "objects").is_dir():
+            found = folder
+        elif found.is_file():
+            found = folder / _line(found).removeprefix("gitdir: ")
+        if found.is_dir():
+            shared = _line(found / "commondir")
+            return (found / shared if shared else found).resolve()
+    return None
+
+
+def _line(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="surrogateescape").strip("\r\n")
+    except OSError:
+        return ""
+
+
+def switched(pairs: Pairs) -> datetime | None:
+    """When another memory was last put in force; None when none ever was."""
+    text = next((value for key, value, _ in reversed(list(pairs)) if key.lower() == SINCE.lower()), "")
+    try:
+        since = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return since if since.tzinfo else None
 
 
 def applied(config: Config, profiles: dict[str, Profile], root: Path | None, own_agent: bool) -> Config:
-    """The settings as the owner of `root` has them: its identity, and no memory of another profile beside its own.
+    """The settings as the owner of the repository at `root` has them: its identity, no other memory beside its own.
 
     `own_agent` says that an option named the agent, which wins.
     """
@@ -93,5 +131,5 @@ def applied(config: Config, profiles: dict[str, Profile], root: Path | None, own
 
 
 def _local(place: str) -> Path | None:
-    path = place.partition("#")[0].removeprefix("file://")
+    path = re.sub(r"^file://(?:localhost(?=/))?", "", place.partition("#")[0])
     return Path(path).expanduser() if path and "://" not in path else None

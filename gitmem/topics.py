@@ -19,7 +19,8 @@ COMMON = frozenset((
     "let", "like", "okay", "yes", "please", "thanks", "need", "needs", "want", "wants", "make", "use", "using",
     "because", "decide", "decided", "agree", "agreed", "noted", "said", "now", "today", "tomorrow", "yesterday",
     "always", "never", "also", "still", "only", "really", "maybe", "think", "know", "look", "looked", "get", "got",
-    "goes", "going", "done", "one", "two", "first", "last", "그리고", "그래서", "하지만", "있다", "없다", "한다", "했다", "하는", "그거", "이거", "저거",
+    "goes", "going", "done", "one", "two", "first", "last",
+    "그리고", "그래서", "하지만", "있다", "없다", "한다", "했다", "하는", "그거", "이거", "저거",
     "지금", "오늘", "내일", "우리", "저는", "제가", "아니요", "그럼", "정도", "경우", "때문",
 ))
 # fmt: on

@@ -122,6 +122,19 @@ def _texts(parts: Sequence[Any]) -> list[str]:
     return [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
 
 
+def since(transcript: Transcript, start: datetime | None) -> Transcript:
+    """The turns from `start` on; one without a time goes with the turn before it, and the first ones stay."""
+    if start is None:
+        return transcript
+    kept: list[Turn] = []
+    late = True
+    for turn in transcript.turns:
+        late = turn.at >= start if turn.at is not None else late
+        if late:
+            kept.append(turn)
+    return replace(transcript, turns=tuple(kept))
+
+
 def _session(entry: Mapping[str, Any]) -> str:
     payload = entry.get("payload")
     for value in (entry.get("sessionId"), entry.get("session_id"), entry.get("session")):

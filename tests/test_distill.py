@@ -84,7 +84,9 @@ def test_marking_changes_the_front_matter_alone_and_twice_is_once(text: bytes) -
 def test_each_episode_of_a_digest_can_be_found_by_a_topic_of_its_own(memory: Repo) -> None:
     names = ("zebra", "giraffe", "lion", "otter", "heron")
     for n, name in enumerate(names, 11):
-        text = EPISODE.format(n=n).replace("deploy, worker", f"{name}, because, deadline, budget, fence, apples, friday")
+        text = EPISODE.format(n=n).replace(
+            "deploy, worker", f"{name}, because, deadline, budget, fence, apples, friday"
+        )
         memory.write(f"memory/sessions/2025-12-{n}-{name}.md", text)
     done = json.loads(memory.mem("session", "distill", "--older-than", "30", "--json").stdout)
     about = done["text"].partition(". Decided")[0]

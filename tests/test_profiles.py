@@ -98,11 +98,73 @@ def test_a_switch_clears_working_values_and_works_from_any_folder(people: dict[s
 
 
 def test_another_profile_is_no_personal_memory(people: dict[str, Repo]) -> None:
+    project, bob = people["project"], people["bob"].path
+    linked = bob.parent / "linked"
+    people["bob"].git("worktree", "add", "-q", str(linked))
+    places = (bob, bob / ".git", bob / "memory", linked, os.path.relpath(bob, people["alice"].path))
+    for place in (*map(str, places), bob.as_uri(), (bob / ".git").as_uri(), f"file://localhost{bob}"):
+        for key in ("mem.personal", "mem.organisation"):
+            project.git("config", "--global", key, place)
+            found = json.loads(project.mem("--profile", "alice", "context", "zebra word", "--json").stdout)
+            assert not {"user", "organisation"} & {scope["name"] for scope in found["scopes"]}, place
+            assert "only-bob" not in found["text"]
+            project.git("config", "--global", "--unset", key)
+
+
+def test_a_repository_the_environment_names_is_refused_where_it_is_another_profiles(people: dict[str, Repo]) -> None:
+    project, bob = people["project"], people["bob"].path
+    project.mem("profile", "switch", "alice")
+    for env in ({"GIT_DIR": str(bob / ".git")}, {"GIT_DIR": str(bob / ".git"), "GIT_WORK_TREE": str(bob)}):
+        for args in (("search", "zebra word"), ("context", "zebra word"), ("add", "I was here"), ("session", "start")):
+            done = project.mem(*args, env=env, check=False)
+            assert done.returncode == 3 and "only-bob" not in done.stdout + done.stderr
+        assert project.mem("session", "hook", "SessionStart", input="{}", env=env).stdout == ""
+        assert project.mem("scan", env=env, check=False).returncode == 0  # the gate speaks of where it stands
+    own = {"GIT_DIR": str(people["alice"].path / ".git"), "GIT_WORK_TREE": str(people["alice"].path)}
+    assert "only-alice" in project.mem("search", "zebra word", env=own).stdout
+
+
+def test_no_memory_lies_in_another(people: dict[str, Repo]) -> None:
+    alice = people["alice"].path
+    for place in (alice / "memory/carol", alice.parent):
+        done = people["project"].mem("profile", "add", "carol", str(place), check=False)
+        assert done.returncode == 2 and "lie in each other" in done.stderr
+
+
+def test_a_switch_carries_no_session_over(people: dict[str, Repo], tmp_path: Path) -> None:
     project = people["project"]
-    for place in (str(people["bob"].path), people["bob"].path.as_uri()):
-        project.git("config", "--global", "mem.personal", place)
-        found = json.loads(project.mem("--profile", "alice", "context", "zebra word", "--json").stdout)
-        assert [scope["name"] for scope in found["scopes"]] == ["project"] and "only-bob" not in found["text"]
+    rows = [("2026-02-06T09:00:00Z", "We decided that the word of the zebra said-to-alice is blue.")]
+    rows += [("2026-02-06T11:00:00Z", "We decided that the word of the zebra said-to-bob is green.")]
+    entries = [
+        {"type": "user", "uuid": f"u{n}", "sessionId": "s1", "timestamp": at, "message": {"role": "user", "content": text}}
+        for n, (at, text) in enumerate(rows)
+    ]  # fmt: skip
+    path = tmp_path / "t.jsonl"
+    given = json.dumps({"session_id": "s1", "transcript_path": str(path)})
+    project.mem("profile", "switch", "alice", env={"GITMEM_NOW": "2026-02-06T08:00:00+00:00"})
+    path.write_text(json.dumps(entries[0]) + "\n")
+    project.mem("session", "hook", "Stop", input=given)
+    project.mem("profile", "switch", "bob")
+    path.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    for event in ("Stop", "PreCompact", "SessionEnd"):
+        project.mem("session", "hook", event, input=given, env={"GITMEM_DETACHED": "1"})
+    alice, bob = (people[name].git("grep", "--untracked", "-h", "said-to", check=False) for name in NAMES)
+    assert "said-to-alice" in alice and "said-to-bob" not in alice
+    assert "said-to-bob" in bob and "said-to-alice" not in bob
+
+
+def test_the_api_without_a_path_is_where_a_command_would_be(
+    people: dict[str, Repo], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(people["project"].path)
+    with api.open() as memory:
+        assert "only-project" in json.dumps(memory.search("zebra word"))
+    people["project"].mem("profile", "switch", "alice")
+    with api.open() as memory:
+        assert "only-alice" in json.dumps(memory.search("zebra word")) and memory.config.profile == "alice"
+    monkeypatch.chdir(people["bob"].path)
+    with pytest.raises(GitMemError):
+        api.open()
 
 
 def test_a_hook_and_the_tools_of_an_agent_stay_in_the_profile(people: dict[str, Repo]) -> None:

@@ -28,44 +28,54 @@ def cache_folder() -> Path:
 def opened(overrides: Mapping[str, str] | None = None, *, stay: bool = False) -> tuple[Repository, Config]:
     """The repository of the current folder, for the caller to close, and the settings in force.
 
-    Where a profile is in force (`git mem profile switch`), its memory instead, as if started there: not inside a Git
-    hook or with `stay`. Another profile's memory is refused.
+    Where a profile is in force (`git mem profile switch`), its memory instead, as if started there: not with `stay`,
+    nor inside a Git hook or where the environment names a repository. Another profile's memory is refused.
     """
-    stay = stay or "GIT_DIR" in os.environ or "GIT_INDEX_FILE" in os.environ
+    named = "GIT_DIR" in os.environ or "GIT_INDEX_FILE" in os.environ
     try:
         repo = open_repository(Path.cwd(), os.environ)
     except NotARepository:
-        if stay or not _enter_profile(user_settings(os.environ), None):
+        root = None if stay or named else in_force(user_settings(os.environ), None)
+        if root is None:
             raise
+        os.chdir(root)
         repo = open_repository(Path.cwd(), os.environ)
-    pairs = repo.user_config()
-    if not stay and _enter_profile(pairs, repo.root):
+    try:
+        pairs = repo.user_config()
+        root = None if stay else in_force(pairs, repo.common_dir)
+    except BaseException:
         repo.close()
+        raise
+    if root is not None and not named:
+        repo.close()
+        os.chdir(root)
         repo = open_repository(Path.cwd(), os.environ)
     return repo, settings(repo, overrides, pairs)
 
 
-def _enter_profile(pairs: Sequence[tuple[str, str, str]], root: Path | None) -> bool:
-    """Go to the memory of the profile in force; False when there is none or it is here already."""
+def in_force(pairs: Sequence[tuple[str, str, str]], here: Path | None) -> Path | None:
+    """The work tree of the profile in force; None when there is none, or the repository at `here` is its own.
+
+    Raises GitMemError where that is another profile's.
+    """
     if not any(key.startswith("mem.profile") for key, _, _ in pairs):
-        return False
+        return None
     from gitmem import profiles
 
     name = profiles.in_force(pairs)
     if not name:
-        return False
+        return None
     known = profiles.read(pairs)
     chosen = profiles.named(known, name)
-    here = profiles.owner(known, root)
-    if here == chosen:
-        return False
-    if here is not None:
+    owner = profiles.owner(known, here)
+    if owner == chosen:
+        return None
+    if owner is not None:
         raise GitMemError(
-            f"this is the memory of profile '{here.name}', and '{name}' is in force",
-            f"git mem --profile {here.name} ..., or git mem profile switch {here.name}",
+            f"this is the memory of profile '{owner.name}', and '{name}' is in force",
+            f"git mem --profile {owner.name} ..., or git mem profile switch {owner.name}",
         )
-    os.chdir(chosen.root)
-    return True
+    return chosen.root
 
 
 def enter(name: str) -> None:
@@ -89,7 +99,7 @@ def settings(
     if any(key.startswith("mem.profile") for key, _, _ in pairs):
         from gitmem import profiles
 
-        config = profiles.applied(config, profiles.read(pairs), repo.root, bool((overrides or {}).get("agent")))
+        config = profiles.applied(config, profiles.read(pairs), repo.common_dir, bool((overrides or {}).get("agent")))
     return config
 
 

@@ -175,7 +175,7 @@ def _flush(repo: Repository, config: Config, given: dict[str, Any], when: dateti
     path, session = _transcript(given)
     if path is None or not config.session_flush:
         return ""
-    found = _read(path)
+    found = _own(repo, _read(path))
     renewed(repo, config, when, found, session)
     model = model_of(repo, config, when) if thorough else None
     done = flush(repo, config, found, now=when, session=session, place=str(path), model=model)
@@ -191,7 +191,7 @@ def _end(repo: Repository, config: Config, given: dict[str, Any], when: datetime
     path, session = _transcript(given)
     if path is None or not config.session_flush:
         return ""
-    found = _read(path)
+    found = _own(repo, _read(path))
     renewed(repo, config, when, found, session)
     done, _ = end(
         repo, config, found, now=when, session=session, place=str(path), model=model_of(repo, config, when)
@@ -210,6 +210,17 @@ def _read(path: Path) -> Any:
     from gitmem.transcript import parse
 
     return parse(path.read_bytes())
+
+
+def _own(repo: Repository, found: Any) -> Any:
+    """A transcript since the last switch of profile: what was said before is of another memory."""
+    pairs = repo.user_config()
+    if not any(key.startswith("mem.profile") for key, _, _ in pairs):
+        return found
+    from gitmem import profiles
+    from gitmem.transcript import since
+
+    return since(found, profiles.switched(pairs))
 
 
 EVENTS = {

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from gitmem import profiles
-from gitmem.commands._edge import json_option
+from gitmem.commands._edge import json_option, now
 from gitmem.errors import GitMemError, NotARepository, UsageError
 from gitmem.git import discover, open_repository, user_settings
 from gitmem.git.write import configure, run_git
@@ -82,6 +82,10 @@ def _apart(root: Path, known: dict[str, profiles.Profile]) -> None:
     mine = discover(root, os.environ).common_dir.resolve() if _is_repository(root) else None
     for other in known.values():
         theirs = other.root.resolve()
+        if theirs in real.parents or real in theirs.parents:
+            raise UsageError(
+                f"'{root}' and the memory of profile '{other.name}' lie in each other", "name a folder elsewhere"
+            )
         shared = (
             mine is not None and _is_repository(theirs) and discover(theirs, os.environ).common_dir.resolve() == mine
         )
@@ -131,7 +135,8 @@ def shape(profile: profiles.Profile, active: str) -> dict[str, object]:
 @click.argument("name", required=False)
 @click.option("--none", "nobody", is_flag=True, help="No profile: commands speak of the repository they stand in.")
 def switch_command(name: str | None, nobody: bool) -> None:
-    """Put the profile NAME in force. Working values of sessions are cleared: nothing is carried over."""
+    """Put the profile NAME in force. Working values of sessions are cleared, and hooks keep nothing that was said
+    before: nothing is carried over."""
     if bool(name) == nobody:
         raise UsageError("name a profile, or --none", "git mem profile list")
     pairs = user_settings(os.environ)
@@ -141,6 +146,8 @@ def switch_command(name: str | None, nobody: bool) -> None:
     for profile in (known.get(before), chosen):
         if profile is not None:
             _clear(profile)
+    if before != (chosen.name if chosen else ""):
+        configure(os.environ, "--replace-all", profiles.SINCE, now().isoformat())
     if chosen is None:
         configure(os.environ, "--unset-all", profiles.IN_FORCE)
         write("no profile is in force\n")
