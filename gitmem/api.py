@@ -100,7 +100,7 @@ class Memory:
         since: str | date | None = None,
         until: str | date | None = None,
         expired: bool = False,
-        min_score: float = 0.0,
+        min_score: float | None = None,
     ) -> Value:
         """`git mem search`: {"query", "at", "lanes", "stale", "hits": [...]}, best hit first. Any text is a query."""
         from gitmem.commands._answer import as_value

@@ -239,6 +239,13 @@ def _vector(
     return columns
 
 
+def nearest(strips: Sequence[Strip], vector: Sequence[float]) -> float:
+    """The greatest cosine of the question and one line: a long chunk says little of what one of its lines means."""
+    found = [packed for strip in strips for _, _, packed in strip.chunks]
+    lines = [each for packed in found for each, norm in zip(packed.vectors, packed.norms, strict=True) if norm]
+    return max(cosines(vector, lines), default=0.0) if lines else 0.0
+
+
 def _windows(sums: Sequence[float], size: int, total: int) -> list[float]:
     """Sums over at-size..at+size from running sums (one longer than the column), cut at its ends."""
     middle = list(map(sub, sums[2 * size + 1 :], sums))

@@ -78,7 +78,7 @@ def searcher(kept: Kept) -> Callable[..., Found]:
             when = now()
             asked = Query(
                 query, limit=maxResults, commit=resolve_at(repo, at, when) if at else "",
-                paths=(path,) if path else (), types=(type,) if type else (), min_score=minScore or 0.0,
+                paths=(path,) if path else (), types=(type,) if type else (), min_score=minScore,
                 since=_day(since), until=_day(until),
             )  # fmt: skip
             answer = search(repo, config, asked, when)

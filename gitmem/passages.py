@@ -23,6 +23,7 @@ from gitmem.git.protocol import Repository
 from gitmem.lines import ASKS, HEADING
 from gitmem.question import Days
 from gitmem.ranking import Ranking
+from gitmem.validity import Held, day, held, over, stood, superseded
 
 _DECIDED = re.compile(r"(?i:decision|decided|constraint|policy)|결정|제약|정책|決定|制約|方針|决定|约束|政策")
 _WORD = re.compile(r"\w+")
@@ -71,7 +72,8 @@ class Hit(NamedTuple):
     commit: str = ""
     author: str = ""
     chunk: int = 0
-    raw: float = 0.0
+    raw: float = 0.0  # the line's own sum, and what it is divided by
+    scale: float = 1.0
     evidence: tuple[float, ...] = ()
     priors: tuple[tuple[str, float], ...] = ()
     explain: dict[str, Any] | None = None
@@ -93,11 +95,12 @@ class _Candidate(NamedTuple):
     at: int  # index into the scored lines
     line: Line
     file: _File
-    score: float
+    score: float  # as it orders; shown as 0..1
     priors: tuple[tuple[str, float], ...]
     meta: dict[str, list[str]]
     state: str
     when: date | None
+    scale: float
 
 
 class Passages:
@@ -121,7 +124,8 @@ class Passages:
         self.filters = filters
         self.ranking = ranking
         self.files: dict[tuple[str, str], _File | None] = {}
-        self.superseded: frozenset[str] = frozenset()
+        self.superseded: dict[str, date | None] = {}
+        self.over = over(filters.days, filters.today)
         self.limit = 0
 
     def hits(self, limit: int, *, blame: bool = False) -> tuple[Hit, ...]:
@@ -177,13 +181,9 @@ class Passages:
         return found
 
     def _gather_superseded(self) -> None:
-        ids: set[str] = set()
         for file in self.files.values():
             if file is not None and file.kind is Kind.MEMORY:
-                for line in file.lines:
-                    if "supersedes=" in line:
-                        ids.update(value for key, value in parse_comment(line)[1] if key == "supersedes")
-        self.superseded = frozenset(ids)
+                self.superseded |= superseded(file.lines)
 
     def _candidate(self, at: int, scale: float) -> _Candidate | None:
         line = self.lines[at]
@@ -202,7 +202,11 @@ class Passages:
         when = _when(meta, file)
         state = self._state(meta, file, line)
         filters = self.filters
-        if state and not (filters.promoted if state == "promoted" else filters.expired):
+        then = self._held(meta, file, line) if self.over or (state and filters.past) else Held()
+        if state == "promoted":
+            if not filters.promoted:
+                return None
+        elif state and not filters.expired and not (self.over and stood(then, when, self.over)):
             return None
         if filters.types and not set(filters.types) & set(meta.get("type", ())):
             return None
@@ -212,12 +216,12 @@ class Passages:
             when = when or self._author_date(file, line)
             if when is None or (filters.since and when < filters.since) or (filters.until and when > filters.until):
                 return None
-        priors = self._priors(meta, file, line, when, state)
-        score = min(1.0, max(0.0, self.ranking.similarity * line.score / scale + sum(value for _, value in priors)))
-        return _Candidate(at, line, file, score, priors, meta, state, when)
+        priors = self._priors(meta, file, line, when, state, then)
+        score = self.ranking.similarity * line.score / scale + sum(value for _, value in priors)
+        return _Candidate(at, line, file, score, priors, meta, state, when, scale)
 
     def _state(self, meta: dict[str, list[str]], file: _File, line: Line) -> str:
-        until = _date(next(iter(meta.get("until", ())), ""))
+        until = day(next(iter(meta.get("until", ())), ""))
         if until is not None and until < self.filters.today:
             return "expired"
         if self.superseded and normal_id(file.lines[line.first - 1 : line.last]) in self.superseded:
@@ -226,13 +230,17 @@ class Passages:
             return "promoted"
         return ""
 
+    def _held(self, meta: dict[str, list[str]], file: _File, line: Line) -> Held:
+        ended = self.superseded.get(normal_id(file.lines[line.first - 1 : line.last])) if self.superseded else None
+        return held(meta, ended)
+
     def _author_date(self, file: _File, line: Line) -> date | None:
         blamed = self.repo.blame(file.path, line.first, line.first, self.commit)
         oid = blamed[0].commit if blamed else ""
         return self.repo.commit(oid).author_date.date() if oid.strip("0") else self.filters.today
 
     def _priors(
-        self, meta: dict[str, list[str]], file: _File, line: Line, when: date | None, state: str
+        self, meta: dict[str, list[str]], file: _File, line: Line, when: date | None, state: str, then: Held
     ) -> tuple[tuple[str, float], ...]:
         weights = self.ranking.priors
         found: list[tuple[str, float]] = []
@@ -255,19 +263,13 @@ class Passages:
         if "duplicate_of" in meta:
             found.append(("duplicate", weights["duplicate"]))
         if state and state != "promoted" and self.filters.past:
-            found.append(("past", weights["past"] + (weights["period"] if self._of_period(meta, when) else 0.0)))
+            found.append(("past", weights["past"]))
+        # A fact that stands now may have stood then: only one whose line says since when, or until when, is judged.
+        if (then.start or then.end or state in ("expired", "superseded")) and stood(then, when, self.filters.days):
+            found.append(("period", weights["period"]))
+        elif then.start and self.over and all(named.last and then.start > named.last for named in self.over):
+            found.append(("period", -weights["period"]))
         return tuple((name, value) for name, value in found if value)
-
-    def _of_period(self, meta: dict[str, list[str]], when: date | None) -> bool:
-        """Whether a fact held in the days the question names."""
-        start, end = _date(next(iter(meta.get("from", ())), "")), _date(next(iter(meta.get("until", ())), ""))
-        ends = [day for day in (start, end, when) if day]
-        for named in self.filters.days:
-            if any(named.match(day) >= 1.0 for day in ends):
-                return True
-            if named.first and named.last and start and end and start <= named.last and end >= named.first:
-                return True
-        return False
 
     def _heading(self, file: _File, line: int) -> str:
         trail: list[tuple[int, int]] = []
@@ -313,6 +315,8 @@ class Passages:
     def _grow(self, centre: _Candidate, by_at: dict[int, _Candidate], used: set[int], slack: float) -> list[_Candidate]:
         members = [centre]
         size = sum(len(centre.file.lines[n - 1]) for n in range(centre.line.first, centre.line.last + 1))
+        # A fact of MEMORY.md says all by itself; a short line elsewhere is often half of what was said.
+        least = 0 if centre.file.kind is Kind.MEMORY else self.ranking.short
         while len(members) < self.ranking.joined:
             best = None
             for at in (members[0].at - 1, members[-1].at + 1):
@@ -326,7 +330,7 @@ class Passages:
                 ):
                     continue
                 answers = at == members[-1].at + 1 and members[-1].line.flags & ASKS and size < self.ranking.short
-                near = other.score >= centre.score - slack or answers or size < self.ranking.short
+                near = other.score >= centre.score - slack or answers or size < least
                 if near and (best is None or other.score > best.score):
                     best = other
             if best is None:
@@ -349,7 +353,7 @@ class Passages:
             end_line=last,
             heading=self._heading(file, best.line.first),
             text=text,
-            score=round(best.score, 4),
+            score=round(min(1.0, max(0.0, best.score)), 4),
             date=best.when.isoformat() if best.when else "",
             type=next(iter(meta.get("type", ())), ""),
             tags=_tags(meta),
@@ -360,6 +364,7 @@ class Passages:
             state=best.state,
             chunk=self._chunk_of(best.line),
             raw=best.line.score,
+            scale=best.scale,
             evidence=best.line.evidence,
             priors=best.priors,
         )
@@ -410,7 +415,7 @@ class Passages:
         )
 
 
-def within(hits: Sequence[Hit], budget: int) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
+def fitting(hits: Sequence[Hit], budget: int) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
     """The first hits whose texts have `budget` tokens at most, all where it is 0; notes on those that alone have more.
 
     A passage is whole or not there: cut, it would be half a fence or half a row.
@@ -486,23 +491,16 @@ def _tags(meta: dict[str, list[str]]) -> tuple[str, ...]:
     return tuple(tag.strip() for value in meta.get("tags", ()) for tag in value.split(",") if tag.strip())
 
 
-def _date(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text[:10])
-    except ValueError:
-        return None
-
-
 def _when(meta: dict[str, list[str]], file: _File) -> date | None:
     """The day a line is of: its own `from`, the file's name, its source's name."""
     if file.when is not None:
         return file.when
     for key in ("from", "date"):
         for value in meta.get(key, ()):
-            if (day := _date(value)) is not None:
-                return day
+            if (named := day(value)) is not None:
+                return named
     for value in meta.get("src", ()):
         span = parse_span(value)
-        if span is not None and (day := log_date(span.path)) is not None:
-            return day
+        if span is not None and (named := log_date(span.path)) is not None:
+            return named
     return None

@@ -77,14 +77,14 @@ class _Cue(NamedTuple):
 
 _PAST = _Cue(
     ("before", "previous", "former", "earlier", "original", "used to", "back then", "old", "past", "longer", "once",
-     "more", "last year"),
+     "more", "last year", "prior", "initially", "at first", "at the time", " ago"),
     _Later(
-        r"\b(?:before|previously|formerly|former|earlier|originally|used to|back then|old|in the past|no longer|once"
-        r"|any ?more|last year)\b",
+        r"\b(?:before|previous|previously|prior|formerly|former|earlier|original|originally|initially|at first|used to"
+        r"|back then|at the time|ago|old|in the past|no longer|once|any ?more|last year)\b",
         re.IGNORECASE,
     ),
     tuple(
-        "예전 이전 전에는 과거 원래 당시 작년 옛날 기존 以前 かつて 昔 元々 昨年 去年 之前 过去 過去 原来 曾经 当时".split()
+        "예전 이전 전에는 과거 원래 당시 작년 재작년 지난해 옛날 기존 그때 처음에는 종전 以前 当初 去年 原先 最初 那时 かつて 昔 元々 昨年 去年 之前 过去 過去 原来 曾经 当时".split()
     ),
 )  # fmt: skip
 _WHEN = _Cue(
@@ -144,6 +144,7 @@ _RELATIVE: tuple[tuple[_Cue, str, int], ...] = tuple(
         ("last month", "지난달,지난 달,저번달,저번 달,先月,上月,上个月", "month", 1),
         ("this year", "올해,今年", "year", 0),
         ("last year", "작년,지난해,지난 해,昨年,去年", "year", 1),
+        ("", "재작년,一昨年,前年", "year", 2),
     )
 )
 _AGO = _Later(
@@ -280,9 +281,12 @@ def days(text: str, today: date) -> list[Days]:
     named = any(name[:3] in lower for name in MONTHS)
     if text.isascii() and not digits and not named and not any(cue in lower for cue in CUES):
         return found
-    for cue, unit, count in _RELATIVE:
-        if cue.within(text, lower):
+    left = text
+    for cue, unit, count in reversed(_RELATIVE):  # 재작년 before 작년, which it contains; 一昨日 before 昨日
+        if cue.within(left, lower):
             found.append(_span(unit, count, today))
+            for word in cue.words:
+                left = left.replace(word, " ")
     ago = "ago" in lower or (digits and ("전" in text or "前" in text))
     for match in _AGO.finditer(text) if ago else ():
         unit = (match["unit"] or _UNITS[match["unit2"]]).lower()

@@ -80,6 +80,7 @@ class Ranking(NamedTuple):
     imputed: float = 0.8  # of a line's meaning, what stands in for words it cannot share (another script)
     exact: float = 20.0  # a line with the question's identifier as a whole; more than all other evidence together
     unrelated: float = 0.2  # cosine below which a chunk has nothing to do with a question it shares no word with
+    akin: float = 0.3  # ... and of a line, which a long chunk drowns; chance lines of a small memory have 0.16 at most
     full: float = 12.0  # the sum that a score of 1.0 stands for, at least
     similarity: float = 1.0  # what the lines' own score counts beside the priors
     decay: float = 0.0077  # of recency, a day: half in 90 days

@@ -24,7 +24,7 @@ from gitmem.fusion import Line, Positions, Strip
 from gitmem.git.protocol import Repository
 from gitmem.lexical import Term
 from gitmem.lines import DIMS, unpack
-from gitmem.passages import Filters, Hit, Passages, within
+from gitmem.passages import Filters, Hit, Passages, fitting
 from gitmem.question import Question, parse
 from gitmem.ranking import SHIPPED, SIZES, Ranking, in_force
 
@@ -85,10 +85,20 @@ class Evidence(NamedTuple):
 def search(repo: Repository, config: Config, query: Query, now: datetime) -> Answer:
     """Search one snapshot, or several branches. Any text is a question; no hits is an answer.
 
-    Raises GitMemError where the index is unusable or `--lane vector` has no embedder.
+    Raises GitMemError where the index is unusable or `--lane vector` has no embedder, UsageError for a type that is
+    none and that no line has (a note's front matter may name its own).
     """
-    if query.branches:
-        return _across(repo, config, query, now)
+    answer = _across(repo, config, query, now) if query.branches else _one(repo, config, query, now)
+    if query.types and not answer.hits:
+        from gitmem.comment import TYPES
+
+        unknown = next((name for name in query.types if name not in TYPES), None)
+        if unknown is not None:
+            raise UsageError(f"'{unknown[:40]}' is no type of a fact", f"--type takes one of {', '.join(TYPES)}")
+    return answer
+
+
+def _one(repo: Repository, config: Config, query: Query, now: datetime) -> Answer:
     made = ready(repo, config, query.commit)
     try:
         at = query.commit or "worktree"
@@ -147,7 +157,7 @@ def _across(repo: Repository, config: Config, query: Query, now: datetime) -> An
     """The best of several branches: a passage that several have is shown once, under the first that has it."""
     answers = []
     for name, commit in query.branches:
-        answer = search(repo, config, query._replace(branches=(), commit=commit), now)
+        answer = _one(repo, config, query._replace(branches=(), commit=commit), now)
         answers.append((name, answer))
     seen: set[tuple[str, str]] = set()
     hits: list[Hit] = []
@@ -183,10 +193,12 @@ def _answer(
     norms = index.select(snapshot, keep, everything=bool(query.paths)) if keep else snapshot.norms
     evidence = retrieve(index, norms, query, question, config, ranking)
     pool = _pool(evidence, ranking.pool)
-    if not pool or _nothing(evidence, ranking.unrelated):
+    if not pool:
         return (), evidence
     places = index.places(snapshot, pool)
     strips = _strips(index, places, pool, question, keep, ranking.reach)
+    if _nothing(evidence, strips, ranking):
+        return (), evidence
     positions, headings = lexical.standing(evidence.terms, (chunk for strip in strips for chunk, _, _ in strip.chunks))
     rare = [(term.rarity, bodies) for term, bodies in zip(evidence.terms, positions, strict=True)]
     lines = fusion.score_lines(strips, question, rare, headings, evidence.query_vector, ranking)
@@ -205,7 +217,7 @@ def _answer(
         query.expired or bool(query.paths),
     )
     passages = Passages(repo, index, made.commit, strips, lines, filters, ranking)
-    hits, left_out = within(passages.hits(query.limit, blame=query.blame), query.budget)
+    hits, left_out = fitting(passages.hits(query.limit, blame=query.blame), query.budget)
     if left_out:
         evidence = evidence._replace(notes=(*evidence.notes, *left_out))
     if query.explain:
@@ -289,9 +301,11 @@ def _best(scores: dict[int, float], count: int) -> list[int]:
     return sorted(scores, key=lambda chunk: (-scores[chunk], chunk))[:count]
 
 
-def _nothing(evidence: Evidence, unrelated: float) -> bool:
-    """No word of the question is there and nothing means anything like it."""
-    return not evidence.lexical and max(evidence.vector.values(), default=0.0) < unrelated
+def _nothing(evidence: Evidence, strips: Sequence[Strip], ranking: Ranking) -> bool:
+    """No word of the question is there and nothing means anything like it, neither a chunk nor one of its lines."""
+    if evidence.lexical or max(evidence.vector.values(), default=0.0) >= ranking.unrelated:
+        return False
+    return evidence.query_vector is None or fusion.nearest(strips, evidence.query_vector) < ranking.akin
 
 
 def _path_filter(paths: Sequence[str]) -> Callable[[str], bool] | None:
@@ -382,8 +396,13 @@ def _explain(hit: Hit, evidence: Evidence, ranking: Ranking) -> dict[str, Any]:
         for (name, weight), value in zip(ranking.weights.items(), hit.evidence, strict=False)
         if value
     }
+    # What no weight explains: the line has an identifier of the question as a whole.
+    exact = hit.raw - sum(weight * value for weight, value in zip(ranking.weights.values(), hit.evidence, strict=False))
+    if exact > 0.01:
+        found["evidence"]["exact"] = round(exact, 4)
     found["priors"] = {name: round(value, 4) for name, value in hit.priors if value}
     found["fused"] = round(hit.raw, 4)
+    found["scale"] = round(hit.scale / ranking.similarity, 4)
     return found
 
 

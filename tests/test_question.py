@@ -83,3 +83,32 @@ def test_a_question_for_a_time_is_known(text: str) -> None:
 @given(st.text(max_size=100))
 def test_any_text_is_a_question(text: str) -> None:
     parse(text, TODAY)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what was our previous limit", "what did we originally use", "two years ago", "which tool was used at first",
+        "재작년에는", "그때 왜 그랬지", "以前は何を使っていた", "最初用的是什么",
+    ],
+)  # fmt: skip
+def test_a_question_about_the_past_is_seen_as_one(text: str) -> None:
+    assert parse(text, TODAY).past
+
+
+@pytest.mark.parametrize("text", ["which database do we use?", "지금 담당자는 누구지"])
+def test_a_question_about_now_is_none_about_the_past(text: str) -> None:
+    assert not parse(text, TODAY).past
+
+
+@pytest.mark.parametrize(
+    ("text", "year"), [("재작년에", -2), ("작년에", -1), ("一昨年", -2), ("去年", -1), ("昨年", -1)]
+)
+def test_the_year_before_last_is_not_last_year(text: str, year: int) -> None:
+    (named,) = parse(text, TODAY).days
+    assert named.first is not None and named.first.year == TODAY.year + year
+
+
+def test_the_day_before_yesterday_is_not_yesterday_in_japanese() -> None:
+    (named,) = parse("一昨日の会議", TODAY).days
+    assert named.first is not None and (TODAY - named.first).days == 2

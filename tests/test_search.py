@@ -171,6 +171,40 @@ def test_blame_says_who_wrote_a_hit(memory: Repo) -> None:
     assert hit["author"] == "Test <test@example.com>" and hit["commit"] == memory.git("rev-parse", "HEAD").strip()
 
 
+def test_a_type_that_is_none_is_a_usage_error_that_lists_them(memory: Repo) -> None:
+    done = memory.mem("search", "webhooks", "--type", "decison", check=False)
+    assert done.returncode == 2 and "'decison' is no type" in done.stderr and "decision, deadline" in done.stderr
+    assert memory.mem("search", "webhooks", "--type", "decision").stdout == ""
+    assert memory.mem("search", "webhooks", "--type", "typo", "--all-branches", check=False).returncode == 2
+
+
+def test_a_type_of_a_notes_own_front_matter_is_one(memory: Repo) -> None:
+    memory.commit("note", {"memory/n.md": "---\ntype: reference\n---\n\nThe webhooks are documented in the wiki.\n"})
+    assert [hit["path"] for hit in found(memory, "webhooks", "--type", "reference")] == ["memory/n.md"]
+
+
+def test_a_fact_is_found_by_its_meaning_alone_among_many_others(repo: Repo) -> None:
+    facts = ["We use PostgreSQL for the billing database.", "Tokens live 15 minutes.", "The phone changes hands on Mondays.",
+             "배포 동결은 모든 리전에 적용한다.", "결제 모듈 담당자는 이두리다.", "Alice owns the release checklist."]  # fmt: skip
+    repo.commit("facts", {"MEMORY.md": "# Memory\n\n## Facts\n\n" + "".join(f"- {fact}\n" for fact in facts)})
+    assert "PostgreSQL" in found(repo, "데이터베이스는 뭐지?")[0]["text"]
+    for question in ("unicorn", "recipe for kimchi", "축구 우승팀"):
+        assert found(repo, question) == []
+
+
+def test_facts_of_memory_md_are_hits_by_themselves_with_their_date(repo: Repo) -> None:
+    facts = "- Tokens live 15 minutes. <!-- mem type=constraint from=2026-02-01 -->\n- Alice owns releases.\n"
+    repo.commit("facts", {"MEMORY.md": f"# Memory\n\n## Facts\n\n{facts}"})
+    assert found(repo, "how long do tokens live")[0]["text"] == "- Tokens live 15 minutes."
+    assert "Memory > Facts · 2026-02-01" in repo.mem("search", "tokens").stdout
+
+
+def test_explain_of_an_identifier_names_it(memory: Repo) -> None:
+    explained = found(memory, "ERR_1042", "--explain")[0]["explain"]
+    assert explained["evidence"]["exact"] == 20
+    assert sum(explained["evidence"].values()) == pytest.approx(explained["fused"], abs=0.01)
+
+
 def test_explain_adds_up(memory: Repo) -> None:
     hit = found(memory, "webhooks debug", "--explain", "--lane", "lexical")[0]
     explained = hit["explain"]

@@ -102,7 +102,7 @@ def answer(asked: Asked, repo: Repository, config: Config) -> None:
 def _reranked(answer: Answer, spec: str, config: Config, limit: int, budget: int) -> Answer:
     """The first hits in the order a reranking model gives them; their score is the model's."""
     from gitmem.models.reranker import rerank
-    from gitmem.passages import within
+    from gitmem.passages import fitting
 
     texts = [hit.text for hit in answer.hits[: config.rerank_hits]]
     scores = rerank(spec, answer.query, texts, config.model_seconds, os.environ)
@@ -110,7 +110,7 @@ def _reranked(answer: Answer, spec: str, config: Config, limit: int, budget: int
     ranked = [answer.hits[at]._replace(score=round(scores[at], 4)) for at in order]
     # What the model did not read keeps its order and comes after; its score would be of another kind.
     ranked += [hit._replace(score=0.0) for hit in answer.hits[config.rerank_hits :]]
-    hits, left_out = within(ranked[:limit], budget)
+    hits, left_out = fitting(ranked[:limit], budget)
     return answer._replace(hits=hits, notes=(*answer.notes, *left_out))
 
 
@@ -159,6 +159,7 @@ def render(answer: Answer, query: str, on: bool) -> str:
         span = f"{hit.start_line}-{hit.end_line}" if hit.end_line != hit.start_line else f"{hit.start_line}"
         where = f"{paint(escape(hit.path, ''), 'path', on)}:{paint(span, 'line', on)}"
         about = [hit.heading] if hit.heading else []
+        about += [hit.date] if hit.date and hit.date not in hit.heading + hit.path else []
         about += [hit.state.upper()] if hit.state else []
         about += [hit.trust] if hit.trust == "uncommitted" else []
         about += [f"branch {hit.branch}"] if hit.branch else []
@@ -181,10 +182,11 @@ def _explained(hit: Hit) -> list[str]:
         for lane in ("lexical", "vector")
         if found.get(lane)
     ]
+    priors = "".join(f" {name} {value:+.3f}" for name, value in found["priors"].items())
     return [
-        f"score {hit.score:.3f} = " + " + ".join(f"{name} {value:.2f}" for name, value in found["evidence"].items()),
-        f"chunk: {', '.join(lanes) or 'beside a found one'}"
-        + "".join(f"; {name} {value:+.3f}" for name, value in found["priors"].items()),
+        f"score {hit.score:.3f} = {found['fused']:.2f} / {found['scale']:.2f}{priors}",
+        f"{found['fused']:.2f} =" + "".join(f" {name} {value:+.2f}" for name, value in found["evidence"].items()),
+        f"chunk: {', '.join(lanes) or 'beside a found one'}",
     ]
 
 
