@@ -157,20 +157,44 @@ class Memory:
         subjects: Sequence[str] = (),
         at: str = "",
         transcript: str | Path | None = None,
+        include: Sequence[str] = (),
+        loaded: Sequence[str] = (),
         without_layers: Sequence[str] = (),
         without_paths: Sequence[str] = (),
         without_agents: Sequence[str] = (),
+        preset: str = "",
         max_characters: int = 0,
+        max_age: int = 3_600,
+        merge: str = "",
     ) -> Value:
-        """`git mem context`: what a model should know for `prompt`; `text` is the block, `parts` its structure."""
-        from gitmem.commands.context import build, request_of, value_of
+        """`git mem context`: what a model should know for `prompt`; `text` is the block, `parts` its structure.
 
+        `subjects` are those of `--for`, `include` is `PATH:A-B`. Raises UsageError, BadConfig.
+        """
+        from gitmem.commands.context import build, here, place, request_of, staged_of, value_of
+        from gitmem.shares import PRESETS, Layer
+
+        for layer in without_layers:
+            if layer not in tuple(Layer):
+                raise UsageError(f"'{layer}' is no layer", f"one of {', '.join(Layer)}")
+        if preset and preset not in PRESETS:
+            raise UsageError(f"'{preset}' is no preset", f"one of {', '.join(PRESETS)}")
+        config = self.config._replace(context_preset=preset) if preset else self.config
+        moment = self.now()
         request = request_of(
-            self.config, prompt, budget=budget, subjects=tuple(subjects),
-            transcript=Path(transcript) if transcript else None, without_layers=frozenset(without_layers),
-            without_paths=tuple(without_paths), without_agents=tuple(without_agents), characters=max_characters,
+            config, prompt, budget=budget, subjects=tuple(here(self.repo, subject) for subject in subjects),
+            staged=() if subjects else staged_of(self.repo), transcript=Path(transcript) if transcript else None,
+            include=tuple(place(value) for value in include), loaded=tuple(loaded),
+            without_layers=frozenset(without_layers), without_paths=tuple(without_paths),
+            without_agents=tuple(without_agents), characters=max_characters,
         )  # fmt: skip
-        return value_of(build(self.repo, self.config, request, self.now(), at))
+        if merge:
+            from dataclasses import replace
+
+            from gitmem.commands._merge import merger
+
+            request = replace(request, merge=merger(self.repo, config, merge, moment))
+        return value_of(build(self.repo, config, request, moment, at), max_age)
 
     def why(self, path: str, line: int, *, at: str = "") -> Value:
         """`git mem why`: commit, author, reason, reviewers and verified sources of a line."""

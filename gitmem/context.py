@@ -67,12 +67,14 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked for. `subjects` are paths or names that rules may match; `loaded` what the host has already;
+    """What is asked for. `subjects` are paths or names that rules may match and that are asked by; `staged` paths that
+    rules may match; `loaded` what the host has already;
     `summary` what was said before the recent turns; `warn` and `characters` bound the text, 0 for no bound."""
 
     prompt: str = ""
     budget: int = 1600
     subjects: tuple[str, ...] = ()
+    staged: tuple[str, ...] = ()
     transcript: Transcript | None = None
     summary: str = ""
     include: tuple[tuple[str, int, int], ...] = ()
@@ -220,7 +222,7 @@ def _parts_of(scope: Scope, request: Request, profile: str, today: date) -> list
             similarity[line] = max(hit.score, similarity.get(line, 0.0))
     found = layers.working(scope.values, shares[Layer.WORKING], count)
     found += layers.pinned(scope.read, instructions, today, scope.name)
-    found += layers.rules(paths, scope.read, request.subjects, scope.name)
+    found += layers.rules(paths, scope.read, (*request.subjects, *request.staged), scope.name)
     found += layers.procedures(paths, scope.read, request.prompt or _said(request), scope.name)
     found += layers.memory(scope.read, similarity, request.weights, today, scope.name)
     items = {layer: share.item for layer, share in shares.items()}

@@ -42,6 +42,15 @@ def test_every_method_returns_what_its_command_prints(memory: Repo) -> None:
         assert opened.context("webhook retries", budget=900) == told(
             memory, "context", "webhook retries", "--budget", "900"
         )
+        more = opened.context(
+            "webhook", subjects=["MEMORY.md"], include=["MEMORY.md:5-5"], loaded=["SOUL.md"], without_layers=["daily"],
+            without_paths=["memory/x*"], without_agents=["coder"], preset="compact", max_age=60, at="HEAD",
+        )  # fmt: skip
+        assert more == told(
+            memory, "context", "webhook", "--for", "MEMORY.md", "--include", "MEMORY.md:5-5", "--loaded", "SOUL.md",
+            "--exclude-layer", "daily", "--exclude-path", "memory/x*", "--exclude-agent", "coder", "--preset", "compact",
+            "--max-age", "60", "--at", "HEAD",
+        )  # fmt: skip
 
 
 def test_what_is_written_is_what_the_commands_write(memory: Repo, tmp_path: Any) -> None:
@@ -71,7 +80,8 @@ def test_errors_are_values_with_a_hint_and_quote_no_secret(memory: Repo, tmp_pat
             opened.get("memory/none.md")
         for wrong in (
             lambda: opened.add("x", type="nonsense"), lambda: opened.search("x", since="yesterday"),
-            lambda: opened.forget("MEMORY.md", 5, reason=" "), lambda: opened.get("MEMORY.md", 99),
+            lambda: opened.context("x", without_layers=["nonsense"]), lambda: opened.context("x", preset="none"),
+            lambda: opened.context("x", budget=0), lambda: opened.forget("MEMORY.md", 5, reason=" "), lambda: opened.get("MEMORY.md", 99),
         ):  # fmt: skip
             with pytest.raises(UsageError):
                 wrong()

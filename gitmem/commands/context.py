@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,6 +20,7 @@ from gitmem.output import say, write, write_json
 from gitmem.shares import PRESETS, Layer, Weights, shares
 
 SUMMARY_TOKENS = 1_000  # of a summary before its layer's budget cuts it
+MOST = 1 << 20  # bytes of a prompt from standard input
 MAX_AGE = 3_600  # seconds a context may be used
 PLACE = re.compile(r"^(.+?)(?::(\d+)(?:-(\d+))?)?$")
 
@@ -27,7 +29,7 @@ PLACE = re.compile(r"^(.+?)(?::(\d+)(?:-(\d+))?)?$")
 @click.argument("prompt", nargs=-1)
 @click.option("--budget", type=int, default=None, help="Tokens of the whole (mem.contextBudget).")
 @click.option("--for", "subjects", multiple=True, metavar="PATH", help="Rules for this path or name; `*` for all.")
-@click.option("--staged", is_flag=True, help="Rules for the files that are staged.")
+@click.option("--staged", is_flag=True, help="Rules for the staged files beside --for.")
 @click.option("--transcript", type=click.Path(path_type=Path), help="A session: its recent turns and their summary.")
 @click.option("--include", multiple=True, metavar="PATH:A-B", help="These lines first; repeatable.")
 @click.option("--loaded", multiple=True, metavar="PATH", help="An instruction file the host loads itself; repeatable.")
@@ -58,13 +60,16 @@ def command(
     """Assemble what a model should know for PROMPT, within a budget of tokens.
 
     Pinned instructions and facts, the session's recent turns, rules for the files in hand, procedures the prompt asks
-    for, MEMORY.md, notes, episodes and the last days' logs; the most relevant first, each quoted as data.
+    for, MEMORY.md, notes, episodes and the last days' logs; the most relevant first, each quoted as data. Without --for
+    the rules are those for the staged files. PROMPT `-` reads standard input.
     """
     repo, config = open_here({"context_preset": preset} if preset else None)
-    if staged:
-        subjects += tuple(change.path for change in repo.staged_changes())
+    words = " ".join(prompt)
+    if words == "-":
+        words = sys.stdin.buffer.read(MOST).decode("utf-8", "replace")
     request = request_of(
-        config, " ".join(prompt), budget=budget, subjects=subjects, transcript=transcript,
+        config, words, budget=budget, subjects=tuple(here(repo, subject) for subject in subjects),
+        staged=staged_of(repo) if staged or not subjects else (), transcript=transcript,
         include=tuple(place(value) for value in include), loaded=loaded, without_layers=frozenset(no_layers),
         without_paths=no_paths, without_agents=no_agents, characters=max_characters,
     )  # fmt: skip
@@ -91,6 +96,21 @@ def command(
         write(made.text + "\n")
     else:
         say('git mem: memory has nothing for this yet; write some: git mem add "what happened"')
+
+
+def here(repo: Repository, subject: str) -> str:
+    """A path as the repository spells it, when it is one of a file in it; any other subject as it is."""
+    if repo.root is None or subject == "*" or not (place := Path(subject)).exists():
+        return subject
+    try:
+        return place.resolve().relative_to(repo.root.resolve()).as_posix()
+    except ValueError:
+        return subject
+
+
+def staged_of(repo: Repository) -> tuple[str, ...]:
+    """The staged paths; none where nothing can be staged."""
+    return tuple(change.path for change in repo.staged_changes()) if repo.root is not None else ()
 
 
 def value_of(made: Context, max_age: int = MAX_AGE) -> dict[str, object]:

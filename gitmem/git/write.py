@@ -128,8 +128,23 @@ def stage_bytes(repo: Repository, path: str, data: bytes, mode: int) -> str:
     return oid
 
 
+PATIENCE = 3  # seconds for a server while a copy is there
+TRIED, AGAIN = "gitmem-tried", 600  # when a fetch failed last, and the seconds before the next try
+
+
+def _tried(folder: Path, now: datetime) -> bool:
+    """Whether a fetch failed a short while ago."""
+    try:
+        return 0 <= now.timestamp() - (folder / TRIED).stat().st_mtime < AGAIN
+    except FileNotFoundError:
+        return False
+
+
 def fetch_mirror(url: str, folder: Path, environ: Mapping[str, str], now: datetime, fresh_hours: float) -> float:
     """Make or refresh a bare clone of `url` in `folder`; its age in hours. A copy that is there is used offline.
+
+    With a copy a server is waited for PATIENCE seconds, and left alone for a while when it fails (not where
+    `fresh_hours` is 0).
 
     Raises GitFailed when there is no copy and none can be made. Nothing of a remote is run: no submodules, no filters
     (a bare clone has no work tree). `url` comes from the user's own configuration.
@@ -141,7 +156,7 @@ def fetch_mirror(url: str, folder: Path, environ: Mapping[str, str], now: dateti
         age = (now.timestamp() - stamp.stat().st_mtime) / 3600
     except FileNotFoundError:
         age = float("inf")
-    if age < fresh_hours:
+    if age < fresh_hours or (fresh_hours and age != float("inf") and _tried(folder, now)):
         return max(0.0, age)
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if (folder / "HEAD").exists():
@@ -150,11 +165,17 @@ def fetch_mirror(url: str, folder: Path, environ: Mapping[str, str], now: dateti
     else:
         command = ["git", "clone", "--quiet", "--bare", "--", url, str(folder)]
     try:
-        done = subprocess.run(command, capture_output=True, env=env, check=False, timeout=60, stdin=subprocess.DEVNULL)
+        wait = 60 if age == float("inf") or not fresh_hours else PATIENCE
+        done = subprocess.run(
+            command, capture_output=True, env=env, check=False, timeout=wait, stdin=subprocess.DEVNULL
+        )
         failed = first_line(os.fsdecode(done.stderr)) if done.returncode else ""
     except subprocess.TimeoutExpired:
-        failed = "no answer within a minute"
+        failed = f"no answer within {wait} seconds"
     if failed:
+        if folder.is_dir():
+            (folder / TRIED).touch()
+            os.utime(folder / TRIED, (now.timestamp(), now.timestamp()))
         if age == float("inf"):
             raise GitFailed(f"cannot fetch '{url}': {failed}", "check the address, or work without it")
         return age

@@ -67,6 +67,10 @@ def test_rules_come_for_the_files_in_hand_and_the_staged_ones(memory: Repo) -> N
     assert "memory/rules/python.md" not in paths(value(memory, "hello", "--staged"))
     memory.git("add", "app.py")
     assert "memory/rules/python.md" in paths(value(memory, "hello", "--staged"))
+    assert "memory/rules/python.md" in paths(value(memory, "hello"))
+    assert "memory/rules/python.md" not in paths(value(memory, "hello", "--for", "notes.txt"))
+    assert "memory/rules/python.md" in paths(value(memory, "hello", "--for", str(memory.path / "app.py")))
+    assert "back off" in memory.mem("context", "-", input="how do webhook retries work?").stdout
     assert "memory/skills/release.md" in paths(value(memory, "make a release"))
 
 
@@ -139,6 +143,11 @@ def test_an_organisation_behind_a_url_is_kept_and_used_when_it_vanished(memory: 
     env = {"GITMEM_NOW": "2026-02-09T10:00:00+00:00"}
     later = json.loads(memory.mem("context", "--json", "invoices", env=env).stdout)
     assert "UTC" in later["text"] and "72 hours old" in later["scopes"][0]["note"]
+    wide = Repo(tmp_path / "wide")  # it is back; it was asked a minute ago, and is asked again only after ten
+    wide.commit("o", {"MEMORY.md": "- Invoices are in CET.\n"})
+    for minute, zone in (("01", "UTC"), ("11", "CET")):
+        env = {"GITMEM_NOW": f"2026-02-09T10:{minute}:00+00:00"}
+        assert zone in json.loads(memory.mem("context", "--json", "invoices", env=env).stdout)["text"]
 
 
 def test_a_scope_that_is_not_there_is_said_and_breaks_nothing(memory: Repo, tmp_path: Path) -> None:
