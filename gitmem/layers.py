@@ -13,6 +13,7 @@ from datetime import date, timedelta
 from fnmatch import fnmatchcase
 
 from gitmem import facts
+from gitmem.comment import parse_comment
 from gitmem.document import Document
 from gitmem.files import Kind, kind, log_date
 from gitmem.shares import SOURCE_WEIGHT, Count, Layer, Share, Weights
@@ -86,10 +87,16 @@ def _body(document: Document) -> tuple[str, int, int]:
         first += 1
     while last >= first and not lines[last - 1].strip():
         last -= 1
-    return "\n".join(lines[first - 1 : last]), first, last
+    return "\n".join(map(said, lines[first - 1 : last])), first, last
+
+
+def said(line: str) -> str:
+    """A line without the comment that is metadata."""
+    return parse_comment(line)[0] if line.rstrip().endswith("-->") else line
 
 
 MEMORY = ("MEMORY.md", ".claude/MEMORY.md")
+MOST = 200  # facts of MEMORY.md, whatever a setting says
 BLANK = ("USER.md", "TOOLS.md")  # instruction files whose template has nothing but places to fill in
 
 
@@ -134,7 +141,7 @@ def memory(
 ) -> list[Part]:
     """Facts of MEMORY.md, newest and most relevant first; `similarity` is by line. Expired and pinned ones are out.
 
-    A fact without a date counts as a year old.
+    A fact without a date counts as a year old; no more than MOST are taken.
     """
     found = []
     path, known = _facts(read)
@@ -145,7 +152,7 @@ def memory(
         weight = weights.relevance(similarity.get(fact.line, 0.0), day, facts.importance(fact), today)
         label = fact.heading or "facts"
         found.append(Part(Layer.MEMORY, label, fact.text, min(0.89, weight), path, fact.line, fact.line, scope))
-    return sorted(found, key=lambda part: (-part.relevance, part.start_line))
+    return sorted(found, key=lambda part: (-part.relevance, part.start_line))[:MOST]
 
 
 def _day(text: str) -> date | None:
@@ -247,11 +254,14 @@ def days(paths: Iterable[str], read: Read, today: date, item: int, count: Count,
         document = read(path)
         if document is None:
             continue
-        text, _, last = _body(document)
-        lines = text.split("\n")
+        _, first, last = _body(document)
         chosen: list[str] = []
         left = item
-        for line in reversed(lines):
+        for line in reversed(document.lines[first - 1 : last]):
+            if "until=" in line and facts.expired(Fact("", "", 0, meta=parse_comment(line)[1]), today):
+                chosen.insert(0, "")
+                continue
+            line = said(line)
             left -= count(line)
             if chosen and item and left < 0:
                 break

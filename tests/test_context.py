@@ -165,3 +165,11 @@ def test_the_same_request_gives_the_same_bytes_within_its_budget(prompt: str, bu
     assert as_value(first) == as_value(second)
     body = sum(p.tokens for p in first.parts if p.layer not in (Layer.PINNED, Layer.RECENT))
     assert body <= budget
+
+
+def test_metadata_is_not_told_and_what_ended_in_a_log_is_left_out() -> None:
+    log = "# 2026-02-05\n\n- deployed v2 <!-- mem type=fact origin=user session=s1 turn=t2 -->\n"
+    log += "- freeze until Monday <!-- mem until=2026-02-04 -->\n- see <!-- a remark -->\n"
+    files = {**FILES, "memory/2026-02-05.md": log, "memory/rules/all.md": "- Be kind. <!-- mem importance=0.9 -->\n"}
+    text = assemble([scope(files)], Request("x"), NOW).text
+    assert "deployed v2\n" in text and "freeze" not in text and "Be kind.\n" in text and "mem " not in text

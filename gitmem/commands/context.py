@@ -79,7 +79,7 @@ def command(
         request = replace(request, merge=merger(repo, config, merge, now()))
     made = build(repo, config, request, now(), at)
     if as_json:
-        write_json(value_of(made, max_age))
+        write_json({**value_of(made, max_age), **({"text": ""} if dry_run else {})})
         return
     for limit in made.limits:
         if dry_run or not limit.startswith("budget:"):  # that not all of memory fits is how it should be
