@@ -31,6 +31,8 @@ def register(repo: Repository, host: str, *, dry_run: bool, as_json: bool, remov
         write(escape(f"{'would ' if dry_run else ''}{verb} {change.path}\n"))
         if dry_run and change.text:
             write("".join(escape(f"    {line}\n") for line in change.text.splitlines()))
+    if changes and not remove and not dry_run:
+        write(f"next: start {host} in this folder again; it may ask whether you trust the server and the hooks\n")
     if not changes:
         write(f"{host} is {'not registered' if remove else 'registered already'}\n")
 

@@ -39,12 +39,12 @@ def handle(event: str, host: str = "claude") -> None:
     repo: Repository | None = None
     try:
         data = sys.stdin.buffer.read(MOST) or b"{}"
-        given = json.loads(data)
-        given = _named(given) if isinstance(given, dict) else {}
-        repo, config = open_here()
         if event == "SessionEnd" and DETACHED not in os.environ:
             _apart(event, data)
             return
+        given = json.loads(data)
+        given = _named(given) if isinstance(given, dict) else {}
+        repo, config = open_here()
         with _within(0 if DETACHED in os.environ else SHARE * EVENT_SECONDS[event]):
             answer = _for_host(EVENTS[event](repo, config, given, now()), event, host)
             if answer:
@@ -106,8 +106,11 @@ def _start(repo: Repository, config: Config, given: dict[str, Any], when: dateti
         config, "", loaded=("AGENTS.md",), without_layers=frozenset(("working",)), characters=INJECTED - 500
     )  # fmt: skip
     text = build(repo, config, request, when).text
-    last = checkpoint(repo, config, when)
-    return _inject("SessionStart", f"{text}\n{last}".strip()[:INJECTED])
+    told = text
+    for part in checkpoint(repo, config, when):  # whole or not at all: a cut would leave a quotation open
+        if len(told) + len(part) < INJECTED:
+            told = f"{told}\n{part}".strip()
+    return _inject("SessionStart", told)
 
 
 def _begin(repo: Repository, config: Config, given: dict[str, Any], when: datetime) -> None:

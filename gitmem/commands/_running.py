@@ -98,9 +98,9 @@ def propose(repo: Repository, config: Config, paths: list[str], when: datetime) 
     return promote(repo, config, model, policy, Request(mode=Mode.BRANCH, branch=BRANCH, agent=config.agent), when)
 
 
-def checkpoint(repo: Repository, config: Config, when: datetime) -> str:
+def checkpoint(repo: Repository, config: Config, when: datetime) -> list[str]:
     """Where the last session left off: its working values that have not ended, and its episode. Quoted as data."""
-    return "\n".join(text for text in (_values(repo, config, when), _last_episode(repo, config)) if text)
+    return [text for text in (_values(repo, config, when), _last_episode(repo, config)) if text]
 
 
 def _values(repo: Repository, config: Config, when: datetime) -> str:

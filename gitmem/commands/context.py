@@ -167,8 +167,10 @@ def build(repo: Repository, config: Config, request: Request, when: datetime, at
     if request.transcript is not None and not request.summary:
         from gitmem import rolling, running
 
+        talk = running.present(repo.common_dir, request.transcript)  # since the last reset of its session
         so_far = running.summary(repo.common_dir, request.transcript)
-        request = replace(request, summary=rolling.render(so_far, SUMMARY_TOKENS, request.prompt))
+        summary = rolling.render(so_far, SUMMARY_TOKENS, request.prompt)
+        request = replace(request, transcript=talk, summary=summary)
     beside, opened = scopes.beside(repo, config, os.environ, cache_folder(), when)
     try:
         commit = resolve_at(repo, at, when) if at else ""

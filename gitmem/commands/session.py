@@ -290,7 +290,7 @@ def start_command(agent: str, as_json: bool) -> None:
     when = now()
     reset = renewed(repo, config, when)
     made = build(repo, config, request_of(config, "", without_layers=frozenset(("working",))), when)
-    left = checkpoint(repo, config, when)
+    left = "\n".join(checkpoint(repo, config, when))
     if as_json:
         write_json({**as_value(made), "checkpoint": left or None, "reset": reset_value(reset)})
     else:

@@ -330,3 +330,26 @@ def test_a_transcript_that_is_written_holds_no_secret(memory: Repo, tmp_path: Pa
     assert done.stdout.count(TOKEN) == 1 and f'"signature": "{TOKEN}"' in done.stdout  # a host's own, not a text
     assert "masked in 4 of its entries" in done.stderr and json.dumps(rows[3]) in done.stdout
     assert rows[0]["uuid"] in done.stdout and TOKEN not in done.stderr
+
+
+def test_what_a_start_injects_is_never_cut_inside_a_quotation(memory: Repo, tmp_path: Path) -> None:
+    memory.write("SOUL.md", "# Soul\n\n" + "- Be brief and honest about what is not known.\n" * 150)
+    for n in range(20):
+        memory.mem("session", "set", f"ticket:{n}", "waiting for the review of the invoice worker " * 4)
+    memory.mem("session", "end", str(transcript(tmp_path, *SAID)), "--session", "s1")
+    memory.git("config", "--global", "mem.contextLayer", "pinned budget=6000")
+    told = json.loads(hook(memory, "SessionStart", {"session_id": "s2"}))["hookSpecificOutput"]["additionalContext"]
+    assert len(told) <= 10_000 and told.count("<memory ") == told.count("</memory>") > 0
+
+
+def test_a_context_of_a_session_that_was_reset_begins_at_the_reset(memory: Repo, tmp_path: Path) -> None:
+    memory.git("config", "--global", "mem.sessionReset", "daily")
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps({"session": "s1", **row}) + "\n" for row in DAY))
+    memory.mem("session", "flush", str(path), env={"TZ": "UTC", "GITMEM_NOW": "2026-02-05T23:30:00+00:00"})
+    path.write_text(path.read_text() + json.dumps({"session": "s1", **NEXT}) + "\n")
+    morning = {"TZ": "UTC", "GITMEM_NOW": "2026-02-06T09:01:00+00:00"}
+    memory.mem("session", "flush", str(path), env=morning)
+    parts = json.loads(memory.mem("context", "--transcript", str(path), "--json", env=morning).stdout)["text"]
+    recent = parts.split("<recent")
+    assert len(recent) == 2 and "giraffe" in recent[1].partition("</recent>")[0]
