@@ -188,12 +188,21 @@ def _mixed() -> Iterator[tuple[str, list[str]]]:
     from gitmem.detectors.shapes import SAMPLES
     from gitmem.detectors.words import KEY_WORDS
 
-    three, two, _ = structure._anchors()
+    pieces = sorted(
+        {
+            piece
+            for language in ("english", "korean", "japanese", "chinese", "european")
+            for table in structure._anchors(language)[:2]
+            for key, rows in table.items()
+            for _, wholes in rows
+            for piece in wholes or (key,)
+        }
+    )
     pick = random.Random(7)
     heavy = sorted(weights.load().quick, key=lambda word: -weights.load().quick[word])[:400]
     starts = [start for _, _, starts, _ in vendors.TOKENS for start in starts.split()]
-    yield "anchors", sorted({*three, *two})
-    yield "anchor words", [" ".join(pick.choices(sorted({*three, *two}), k=12)) + "\n" for _ in range(4000)]
+    yield "anchors", pieces
+    yield "anchor words", [" ".join(pick.choices(pieces, k=12)) + "\n" for _ in range(4000)]
     yield "heavy words", [" ".join(pick.choices(heavy, k=9)) + ".\n" for _ in range(4000)]
     yield "key words", [" ".join(pick.choices(sorted(KEY_WORDS), k=9)) + ". " for _ in range(4000)]
     yield "key words glued", ["".join(pick.choices(sorted(KEY_WORDS), k=12)) + " " for _ in range(4000)]

@@ -8,6 +8,7 @@ flow's to say.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from importlib import import_module
 
 from gitmem.detectors.text import Examples, Match, Scope, Text
@@ -32,6 +33,7 @@ DETECTORS: dict[str, str] = {
 ON_REQUEST: dict[str, str] = {"plugins": "gitmem.detectors.plugins"}  # never in a hook, see there
 
 
+@cache
 def load(name: str) -> Callable[[Text], Iterator[Match]]:
     """The `detect` function of a detector. KeyError for a name that is not registered."""
     detect: Callable[[Text], Iterator[Match]] = import_module((DETECTORS | ON_REQUEST)[name]).detect

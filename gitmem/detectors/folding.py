@@ -15,6 +15,7 @@ from collections.abc import Callable
 from functools import cache
 
 from gitmem.detectors.lazy import lazy
+from gitmem.detectors.signs import plain
 from gitmem.detectors.words import segment
 
 # Characters that stand for themselves: most notes have no other, and cost one scan of this class.
@@ -195,10 +196,25 @@ def normalise(raw: str) -> tuple[str, OffsetMap | None]:
             text = _MIXED.sub(_unmask_all if _SCRIPTS_MEET.search(text) else _unmask, text)
     elif "’" in text or "“" in text or "‘" in text:
         text = text.translate(_QUOTES)
-    if _SPACED_HINT.search("\n" + text):
+    if _may_be_spaced(text) and _SPACED_HINT.search("\n" + text):
         text, moved = _rewrite(text, _SPACED, _join_letters)
         offsets = _compose(offsets, moved)
     return text, offsets
+
+
+# Letters (whatever is not ASCII counts as one) and what may stand between letters set apart.
+_APART = (
+    bytes(97 if chr(code).isalpha() or code == 63 else 32 if code in b" \t._*|/,+~-" else 48 for code in range(128))
+    + b"0" * 128
+)
+
+
+def _may_be_spaced(text: str) -> bool:
+    """Whether two letters in a row stand alone, as they do where a word is set apart."""
+    if "·" in text:
+        return True
+    marks = plain(text).translate(_APART)
+    return b" a a " in marks or b" a  a " in marks or b" a   a " in marks
 
 
 def _plain_ascii(text: str) -> bool:

@@ -126,8 +126,8 @@ _KEPT, _LONGEST_KEPT = 1 << 14, 600
 @lru_cache(maxsize=_KEPT)
 def _quick(source: str) -> float:
     """What the single words of a line weigh."""
-    weight = weights.load().quick.get
-    return sum([weight(token, 0.0) for token in tokens(source)])
+    quick = weights.load().quick
+    return sum([quick[token] for token in tokens(source) if token in quick])
 
 
 @lru_cache(maxsize=_KEPT)

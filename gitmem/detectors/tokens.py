@@ -18,7 +18,7 @@ from gitmem.detectors.checks import CHECKSUMS
 from gitmem.detectors.lazy import lazy
 from gitmem.detectors.placeholders import entropy, is_placeholder, is_readable_base64, is_varied, is_words
 from gitmem.detectors.shapes import HARD, IN_RUN, SHAPES, SPACED
-from gitmem.detectors.signs import plain
+from gitmem.detectors.signs import CJK, has_byte, places, plain
 from gitmem.detectors.vendors import TOKENS
 
 _SHORT = {
@@ -141,10 +141,10 @@ def _plausible(rule: str, start: str, value: str) -> bool:
 
 def _tokens_at(text: str, hot: Iterable[tuple[int, int]]) -> Iterator[Found]:
     """The tokens that begin in the `hot` stretches of a text, in the order of the table."""
-    for start, places in _seen(text, hot):
+    for start, seen in _seen(text, hot):
         rows = _beginnings()[start]
         end = 0
-        for at in places:
+        for at in seen:
             if at < end or not _open_before(text, at, start):
                 continue
             reached = 0
@@ -209,6 +209,12 @@ def _spaced() -> tuple[tuple[tuple[str, tuple[str, ...]], ...], tuple[str, ...]]
     )
 
 
+def _around(low: str, word: str) -> str:
+    """The neighbourhoods of a word that several literals hold: less to look through than all of the text."""
+    found = places(low, (word,))
+    return low if len(found) * 64 > len(low) else "\n".join([low[max(0, at - 32) : at + 32] for at in found])
+
+
 _SHARED = ("key", "secret", "token", "phrase", "private")
 
 
@@ -218,8 +224,9 @@ def _present(low: str, hot_low: str) -> set[str]:
     present = {literal for literal in IN_RUN if literal in hot_low} if hot_low else set()
     for word, literals in ascii_groups:
         if word in low:
-            present.update([literal for literal in literals if literal in low])
-    if not low.isascii():
+            around = _around(low, word) if len(literals) > 2 else low
+            present.update([literal for literal in literals if literal in around])
+    if has_byte(low, CJK):
         present.update([literal for literal in others if literal in low])
     return present
 
