@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gitmem.detectors import weights
-from gitmem.detectors.decoding import CUT, View, decoded
+from gitmem.detectors.decoding import CUT, LONGEST, View, decoded
 from gitmem.detectors.injection import explain, judge
 from gitmem.detectors.invisible import payloads
 from gitmem.detectors.puzzles import SPLIT, puzzles
@@ -18,6 +18,7 @@ from gitmem.detectors.text import Examples, Match, Severity, Text
 _ENCODED_BOOST = 1.0  # somebody took the trouble
 _PUZZLE_BOOST = 0.0  # a reading that may be chance
 _DEPTH = 2
+_SHORTEST, _MOST_RUNS = 6, 100  # characters that can say something; runs that are read one by one
 
 
 def detect(text: Text) -> Iterator[Match]:
@@ -36,9 +37,7 @@ def detect(text: Text) -> Iterator[Match]:
                 "encoded-too-long", Severity.BLOCK, view.start, view.end, "too many encoded pieces to read them all"
             )
             return
-    for start, end, spelled in payloads(text.raw):
-        view = View("invisible characters", start, end, spelled)
-        yield from _about(view, start, end, _DEPTH)
+    yield from _smuggled(text.raw)
     weight = weights.load().quick.get
     for view in puzzles(text.folded):
         if view.kind == SPLIT:  # without a new word that matters it says what the line says
@@ -49,6 +48,20 @@ def detect(text: Text) -> Iterator[Match]:
         if why:
             start, end = text.to_raw(view.start, view.end)
             yield Match("encoded-instruction", Severity.BLOCK, start, end, f"{view.kind}: an instruction: {why}")
+
+
+def _smuggled(raw: str) -> Iterator[Match]:
+    """What invisible characters spell: each run that can say something, and all of them in a row."""
+    runs = list(payloads(raw))
+    long = [run for run in runs if len(run[2]) >= _SHORTEST]
+    for start, end, spelled in long[:_MOST_RUNS]:
+        yield from _about(View("invisible characters", start, end, spelled), start, end, _DEPTH)
+    if len(runs) > 1 and len(long[:_MOST_RUNS]) < len(runs):
+        start, end = runs[0][0], runs[-1][1]
+        spelled = "".join([run[2] for run in runs])
+        if len(spelled) > LONGEST:
+            yield Match("encoded-too-long", Severity.BLOCK, start, end, "invisible text too long to be read whole")
+        yield from _about(View("invisible characters", start, end, spelled[:LONGEST]), start, end, _DEPTH)
 
 
 def _about(view: View, start: int, end: int, depth: int) -> Iterator[Match]:

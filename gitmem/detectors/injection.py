@@ -10,6 +10,7 @@ to `judge` by the detectors that find it.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -33,6 +34,7 @@ from gitmem.detectors.text import Examples, Match, Scope, Severity, Text
 _CONTEXT = frozenset({C.ALL, C.USER, C.TALK, C.NEGATED, C.PLAN, C.MEMORY, C.TRIGGER})
 _SMALL_TALK = frozenset({C.ORDER, C.REVEAL})
 _MARKER_BOOST = 1.75  # what stands after a role label is held to less
+_MOST_MARKERS = 1_000  # whose context is read; a text of so many role markers is no note
 _MOST_FINDINGS = 20  # a text with so many is refused whatever else it holds
 
 
@@ -226,6 +228,14 @@ _TALK = lazy(
 )
 
 
+@lru_cache(maxsize=1 << 10)
+def _introduces(after: str, hard: bool) -> bool:
+    """Whether what stands after a marker is an instruction; after one that only looks like one, surely."""
+    if hard:
+        return any(True for _ in judge(Text(after)))
+    return any(verdict.blocks for verdict in judge(Text(after), _MARKER_BOOST))
+
+
 def _markers(text: Text) -> Iterator[Match]:
     folded = text.folded
     places = [match.span() for match in _ANGLED.finditer(folded)] if "<" in folded else []
@@ -235,14 +245,16 @@ def _markers(text: Text) -> Iterator[Match]:
         places.append((max(0, match.start() - 1), match.end() - 1))
     last = -1
     count = 0
+    read: set[str] = set()
+    breaks = [-1, *(match.start() for match in re.finditer("\n", folded))] if places else []
     for first, end in sorted(places):
         if first < last:
             continue
         marker = folded[first:end]
         start = first + (marker[0] == "\n")
-        line_start = folded.rfind("\n", 0, start) + 1
-        line_end = folded.find("\n", end)
-        line_end = len(folded) if line_end < 0 else line_end
+        line_start = breaks[bisect_left(breaks, start) - 1] + 1
+        after_line = bisect_left(breaks, end)
+        line_end = breaks[after_line] if after_line < len(breaks) else len(folded)
         line = folded[line_start : min(line_end, line_start + 600)]
         hard = bool(_HARD_MARKER.search(marker))
         here = start - line_start
@@ -251,12 +263,13 @@ def _markers(text: Text) -> Iterator[Match]:
         last = end
         if quoted:
             continue
-        after = Text(folded[end : end + 400])  # what the marker introduces
-        if hard:
-            counts = not talked or any(True for _ in judge(after))
-        else:
-            counts = any(verdict.blocks for verdict in judge(after, _MARKER_BOOST))
-        if not counts:
+        after = folded[end : end + 400]  # what the marker introduces
+        read.add(after)
+        if len(read) > _MOST_MARKERS:
+            message = "more markers of roles than can be read"
+            yield Match("injection-role-marker", Severity.BLOCK, *text.to_raw(start, end), message)
+            return
+        if not (not talked or _introduces(after, True) if hard else _introduces(after, False)):
             continue
         first, end = text.to_raw(start, end)
         yield Match(

@@ -6,7 +6,7 @@ A disguised word is only read back when the result is one of these: `i g n o r e
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 from gitmem.detectors.lazy import lazy
 
@@ -47,7 +47,8 @@ _SMALL_WORDS = _words(
     """
 )
 _VOCABULARY = KEY_WORDS | _SMALL_WORDS
-_LONGEST = max(map(len, _VOCABULARY))
+
+_LONGEST = max(map(len, _VOCABULARY)) + 1  # with one letter doubled
 
 _LEET = str.maketrans("01345789@$!|+€£(", "oieastbgasiiteec")
 _LEET_L = str.maketrans("01345789@$!|+€£(", "oleastbgaslitelc")
@@ -61,6 +62,21 @@ def _heads() -> frozenset[str]:
     return frozenset(word[:3] for word in KEY_WORDS if len(word) >= 5)
 
 
+_Node = dict[str, "_Node"]
+
+
+@cache
+def _tree() -> _Node:
+    """The vocabulary letter by letter; `""` where a word ends."""
+    tree: _Node = {}
+    for word in _VOCABULARY:
+        node = tree
+        for letter in word:
+            node = node.setdefault(letter, {})
+        node[""] = {}
+    return tree
+
+
 def segment(letters: str) -> str | None:
     """Joined letters cut into known words where that covers most of them, else None.
 
@@ -71,23 +87,35 @@ def segment(letters: str) -> str | None:
         return None
     letters, rest = letters[:160], letters[160:]
     size = len(letters)
+    starts: list[list[int]] = [[] for _ in range(size + 1)]  # of the known words that end here, the longest first
+    tree = _tree()
+    for start in range(size):
+        node: _Node | None = tree
+        for end in range(start, size):
+            node = node.get(letters[end]) if node is not None else None
+            if node is None:
+                break
+            if "" in node and (end > start or letters[start] in "ai"):
+                starts[end + 1].append(start)
     best: list[tuple[int, int, int]] = [(0, 0, 0)]  # (covered letters, -words, start of the last word)
     for end in range(1, size + 1):
-        choice = (best[end - 1][0], best[end - 1][1] - 1, end - 1)
-        for start in range(max(0, end - _LONGEST), end):
-            if letters[start:end] in _VOCABULARY and (end - start > 1 or letters[start] in "ai"):
-                option = (best[start][0] + end - start, best[start][1] - 1, start)
-                choice = max(choice, option, key=lambda o: o[:2])
+        covered, words, _ = best[end - 1]
+        choice = (covered, words - 1, end - 1)
+        for start in starts[end]:
+            covered, words, _ = best[start]
+            option = (covered + end - start, words - 1, start)
+            if option[:2] > choice[:2]:
+                choice = option
         best.append(choice)
     if best[size][0] < 0.7 * size:
         return None
-    words: list[str] = [rest] if rest else []
+    found: list[str] = [rest] if rest else []
     end = size
     while end:
         start = best[end][2]
-        words.append(letters[start:end])
+        found.append(letters[start:end])
         end = start
-    return " ".join(reversed(words))
+    return " ".join(reversed(found))
 
 
 @cache
@@ -105,6 +133,7 @@ def misspellings() -> dict[str, str]:
     return {typo: word for typo, word in table.items() if typo not in _VOCABULARY and len(typo) >= 5}
 
 
+@lru_cache(maxsize=1 << 12)
 def repair(token: str) -> str:
     """The key word a lower-case token stands for after digits for letters or one slip; else the token."""
     if token in KEY_WORDS:
@@ -140,6 +169,8 @@ def unleet(folded: str) -> str:
             start -= 1
         while end < len(folded) and end - start < 25 and folded[end] in _LEET_LETTERS:
             end += 1
+        if end - start > _LONGEST:
+            continue
         word = folded[start:end]
         plain = repair(word)
         if plain != word and len(plain) == len(word):
