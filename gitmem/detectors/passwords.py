@@ -16,6 +16,7 @@ from gitmem.detectors import pairs
 from gitmem.detectors.candidates import candidates, disguised
 from gitmem.detectors.chosen import CLOSE, LONGEST, WORD, end_of, is_chosen, looks_chosen
 from gitmem.detectors.lazy import lazy
+from gitmem.detectors.signs import DIGIT, plain
 from gitmem.detectors.spans import Spans
 from gitmem.detectors.text import Match, Text
 from gitmem.types import Severity
@@ -86,6 +87,7 @@ def _name(text: str, start: int, end: int) -> str:
 def _named(text: str, low: str) -> Iterator[tuple[str, int, int]]:
     if low.isascii() and not any([part in low for part in _PARTS]):
         return
+    digits = plain(text).translate(DIGIT)
     done = 0
     for match in WORD.finditer(low):
         if match.start() < done:
@@ -95,8 +97,11 @@ def _named(text: str, low: str) -> Iterator[tuple[str, int, int]]:
         name_end = rest.end() if rest else match.end()
         if ascii_word and _NO_SECRET_NAME.search(_name(text, match.start(), name_end)):
             continue
-        before = _BEFORE.search(text, max(0, match.start() - 80), match.start())
-        if before and word not in _SHORT_WORDS and looks_chosen(before.group("value").strip("\"'`*"), True):
+        near = max(0, match.start() - 80)
+        before = None  # a value before the word has a digit
+        if word not in _SHORT_WORDS and digits.find(b"1", near, match.start()) >= 0:
+            before = _BEFORE.search(text, near, match.start())
+        if before and looks_chosen(before.group("value").strip("\"'`*"), True):
             yield "password-note", *before.span("value")
             continue
         join = _JOIN.match(text, name_end)

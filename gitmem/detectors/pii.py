@@ -236,9 +236,8 @@ def _found(text: Text) -> Iterator[tuple[str, int, int]]:
     if "@" in raw and text.scope is not Scope.MESSAGE:
         for start, end in _emails(raw):
             yield "email", start, end
-    for number in _long_numbers(raw):
-        first, last = max(0, number.start() - 6), number.end() + 36
-        if number.end() - number.start() > 40 or len(_DIGIT.findall(number.group())) >= _FEWEST:
+    for first, last, numbered in _windows(raw):
+        if numbered:
             yield from _numbers(raw, first, last)
             for start, end in _phones(raw, first, last):
                 yield "phone-number", start, end
@@ -265,6 +264,21 @@ def _long_numbers(raw: str) -> Iterator[re.Match[str]]:
                 done = match.end()
     else:
         yield from _LONG_NUMBER.finditer(raw)
+
+
+def _windows(raw: str) -> Iterator[tuple[int, int, bool]]:
+    """Where a long number stands and what may belong to it, joined where they touch, and whether digits are enough."""
+    first, last, numbered = -1, -1, False
+    for number in _long_numbers(raw):
+        start, end = number.span()
+        many = end - start > 40 or len(_DIGIT.findall(number.group())) >= _FEWEST
+        if start - 6 > last:
+            if last >= 0:
+                yield first, last, numbered
+            first, numbered = max(0, start - 6), False
+        last, numbered = end + 36, numbered or many
+    if last >= 0:
+        yield first, last, numbered
 
 
 RULES = {

@@ -7,12 +7,15 @@ the value, and values are short: callers cut them at `LONGEST`.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from math import log2
+from operator import add
 
 from gitmem.detectors.lazy import lazy
 
 LONGEST = 4096
+_KEPT = 512  # answers remembered: several rules ask about one value
 
 _SAMPLE = lazy(
     r"\[(?:password|email|phone|card|iban|address|account|[a-z]{4,8} (?:number|id))(?:\]|$)"
@@ -162,10 +165,11 @@ _PAIRS = frozenset(
 )
 
 
+@lru_cache(maxsize=_KEPT)
 def entropy(value: str) -> float:
     """Shannon entropy of the characters, in bits each; 0 for the empty string."""
     size = len(value)
-    return -sum((n := value.count(c) / size) * log2(n) for c in set(value)) if size else 0.0
+    return -sum([(n := value.count(c) / size) * log2(n) for c in set(value)]) if size else 0.0
 
 
 _ALPHABET = lazy("abcdefghijklmnop|klmnopqrstuvwxyz")
@@ -173,6 +177,7 @@ _LEET = str.maketrans("$@0134578", "saoieastb")
 _MANUAL = frozenset(["supersecret", "topsecret", "mysecret", "verysecret", "changeme", "secretpassword"])
 
 
+@lru_cache(maxsize=_KEPT)
 def is_placeholder(value: str) -> bool:
     """Whether a value stands for a secret that is elsewhere: `<token>`, `${VAR}`, `xxxx`, `changeme`, `EXAMPLE`."""
     bare = value.strip(" \t\"'`.+")
@@ -209,6 +214,7 @@ def is_sequence(value: str) -> bool:
     return steps * 10 >= 9 * (len(row) - 1)
 
 
+@lru_cache(maxsize=_KEPT)
 def is_code(value: str) -> bool:
     """Whether a bare value is an expression of a program, a path or an address rather than a literal."""
     if _CODE.search(value) or _PATH.match(value):
@@ -223,7 +229,7 @@ _TANGLE = lazy(r"[!@#$%^&*?{}\[\]()|<>~]")
 
 def is_tangled(value: str) -> bool:
     """Whether a value has five kinds of symbol and brackets that do not match: a generated one, no expression."""
-    if len(set(_TANGLE.findall(value))) < 5 or sum(c.isalpha() for c in value) < 6:
+    if len(set(_TANGLE.findall(value))) < 5 or sum(map(str.isalpha, value)) < 6:
         return False
     return any(value.count(a) != value.count(b) for a, b in ("()", "[]", "{}"))
 
@@ -237,6 +243,7 @@ def is_digest(value: str) -> bool:
     return _DIGEST.match(value) is not None
 
 
+@lru_cache(maxsize=_KEPT)
 def is_words(value: str) -> bool:
     """Whether a value reads as words and small numbers joined: `create_token_counter`, `test-token-6`, `utf8`.
 
@@ -244,9 +251,9 @@ def is_words(value: str) -> bool:
     More than a fifth of digits is not how names are written.
     """
     chunks = _CHUNKS.findall(value)
-    if not chunks or sum(c.isdigit() for c in value) * 5 > len(value) + 5:
+    if not chunks or sum(map(str.isdigit, value)) * 5 > len(value) + 5:
         return False
-    odd = sum(1 for chunk in chunks if not _is_name(chunk))
+    odd = sum([not _is_name(chunk) for chunk in chunks])
     return odd * 3 <= len(chunks)
 
 
@@ -259,9 +266,9 @@ def _is_name(chunk: str) -> bool:
     ):
         return False
     words = _WORDS.findall(chunk)
-    odd = sum(len(word) for word in words if not _reads(word.lower()))
+    odd = sum([len(word) for word in words if not _reads(word.lower())])
     letters = sum(map(len, words))
-    if len(chunk) >= 20 and 2 * sum(len(word) for word in words if len(word) >= 4 and _reads(word.lower())) < letters:
+    if len(chunk) >= 20 and 2 * sum([len(word) for word in words if len(word) >= 4 and _reads(word.lower())]) < letters:
         return False  # long names have long words
     return odd * 3 <= letters and len(chunk) >= 3 * len(words)
 
@@ -270,14 +277,16 @@ def _is_name(chunk: str) -> bool:
 _TRADE = frozenset({"proxy", "nginx", "linux", "redis", "https", "kafka", "query", "crypto", "mysql", "kubectl"})
 
 
+@lru_cache(maxsize=_KEPT)
 def _reads(word: str) -> bool:
     if word in _TRADE:
         return True
     if len(word) < 5:
         return len(word) < 3 or _VOWELS.search(word) is not None
-    return sum(word[i : i + 2] in _PAIRS for i in range(len(word) - 1)) * 5 >= 3 * (len(word) - 1)
+    return sum(map(_PAIRS.__contains__, map(add, word, word[1:]))) * 5 >= 3 * (len(word) - 1)
 
 
+@lru_cache(maxsize=_KEPT)
 def is_readable_base64(value: str) -> bool:
     """Whether a value is base64 of ordinary text (a cursor, lorem ipsum), which the encoded detector reads."""
     if len(value) < 16:
@@ -290,7 +299,7 @@ def is_readable_base64(value: str) -> bool:
         plain = b64decode(body + "=" * (-len(body) % 4)).decode("utf-8")
     except (Error, ValueError):
         return False
-    return sum(c.isprintable() or c in "\n\t" for c in plain) > 0.95 * len(plain)
+    return plain.isprintable() or sum([c.isprintable() or c in "\n\t" for c in plain]) > 0.95 * len(plain)
 
 
 def is_varied(value: str) -> bool:
