@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from gitmem import ranking
 from gitmem.config import Config, changed, git_name, keys, tunable
@@ -22,6 +23,8 @@ from gitmem.search import Query, search
 HITS = 50
 RANKS = (1, 5, 10)
 TOKENS = (500, 1000, 2000)
+LINES = 100_000  # of one place, at most
+SHAPE = 'each line: {"query": ..., "category": ..., "relevant": [{"path": ..., "start_line": 1, "end_line": 2}]}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,29 +56,58 @@ class Summary:
 
 
 def read(text: str) -> list[Asked]:
-    """The questions of a QRELS file (JSON Lines). Raises UsageError with the line that is not one."""
+    """The questions of a QRELS file (JSON Lines). Raises UsageError with the line that is not one, and why."""
     found = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
-            relevant = tuple((str(r["path"]), int(r["start_line"]), int(r["end_line"])) for r in row["relevant"])
-            found.append(Asked(str(row["query"]), str(row.get("category", "")), relevant))
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise UsageError(
-                f"line {number} is no question",
-                'each line: {"query": ..., "category": ..., "relevant": [{"path", "start_line", "end_line"}]}',
-            ) from None
+            found.append(_asked(json.loads(line)))
+        except RecursionError:
+            raise UsageError(f"line {number}: it is nested too deep", SHAPE) from None
+        except ValueError as error:
+            why = f"it is no JSON ({error.msg})" if isinstance(error, json.JSONDecodeError) else str(error)
+            raise UsageError(f"line {number}: {why}", SHAPE) from None
     if not found:
-        raise UsageError("there is no question in the file")
+        raise UsageError("there is no question in the file", SHAPE)
     return found
+
+
+def _asked(row: Any) -> Asked:
+    """Raises ValueError that says what is wrong with it."""
+    if not isinstance(row, dict):
+        raise ValueError("it is no JSON object")
+    query, relevant = row.get("query"), row.get("relevant")
+    if not isinstance(query, str) or not query.strip():
+        raise ValueError("'query' is missing or no text")
+    if not isinstance(relevant, list) or not relevant:
+        raise ValueError("'relevant' is missing or no list of places")
+    places: list[tuple[str, int, int]] = []
+    for place in relevant:
+        found = [place.get(key) for key in ("path", "start_line", "end_line")] if isinstance(place, dict) else []
+        match found:
+            case [str(path), int(first), int(last)] if path:
+                if not 1 <= first <= last or last - first > LINES:
+                    raise ValueError(f"lines {first} to {last} of '{path}' are no range of lines")
+                places.append((path, first, last))
+            case _:
+                raise ValueError("a place of 'relevant' needs 'path', 'start_line' and 'end_line'")
+    return Asked(query, str(row.get("category") or ""), tuple(places))
+
+
+def missing(repo: Repository, questions: Iterable[Asked], commit: str) -> list[str]:
+    """Files the questions name that are not in the commit, or for "" not in the work tree: nothing finds them."""
+    named = sorted({path for asked in questions for path, _, _ in asked.relevant})
+    if commit or repo.root is None:
+        there = {entry.path for entry in repo.entries(commit or "HEAD", named)}
+        return [path for path in named if path not in there]
+    return [path for path in named if not (repo.root / path).is_file()]
 
 
 def run(
     repo: Repository,
     config: Config,
-    questions: Sequence[Asked],
+    questions: Iterable[Asked],
     query: Query,
     now: datetime,
     clock: Callable[[], float],
@@ -95,7 +127,7 @@ def score(asked: Asked, hits: Iterable[Hit]) -> dict[str, float]:
     total = len(wanted) or 1
     covered: set[tuple[str, int]] = set()
     within = dict.fromkeys(TOKENS, 0)
-    figures: dict[str, float] = {}
+    recall: dict[int, float] = {}
     first_hit = 0
     characters = 0
     rank = 0
@@ -111,9 +143,10 @@ def score(asked: Asked, hits: Iterable[Hit]) -> dict[str, float]:
                     for tokens in TOKENS:
                         within[tokens] += characters <= tokens * 4
         if rank in RANKS:
-            figures[f"recall@{rank}"] = len(covered) / total
+            recall[rank] = len(covered) / total
+    figures: dict[str, float] = {}
     for limit in RANKS:
-        figures.setdefault(f"recall@{limit}", len(covered) / total)
+        figures[f"recall@{limit}"] = recall.get(limit, len(covered) / total)
         figures[f"hit@{limit}"] = float(0 < first_hit <= limit)
     figures["mrr"] = 1 / first_hit if first_hit else 0.0
     for tokens in TOKENS:

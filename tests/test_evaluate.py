@@ -45,10 +45,41 @@ def test_the_summary_has_all_then_each_category() -> None:
     assert gained_and_lost(results[:1], results[1:]) == (["q"], [])
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"query": 1}', '{"query": "x", "relevant": [{}]}', "[]"])
-def test_a_bad_file_of_questions_is_said_to_be_one(text: str) -> None:
-    with pytest.raises(UsageError):
+PLACE = '{"path": "a.md", "start_line": 1, "end_line": 2}'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no question"),
+        ("{", "line 1: it is no JSON"),
+        ("[]", "line 1: it is no JSON object"),
+        ('{"query": 1}', "'query' is missing"),
+        ('{"query": " ", "relevant": []}', "'query' is missing"),
+        ('{"query": "x"}', "'relevant' is missing"),
+        ('{"query": "x", "relevant": []}', "'relevant' is missing"),
+        ('{"query": "x", "relevant": [{}]}', "needs 'path', 'start_line' and 'end_line'"),
+        ('{"query": "x", "relevant": ["a.md"]}', "needs 'path'"),
+        ('{"query": "x", "relevant": [{"path": "a.md", "start_line": "1", "end_line": 2}]}', "needs 'path'"),
+        ('{"query": "x", "relevant": [{"path": "a.md", "start_line": 5, "end_line": 2}]}', "no range"),
+        ('{"query": "x", "relevant": [{"path": "a.md", "start_line": 0, "end_line": 2}]}', "no range"),
+        ('{"query": "x", "relevant": [{"path": "a.md", "start_line": 1, "end_line": 500000000}]}', "no range"),
+        (f'{{"query": "x", "relevant": [{PLACE}]}}\n\nno', "line 3: it is no JSON"),
+    ],
+)
+def test_a_bad_file_of_questions_is_said_to_be_one_and_where(text: str, said: str) -> None:
+    with pytest.raises(UsageError) as error:
         read(text)
+    assert said in error.value.message and '"relevant"' in error.value.hint
+
+
+def test_questions_are_read_with_a_byte_order_mark_and_odd_line_ends() -> None:
+    (asked,) = read(f'\ufeff{{"query": "a\u2028b", "relevant": [{PLACE}]}}\r\n')
+    assert asked.query == "a\u2028b" and asked.category == "" and asked.relevant == (("a.md", 1, 2),)
+
+
+def test_the_figures_stand_in_the_same_order_however_few_hits_there_are() -> None:
+    assert list(score(ASKED, [hit("a.md", 1, "x")])) == list(score(ASKED, [hit("a.md", 1, "x")] * 12))
 
 
 def test_settings_are_compared_in_every_combination() -> None:

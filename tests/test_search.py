@@ -323,9 +323,16 @@ def test_eval_reports_and_a_floor_breaks(memory: Repo, tmp_path: Path) -> None:
     assert groups["en"]["hit@1"] == groups["ko"]["recall@5"] == 1.0 and groups["none"]["mrr"] == 0.0
     done = memory.mem("eval", str(qrels), "--floor", "recall@5=0.9", check=False)
     assert done.returncode == 1 and "recall@5 is 0.667" in done.stderr
+    assert "never found: memory/none.md" in done.stderr
     assert memory.mem("eval", str(qrels), "--floor", "recall@5=0.5").returncode == 0
     two = json.loads(memory.mem("eval", str(qrels), "--ab", "label=0,3", "--json").stdout)
     assert [run["name"] for run in two["runs"]] == ["label=0", "label=3"]
+    shown = memory.mem("eval", str(qrels), "--ab", "label=0,3", "--floor", "recall@5=0.9", check=False)
+    assert "recall@5 is 0.667, below 0.9 with label=3" in shown.stderr and shown.returncode == 1
+    assert [line.split()[0] for line in shown.stdout.splitlines()[1:4]] == ["all", "label=3", "en"]
+    qrels.write_text('{"query": "x"}\n')
+    bad = memory.mem("eval", str(qrels), check=False)
+    assert bad.returncode == 2 and "q.jsonl, line 1: 'relevant' is missing" in bad.stderr
 
 
 def test_eval_compares_chunk_sizes_and_leaves_the_index_as_it_was_set(memory: Repo, tmp_path: Path) -> None:

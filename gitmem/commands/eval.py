@@ -10,12 +10,13 @@ import click
 
 from gitmem.commands._edge import json_option, now, open_here
 from gitmem.errors import Exit, GitMemError, UsageError
-from gitmem.output import escape, say, write, write_json
+from gitmem.output import escape, progress, say, write, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gitmem.evaluate import Summary
+    from gitmem.config import Config
+    from gitmem.evaluate import Result, Summary
 
 
 @click.command()
@@ -60,17 +61,28 @@ def command(
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise GitMemError(f"cannot read '{qrels}': {reason}") from None
+    except UsageError as error:
+        raise UsageError(f"{qrels}, {error.message}", error.hint) from None
     if compare and ab:
         raise UsageError("--compare and --ab do not go together")
     repo, config = open_here()
     variants = evaluate.variants(config, ab)
     moment = now()
     query = Query("", commit=resolve_at(repo, at, moment) if at else "", lane=Lane(lane))
+    unknown = evaluate.missing(repo, questions, query.commit)
+    if unknown:
+        more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+        say(f"note: not in this memory, so never found: {', '.join(unknown[:3])}{more}")
+
+    def ask(query: Query, settings: Config, name: str) -> list[Result]:
+        shown = progress(questions, len(questions), f"questions {name}".strip())
+        return evaluate.run(repo, settings, shown, query, moment, time.perf_counter)
+
     runs = []
     columns: dict[str, Mapping[str, Summary]] = {}
     if compare:
         other = query._replace(commit=resolve_at(repo, compare, moment))
-        old = evaluate.run(repo, config, questions, other, moment, time.perf_counter)
+        old = ask(other, config, compare)
         columns[compare] = evaluate.summarise(old)
     made = config
     try:
@@ -79,7 +91,7 @@ def command(
                 say(f"git mem: an index for {name}")
                 indexer.refresh(repo, settings)
                 made = settings
-            runs.append(evaluate.run(repo, settings, questions, query, moment, time.perf_counter))
+            runs.append(ask(query, settings, name))
             columns[name or at or "now"] = evaluate.summarise(runs[-1])
     finally:
         if not evaluate.same_index(config, made):
@@ -92,10 +104,13 @@ def command(
         for label, queries in (("gained", gained), ("lost", lost)):
             for text in queries:
                 write(f"{label}: {escape(text)}\n")
-    summary = evaluate.summarise(runs[-1])["all"]
-    broken = [(name, value) for name, value in wanted if summary.figures[name] < value]
-    for name, value in broken:
-        say(f"{name} is {summary.figures[name]:.3f}, below {value:g}")
+    broken = False
+    for run, (label, _) in zip(runs, variants, strict=True):
+        figures = evaluate.summarise(run)["all"].figures
+        for name, value in wanted:
+            if figures[name] < value:
+                broken = True
+                say(f"{name} is {figures[name]:.3f}, below {value:g}" + (f" with {label}" if label else ""))
     return Exit.FINDINGS if broken else Exit.DONE
 
 
@@ -146,19 +161,19 @@ def as_value(columns: Mapping[str, Mapping[str, Summary]], gained: list[str], lo
 
 
 def render(columns: Mapping[str, Mapping[str, Summary]]) -> str:
-    """A table a run; the categories are its rows."""
-    out = []
-    for name, groups in columns.items():
-        figures = list(next(iter(groups.values())).figures)
-        head = [f.replace("recall@", "R@").replace("share@", "T@") for f in figures]
-        width = max(len(category) for category in groups) + 1
-        if len(columns) > 1:
-            out.append(escape(name))
-        out.append(" " * width + "    n " + " ".join(f"{h:>6}" for h in head) + "   p50ms  p95ms")
-        for category, summary in groups.items():
-            cells = " ".join(f"{summary.figures[figure]:6.3f}" for figure in figures)
-            out.append(
-                f"{escape(category):<{width}}{summary.questions:>5} {cells} {summary.p50:7.1f}{summary.p95:7.1f}"
-            )
-        out.append("")
-    return "\n".join(out)
+    """A table with a row a category; of several runs, the rows of one category stand below each other."""
+    first = next(iter(columns.values()))
+    figures = list(first["all"].figures)
+    several = len(columns) > 1
+    rows = [
+        (category if not several else f"{category if not at else '':<{max(map(len, first))}}  {name}", groups[category])
+        for category in first
+        for at, (name, groups) in enumerate(columns.items())
+    ]
+    width = max(len(escape(label)) for label, _ in rows) + 1
+    head = [figure.replace("recall@", "R@").replace("share@", "T@") for figure in figures]
+    out = [" " * width + "    n " + " ".join(f"{h:>6}" for h in head) + "   p50ms  p95ms"]
+    for label, summary in rows:
+        cells = " ".join(f"{summary.figures[figure]:6.3f}" for figure in figures)
+        out.append(f"{escape(label):<{width}}{summary.questions:>5} {cells} {summary.p50:7.1f}{summary.p95:7.1f}")
+    return "\n".join([*out, ""])
