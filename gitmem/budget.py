@@ -46,7 +46,8 @@ def fit(
     for part in done.kept:
         room.take(part)
     done.kept += [part for part in parts if part.layer is Layer.RECENT]
-    others = [part for part in parts if part.layer not in (Layer.PINNED, Layer.RECENT, Layer.SUMMARY)]
+    # Scopes come broad to narrow: of two that say the same the narrower one is met first.
+    others = [part for part in reversed(parts) if part.layer not in (Layer.PINNED, Layer.RECENT, Layer.SUMMARY)]
     others.sort(key=lambda part: (-part.relevance, part.path, part.start_line))
     waiting = _fill(others, room, shares, done, int(RESERVED * room.left))
     for part in waiting:
@@ -64,7 +65,7 @@ def fit(
     if over:
         done.limits.append(f"budget: {over} of {len(parts)} parts left out of {total} tokens")
     order = {id(part): at for at, part in enumerate(done.kept)}
-    done.kept.sort(key=lambda part: (-part.relevance, order[id(part)]))
+    done.kept.sort(key=lambda part: (part.layer is not Layer.INCLUDED, -part.relevance, order[id(part)]))
     return done
 
 

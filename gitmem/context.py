@@ -129,7 +129,8 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
         except GitMemError as error:
             usable.append(replace(scope, error=error.message))
     parts, hidden = layers.narrower(chosen)
-    parts = [*parts, *_session(request)]
+    included, missing = _included(usable, request)
+    parts = [*included, *parts, *_session(request)]
     parts = [replace(part, tokens=request.count(part.content)) for part in parts if _wanted(part, request)]
     commits = {scope.name: scope.commit for scope in usable}
     room = request.budget - request.count(f"{_lead(commits)}\n{END}")
@@ -151,7 +152,7 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
         done.limits = list(dict.fromkeys([*done.limits, *merged.notes]))
     done.dropped += [(part, why) for part, why in hidden if _wanted(part, request)]
     done.kept = _told_apart(done.kept, usable)
-    done.limits += [f"include: there is no '{path}'" for path, _, _ in request.include if not _has(usable, path)]
+    done.limits += missing
     text = _rendered(done, commits, request)
     if request.warn and len(text) > request.warn:
         done.limits.append(f"{len(text)} characters, more than {request.warn}")
@@ -195,8 +196,22 @@ def _without_hidden_turns(request: Request) -> Request:
     return replace(request, transcript=replace(request.transcript, turns=tuple(turns)))
 
 
-def _has(scopes: Sequence[Scope], path: str) -> bool:
-    return any(path in scope.paths and scope.read(path) is not None for scope in scopes)
+def _included(scopes: Sequence[Scope], request: Request) -> tuple[list[Part], list[str]]:
+    """The lines that were asked for by name, of the narrowest scope that has the file, and what is not there."""
+    found: list[Part] = []
+    missing: list[str] = []
+    for path, first, last in request.include:
+        scope = next((scope for scope in reversed(scopes) if path in scope.paths and not scope.error), None)
+        document = scope.read(path) if scope is not None else None
+        if scope is None or document is None:
+            missing.append(f"include: there is no '{path}'")
+        elif first > len(document.lines):
+            missing.append(f"include: '{path}' has no line {first}")
+        else:
+            last = min(last or len(document.lines), len(document.lines))
+            text = "\n".join(document.lines[first - 1 : last])
+            found.append(Part(Layer.INCLUDED, path, text, 1.0, path, first, last, scope.name))
+    return found, missing
 
 
 def _profile(scopes: Sequence[Scope], request: Request) -> str:
@@ -228,12 +243,6 @@ def _parts_of(scope: Scope, request: Request, profile: str, today: date) -> list
     items = {layer: share.item for layer, share in shares.items()}
     found += layers.recalled(hits, request.weights, today, items, count, scope.name)
     found += layers.days(paths, scope.read, today, shares[Layer.DAILY].item, count, scope.name)
-    for path, first, last in request.include:
-        document = scope.read(path) if path in scope.paths else None
-        if document is not None and first <= len(document.lines):
-            last = min(last or len(document.lines), len(document.lines))
-            text = "\n".join(document.lines[first - 1 : last])
-            found.insert(0, Part(Layer.INCLUDED, path, text, 1.0, path, first, last, scope.name))
     return found
 
 

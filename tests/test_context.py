@@ -143,6 +143,16 @@ def test_included_lines_come_first_of_all_that_is_cut() -> None:
     assert "baked at 03:00" in done.text and done.dropped and not any("include" in limit for limit in done.limits)
     gone = assemble([scope()], replace(request, include=(("memory/none.md", 1, 0),)), NOW)
     assert "include: there is no 'memory/none.md'" in gone.limits
+    wide = scope({"MEMORY.md": "- Of the organisation.\n"}, "organisation")
+    both = assemble([wide, scope()], Request("x", include=(("MEMORY.md", 5, 5), ("MEMORY.md", 99, 99))), NOW)
+    assert [p.scope for p in both.parts if p.layer is Layer.INCLUDED] == ["project"]
+    assert "include: 'MEMORY.md' has no line 99" in both.limits and both.parts[0].layer is Layer.INCLUDED
+
+
+def test_what_two_scopes_say_alike_stands_in_the_narrower_one() -> None:
+    said = {"MEMORY.md": "- Invoices are dated in UTC everywhere.\n"}
+    done = assemble([scope(said, "organisation"), scope(said)], Request("x"), NOW)
+    assert [(p.scope, p.layer.value) for p in done.parts] == [("project", "memory")]
 
 
 def test_hostile_text_cannot_leave_its_quotation() -> None:
