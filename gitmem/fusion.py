@@ -119,12 +119,14 @@ def score_lines(
     evidence["answer"] = [0.0, *map(mul, evidence["lexical0"], asks)][:total]
     evidence["answer_vector"] = [0.0, *map(mul, evidence["vector0"], asks)][:total]
     evidence["length"] = [min(1.0, count / ranking.enough) for count in words]
+    evidence["long"] = [min(3.0, count / ranking.lengthy) for count in words]
     wants = TIME * question.wants_time
     evidence["when"] = [1.0 if flag & wants else 0.0 for flag in flags]
     wants = NUMBER * question.wants_number
     evidence["number"] = [1.0 if flag & wants else 0.0 for flag in flags]
     evidence["days"] = [strips[number].days if number >= 0 else 0.0 for number in owner]
     evidence["heading"] = head
+    evidence["match0"] = evidence["match1"] = [0.0] * total  # by `matched`, once the best lines are read
 
     scores = [0.0] * total
     for name, weight in ranking.weights.items():
@@ -136,6 +138,13 @@ def score_lines(
         for at, row in enumerate(rows)
         if owner[at] >= 0
     ]
+
+
+def matched(line: Line, own: float, around: float, ranking: Ranking = SHIPPED) -> Line:
+    """The line with what its words, and those of its neighbours, are to the question's (`matching.matches`)."""
+    found = dict(zip(ranking.weights, line.evidence, strict=True)) | {"match0": own, "match1": around}
+    gain = ranking.weights["match0"] * own + ranking.weights["match1"] * around
+    return line._replace(score=line.score + gain, evidence=tuple(found.values()))
 
 
 def _lexical(

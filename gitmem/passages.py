@@ -7,7 +7,7 @@ hit, never invent one. A fenced block is never cut. Never ranks by anything that
 # Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from math import exp
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from gitmem.db.values import Shape
 from gitmem.errors import GitMemError
 from gitmem.files import Kind, kind, log_date
 from gitmem.freshness import read
-from gitmem.fusion import Line, Strip
+from gitmem.fusion import Line, Strip, matched
 from gitmem.git.protocol import Repository
 from gitmem.lines import ASKS, HEADING
 from gitmem.question import Days
@@ -28,6 +28,10 @@ from gitmem.validity import Held, day, held, over, stood, superseded
 _DECIDED = re.compile(r"(?i:decision|decided|constraint|policy)|결정|제약|정책|決定|制約|方針|决定|约束|政策")
 _WORD = re.compile(r"\w+")
 SHOWN_TYPES = frozenset({"decision", "constraint", "policy"})
+
+
+# (position, strip, text) of some lines -> how well each has the question's words, alone and with its neighbours.
+Matcher = Callable[[Sequence[tuple[int, int, str]]], Sequence[tuple[float, float]]]
 
 
 class Filters(NamedTuple):
@@ -115,6 +119,7 @@ class Passages:
         lines: Sequence[Line],
         filters: Filters,
         ranking: Ranking,
+        matcher: Matcher | None = None,
     ) -> None:
         self.repo = repo
         self.index = index
@@ -123,6 +128,7 @@ class Passages:
         self.lines = lines
         self.filters = filters
         self.ranking = ranking
+        self.matcher = matcher
         self.files: dict[tuple[str, str], _File | None] = {}
         self.superseded: dict[str, date | None] = {}
         self.over = over(filters.days, filters.today)
@@ -164,28 +170,44 @@ class Passages:
             for at in sorted(range(len(self.lines)), key=lambda at: (-self.lines[at].score, at))
             if not self.lines[at].flags & HEADING
         ]
+        ranking = self.ranking
         if not self.filters.narrow:
-            ranking = self.ranking
             ranked = ranked[: ranking.read if self.limit <= ranking.few else ranking.read_many]
         numbers = dict.fromkeys(self.lines[at].strip for at in ranked)
         self._read((self.strips[number].path, self.strips[number].oid) for number in numbers)
         self._gather_superseded()
-        top = max((self.lines[at].score for at in ranked), default=0.0)
-        scale = max(top, self.ranking.full)
-        found = []
-        for at in ranked:
-            candidate = self._candidate(at, scale)
-            if candidate is not None:
-                found.append(candidate)
+        found = [candidate for at in ranked if (candidate := self._candidate(at)) is not None]
+        best = set(ranked[: ranking.matched])
+        # Never more for a larger -n; with filters all lines were read, and the best that passed are matched.
+        first = [candidate for candidate in found if self.filters.narrow or candidate.at in best][: ranking.matched]
+        found[: len(first)] = self._matched(first)
+        scale = max([ranking.full, *(candidate.line.score for candidate in found)])
+        found = [self._scored(candidate, scale) for candidate in found]
         found.sort(key=lambda c: (-c.score, c.at))
         return found
+
+    def _matched(self, candidates: list[_Candidate]) -> list[_Candidate]:
+        """The same, matched word by word."""
+        if self.matcher is None or not candidates:
+            return candidates
+        lines = [(c.at, c.line.strip, "\n".join(c.file.lines[c.line.first - 1 : c.line.last])) for c in candidates]
+        return [
+            candidate._replace(line=matched(candidate.line, own, around, self.ranking))
+            for candidate, (own, around) in zip(candidates, self.matcher(lines), strict=True)
+        ]
+
+    def _scored(self, candidate: _Candidate, scale: float) -> _Candidate:
+        priors = sum(value for _, value in candidate.priors)
+        score = self.ranking.similarity * candidate.line.score / scale + priors
+        return candidate._replace(score=score, scale=scale)
 
     def _gather_superseded(self) -> None:
         for file in self.files.values():
             if file is not None and file.kind is Kind.MEMORY:
                 self.superseded |= superseded(file.lines)
 
-    def _candidate(self, at: int, scale: float) -> _Candidate | None:
+    def _candidate(self, at: int) -> _Candidate | None:
+        """A line that may be a hit, not scored yet; None for one that may not."""
         line = self.lines[at]
         strip = self.strips[line.strip]
         file = self.files.get((strip.path, strip.oid))
@@ -217,8 +239,7 @@ class Passages:
             if when is None or (filters.since and when < filters.since) or (filters.until and when > filters.until):
                 return None
         priors = self._priors(meta, file, line, when, state, then)
-        score = self.ranking.similarity * line.score / scale + sum(value for _, value in priors)
-        return _Candidate(at, line, file, score, priors, meta, state, when, scale)
+        return _Candidate(at, line, file, 0.0, priors, meta, state, when, 1.0)
 
     def _state(self, meta: dict[str, list[str]], file: _File, line: Line) -> str:
         until = day(next(iter(meta.get("until", ())), ""))

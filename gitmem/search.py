@@ -24,7 +24,8 @@ from gitmem.fusion import Line, Positions, Strip
 from gitmem.git.protocol import Repository
 from gitmem.lexical import Term
 from gitmem.lines import DIMS, unpack
-from gitmem.passages import Filters, Hit, Passages, fitting
+from gitmem.matching import Table, asked, matches
+from gitmem.passages import Filters, Hit, Matcher, Passages, fitting
 from gitmem.question import Question, parse
 from gitmem.ranking import SHIPPED, SIZES, Ranking, in_force
 
@@ -78,6 +79,7 @@ class Evidence(NamedTuple):
     vector: dict[int, float]
     terms: list[Term]
     query_vector: list[float] | None
+    table: Table | None
     lanes: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -216,7 +218,7 @@ def _answer(
         question.past,
         query.expired or bool(query.paths),
     )
-    passages = Passages(repo, index, made.commit, strips, lines, filters, ranking)
+    passages = Passages(repo, index, made.commit, strips, lines, filters, ranking, _matcher(evidence, question))
     hits, left_out = fitting(passages.hits(query.limit, blame=query.blame), query.budget)
     if left_out:
         evidence = evidence._replace(notes=(*evidence.notes, *left_out))
@@ -240,39 +242,52 @@ def retrieve(
         lanes.append("lexical")
     vector: dict[int, float] = {}
     short: list[float] | None = None
+    table: Table | None = None
     if query.lane is not Lane.LEXICAL:
         try:
-            vector, short = _vector(index, norms, question, config, ranking.pool)
+            vector, short, table = _vector(index, norms, question, config, ranking.pool)
         except GitMemError as error:
             if query.lane is Lane.VECTOR:
                 raise
             notes.append(f"words only: {error.message}")
         if short is not None or vector:
             lanes.append("vector")
-    return Evidence(words.scores, vector, words.terms, short, tuple(lanes), tuple(notes))
+    return Evidence(words.scores, vector, words.terms, short, table, tuple(lanes), tuple(notes))
 
 
 def _vector(
     index: Index, norms: bytes, question: Question, config: Config, pool: int
-) -> tuple[dict[int, float], list[float] | None]:
-    """Cosine of the nearest chunks, and the question's short vector for the lines (made by the static table)."""
+) -> tuple[dict[int, float], list[float] | None, Table | None]:
+    """Cosine of the nearest chunks, the question's short vector for the lines (made by the static table), the table."""
     from gitmem.embedders import open_in_force
 
     force = index.in_force()
     if force is None or not question.text.strip():
-        return {}, None
+        return {}, None, None
     name, spec = force
     embedder = open_in_force(spec, config, index.path.parent)
     if embedder is None or embedder.id != name:
         raise GitMemError("the vectors are of another embedder", "git mem index")
     whole = embedder.embed_query(question.text)
     vector = dict(index.nearest(whole, norms, pool))
+    table: Any = embedder
     static = whole
     if spec != "static":
         from gitmem.embedders import open_embedder
 
-        static = open_embedder("static", config).embed_query(question.text)
-    return vector, _short(static)
+        table = open_embedder("static", config)
+        static = table.embed_query(question.text)
+    return vector, _short(static), table
+
+
+def _matcher(evidence: Evidence, question: Question) -> Matcher | None:
+    """What compares lines with the question word by word; None without the vector lane."""
+    if evidence.table is None:
+        return None
+    table = evidence.table
+    rarity = {term.text: term.rarity for term in evidence.terms}
+    found = asked(question.content, rarity, table)
+    return (lambda lines: matches(found, lines, table)) if found else None
 
 
 def _short(vector: bytes) -> list[float] | None:

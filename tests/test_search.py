@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.db import open_index
+from gitmem.ranking import SHIPPED
 from tests.harness import Repo
 
 MONDAY = """# 2026-02-02
@@ -355,7 +356,8 @@ def test_explain_shows_the_settings_in_force_and_marks_what_is_not_as_shipped(me
     memory.git("config", "--global", "--add", "mem.searchWeight", "label=0")
     settings = json.loads(memory.mem("search", "webhooks", "--explain", "--json").stdout)["settings"]
     assert settings["keys"]["mem.searchPool"] == settings["constants"]["pool"] == 9
-    assert settings["changed"] == {"mem.searchPool": 28, "mem.searchWeight": [], "label": 2.6, "pool": 28}
+    label = SHIPPED.weights["label"]
+    assert settings["changed"] == {"mem.searchPool": 28, "mem.searchWeight": [], "label": label, "pool": 28}
     shown = memory.mem("search", "webhooks", "--explain").stdout
     assert "searchPool 9*" in shown and "label 0*" in shown and "searchDecay 0.0077  " in shown
     assert "as shipped: searchPool 28" in shown

@@ -54,7 +54,7 @@ def open_embedder(spec: str, config: Config, state: Path | None = None) -> Embed
         )
     module = import_module(EMBEDDERS[name])
     if name == "static":
-        made: Embedder = module.StaticEmbedder()
+        made: Embedder = module.shared()
     else:
         made = module.open(rest, config)
         if hasattr(made, "state"):

@@ -11,11 +11,13 @@ makes bulk embedding as fast as an array library would, and both paths give the 
 """
 
 import mmap
+import os
 import sys
+import weakref
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain, pairwise
 from math import hypot, isqrt
 from pathlib import Path
@@ -45,10 +47,18 @@ _MOST = 100  # a word counts no more often than this, so that one word can never
 # Letters times weight that can never overflow a lane, whatever they are.
 _ROOM = _LANE // (SCALE_LIMIT * ZERO * PIECES_PER_LETTER)
 _SIGNS = bytes(ord("0") if n < 128 else ord("1") for n in range(256))
+_MIDDLE = 1 << 15
+_ABOVE = bytes(ord("1") if n > ZERO else ord("0") for n in range(256))  # of a row's byte
 _FLIPPED = bytes(n ^ 128 for n in range(256))  # n - 128 as a signed byte
 _CACHED_WORDS = 20_000  # about 1.1 KB each; a corpus's frequent words come back at once
 _CACHED_ROWS = 5_000
 _MANY = 256  # from so many texts on, reading all pieces into a dict (20 ms) pays
+
+
+@cache
+def shared() -> "StaticEmbedder":
+    """The shipped table, opened once a process: what was read of it for one question is there for the next."""
+    return StaticEmbedder()
 
 
 class StaticEmbedder:
@@ -62,10 +72,13 @@ class StaticEmbedder:
         try:
             with self.path.open("rb") as file:
                 self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                self._file = os.dup(file.fileno()) if hasattr(os, "pread") else None
         except (OSError, ValueError) as error:
             raise ModelUnavailable(
                 "the table of the static embedder cannot be read", "reinstall git-mem, or search with --lane lexical"
             ) from error
+        if self._file is not None:
+            weakref.finalize(self, os.close, self._file)
         size = len(self._map)
         if size < HEADER.size:
             raise _damaged()
@@ -85,10 +98,54 @@ class StaticEmbedder:
         half = min(DIMS, dims // 2)
         self._halves = _Half(self, 0, half), _Half(self, half, dims - half)
         self._find: Find = self._find_mapped
+        self._known: dict[str, int] = {}
+        self._pairs = int.from_bytes(b"\1\0" * dims, "little")
 
     def pieces(self, text: str) -> list[int]:
         """The rows of the table that make the text's vector, in order, repeated as they recur."""
         return [row for word in words(text) for row in rows_of(word, self._find)]
+
+    def signs(self, word: str) -> int:
+        """The signs of the vector of one of `words`, a bit a dimension; 0 where the table knows no piece of it.
+
+        Quick rather than exact: where a word has several pieces their scales are taken to a sixteenth.
+        """
+        known = self._known.get(word)
+        if known is None:
+            rows = rows_of(word, self._find)
+            if len(rows) == 1:  # most words: the signs stand in the row
+                known = int(self._read(rows[0]).translate(_ABOVE), 2)
+            else:
+                known = int(self._joined(rows).translate(_SIGNS), 2) if rows else 0
+            if len(self._known) >= _CACHED_WORDS:
+                self._known.clear()
+            self._known[word] = known
+        return known
+
+    def _read(self, row: int) -> bytes:
+        """A row's bytes, read and not mapped: the words of sixty lines stand in a thousand places of the file, and
+        each place mapped is 64 KB of a search's memory."""
+        start = self._rows + row * self.dims
+        if self._file is None:
+            return self._map[start : start + self.dims]
+        return os.pread(self._file, self.dims, start)
+
+    def _joined(self, rows: list[int]) -> bytes:
+        """A byte a dimension, 128 and more where the sum of the rows is above zero: in lanes of 16 bits, a third of
+        the work, as long as the sum fits."""
+        scales = [(int(_U16.unpack_from(self._map, self._scales + 2 * row)[0]) + 15) >> 4 for row in rows]
+        if sum(scales) >= 128:
+            return b"".join([half.signs(sum(map(half.row, rows))) for half in self._halves])
+        total, lanes = (_MIDDLE - ZERO * sum(scales) - 1) * self._pairs, bytearray(2 * self.dims)
+        for row, scale in zip(rows, scales, strict=True):
+            lanes[::2] = self._read(row)
+            total += scale * int.from_bytes(lanes, "little")
+        return total.to_bytes(2 * self.dims, "little")[1::2]
+
+    def length(self, word: str) -> float:
+        """The length of the vector of one of `words`, in the table's own unit: frequent words have short ones."""
+        low, high = (half.words[word] for half in self._halves)
+        return hypot(*self._lanes((low, high)))
 
     def find(self, piece: str) -> int:
         """The row of a piece, -1 where there is none."""
