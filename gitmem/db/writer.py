@@ -328,6 +328,7 @@ class Writer(Index):
             if rows:
                 self._db.execute("DELETE FROM entry WHERE snapshot = ?", (rows[0][0],))
                 self._db.executemany("INSERT INTO entry VALUES (?, ?, ?, ?, ?)", rows)
+                self._db.execute("REINDEX entry_blob")
 
     def stamp(self, key: str, seen: int) -> None:
         """Note that a snapshot was used."""
