@@ -54,10 +54,13 @@ _OF_SOMETHING = lazy(
     r"\b(?:files?|path|names?|length|size|count|server|service|holder|owner|pair|type|request|session|job|run|order|bucket"
     r"|lives?|stays?|comes?|points?|belongs|goes|moved|refers?)\b"
 )
+_FINGERPRINT = lazy(r"^[0-9A-F]{40}$")  # of OpenPGP, in capitals
 _TAGGED = lazy(r"^([A-Za-z][\w.-]{3,40})-(?:[0-9a-f]{40}|[0-9a-f]{64})$")  # `linux-build-4f3c...`
 _IDENTIFIER = lazy(
     r"\b(?:id|ids|uid|guid|page|track|board|trace|event|index|zone|user|order|account|ray)\b|주문|사용자"
 )
+# Tokens that mark a request, so that it is carried out once.
+_ONCE = lazy(r"(?:client|request|change|action|export|update|lock)[-_]?token", re.IGNORECASE)
 # Names that say that theirs is none.
 _NEGATED = lazy(
     r"(?:^|[_.-])(?:non|not|no|fake|dummy|mock|bogus|sample|example|invalid|wrong|bad)(?=[A-Z_.-])", re.IGNORECASE
@@ -95,7 +98,7 @@ _TRAIL = ".:!?*"
 # Identifiers that hold such a word and name no secret.
 # (`license`, `client` and the like name a secret only together with `key`, `secret` or `token`.)
 _PUBLIC = lazy(
-    r"public|publish|anon|recv|(?:payment|customer|order|site)_?key|foreign|idempoten|keyword|keyboard|keyname|keyid"
+    r"public|pub_?key|certificate|publish|anon|recv|(?:payment|customer|order|site)_?key|foreign|idempoten|keyword|keyboard|keyname|keyid"
     r"|keyring|keystore|tokeniz|tokens?_?(?:count|limit|budget|type)|fingerprint|checksum|digest|integrity|sha\d|commit"
     r"|monkey|turkey|hockey|author(?!i[sz])|authority|i18n|localstorage|etag|continuation|(?:page|cursor|next|sync)_?(?:key|token)$",
     re.IGNORECASE,
@@ -185,7 +188,7 @@ def _cut(text: str, start: int, limit: int, quote: str) -> int:
 def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
     if is_placeholder(value) or is_digest(value) or is_readable_base64(value) or is_published(value):
         return False
-    if is_sequence(value) or _ADDRESSED.search(value):
+    if is_sequence(value) or _ADDRESSED.search(value) or _FINGERPRINT.match(value):
         return False
     tagged = _TAGGED.match(value)
     if tagged and is_words(tagged.group(1)):
@@ -204,6 +207,8 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
     if _EMBEDDED.search(value) or is_words(_VERSION.sub("", value)):
         return False
     if is_uuid(value):
+        if _ONCE.search(name):
+            return False
         named = _KEY_NAME.search(name) is not None
         return (
             named
@@ -246,6 +251,8 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             done = glued.end()
             yield Found("assigned-secret", "a random value where a key or token is named", *glued.span(1))
             continue
+        if low.rfind("arn:", max(0, at - 100), at) > max([low.rfind(mark, max(0, at - 100), at) for mark in " \n\"'"]):
+            continue  # the name of a secret kept elsewhere
         if _NEAR.search(text, match.end(), match.end() + 80) is None:
             continue
         join = _JOIN.match(text, match.end())

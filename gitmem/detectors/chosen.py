@@ -36,10 +36,14 @@ _VERSION = lazy(r"^[=<>~^v]{0,3}\d{1,4}(?:\.\d{1,4}){1,3}|(?:^|\|)(?:min|max|req
 _SYMBOL = lazy(r"[!@#$%^&*?~+|<>{}\[\]()=;\"'`]")
 _STRONG_SYMBOL = lazy(r"[!@#$%^&*?~]")
 _NUMBER = lazy(r"^\d{4,12}[*#]{0,2}$")
-# A line of /etc/passwd, a register, a regular expression.
-_NO_VALUE = lazy(r"^[x*!]:\d+:\d+:|^0x[0-9A-Fa-f]{1,4}$|^\^|\(\?[=!:<]|\[a-z|\\d")
+# A line of /etc/passwd, a bound on a version, an option, a file, a register, a regular expression.
+_NO_VALUE = lazy(
+    r"^[x*!]:\d+:\d+:|^[\w.-]+(?:\[\w+\])?(?:[<>]|[<>=!~]=)\d|^--?[A-Za-z]|\.(?:gpg|zip|tar|t?gz|pem|kdbx|txt|json|ya?ml|md|sh|conf|ini)$|^0x[0-9A-Fa-f]{1,4}$|^\^|\(\?[=!:<]|\[a-z|\\d"
+)
 _YEAR = lazy(r"^(?:19|20)\d\d$")
-_REFERENCE = lazy(r"[@#](?:v?\d[\d.]*|[0-9a-f]{6,40}|[a-z][\w.-]*)$")
+_REFERENCE = lazy(r"[@#](?:v?\d[\d.]*|[0-9a-f]{6,40}|[A-Za-z][\w.-]*)$")
+# `azure/login@v2`, `Microsoft.Storage/accounts@2023-01-01`: what workflows and templates name, sign-in or not.
+_PINNED = lazy(r"^[A-Za-z][\w.-]*@(?:v\d[\d.]*|\d{4}-\d\d-\d\d(?:-[a-z]{1,10})?)$")
 _MEET = lazy(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _ANY_DIGIT = lazy(r"[0-9]")
 _NO_PASSWORD = lazy(r"[(){}<>\[\]=;:/\\,|`\"']|\.\w{1,4}$|@\w+\.\w|@sha")
@@ -81,7 +85,7 @@ def looks_chosen(value: str, known: bool) -> bool:
         return False
     if value[0] in "#~.-" or value.endswith("*") or _NO_PASSWORD.search(value):
         return False
-    if is_placeholder(value) or not any(c.isalpha() for c in value):
+    if is_placeholder(value) or not any(c.isalpha() for c in value) or _PINNED.match(value):
         return False
     kinds = classes(value)
     if not _STRONG_SYMBOL.search(value, 1):  # `IhqSb1Gg`: only where a login is spoken of

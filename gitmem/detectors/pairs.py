@@ -52,7 +52,8 @@ _COMMAND = lazy(
     r"|docker\s{1,3}login\b[^\n]{0,100}?\s(?:-p|--password)[ =]"
     r"|redis-cli\b[^\n]{0,60}?\s-a\s{1,3}|--(?:password|passwd|passphrase|http-password"
     r"|db-password|admin-password)[ =]{1,2}"
-    r"|\bIDENTIFIED\s{1,3}(?:WITH\s{1,3}\w{1,30}\s{1,3})?BY\s{1,3}(?:PASSWORD\s{1,3})?"
+    r"|(?:\bUSER\b[^\n]{0,80}?\s)?\bIDENTIFIED\s{1,3}(?:WITH\s{1,3}\w{1,30}\s{1,3})?BY\s{1,3}(?:PASSWORD\s{1,3})?(?=['\"])"
+    r"|\bUSER\s[^\n]{1,80}?\sIDENTIFIED\s{1,3}BY\s{1,3}(?=[^\s'\"`])"
     r"|NetworkCredential\(\s{0,3}[\"'][^\"'\n]{1,60}[\"']\s{0,3},\s{0,3}"
     r"|net\s{1,3}user\s{1,3}\w{1,20}\s{1,3}(?!/)"
     r"|(?:ldapsearch|ldapadd|ldapmodify)\b[^\n]{0,200}?\s-w\s{1,3}"
@@ -72,6 +73,7 @@ _PGPASS = lazy(
     r"(?<![\w/])[\w.*-]{1,60}:(?:\d{3,5}"
     r"|\*):[\w*-]{1,60}:[\w.*-]{1,60}:(?P<value>[!-~]{4,60})"
 )
+_IPV6 = lazy(r"^[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){3,7}(?![\w:])")
 _USERS = lazy(
     r"^`?(?:admin\w*|administrator|root|user\d*|app|master|deploy\w*|test\w*|dev|ops"
     r"|guest|sa|postgres|mysql|oracle|ubuntu|ec2-user|operator|manager|service|svc\w*"
@@ -233,7 +235,8 @@ def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
             yield "password-on-command-line", start, end
     if _PORT.search(text):
         for match in _PGPASS.finditer(text):
-            if not is_placeholder(match.group("value")) and classes(match.group("value")) >= 2:
+            value = match.group("value")
+            if not is_placeholder(value) and classes(value) >= 2 and not _IPV6.match(match.group()):
                 yield "credentials-in-address", match.start("value"), match.end("value")
 
 

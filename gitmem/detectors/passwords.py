@@ -124,6 +124,8 @@ def _named(text: str, low: str) -> Iterator[tuple[str, int, int]]:
         user, slash, second = value.partition("/")
         if slash and user and _PAIRED.search(low, max(0, match.start() - 12), match.start()):
             start, value, strength = start + len(user) + 1, second, 2  # `id/pw: master/...`
+        if word == "pin" and len(value) >= 32:
+            continue  # pinned to a commit
         weak = strength == 0 and (word in _SHORT_WORDS or op.strip()[:1] in tuple("(/|–-") or "(" in op)
         if looks_chosen(value, True) if weak else is_chosen(value, text[end : end + 14], strength, closed):
             done = end

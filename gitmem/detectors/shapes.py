@@ -15,7 +15,7 @@ SHAPES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
      ("private key-----", "private key block-----"),
      r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?P<secret>[^-]{16,12000}|\s{0,4}$)"),
     ("private-key-base64", "a private key in base64",
-     ("ls0tls1crudjtib", "0tls0tqkvhsu4g", "tls0tlujfr0lo"), r"(?P<secret>(?:LS0tLS1CRUdJTi|0tLS0tQkVHSU4g|tLS0tLUJFR0lO)<s>{60,20000})"),
+     ("ls0tls1crudjtib", "0tls0tqkvhsu4g", "tls0tlujfr0lo"), r"(?P<secret>(?:LS0tLS1CRUdJTi(?!BDRVJUSU|BQVUJMSUM)|0tLS0tQkVHSU4g(?!Q0VSVElG|UFVCTElD)|tLS0tLUJFR0lO(?!IENFUlRJ|IFBVQkxJQ))<s>{60,20000})"),
     ("putty-private-key", "a private key", ("private-lines:",), r"Private-Lines: ?\d{1,4}\s{1,4}(?P<secret><s>{40,100})"),
     ("jwk-private-key", "a private key (JWK)", ('"d"', "'d'"), r"""["']d["']\s{0,4}:\s{0,4}["'](?P<secret><w>{32,700})["']"""),
     ("jwk-base64", "a private key (JWK)", ("jrdhki", "imt0esi", "ia3r5i", "jrdhkio"),

@@ -122,6 +122,8 @@ def _open_before(text: str, at: int, start: str) -> bool:
     before = text[at - 1]
     if before in "_-." and len(start) <= _SHORT_START:
         return False
+    if before == "/" and start[-1] == "/":
+        return False
     if not (before.isascii() and before.isalnum()):
         return True
     return _ESCAPE.search(text, max(0, at - 12), at) is not None

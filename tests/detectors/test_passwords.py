@@ -249,6 +249,12 @@ ALLOW = [
     "密码规则: ^(?=.*\\d)[a-zA-Z\\d]{8,}$",
     "postgres://postgres:postgres@localhost:5432/test",
     "net user guest /active:no",
+    "- name: Login to Azure\n  uses: azure/login@v1",
+    "the device identified by event-id",
+    "pin to `requests<2.28`",
+    "pass `--security-revert=CVE-2024-27980` to node",
+    "使用密码将一个目录加密为`archive.gpg`",
+    "fe80::1 and 2606:2800:21f:cb07:6820:80da:af6b:8b2c",
     "the deploy key is MD5:60:54:3b:65:fe:3f:0b:7b:73:46:4e:fc:cb:af:a4:42",
 ]
 
