@@ -63,7 +63,7 @@ class Compacted:
 def compact(turns: Sequence[Turn], *, keep: int = KEEP) -> Compacted:
     """Keep the last `keep` spoken turns with their tool calls and results, and all since; leave the rest."""
     spoken = [at for at, turn in enumerate(turns) if turn.role is not Role.TOOL and turn.by is By.SPEAKER]
-    spoken = [at for at in spoken if turns[at].text or turns[at].calls]
+    spoken = _answers([at for at in spoken if turns[at].text or turns[at].calls], turns)
     cut = spoken[-keep] if len(spoken) > keep else 0
     wanted = set(range(cut, len(turns)))
     callers = {call: at for at, turn in enumerate(turns) for call in turn.calls}
@@ -79,6 +79,11 @@ def compact(turns: Sequence[Turn], *, keep: int = KEEP) -> Compacted:
     return Compacted(kept, dropped)
 
 
+def _answers(places: Sequence[int], turns: Sequence[Turn]) -> list[int]:
+    """The places without those that go on with the answer before them: a host writes each part of one as an entry."""
+    return [at for at in places if not (at and turns[at].role is turns[at - 1].role is Role.ASSISTANT)]
+
+
 def prune(
     turns: Sequence[Turn], *, now: datetime, ttl: timedelta = timedelta(seconds=600), hard: bool = False
 ) -> list[Turn]:
@@ -86,7 +91,7 @@ def prune(
 
     Old is: older than `ttl` where the turn has a time, and before the last KEEP_ASSISTANT assistant turns.
     """
-    assistants = [at for at, turn in enumerate(turns) if turn.role is Role.ASSISTANT]
+    assistants = _answers([at for at, turn in enumerate(turns) if turn.role is Role.ASSISTANT], turns)
     recent = assistants[-KEEP_ASSISTANT] if len(assistants) >= KEEP_ASSISTANT else 0
     out = []
     for at, turn in enumerate(turns):

@@ -76,6 +76,7 @@ class Kept:
             files = [repo.git_dir, repo.common_dir, *config_files(repo.root or repo.git_dir, os.environ)]
             watched = tuple(files + ([repo.root / TRACKED] if repo.root else []))
             before = looks(watched)  # a change from here on is seen by the next call
+            repo.head()  # starts the process that reads objects: every call needs some
             return Opened(repo, settings(repo), watched, before)
         except BaseException:
             repo.close()

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from gitmem.config import Config
-from gitmem.errors import GitMemError, UsageError
+from gitmem.errors import GitMemError, Locked, UsageError
 from gitmem.git import Repository
 from gitmem.working import Store, Value
 
@@ -26,7 +26,10 @@ def renewed(repo: Repository, config: Config, when: datetime, found: Any = None,
     from gitmem.running import name_of
 
     given = {name_of(found, session): found} if found is not None else {}
-    return renew(repo, config, when, lambda naive: naive.astimezone(), given)
+    try:
+        return renew(repo, config, when, lambda naive: naive.astimezone(), given)
+    except Locked:  # another process is at it
+        return []
 
 
 def as_value(done: Sequence[Any]) -> list[dict[str, Any]]:
