@@ -8,6 +8,7 @@ room next door; this one only knows values that machines make.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from gitmem.detectors import tokens
@@ -235,9 +236,27 @@ def find(text: str, seen: Candidates) -> Iterator[Found]:
     for first, last in seen.near:
         yield from _assigned(text, seen.low, first, last)
         yield from _vendored(text, seen.low, first, last)
-    for run in seen.runs:
-        if run[1] - run[0] >= 24:
-            yield from _handled(text, seen.low, *run)
+    long = [run for run in seen.runs if run[1] - run[0] >= 24]
+    spoken = _spoken(seen.low) if len(long) > _FEW else None
+    for run in long:
+        yield from _handled(text, seen.low, *run, spoken)
+
+
+_FEW = 16  # long values whose lines are read one by one
+
+
+def _spoken(low: str) -> tuple[list[int], list[int]]:
+    """Where all of a text speaks of handling a secret: the starts and the ends."""
+    found = [match.span() for match in _HANDLING.finditer(low)]
+    return [start for start, _ in found], [end for _, end in found]
+
+
+def _is_handled(low: str, first: int, last: int, spoken: tuple[list[int], list[int]] | None) -> bool:
+    """Whether a stretch speaks of handling a secret."""
+    if spoken is None:
+        return _HANDLING.search(low, first, last) is not None
+    at = bisect_left(spoken[0], first)
+    return at < len(spoken[0]) and spoken[1][at] <= last
 
 
 def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
@@ -346,7 +365,7 @@ def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             yield Found("vendor-secret", "a random value behind the name of a vendor", start, end)
 
 
-def _handled(text: str, low: str, start: int, end: int) -> Iterator[Found]:
+def _handled(text: str, low: str, start: int, end: int, spoken: tuple[list[int], list[int]] | None) -> Iterator[Found]:
     match = _LONG.search(text, max(0, start - 1), min(len(text), end + 1))
     if match is None:
         return
@@ -356,12 +375,8 @@ def _handled(text: str, low: str, start: int, end: int) -> Iterator[Found]:
         or is_uuid(value)
         or is_digest(value)
         or is_published(value)
-        or is_placeholder(value)
-        or not is_random(value, 24)
         or not _CHUNK.search(value)
         or len(_BORDER.findall(value)) < 5
-        or is_code(value)
-        or is_readable_base64(value)
     ):
         return
     first = low.rfind("\n", max(0, start - 400), start) + 1 or max(0, start - 400)
@@ -371,5 +386,8 @@ def _handled(text: str, low: str, start: int, end: int) -> Iterator[Found]:
         and len(value) >= 32
         and text[end : end + 2].lstrip(" `").startswith("|")
     )
-    if cell or _HANDLING.search(low, first, end + 400 if last < 0 else last):
-        yield Found("handled-secret", "a long random value in a line about a secret", *match.span())
+    if not cell and not _is_handled(low, first, end + 400 if last < 0 else last, spoken):
+        return
+    if is_placeholder(value) or not is_random(value, 24) or is_code(value) or is_readable_base64(value):
+        return
+    yield Found("handled-secret", "a long random value in a line about a secret", *match.span())

@@ -68,9 +68,9 @@ _WEAK = frozenset(
 def classes(value: str) -> int:
     """How many of lower case, upper case, digits and symbols a value has."""
     return (
-        any(c.islower() for c in value)
-        + any(c.isupper() for c in value)
-        + any(c.isdigit() for c in value)
+        (value.upper() != value)
+        + (value.lower() != value)
+        + any(map(str.isdigit, value))
         + bool(_STRONG_SYMBOL.search(value))
     )
 
@@ -85,7 +85,7 @@ def looks_chosen(value: str, known: bool) -> bool:
         return False
     if value[0] in "#~.-" or value.endswith("*") or _NO_PASSWORD.search(value):
         return False
-    if is_placeholder(value) or not any(c.isalpha() for c in value) or _PINNED.match(value):
+    if is_placeholder(value) or not any(map(str.isalpha, value)) or _PINNED.match(value):
         return False
     kinds = classes(value)
     if not _STRONG_SYMBOL.search(value, 1):  # `IhqSb1Gg`: only where a login is spoken of

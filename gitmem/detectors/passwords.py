@@ -67,21 +67,18 @@ _PARTS = ("pass", "pw", "pin", "psk", "contrase", "senha", "community")  # one o
 
 def _strength(op: str) -> int:
     bare = op.strip()
-    if re.search(r"[=:：＝→>]|->", bare) or re.search(r"[은는이가을를로도はがをにも是为為成]$", bare):
+    if _STRONG.search(bare):
         return 2
     return 1 if bare and bare not in tuple("(,/|–-") and not bare.endswith("(") else 0
 
 
+_STRONG = lazy(r"[=:：＝→>]|->|[은는이가을를로도はがをにも是为為成]$")
+_NAME_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+
+
 def _name(text: str, start: int, end: int) -> str:
-    head = start
-    while (
-        head > 0
-        and start - head < 24
-        and text[head - 1].isascii()
-        and (text[head - 1].isalnum() or text[head - 1] == "_")
-    ):
-        head -= 1
-    return text[head:end]
+    before = text[max(0, start - 24) : start]
+    return before[len(before.rstrip(_NAME_LETTERS)) :] + text[start:end]
 
 
 def _named(text: str, low: str) -> Iterator[tuple[str, int, int]]:

@@ -143,6 +143,7 @@ _STREET = lazy(
 _ADDRESS_WORD = lazy(r"address|lives|home|ship|deliver|mail to|moved to", re.IGNORECASE)
 _FEWEST = 9  # digits of the shortest of these numbers
 _DIGIT = lazy(r"\d")
+_NO_DIGIT = lazy(r"[^0-9]+")
 _OTHER_DIGIT = lazy(r"[^\D0-9]")
 _OTHERS = table(b"\xd9\xdb\xdf\xe0\xe1\xea\xef\xf0")  # the first bytes of other scripts' digits
 # Digits, capitals and spaces: what a house number stands in.
@@ -159,7 +160,7 @@ def _line(raw: str, at: int) -> str:
 
 
 def _digits(value: str) -> str:
-    return "".join(c for c in value if c.isascii() and c.isdigit())
+    return _NO_DIGIT.sub("", value)
 
 
 def _emails(raw: str) -> Iterator[tuple[int, int]]:

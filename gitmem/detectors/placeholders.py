@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import log2
 from operator import add
+from string import ascii_lowercase
 
 from gitmem.detectors.lazy import lazy
 
@@ -202,7 +203,16 @@ _PUBLISHED = lazy(
     r"|age1[02-9ac-hj-np-z]{50}|npub1|bc1[a-z0-9]{30}|arn:aws:|MIIBIjANBgkq|MIICIjANBgkq|MIGfMA0GCSq|MFkwEwYHKoZI|MCowBQYDK2V"
     r"|bafy[a-z2-7]{50}|Qm[1-9A-HJ-NP-Za-km-z]{44}$|(?i:0x[0-9a-f]{16,40}$))"
 )
-_STEPS = frozenset(["9a", "90", "za", "z0", "f0"])
+_STEPS = frozenset(
+    [
+        "9a",
+        "90",
+        "za",
+        "z0",
+        "f0",
+        *("".join(pair) for row in ("0123456789", ascii_lowercase) for pair in pairwise(row)),
+    ]
+)
 
 
 def is_published(value: str) -> bool:
@@ -212,10 +222,10 @@ def is_published(value: str) -> bool:
 
 def is_sequence(value: str) -> bool:
     """Whether a value counts upwards from end to end: `0123456789abcdef0123456789abcdef`."""
-    row = [c for c in value.lower() if c.isascii() and c.isalnum()]
+    row = "".join(_CHUNKS.findall(value.lower()))
     if len(row) < 12:
         return False
-    steps = sum(ord(b) - ord(a) == 1 or a + b in _STEPS for a, b in pairwise(row))
+    steps = sum(map(_STEPS.__contains__, map(add, row, row[1:])))
     return steps * 10 >= 9 * (len(row) - 1)
 
 
