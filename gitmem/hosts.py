@@ -94,9 +94,9 @@ def with_hooks(host: str, path: str, text: str, *, remove: bool = False) -> Chan
             hooks.pop(name, None)
     if not hooks:
         del value["hooks"]
-        if host == "cursor" and value == {"version": 1}:
+        if host in FLAT and value == {"version": 1}:
             value = {}
-    elif host == "cursor":
+    elif host in FLAT:
         value = {"version": 1, **value}
     return Change(path, _dump(value))
 

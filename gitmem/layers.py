@@ -204,10 +204,11 @@ def procedures(paths: Iterable[str], read: Read, prompt: str, scope: str = "proj
 
 
 def _says(asked: str, trigger: str) -> bool:
-    """A Latin trigger as whole words, one in another script anywhere (particles are glued to it)."""
+    """A Latin trigger where a word begins (`release` in `releases`); one in another script anywhere, as particles are
+    glued to it."""
     if not trigger:
         return False
-    return bool(re.search(rf"\b{re.escape(trigger)}", asked)) if trigger.isascii() else trigger in asked
+    return bool(re.search(rf"\b{re.escape(trigger)}(?!\d)", asked)) if trigger.isascii() else trigger in asked
 
 
 def _words(document: Document, key: str) -> tuple[str, ...]:

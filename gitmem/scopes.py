@@ -184,6 +184,8 @@ def _open(
         place = str(folder)
     repo = open_repository(Path(place).expanduser(), clean(environ))
     try:
+        if name == "user" and not ref and not is_url(where) and repo.root is not None:
+            return project(repo, config, now, name), repo  # one's own memory: what is written counts at once
         commit = repo.resolve(ref or "HEAD")
         return _of_commit(repo, config, now, name, commit, note), repo
     except GitMemError:

@@ -21,7 +21,7 @@ THEIRS = {
         "hooks": {"stop": [{"command": "theirs"}], "afterFileEdit": [{"command": "x"}]},
     },
     ".vscode/mcp.json": {"servers": {"other": {}}},
-    ".github/hooks/git-mem.json": {"hooks": {"Stop": [{"type": "command", "command": "theirs"}]}},
+    ".github/hooks/git-mem.json": {"version": 1, "hooks": {"Stop": [{"type": "command", "command": "theirs"}]}},
     ".gemini/settings.json": {
         "theme": "dark",
         "hooks": {"AfterAgent": [{"hooks": [{"type": "command", "command": "t"}]}]},

@@ -7,6 +7,8 @@ import math
 import os
 from array import array
 from collections.abc import Sequence
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +95,8 @@ def _load(path: Path) -> Any:
             "a GGUF model needs llama-cpp-python, which is not installed", "pip install 'git-mem[llama]'"
         ) from None
     try:
-        known = llama_cpp.Llama(model_path=str(path), vocab_only=True, verbose=False)
+        with redirect_stderr(StringIO()):  # it warns of a context that is never made
+            known = llama_cpp.Llama(model_path=str(path), vocab_only=True, verbose=False)
         kind = known.metadata.get("general.architecture", "")
         trained = known.metadata.get(f"{kind}.context_length", "")
         known.close()

@@ -132,6 +132,10 @@ def test_the_organisation_and_the_person_stand_beside_the_project(memory: Repo, 
     without = value(memory, "deploy window", "--exclude-path", "MEMORY.md")
     assert without["scopes"][0]["keys"] == {} and "UTC" not in json.dumps(without)
     assert "before 11" in found["text"] and "any time" not in found["text"]
+    mine.write("USER.md", "- Answer in Korean.\n")
+    assert "Answer in Korean" in value(memory, "x")["text"]  # one's own memory counts before it is committed
+    wide.write("MEMORY.md", "- Not agreed on yet.\n")
+    assert "Not agreed" not in value(memory, "agreed")["text"]
 
 
 def test_an_organisation_behind_a_url_is_kept_and_used_when_it_vanished(memory: Repo, tmp_path: Path) -> None:
