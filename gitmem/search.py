@@ -29,6 +29,8 @@ from gitmem.passages import Filters, Hit, Matcher, Passages, fitting
 from gitmem.question import Question, parse
 from gitmem.ranking import SHIPPED, SIZES, Ranking, in_force
 
+EMPTY = "there is no memory here yet; 'git mem add TEXT' writes the first line"
+
 
 class Lane(StrEnum):
     BOTH = "both"
@@ -121,7 +123,8 @@ def _one(repo: Repository, config: Config, query: Query, now: datetime) -> Answe
             with made.index.reading():
                 hits, evidence = _answer(repo, config, made, query, question, today, ranking)
         fresh = made.freshness
-        notes = (*made.notes, *evidence.notes)
+        empty = not hits and made.snapshot is not None and not any(made.snapshot.norms)
+        notes = (*made.notes, *evidence.notes, *((EMPTY,) if empty else ()))
         settings = settings_in_force(config, ranking) if query.explain else {}
         return Answer(query.text, at, evidence.lanes, fresh.stale, hits, fresh.reason, notes, settings)
     finally:

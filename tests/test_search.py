@@ -200,6 +200,32 @@ def test_facts_of_memory_md_are_hits_by_themselves_with_their_date(repo: Repo) -
     assert "Memory > Facts · 2026-02-01" in repo.mem("search", "tokens").stdout
 
 
+def test_a_person_sees_the_part_of_a_long_passage_that_matches_and_a_program_all_of_it(repo: Repo) -> None:
+    code = "\n".join(f"call_{n}(retries={n})" for n in range(100))
+    files = {
+        "memory/code.md": f"# Code\n\n```python\n{code}\n```\n",
+        "memory/long.md": "# L\n\n" + "zebra " * 9000 + "quokka\n",
+    }
+    repo.commit("long", files)
+    shown = repo.mem("search", "call_57", "-n", "1").stdout
+    assert "call_57(retries=57)" in shown and "lines before" in shown and "more lines" in shown
+    assert len(shown.splitlines()) == 15 and "call_3(" in texts(repo, "call_57", "-n", "1")
+    shown = repo.mem("search", "quokka", "-n", "1").stdout
+    assert "quokka" in shown and "... zebra" in shown.replace("... ebra", "... zebra") and len(shown) < 1000
+    assert len(texts(repo, "quokka", "-n", "1")) > 50_000
+
+
+def test_days_the_wrong_way_round_are_a_usage_error(memory: Repo) -> None:
+    done = memory.mem("search", "x", "--since", "2026-02-03", "--until", "2026-02-02", check=False)
+    assert done.returncode == 2 and "is later than" in done.stderr
+
+
+def test_a_repository_without_memory_says_how_to_begin(repo: Repo) -> None:
+    repo.git("commit", "-q", "--allow-empty", "-m", "empty")
+    done = repo.mem("search", "anything")
+    assert done.stdout == "" and "git mem add" in done.stderr and "try other words" not in done.stderr
+
+
 def test_explain_of_an_identifier_names_it(memory: Repo) -> None:
     explained = found(memory, "ERR_1042", "--explain")[0]["explain"]
     assert explained["evidence"]["exact"] == 20

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from gitmem.search import Answer
 
 
+SHOWN = 12  # lines of a passage that a person sees
+WIDTH = 500  # characters of a line
+
+
 class Asked(NamedTuple):
     """The words and options of one search, as `git mem search -h` has them."""
 
@@ -50,8 +54,10 @@ class Asked(NamedTuple):
 
 def answer(asked: Asked, repo: Repository, config: Config) -> None:
     """Search and print. Raises UsageError for options that do not go together."""
-    from gitmem.search import Lane, Query, resolve_at, search
+    from gitmem.search import EMPTY, Lane, Query, resolve_at, search
 
+    if asked.since and asked.until and asked.since > asked.until:
+        raise UsageError(f"--since {asked.since} is later than --until {asked.until}")
     if asked.at and asked.all_branches:
         raise UsageError("--at and --all-branches do not go together")
     moment = now()
@@ -93,7 +99,7 @@ def answer(asked: Asked, repo: Repository, config: Config) -> None:
         write(render(found, query.text, coloured(asked.colour)))
         if found.settings:
             write(settings_text(found.settings))
-        if not found.hits:
+        if not found.hits and EMPTY not in found.notes:
             filters = (asked.paths, asked.types, asked.tags, asked.since, asked.until, asked.min_score)
             full = asked.budget and found.notes
             say("nothing fits; try a larger --budget." if full else _hint(any(filters), bool(asked.at)))
@@ -165,14 +171,48 @@ def render(answer: Answer, query: str, on: bool) -> str:
         about += [f"branch {hit.branch}"] if hit.branch else []
         about += [f"{hit.commit[:12]} {hit.author}"] if hit.commit else []
         out.append(where + (paint(f"  {escape(' · '.join(about), '')}", "dim", on) if about else ""))
-        lines = hit.text.split("\n")
-        for line in lines if len(lines) <= 14 else [*lines[:12], f"... {len(lines) - 12} more lines"]:
+        for line in excerpt(hit.text, query):
             shown = escape(line, "\t")
             out.append("    " + (marks.sub(lambda m: paint(m[0], "match", on), shown) if marks else shown))
         if hit.explain:
             out += [paint(f"    {row}", "dim", on) for row in _explained(hit)]
         out.append("")
     return "\n".join(out[:-1]) + "\n" if out else ""
+
+
+def excerpt(text: str, query: str) -> list[str]:
+    """A passage for a person: of a long one the lines with most of the query's words, of a long line the part around
+    the first. What is left out is said; JSON has all of it."""
+    lines = text.split("\n")
+    if len(lines) <= SHOWN + 2 and len(text) <= WIDTH:
+        return lines
+    marks = _marks(query)
+    before = after = 0
+    if len(lines) > SHOWN + 2:
+        whole = [word.lower() for word in re.findall(r"\w+", query)]
+        found = [
+            2 * sum(word in line.lower() for word in whole) + len(marks.findall(line)) if marks else 0 for line in lines
+        ]
+        best = max(range(len(lines)), key=lambda at: (found[at], -at))
+        before = min(max(0, best - SHOWN // 2), len(lines) - SHOWN) if found[best] else 0
+        after = len(lines) - before - SHOWN
+    shown = [_narrow(line, marks) for line in lines[before : len(lines) - after]]
+    return [
+        *([f"... {before} lines before"] if before else []),
+        *shown,
+        *([f"... {after} more lines"] if after else []),
+    ]
+
+
+def _narrow(line: str, marks: re.Pattern[str] | None) -> str:
+    if len(line) <= WIDTH:
+        return line
+    match = marks.search(line) if marks else None
+    begin = max(0, match.start() - WIDTH // 4) if match else 0
+    left = len(line) - begin - WIDTH
+    return (
+        ("... " if begin else "") + line[begin : begin + WIDTH] + (f" ... {left} more characters" if left > 0 else "")
+    )
 
 
 def _explained(hit: Hit) -> list[str]:
