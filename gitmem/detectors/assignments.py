@@ -57,6 +57,7 @@ _OF_SOMETHING = lazy(
 )
 _FINGERPRINT = lazy(r"^[0-9A-F]{40}$")  # of OpenPGP, in capitals
 _TAGGED = lazy(r"^([A-Za-z][\w.-]{3,40})-(?:[0-9a-f]{40}|[0-9a-f]{64})$")  # `linux-build-4f3c...`
+_CALLED = lazy(r"key|token|secret|access|private|키|토큰|시크릿")
 _IDENTIFIER = lazy(
     r"\b(?:id|ids|uid|guid|page|track|board|trace|event|index|zone|user|order|account|ray)\b|주문|사용자"
 )
@@ -72,6 +73,7 @@ _FOREIGN_KEY = lazy(
     re.IGNORECASE,
 )
 _LOUD = lazy(r"(?:KEY|TOKEN|SECRET|ACCESS|PRIVATE)$|-(?:access|secret|private)(?:-key)?$")
+_UPPER_NAME = lazy(r"(?:TOKEN|SECRET|ACCESS|PRIVATE)$")
 _SHA = lazy(
     r"commit|sha|digest|hash|checksum|image|revision|커밋|해시|コミット|提交|version|build"
     r"|release|@|app_?id|client_?id|user_?id|issue"
@@ -210,7 +212,7 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
     if is_uuid(value):
         if _ONCE.search(name):
             return False
-        named = _KEY_NAME.search(name) is not None
+        named = _KEY_NAME.search(name) is not None or _UPPER_NAME.search(name) is not None
         return (
             named
             if strong or op.strip() in ("", "(")
@@ -359,7 +361,9 @@ def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             or text[match.end() : match.end() + 1] == "|"
         ):
             continue
-        if is_uuid(value) or is_digest(value) or is_placeholder(value) or is_code(value) or is_readable_base64(value):
+        if is_digest(value) or is_placeholder(value) or is_code(value) or is_readable_base64(value):
+            continue
+        if is_uuid(value) and not _CALLED.search(between):
             continue
         if is_random(value, 16 if re.search("[=:]", op) else 20) and len(_DIGIT.findall(value)) >= 3:
             yield Found("vendor-secret", "a random value behind the name of a vendor", start, end)

@@ -18,7 +18,7 @@ _NAMES = """
     bitrise bittrex bizm bizppurio blazemeter blitapp blocknative blynk bolta bombbomb boostnote bootpay borgbase
     braintree braintrust brandfetch browserstack browshot bscscan buddyns budibase bugherd bugsnag buildkite bulksms
     bybit cafe24 caflou calendarific calendly calorieninja campayn canny cannyio capsulecrm captaindata carboninterface
-    cashboard caspio censys centralstation cexio channelio channeltalk chartmogul chatfuel chatwork checio checklyhq
+    cashboard caspio circleci wandb censys centralstation cexio channelio channeltalk chartmogul chatfuel chatwork checio checklyhq
     checkvist clarifai clearbit clickhelp clicksendsms clickup cliengo clientary clinchpad clockify clockworksms
     closecrm cloudconvert cloudelements cloudflare cloudimage cloudinary cloudmersive cloudplan cloudsight cloudsmith
     clovastudio cloverly clustdoc cockroachlabs codacy codeclimate codecov codef codequiry cohere coinapi coinbase

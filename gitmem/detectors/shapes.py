@@ -111,6 +111,8 @@ SHAPES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("line-channel-token", "a LINE channel access token", ("w1cdnyilfu=",), r"(?P<secret><b>{100,240}w1cDnyilFU=)"),
     ("newrelic-mobile-token", "a New Relic app token", ("-nrma",), r"(?<![0-9A-Za-z])(?P<secret>A<A>{41}-NRMA)"),
     ("jwt-base64", "a JSON Web Token in base64", ("zxlk",), r"(?<![0-9A-Za-z+/])(?P<secret>ZXlK(?:aGJHY2|MGVYQ|aGJH|hbGci|[0-9A-Za-z]{5})<b>{80,4000}={0,2})"),
+    ("okta-token", "an Okta token", ("okta", "ssws", "옥타"), r"(?<![\w-])(?P<secret>00(?=<w>{0,39}[a-z])(?=<w>{0,39}[A-Z0-9])<w>{40})(?![\w-])"),
+    ("codeclimate-id", "the key of a Code Climate reporter", ("cc_test_reporter_id",), r"(?i)cc_test_reporter_id[\"']?\s{0,3}[=:]\s{0,3}[\"']?(?P<secret><h>{64})"),
     ("machine-key", "a machine key of ASP.NET", ("validationkey", "decryptionkey"), r"(?i)(?:validation|decryption)Key\s{0,2}=\s{0,2}[\"'](?P<secret><h>{32,256})"),
     ("package-host-credentials", "credentials of a package host", ("contribsys",), r"(?i)contribsys(?:__|\.)com[\"':= @/]{1,6}(?P<secret><h>{8}:<h>{8})"),
 )
@@ -129,7 +131,7 @@ SPACED = frozenset({
     "accountkey", "sharedaccesskey", "sharedsecret", "x-ncp-iam-access-key", "x-ncp-apigw-api-key", "x-naver-client-secret", "kakaoak",
     "service_key", 'servicekey"', "servicekey:", "인증키", "서비스키", "서비스 키", "openvpn static key", "jenkins initial setup", "unseal",
     "naver", "네이버", "x-secret-key", "x-tc-app", "nhn", "kubeadm", "bootstrap", "--token", '"auth"',
-    "contribsys", "token-", "discord", "디스코드", "variable", "secret_id", "secretid", ":_auth", "validationkey", "decryptionkey", "mnemonic", "seed phrase", "recovery phrase", "니모닉", "복구 구문", "시드 구문", "シードフレーズ",
+    "contribsys", "token-", "discord", "디스코드", "okta", "ssws", "옥타", "variable", "secret_id", "secretid", ":_auth", "validationkey", "decryptionkey", "mnemonic", "seed phrase", "recovery phrase", "니모닉", "복구 구문", "시드 구문", "シードフレーズ",
     "リカバリーフレーズ", "助记词", "助記詞", "_|warning:-do-not-share",
 })  # fmt: skip
 IN_RUN = frozenset(literal for row in SHAPES for literal in row[2]) - SPACED
@@ -194,6 +196,8 @@ SAMPLES: dict[str, str] = {
     "line-channel-token": "<A>{160}w1cDnyilFU=",
     "newrelic-mobile-token": "AA<h>{40}-NRMA",
     "jwt-base64": "ZXlKaGJHY2<A>{120}",
+    "okta-token": "Authorization: SSWS 00<A>{40}",
+    "codeclimate-id": "CC_TEST_REPORTER_ID=<h>{64}",
     "machine-key": '<machineKey validationKey="<H>{64}"',
     "naver-client-secret": "NAVER_CLIENT_SECRET=<A>{9}7",
     "nhn-cloud-secret-key": "X-Secret-Key: <A>{7}4",

@@ -76,7 +76,7 @@ TOKENS: tuple[tuple[str, str, str, str], ...] = (
     ("runpod-key", "RunPod", "rpa_", "<A>{40,50}"),
     ("depot-token", "Depot", "depot_org_ depot_project_ depot_user_", "<h>{64}"),
     ("ngrok-key", "ngrok", "ak_ cr_", "2<A>{26}"),
-    ("tailscale-key", "Tailscale", "tskey-", "(?:api|auth|client|scim|webhook)-<A>{10,24}(?:CNTRL)?-<A>{10,40}"),
+    ("tailscale-key", "Tailscale", "tskey-", "[a-z]{3,20}-<A>{8,24}(?:CNTRL)?-<A>{10,40}"),
     # databases
     ("planetscale-token", "PlanetScale", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"[0-9A-Za-z_=.-]{32,64}"),
     ("neon-key", "Neon", "napi_", "<a>{48,70}"),
@@ -95,7 +95,7 @@ TOKENS: tuple[tuple[str, str, str, str], ...] = (
     ("motherduck-key", "Metabase", "mb_", "<b>{43}="),
     # models
     ("openai-key", "OpenAI", "sk-proj- sk-svcacct- sk-admin- sk-None-", "<w>{40,200}"),
-    ("anthropic-key", "Anthropic", "sk-ant-", "(?:api|admin|oat|ort|sid)[0-9]{2}-<w>{60,140}"),
+    ("anthropic-key", "Anthropic", "sk-ant-", "(?:api|admin|oat|ort|sid)[0-9]{2,4}-<w>{60,140}"),
     ("openrouter-key", "OpenRouter", "sk-or-v1-", "<h>{64}"),
     ("langfuse-key", "Langfuse", "sk-lf-", "<uuid>"),
     ("model-provider-key", "a model provider", "sk-", "(?=<w>{0,30}[0-9])<w>{32,250}"),
@@ -142,7 +142,7 @@ TOKENS: tuple[tuple[str, str, str, str], ...] = (
     ("klaviyo-key", "Klaviyo", "pk_", "<h>{34}"),
     ("twilio-key", "Twilio", "SK", "<h>{32}"),
     ("twilio-account-sid", "Twilio", "AC", "<h>{32}"),
-    ("telnyx-key", "Telnyx", "KEY0", "<H>{31}_<A>{22}"),
+    ("telnyx-key", "Telnyx", "KEY0 KEY", "(?:<H>{31}_<A>{22}|(?=<w>{0,54}[0-9])(?=<w>{0,54}[a-z])<w>{54,56})"),
     ("onesignal-key", "OneSignal", "os_v2_app_ os_v2_org_", "<a>{90,110}"),
     ("pubnub-secret", "PubNub", "sec-c-", "<A>{46,60}"),
     ("vk-token", "VK", "vk1.a.", "<w>{60,250}"),
@@ -190,7 +190,8 @@ TOKENS: tuple[tuple[str, str, str, str], ...] = (
     ("coinbase-commerce-key", "Coinbase", "organizations/", "<uuid>/apiKeys/<uuid>"),
     # packages and builds
     ("npm-token", "npm", "npm_", "<A>{36,64}"),
-    ("pypi-token", "PyPI", "pypi-AgEIcHlwaS5vcmc pypi-AgENdGVzdC5weXBpLm9yZw pypi-", "<w>{80,1000}"),
+    ("pypi-token", "PyPI", "pypi-AgEIcHlwaS5vcmc pypi-AgENdGVzdC5weXBpLm9yZw", "<w>{50,1000}"),
+    ("pypi-macaroon", "PyPI", "pypi-", "<w>{80,1000}"),
     ("rubygems-key", "RubyGems", "rubygems_", "<h>{48}"),
     ("crates-io-token", "crates.io", "cio", "<A>{32}"),
     ("clojars-token", "Clojars", "CLOJARS_", "<a>{60}"),
