@@ -38,7 +38,7 @@ def questions(
 ) -> list[Asked]:  # fmt: skip
     """What to recall by, the prompt first; without one, the last two things a person said.
 
-    The background is asked only where there is a session: turns, a summary or working values.
+    The background is asked where there is one: turns, a summary or working values.
     """
     spoken = [turn.text for turn in turns if turn.role is not Role.TOOL and turn.text]
     said = [turn.text for turn in turns if turn.role is Role.USER and turn.text][-2:]

@@ -13,10 +13,12 @@ from datetime import date, datetime
 from fnmatch import fnmatchcase
 
 from gitmem import asked, budget, layers
+from gitmem.asked import Asked
+from gitmem.block import lead, render, render_group
 from gitmem.comment import fact_id
 from gitmem.document import Document, structured
 from gitmem.errors import GitMemError, UsageError
-from gitmem.fence import END, LEAD, fence, neutral, opening, without_secrets
+from gitmem.fence import END, without_secrets
 from gitmem.files import agent_of
 from gitmem.layers import Hit, Part
 from gitmem.shares import DEFAULTS, Count, Layer, Share, Weights
@@ -28,7 +30,6 @@ ALWAYS = frozenset((Layer.PINNED, Layer.RECENT, Layer.INCLUDED))
 MERGEABLE = frozenset((Layer.MEMORY, Layer.PROJECT, Layer.EPISODE, Layer.DAILY))  # the rest is wanted word for word
 WIDER = 3  # times the budget that a model is given to condense
 UNCOMMITTED = "uncommitted"  # the one kind of trust that is worth its tokens in a context
-GAP = "[...]"  # between two places of one file
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,7 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
     if request.budget <= 0:
         raise UsageError("a budget is a number of tokens above 0", "git mem context --budget 1600")
     request = _without_hidden_turns(request)
+    questions = _questions(scopes, request)
     usable: list[Scope] = []
     chosen: list[tuple[str, Sequence[Part]]] = []
     for scope in scopes:
@@ -124,7 +126,7 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
             continue
         scope = replace(scope, read=_reader(scope, request))
         try:
-            chosen.append((scope.name, _parts_of(scope, request, _profile(scopes, request), now.date())))
+            chosen.append((scope.name, _parts_of(scope, request, questions, now.date())))
             usable.append(replace(scope, keys=keys(scope)))
         except GitMemError as error:
             usable.append(replace(scope, error=error.message))
@@ -133,7 +135,7 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
     parts = [*included, *parts, *_session(request)]
     parts = [replace(part, tokens=request.count(part.content)) for part in parts if _wanted(part, request)]
     commits = {scope.name: scope.commit for scope in usable}
-    room = request.budget - request.count(f"{_lead(commits)}\n{END}")
+    room = request.budget - request.count(f"{lead(commits)}\n{END}")
 
     def fitted(parts: Sequence[Part], room: int) -> budget.Fitted:
         alone = lambda part: render_group([part], commits, bare=True)  # noqa: E731
@@ -216,8 +218,6 @@ def _included(scopes: Sequence[Scope], request: Request) -> tuple[list[Part], li
 
 def _profile(scopes: Sequence[Scope], request: Request) -> str:
     """Who the person is, as their own memory says: USER.md of the narrowest scope that has one."""
-    if request.transcript is None:
-        return ""
     for scope in reversed(scopes):
         document = _reader(scope, request)("USER.md") if "USER.md" in scope.paths else None
         if document is not None:
@@ -225,12 +225,22 @@ def _profile(scopes: Sequence[Scope], request: Request) -> str:
     return ""
 
 
-def _parts_of(scope: Scope, request: Request, profile: str, today: date) -> list[Part]:
+def _questions(scopes: Sequence[Scope], request: Request) -> list[Asked]:
+    """What every scope is asked; a session's working values and the person's profile stand behind a transcript only."""
+    if request.transcript is None:
+        return asked.questions(request.prompt, request.subjects)
+    values = [value for scope in scopes for value in scope.values]
+    return asked.questions(
+        request.prompt, request.subjects, request.transcript.turns, request.summary, values, _profile(scopes, request)
+    )
+
+
+def _parts_of(scope: Scope, request: Request, questions: Sequence[Asked], today: date) -> list[Part]:
     """Every part one scope has to offer."""
     paths = [path for path in scope.paths if not _excluded(path, request)]
     instructions = [path for path in INSTRUCTIONS if path in paths and path not in request.loaded]
     shares, count = request.shares, request.count
-    hits = _hits(scope, request, profile)
+    hits = _hits(scope, request, questions)
     similarity: dict[int, float] = {}
     for hit in (hit for hit in hits if hit.path in layers.MEMORY):
         for line in range(hit.start_line, hit.end_line + 1):
@@ -252,13 +262,10 @@ def _said(request: Request) -> str:
     return next((turn.text for turn in reversed(turns) if turn.role is Role.USER), "")
 
 
-def _hits(scope: Scope, request: Request, profile: str) -> list[Hit]:
+def _hits(scope: Scope, request: Request, questions: Sequence[Asked]) -> list[Hit]:
     """What the scope recalls by each question, each place once with its best score."""
-    turns = request.transcript.turns if request.transcript else ()
     best: dict[tuple[str, int, int], Hit] = {}
-    for text, weight in asked.questions(
-        request.prompt, request.subjects, turns, request.summary, scope.values, profile
-    ):
+    for text, weight in questions:
         for hit in scope.recall(text):
             place = (hit.path, hit.start_line, hit.end_line)
             if not _excluded(hit.path, request) and (place not in best or best[place].score < hit.score * weight):
@@ -312,53 +319,6 @@ def _rendered(done: budget.Fitted, commits: Mapping[str, str], request: Request)
         done.kept = [part for part in done.kept if part is not last]
         done.dropped.append((last, why))
         text = render(done.kept, commits, known)
-
-
-def render(parts: Sequence[Part], commits: Mapping[str, str], known: dict[tuple[Part, ...], str] | None = None) -> str:
-    """The block: what is of one file and layer in one quotation, where its best part would stand. Empty for nothing.
-
-    `known` keeps quotations for the next time: what is in one is searched for secrets.
-    """
-    groups: dict[tuple[str, ...], list[Part]] = {}
-    for part in parts:
-        groups.setdefault(budget.group(part), []).append(part)
-    quoted = {} if known is None else known
-    for group in map(tuple, groups.values()):
-        if group not in quoted:
-            quoted[group] = render_group(group, commits)
-    found = [quoted[tuple(group)] for group in groups.values()]
-    return "\n".join([_lead(commits), *found, END]) if groups else ""
-
-
-def _lead(commits: Mapping[str, str]) -> str:
-    """The first line; it names the project's commit once for all that is quoted from it."""
-    commit = commits.get("project", "")
-    return f"{LEAD} Commit: {commit[:12]}." if commit else LEAD
-
-
-def render_group(parts: Sequence[Part], commits: Mapping[str, str], bare: bool = False) -> str:
-    """One quotation; with `bare` what stands around the text only."""
-    first = parts[0]
-    if first.layer in (Layer.RECENT, Layer.SUMMARY, Layer.WORKING):
-        who = "" if first.layer is Layer.WORKING else f' who="{first.label}"'
-        body = "" if bare else neutral("\n".join(part.content for part in parts))
-        return f"<{first.layer.value}{who}>\n{body}\n</{first.layer.value}>"
-    note = first.layer.value + (f", {first.scope}" if first.scope != "project" else "")
-    spans = [(part.start_line, part.end_line) for part in parts if part.start_line]
-    commit = commits.get(first.scope, "") if first.scope != "project" else ""
-    if bare:
-        return opening(first.path, spans, commit=commit, trust=first.trust, note=note) + "\n\n</memory>"
-    return fence(_joined(parts), first.path, spans=spans, commit=commit, trust=first.trust, note=note)
-
-
-def _joined(parts: Sequence[Part]) -> str:
-    """Facts as bullets; places that do not follow each other with a gap between them."""
-    text = ""
-    for at, part in enumerate(parts):
-        fact = (part.path in layers.MEMORY and part.layer in (Layer.MEMORY, Layer.PINNED)) or part.layer is Layer.MERGED
-        apart = at > 0 and not fact and part.start_line != parts[at - 1].end_line + 1
-        text += ("\n" if at else "") + (f"{GAP}\n" if apart else "") + ("- " if fact else "") + part.content
-    return text
 
 
 def _line(parts: Sequence[Part], scopes: Sequence[Scope]) -> str:

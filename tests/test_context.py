@@ -183,3 +183,14 @@ def test_metadata_is_not_told_and_what_ended_in_a_log_is_left_out() -> None:
     files = {**FILES, "memory/2026-02-05.md": log, "memory/rules/all.md": "- Be kind. <!-- mem importance=0.9 -->\n"}
     text = assemble([scope(files)], Request("x"), NOW).text
     assert "deployed v2\n" in text and "freeze" not in text and "Be kind.\n" in text and "mem " not in text
+
+
+def test_a_session_is_asked_with_its_working_values_and_the_profile_and_a_prompt_alone_is_not() -> None:
+    asked: list[str] = []
+    told = replace(scope(), recall=lambda text: asked.append(text) or ())  # type: ignore[func-returns-value]
+    session = Scope("session", values=(("service:ledger", "cutover at noon"),))
+    assemble([told, session], Request("why does it fail?"), NOW)
+    assert asked == ["why does it fail?"]
+    asked.clear()
+    assemble([told, session], Request("why does it fail?", transcript=Transcript(())), NOW)
+    assert asked[0] == "why does it fail?" and "ledger" in asked[1] and "한국어" in asked[1]
