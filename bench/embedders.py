@@ -1,19 +1,24 @@
-"""A GGUF embedding model against the static table: speed, and whether each finds a line by another way to say it.
+"""A GGUF embedding model against the static table: speed, and whether each finds a line by another way to say it; then
+the whole of search with each, and with each reranking model.
 
-GITMEM_BENCH_DATA=DIR python bench/embedders.py     # every models/*.gguf beside or below DIR
+GITMEM_BENCH_DATA=DIR python bench/embedders.py [N]     # every models/*.gguf beside or below DIR; 30 questions
 """
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 import time
 from array import array
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bench._sets import SOURCE, models
+from bench._sets import NONE, SOURCE, models, repository, sets
+from bench.quality import NOW
 
 # (a question, the line that answers it), as in the example workspace.
 PAIRS = (
@@ -54,13 +59,66 @@ def row(name: str, spec: str, lines: Sequence[str]) -> None:
     print(f"{name:36} {len(lines) / spent:10,.0f} lines/s   {embedder.dims:5} dims   {hits}/{len(PAIRS)} first")
 
 
+def answered(model: Path | None, count: int) -> None:
+    """Search with the vectors of a model (None: the static table), or its hits in the order of a reranking model."""
+    from gitmem.commands._answer import _reranked
+    from gitmem.config import Config
+    from gitmem.evaluate import read, run, score
+    from gitmem.git import open_repository
+    from gitmem.indexer import refresh
+    from gitmem.models.rerank_child import has_head
+    from gitmem.search import Query, search
+
+    ranks = model is not None and has_head(str(model))
+    config = Config() if model is None or ranks else replace(Config(), embedder=f"gguf:{model}")
+    for name, sources in sets().items():
+        with tempfile.TemporaryDirectory() as folder:
+            repo = open_repository(repository(sources[0], Path(folder)), os.environ)
+            questions = read((sources[0] / "qrels.jsonl").read_text(encoding="utf-8"))
+            questions = questions[:: max(1, len(questions) // count)][:count]
+            began, cpu = time.perf_counter(), time.process_time()
+            refresh(repo, config)
+            indexed = time.perf_counter() - began, time.process_time() - cpu
+            if ranks:
+                figures, times = [], []
+                for asked in questions:
+                    began = time.perf_counter()
+                    hits = search(repo, config, Query(asked.query, limit=50), NOW)
+                    figures.append(score(asked, _reranked(hits, f"gguf:{model}", config, 50, 0).hits))
+                    times.append((time.perf_counter() - began) * 1000)
+            else:
+                results = run(repo, config, questions, Query(""), NOW, time.perf_counter)
+                figures, times = [dict(result.figures) for result in results], [r.milliseconds for r in results]
+            repo.close()
+        mean = {figure: sum(each[figure] for each in figures) / len(figures) for figure in figures[0]}
+        shown = "  ".join(f"{figure} {mean[figure]:.3f}" for figure in ("hit@1", "recall@5", "share@500", "share@1000"))
+        label = "static" if model is None else f"{'rerank ' if ranks else ''}{model.name}"
+        print(
+            f"{label:36} {name} {sources[0].name} ({len(questions)}): {shown}  {sorted(times)[len(times) // 2]:.0f} ms"
+            f" a question, index {indexed[0]:.1f} s ({indexed[1]:.1f} of processor)",
+            flush=True,
+        )
+
+
 def main() -> None:
+    from gitmem.models.rerank_child import has_head
+
     lines = []
     for path in sorted((SOURCE / "examples").rglob("*.md")):
         lines += [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("- ")]
     row("static", "static", lines[:200] * 5)
+    heads = [model for model in models() if has_head(str(model))]
     for model in models():
-        row(model.name, f"gguf:{model}", lines[:200])
+        if model not in heads:
+            row(model.name, f"gguf:{model}", lines[:200])
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 30
+    if not sets():
+        print(NONE)
+        return
+    for chosen in (None, *models()):
+        answered(chosen, count)
+    if not heads:
+        print("no reranking model in 'models' beside GITMEM_BENCH_DATA: skipped")
 
 
 if __name__ == "__main__":
