@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gitmem.config import TRACKED, Config, load
 from gitmem.errors import GitMemError, NotARepository
-from gitmem.git import Repository, open_repository, user_settings
+from gitmem.git import Repository, Sought, open_repository, user_settings
 
 
 def now() -> datetime:
@@ -25,23 +25,31 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "git-mem"
 
 
-def opened(overrides: Mapping[str, str] | None = None, *, stay: bool = False) -> tuple[Repository, Config]:
-    """The repository of the current folder, for the caller to close, and the settings in force.
+def sought() -> Sought:
+    """The repository of the current folder, being looked for."""
+    return Sought(Path.cwd(), os.environ)
+
+
+def opened(
+    overrides: Mapping[str, str] | None = None, *, stay: bool = False, here: Sought | None = None
+) -> tuple[Repository, Config]:
+    """The repository of the current folder (`here`, where it is being looked for), for the caller to close, and the
+    settings in force.
 
     Where a profile is in force (`git mem profile switch`), its memory instead, as if started there: not with `stay`,
     nor inside a Git hook or where the environment names a repository. Another profile's memory is refused.
     """
     named = "GIT_DIR" in os.environ or "GIT_INDEX_FILE" in os.environ
+    repo: Repository
     try:
-        repo = open_repository(Path.cwd(), os.environ)
+        repo, pairs = (here or sought()).found()
     except NotARepository:
         root = None if stay or named else in_force(user_settings(os.environ), None)
         if root is None:
             raise
         os.chdir(root)
-        repo = open_repository(Path.cwd(), os.environ)
+        repo, pairs = sought().found()
     try:
-        pairs = repo.user_config()
         root = None if stay else in_force(pairs, repo.common_dir)
     except BaseException:
         repo.close()

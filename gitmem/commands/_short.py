@@ -65,10 +65,13 @@ def search(words: Sequence[str]) -> int | None:
     from gitmem.commands._ending import ending
 
     def run() -> None:
-        from gitmem.commands._answer import Asked, answer
-        from gitmem.commands._here import opened
+        from gitmem.commands._here import opened, sought
 
-        repo, config = opened()
+        here = sought()  # git is at work while the rest is imported
+        import gitmem.search  # noqa: F401
+        from gitmem.commands._answer import Asked, answer
+
+        repo, config = opened(here=here)
         try:
             answer(Asked(**given), repo, config)
         finally:

@@ -64,17 +64,31 @@ def read_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 def discover(start: Path, environ: Mapping[str, str]) -> Place:
     """Find the repository that holds `start`. Raises NotARepository with what to do."""
-    command = [
-        "git", *SAFE, "-C", str(start), "rev-parse", "--path-format=absolute", "--show-object-format",
-        "--is-bare-repository", "--git-dir", "--git-common-dir", "--show-toplevel",
-    ]  # fmt: skip
+    return _place(start, *_begun(start, PLACE, environ).communicate())
+
+
+PLACE = (
+    "rev-parse", "--path-format=absolute", "--show-object-format", "--is-bare-repository", "--git-dir",
+    "--git-common-dir", "--show-toplevel",
+)  # fmt: skip
+
+
+def _begun(start: Path, args: Sequence[str], environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """A git process that runs in `start` while something else is done."""
+    command = ["git", *SAFE, "-C", str(start), *args]
+    env = read_environment(environ)
     try:
-        done = subprocess.run(command, capture_output=True, env=read_environment(environ), check=False)
+        return subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env
+        )
     except FileNotFoundError:
         raise GitMemError("git is not installed or not on PATH", "install Git 2.36 or newer") from None
-    lines = [os.fsdecode(line) for line in done.stdout.split(b"\n")[:-1]]
+
+
+def _place(start: Path, out: bytes, said: bytes) -> Place:
+    lines = [os.fsdecode(line) for line in out.split(b"\n")[:-1]]
     if len(lines) < 4:
-        words = os.fsdecode(done.stderr)
+        words = os.fsdecode(said)
         if "dubious ownership" in words:
             raise NotARepository(
                 f"Git does not trust the repository at '{start}': another user owns it",
@@ -451,6 +465,24 @@ class BinaryRepository:
 
     def user_config(self) -> list[tuple[str, str, str]]:
         return _users_own(self._run(["config", *OURS], ok=(0, 1)))
+
+
+class Sought:
+    """The repository that holds `start` and the user's settings: two processes look for them at once, while the caller
+    does something else. `found`, to be asked once, waits for both."""
+
+    def __init__(self, start: Path, environ: Mapping[str, str]) -> None:
+        self._start, self._environ = start, environ
+        self._place = _begun(start, PLACE, environ)
+        self._settings = _begun(start, ("config", *OURS), environ)
+
+    def found(self) -> tuple[BinaryRepository, list[tuple[str, str, str]]]:
+        """The repository and what its `user_config` says. Raises NotARepository."""
+        place, settings = self._place.communicate(), self._settings.communicate()
+        repo = BinaryRepository(_place(self._start, *place), self._environ)
+        if self._settings.returncode not in (0, 1):
+            raise GitFailed(f"git config: {first_line(os.fsdecode(settings[1])) or self._settings.returncode}")
+        return repo, _users_own(settings[0])
 
 
 RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
