@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
-from urllib.parse import quote
 
 from gitmem.policy import MESSAGE
 from gitmem.scan import Report
@@ -189,6 +188,8 @@ def _result(finding: Finding, rules: Sequence[str]) -> dict[str, Any]:
             "startLine": finding.line, "startColumn": finding.column,
             "endLine": finding.end_line, "endColumn": max(finding.end_column, 1),
         }  # fmt: skip
+        from urllib.parse import quote
+
         where = {"uri": quote(finding.path, safe="/", errors="surrogateescape")}
         value["locations"] = [{"physicalLocation": {"artifactLocation": where, "region": region}}]
     else:

@@ -20,8 +20,8 @@ from gitmem.files import kind
 from gitmem.policy import MESSAGE, Policy, is_instructions
 from gitmem.types import Finding, Severity, Skipped
 
-POOL_FROM = 300  # blobs from which two processes pay for their start
-CHUNK = 1 << 18  # bytes handed to a worker at once
+POOL_FROM = 100  # blobs from which two processes pay for their start
+CHUNK = 1 << 16  # bytes handed to a worker at once
 GUESSABLE = (  # beginnings of the rules whose finds can be guessed: of these nothing is shown
     "password", "user-password", "credentials-in", "email", "phone", "resident-number", "card-number",
     "business-number", "iban", "national-id", "bank-account", "postal-address",

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-import html
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from urllib.parse import unquote
 
 from gitmem.detectors.lazy import lazy
 from gitmem.detectors.signs import class_of, runs, utf8
@@ -134,6 +132,19 @@ def _escaped(run: str) -> str:
     return re.sub(pattern, one, run)
 
 
+def unquoted(run: str) -> str:
+    """Percent escapes read. Imported here: most texts have none, and a hook waits for every import."""
+    from urllib.parse import unquote
+
+    return unquote(run)
+
+
+def _entities(run: str) -> str:
+    from html import unescape
+
+    return unescape(run)
+
+
 def _binary(run: str) -> str:
     bits = re.sub("[^01]", "", run)
     return _readable(bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits) - 7, 8)))
@@ -159,9 +170,9 @@ _DECODERS: tuple[tuple[str, str, re.Pattern[str], Callable[[str], str]], ...] = 
     ("base32", "", _BASE32, _base32),
     ("hexadecimal", "", _HEX, _hex),
     ("escapes", "\\", _ESCAPED, _escaped),
-    ("percent encoding", "%", _PERCENT, unquote),
-    ("quoted-printable", "=", _PRINTABLE, lambda run: unquote(run.replace("%", "%25").replace("=", "%"))),
-    ("entities", "&", _ENTITY, html.unescape),
+    ("percent encoding", "%", _PERCENT, unquoted),
+    ("quoted-printable", "=", _PRINTABLE, lambda run: unquoted(run.replace("%", "%25").replace("=", "%"))),
+    ("entities", "&", _ENTITY, _entities),
     ("binary digits", "0", _BINARY, _binary),
     ("character codes", "1", _DECIMAL, _decimal),
     ("Morse code", "-", _MORSE, _morse),

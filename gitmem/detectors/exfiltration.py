@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from urllib.parse import unquote
 
+from gitmem.detectors.decoding import unquoted
 from gitmem.detectors.lazy import lazy
 from gitmem.detectors.text import Examples, Match, Severity, Text
 
@@ -74,7 +74,7 @@ def _of_image(address: str) -> str:
     if _BADGE.match(address):
         return ""
     tail = address.split("//", 1)[1].partition("/")[2]
-    plain = unquote(tail)
+    plain = unquoted(tail)
     if any(_DATA.search(hole.group()) for hole in _HOLE.finditer(plain)):
         return "has a hole for data of the conversation"
     if "?" in tail and _HOLE.search(plain.partition("?")[2]):
@@ -89,7 +89,7 @@ def _of_image(address: str) -> str:
 
 
 def _of_link(address: str) -> str:
-    tail = unquote(address.split("//", 1)[1].partition("/")[2])
+    tail = unquoted(address.split("//", 1)[1].partition("/")[2])
     query = tail.partition("?")[2]
     if any(_GRAVE.search(hole.group()) for hole in _HOLE.finditer(tail)):
         return "has a hole for secrets or the conversation"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import unquote
 
+from gitmem.detectors.decoding import unquoted
 from gitmem.detectors.injection import explain, judge
 from gitmem.detectors.lazy import lazy
 from gitmem.detectors.text import Examples, Match, Scope, Severity, Text
@@ -143,7 +143,7 @@ def _mem_values(text: Text) -> Iterator[Match]:
         if not _MEM.match(text.raw, first):
             continue
         for value in _VALUE.finditer(text.raw[first : min(last, first + 20_000)]):
-            plain = unquote(value.group(1))
+            plain = unquoted(value.group(1))
             if len(plain) < 12:
                 continue
             for verdict in judge(Text(plain, scope=Scope.MEMORY)):
