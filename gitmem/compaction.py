@@ -80,8 +80,8 @@ def compact(turns: Sequence[Turn], *, keep: int = KEEP) -> Compacted:
 
 
 def _answers(places: Sequence[int], turns: Sequence[Turn]) -> list[int]:
-    """The places without those that go on with the answer before them: a host writes each part of one as an entry."""
-    return [at for at in places if not (at and turns[at].role is turns[at - 1].role is Role.ASSISTANT)]
+    """The places without those that go on with the answer before them."""
+    return [at for at in places if not (at and turns[at].answer and turns[at].answer == turns[at - 1].answer)]
 
 
 def prune(

@@ -17,10 +17,11 @@ from gitmem import rolling
 from gitmem.compaction import KEEP
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.rolling import Rolling
-from gitmem.transcript import By, Role, Transcript
+from gitmem.transcript import By, Role, Transcript, parse
 from gitmem.worktree import read_bytes, state_dir, write_atomic
 
 LIMIT = 4 << 20  # bytes of one file
+READ = 16 << 20  # bytes of a transcript that a start reads again
 FORGOTTEN = timedelta(days=180)  # a session that was quiet for so long is forgotten; its log and episode stay
 
 
@@ -145,6 +146,18 @@ def summary(common_dir: Path, transcript: Transcript, session: str = "", *, keep
         except (GitMemError, OSError):
             return after
     return after
+
+
+def so_far(common_dir: Path, state: State) -> Rolling:
+    """The summary of all a session has said since its last reset, the recent turns too, as far as its transcript can
+    still be read; nothing is kept."""
+    before = rolling.load(_read(common_dir, f"{file_of(part_name(state.name, state.part))}.summary.json"))
+    try:
+        path = Path(state.transcript)
+        data = path.read_bytes() if state.transcript and path.stat().st_size <= READ else b""
+    except OSError:
+        data = b""
+    return rolling.resume(before, present(common_dir, parse(data), state.name).turns, 0) if data else before
 
 
 def _read(common_dir: Path, name: str) -> bytes:

@@ -41,7 +41,8 @@ class By(StrEnum):
 class Turn:
     """One thing said. `calls` are ids of the tool calls it makes, `answers` the one it answers; `line` is 1-based.
 
-    `by` tells what a person or the agent said from what the host put in their mouths.
+    `answer` is the same for the parts of one answer that a host writes as entries of their own. `by` tells what a
+    person or the agent said from what the host put in their mouths.
     """
 
     id: str
@@ -53,6 +54,7 @@ class Turn:
     answers: str = ""
     name: str = ""
     by: By = By.SPEAKER
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +233,8 @@ def _message(message: Mapping[str, Any], place: _Place, summary: bool) -> Iterat
         yield from _summary(words, place)
     elif words or made:
         calls, names = tuple(str(part.get("id")) for part in made), ",".join(str(part.get("name")) for part in made)
-        yield _said(Turn(place.id, role, words, place.line, place.at, calls, "", names))
+        answer = _word(message, "id") if role is Role.ASSISTANT else ""
+        yield _said(Turn(place.id, role, words, place.line, place.at, calls, "", names, answer=answer))
     for part in parts:
         if part.get("type") == "tool_result":
             text = _output(part.get("content"))

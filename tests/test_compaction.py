@@ -69,9 +69,9 @@ def test_the_parts_of_one_answer_are_one_turn() -> None:
     old = NOW - timedelta(hours=1)
     turns = []
     for n in range(4):  # as Claude Code writes them: words, then each call, in entries of their own
-        turns.append(Turn(f"w{n}", Role.ASSISTANT, f"answer {n}", 9 * n, at=old))
-        turns.append(Turn(f"x{n}", Role.ASSISTANT, "", 9 * n + 1, at=old, calls=(f"c{n}",)))
-        turns.append(Turn(f"y{n}", Role.ASSISTANT, "", 9 * n + 2, at=old, calls=(f"d{n}",)))
+        turns.append(Turn(f"w{n}", Role.ASSISTANT, f"answer {n}", 9 * n, at=old, answer=f"m{n}"))
+        turns.append(Turn(f"x{n}", Role.ASSISTANT, "", 9 * n + 1, at=old, calls=(f"c{n}",), answer=f"m{n}"))
+        turns.append(Turn(f"y{n}", Role.ASSISTANT, "", 9 * n + 2, at=old, calls=(f"d{n}",), answer=f"m{n}"))
         turns.append(Turn(f"r{n}", Role.TOOL, "x" * 9_000, 9 * n + 3, at=old, answers=f"c{n}"))
         turns.append(Turn(f"s{n}", Role.TOOL, "x" * 9_000, 9 * n + 4, at=old, answers=f"d{n}"))
     sizes = [len(turn.text) for turn in prune(turns, now=NOW) if turn.role is Role.TOOL]

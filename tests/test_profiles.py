@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from itertools import permutations
 from pathlib import Path
 
@@ -208,3 +209,54 @@ def test_a_clone_cannot_choose_a_profile(people: dict[str, Repo]) -> None:
     project.git("config", "--local", "mem.profile", "alice")
     project.write(".gitmem.toml", 'profile = "alice"\n')
     assert "only-alice" not in project.mem("search", "zebra word").stdout
+
+
+def test_no_tool_of_an_agent_reaches_another_profile(people: dict[str, Repo]) -> None:
+    import anyio
+    from mcp import Client
+
+    from gitmem.mcp_server import build
+
+    alice, bob = people["alice"].path, people["bob"].path
+    (alice / "memory/link.md").symlink_to(bob / "MEMORY.md")
+    (alice / "memory/dir").symlink_to(bob)
+    before = everything(people["bob"])
+    calls = (
+        ("memory_search", {"query": "zebra word", "maxResults": 50}),
+        ("memory_search", {"query": "zebra word", "path": f"{bob}/*"}),
+        ("memory_get", {"path": "memory/link.md"}),
+        ("memory_get", {"path": "memory/dir/MEMORY.md"}),
+        ("memory_get", {"path": str(bob / "MEMORY.md")}),
+        ("memory_get", {"path": "../bob/MEMORY.md"}),
+        ("memory_why", {"path": "../bob/MEMORY.md", "line": 5}),
+        ("memory_context", {"prompt": "zebra word", "paths": ["../bob/MEMORY.md"]}),
+        ("memory_session_list", {}),
+        ("memory", {"command": "view", "path": "/memories/memory/link.md"}),
+        ("memory", {"command": "view", "path": "/memories/../bob/MEMORY.md"}),
+        ("memory", {"command": "create", "path": "/memories/../../bob/x.md", "file_text": "x"}),
+        ("memory", {"command": "rename", "old_path": "/memories/MEMORY.md", "new_path": "/memories/memory/dir/x.md"}),
+    )
+    people["bob"].mem("--profile", "bob", "session", "set", "zebra:state", "only-bob knows")
+
+    async def main() -> None:
+        async with Client(build(alice)) as client:
+            for tool, arguments in calls:
+                told = await client.call_tool(tool, arguments)
+                assert "only-bob" not in str(told), (tool, arguments)
+
+    anyio.run(main)
+    assert everything(people["bob"]) == before
+
+
+def test_watching_and_editing_speak_of_the_profile_in_force(people: dict[str, Repo]) -> None:
+    project = people["project"]
+    project.mem("profile", "switch", "alice")
+    code = (
+        "import gitmem.commands.watch as w\n"
+        "w._changes = lambda root, debounce: iter([['MEMORY.md']])\n"
+        "from gitmem.cli import run\nraise SystemExit(run(['watch']))"
+    )
+    told = project.run(sys.executable, "-c", code).stdout
+    assert told.startswith(f"watching {people['alice'].path}\n")
+    assert not (people["bob"].path / ".git/gitmem/index.sqlite").exists()
+    assert not (project.path / ".git/gitmem/index.sqlite").exists()

@@ -107,7 +107,9 @@ def _start(repo: Repository, config: Config, given: dict[str, Any], when: dateti
     )  # fmt: skip
     text = build(repo, config, request, when).text
     told = text
-    for part in checkpoint(repo, config, when):  # whole or not at all: a cut would leave a quotation open
+    for part in checkpoint(
+        repo, config, when, _transcript(given)[1]
+    ):  # whole or not at all: a cut would leave a quotation open
         if len(told) + len(part) < INJECTED:
             told = f"{told}\n{part}".strip()
     return _inject("SessionStart", told)

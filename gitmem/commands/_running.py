@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from gitmem.config import Config
@@ -15,6 +15,8 @@ from gitmem.working import Store, Value
 
 OPEN = 20  # working values a checkpoint shows
 EPISODE = 1_500  # characters of the last episode it shows
+ACTIVE, INTERRUPTED = timedelta(minutes=10), timedelta(days=2)  # since then a session is over, and is of interest
+TOLD = 300  # tokens of what was said in it
 LOOKED = 10  # episodes that are looked at for one of this agent's
 
 
@@ -101,9 +103,30 @@ def propose(repo: Repository, config: Config, paths: list[str], when: datetime) 
     return promote(repo, config, model, policy, Request(mode=Mode.BRANCH, branch=BRANCH, agent=config.agent), when)
 
 
-def checkpoint(repo: Repository, config: Config, when: datetime) -> list[str]:
-    """Where the last session left off: its working values that have not ended, and its episode. Quoted as data."""
-    return [text for text in (_values(repo, config, when), _last_episode(repo, config)) if text]
+def checkpoint(repo: Repository, config: Config, when: datetime, session: str = "") -> list[str]:
+    """Where the last session left off: working values that have not ended, what was said in a session that was
+    interrupted, and the last episode. Quoted as data. `session` is the one that begins or goes on."""
+    found = (_values(repo, config, when), _interrupted(repo, when, session), _last_episode(repo, config))
+    return [text for text in found if text]
+
+
+def _interrupted(repo: Repository, when: datetime, session: str) -> str:
+    """What was said in the session that was active last, where nothing ended it and it is not likely to go on."""
+    if not (repo.common_dir / "gitmem/sessions").is_dir():
+        return ""
+    from gitmem.fence import fence
+    from gitmem.rolling import render
+    from gitmem.running import known, so_far
+
+    states = [state for state in known(repo.common_dir, when) if state.name != session]
+    last = states[-1] if states else None
+    if last is None or last.ended or last.seen is None or not ACTIVE < when - last.seen < INTERRUPTED:
+        return ""
+    text = render(so_far(repo.common_dir, last), TOLD)
+    if not text:
+        return ""
+    note = f"not ended, last active {last.seen.isoformat(sep=' ', timespec='minutes')}"
+    return "A session that was interrupted (data):\n" + fence(text, f"session:{last.name}", note=note)
 
 
 def _values(repo: Repository, config: Config, when: datetime) -> str:

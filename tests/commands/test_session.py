@@ -353,3 +353,27 @@ def test_a_context_of_a_session_that_was_reset_begins_at_the_reset(memory: Repo,
     parts = json.loads(memory.mem("context", "--transcript", str(path), "--json", env=morning).stdout)["text"]
     recent = parts.split("<recent")
     assert len(recent) == 2 and "giraffe" in recent[1].partition("</recent>")[0]
+
+
+def test_a_start_after_an_interruption_says_what_was_said_last(memory: Repo, tmp_path: Path) -> None:
+    path = transcript(tmp_path, *SAID)
+    given = {"session_id": "s1", "transcript_path": str(path)}
+    hook(memory, "Stop", given)
+
+    def start(now: str, session: str = "s2") -> str:
+        done = memory.mem(
+            "session", "hook", "SessionStart", input=json.dumps({"session_id": session}), env={"GITMEM_NOW": now}
+        )
+        return str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"])
+
+    told = start("2026-02-05T15:30:00+00:00")
+    assert '<memory path="session:s1" note="not ended, last active 2026-02-05' in told
+    assert "- user: We decided to use REST webhooks" in told and TOKEN not in told
+    assert "session:s1" not in start("2026-02-05T14:35:00+00:00")  # it may well go on beside this one
+    assert "session:s1" not in start("2026-02-05T15:30:00+00:00", "s1")  # it goes on
+    assert "session:s1" not in start("2026-02-09T15:30:00+00:00")
+    path.unlink()
+    assert "session:s1" not in start("2026-02-05T15:30:00+00:00")  # its three turns were too few for a summary
+    path = transcript(tmp_path, *SAID)
+    memory.mem("session", "end", str(path), "--session", "s1")
+    assert "session:s1" not in start("2026-02-05T15:30:00+00:00")
