@@ -12,7 +12,6 @@ import tempfile
 import time
 from array import array
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -62,7 +61,7 @@ def row(name: str, spec: str, lines: Sequence[str]) -> None:
 def answered(model: Path | None, count: int) -> None:
     """Search with the vectors of a model (None: the static table), or its hits in the order of a reranking model."""
     from gitmem.commands._answer import _reranked
-    from gitmem.config import Config
+    from gitmem.config import Config, changed
     from gitmem.evaluate import read, run, score
     from gitmem.git import open_repository
     from gitmem.indexer import refresh
@@ -70,7 +69,7 @@ def answered(model: Path | None, count: int) -> None:
     from gitmem.search import Query, search
 
     ranks = model is not None and has_head(str(model))
-    config = Config() if model is None or ranks else replace(Config(), embedder=f"gguf:{model}")
+    config = Config() if model is None or ranks else changed(Config(), "embedder", f"gguf:{model}")
     for name, sources in sets().items():
         with tempfile.TemporaryDirectory() as folder:
             repo = open_repository(repository(sources[0], Path(folder)), os.environ)

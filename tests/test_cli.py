@@ -44,6 +44,13 @@ def test_outside_a_repository_config_shows_the_settings_of_the_person(tmp_path: 
     assert "not in a repository" in done.stderr and "'mem.serchpool' (global) is no setting" in done.stderr
 
 
+def test_config_says_that_a_key_of_the_repository_itself_is_not_read(repo: Repo) -> None:
+    repo.git("config", "mem.searchPool", "9")
+    done = repo.mem("config", "searchPool")
+    assert done.stdout == "mem.searchPool  28  (default)\n" and "mem.searchPool of this repository's own" in done.stderr
+    assert "not read" not in repo.mem("config", "searchDecay").stderr
+
+
 def test_a_bug_is_one_line_and_a_log_that_holds_no_text_of_memory(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

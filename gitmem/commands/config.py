@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,7 +11,7 @@ import click
 from gitmem.commands._edge import json_option, open_here
 from gitmem.config import git_name, keys, load
 from gitmem.errors import NotARepository, UsageError
-from gitmem.git import user_settings
+from gitmem.git import clones_settings, user_settings
 from gitmem.output import escape, say, write, write_json
 
 
@@ -48,6 +49,10 @@ def command(key: str | None, list_all: bool, as_json: bool) -> None:
         rows = [row for row in rows if row["key"].lower() == wanted]
         if not rows:
             raise UsageError(f"there is no setting '{key}'", "'git mem config --list' shows them all")
+    known = {row["key"].lower(): row["key"] for row in rows}
+    for name in clones_settings(Path.cwd(), os.environ):
+        if name in known:
+            say(f"note: {known[name]} of this repository's own configuration is not read; set it with --global")
     for warning in config.warnings:
         say(f"git mem: {warning}")
     if as_json:

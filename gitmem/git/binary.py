@@ -115,6 +115,16 @@ def user_settings(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
     return _users_own(done.stdout)
 
 
+def clones_settings(at: Path, environ: Mapping[str, str]) -> list[str]:
+    """The `mem.*` keys of the repository's own configuration, which nothing reads: it may have come with the clone."""
+    command = ["git", *SAFE, "-C", str(at), "config", *OURS]
+    out = subprocess.run(command, capture_output=True, env=read_environment(environ), check=False).stdout
+    fields = out.split(b"\0")
+    found = [os.fsdecode(pair).partition("\n")[0] for scope, pair in zip(fields[::2], fields[1::2], strict=False)
+             if scope in (b"local", b"worktree")]  # fmt: skip
+    return list(dict.fromkeys(found))
+
+
 def config_files(at: Path, environ: Mapping[str, str]) -> list[Path]:
     """The files Git's settings of the repository at a folder come from, included ones too, and those where the user's
     own could be written yet. A setting changes only when one of these does."""
