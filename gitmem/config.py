@@ -58,7 +58,7 @@ class Config(NamedTuple):
         (), "`LAYER [on|off] [limit=N] [budget=N] [item=N]`: what a layer may take; repeatable, the rest stays."
     )
     context_preset: str = _key(
-        "", "`compact`: a hard limit of 6,000 characters, said from 4,000.", choices=("", "compact")
+        "none", "`compact`: a hard limit of 6,000 characters, said from 4,000.", choices=("none", "compact")
     )
     context_similarity: float = _key(0.7, "Weight of similarity in a recalled item's relevance.", limits=SHARE)
     context_recency: float = _key(0.2, "Weight of recency, exp(-decay x days).", limits=SHARE)

@@ -268,7 +268,9 @@ def _hits(scope: Scope, request: Request, questions: Sequence[Asked]) -> list[Hi
     for text, weight in questions:
         for hit in scope.recall(text):
             place = (hit.path, hit.start_line, hit.end_line)
-            if not _excluded(hit.path, request) and (place not in best or best[place].score < hit.score * weight):
+            if _excluded(hit.path, request) or (request.without_agents and scope.read(hit.path) is None):
+                continue
+            if place not in best or best[place].score < hit.score * weight:
                 best[place] = replace(hit, score=hit.score * weight)
     return sorted(best.values(), key=lambda hit: (-hit.score, hit.path, hit.start_line))
 
@@ -281,8 +283,13 @@ def _excluded(path: str, request: Request) -> bool:
 
 
 def _reader(scope: Scope, request: Request) -> Callable[[str], Document | None]:
-    """Reads what is not excluded, whichever layer asks."""
-    return lambda path: None if _excluded(path, request) else scope.read(path)
+    """Reads what is not excluded, whichever layer asks: an episode or a note may name its agent in its front matter."""
+
+    def read(path: str) -> Document | None:
+        document = None if _excluded(path, request) else scope.read(path)
+        return None if document and document.front_matter.get("agent") in request.without_agents else document
+
+    return read
 
 
 def _wanted(part: Part, request: Request) -> bool:

@@ -137,6 +137,17 @@ def test_parallel_agents_can_be_kept_apart() -> None:
         assert "deployed v2" not in assemble([scope()], request, NOW).text
 
 
+def test_an_agent_that_is_left_out_is_left_out_with_its_episodes_and_rules() -> None:
+    files = {
+        **FILES, "memory/sessions/2026-02-04-talk.md": '---\nagent: "coder"\n---\n# Talk\n\nThe queue moved.\n',
+        "memory/rules/own.md": "---\nagent: coder\n---\nUse tabs.\n",
+    }  # fmt: skip
+    hits = [Hit("memory/sessions/2026-02-04-talk.md", 6, 6, "Talk", "The queue moved.", 0.9)]
+    assert "queue moved" in assemble([scope(files, hits=hits)], Request("queue"), NOW).text
+    text = assemble([scope(files, hits=hits)], Request("queue", without_agents=("coder",)), NOW).text
+    assert "queue moved" not in text and "Use tabs" not in text and "deployed v2" not in text
+
+
 def test_included_lines_come_first_of_all_that_is_cut() -> None:
     request = Request("x", include=(("memory/projects/eta.md", 3, 3),), budget=240)
     done = assemble([scope()], request, NOW)
