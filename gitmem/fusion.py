@@ -114,6 +114,8 @@ def score_lines(
     for size, column in zip(SIZES, columns, strict=True):
         evidence[f"vector{size}"] = _minmax(column, real)
     _impute(evidence, flags, question, ranking.imputed)
+    if vector is not None:
+        _doubt(evidence, ranking.half)
     asks = [1.0 if flag & ASKS else 0.0 for flag in flags]
     evidence["asks"] = asks
     evidence["answer"] = [0.0, *map(mul, evidence["lexical0"], asks)][:total]
@@ -263,6 +265,16 @@ def _windows(sums: Sequence[float], size: int, total: int) -> list[float]:
     head = [sums[min(total, at + size + 1)] - sums[0] for at in range(min(size, total))]
     tail = [sums[total] - sums[max(0, at - size)] for at in range(max(size, total - size), total)]
     return [*head, *middle, *tail][:total]
+
+
+def _doubt(evidence: dict[str, list[float]], enough: float) -> None:
+    """Where no line has `enough` of the question in its words, what they share is chance, and meaning has to say more:
+    brought to 0..1 the best of some chance matches looks as good as an answer."""
+    share = min(1.0, max(evidence["cover0"], default=0.0) / enough)
+    if share < 1:
+        for size in SIZES:
+            name = f"lexical{size}"
+            evidence[name] = [share * value for value in evidence[name]]
 
 
 def _impute(evidence: dict[str, list[float]], flags: list[int], question: Question, imputed: float) -> None:

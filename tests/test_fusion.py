@@ -79,6 +79,14 @@ def test_frequent_and_rare_terms_are_spread_alike(size: int) -> None:
         assert fusion._near(found, size, total // scale if scale == 1 else total) == slow
 
 
+def test_words_that_are_hardly_shared_are_doubted_where_there_is_meaning_to_go_by() -> None:
+    evidence = {"cover0": [0.1, 0.25], "lexical0": [0.0, 1.0], "lexical2": [0.5, 1.0], "lexical8": [1.0, 1.0]}
+    fusion._doubt(evidence, 0.5)
+    assert evidence["lexical0"] == [0.0, 0.5] and evidence["lexical8"] == [0.5, 0.5]
+    fusion._doubt(evidence | {"cover0": [0.6]}, 0.5)
+    assert evidence["lexical0"] == [0.0, 0.5]
+
+
 def test_no_question_scores_nothing_and_fails_nowhere() -> None:
     assert all(line.score <= 3 for line in scored(LOG, ""))
     assert score_lines([], parse("x", TODAY), [], {}, None) == []
