@@ -21,6 +21,7 @@ from gitmem.git import Repository
 from gitmem.snapshot import work_tree_key
 
 BATCH = 256  # blobs to a transaction
+HEAVY = 256 << 10  # bytes of a batch: what is made of them is some twenty times as much while they are parsed
 MANY = 400  # blobs from which parsing in other processes pays for their start
 MUCH = 4 * LIMIT  # bytes from which it does
 Blobs = Iterable[tuple[str, bytes]]
@@ -96,6 +97,8 @@ class Intake:
 
         batches = _batches(blobs)
         first, many, much = [], 0, 0
+        if total >= MANY and not self.writer.holds_blobs():
+            many = total  # all of them are missing: the other processes may start meanwhile
         while many < MANY and much < MUCH:
             batch = next(batches, None)
             if batch is None:
@@ -256,7 +259,7 @@ def _batches(blobs: Iterable[tuple[str, bytes]]) -> Iterator[list[tuple[str, byt
     for oid, data in blobs:
         batch.append((oid, data))
         size += len(data)
-        if len(batch) >= BATCH or size > LIMIT:
+        if len(batch) >= BATCH or size > HEAVY:
             yield batch
             batch, size = [], 0
     if batch:

@@ -37,7 +37,7 @@ class Writer(Index):
     def bulk(self) -> None:
         """Settings for a long build: a larger cache, and a log that is folded in less often."""
         with translated():
-            self._db.pragma("cache_size", -131072)
+            self._db.pragma("cache_size", -65536)
             self._db.pragma("wal_autocheckpoint", 8000)
 
     def set_meta(self, key: str, value: str) -> None:
@@ -52,6 +52,10 @@ class Writer(Index):
         wanted = list(dict.fromkeys(oids))
         known = self._numbers(wanted)
         return [oid for oid in wanted if oid not in known]
+
+    def holds_blobs(self) -> bool:
+        """Whether anything was ever added."""
+        return bool(self._rows("SELECT 1 FROM blob LIMIT 1"))
 
     def _numbers(self, oids: Sequence[str]) -> dict[str, int]:
         """The row of each of these oids that is in `blob`."""
