@@ -113,11 +113,16 @@ def _reranked(answer: Answer, spec: str, config: Config, limit: int, budget: int
     texts = [hit.text for hit in answer.hits[: config.rerank_hits]]
     scores = rerank(spec, answer.query, texts, config.model_seconds, os.environ)
     order = sorted(range(len(scores)), key=lambda at: (-scores[at], at))
-    ranked = [answer.hits[at]._replace(score=round(scores[at], 4)) for at in order]
+    ranked = [_scored(answer.hits[at], round(scores[at], 4)) for at in order]
     # What the model did not read keeps its order and comes after; its score would be of another kind.
-    ranked += [hit._replace(score=0.0) for hit in answer.hits[config.rerank_hits :]]
+    ranked += [_scored(hit, 0.0) for hit in answer.hits[config.rerank_hits :]]
     hits, left_out = fitting(ranked[:limit], budget)
     return answer._replace(hits=hits, notes=(*answer.notes, *left_out))
+
+
+def _scored(hit: Hit, score: float) -> Hit:
+    """With the model's score; --explain keeps the one that search gave it."""
+    return hit._replace(score=score, explain={**hit.explain, "searched": hit.score} if hit.explain else None)
 
 
 def as_value(answer: Answer) -> dict[str, Any]:
@@ -223,8 +228,10 @@ def _explained(hit: Hit) -> list[str]:
         if found.get(lane)
     ]
     priors = "".join(f" {name} {value:+.3f}" for name, value in found["priors"].items())
+    searched = found.get("searched", hit.score)
     return [
-        f"score {hit.score:.3f} = {found['fused']:.2f} / {found['scale']:.2f}{priors}",
+        *([f"reranked {hit.score:.3f}"] if "searched" in found else []),
+        f"score {searched:.3f} = {found['fused']:.2f} / {found['scale']:.2f}{priors}",
         f"{found['fused']:.2f} =" + "".join(f" {name} {value:+.2f}" for name, value in found["evidence"].items()),
         f"chunk: {', '.join(lanes) or 'beside a found one'}",
     ]

@@ -122,6 +122,14 @@ def test_search_puts_the_hits_in_the_order_of_the_models_scores(memory: Repo, mo
     assert len(told(memory, model, "--budget", "14")) == 1
 
 
+def test_explain_has_the_score_of_search_beside_the_models(memory: Repo, model: Path) -> None:
+    done = memory.mem("search", "release train", "--json", "--explain", "--rerank", f"gguf:{model}", "-n", "1")
+    (hit,) = json.loads(done.stdout)["hits"]
+    assert hit["explain"]["searched"] != hit["score"]
+    shown = memory.mem("search", "release train", "--explain", "--rerank", f"gguf:{model}", "-n", "1").stdout
+    assert f"reranked {hit['score']:.3f}" in shown and f"score {hit['explain']['searched']:.3f} =" in shown
+
+
 def test_only_the_first_hits_are_read_and_the_rest_keep_their_place(memory: Repo, model: Path) -> None:
     memory.git("config", "--global", "mem.rerankHits", "1")
     hits = json.loads(memory.mem("search", "release train", "--json", "--rerank", f"gguf:{model}").stdout)["hits"]
