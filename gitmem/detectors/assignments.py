@@ -207,7 +207,7 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
         return not is_uuid(value) and is_random(value, 20) and not is_words(value)
     if not quote and is_code(value) and len(set(_ODD_SYMBOL.findall(value))) < 5:
         return False
-    if _EMBEDDED.search(value) or is_words(_VERSION.sub("", value)):
+    if _EMBEDDED.search(value) or (is_words(_VERSION.sub("", value)) and not is_tangled(value)):
         return False
     if is_uuid(value):
         if _ONCE.search(name):

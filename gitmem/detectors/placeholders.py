@@ -246,7 +246,13 @@ def is_tangled(value: str) -> bool:
     """Whether a value has five kinds of symbol and brackets that do not match: a generated one, no expression."""
     if len(set(_TANGLE.findall(value))) < 5 or sum(map(str.isalpha, value)) < 6:
         return False
-    return any(value.count(a) != value.count(b) for a, b in ("()", "[]", "{}"))
+    open_ones: list[str] = []
+    for char in value:
+        if char in "([{":
+            open_ones.append(char)
+        elif char in ")]}" and (not open_ones or open_ones.pop() + char not in ("()", "[]", "{}")):
+            return True
+    return bool(open_ones)
 
 
 def is_uuid(value: str) -> bool:

@@ -22,7 +22,7 @@ SHAPES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
      r"(?P<secret><b>{60,4000})"),
     ("service-account-key", "a service account key", ('"private_key_id"',), r'"private_key_id"\s{0,4}:\s{0,4}"(?P<secret><h>{40})"'),
     ("wireguard-key", "a WireGuard key", ("privatekey =", "privatekey=", "presharedkey"), r"(?i:PrivateKey|PresharedKey)\s{0,3}=\s{0,3}(?P<secret><b>{42}[AEIMQUYcgkosw480]=)"),
-    ("jwt", "a JSON Web Token", ("eyj",), r"(?<![0-9A-Za-z_-])(?P<secret>ey[A-Z]<w>{10,2000}\.ey<w>{10,8000}\.<w>{16,1400})"),
+    ("jwt", "a JSON Web Token", ("eyj", ".ey"), r"(?<![0-9A-Za-z_-])(?P<secret>ey[A-Z]<w>{10,2000}\.ey<w>{10,8000}\.<w>{16,1400})"),
     ("jwt-unsigned", "a JSON Web Token", ("eyj",), r"(?<![0-9A-Za-z_-])(?P<secret>eyJ<w>{60,2000}(?:\.<w>{20,400}){2,4})"),
     ("slack-webhook", "a Slack webhook", ("hooks.slack.com/",),
      r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<secret>[A-Za-z0-9_/+-]{30,120})"),

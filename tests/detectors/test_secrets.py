@@ -107,6 +107,7 @@ def test_a_mask_shows_four_to_six_characters_and_nothing_of_short_ones(size: int
         "카카오 어드민 키 유출됨, 값은 " + fake("<h>{32}") + ", 오늘 폐기",
         "//npm.acme.io/:_auth=" + "Y2k6" + fake("<A>{24}"),
         'gh secret set DEPLOY_TOKEN --body "' + fake("<A>{40}") + '"',
+        "db_key := m{{h}o)p${e]nob(ody[finds>-_$#thatone}}",
         "TMAP_APP_KEY=" + fake("<A>{40}"),
         "PAGERDUTY_API_KEY=" + fake("<w>{20}"),
         "NEXTAUTH_SECRET=" + fake("<b>{43}") + "=",
