@@ -48,8 +48,16 @@ def layout_of(paths: Iterable[str], extra: Sequence[str] = ()) -> Layout:
     folder keeps its topics there.
     """
     names = list(paths)
-    kinds = {kind(path) for path in names} - {Kind.OTHER, Kind.INSTRUCTIONS}
-    notes = not kinds or (kinds == {Kind.MEMORY} and "MEMORY.md" in names and _only_topics(names))
+    memory = False
+    for path in names:  # every search asks: one file below memory/ answers for thousands
+        match kind(path):
+            case Kind.MEMORY:
+                memory = True
+            case Kind.OTHER | Kind.INSTRUCTIONS:
+                pass
+            case _:
+                return Layout(notes=False, extra=tuple(extra))
+    notes = not memory or ("MEMORY.md" in names and _only_topics(names))
     return Layout(notes=notes, extra=tuple(extra))
 
 
