@@ -437,7 +437,8 @@ def resolve_at(repo: Repository, text: str, now: datetime) -> str:
         try:
             when = datetime.fromisoformat(text)
         except ValueError:
-            raise unknown from None
+            hint = "a revision (git log --oneline --all) or a day as YYYY-MM-DD[THH:MM[Z]]"
+            raise UnknownRevision(unknown.message, hint) from None
     if len(text) <= 10:
         when = when.replace(hour=23, minute=59, second=59, microsecond=999999)
     if when.tzinfo is None:

@@ -226,6 +226,11 @@ def test_a_repository_without_memory_says_how_to_begin(repo: Repo) -> None:
     assert done.stdout == "" and "git mem add" in done.stderr and "try other words" not in done.stderr
 
 
+def test_what_is_neither_a_revision_nor_a_day_is_said_with_both_forms(memory: Repo) -> None:
+    done = memory.mem("search", "x", "--at", "yesterday", check=False)
+    assert done.returncode == 3 and "'yesterday'" in done.stderr and "YYYY-MM-DD" in done.stderr
+
+
 def test_explain_of_an_identifier_names_it(memory: Repo) -> None:
     explained = found(memory, "ERR_1042", "--explain")[0]["explain"]
     assert explained["evidence"]["exact"] == 20
