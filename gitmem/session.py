@@ -8,10 +8,11 @@ model; the rules of promotion choose what was decided, promised, preferred or ex
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from gitmem import facts, journal
@@ -20,7 +21,7 @@ from gitmem.compaction import SENTENCE
 from gitmem.config import Config
 from gitmem.errors import GitMemError, OutsideRepository, Refused
 from gitmem.fence import without_secrets
-from gitmem.files import Kind, daily_path, kind
+from gitmem.files import Kind, daily_path, kind, log_date
 from gitmem.git import Repository
 from gitmem.journal import Entry
 from gitmem.models.protocol import Log, Model, Op
@@ -32,6 +33,7 @@ from gitmem.topics import slug, topics
 from gitmem.transcript import Role, Transcript, Turn
 from gitmem.worktree import locked, read_bytes, write_atomic
 
+RECENT_DAYS = 7  # of logs in which a flush looks for what it would write
 EPISODE_MESSAGES = 15  # spoken turns an episode is made of
 EPISODE_TOKENS = 300
 EPISODE_FILE = "memory/sessions/session.md"  # what a turn is masked as, before the episode has its name
@@ -80,7 +82,7 @@ def flush(
     with locked(repo.common_dir, f"session-{file_of(session)}"):
         state = load_state(repo.common_dir, session)
         turns = [turn for turn in transcript.spoken() if key(turn) not in state.turns]
-        known = set(state.facts) | _known(repo, repo.root, now, agent)
+        known = set(state.facts) | _known(repo.root, now)
         skipped: list[tuple[str, str]] = []
         notes: list[str] = []
         chosen: list[tuple[Turn, Entry]] = []
@@ -144,15 +146,20 @@ def propose(
     return [(normalise(lines[at]), found[at], said_in[at]) for at in sorted(found)]
 
 
-def _known(repo: Repository, root: Path, now: datetime, agent: str) -> set[str]:
-    """Ids of the facts of MEMORY.md and of the bullets of today's logs, whoever wrote them."""
+def _known(root: Path, now: datetime) -> set[str]:
+    """Ids of the facts of MEMORY.md and of the bullets of the last days' logs, whoever wrote them."""
     found: set[str] = set()
-    for path in ("MEMORY.md", daily_path(now.date()), daily_path(now.date(), agent)):
+    try:
+        names = [f"memory/{name}" for name in os.listdir(root / "memory")]
+    except OSError:
+        names = []
+    days = {now.date() - timedelta(days=back) for back in range(RECENT_DAYS)}
+    recent = sorted(name for name in names if kind(name) is Kind.DAILY and log_date(name) in days)
+    for path in ("MEMORY.md", *recent):
         try:
-            data = read_bytes(root, path)
-        except (FileNotFoundError, OutsideRepository):
+            found |= {fact.id for fact in facts.parse(read_bytes(root, path)).facts}
+        except (OSError, OutsideRepository):
             continue
-        found |= {fact.id for fact in facts.parse(data).facts}
     return found
 
 

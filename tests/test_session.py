@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -166,3 +166,11 @@ def test_a_model_chooses_more_lines_but_never_words_them(repo: Repo, git: Reposi
     text = repo.read("memory/2026-02-05.md")
     assert "Lunch is on the third floor these days." in text and "type=exception" in text and "invention" not in text
     assert "REST webhooks" in text and len(done.kept) == 3 and done.notes == ()
+
+
+def test_what_a_log_of_these_days_holds_is_not_written_again_whoever_wrote_it(repo: Repo, git: Repository) -> None:
+    flush(git, Config(), SAID, now=NOW, agent="writer")
+    later = talk(*[(t.role.value, t.text) for t in SAID.turns], session="s2")
+    assert flush(git, Config(), later, now=NOW + timedelta(days=3), agent="coder").kept == ()
+    weeks = talk(*[(t.role.value, t.text) for t in SAID.turns], session="s3")
+    assert len(flush(git, Config(), weeks, now=NOW + timedelta(days=30)).kept) == 2
