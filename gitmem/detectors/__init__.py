@@ -33,10 +33,14 @@ DETECTORS: dict[str, str] = {
 ON_REQUEST: dict[str, str] = {"plugins": "gitmem.detectors.plugins"}  # never in a hook, see there
 
 
-@cache
 def load(name: str) -> Callable[[Text], Iterator[Match]]:
     """The `detect` function of a detector. KeyError for a name that is not registered."""
-    detect: Callable[[Text], Iterator[Match]] = import_module((DETECTORS | ON_REQUEST)[name]).detect
+    return _detect_of(DETECTORS.get(name) or ON_REQUEST[name])
+
+
+@cache
+def _detect_of(module: str) -> Callable[[Text], Iterator[Match]]:
+    detect: Callable[[Text], Iterator[Match]] = import_module(module).detect
     return detect
 
 
