@@ -25,10 +25,14 @@ _TIME_WORDS = {
     "sunday",
 }  # fmt: skip
 _TIME_PARTS = (
-    "어제", "오늘", "내일", "지난", "다음", "작년", "올해", "昨日", "今日", "明日", "先週", "来週", "先月", "昨年",
-    "去年", "今年", "昨天", "明天", "上周", "下周", "上月", "上个月",
+    "요일", "曜日", "星期", "어제", "오늘", "내일", "지난", "다음", "작년", "올해", "昨日", "今日", "明日", "先週",
+    "来週", "先月", "昨年", "去年", "今年", "昨天", "明天", "上周", "下周", "上月", "上个月",
 )  # fmt: skip
-_TIME_DIGITS = re.compile(r"\b(?:19|20)\d\d\b|\d{1,2}[월일月日]")
+# A year, a day, or the clock: `11시`, `17時`, `9:30`, `5pm`; not a duration (`3시간`), a port or a line of a file.
+_TIME_DIGITS = re.compile(
+    r"\b(?:19|20)\d\d\b|\d{1,2}(?:[월일月日]|시(?!간)|時(?!間))"
+    r"|(?<![\w:./])(?:[01]?\d|2[0-3]):[0-5]\d(?![\w:])|(?<![\w.])(?:0?[1-9]|1[0-2])(?::[0-5]\d)?[aApP]\.?[mM]\b"
+)
 _WORD = re.compile(r"\w+")
 _BLANK, _TEXT, _ITEM, _QUOTED, _CELLS, _TITLE, _FENCED = range(7)  # what a line begins
 _SYLLABLE = re.compile("[가-힣]")

@@ -38,6 +38,20 @@ def test_a_line_that_says_when_is_known(line: str) -> None:
     assert split([line])[0].flags & lines.TIME
 
 
+@pytest.mark.parametrize(
+    "line", ["배포는 오전 11시 이전에만", "close at 5pm", "deploy before 11:00 only", "17時まで", "매주 화요일"]
+)
+def test_a_line_that_says_at_what_hour_or_weekday_is_known(line: str) -> None:
+    assert split([line])[0].flags & lines.TIME
+
+
+@pytest.mark.parametrize(
+    "line", ["3시간 걸린다", "the port is 8080:80", "db.py:12:30 raises", "ratio 1:100", "v2.5 pmap", "30am"]
+)
+def test_a_duration_a_port_or_a_place_in_a_file_is_no_time(line: str) -> None:
+    assert not split([line])[0].flags & lines.TIME
+
+
 def test_the_script_of_a_line_is_known() -> None:
     assert script("배포는 GitHub Actions로 한다") == lines.HANGUL
     assert script("デプロイは手動で行う") == lines.HAN_KANA
