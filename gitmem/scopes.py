@@ -27,7 +27,7 @@ from gitmem.types import EXECUTABLE, REGULAR, Fact
 from gitmem.working import Store
 from gitmem.worktree import read_bytes
 
-RECALL = 24  # hits a scope is asked for
+RECALL = 60  # hits a scope is asked for
 FRESH_HOURS = 24  # a mirror younger than this is not fetched again
 
 

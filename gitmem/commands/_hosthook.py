@@ -25,6 +25,8 @@ from gitmem.hosts import NAMES
 from gitmem.worktree import state_dir
 
 MOST = 32 << 20  # bytes of a host's JSON; a prompt may hold a pasted log
+READ = 8 << 20  # bytes of a transcript that is read before a prompt is answered
+NOT_AGAIN = frozenset(("pinned", "rule", "daily", "working", "recent", "summary"))  # what a session has been told
 INJECTED = 10_000  # characters of context that Claude Code takes
 SHARE = 0.8  # of the time a host gives, the rest is for starting and ending
 DETACHED = "GITMEM_DETACHED"
@@ -133,12 +135,12 @@ def _prompt(repo: Repository, config: Config, given: dict[str, Any], when: datet
     prompt = given.get("prompt")
     if not isinstance(prompt, str) or not prompt.strip():
         return ""
+    # What the talk names stands behind a short question; the turns themselves the host has.
+    path, _ = _transcript(given)
+    known = path if path is not None and path.is_file() and path.stat().st_size <= READ else None
     request = request_of(
-        config,
-        prompt[:4_000],
-        without_layers=frozenset(("pinned", "rule", "daily", "working")),
-        characters=INJECTED - 500,
-    )
+        config, prompt[:4_000], transcript=known, without_layers=NOT_AGAIN, characters=INJECTED - 500
+    )  # fmt: skip
     made = build(repo, config, request, when)
     return _inject("UserPromptSubmit", made.text) if made.parts else ""
 

@@ -377,3 +377,15 @@ def test_a_start_after_an_interruption_says_what_was_said_last(memory: Repo, tmp
     path = transcript(tmp_path, *SAID)
     memory.mem("session", "end", str(path), "--session", "s1")
     assert "session:s1" not in start("2026-02-05T15:30:00+00:00")
+
+
+def test_a_short_prompt_is_asked_by_what_the_talk_names(memory: Repo, tmp_path: Path) -> None:
+    memory.commit("more", {
+        "memory/ledger.md": "# Ledger\n\nThe ledger_writer listens on port 5433 since the move.\n",
+        **{f"memory/other{n}.md": f"# Other {n}\n\nAbout subject number {n} only.\n" for n in range(30)},
+    })  # fmt: skip
+    path = transcript(tmp_path, ("user", "Why is `ledger_writer` slow?"), ("assistant", "Looking at ledger_writer."))
+    alone = hook(memory, "UserPromptSubmit", {"prompt": "and why?"})
+    told = hook(memory, "UserPromptSubmit", {"prompt": "and why?", "transcript_path": str(path)})
+    assert "5433" in told and "5433" not in alone and "Looking at" not in told
+    assert hook(memory, "UserPromptSubmit", {"prompt": "invoice", "transcript_path": "/none"}) != ""
