@@ -38,7 +38,6 @@ HEADER = Struct("<8s6I32s")
 ZERO = 128  # the byte that stands for 0 in a row
 SCALE_LIMIT = 511  # the largest scale of a row
 
-_U32 = Struct("<I")
 _U32_PAIR = Struct("<2I")
 _U16 = Struct("<H")
 _LANE = 1 << 31  # added to every lane before unpacking, so that lanes of negative sums do not borrow
@@ -92,6 +91,11 @@ class StaticEmbedder:
         if not known or self._rows + rows * dims != size:
             raise _damaged()
         self._mask = slots - 1
+        self._table: Sequence[int] = memoryview(self._map)[self._slots : self._offsets].cast("I")
+        if sys.byteorder == "big":
+            swapped = array("I", self._table)
+            swapped.byteswap()
+            self._table = swapped
         self.dims: int = dims
         self.id = f"static:{digest.hex()[:12]}"
         self.digest: bytes = digest
@@ -233,16 +237,18 @@ class StaticEmbedder:
 
     def _find_mapped(self, piece: str) -> int:
         key = piece.encode("utf-8", "replace")
-        slot = crc32(key)
+        slot = crc32(key) & self._mask
+        row = self._table[slot]
+        if not row:
+            return -1  # as for most: a word's pieces are looked for from the longest on
         for _ in range(self._mask + 1):
-            slot &= self._mask
-            (row,) = _U32.unpack_from(self._map, self._slots + 4 * slot)
-            if not row:
-                return -1
             start, end = _U32_PAIR.unpack_from(self._map, self._offsets + 4 * row - 4)
             if self._map[self._text + start : self._text + end] == key:
                 return int(row) - 1
-            slot += 1
+            slot = slot + 1 & self._mask
+            row = self._table[slot]
+            if not row:
+                break
         return -1
 
 
