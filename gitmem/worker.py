@@ -12,6 +12,7 @@ import pickle
 import struct
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import IO, TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 Batch = Sequence[tuple[str, bytes]]
 Vectors = dict[bytes, tuple[bytes, bytes]]  # chunk hash -> (bits, int8)
-AHEAD = 2  # batches a child may have waiting
+AHEAD = 3  # batches under way or waiting for us, for each child
 
 
 def work(batch: Batch, cut: Cut, embedder: Any = None) -> tuple[list[BlobRow], Vectors]:
@@ -104,21 +105,32 @@ class Workers:
         """Results of the batches, with the static table's vectors when `embeds`. Raises ChildProcessError when a
         child dies."""
         from concurrent.futures import Future, ThreadPoolExecutor
+        from queue import SimpleQueue
 
-        waiting: list[Future[Any]] = []
+        idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
+        for child in self._children:
+            idle.put(child)
+
+        def ask(message: Any) -> Any:
+            # Whoever is free: the child that shares its core with us is the slower one.
+            child = idle.get()
+            try:
+                return _ask(child, message)
+            finally:
+                idle.put(child)
+
+        waiting: deque[Future[Any]] = deque()
         # One thread a child: it writes a batch, then reads the answer; so no pipe fills up.
-        lanes = [ThreadPoolExecutor(1) for _ in self._children]
+        lanes = ThreadPoolExecutor(len(self._children))
         try:
-            for number, batch in enumerate(batches):
-                child = self._children[number % len(lanes)]
-                waiting.append(lanes[number % len(lanes)].submit(_ask, child, (batch, cut, embeds)))
-                if len(waiting) >= AHEAD * len(lanes):
-                    yield waiting.pop(0).result()
+            for batch in batches:
+                waiting.append(lanes.submit(ask, (batch, cut, embeds)))
+                if len(waiting) >= AHEAD * len(self._children):
+                    yield waiting.popleft().result()
             while waiting:
-                yield waiting.pop(0).result()
+                yield waiting.popleft().result()
         finally:
-            for lane in lanes:
-                lane.shutdown(wait=False, cancel_futures=True)
+            lanes.shutdown(wait=False, cancel_futures=True)
 
     def close(self) -> None:
         """End the children."""
