@@ -18,6 +18,7 @@ from gitmem.detectors.text import Examples, Match, Severity, Text
 _ENCODED_BOOST = 1.0  # somebody took the trouble
 _PUZZLE_BOOST = 0.0  # a reading that may be chance
 _DEPTH = 2
+_MOST_FINDS = 50  # disguised instructions that are told one by one
 _SHORTEST, _MOST_RUNS = 6, 100  # characters that can say something; runs that are read one by one
 
 
@@ -39,6 +40,7 @@ def detect(text: Text) -> Iterator[Match]:
             return
     yield from _smuggled(text.raw)
     weight = weights.load().quick.get
+    told = 0
     for view in puzzles(text.folded):
         if view.kind == SPLIT:  # without a new word that matters it says what the line says
             new = tokens(view.text) - tokens(text.folded[view.start : view.end])
@@ -48,6 +50,11 @@ def detect(text: Text) -> Iterator[Match]:
         if why:
             start, end = text.to_raw(view.start, view.end)
             yield Match("encoded-instruction", Severity.BLOCK, start, end, f"{view.kind}: an instruction: {why}")
+            told += 1
+            if told >= _MOST_FINDS:
+                message = "too many disguised instructions to read them all"
+                yield Match("encoded-too-long", Severity.BLOCK, start, end, message)
+                return
 
 
 def _smuggled(raw: str) -> Iterator[Match]:

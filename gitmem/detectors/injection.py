@@ -236,6 +236,12 @@ def _introduces(after: str, hard: bool) -> bool:
     return any(verdict.blocks for verdict in judge(Text(after), _MARKER_BOOST))
 
 
+@lru_cache(maxsize=1 << 4)
+def _shown_as_code(line: str) -> list[tuple[int, int]]:
+    """The stretches of a line between quotation marks or backticks; many markers may stand on one line."""
+    return [match.span() for match in _CODE.finditer(line)]
+
+
 def _markers(text: Text) -> Iterator[Match]:
     folded = text.folded
     places = [match.span() for match in _ANGLED.finditer(folded)] if "<" in folded else []
@@ -258,7 +264,7 @@ def _markers(text: Text) -> Iterator[Match]:
         line = folded[line_start : min(line_end, line_start + 600)]
         hard = bool(_HARD_MARKER.search(marker))
         here = start - line_start
-        quoted = any(q.start() <= here < q.end() for q in _CODE.finditer(line))
+        quoted = any([a <= here < b for a, b in _shown_as_code(line)])
         talked = bool(_TALK.search(line[:here])) or bool(_TALK.search(line[here + len(marker) :])) if hard else False
         last = end
         if quoted:

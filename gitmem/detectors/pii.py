@@ -9,7 +9,9 @@ version-control hosts pass, and so does every e-mail of a commit message, where 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from gitmem.detectors import checks
@@ -152,11 +154,26 @@ _NUMERIC = class_of("0-9", *" ().-")
 _LONG_NUMBER = lazy(r"\d[\d ().-]{6,60}\d")
 
 
-def _line(raw: str, at: int) -> str:
+def _line(raw: str, at: int) -> tuple[int, int]:
     """The line around an offset, 200 characters each way at most: where a word of context may stand."""
     last = raw.find("\n", at, at + 200)
     first = raw.rfind("\n", max(0, at - 200), at)
-    return raw[max(0, at - 200) if first < 0 else first : at + 200 if last < 0 else last]
+    return max(0, at - 200) if first < 0 else first, at + 200 if last < 0 else last
+
+
+def _beside(word: re.Pattern[str], raw: str, at: int) -> bool:
+    """Whether a word of context stands on the line."""
+    first, last = _line(raw, at)
+    starts, ends = _places(word, raw)
+    found = bisect_left(starts, first)
+    return found < len(starts) and ends[found] <= last
+
+
+@lru_cache(maxsize=8)
+def _places(word: re.Pattern[str], raw: str) -> tuple[list[int], list[int]]:
+    """Where the words stand: found once, however many numbers ask."""
+    found = [match.span() for match in word.finditer(raw)]
+    return [start for start, _ in found], [end for _, end in found]
 
 
 def _digits(value: str) -> str:
@@ -191,7 +208,7 @@ def _mails(raw: str) -> Iterator[re.Match[str]]:
 def _phones(raw: str, first: int, last: int) -> Iterator[tuple[int, int]]:
     for match in _PHONE.finditer(raw, first, last):
         digits = _digits(match.group())
-        if match.lastgroup in ("cn", "us", "intl", "land") and not _PHONE_WORD.search(_line(raw, match.start())):
+        if match.lastgroup in ("cn", "us", "intl", "land") and not _beside(_PHONE_WORD, raw, match.start()):
             continue
         if 9 <= len(digits) <= 15 and len(set(digits[-8:])) > 2 and not digits.endswith("12345678"):
             yield match.span()
@@ -200,12 +217,12 @@ def _phones(raw: str, first: int, last: int) -> Iterator[tuple[int, int]]:
 def _numbers(raw: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
     for match in _RESIDENT.finditer(raw, first, last):
         if checks.resident_number(match.group("a") + match.group("b")) and (
-            match.group("dash") or _RESIDENT_WORD.search(_line(raw, match.start()))
+            match.group("dash") or _beside(_RESIDENT_WORD, raw, match.start())
         ):
             yield "resident-number", *match.span()
     for match in _BUSINESS.finditer(raw, first, last):
         if checks.business_number(_digits(match.group())) and (
-            match.group("dash") or _BUSINESS_WORD.search(_line(raw, match.start()))
+            match.group("dash") or _beside(_BUSINESS_WORD, raw, match.start())
         ):
             yield "business-number", *match.span()
     for match in _CARD.finditer(raw, first, last):
@@ -215,20 +232,20 @@ def _numbers(raw: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
             and checks.luhn(digits)
             and digits not in _TEST_CARDS
             and len(set(digits)) > 3
-            and (match.group("sep") or match.group("amex") or _CARD_WORD.search(_line(raw, match.start())))
+            and (match.group("sep") or match.group("amex") or _beside(_CARD_WORD, raw, match.start()))
         ):
             yield "card-number", *match.span()
     for match in _SSN.finditer(raw, first, last):
-        if _SSN_WORD.search(_line(raw, match.start())):
+        if _beside(_SSN_WORD, raw, match.start()):
             yield "national-id", *match.span()
     for match in _CHINESE_ID.finditer(raw, first, last):
         if checks.chinese_id(match.group()):
             yield "national-id", *match.span()
     for match in _MY_NUMBER.finditer(raw, first, last):
-        if checks.my_number(_digits(match.group())) and _MY_NUMBER_WORD.search(_line(raw, match.start())):
+        if checks.my_number(_digits(match.group())) and _beside(_MY_NUMBER_WORD, raw, match.start()):
             yield "national-id", *match.span()
     for match in _ACCOUNT.finditer(raw, first, last):
-        if 10 <= len(_digits(match.group())) <= 16 and _ACCOUNT_WORD.search(_line(raw, match.start())):
+        if 10 <= len(_digits(match.group())) <= 16 and _beside(_ACCOUNT_WORD, raw, match.start()):
             yield "bank-account", *match.span()
 
 
@@ -251,7 +268,7 @@ def _found(text: Text) -> Iterator[tuple[str, int, int]]:
                 yield "postal-address", *match.span()
     if b"1 A" in plain(raw).translate(_NUMBERED) and any([word in raw for word in _STREETS]):
         for match in _STREET.finditer(raw):
-            if _ADDRESS_WORD.search(_line(raw, match.start())):
+            if _beside(_ADDRESS_WORD, raw, match.start()):
                 yield "postal-address", *match.span()
 
 
