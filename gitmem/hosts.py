@@ -8,6 +8,7 @@ Where each host looks, and in which form, is as its public documentation says (d
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -41,23 +42,32 @@ def _load(path: str, text: str, instead: str = "add the server by hand (docs/age
     return value
 
 
-def _dump(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n" if value else ""
+def _dump(value: Mapping[str, Any], like: str = "") -> str:
+    """The file's text, indented as `like` is; `like` itself when it says the same, "" for nothing."""
+    if like.strip() and json.loads(like) == value:
+        return like
+    found = re.search(r"\n([ \t]+)\S", like)
+    end = "" if like.strip() and not like.endswith("\n") else "\n"
+    return json.dumps(value, indent=found[1] if found else 2, ensure_ascii=False) + end if value else ""
 
 
 def with_server(path: str, text: str, table: str, *, remove: bool = False, **more: Any) -> Change:
-    """A JSON file with our server below `table`, or without it."""
+    """A JSON file with our server below `table`, or without it. One that is there stays as a person made it."""
     value = _load(path, text)
     servers = value.setdefault(table, {})
     if not isinstance(servers, dict):
         raise GitMemError(f"'{table}' of '{path}' is no object and is left as it is")
-    if remove:
-        servers.pop(NAME, None)
-    else:
-        servers[NAME] = {**SERVER, **more}
+    there = servers.get(NAME)
+    ours = isinstance(there, dict) and there.get("command") == SERVER["command"]
+    if there is not None and not ours and not remove:
+        raise GitMemError(f"'{path}' has a git-mem server of another kind", "remove it, or leave it as it is")
+    if remove and ours:
+        del servers[NAME]
+    elif not remove:
+        servers.setdefault(NAME, {**SERVER, **more})
     if not servers:
         del value[table]
-    return Change(path, _dump(value))
+    return Change(path, _dump(value, text))
 
 
 # Hosts have names of their own for these events; one that is missing has nothing like it, or cannot be told anything
@@ -98,7 +108,7 @@ def with_hooks(host: str, path: str, text: str, *, remove: bool = False) -> Chan
             value = {}
     elif host in FLAT:
         value = {"version": 1, **value}
-    return Change(path, _dump(value))
+    return Change(path, _dump(value, text))
 
 
 def _hook(host: str, event: str) -> dict[str, Any]:
@@ -186,4 +196,4 @@ def _openclaw(path: str, text: str, root: str, *, remove: bool) -> Change:
     value["mcp"] = json.loads(inner.text) if inner.text else {}
     if not value["mcp"]:
         del value["mcp"]
-    return Change(path, _dump(value))
+    return Change(path, _dump(value, text))

@@ -88,3 +88,27 @@ def test_openclaw_starts_the_server_in_the_memory_and_cursor_keeps_its_version()
     assert json.loads(change.text)["mcp"]["servers"]["git-mem"]["cwd"] == "/home/me/memory"
     made = next(c for c in plan("cursor", {}) if c.path == ".cursor/hooks.json")
     assert json.loads(made.text)["version"] == 1
+
+
+def test_a_server_that_a_person_changed_stays_and_one_of_another_kind_is_not_replaced() -> None:
+    changed = {"mcpServers": {"git-mem": {"command": "git-mem", "args": ["mcp", "--read-only"], "env": {"A": "1"}}}}
+    text = json.dumps(changed, indent=2) + "\n"
+    assert [c.path for c in plan("cursor", {".cursor/mcp.json": text})] == [".cursor/hooks.json"]
+    gone = next(c for c in plan("cursor", {".cursor/mcp.json": text}, remove=True) if c.path == ".cursor/mcp.json")
+    assert gone.text == ""
+    other = json.dumps({"mcpServers": {"git-mem": {"url": "https://mine.example/mcp"}}})
+    with pytest.raises(GitMemError):
+        plan("cursor", {".cursor/mcp.json": other})
+    assert plan("cursor", {".cursor/mcp.json": other}, remove=True) == []
+
+
+def test_a_file_keeps_its_indentation_and_its_last_line() -> None:
+    for theirs in (
+        '{\n\t"mcpServers": {\n\t\t"other": {}\n\t}\n}',
+        '{\n    "mcpServers": {\n        "other": {}\n    }\n}\n',
+    ):
+        path = ".mcp.json"
+        made = next(c.text for c in plan("claude", {path: theirs}) if c.path == path)
+        assert '"git-mem"' in made and made.endswith("\n") == theirs.endswith("\n")
+        back = next(c.text for c in plan("claude", {path: made}, remove=True) if c.path == path)
+        assert back == theirs
