@@ -364,8 +364,7 @@ class Passages:
         file = best.file
         first, last = members[0].line.first, members[-1].line.last
         text = "\n".join(_visible(line) for line in file.lines[first - 1 : last])
-        row = self.index.blob_row(file.oid)
-        if row is not None and row[1]:
+        if self.index.secrets(file.oid):
             text = _without_secrets(file.lines, first, last)
         meta = best.meta
         return Hit(

@@ -142,6 +142,12 @@ class Index:
         return found
 
     @stored
+    def secrets(self, oid: str) -> int:
+        """How many lines of a blob were left out for a secret."""
+        rows = self._rows("SELECT secrets FROM blob WHERE oid = ?", (bytes.fromhex(oid),))
+        return int(rows[0][0]) if rows else 0
+
+    @stored
     def scan(self, key: str) -> bytes | None:
         """The hash of the stat data at which a work tree's snapshot was complete; None for an unknown key."""
         rows = self._rows("SELECT scan FROM snapshot WHERE key = ?", (key,))
