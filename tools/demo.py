@@ -23,7 +23,7 @@ LAST = "2026-01-25T21:00:00+09:00"
 def environment(when: str = "") -> dict[str, str]:
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     env["PATH"] = f"{BIN}{os.pathsep}{env['PATH']}"
-    env.update(GIT_AUTHOR_NAME="Demo", GIT_AUTHOR_EMAIL="demo@example.com", GIT_PAGER="cat")
+    env.update(GIT_AUTHOR_NAME="Demo", GIT_AUTHOR_EMAIL="demo@example.com", GIT_PAGER="cat", GITMEM_FOREGROUND="1")
     env.update(GIT_COMMITTER_NAME="Demo", GIT_COMMITTER_EMAIL="demo@example.com", LC_ALL="C.UTF-8")
     if when:
         env.update(GIT_AUTHOR_DATE=when, GIT_COMMITTER_DATE=when, GITMEM_NOW=when)
