@@ -1,6 +1,6 @@
 """How fast the index is built and kept: first build, one changed file, a branch switch, old commits, a tree.
 
-    python bench/index.py [--files 10000] [--commits 30] [--keep DIR]
+    python bench/index.py [--files 10000] [--commits 30] [--json]
 
 A chunk is what the index finds and embeds as one: a section of a file, or a piece of one of at most `mem.chunkSize`
 tokens (200). Only distinct ones that were parsed, embedded and stored count.

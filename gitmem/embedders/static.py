@@ -5,8 +5,8 @@ A word that comes k times counts sqrt(k) times: on every set we measure that fin
 It reads a mapped file and touches only the rows it needs, imports nothing outside the standard library, and
 never learns, downloads or writes. `tools/distill.py` makes the table; `static/MODEL_CARD.md` says from what.
 
-A row is 256 offset-binary bytes and an integer scale, so a sum of rows is exact in integers. Sums run in one
-Python `int` with a 32-bit lane per dimension: adding two words' vectors is one addition of 1 KB numbers, which
+A row is 256 offset-binary bytes and an integer scale, so a sum of rows is exact in integers. Sums run in two
+Python `int`s with a 32-bit lane per dimension: adding two words' vectors is two additions of half a KB, which
 makes bulk embedding as fast as an array library would, and both paths give the same bytes.
 """
 
