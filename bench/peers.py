@@ -123,7 +123,6 @@ def words(question: str) -> list[str]:
 
 
 def ours() -> Peer:
-    start = "import sys; sys.argv = ['git-mem', *sys.argv[1:]]; from gitmem.cli import main; main()"
     environ = {"PYTHONPATH": str(SOURCE)}
 
     @contextmanager
@@ -143,8 +142,8 @@ def ours() -> Peer:
 
     return Peer(
         "git mem",
-        lambda root, scratch: run([sys.executable, "-c", start, "index"], root, environ) and None,
-        lambda root, scratch, question: [sys.executable, "-c", start, "search", "--", question],
+        lambda root, scratch: run([sys.executable, "-m", "gitmem", "index"], root, environ) and None,
+        lambda root, scratch, question: [sys.executable, "-m", "gitmem", "search", question],
         asking,
         True,
         environ,
@@ -447,6 +446,8 @@ def corpora(folder: Path, everything: bool, count: int) -> Iterator[tuple[str, P
         asked = [Asked(text, "", ()) for text in build(root, 2000)]
         yield "2,000 invented chunks", root, asked[:count], False
     for name, sources in sets().items():
+        if not sources:
+            print(f"{name}: not in GITMEM_BENCH_DATA: skipped")
         for source in sources if everything else sources[:1]:
             questions = read((source / "qrels.jsonl").read_text(encoding="utf-8"))
             step = max(1, len(questions) // count)
