@@ -155,6 +155,8 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
     done.dropped += [(part, why) for part, why in hidden if _wanted(part, request)]
     done.kept = _told_apart(done.kept, usable)
     done.limits += missing
+    if request.transcript is not None and not request.transcript.turns and request.transcript.skipped:
+        done.limits.append(f"transcript: none of its {request.transcript.skipped} lines is understood")
     text = _rendered(done, commits, request)
     if request.warn and len(text) > request.warn:
         done.limits.append(f"{len(text)} characters, more than {request.warn}")

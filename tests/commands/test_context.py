@@ -202,6 +202,12 @@ def test_a_transcript_is_what_a_short_question_is_about(memory: Repo, tmp_path: 
     assert [part["label"] for part in found["parts"] if part["layer"] == "recent"] == ["user", "assistant", "user"]
 
 
+def test_a_transcript_that_is_not_understood_is_said_and_the_rest_is_there(memory: Repo, tmp_path: Path) -> None:
+    (tmp_path / "junk.jsonl").write_bytes(b"\xff\xfe junk\n{\n[1]\n")
+    done = memory.mem("context", "webhook", "--transcript", str(tmp_path / "junk.jsonl"))
+    assert "none of its 3 lines is understood" in done.stderr and "peanuts" in done.stdout
+
+
 def test_a_preset_and_a_layer_setting_bound_what_is_assembled(memory: Repo) -> None:
     memory.commit("long", {f"memory/rules/r{n}.md": f"Rule {n}: {f'word{n} ' * 40}\n" for n in range(30)})
     whole = value(memory, "webhook", "--budget", "9000")
