@@ -41,7 +41,10 @@ def read(path: Path) -> tuple[bytes, Transcript]:
         data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
     except OSError as error:
         raise GitMemError(f"cannot read '{path}': {error.strerror}") from None
-    return data, parse(data)
+    found = parse(data)
+    if found.skipped and not found.turns:
+        say(f"git mem: nothing in {escape(str(path), keep='')} is a turn of a known host (docs/sessions.md)")
+    return data, found
 
 
 @command.command("flush")
@@ -298,13 +301,21 @@ def start_command(agent: str, as_json: bool) -> None:
         write("\n".join(text for text in (made.text, left) if text) + "\n")
 
 
-@command.command("hook")
-@click.argument("event", type=click.Choice(["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"]))
-@click.option("--host", type=click.Choice(list(NAMES)), default="claude", show_default=True, help="Whose JSON it is.")
+@command.command("hook", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+@click.argument("event")
+@click.option("--host", default="claude", show_default=True, help=f"Whose JSON it is: {', '.join(NAMES)}.")
 def hook_command(event: str, host: str) -> None:
-    """Handle EVENT of an agent's host, from its JSON on standard input; always exit 0."""
-    from gitmem.commands._hosthook import handle
+    """Handle EVENT of an agent's host, from its JSON on standard input; always exit 0.
 
+    EVENT is SessionStart, UserPromptSubmit, Stop, PreCompact or SessionEnd. What is none is said on standard error: to
+    a host, the exit code of a mistyped word would stop the turn.
+    """
+    from gitmem.commands._hosthook import EVENTS, handle
+
+    if event not in EVENTS or host not in NAMES:
+        said = escape(f"there is no event '{event}' of a host '{host}'; nothing is done", keep="")
+        say(f"git mem: {said}")
+        return
     handle(event, host)
 
 

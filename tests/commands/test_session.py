@@ -389,3 +389,14 @@ def test_a_short_prompt_is_asked_by_what_the_talk_names(memory: Repo, tmp_path: 
     told = hook(memory, "UserPromptSubmit", {"prompt": "and why?", "transcript_path": str(path)})
     assert "5433" in told and "5433" not in alone and "Looking at" not in told
     assert hook(memory, "UserPromptSubmit", {"prompt": "invoice", "transcript_path": "/none"}) != ""
+
+
+def test_a_mistyped_hook_stops_no_turn_and_an_unknown_file_is_said(memory: Repo, tmp_path: Path) -> None:
+    for args in (("Nope",), ("Stop", "--host", "emacs"), ("Stop", "--more", "x")):
+        done = memory.mem("session", "hook", *args, input="{}")
+        assert done.returncode == 0 and done.stdout == ""
+    assert "no event 'Nope'" in memory.mem("session", "hook", "Nope", input="{}").stderr
+    path = tmp_path / "t.jsonl"
+    path.write_text("{broken\n\0\0\n")
+    done = memory.mem("session", "flush", str(path))
+    assert "is a turn of a known host" in done.stderr and done.stdout == "nothing new to keep\n"
