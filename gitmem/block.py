@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gitmem import budget, layers
-from gitmem.fence import END, LEAD, fence, neutral, opening
+from gitmem.fence import END, LEAD, fence, neutral, opening, without_secrets
 from gitmem.layers import Part
 from gitmem.shares import Layer
 
@@ -39,7 +39,8 @@ def render_group(parts: Sequence[Part], commits: Mapping[str, str], bare: bool =
     first = parts[0]
     if first.layer in (Layer.RECENT, Layer.SUMMARY, Layer.WORKING):
         who = "" if first.layer is Layer.WORKING else f' who="{first.label}"'
-        body = "" if bare else neutral("\n".join(part.content for part in parts))
+        said = "\n".join(part.content for part in parts)
+        body = "" if bare else neutral("\n".join(without_secrets(said.split("\n"))))
         return f"<{first.layer.value}{who}>\n{body}\n</{first.layer.value}>"
     note = first.layer.value + (f", {first.scope}" if first.scope != "project" else "")
     spans = [(part.start_line, part.end_line) for part in parts if part.start_line]

@@ -164,7 +164,7 @@ def _fill(parts: Sequence[Part], room: _Room, shares: Mapping[Layer, Share], don
                 done.dropped.append((part, OVER_LAYER))
             elif cost > free:
                 later.append(part)
-            elif alike.known(part):
+            elif part.layer is not Layer.INCLUDED and alike.known(part):
                 done.dropped.append((part, SAME))
             else:
                 room.take(part)

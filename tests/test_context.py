@@ -205,3 +205,14 @@ def test_a_session_is_asked_with_its_working_values_and_the_profile_and_a_prompt
     asked.clear()
     assemble([told, session], Request("why does it fail?", transcript=Transcript(())), NOW)
     assert asked[0] == "why does it fail?" and "ledger" in asked[1] and "한국어" in asked[1]
+
+
+def test_no_layer_tells_a_secret() -> None:
+    token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"
+    files = {path: text + f"\n- token {token}\n" for path, text in FILES.items()}
+    session = Scope("session", values=(("deploy:token", token),))
+    talk = Transcript((Turn("t1", Role.USER, f"my token {token}", 1), Turn("t2", Role.TOOL, token, 2)))
+    request = Request("rollback", 6000, ("*",), transcript=talk, summary=f"- user: it is {token}")
+    made = assemble([scope(files), session], replace(request, include=(("MEMORY.md", 1, 0),)), NOW)
+    assert {"pinned", "recent", "summary", "working", "included", "rule"} <= set(layers_of(made))
+    assert token not in made.text
