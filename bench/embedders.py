@@ -71,6 +71,9 @@ def answered(model: Path | None, count: int) -> None:
     ranks = model is not None and has_head(str(model))
     config = Config() if model is None or ranks else changed(Config(), "embedder", f"gguf:{model}")
     for name, sources in sets().items():
+        if not sources:
+            print(f"{name}: not in GITMEM_BENCH_DATA: skipped")
+            continue
         with tempfile.TemporaryDirectory() as folder:
             repo = open_repository(repository(sources[0], Path(folder)), os.environ)
             questions = read((sources[0] / "qrels.jsonl").read_text(encoding="utf-8"))
