@@ -28,6 +28,13 @@ _HAN = lazy("[一-鿿]")
 _EUROPEAN = lazy(
     r"[а-яё]{3}|\b(?:las?|los|el|de|les?|des|du|une?|vos|die|der|das|den|alle|und|il|gli|tutte|os|todas?|toutes?|tous|bo qua|cac)\b"
 )
+_LETTERS = lazy(r"[a-z]+")
+_EUROPEAN_WORDS = frozenset(  # with which `_EUROPEAN` begins where a text is ASCII
+    [
+        *("la", "las", "los", "el", "de", "le", "les", "des", "du", "un", "une", "vos", "die", "der", "das", "den"),
+        *("alle", "und", "il", "gli", "tutte", "os", "toda", "todas", "toute", "toutes", "tous", "bo", "cac"),
+    ]
+)
 _SENTENCE_END = lazy(r"(?<=[.!?])[\"')\]]{0,2}\s+|(?<=[。！？])|(?<=[다요라함음오까])\.\s*|\s[-–—]{1,2}\s")
 _SPACE = lazy(r"\s+")
 _WORD = lazy(r"[a-z0-9@$!|]*[a-z][a-z0-9@$|'-]*|[а-яё]+")
@@ -115,15 +122,22 @@ def candidates(unit: str) -> list[Pattern]:
 
 def _held(unit: str, pieces: Pieces, size: int) -> list[list[tuple[str, tuple[str, ...]]]]:
     """The rows of the beginnings (of at most `size` characters) that stand in a unit."""
-    if len(pieces) < 4 * len(unit):
+    if len(pieces) < len(unit):
         return [pieces[key] for key in pieces if key in unit]
-    return [pieces[key] for key in {unit[i : i + size] for i in range(len(unit) - size + 1)} if key in pieces]
+    cuts = _CUTS[size] if len(unit) <= len(_CUTS[size]) else [slice(i, i + size) for i in range(len(unit))]
+    return [pieces[key] for key in pieces.keys() & set(map(unit.__getitem__, cuts[: len(unit)]))]
+
+
+_CUTS = {size: [slice(i, i + size) for i in range(512)] for size in (2, 3)}
 
 
 def languages(text: str) -> list[str]:
     """The lexicons that can match, by script; Latin text is also tried as another European language."""
     found = ["english"] if _SOME_LATIN.search(text) else []
-    if _HANGUL.search(text):
+    if text.isascii():
+        if _EUROPEAN_WORDS.isdisjoint(_LETTERS.findall(text)):
+            return found
+    elif _HANGUL.search(text):
         found.append("korean")
     if _KANA.search(text):
         found.append("japanese")
@@ -303,7 +317,7 @@ def words(unit: str, spans: list[tuple[int, int]]) -> list[str]:
     found += row[1:]
     found += [f"{before} {word}" for before, word in pairwise(row)]
     found += [f"{before} _ {word}" for before, word in zip(row, row[2:], strict=False)]
-    if not unit.isascii():
+    if not unit.isascii() and _CJK_RUN.search(unit):
         for run in _CJK_RUN.findall(_SPACE.sub("", unit)):
             for size in (2, 3, 4):
                 found += [run[i : i + size] for i in range(len(run) - size + 1)]
@@ -320,7 +334,7 @@ def _word(raw: str) -> str:
 def tokens(line: str) -> set[str]:
     """The single words and CJK pairs of a line, quoted or not: what the first, quick look is made at."""
     found = set(_QUICK_WORD.findall(line))
-    if not line.isascii():
+    if not line.isascii() and _CJK_RUN.search(line):
         for run in _CJK_RUN.findall(_SPACE.sub("", line)):
             found.update(map("".join, pairwise(run)))
     return found
