@@ -68,6 +68,17 @@ def test_tools_answer_with_structure_and_quoted_text(memory: Repo) -> None:
     ask(build(memory.path), steps)
 
 
+def test_a_huge_passage_is_told_as_far_as_it_matches(memory: Repo) -> None:
+    memory.commit("long", {"memory/long.md": "# Long\n\n" + "zebra " * 20_000 + "quokka\n"})
+
+    async def steps(client: Client) -> None:
+        found = await call(client, "memory_search", query="quokka", maxResults=1)
+        snippet = found["hits"][0]["snippet"]
+        assert "quokka" in snippet and len(snippet) < 1500
+
+    ask(build(memory.path), steps)
+
+
 def test_adding_goes_to_the_daily_log_through_the_gate(memory: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITMEM_NOW", "2026-02-06T10:00:00")
 
