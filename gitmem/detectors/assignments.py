@@ -32,7 +32,7 @@ from gitmem.detectors.tokens import Found
 
 # On lower-case text: the stem of a word for a secret.
 _STEM = lazy(
-    r"token|secrete?|key|(?<![a-z])pat(?![a-z])|credential|auth|bearer|private|access"
+    r"(?:key|token|secret|credential)s?,? (?:[a-z]{2,9} ){0,3}value(?= is | was |:|=)|token|secrete?|key|(?<![a-z])pat(?![a-z])|credential|auth|bearer|private|access"
     r"|signature|webhook|licen[cs]e|client|passcode"
     r"|토큰|시크[릿렛]|씨크릿|(?:키|시크릿|토큰|비밀)[^!-~\n]{0,3}[,. ][^0-9A-Za-z\n]{0,24}값|(?<![쿠위스럭몽])키(?!워드|보드|퍼|오스크|노트|프레임|트를|친)|인증값|크리덴셜|자격 ?증명|私[钥鑰]|授权码|トークン|シークレット|(?:キー|トークン|鍵)[^0-9A-Za-z\n]{1,24}値|キー(?!ワード|ボード|フレーム)|鍵(?!盤)|クレデンシャル|(?:令牌|密钥)[^0-9A-Za-z\n]{1,24}值|令牌|密钥|密匙|秘钥|金鑰|凭证|憑證|權杖|key값|(?<![a-z])salt(?![a-z])"
 )
@@ -56,6 +56,9 @@ _OF_SOMETHING = lazy(
     r"|lives?|stays?|comes?|points?|belongs|goes|moved|refers?)\b"
 )
 _FINGERPRINT = lazy(r"^[0-9A-F]{40}$")  # of OpenPGP, in capitals
+_CALLED_ID = lazy(
+    r"(?:id|uid|guid|hash|sha|digest|commit|track|page|board|session|order|아이디|식별자|해시|커밋)[\s:=\"'`(]{0,4}\Z"
+)
 _TAGGED = lazy(r"^([A-Za-z][\w.-]{3,40})-(?:[0-9a-f]{40}|[0-9a-f]{64})$")  # `linux-build-4f3c...`
 _CALLED = lazy(r"key|token|secret|access|private|키|토큰|시크릿")
 _IDENTIFIER = lazy(
@@ -390,8 +393,17 @@ def _handled(text: str, low: str, start: int, end: int, spoken: tuple[list[int],
         and len(value) >= 32
         and text[end : end + 2].lstrip(" `").startswith("|")
     )
-    if not cell and not _is_handled(low, first, end + 400 if last < 0 else last, spoken):
-        return
+    last = min(len(low), end + 400) if last < 0 else last
+    told = cell or _is_handled(low, first, last, spoken)
     if is_placeholder(value) or not is_random(value, 24) or is_code(value) or is_readable_base64(value):
         return
+    if not told:
+        named = _names_vendor(low, max(first, start - 60), min(last, end + 60))
+        if not named or not value.isalnum() or _CALLED_ID.search(low, max(first, start - 20), match.start()):
+            return
     yield Found("handled-secret", "a long random value in a line about a secret", *match.span())
+
+
+def _names_vendor(low: str, first: int, last: int) -> bool:
+    """Whether a service whose keys have no beginning of their own stands in a stretch."""
+    return any([match.group() in NAMES or not match.group().isascii() for match in _VENDOR.finditer(low, first, last)])

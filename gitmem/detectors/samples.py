@@ -142,8 +142,8 @@ _ASSIGNED = {
         allow=(f"datadog agent image {fake('<h>{40}')}", "카카오 로그인 버튼 2024 가이드", f"datadog trace_id: {fake(_UUID)}"),
     ),
     "handled-secret": Examples(
-        flag=(f"Rotate {fake('<A>{36}')} before Friday.", f"{fake('<A>{36}')} 는 금요일에 교체한다"),
-        allow=("Rotate the staging credentials before Friday.", f"배포 커밋은 {fake('<h>{40}')} 이고 금요일에 교체한다"),
+        flag=(f"Rotate {fake('<A>{36}')} before Friday.", f"datadog uses {fake('<A>{40}')} for the export", f"{fake('<A>{36}')} 는 금요일에 교체한다"),
+        allow=("Rotate the staging credentials before Friday.", f"auth0 client id {fake('<A>{32}')}", f"배포 커밋은 {fake('<h>{40}')} 이고 금요일에 교체한다"),
     ),
 }  # fmt: skip
 

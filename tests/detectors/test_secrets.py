@@ -108,6 +108,7 @@ def test_a_mask_shows_four_to_six_characters_and_nothing_of_short_ones(size: int
         "//npm.acme.io/:_auth=" + "Y2k6" + fake("<A>{24}"),
         'gh secret set DEPLOY_TOKEN --body "' + fake("<A>{40}") + '"',
         "db_key := m{{h}o)p${e]nob(ody[finds>-_$#thatone}}",
+        "Rotated the datadog key, the new value is " + fake("<h>{32}") + ".",
         "TMAP_APP_KEY=" + fake("<A>{40}"),
         "PAGERDUTY_API_KEY=" + fake("<w>{20}"),
         "NEXTAUTH_SECRET=" + fake("<b>{43}") + "=",
