@@ -17,7 +17,7 @@ _PARTS = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[^\W\dA-Z_]+|[A-Z]+|\d+")
 _SEPARATORS = re.compile(r"[\W_]+")
 LONGEST = 64  # characters of a term; what is longer (base64, URLs) is cut there
 EDGES = "!\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~"  # at either end of a word they say nothing
-KNOWN = 50_000  # words whose terms are remembered
+KNOWN = 30_000  # words whose terms are remembered
 
 HANGUL, HAN_KANA, OTHER, JOINT = "hangul", "han-kana", "other", "joint"
 

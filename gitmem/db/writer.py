@@ -37,7 +37,7 @@ class Writer(Index):
     def bulk(self) -> None:
         """Settings for a long build: a larger cache, and a log that is folded in less often."""
         with translated():
-            self._db.pragma("cache_size", -65536)
+            self._db.pragma("cache_size", -49152)
             self._db.pragma("wal_autocheckpoint", 8000)
 
     def set_meta(self, key: str, value: str) -> None:

@@ -67,7 +67,7 @@ class _Words(dict[str, tuple[str, ...]]):
 
 
 _EDGES = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"  # separators at either end
-_KNOWN = 50_000
+_KNOWN = 30_000
 _words = _Words()
 
 
