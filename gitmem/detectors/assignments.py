@@ -37,6 +37,8 @@ _STEM = lazy(
     r"|토큰|시크[릿렛]|씨크릿|(?:키|시크릿|토큰|비밀)[^!-~\n]{0,3}[,. ][^0-9A-Za-z\n]{0,24}값|(?<![쿠위스럭몽])키(?!워드|보드|퍼|오스크|노트|프레임|트를|친)|인증값|크리덴셜|자격 ?증명|私[钥鑰]|授权码|トークン|シークレット|(?:キー|トークン|鍵)[^0-9A-Za-z\n]{1,24}値|キー(?!ワード|ボード|フレーム)|鍵(?!盤)|クレデンシャル|(?:令牌|密钥)[^0-9A-Za-z\n]{1,24}值|令牌|密钥|密匙|秘钥|金鑰|凭证|憑證|權杖|key값|(?<![a-z])salt(?![a-z])"
 )
 # Vendors whose keys have no beginning of their own: their name is the word for a secret.
+_NAME = lazy("[a-z0-9]{4,16}")
+_CJK_NAME = lazy(CJK_NAMES)
 _VENDOR = lazy(f"[a-z0-9]{{4,16}}|{CJK_NAMES}")
 _KEY_NAME = lazy(
     r"(?i)(?:api|access|secret|private|auth)[_ -]?(?:key|token|secret)|(?:token"
@@ -339,6 +341,9 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
 
 def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
     """`datadog: 0123...`: the vendor's name alone in front of what only its keys look like."""
+    near = low[first:last]
+    if NAMES.isdisjoint(_NAME.findall(near)) and (near.isascii() or _CJK_NAME.search(near) is None):
+        return
     for match in _VENDOR.finditer(low, first, last):
         if match.group().isascii() and match.group() not in NAMES:
             continue

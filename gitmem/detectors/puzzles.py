@@ -115,13 +115,8 @@ _LONGEST_LINE = 2 * 1024
 def _acrostic(folded: str) -> Iterator[View]:
     if folded.count("\n") < 7:
         return
-    letters: list[str] = []
-    for line in folded.split("\n"):
-        first = line.lstrip(_BULLETS)[:1]
-        if first.isalnum() and not first.isdecimal():
-            letters.append(first)
-            if len(letters) == 400:
-                break
+    firsts = [line.lstrip(_BULLETS)[:1] for line in folded.split("\n")]
+    letters = [first for first in firsts if first.isalpha()][:400]
     if len(letters) >= 8:
         spelled = segment("".join(letter for letter in letters if letter.isascii()))
         if spelled:
