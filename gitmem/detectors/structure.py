@@ -39,6 +39,7 @@ _SENTENCE_END = lazy(r"(?<=[.!?])[\"')\]]{0,2}\s+|(?<=[。！？])|(?<=[다요�
 _SPACE = lazy(r"\s+")
 _WORD = lazy(r"[a-z0-9@$!|]*[a-z][a-z0-9@$|'-]*|[а-яё]+")
 _QUICK_WORD = lazy(r"[a-zа-яё][a-zа-яё']+")
+_QUICK_ASCII = lazy(r"[a-z][a-z']+")  # the same where nothing else can stand, in half of the time
 _SOME_LATIN = lazy(r"[a-z]{2}|\d\.\d")
 _QUOTE_SIGN = lazy("[\"'`「『«《]")
 _CJK_RUN = lazy("[가-힣ぁ-ヺー一-鿿々]+")
@@ -108,13 +109,14 @@ def _anchors(language: str) -> tuple[Pieces, Pieces, frozenset[str]]:
 def candidates(unit: str) -> list[Pattern]:
     """The patterns that can match a unit: those of its languages of which it holds a piece."""
     found: list[Pattern] = []
+    holds = unit.__contains__
     for language in languages(unit):
         three, short, always = _anchors(language)
         names = set(always)
         rows = [*_held(unit, three, 3), *_held(unit, short, 2)]
         for entries in rows:
             for name, pieces in entries:
-                if name not in names and (not pieces or any([piece in unit for piece in pieces])):
+                if name not in names and (not pieces or any(map(holds, pieces))):
                     names.add(name)
         found += [pattern for name, pattern in _patterns(language).items() if name in names]
     return found
@@ -333,8 +335,10 @@ def _word(raw: str) -> str:
 
 def tokens(line: str) -> set[str]:
     """The single words and CJK pairs of a line, quoted or not: what the first, quick look is made at."""
+    if line.isascii():
+        return set(_QUICK_ASCII.findall(line))
     found = set(_QUICK_WORD.findall(line))
-    if not line.isascii() and _CJK_RUN.search(line):
+    if _CJK_RUN.search(line):
         for run in _CJK_RUN.findall(_SPACE.sub("", line)):
             found.update(map("".join, pairwise(run)))
     return found
