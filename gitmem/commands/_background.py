@@ -43,7 +43,7 @@ def _touches_logs(repo: Repository, head: str) -> bool:
 
 def run(mode: str) -> None:
     """One promotion, recorded: what it did, or why it could not."""
-    from gitmem.commands.promote import opened
+    from gitmem.commands._model import promoter
 
     repo, config = open_here(stay=True)
     signal.signal(signal.SIGALRM, _late)
@@ -51,7 +51,7 @@ def run(mode: str) -> None:
     request = Request(mode=Mode(mode), branch=BRANCH, agent=config.agent or PERSON)
     at = now().isoformat(timespec="seconds")
     try:
-        model, policy = opened(repo, config)
+        model, policy = promoter(repo, config)
         outcome = promote(repo, config, model, policy, request, now())
     except GitMemError as error:
         record_run(repo.common_dir, {"at": at, "mode": mode, "facts": 0, "problem": error.message})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
@@ -19,19 +18,16 @@ def merger(repo: Repository, config: Config, name: str, when: datetime) -> Calla
 
     A part with anything the gate has something against is not shown to a model.
     """
-    from gitmem.models import Setting, open_model
-    from gitmem.redaction import redact
-    from gitmem.sources import worktree_policy
-    from gitmem.worktree import state_dir
+    from gitmem.commands._model import setting
+    from gitmem.models import open_model
 
-    policy = worktree_policy(repo, when.date())
-    setting = Setting(config, os.environ, state_dir(repo.common_dir), lambda text, path: redact(text, path, policy))
-    model = open_model(name, setting)
+    given, _ = setting(repo, config, when.date())
+    model = open_model(name, given)
     if not hasattr(model, "answer"):
         raise BadConfig(f"'{name}' condenses nothing", "--merge gguf:<path> or http:<url>#<model>")
 
     def merge(parts: Sequence[Part], count: Count) -> Merged:
-        shown = [part for part in parts if setting.redact(part.content, part.path) == part.content]
+        shown = [part for part in parts if given.redact(part.content, part.path) == part.content]
         made: list[Part] = []
         gone: list[Part] = []
         notes: list[str] = []

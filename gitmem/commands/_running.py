@@ -58,17 +58,14 @@ def model_of(repo: Repository, config: Config, when: datetime) -> Any:
     """The model that chooses besides the rules, None where none is configured."""
     if config.session_model in ("", "rules"):
         return None
-    from gitmem.models import Setting, open_model
+    from gitmem.commands._model import setting
+    from gitmem.models import open_model
     from gitmem.models.asking import packaged
-    from gitmem.redaction import redact
-    from gitmem.sources import worktree_policy
-    from gitmem.worktree import state_dir
 
-    policy = worktree_policy(repo, when.date())
     words = packaged("flush").replace("{what}", config.session_prompt.strip() or packaged("flush-what").strip())
-    setting = Setting(config, os.environ, state_dir(repo.common_dir), lambda t, path: redact(t, path, policy), words)
+    made, _ = setting(repo, config, when.date(), words)
     try:
-        return open_model(config.session_model, setting)
+        return open_model(config.session_model, made)
     except GitMemError as error:
         return Missing(error)
 
@@ -93,13 +90,13 @@ def keep_value(store: Store, config: Config, key: str, text: str, when: datetime
 
 def propose(repo: Repository, config: Config, paths: list[str], when: datetime) -> Any:
     """Commit the logs alone, then promote on a branch: what was decided can be reviewed at once."""
-    from gitmem.commands.promote import opened
+    from gitmem.commands._model import promoter
     from gitmem.git.write import commit_paths
     from gitmem.promote import BRANCH, Mode, Request, promote
 
     trailer = f"\nMemory-Agent: {config.agent}\n" if config.agent else ""
     commit_paths(repo, f"memory: log of a session\n{trailer}", paths)
-    model, policy = opened(repo, config)
+    model, policy = promoter(repo, config)
     return promote(repo, config, model, policy, Request(mode=Mode.BRANCH, branch=BRANCH, agent=config.agent), when)
 
 

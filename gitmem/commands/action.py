@@ -202,8 +202,9 @@ def review_command() -> int:
 def promote_command(branch: str, limit: int) -> int:
     """Promote on a branch of its own and keep one pull request of it, until it is merged or closed."""
     from gitmem import proposals, publish
+    from gitmem.commands._model import promoter
     from gitmem.commands._range import layout_at
-    from gitmem.commands.promote import as_text, opened
+    from gitmem.commands.promote import as_text
     from gitmem.promote import Mode, Request, promote
 
     identity()
@@ -218,7 +219,7 @@ def promote_command(branch: str, limit: int) -> int:
     declined = 0
     if proposals.fetch(repo, forge, client, branch, os.environ):
         declined = proposals.record_rejection(repo, config, client, branch, start)
-    model, policy = opened(repo, config)
+    model, policy = promoter(repo, config)
     outcome = promote(repo, config, model, policy, Request(mode=Mode.BRANCH, limit=limit, branch=branch), now())
     summarise(f"### Promotion\n\n```text\n{escape(as_text(outcome, True)).replace('```', chr(39) * 3)}```\n")
     tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")

@@ -118,11 +118,11 @@ def promotion(facts: Path, model: str, as_json: bool) -> int:
     """The figures of the promotion model on the rows of `facts`."""
     from dataclasses import asdict
 
-    from gitmem.commands.promote import opened
+    from gitmem.commands._model import promoter
     from gitmem.promotion_quality import TOP, evaluate_promotion
 
     repo, config = open_here({"model": model} if model else {})
-    found, _ = opened(repo, config)
+    found, _ = promoter(repo, config)
     quality = evaluate_promotion(facts, found)
     if as_json:
         write_json({"model": found.id, **{k: round(v, 4) for k, v in asdict(quality).items()}})

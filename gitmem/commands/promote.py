@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,8 +12,6 @@ from gitmem.errors import UsageError
 from gitmem.output import escape, write, write_json
 
 if TYPE_CHECKING:
-    from gitmem.config import Config
-    from gitmem.git import Repository
     from gitmem.plan import Refused
     from gitmem.promote import Outcome
 
@@ -55,6 +52,7 @@ def command(
     git mem promote --dry-run --explain
     git mem promote --branch memory/review
     """
+    from gitmem.commands._model import promoter
     from gitmem.promote import Mode, Request, promote
 
     if hook or background:
@@ -67,24 +65,12 @@ def command(
     repo, config = open_here({"model": model} if model else {})
     chosen = Mode.NOTHING if dry_run else Mode.BRANCH if branch else Mode(mode or "commit")
     request = Request(mode=chosen, since=since, limit=limit or 0, branch=branch or "", accept=accept)
-    found, policy = opened(repo, config)
+    found, policy = promoter(repo, config)
     outcome = promote(repo, config, found, policy, request, now())
     if as_json:
         write_json(as_value(outcome))
     else:
         write(as_text(outcome, explain))
-
-
-def opened(repo: Repository, config: Config) -> tuple[Any, Any]:
-    """The model in force and the gate's policy for what is written here."""
-    from gitmem.models import Setting, open_model
-    from gitmem.redaction import redact
-    from gitmem.sources import worktree_policy
-    from gitmem.worktree import state_dir
-
-    policy = worktree_policy(repo, now().date())
-    setting = Setting(config, os.environ, state_dir(repo.common_dir), lambda text, path: redact(text, path, policy))
-    return open_model(config.model, setting), policy
 
 
 def as_value(outcome: Outcome) -> dict[str, Any]:
