@@ -12,7 +12,7 @@ from gitmem import trailers
 from gitmem.changes import FactChange, Op, compare
 from gitmem.comment import text_hash
 from gitmem.facts import expired
-from gitmem.files import Kind, Layout, is_memory, kind
+from gitmem.files import LIMIT, Kind, Layout, is_memory, kind
 from gitmem.git.protocol import Repository
 from gitmem.git.ranges import Touched, touched
 from gitmem.provenance import facts_at
@@ -20,7 +20,6 @@ from gitmem.types import EXECUTABLE, REGULAR, Change, Commit, Fact
 
 FILES = (REGULAR, EXECUTABLE)
 WALK = 500  # commits of one file looked at for who removed a fact
-LIMIT = 1 << 20  # bytes of a file whose facts are compared, as for the gate
 
 
 def changed_files(repo: Repository, base: str, head: str, layout: Layout) -> list[Change]:

@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 from gitmem.comment import parse_comment
 from gitmem.db.values import BlobRow, ChunkRow, Cut, Shape
-from gitmem.document import Document, Heading, parse
+from gitmem.document import Document, parse
 from gitmem.lines import HEADING, pack
+from gitmem.outline import Heading
 from gitmem.query import terms
 from gitmem.units import Unit, split
 

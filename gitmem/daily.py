@@ -16,13 +16,11 @@ from gitmem import facts as memory_facts
 from gitmem import trailers
 from gitmem.comment import fact_id, normalise, parse_span, text_hash
 from gitmem.errors import GitMemError, UnknownRevision
-from gitmem.files import Kind, kind, log_date
+from gitmem.files import LIMIT, Kind, kind, log_date
 from gitmem.git.protocol import Repository
 from gitmem.models.protocol import Log
 from gitmem.refusals import rejections
 from gitmem.types import EXECUTABLE, REGULAR, Entry, Fact, Skipped, Span
-
-LIMIT = 1 << 20  # bytes of a log that is read, as for the gate
 
 
 @dataclass(frozen=True, slots=True)

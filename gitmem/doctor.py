@@ -19,10 +19,10 @@ from gitmem.db.index import Index
 from gitmem.db.values import BlobRow, Cut, pack_shape
 from gitmem.document import decode
 from gitmem.errors import GitMemError, IndexDamaged, ModelUnavailable
-from gitmem.freshness import directory, read
+from gitmem.freshness import directory
 from gitmem.git import Repository
 from gitmem.recording import IGNORED, LARGE, UNREADABLE
-from gitmem.snapshot import look, tree_files, work_tree_key
+from gitmem.snapshot import look, read, tree_files, work_tree_key
 from gitmem.worker import codes
 
 FULL = "git mem index --full"

@@ -1,9 +1,7 @@
-"""Any bytes as a Markdown document: lines, front matter, headings, fences, tables, facts, each with exact lines.
+"""Any bytes as a Markdown document: lines, front matter, blocks (`outline`), facts, each with exact lines.
 
 Pure, and never fails: what is wrong with the bytes is a `Problem`. Lines are Git's (ended by LF; a CR before it is
-not part of the line), numbered from 1. Block structure only: nothing inside a line is parsed. Most memory files are
-plain enough for `outline`'s own pass; every other one goes through markdown-it-py, and a property test holds the
-two to the same answer.
+not part of the line), numbered from 1. Nothing inside a line is parsed but the comment of a fact.
 """
 
 from __future__ import annotations
@@ -15,11 +13,11 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from gitmem.comment import fact_id, normalise, parse_comment, split_bullet
+from gitmem.files import LIMIT
+from gitmem.outline import Heading, outline
 from gitmem.types import Fact
 
-LIMIT = 1 << 20  # bytes of a document; larger ones are skipped with a reason
 FRONT_LIMIT = 64 << 10  # characters of front matter
-EXACT_LIMIT = 256 << 10  # characters up to which markdown-it decides what is not plain; above it would take seconds
 
 
 class Fault(StrEnum):
@@ -47,24 +45,6 @@ class Problem(NamedTuple):
     hint: str = ""
 
 
-class Heading(NamedTuple):
-    """An ATX or Setext heading; `last` is its underline where it has one."""
-
-    line: int
-    last: int
-    level: int
-    text: str
-
-
-class Outline(NamedTuple):
-    """Where the blocks lie that must not be cut: (first line, last line), in order."""
-
-    headings: tuple[Heading, ...] = ()
-    fences: tuple[tuple[int, int], ...] = ()
-    tables: tuple[tuple[int, int], ...] = ()
-    exact: bool = True
-
-
 @dataclass(frozen=True, slots=True)
 class Document:
     """A parsed memory file. `front` is the line that closes the front matter, 0 without one."""
@@ -82,19 +62,6 @@ class Document:
     def skipped(self) -> str:
         """Why nothing of it is indexed, "" for a document that is."""
         return next((p.message for p in self.problems if p.fault in SKIPPED), "")
-
-    def heading_at(self, line: int) -> Heading | None:
-        """The nearest heading at or above a line."""
-        found = None
-        for heading in self.headings:
-            if heading.line > line:
-                break
-            found = heading
-        return found
-
-    def in_fence(self, line: int) -> bool:
-        """Whether a line is part of a fenced block, its marks included."""
-        return any(first <= line <= last for first, last in self.fences)
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -312,158 +279,6 @@ def _yaml(body: list[str]) -> tuple[dict[str, str | tuple[str, ...]], Problem | 
             keys[str(name)] = tuple(value)
         # Deeper values have no meaning to us; they stay in the text.
     return keys, None
-
-
-# -- blocks ----------------------------------------------------------------------------------------------------------
-
-_ATX = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_FENCE = re.compile(r"(`{3,}|~{3,})(.*)$")
-_DELIMITER = re.compile(r"\|[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)*\|[ ]*$")
-# What our own pass leaves to markdown-it: quotes, HTML blocks, tabs, Setext underlines, anything indented that
-# could open a block, a delimiter row that does not begin with a pipe.
-_INDENTED = re.compile(r"[ ]+(?:#|`{3}|~{3}|\||>|<|=|-+[ ]*$)")
-# A quoted line of text, or a comment that ends where it began: neither opens anything for the next line.
-_PLAIN_QUOTE = re.compile(r"> ?(?:[^\W\d_]|\*{1,2}[^\W_]|\[|`[^`])|<!--(?!-?>).*-->[ ]*$")
-_MARKER = re.compile(r"[ ]*(?:(?:[-*+>]|\d{1,9}[.)])[ ]*)+(?:#|`{3}|~{3}|<|\|)")  # a list item that opens a block
-
-
-def outline(lines: list[str], front: int = 0) -> Outline:
-    """Headings, fences and tables of the lines after the front matter."""
-    found = _plain_outline(lines, front)
-    if found is not None:
-        return found
-    if sum(map(len, lines)) <= EXACT_LIMIT and not any(_deep(line) for line in lines):
-        return _exact_outline(lines, front)
-    return _plain_outline(lines, front, anyway=True) or Outline(exact=False)
-
-
-def _deep(line: str) -> bool:
-    """More containers in one line than any person writes: markdown-it would take long over it (THREATS A23)."""
-    return len(line) > 64 and len(line) - len(line.lstrip("> \t-*+")) > 64
-
-
-def _plain_outline(lines: list[str], front: int, anyway: bool = False) -> Outline | None:
-    """One pass over lines that need no parser; None for a document that does (unless `anyway`)."""
-    headings: list[Heading] = []
-    fences: list[tuple[int, int]] = []
-    tables: list[tuple[int, int]] = []
-    fence, opened, blank = "", 0, True
-    table = 0
-    for number, line in enumerate(lines[front:], front + 1):
-        if fence:
-            mark = line.strip(" ")
-            if mark.startswith(fence) and not mark.strip(fence[0]) and len(line) - len(line.lstrip(" ")) < 4:
-                fences.append((opened, number))
-                fence, blank = "", True
-            elif "\t" in line and not line.strip():
-                continue
-            continue
-        if not line or line.isspace():
-            if not anyway and line.strip(" \t"):
-                return None  # white space that Markdown does not take for blank
-            if table:
-                tables.append((table, number - 1))
-                table = 0
-            blank = True
-            continue
-        first = line[0]
-        if table and first != "|":
-            if not anyway and not (first == "#" and _ATX.match(line)):
-                return None
-            tables.append((table, number - 1))
-            table = 0
-            blank = True
-        if first == "#":
-            match = _ATX.match(line)
-            if match:
-                if table:
-                    tables.append((table, number - 1))
-                    table = 0
-                headings.append(Heading(number, number, len(match[1]), _heading_text(match[2])))
-                blank = True
-                continue
-        elif first in "`~":
-            match = _FENCE.match(line)
-            if match and not (first == "`" and "`" in match[2]):
-                fence, opened = match[1], number
-                continue
-        elif first == "|":
-            if table:
-                continue
-            if number < len(lines) and _may_delimit(lines[number]):
-                if blank and _DELIMITER.match(lines[number]) and _cells(line) == _cells(lines[number]):
-                    table = number
-                    continue
-                if not anyway:
-                    return None
-        elif not anyway:
-            if first in "><" and not _PLAIN_QUOTE.match(line):
-                return None
-            if first in "\t\v\f" or (first == "=" and not blank) or ("\t" in line and not _tabs_inside(line)):
-                return None
-            if first == "-" and not blank and not line.strip("- "):
-                return None
-            if first == " " and _INDENTED.match(line):
-                return None
-            if first in " -*+0123456789" and _MARKER.match(line):
-                return None
-            if "|" in line and number < len(lines) and _may_delimit(lines[number]):
-                return None
-        blank = False
-    if fence:
-        fences.append((opened, len(lines)))
-    if table:
-        tables.append((table, len(lines)))
-    return Outline(tuple(headings), tuple(fences), tuple(tables), not anyway)
-
-
-def _tabs_inside(line: str) -> bool:
-    head = line.lstrip(" -*+0123456789.)")
-    return "\t" not in line[: len(line) - len(head) + 1]
-
-
-def _may_delimit(line: str) -> bool:
-    return "-" in line and not line.strip(" \t|:-")
-
-
-def _cells(row: str) -> int:
-    """Columns of a row that begins with a pipe; an escaped pipe is none."""
-    parts = re.split(r"(?<!\\)\|", row.strip())
-    return len(parts) - (not parts[0]) - (len(parts) > 1 and not parts[-1])
-
-
-def _heading_text(text: str | None) -> str:
-    return (text or "").strip().strip("#").strip() if text and not text.strip("# \t") else (text or "").strip()
-
-
-def _exact_outline(lines: list[str], front: int) -> Outline:
-    from markdown_it import MarkdownIt
-
-    global _parser
-    if _parser is None:
-        _parser = MarkdownIt("commonmark", {"maxNesting": 20}).enable("table")
-        _parser.core.ruler.enableOnly(["normalize", "block"])
-    headings: list[Heading] = []
-    fences: list[tuple[int, int]] = []
-    tables: list[tuple[int, int]] = []
-    level = 0
-    for token in _parser.parse("\n".join(lines[front:]) + "\n"):  # type: ignore[attr-defined]
-        if token.type == "heading_open":
-            first, last = token.map[0] + front + 1, token.map[1] + front
-            level = int(token.tag[1])
-            headings.append(Heading(first, last, level, ""))
-        elif token.type == "inline" and headings and token.map and token.map[0] + front + 1 == headings[-1].line:
-            at = headings[-1]
-            if not at.text:
-                headings[-1] = Heading(at.line, at.last, at.level, " ".join(token.content.split("\n")).strip())
-        elif token.type == "fence":
-            fences.append((token.map[0] + front + 1, token.map[1] + front))
-        elif token.type == "table_open":
-            tables.append((token.map[0] + front + 1, token.map[1] + front))
-    return Outline(tuple(headings), tuple(fences), tuple(tables))
-
-
-_parser: object | None = None
 
 
 # -- facts -----------------------------------------------------------------------------------------------------------

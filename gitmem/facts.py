@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 
 from gitmem.comment import fact_id, normalise, parse_comment, render_comment, split_bullet
@@ -379,9 +379,3 @@ def archive(data: bytes, moved: Iterable[Moved]) -> bytes:
         if memory.find(item.fact.id) is None:
             memory = insert(memory, item.lines, item.fact, (item.fact.heading or HEADINGS["fact"][0],))
     return memory.data()
-
-
-def with_meta(fact: Fact, **keys: str) -> Fact:
-    """The fact with some keys set (a key present is replaced in place, a new one appended)."""
-    meta = [(k, keys.pop(k)) if k in keys else (k, v) for k, v in fact.meta]
-    return replace(fact, meta=(*meta, *keys.items()))

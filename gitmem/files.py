@@ -25,6 +25,7 @@ class Kind(Enum):
     OTHER = "other"
 
 
+LIMIT = 1 << 20  # bytes of a memory file; a larger one is not read, and what leaves it out says so
 INSTRUCTIONS = ("SOUL.md", "USER.md", "AGENTS.md", "TOOLS.md")
 DAILY = re.compile(r"^(?:.*/)?memory/(\d{4})-(\d{2})-(\d{2})(?:\.([A-Za-z0-9][\w-]*))?\.md$")
 DATED = re.compile(r"^(?:.*/)?(\d{4})-(\d{2})-(\d{2})(?:[.-][^/]*)?\.md$")

@@ -1,14 +1,14 @@
 """Whether the index is current, for those that ask it: opened as it is where nothing changed, and brought up to date
 first where something did.
 
-`ready` is what a search calls, `read` gives it the text of its hits, from Git or the work tree and nowhere else.
-Writes nothing itself: a search that finds all current never imports what does (`indexer`).
+`ready` is what a search calls. Writes nothing itself: a search that finds all current never imports what does
+(`indexer`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,9 +19,7 @@ from gitmem.db.values import Cut, Snapshot
 from gitmem.errors import IndexDamaged
 from gitmem.git.protocol import Repository
 from gitmem.snapshot import look, tree_key, work_tree_key
-from gitmem.worktree import locked, read_files
-
-LIMIT = 1 << 20  # bytes; as document.LIMIT, which is not imported here: a search that finds all current parses none
+from gitmem.worktree import locked
 
 
 class Freshness(NamedTuple):
@@ -103,31 +101,6 @@ def ready(
 def cut_as_set(index: Index, config: Config) -> bool:
     """Whether chunks are of the size that is set; where nothing may be written, any size will do."""
     return index.frozen or not config.auto_index or index.meta("cut") == Cut(config.chunk_size, config.chunk_overlap).id
-
-
-def read(repo: Repository, files: Iterable[tuple[str, str]], commit: str = "") -> dict[tuple[str, str], bytes]:
-    """The bytes of hits, by (path, oid): only of files that are what the index says they are in this snapshot.
-
-    For the work tree ("" as commit) the file at `path` must hash to `oid`; for a commit its tree must have `oid` at
-    `path`. What a damaged index made up, or what changed since, is not in the answer.
-    """
-    wanted = list(dict.fromkeys(files))
-    found: dict[tuple[str, str], bytes] = {}
-    if commit or repo.root is None:
-        tree = commit or repo.head()
-        if tree is None or not wanted:
-            return found
-        there = {entry.path: entry.oid for entry in repo.entries(tree, sorted({path for path, _ in wanted}))}
-        true = [(path, oid) for path, oid in wanted if there.get(path) == oid]
-        contents = dict(repo.read_many(dict.fromkeys(oid for _, oid in true)))
-        return {(path, oid): data for path, oid in true if (data := contents.get(oid)) is not None}
-    by_path: dict[str, list[str]] = {}
-    for path, oid in sorted(wanted):
-        by_path.setdefault(path, []).append(oid)
-    for path, text in read_files(repo.root, by_path, LIMIT + 1):
-        if isinstance(text, bytes) and (oid := repo.hash_blob(text)) in by_path[path]:
-            found[path, oid] = text
-    return found
 
 
 def discard(repo: Repository, wait: float = 5.0, *, unless_mended: bool = False) -> bool:

@@ -19,10 +19,10 @@ from gitmem.config import Config
 from gitmem.counted import counted
 from gitmem.document import decode
 from gitmem.errors import GitFailed, GitMemError, NotARepository, OutsideRepository, Refused, UsageError
-from gitmem.files import Kind, Layout, kind
+from gitmem.files import LIMIT, Kind, Layout, kind
 from gitmem.git import Repository, discover, open_repository
 from gitmem.git.write import ensure_can_commit, run_git
-from gitmem.policy import LIMIT, Policy
+from gitmem.policy import Policy
 from gitmem.redaction import guard
 from gitmem.scan import scan
 from gitmem.sources import commits

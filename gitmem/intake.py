@@ -16,9 +16,9 @@ from gitmem.config import Config
 from gitmem.db.values import BlobRow, Cut, Shape
 from gitmem.db.writer import Writer
 from gitmem.errors import ModelUnavailable
-from gitmem.freshness import LIMIT, directory, read
+from gitmem.files import LIMIT
 from gitmem.git import Repository
-from gitmem.snapshot import work_tree_key
+from gitmem.snapshot import read, work_tree_key
 
 BATCH = 256  # blobs to a transaction
 HEAVY = 256 << 10  # bytes of a batch: what is made of them is some twenty times as much while they are parsed
@@ -150,13 +150,13 @@ class Intake:
         force = writer.in_force()
         try:
             if force is None:
-                self.embedder = open_embedder(self.config.embedder, self.config, directory(self.repo))
+                self.embedder = open_embedder(self.config.embedder, self.config, self.writer.path.parent)
                 self.static = self.config.embedder == "static"
                 dims = self.embedder.dims
                 with writer.writing():
                     self.number = writer.embedder(self.embedder.id, self.config.embedder, dims)
                 return
-            made = open_in_force(force[1], self.config, directory(self.repo))
+            made = open_in_force(force[1], self.config, self.writer.path.parent)
             if made is not None and made.id == force[0]:
                 self.embedder = made
                 self.static = force[1] == "static"
@@ -201,7 +201,7 @@ class Intake:
         if self.config.embedder == "static" and self.missing:
             return  # said already: there is no table
         with suppress(ImportError):
-            wanted = open_embedder(self.config.embedder, self.config, directory(self.repo))
+            wanted = open_embedder(self.config.embedder, self.config, self.writer.path.parent)
             force = writer.in_force()
             if force is not None and force[0] == wanted.id and not writer.meta("lacking"):
                 return  # every transaction that added a chunk added its vector

@@ -17,12 +17,12 @@ from gitmem.db.index import Index
 from gitmem.db.values import Shape
 from gitmem.errors import GitMemError
 from gitmem.files import Kind, kind, log_date
-from gitmem.freshness import read
 from gitmem.fusion import Line, Strip, matched
 from gitmem.git.protocol import Repository
 from gitmem.lines import ASKS, HEADING
 from gitmem.question import Days
 from gitmem.ranking import Ranking
+from gitmem.snapshot import read
 from gitmem.validity import Held, day, held, over, stood, superseded
 
 _DECIDED = re.compile(r"(?i:decision|decided|constraint|policy)|결정|제약|정책|決定|制約|方針|决定|约束|政策")

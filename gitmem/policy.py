@@ -14,9 +14,8 @@ from fnmatch import fnmatchcase
 
 from gitmem.allowlist import Allowlist
 from gitmem.detectors.rulefile import Rule
-from gitmem.files import INSTRUCTIONS, Layout, holds_instructions, is_memory
+from gitmem.files import INSTRUCTIONS, LIMIT, Layout, holds_instructions, is_memory
 
-LIMIT = 1 << 20  # bytes of a memory file; more is not read, and says so
 MESSAGE = "COMMIT_EDITMSG"  # the path a finding in a commit message has
 # What the commit-msg hook looks for: it runs right after pre-commit and must be quick. CI reads messages with all.
 IN_MESSAGES = ("secrets", "passwords", "cookies", "pii", "invisible", "terminal")

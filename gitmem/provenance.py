@@ -16,7 +16,7 @@ from gitmem import trailers
 from gitmem.comment import Meta, fact_id, normalise, parse_span, render_span, text_hash
 from gitmem.counted import counted
 from gitmem.errors import GitMemError, OutsideRepository
-from gitmem.files import Kind, agent_of, kind
+from gitmem.files import LIMIT, Kind, agent_of, kind
 from gitmem.git.protocol import Repository
 from gitmem.overlap import terms
 from gitmem.types import EXECUTABLE, REGULAR, Commit, Fact, Span
@@ -25,7 +25,6 @@ from gitmem.worktree import read_bytes
 MOVED_SHARE = 0.6  # of a fact's terms that lines at HEAD must hold to be taken for its lost source lines
 
 MERGES = 8  # reviewed merges above a commit that are asked whether they brought it in
-LIMIT = 1 << 20  # bytes of a memory file that is read, as for the gate
 SpanKey = tuple[str, int, int, str]
 
 

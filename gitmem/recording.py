@@ -9,8 +9,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gitmem.db.values import EntryRow
-from gitmem.files import in_default_corpus
-from gitmem.freshness import LIMIT
+from gitmem.files import LIMIT, in_default_corpus
 from gitmem.intake import Intake
 from gitmem.snapshot import WorkTree, racy
 from gitmem.worktree import read_files

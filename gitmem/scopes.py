@@ -17,9 +17,9 @@ from gitmem import search as searching
 from gitmem.comment import parse_comment
 from gitmem.config import Config
 from gitmem.context import UNCOMMITTED, Scope
-from gitmem.document import LIMIT, Document, glance, parse
+from gitmem.document import Document, glance, parse
 from gitmem.errors import GitMemError, OutsideRepository
-from gitmem.files import is_memory, layout_of
+from gitmem.files import LIMIT, is_memory, layout_of
 from gitmem.git import Repository, open_repository
 from gitmem.git.write import fetch_mirror
 from gitmem.layers import MEMORY, Hit

@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from gitmem.config import Config
 from gitmem.document import decode, split_lines
 from gitmem.errors import GitMemError, MissingFile
-from gitmem.files import INSTRUCTIONS, is_memory, layout_of
+from gitmem.files import INSTRUCTIONS, LIMIT, is_memory, layout_of
 from gitmem.git import Repository
 from gitmem.snapshot import look, tree_files
 from gitmem.worktree import read_bytes
-
-LIMIT = 1 << 20  # bytes, as of the index
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,8 @@
-"""Which files a snapshot has: those of a commit's tree, or those of the work tree with how they look on disk.
+"""Which files a snapshot has: those of a commit's tree, or those of the work tree with how they look on disk;
+and their bytes, for one who has a hit.
 
-Reads names and stat data, never contents; follows no symbolic link and enters no other repository (THREATS A19, A21).
+What a snapshot has is told by names and stat data alone; only `read` opens files, and it gives none that is not what
+the index says. Follows no symbolic link and enters no other repository (THREATS A19, A21).
 """
 
 from __future__ import annotations
@@ -9,13 +11,14 @@ import hashlib
 import marshal
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from gitmem.files import Kind, Layout, is_memory, kind, layout_of
+from gitmem.files import LIMIT, Kind, Layout, is_memory, kind, layout_of
 from gitmem.git import Repository
 from gitmem.objects import EXECUTABLE, REGULAR
+from gitmem.worktree import read_files
 
 # Files whose change can change what Git ignores.
 IGNORES = (".gitignore", "memory/.gitignore", ".claude/.gitignore")
@@ -208,3 +211,28 @@ def racy(looks: str, began: int) -> bool:
     """
     changed = int(looks.split(" ")[1])
     return changed >= began - (COARSE if changed % 1_000_000_000 == 0 else FINE)
+
+
+def read(repo: Repository, files: Iterable[tuple[str, str]], commit: str = "") -> dict[tuple[str, str], bytes]:
+    """The bytes of hits, by (path, oid): only of files that are what the index says they are in this snapshot.
+
+    For the work tree ("" as commit) the file at `path` must hash to `oid`; for a commit its tree must have `oid` at
+    `path`. What a damaged index made up, or what changed since, is not in the answer.
+    """
+    wanted = list(dict.fromkeys(files))
+    found: dict[tuple[str, str], bytes] = {}
+    if commit or repo.root is None:
+        tree = commit or repo.head()
+        if tree is None or not wanted:
+            return found
+        there = {entry.path: entry.oid for entry in repo.entries(tree, sorted({path for path, _ in wanted}))}
+        true = [(path, oid) for path, oid in wanted if there.get(path) == oid]
+        contents = dict(repo.read_many(dict.fromkeys(oid for _, oid in true)))
+        return {(path, oid): data for path, oid in true if (data := contents.get(oid)) is not None}
+    by_path: dict[str, list[str]] = {}
+    for path, oid in sorted(wanted):
+        by_path.setdefault(path, []).append(oid)
+    for path, text in read_files(repo.root, by_path, LIMIT + 1):
+        if isinstance(text, bytes) and (oid := repo.hash_blob(text)) in by_path[path]:
+            found[path, oid] = text
+    return found

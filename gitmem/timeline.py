@@ -11,9 +11,9 @@ from datetime import date
 from gitmem import facts as memory_facts
 from gitmem.comment import normalise, parse_span
 from gitmem.errors import OutsideRepository
-from gitmem.files import Kind, agent_of, kind, log_date
+from gitmem.files import LIMIT, Kind, agent_of, kind, log_date
 from gitmem.git.protocol import Repository
-from gitmem.provenance import LIMIT, split_lines
+from gitmem.provenance import split_lines
 from gitmem.types import EXECUTABLE, REGULAR, Fact
 from gitmem.worktree import read_bytes
 

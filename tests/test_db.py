@@ -19,6 +19,7 @@ from gitmem.db.opening import _connect
 from gitmem.db.values import bits, int8, norm, pack_shape, unpack_shape
 from gitmem.errors import IndexDamaged, IndexUnusable
 from gitmem.git import open_repository
+from gitmem.snapshot import read
 from tests.harness import SOURCE, Repo
 from tests.words_embedder import WordsEmbedder
 
@@ -169,7 +170,7 @@ def answers(repo: Repo) -> set[tuple[str, str]] | None:
         try:
             chunks = {c for term in ("alpha", "gamma", "메모") for c, _ in got.index.postings(term)}
             places = [p for some in got.index.places(got.snapshot, chunks).values() for p in some]
-            contents = freshness.read(opened, [(p.path, p.oid) for p in places])
+            contents = read(opened, [(p.path, p.oid) for p in places])
             for place in places:
                 data = contents.get((place.path, place.oid))
                 if data is not None:
@@ -267,6 +268,7 @@ from gitmem import chunks, embedders, freshness, indexer, worker
 from gitmem.db import writer
 from gitmem.config import Config
 from gitmem.git import open_repository
+from gitmem.snapshot import read
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid({user}); os.setuid({user})
 repo = open_repository(Path({str(repo.path)!r}), {{**os.environ, "HOME": "/nonexistent"}})

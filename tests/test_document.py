@@ -5,7 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitmem.document import LIMIT, Fault, _exact_outline, _plain_outline, glance, parse, structured
+from gitmem.document import Fault, glance, parse, structured
+from gitmem.files import LIMIT
+from gitmem.outline import _exact, _plain
 
 LINES = [
     "", "text", "# h", "## h2 ##", "#no", "#", "####### x", "- item", "* it", "1. one", "  - sub", "    code", "```",
@@ -22,9 +24,9 @@ LINES = [
 @settings(max_examples=3000, deadline=None)
 @given(st.lists(st.sampled_from(LINES), max_size=9))
 def test_our_own_pass_over_plain_lines_finds_what_markdown_it_finds(lines: list[str]) -> None:
-    plain = _plain_outline(lines, 0)
+    plain = _plain(lines, 0)
     if plain is not None:
-        assert plain == _exact_outline(lines, 0)
+        assert plain == _exact(lines, 0)
 
 
 @settings(max_examples=300, deadline=None)
@@ -112,7 +114,6 @@ def test_headings_fences_and_tables_have_exact_lines() -> None:
     ]  # fmt: skip
     assert document.fences == ((8, 11),)
     assert document.tables == ((13, 15),)
-    assert document.in_fence(9) and not document.in_fence(12)
 
 
 def test_facts_are_top_level_bullets_outside_fences_with_their_keys() -> None:

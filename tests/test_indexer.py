@@ -16,7 +16,7 @@ from gitmem.errors import IndexUnusable, Locked
 from gitmem.freshness import Ready
 from gitmem.git import Repository, open_repository
 from gitmem.query import terms
-from gitmem.snapshot import look, work_tree_key
+from gitmem.snapshot import look, read, work_tree_key
 from gitmem.worktree import locked
 from tests.harness import Repo
 from tests.words_embedder import WordsEmbedder
@@ -437,14 +437,12 @@ def test_hits_are_read_only_where_they_are_what_the_index_says(repo: Repo, opene
     head = repo.commit(files={"memory/a.md": "- alpha\n", "secret.txt": "x\n"})
     oid = repo.git("rev-parse", "HEAD:memory/a.md").strip()
     other = repo.git("rev-parse", "HEAD:secret.txt").strip()
-    assert freshness.read(opened, [("memory/a.md", oid)]) == {("memory/a.md", oid): b"- alpha\n"}
-    assert freshness.read(opened, [("memory/a.md", other), ("../x", oid), ("gone.md", oid)]) == {}
-    assert freshness.read(opened, [("memory/a.md", oid), ("memory/a.md", other)], head) == {
-        ("memory/a.md", oid): b"- alpha\n"
-    }
+    assert read(opened, [("memory/a.md", oid)]) == {("memory/a.md", oid): b"- alpha\n"}
+    assert read(opened, [("memory/a.md", other), ("../x", oid), ("gone.md", oid)]) == {}
+    assert read(opened, [("memory/a.md", oid), ("memory/a.md", other)], head) == {("memory/a.md", oid): b"- alpha\n"}
     repo.write("memory/a.md", "- changed\n")
-    assert freshness.read(opened, [("memory/a.md", oid)]) == {}
-    assert freshness.read(opened, [("memory/a.md", oid)], head) == {("memory/a.md", oid): b"- alpha\n"}
+    assert read(opened, [("memory/a.md", oid)]) == {}
+    assert read(opened, [("memory/a.md", oid)], head) == {("memory/a.md", oid): b"- alpha\n"}
 
 
 def test_git_failing_for_a_foreign_index_folder_is_said(repo: Repo, opened: Repository, tmp_path: Path) -> None:
