@@ -59,13 +59,14 @@ def refresh(
     wait: float = 30.0,
     clock: Callable[[], float] = time.monotonic,
     say: Say = lambda text: None,
+    make: bool = True,
 ) -> Work:
     """Bring the index up to date with the work tree, HEAD, the local branches and `revs`.
 
-    `full` parses everything again (vectors of unchanged text are kept). Raises Locked when another process writes
-    for longer than `wait`, IndexUnusable when the file cannot be written.
+    `full` parses everything again (vectors of unchanged text are kept). `make` as for `state_dir`. Raises Locked when
+    another process writes for longer than `wait`, IndexUnusable when the file cannot be written.
     """
-    return _Refresh(repo, config, clock, budget, wait, say).everything(full, revs)
+    return _Refresh(repo, config, clock, budget, wait, say, make).everything(full, revs)
 
 
 def prune(repo: Repository, config: Config, *, wait: float = 30.0) -> Work:
@@ -109,6 +110,7 @@ class _Refresh:
         budget: float,
         wait: float,
         say: Say = lambda text: None,
+        make: bool = True,
     ) -> None:
         self.repo = repo
         self.config = config
@@ -116,6 +118,7 @@ class _Refresh:
         self.deadline = clock() + budget
         self.wait = wait
         self.say = say
+        self.make = make
         self.work = Work()
         self.extra = config.memory_paths
 
@@ -181,7 +184,7 @@ class _Refresh:
     def _update(self, key: str, commit: str, tree: str, seen: WorkTree | None, began: int, again: bool = False) -> str:
         """Bring one snapshot up to date; why it could not, or ""."""
         try:
-            with locked(self.repo.common_dir, "index", self.wait):
+            with locked(self.repo.common_dir, "index", self.wait, self.make):
                 intake = self._open_intake()
                 try:
                     if seen is None:
@@ -212,11 +215,11 @@ class _Refresh:
 
     def _open_intake(self) -> Intake:
         try:
-            writer = db.open_writer(directory(self.repo))
+            writer = db.open_writer(directory(self.repo), self.make)
         except IndexDamaged as error:
             self.work.notes.append(f"{error.message} It is built again.")
             db.remove(directory(self.repo))
-            writer = db.open_writer(directory(self.repo))
+            writer = db.open_writer(directory(self.repo), self.make)
         try:
             return Intake(self.repo, self.config, writer, self.work, lambda: self.clock() > self.deadline, self.say)
         except BaseException:
@@ -236,7 +239,7 @@ class _Refresh:
     def _everything(self, full: bool, revs: Sequence[str]) -> Work:
         began = time.time_ns()
         seen = look(self.repo, self.extra) if self.repo.root is not None else None
-        with locked(self.repo.common_dir, "index", self.wait):
+        with locked(self.repo.common_dir, "index", self.wait, self.make):
             intake = self._open_intake()
             try:
                 if full:

@@ -145,9 +145,12 @@ def _umask() -> int:
 
 
 @contextmanager
-def locked(common_dir: Path, name: str, wait: float = 5.0) -> Iterator[None]:
-    """Hold `gitmem/NAME.lock` of the Git directory against other processes. Raises Locked after `wait` seconds."""
-    folder = state_dir(common_dir)
+def locked(common_dir: Path, name: str, wait: float = 5.0, make: bool = True) -> Iterator[None]:
+    """Hold `gitmem/NAME.lock` of the Git directory against other processes. Raises Locked after `wait` seconds.
+
+    `make` as for `state_dir`.
+    """
+    folder = state_dir(common_dir, make)
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         handle = os.open(folder / f"{name}.lock", flags, 0o600)
@@ -170,14 +173,18 @@ def locked(common_dir: Path, name: str, wait: float = 5.0) -> Iterator[None]:
         os.close(handle)
 
 
-def state_dir(common_dir: Path) -> Path:
-    """`gitmem/` in Git's common directory, made private (0700). Refuses a symlink and a foreign owner."""
+def state_dir(common_dir: Path, make: bool = True) -> Path:
+    """`gitmem/` in Git's common directory, made private (0700). Refuses a symlink and a foreign owner.
+
+    Without `make` it has to be there: what works on apart from the user must not bring back what is being removed.
+    """
     folder = common_dir / "gitmem"
     try:
-        folder.mkdir(mode=0o700, exist_ok=True)
+        if make:
+            folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
     except OSError as error:
-        raise GitMemError(f"cannot make '{folder}': {error.strerror}") from None
+        raise GitMemError(f"cannot {'make' if make else 'find'} '{folder}': {error.strerror}") from None
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
         raise GitMemError(f"'{folder}' is a link or belongs to another user", "remove it and try again")
     if stat.S_IMODE(found.st_mode) & 0o077:

@@ -66,7 +66,11 @@ def here(name: str) -> None:
 
 
 def _apart(name: str) -> None:
-    """As `here`, with time; leaves the work to another process that is at it, which then does it once more."""
+    """As `here`, with time; leaves the work to another process that is at it, which then does it once more.
+
+    It makes no folder: a repository that is removed meanwhile stays removed, and one that neither `install` nor a
+    search has made the state folder of waits for its first search.
+    """
     try:
         from contextlib import ExitStack
 
@@ -76,17 +80,20 @@ def _apart(name: str) -> None:
         repo, config = _opened()
         if not config.auto_index:
             return
-        mark = state_dir(repo.common_dir) / AGAIN
+        folder = repo.common_dir / "gitmem"
+        if not folder.exists():
+            return
+        mark = state_dir(repo.common_dir, make=False) / AGAIN
         os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
         # The one at work looks for the mark after it has let go of the lock: it cannot miss this one.
         while mark.exists():
             with ExitStack() as turn:
                 try:
-                    turn.enter_context(locked(repo.common_dir, "refresh", 0))
+                    turn.enter_context(locked(repo.common_dir, "refresh", 0, make=False))
                 except Locked:
                     return
                 mark.unlink(missing_ok=True)
-                _refresh(repo, config, name, APART_SECONDS, APART_WAIT)
+                _refresh(repo, config, name, APART_SECONDS, APART_WAIT, make=False)
     except Exception as error:  # noqa: BLE001 - as above
         log(name, error)
 
@@ -97,10 +104,10 @@ def _opened() -> tuple[Repository, Config]:
     return opened(stay=True)
 
 
-def _refresh(repo: Repository, config: Config, name: str, budget: float, wait: float) -> None:
+def _refresh(repo: Repository, config: Config, name: str, budget: float, wait: float, make: bool = True) -> None:
     from gitmem import indexer
 
-    work = indexer.refresh(repo, config, budget=budget, wait=wait)
+    work = indexer.refresh(repo, config, budget=budget, wait=wait, make=make)
     for note in [*work.notes, *([work.unfinished] if work.unfinished else [])]:
         _write(repo, name, note)
 
@@ -133,7 +140,7 @@ def _write(repo: Repository, name: str, words: str) -> None:
 
     try:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-        handle = os.open(state_dir(repo.common_dir) / "hooks.log", flags, 0o600)
+        handle = os.open(state_dir(repo.common_dir, make=False) / "hooks.log", flags, 0o600)
         with os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(f"{now().isoformat(timespec='seconds')} {name}: {words}\n")
     except (OSError, GitMemError):

@@ -15,6 +15,7 @@ from gitmem.git import Repository
 from gitmem.git.write import run_git
 from gitmem.hosts import HOSTS
 from gitmem.output import escape, say, write, write_json
+from gitmem.worktree import state_dir
 
 
 @click.command()
@@ -41,6 +42,8 @@ def command(
         return
     folder = hooks_folder(repo)
     names = hooks.SERVER if server else hooks.REFRESH if refresh_only else hooks.HOOKS
+    if not dry_run and not server:
+        state_dir(repo.common_dir)  # now, so that no hook makes it while a script already removes the repository
     steps = hooks.install(folder, sys.executable, names, promote or promoted(folder), dry=dry_run)
     merging = not server and not refresh_only and driver.set_up(repo, sys.executable, dry=dry_run)
     if repo.root is None and not server:

@@ -47,13 +47,16 @@ def open_index(directory: Path) -> Index | None:
         return Index(connection, path, frozen, copy)
 
 
-def open_writer(directory: Path) -> Writer:
-    """The index for writing, made where there is none. The caller holds the writer lock. Raises as `open_index`."""
+def open_writer(directory: Path, make: bool = True) -> Writer:
+    """The index for writing, made where there is none. The caller holds the writer lock. Raises as `open_index`.
+
+    Without `make` the folder has to be there; FileNotFoundError where it is not.
+    """
     from gitmem.db.writer import Writer
 
     path = directory / FILE
     with translated():
-        _make_private(directory)
+        _make_private(directory, make)
         _make_file(path)
         if not os.access(directory, os.W_OK) or not os.access(path, os.W_OK):
             raise IndexUnusable(f"the index folder cannot be written: {directory}", "check its permissions.")
@@ -161,8 +164,10 @@ def _check(path: Path, kind: Callable[[int], bool]) -> os.stat_result:
     return found
 
 
-def _make_private(directory: Path) -> None:
+def _make_private(directory: Path, make: bool) -> None:
     try:
+        if not make:
+            raise FileExistsError
         os.mkdir(directory, 0o700)
     except FileExistsError:
         if stat.S_IMODE(_check(directory, stat.S_ISDIR).st_mode) & 0o077:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from gitmem import indexer
 from gitmem.commands import _refresh
 from gitmem.config import Config
 from gitmem.freshness import ready
 from gitmem.git import open_repository
-from gitmem.worktree import locked
+from gitmem.worktree import locked, state_dir
 from tests.harness import Repo
 
 
@@ -23,6 +25,7 @@ from tests.harness import Repo
 def repo(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
     monkeypatch.delenv("GITMEM_FOREGROUND")
     repo.commit(files={"memory/a.md": "- alpha\n"})
+    state_dir(repo.path / ".git")  # as `install` leaves it
     return repo
 
 
@@ -78,7 +81,7 @@ def test_one_at_work_looks_again_when_another_came_by(repo: Repo, monkeypatch: p
     monkeypatch.chdir(repo.path)
     heads = []
 
-    def refresh(opened, config, name, budget, wait):  # type: ignore[no-untyped-def]
+    def refresh(opened, config, name, budget, wait, make):  # type: ignore[no-untyped-def]
         heads.append(opened.head())
         if len(heads) == 1:
             repo.commit(files={"memory/b.md": "- beta\n"})
@@ -99,10 +102,33 @@ def test_what_goes_wrong_apart_is_a_line_in_the_log(repo: Repo) -> None:
     assert not (repo.path / "elsewhere").exists()
 
 
+def test_what_is_removed_while_a_hook_works_stays_removed(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repo.path)
+    real = indexer.refresh
+
+    def refresh(*given, **named):  # type: ignore[no-untyped-def]
+        shutil.rmtree(state(repo))
+        return real(*given, **named)
+
+    monkeypatch.setattr(indexer, "refresh", refresh)
+    _refresh._apart("post-commit")
+    assert not state(repo).exists()  # a script's `rm -rf` of the repository would fail: not empty
+
+
+def test_installing_makes_the_state_folder_since_no_hook_does(repo: Repo) -> None:
+    shutil.rmtree(state(repo))
+    run_apart(repo)
+    assert not state(repo).exists()
+    repo.mem("install", "--dry-run")
+    assert not state(repo).exists()
+    repo.mem("install")
+    assert state(repo).stat().st_mode & 0o777 == 0o700
+
+
 def test_nothing_is_done_where_the_index_is_left_to_the_person(repo: Repo) -> None:
     repo.git("config", "--global", "mem.autoIndex", "false")
     run_apart(repo)
-    assert not state(repo).exists()
+    assert not list(state(repo).iterdir())
 
 
 def test_a_commit_with_the_hooks_installed_returns_before_the_index_is_made(repo: Repo) -> None:
