@@ -37,6 +37,7 @@ $(VENV)/bin/pip:
 
 $(VENV)/.base: $(VENV)/bin/pip pyproject.toml
 	$(BIN)/pip install --quiet --editable .
+	$(BIN)/python -m compileall -q gitmem  # an environment that writes no bytecode would compile at every start
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base

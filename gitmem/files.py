@@ -63,10 +63,11 @@ def layout_of(paths: Iterable[str], extra: Sequence[str] = ()) -> Layout:
 
 
 def _only_topics(names: Sequence[str]) -> bool:
-    """Whether all that is not hidden is Markdown, some of it besides MEMORY.md, and none a README: no project."""
+    """Whether all that is not hidden is Markdown side by side, some of it besides MEMORY.md, and none a README: no
+    project."""
     shown = [name for name in names if not any(part.startswith(".") for part in name.split("/"))]
     topics = [name for name in shown if kind(name) is Kind.OTHER]
-    plain = all(name.endswith(".md") and not name.lower().endswith("readme.md") for name in shown)
+    plain = all(name.endswith(".md") and "/" not in name and name.lower() != "readme.md" for name in shown)
     return bool(topics) and plain
 
 

@@ -39,7 +39,7 @@ def test_a_path_has_one_kind(path: str, expected: Kind) -> None:
 def test_a_repository_without_memory_is_taken_as_notes() -> None:
     notes = layout_of(["README.md", "docs/a.md", "x.py"])
     assert notes.notes and is_memory("docs/a.md", notes) and not is_memory("x.py", notes)
-    assert layout_of(["MEMORY.md", "debugging.md", "work/api.md", ".gitattributes", "memory/.gitkeep", "SOUL.md"]).notes
+    assert layout_of(["MEMORY.md", "debugging.md", "api.md", ".gitattributes", "memory/.gitkeep", "SOUL.md"]).notes
     for project in (["README.md"], ["a.py"], ["docs/readme.md"], ["memory/2026-02-05.md"], []):
         assert not layout_of(["MEMORY.md", *(["x.md"] if project else []), *project]).notes
     memory = layout_of(["README.md", "memory/a.md"], ["docs/*.md"])
