@@ -44,7 +44,7 @@ _DIGIT = re.compile(r"\d")
 class Unit(NamedTuple):
     """Lines `first`..`last` (0-based, inclusive, within the chunk) that are one piece of text.
 
-    `flags` are the constants of this module; `words` its terms (a chunk's words in the index are those of its
+    `flags` are the constants of `lines`; `words` its terms (a chunk's words in the index are those of its
     units, joined), the first `label` of them its label: the speaker or subject before a colon.
     """
 

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 from gitmem.detectors.candidates import candidates
 from gitmem.detectors.lazy import lazy
 from gitmem.detectors.placeholders import entropy, is_placeholder, is_varied, is_words
-from gitmem.detectors.secrets import mask
 from gitmem.detectors.spans import Spans
-from gitmem.detectors.text import Match, Text
+from gitmem.detectors.text import Match, Text, mask
 from gitmem.types import Severity
 
 if TYPE_CHECKING:

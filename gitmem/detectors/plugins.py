@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitmem.detectors.lazy import lazy
 from gitmem.detectors.placeholders import is_placeholder
-from gitmem.detectors.secrets import mask
-from gitmem.detectors.text import Examples, Match, Text
+from gitmem.detectors.text import Examples, Match, Text, mask
 from gitmem.types import Severity
 
 if TYPE_CHECKING:

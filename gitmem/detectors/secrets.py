@@ -13,17 +13,11 @@ from typing import TYPE_CHECKING
 from gitmem.detectors import assignments, tokens
 from gitmem.detectors.candidates import candidates, disguised
 from gitmem.detectors.spans import Spans
-from gitmem.detectors.text import Match, Text
+from gitmem.detectors.text import Match, Text, mask
 from gitmem.types import Severity
 
 if TYPE_CHECKING:
     from gitmem.detectors.text import Examples
-
-
-def mask(secret: str) -> str:
-    """The first four to six characters and never more than a quarter, then `…`; short ones show nothing."""
-    shown = min(6, len(secret) // 4)
-    return (secret[:shown] if shown >= 4 else "") + "…"
 
 
 def _found(text: str) -> Iterator[tokens.Found]:

@@ -18,7 +18,7 @@ from gitmem.detectors import folding
 from gitmem.detectors.words import unleet
 from gitmem.types import Severity
 
-__all__ = ["Examples", "Match", "Scope", "Severity", "Text"]
+__all__ = ["Examples", "Match", "Scope", "Severity", "Text", "mask"]
 
 
 class Scope(StrEnum):
@@ -45,6 +45,12 @@ class Match:
     message: str
     secret: bool = False
     mask: str | None = None
+
+
+def mask(secret: str) -> str:
+    """The first four to six characters of a secret and never more than a quarter, then `…`; short ones show nothing."""
+    shown = min(6, len(secret) // 4)
+    return (secret[:shown] if shown >= 4 else "") + "…"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ import gitmem.detectors
 from gitmem.detectors import Text, examples, load
 from gitmem.detectors.checks import base62_crc
 from gitmem.detectors.samples import fake
-from gitmem.detectors.secrets import mask, secret_lines
+from gitmem.detectors.secrets import secret_lines
 from gitmem.detectors.shapes import SAMPLES, SHAPES
+from gitmem.detectors.text import mask
 from gitmem.detectors.vendors import TOKENS
 from tests.harness import SOURCE
 
