@@ -104,7 +104,8 @@ class Memory:
     ) -> Value:
         """`git mem search`: {"query", "at", "lanes", "stale", "hits": [...]}, best hit first. Any text is a query."""
         from gitmem.commands._answer import as_value
-        from gitmem.search import Query, resolve_at, search
+        from gitmem.revision import resolve_at
+        from gitmem.search import Query, search
 
         moment = self.now()
         asked = Query(
@@ -117,7 +118,7 @@ class Memory:
     def get(self, path: str, first: int = 0, last: int = 0, *, at: str = "") -> Value:
         """`git mem show`: lines `first` to `last` of a memory file, all of it without them. Raises MissingFile."""
         from gitmem.commands.show import as_value
-        from gitmem.search import resolve_at
+        from gitmem.revision import resolve_at
         from gitmem.show import read
 
         commit = resolve_at(self.repo, at, self.now()) if at else ""

@@ -17,7 +17,7 @@ from gitmem import ranking
 from gitmem.config import Config, changed, git_name, keys, tunable
 from gitmem.errors import BadConfig, UsageError
 from gitmem.git.protocol import Repository
-from gitmem.passages import Hit
+from gitmem.hits import Hit
 from gitmem.search import Query, search
 
 HITS = 50

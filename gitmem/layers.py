@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fnmatch import fnmatchcase
 
-from gitmem import facts
+from gitmem import facts, validity
 from gitmem.comment import parse_comment
 from gitmem.document import Document
 from gitmem.files import Kind, kind, log_date
@@ -148,18 +148,11 @@ def memory(
     for fact in known:
         if facts.expired(fact, today) or facts.pinned(fact):
             continue
-        day = _day(facts.fact_date(fact)) or today - timedelta(days=365)
-        weight = weights.relevance(similarity.get(fact.line, 0.0), day, facts.importance(fact), today)
+        when = validity.day(facts.fact_date(fact)) or today - timedelta(days=365)
+        weight = weights.relevance(similarity.get(fact.line, 0.0), when, facts.importance(fact), today)
         label = fact.heading or "facts"
         found.append(Part(Layer.MEMORY, label, fact.text, min(0.89, weight), path, fact.line, fact.line, scope))
     return sorted(found, key=lambda part: (-part.relevance, part.start_line))[:MOST]
-
-
-def _day(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text[:10])
-    except ValueError:
-        return None
 
 
 def rules(paths: Iterable[str], read: Read, subjects: Sequence[str], scope: str = "project") -> list[Part]:

@@ -73,7 +73,8 @@ def searcher(kept: Kept) -> Callable[..., Found]:
         path: Annotated[str | None, Field(description="Only files that match this glob.")] = None,
     ) -> Found:
         """Search memory by words and meaning. Returns quoted passages with path, lines, score, date and type."""
-        from gitmem.search import Query, resolve_at, search
+        from gitmem.revision import resolve_at
+        from gitmem.search import Query, search
 
         with kept.lent() as (repo, config):
             when = now()
@@ -116,7 +117,7 @@ def getter(kept: Kept) -> Callable[..., Got]:
         at: Annotated[str | None, Field(description="A revision or a date: the file as it was.")] = None,
     ) -> Got:
         """Read lines of a memory file, quoted. A file that does not exist gives an empty text."""
-        from gitmem.search import resolve_at
+        from gitmem.revision import resolve_at
         from gitmem.show import read
 
         with kept.lent() as (repo, config):

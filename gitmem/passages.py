@@ -10,15 +10,15 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from math import exp
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gitmem.comment import normalise, parse_comment, parse_span
 from gitmem.db.index import Index
 from gitmem.db.values import Shape
-from gitmem.errors import GitMemError
 from gitmem.files import Kind, kind, log_date
 from gitmem.fusion import Line, Strip, matched
 from gitmem.git.protocol import Repository
+from gitmem.hits import Hit, blamed, text_lines, trusted
 from gitmem.lines import ASKS, HEADING
 from gitmem.question import Days
 from gitmem.ranking import Ranking
@@ -52,35 +52,6 @@ class Filters(NamedTuple):
     def narrow(self) -> bool:
         """Whether lines of the pool may well be left out."""
         return bool(self.types or self.tags or self.since or self.until)
-
-
-class Hit(NamedTuple):
-    """A passage. `score` is 0..1, comparable within one answer; `state` "", "expired", "superseded" or "promoted";
-    `commit`, `author` only when blame was asked for, `branch` only across branches."""
-
-    path: str
-    start_line: int
-    end_line: int
-    heading: str
-    text: str
-    score: float
-    date: str
-    type: str
-    tags: tuple[str, ...]
-    origin: str
-    trust: str
-    blob: str
-    id: str
-    state: str = ""
-    branch: str = ""
-    commit: str = ""
-    author: str = ""
-    chunk: int = 0
-    raw: float = 0.0  # the line's own sum, and what it is divided by
-    scale: float = 1.0
-    evidence: tuple[float, ...] = ()
-    priors: tuple[tuple[str, float], ...] = ()
-    explain: dict[str, Any] | None = None
 
 
 class _File(NamedTuple):
@@ -139,9 +110,10 @@ class Passages:
         self.limit = limit
         candidates = self._candidates()
         made = self._join(candidates, limit)
-        made = self._trusted(made)
+        if not self.commit:
+            made = trusted(self.repo, made, lambda hit: self._lines(hit.path, hit.blob))
         if blame:
-            made = [self._blamed(hit) for hit in made]
+            made = [blamed(self.repo, hit, self.commit) for hit in made]
         return tuple(made)
 
     # -- reading ---------------------------------------------------------------------------------------------
@@ -162,6 +134,11 @@ class Passages:
             for key, value in shape.keys:
                 front.setdefault(key, []).append(value)
             self.files[path, oid] = _File(path, oid, text_lines(data), shape, front, log_date(path), kind(path))
+
+    def _lines(self, path: str, oid: str) -> list[str]:
+        file = self.files[path, oid]
+        assert file is not None
+        return file.lines
 
     def _candidates(self) -> list[_Candidate]:
         """The best lines that may be hits, with their priors, best first. How many are read never depends on -n."""
@@ -396,80 +373,6 @@ class Passages:
                 break
             found = chunk
         return found
-
-    # -- where it comes from ---------------------------------------------------------------------------------
-
-    def _trusted(self, hits: list[Hit]) -> list[Hit]:
-        """`uncommitted` for text that HEAD's version of the file has not."""
-        if self.commit or not hits:
-            return hits
-        try:  # one process; `head()` would start another
-            there = self.repo.blobs("HEAD", sorted({hit.path for hit in hits}))
-        except GitMemError:
-            return [hit._replace(trust="uncommitted") for hit in hits]
-        changed = {hit.path: there[hit.path] for hit in hits if there.get(hit.path, hit.blob) != hit.blob}
-        old: dict[str, set[str]] = {}
-        contents = dict(self.repo.read_many(dict.fromkeys(changed.values()))) if changed else {}
-        for path, oid in changed.items():
-            old[path] = set(text_lines(contents.get(oid) or b""))
-        made = []
-        for hit in hits:
-            file = self.files[hit.path, hit.blob]
-            assert file is not None
-            lines = [line for line in file.lines[hit.start_line - 1 : hit.end_line] if line.strip()]
-            if hit.path not in there or (hit.path in old and not set(lines) <= old[hit.path]):
-                hit = hit._replace(trust="uncommitted")
-            made.append(hit)
-        return made
-
-    def _blamed(self, hit: Hit) -> Hit:
-        lines = self.repo.blame(hit.path, hit.start_line, hit.end_line, self.commit)
-        oids = [line.commit for line in lines if line.commit.strip("0")]
-        if not oids:
-            return hit
-        newest = max((self.repo.commit(oid) for oid in dict.fromkeys(oids)), key=lambda commit: commit.author_date)
-        return hit._replace(
-            commit=newest.oid,
-            author=f"{newest.author.name} <{newest.author.email}>",
-            date=hit.date or newest.author_date.date().isoformat(),
-        )
-
-
-def fitting(hits: Sequence[Hit], budget: int) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
-    """The first hits whose texts have `budget` tokens at most, all where it is 0; notes on those that alone have more.
-
-    A passage is whole or not there: cut, it would be half a fence or half a row.
-    """
-    if not budget:
-        return tuple(hits), ()
-    from gitmem.compaction import tokens
-
-    kept: list[Hit] = []
-    notes = []
-    left = budget
-    for hit in hits:
-        size = tokens(hit.text)
-        if size > budget:
-            span = f"{hit.start_line}-{hit.end_line}" if hit.end_line > hit.start_line else f"{hit.start_line}"
-            notes.append(f"{hit.path}:{span} has about {size} tokens and is left out")
-        elif size > left:
-            break
-        else:
-            left -= size
-            kept.append(hit)
-    return tuple(kept), tuple(notes)
-
-
-def text_lines(data: bytes) -> list[str]:
-    """The lines of a file as the index counted them. `document` is imported only for bytes that are not plain UTF-8."""
-    if b"\0" not in data and b"\r" not in data and not data.startswith(b"\xef\xbb\xbf"):
-        try:
-            return data.decode().removesuffix("\n").split("\n") if data else []
-        except UnicodeDecodeError:
-            pass
-    from gitmem.document import decode, split_lines
-
-    return split_lines(decode(data)[0])
 
 
 def normal_id(lines: Sequence[str]) -> str:

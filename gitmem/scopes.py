@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
 
-from gitmem import facts
+from gitmem import facts, validity
 from gitmem import search as searching
 from gitmem.comment import parse_comment
 from gitmem.config import Config
@@ -111,7 +111,7 @@ def recall(
     return [
         Hit(
             path=hit.path, start_line=hit.start_line, end_line=hit.end_line, heading=hit.heading, text=hit.text,
-            score=hit.score, day=_day(hit.date), trust=UNCOMMITTED if hit.trust == UNCOMMITTED else "",
+            score=hit.score, day=validity.day(hit.date), trust=UNCOMMITTED if hit.trust == UNCOMMITTED else "",
             importance=_importance(lines(hit.path)[hit.start_line - 1 : hit.end_line]),
         )
         for hit in answer.hits
@@ -122,13 +122,6 @@ def _importance(lines: Sequence[str]) -> float:
     """The highest importance that one of the lines states."""
     stated = [parse_comment(line)[1] for line in lines if "importance=" in line]
     return max((facts.importance(Fact("", "", 0, meta=meta)) for meta in stated), default=facts.IMPORTANCE)
-
-
-def _day(text: str | None) -> date | None:
-    try:
-        return date.fromisoformat((text or "")[:10])
-    except ValueError:
-        return None
 
 
 def beside(

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from gitmem import fusion, lexical
-from gitmem.config import Config, git_name, keys, tunable
+from gitmem.config import Config
 from gitmem.db.index import Index
 from gitmem.db.values import Place
 from gitmem.errors import GitMemError, IndexDamaged, UsageError
@@ -22,12 +22,13 @@ from gitmem.files import log_date
 from gitmem.freshness import Ready, discard, ready
 from gitmem.fusion import Line, Positions, Strip
 from gitmem.git.protocol import Repository
+from gitmem.hits import Hit, fitting
 from gitmem.lexical import Term
 from gitmem.lines import DIMS, unpack
 from gitmem.matching import Table, asked, matches
-from gitmem.passages import Filters, Hit, Matcher, Passages, fitting
+from gitmem.passages import Filters, Matcher, Passages
 from gitmem.question import Question, parse
-from gitmem.ranking import SHIPPED, SIZES, Ranking, in_force
+from gitmem.ranking import Ranking, in_force
 
 EMPTY = "there is no memory here yet; 'git mem add TEXT' writes the first line"
 
@@ -125,37 +126,14 @@ def _one(repo: Repository, config: Config, query: Query, now: datetime) -> Answe
         fresh = made.freshness
         empty = not hits and made.snapshot is not None and not any(made.snapshot.norms)
         notes = (*made.notes, *evidence.notes, *((EMPTY,) if empty else ()))
-        settings = settings_in_force(config, ranking) if query.explain else {}
+        settings: dict[str, Any] = {}
+        if query.explain:
+            from gitmem.explain import settings_in_force
+
+            settings = settings_in_force(config, ranking)
         return Answer(query.text, at, evidence.lanes, fresh.stale, hits, fresh.reason, notes, settings)
     finally:
         made.close()
-
-
-def settings_in_force(config: Config, ranking: Ranking) -> dict[str, Any]:
-    """What a score was made with, for --explain: the settings a person may change, what they come to, and `changed`:
-    those that are not as shipped, with what ships."""
-    shipped = dict(keys())
-    chosen = {git_name(name): getattr(config, name) for name in shipped if tunable(name)}
-    constants = {name: value for name, value in ranking._asdict().items() if name not in ("weights", "priors")}
-    found: dict[str, Any] = {
-        "keys": {name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()},
-        "weights": {name: round(value, 4) for name, value in ranking.weights.items()},
-        "priors": dict(ranking.priors),
-        "constants": {"sizes": list(SIZES), **constants},
-    }
-    changed = {git_name(name): meta["default"] for name, meta in shipped.items() if tunable(name)}
-    found["changed"] = {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in changed.items()
-        if value != chosen[name]
-    }
-    for now, then in (
-        (ranking.weights, SHIPPED.weights),
-        (ranking.priors, SHIPPED.priors),
-        (constants, SHIPPED._asdict()),
-    ):
-        found["changed"] |= {name: then[name] for name, value in now.items() if value != then[name]}
-    return found
 
 
 def _across(repo: Repository, config: Config, query: Query, now: datetime) -> Answer:
@@ -226,7 +204,10 @@ def _answer(
     if left_out:
         evidence = evidence._replace(notes=(*evidence.notes, *left_out))
     if query.explain:
-        hits = tuple(hit._replace(explain=_explain(hit, evidence, ranking)) for hit in hits)
+        from gitmem.explain import explained
+
+        lanes = {"lexical": evidence.lexical, "vector": evidence.vector}
+        hits = tuple(hit._replace(explain=explained(hit, lanes, ranking)) for hit in hits)
     return hits, evidence
 
 
@@ -402,53 +383,4 @@ def _exact(lines: list[Line], strips: Sequence[Strip], wanted: Sequence[Position
             lines[at] = line._replace(score=line.score + exact)
 
 
-def _explain(hit: Hit, evidence: Evidence, ranking: Ranking) -> dict[str, Any]:
-    """Each lane's rank and score of the hit's chunk, what each kind of evidence added, each prior, the sum."""
-    found: dict[str, Any] = {}
-    for name, scores in (("lexical", evidence.lexical), ("vector", evidence.vector)):
-        ranks = sorted(scores, key=lambda c: (-scores[c], c))
-        chunk = hit.chunk
-        found[name] = {"rank": ranks.index(chunk) + 1, "score": round(scores[chunk], 4)} if chunk in scores else None
-    found["evidence"] = {
-        name: round(weight * value, 4)
-        for (name, weight), value in zip(ranking.weights.items(), hit.evidence, strict=False)
-        if value
-    }
-    # What no weight explains: the line has an identifier of the question as a whole.
-    exact = hit.raw - sum(weight * value for weight, value in zip(ranking.weights.values(), hit.evidence, strict=False))
-    if exact > 0.01:
-        found["evidence"]["exact"] = round(exact, 4)
-    found["priors"] = {name: round(value, 4) for name, value in hit.priors if value}
-    found["fused"] = round(hit.raw, 4)
-    found["scale"] = round(hit.scale / ranking.similarity, 4)
-    return found
-
-
-def resolve_at(repo: Repository, text: str, now: datetime) -> str:
-    """The commit of `--at REV|DATE`. A revision wins; a date means the last commit of HEAD's first parents by then.
-
-    DATE is YYYY-MM-DD[THH:MM[Z]], the end of that day where no time is given, in the local zone.
-    """
-    from gitmem.errors import UnknownRevision
-
-    try:
-        return repo.resolve(text)
-    except UnknownRevision as unknown:
-        try:
-            when = datetime.fromisoformat(text)
-        except ValueError:
-            hint = "a revision (git log --oneline --all) or a day as YYYY-MM-DD[THH:MM[Z]]"
-            raise UnknownRevision(unknown.message, hint) from None
-    if len(text) <= 10:
-        when = when.replace(hour=23, minute=59, second=59, microsecond=999999)
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=now.tzinfo)
-    if (head := repo.head()) is None:
-        raise UsageError("there is no commit yet")
-    for commit in repo.log([head], first_parent=True):
-        if commit.commit_date <= when:
-            return commit.oid
-    raise UnknownRevision(f"there is no commit at or before {text}", "git log --first-parent shows the dates")
-
-
-__all__ = ["Answer", "Filters", "Lane", "Query", "resolve_at", "search"]
+__all__ = ["Answer", "Filters", "Lane", "Query", "search"]

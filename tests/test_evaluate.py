@@ -7,7 +7,7 @@ import pytest
 from gitmem.config import Config
 from gitmem.errors import UsageError
 from gitmem.evaluate import Asked, Result, floors, gained_and_lost, read, same_index, score, summarise, variants
-from gitmem.passages import Hit
+from gitmem.hits import Hit
 from gitmem.ranking import in_force
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from gitmem.config import Config
     from gitmem.git import Repository
-    from gitmem.passages import Hit
+    from gitmem.hits import Hit
     from gitmem.search import Answer
 
 
@@ -54,7 +54,8 @@ class Asked(NamedTuple):
 
 def answer(asked: Asked, repo: Repository, config: Config) -> None:
     """Search and print. Raises UsageError for options that do not go together."""
-    from gitmem.search import EMPTY, Lane, Query, resolve_at, search
+    from gitmem.revision import resolve_at
+    from gitmem.search import EMPTY, Lane, Query, search
 
     if asked.since and asked.until and asked.since > asked.until:
         raise UsageError(f"--since {asked.since} is later than --until {asked.until}")
@@ -107,8 +108,8 @@ def answer(asked: Asked, repo: Repository, config: Config) -> None:
 
 def _reranked(answer: Answer, spec: str, config: Config, limit: int, budget: int) -> Answer:
     """The first hits in the order a reranking model gives them; their score is the model's."""
+    from gitmem.hits import fitting
     from gitmem.models.reranker import rerank
-    from gitmem.passages import fitting
 
     texts = [hit.text for hit in answer.hits[: config.rerank_hits]]
     scores = rerank(spec, answer.query, texts, config.model_seconds, os.environ)

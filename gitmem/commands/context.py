@@ -162,7 +162,7 @@ def request_of(
 def build(repo: Repository, config: Config, request: Request, when: datetime, at: str = "") -> Context:
     """The context of all scopes: organisation, person, project, session. The past has no session."""
     from gitmem import scopes
-    from gitmem.search import resolve_at
+    from gitmem.revision import resolve_at
 
     if request.transcript is not None and not request.summary:
         from gitmem import rolling, running

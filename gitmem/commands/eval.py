@@ -53,7 +53,8 @@ def command(
     if qrels is None:
         raise UsageError("name the questions: git mem eval QRELS, or --promote FACTS")
     from gitmem import evaluate, indexer
-    from gitmem.search import Lane, Query, resolve_at
+    from gitmem.revision import resolve_at
+    from gitmem.search import Lane, Query
 
     wanted = evaluate.floors(floor)
     try:
