@@ -83,6 +83,15 @@ def test_a_reader_that_leaves_is_no_error(repo: Repo) -> None:
     assert done.returncode in (0, 141) and b"Traceback" not in done.stderr and b"bug" not in done.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_said_and_no_bug(repo: Repo) -> None:
+    repo.commit("start", {"MEMORY.md": "# Memory\n\n- We use Postgres 16\n"})
+    for words in ("search Postgres", "status"):
+        done = repo.run("sh", "-c", f"{sys.executable} -m gitmem {words} > /dev/full", check=False)
+        assert done.returncode == 3
+        assert done.stderr.splitlines() == ["git mem: cannot read or write: No space left on device"]
+
+
 def test_the_help_of_the_whole_imports_no_heavy_library(repo: Repo) -> None:
     code = "import sys; from gitmem.cli import main_command; print(*sys.modules)"
     done = repo.run(sys.executable, "-c", code)

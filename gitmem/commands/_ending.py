@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -9,6 +10,9 @@ from typing import NoReturn
 
 from gitmem.errors import Exit, GitMemError
 from gitmem.output import say
+
+# What is wrong with the disk, not with us.
+SURROUNDINGS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG)
 
 
 def ending(run: Callable[[], int | None]) -> int:
@@ -30,11 +34,22 @@ def ending(run: Callable[[], int | None]) -> int:
         # The reader left (click turns that into SystemExit): end as a process that SIGPIPE ended, never as success.
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - nothing more to say
         return 128 + 13
+    except OSError as error:
+        if error.errno not in SURROUNDINGS:
+            return _bug(error)
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left in its buffer would fail again
+        where = f" '{error.filename}'" if error.filename else ""
+        say(f"git mem: cannot read or write{where}: {error.strerror}")
+        return Exit.CANNOT_RUN
     except Exception as error:  # noqa: BLE001 - the one place where a bug becomes exit 4
-        from gitmem.output import write_crash_log
+        return _bug(error)
 
-        say(f"git mem: a bug: {type(error).__name__}; details in {write_crash_log(error)}")
-        return Exit.BUG
+
+def _bug(error: Exception) -> int:
+    from gitmem.output import write_crash_log
+
+    say(f"git mem: a bug: {type(error).__name__}; details in {write_crash_log(error)}")
+    return Exit.BUG
 
 
 def leave(code: int) -> NoReturn:
