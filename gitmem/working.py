@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from gitmem.errors import UsageError
+from gitmem.errors import GitMemError, UsageError
 from gitmem.worktree import read_bytes, state_dir, write_atomic
 
 PARTS = (2, 5)  # entity:name, up to entity:name:phase:sub:sub
@@ -67,7 +68,10 @@ class Store:
                 f"there are {MOST} session values already", "git mem session list; set one to '' to drop it"
             )
         value = Value(key, text, now, now + timedelta(hours=hours))
-        self._folder.mkdir(mode=0o700, exist_ok=True)
+        try:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise GitMemError(f"cannot make '{self._folder}': {error.strerror}", "check its permissions") from None
         record = {"key": key, "text": text, "at": now.isoformat(), "until": value.until.isoformat()}
         write_atomic(
             self._folder, _name(key), json.dumps(record, ensure_ascii=False).encode("utf-8", "replace"), private=True
@@ -87,7 +91,7 @@ class Store:
             self._cache.pop(key, None)
             return None
         if value.until <= now:
-            self.drop(key)
+            self._ended(key)
             return None
         if looks:
             self._cache[key] = value, looks
@@ -99,7 +103,7 @@ class Store:
         found = [value for value in map(self._read, names) if value is not None]
         for value in found:
             if value.until <= now:
-                self.drop(value.key)
+                self._ended(value.key)
         wanted = ":".join(map(_plain, prefix.strip().strip(":").split(":")))
         live = [v for v in found if v.until > now]
         return sorted((v for v in live if not wanted or (v.key + ":").startswith(wanted + ":")), key=lambda v: v.key)
@@ -107,7 +111,15 @@ class Store:
     def drop(self, key: str) -> None:
         """Forget a value."""
         self._cache.pop(key, None)
-        (self._folder / _name(key)).unlink(missing_ok=True)
+        try:
+            (self._folder / _name(key)).unlink(missing_ok=True)
+        except OSError as error:
+            raise GitMemError(f"cannot write in '{self._folder}': {error.strerror}", "check its permissions") from None
+
+    def _ended(self, key: str) -> None:
+        """Forget a value that has ended; where nothing can be written, another does it."""
+        with suppress(GitMemError):
+            self.drop(key)
 
     def clear(self) -> None:
         """Forget all: what a switch of profile does, so that nothing is carried over."""

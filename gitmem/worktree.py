@@ -155,7 +155,7 @@ def locked(common_dir: Path, name: str, wait: float = 5.0, make: bool = True) ->
     try:
         handle = os.open(folder / f"{name}.lock", flags, 0o600)
     except OSError as error:
-        raise GitMemError(f"cannot lock in '{folder}': {error.strerror}") from None
+        raise GitMemError(f"cannot lock in '{folder}': {error.strerror}", "check its permissions") from None
     try:
         if stat.S_IMODE(os.fstat(handle).st_mode) & 0o077:
             os.fchmod(handle, 0o600)  # a restored copy may have lost its mode
@@ -184,7 +184,8 @@ def state_dir(common_dir: Path, make: bool = True) -> Path:
             folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
     except OSError as error:
-        raise GitMemError(f"cannot {'make' if make else 'find'} '{folder}': {error.strerror}") from None
+        words = f"cannot {'make' if make else 'find'} '{folder}': {error.strerror}"
+        raise GitMemError(words, "check its permissions") from None
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
         raise GitMemError(f"'{folder}' is a link or belongs to another user", "remove it and try again")
     if stat.S_IMODE(found.st_mode) & 0o077:

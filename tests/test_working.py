@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.errors import UsageError
+from gitmem.errors import GitMemError, UsageError
 from gitmem.working import Store, normalise
 
 NOW = datetime(2026, 2, 5, 12, tzinfo=UTC)
@@ -53,3 +53,26 @@ def test_limits_are_said_and_damage_is_no_error(tmp_path: Path) -> None:
     (file,) = (tmp_path / "gitmem/working").iterdir()
     file.write_text("{broken")
     assert Store(tmp_path).get("a:b", NOW) is None and file.stat().st_mode & 0o077 == 0
+
+
+def test_where_nothing_can_be_written_values_are_read_and_a_new_one_is_an_error_with_a_hint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Store(tmp_path).set("task:deploy", "half done", NOW, hours=2)
+
+    def denied(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "unlink", denied)
+    store = Store(tmp_path)
+    later = NOW + timedelta(hours=3)
+    assert store.list("", later) == [] and store.get("task:deploy", later) is None
+    with pytest.raises(GitMemError) as stopped:
+        store.drop("task:deploy")
+    assert "permissions" in stopped.value.hint
+    real = Path.mkdir
+    monkeypatch.setattr(
+        Path, "mkdir", lambda path, *a, **b: denied() if path.name == "working" else real(path, *a, **b)
+    )
+    with pytest.raises(GitMemError):
+        Store(tmp_path).set("task:other", "x", NOW)
