@@ -158,6 +158,9 @@ def _whole(config: Config) -> Config:
     return config
 
 
+KEPT = "mem.profilesince"  # `profiles` keeps the time of the last switch there
+
+
 def load(
     pairs: Iterable[tuple[str, str, str]], tracked: str = "", overrides: Mapping[str, str] | None = None
 ) -> Config:
@@ -174,7 +177,7 @@ def load(
     for key, text, origin in given:
         found = known.get(key.lower())
         if found is None:
-            if key.count(".") == 1:  # mem.profile.NAME.* is `profiles`' own
+            if key.count(".") == 1 and key.lower() != KEPT:  # mem.profile.NAME.* is `profiles`' own
                 warnings.append(f"'{key}' ({origin}) is no setting; ignored")
             continue
         name, meta = found

@@ -260,3 +260,9 @@ def test_watching_and_editing_speak_of_the_profile_in_force(people: dict[str, Re
     assert told.startswith(f"watching {people['alice'].path}\n")
     assert not (people["bob"].path / ".git/gitmem/index.sqlite").exists()
     assert not (project.path / ".git/gitmem/index.sqlite").exists()
+
+
+def test_a_switch_leaves_no_setting_that_config_does_not_know(people: dict[str, Repo]) -> None:
+    people["project"].mem("profile", "switch", "alice")
+    people["project"].mem("profile", "switch", "--none")
+    assert people["project"].mem("config").stderr == ""
