@@ -94,6 +94,9 @@ def run(argv: list[str] | None = None) -> int:
         except click.exceptions.Abort:
             return Exit.INTERRUPTED
         except click.UsageError as error:
+            if error.ctx is not None and error.message == error.ctx.get_help():  # a group alone: its help
+                say(error.message)
+                return Exit.USAGE
             path = error.ctx.command_path if error.ctx else "git mem"
             say(f"git mem: {error.format_message()}")
             say(f"hint: '{path} -h' shows its options.")

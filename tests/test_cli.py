@@ -132,3 +132,9 @@ def test_a_path_as_our_answers_spell_it_works_in_a_subfolder(repo: Repo) -> None
     place = Repo(repo.path / "memory/하위 폴더", init=False)
     for typed in ("memory/하위 폴더/규칙.md:2", "규칙.md:2"):
         assert "- two" in place.mem("show", typed).stdout and "- one" not in place.mem("show", typed).stdout
+
+
+@pytest.mark.parametrize("words", [(), ("session",), ("profile",)])
+def test_a_group_alone_shows_its_help_and_nothing_else(repo: Repo, words: tuple[str, ...]) -> None:
+    done = repo.mem(*words, check=False)
+    assert done.returncode == 2 and done.stderr.startswith("Usage: git mem") and "hint:" not in done.stderr
