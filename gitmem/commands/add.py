@@ -16,6 +16,7 @@ from gitmem.errors import UsageError
 from gitmem.output import escape, say, write, write_json
 
 if TYPE_CHECKING:
+    from gitmem.git import Repository
     from gitmem.journal import Added
 
 OFFERED = ("organisation", "user")
@@ -71,6 +72,7 @@ def command(
         return
     if dry_run:
         raise UsageError("--dry-run goes with --to organisation or user")
+    before = _notes(repo, config)
     added = journal.add(
         repo, config, words, now=now(), kind=kind or "", to=to, agent=agent, origin=origin or "", tags=tags, topic=topic
     )
@@ -78,6 +80,23 @@ def command(
         write_json(as_value(added))
     else:
         write(f"{added.path}:{added.line}\n")
+    left = before and len(before - _searched(repo, config))
+    if left:
+        say(f"note: memory is what is in memory/ from now on; {left} other Markdown files are no longer searched")
+        say("hint: to keep them, put this into .gitmem.toml: memory.paths = ['**/*.md']")
+
+
+def _notes(repo: Repository, config: Config) -> set[str]:
+    """What is searched where there is neither MEMORY.md nor memory/: the first line of memory changes that."""
+    if repo.root is None or (repo.root / "MEMORY.md").exists() or (repo.root / "memory").exists():
+        return set()
+    return _searched(repo, config)
+
+
+def _searched(repo: Repository, config: Config) -> set[str]:
+    from gitmem.snapshot import look
+
+    return set(look(repo, config.memory_paths).looks)
 
 
 def _offer(
