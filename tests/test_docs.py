@@ -58,6 +58,11 @@ def test_links_between_pages_lead_somewhere(page) -> None:  # type: ignore[no-un
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+def test_every_page_for_people_is_linked_from_the_readme() -> None:
+    linked = set(re.findall(r"\]\(docs/([\w-]+\.md)\)", (SOURCE / "README.md").read_text("utf-8")))
+    assert {page.name for page in (SOURCE / "docs").glob("*.md")} == linked
+
+
 def test_commands_named_in_the_docs_exist() -> None:
     import click
 
