@@ -27,7 +27,8 @@ from gitmem.commands._edge import settings as load_settings
 from gitmem.commands._here import in_force
 from gitmem.config import Config
 from gitmem.errors import UsageError
-from gitmem.git import Repository, open_repository, user_settings
+from gitmem.git import Repository, open_repository
+from gitmem.git.settings import user_settings
 
 Value = dict[str, Any]
 

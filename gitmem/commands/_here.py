@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gitmem.config import TRACKED, Config, load
 from gitmem.errors import GitMemError, NotARepository
-from gitmem.git import Repository, Sought, open_repository, user_settings
+from gitmem.git import Repository, Sought, open_repository
 
 
 def now() -> datetime:
@@ -44,6 +44,8 @@ def opened(
     try:
         repo, pairs = (here or sought()).found()
     except NotARepository:
+        from gitmem.git.settings import user_settings
+
         root = None if stay or named else in_force(user_settings(os.environ), None)
         if root is None:
             raise
@@ -89,6 +91,7 @@ def in_force(pairs: Sequence[tuple[str, str, str]], here: Path | None) -> Path |
 def enter(name: str) -> None:
     """Go to the memory of a profile: what `--profile` does."""
     from gitmem import profiles
+    from gitmem.git.settings import user_settings
 
     chosen = profiles.named(profiles.read(user_settings(os.environ)), name)
     for key in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):

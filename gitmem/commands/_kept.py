@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from gitmem.commands._edge import settings
 from gitmem.config import TRACKED, Config
-from gitmem.git import Repository, config_files, open_repository
+from gitmem.git import Repository, open_repository
+from gitmem.git.settings import config_files
 from gitmem.working import Store
 
 IDLE = 4  # repositories that are kept open for the next call

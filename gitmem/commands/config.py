@@ -11,7 +11,7 @@ import click
 from gitmem.commands._edge import json_option, open_here
 from gitmem.config import git_name, keys, load
 from gitmem.errors import NotARepository, UsageError
-from gitmem.git import clones_settings, user_settings
+from gitmem.git.settings import clones_settings, user_settings
 from gitmem.output import escape, say, write, write_json
 
 

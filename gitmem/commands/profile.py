@@ -10,7 +10,8 @@ import click
 from gitmem import profiles
 from gitmem.commands._edge import json_option, now
 from gitmem.errors import GitMemError, NotARepository, UsageError
-from gitmem.git import discover, open_repository, user_settings
+from gitmem.git import discover, open_repository
+from gitmem.git.settings import user_settings
 from gitmem.git.write import configure, run_git
 from gitmem.output import escape, write, write_json
 

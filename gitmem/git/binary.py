@@ -16,7 +16,6 @@ from typing import IO, NamedTuple
 from gitmem.errors import GitFailed, GitMemError, NotARepository, UnknownRevision
 from gitmem.git.parse import parse_blame, parse_commit, parse_entries, parse_raw, parse_staged
 from gitmem.objects import BlameLine, Change, Commit, Entry
-from gitmem.worktree import read_bytes
 
 # What Git sets for its hooks and what a person says about place and configuration; every other GIT_* is dropped.
 KEPT = {
@@ -106,40 +105,8 @@ def _place(start: Path, out: bytes, said: bytes) -> Place:
 OURS = ("--show-scope", "-z", "--get-regexp", r"^mem\.")
 
 
-def user_settings(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """(key, value, origin) of the user's own `mem.*`, without a repository."""
-    env = {name: value for name, value in read_environment(environ).items() if name not in ("GIT_DIR", "GIT_WORK_TREE")}
-    done = subprocess.run(["git", "-C", "/", "config", *OURS], capture_output=True, env=env, check=False)
-    if done.returncode not in (0, 1):
-        raise GitFailed(first_line(os.fsdecode(done.stderr)) or "git config failed")
-    return _users_own(done.stdout)
-
-
-def clones_settings(at: Path, environ: Mapping[str, str]) -> list[str]:
-    """The `mem.*` keys of the repository's own configuration, which nothing reads: it may have come with the clone."""
-    command = ["git", *SAFE, "-C", str(at), "config", *OURS]
-    out = subprocess.run(command, capture_output=True, env=read_environment(environ), check=False).stdout
-    fields = out.split(b"\0")
-    found = [os.fsdecode(pair).partition("\n")[0] for scope, pair in zip(fields[::2], fields[1::2], strict=False)
-             if scope in (b"local", b"worktree")]  # fmt: skip
-    return list(dict.fromkeys(found))
-
-
-def config_files(at: Path, environ: Mapping[str, str]) -> list[Path]:
-    """The files Git's settings of the repository at a folder come from, included ones too, and those where the user's
-    own could be written yet. A setting changes only when one of these does."""
-    command = ["git", *SAFE, "-C", str(at), "config", "--list", "--show-origin", "--name-only", "-z"]
-    done = subprocess.run(command, capture_output=True, env=read_environment(environ), check=False)
-    origins = dict.fromkeys(done.stdout.split(b"\0")[::2])
-    found = [at / os.fsdecode(origin).removeprefix("file:") for origin in origins if origin.startswith(b"file:")]
-    home = environ.get("HOME", "")
-    named = environ.get("GIT_CONFIG_GLOBAL"), environ.get("XDG_CONFIG_HOME"), home
-    own = [Path(named[0])] if named[0] else []
-    own += [Path(named[1] or f"{home}/.config", "git/config"), Path(home, ".gitconfig")] if home else []
-    return list(dict.fromkeys([*found, *own, Path("/etc/gitconfig")]))
-
-
-def _users_own(out: bytes) -> list[tuple[str, str, str]]:
+def users_own(out: bytes) -> list[tuple[str, str, str]]:
+    """(key, value, origin) of what `OURS` lists, those of the repository itself left out."""
     fields = out.split(b"\0")
     found = []
     for scope, pair in zip(fields[::2], fields[1::2], strict=False):
@@ -442,39 +409,12 @@ class BinaryRepository:
             where = f"-L{start},{end}"
             out = self._run(["blame", "--porcelain", "-w", "-M", "--no-textconv", where, rev, "--", path])
             return parse_blame(out)
-        from difflib import SequenceMatcher
+        from gitmem.git.blame import blame_work_tree
 
-        # `git blame` of the work tree would run the clone's clean filters: compare with HEAD ourselves.
-        now, then = self._work_tree_lines(path), self._head_lines(path)
-        origin: dict[int, int] = {}
-        for block in SequenceMatcher(None, then, now, autojunk=False).get_matching_blocks():
-            origin.update({block.b + at + 1: block.a + at + 1 for at in range(block.size)})
-        wanted = [line for line in range(start, end + 1) if line <= len(now)]
-        known = [origin[line] for line in wanted if line in origin]
-        blamed = {}
-        if known:
-            blamed = {row.line: row for row in self.blame(path, min(known), max(known), "HEAD")}
-        return [
-            blamed[origin[line]]._replace(line=line)
-            if line in origin
-            else BlameLine(line, now[line - 1], "0" * len(self.empty_tree), path, line)
-            for line in wanted
-        ]
-
-    def _work_tree_lines(self, path: str) -> list[str]:
-        if self.root is None:
-            raise GitFailed("a bare repository has no work tree to look at", "name a revision")
-        try:
-            return _lines(read_bytes(self.root, path))
-        except FileNotFoundError:
-            raise GitFailed(f"there is no file '{path}' here") from None
-
-    def _head_lines(self, path: str) -> list[str]:
-        oid, kind, _ = self._ask("info", f"HEAD:{path}")
-        return _lines(self.read(oid)) if kind == "blob" else []
+        return blame_work_tree(self, path, start, end)
 
     def user_config(self) -> list[tuple[str, str, str]]:
-        return _users_own(self._run(["config", *OURS], ok=(0, 1)))
+        return users_own(self._run(["config", *OURS], ok=(0, 1)))
 
 
 class Sought:
@@ -492,7 +432,7 @@ class Sought:
         repo = BinaryRepository(_place(self._start, *place), self._environ)
         if self._settings.returncode not in (0, 1):
             raise GitFailed(f"git config: {first_line(os.fsdecode(settings[1])) or self._settings.returncode}")
-        return repo, _users_own(settings[0])
+        return repo, users_own(settings[0])
 
 
 RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
@@ -503,10 +443,6 @@ def _as_pattern(path: str) -> str:
     """A pattern that matches one path: wildcards escaped, no magic word at the front."""
     escaped = "".join("\\" + c if c in "*?[\\" else c for c in path)
     return "./" + escaped if escaped.startswith(":") else escaped
-
-
-def _lines(data: bytes) -> list[str]:
-    return data.decode("utf-8", "replace").replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 
 def _header(line: bytes) -> tuple[str, str, int]:
