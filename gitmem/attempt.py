@@ -12,11 +12,13 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git import Repository
 from gitmem.git.write import run_git
 from gitmem.worktree import read_bytes, write_atomic
 
 RECORD = "gitmem-attempt.json"  # in the Git directory of the work tree
+LIMIT = 64 << 20  # bytes of it that are read: memory files are small, and somebody else may have put it there
 
 
 @contextmanager
@@ -48,28 +50,44 @@ def attempt(repo: Repository, contents: Mapping[str, bytes]) -> Iterator[None]:
 def recover(repo: Repository) -> list[str]:
     """Undo what a killed run left: files that hold just what it wrote, where HEAD does not. The paths put back.
 
-    A file that somebody changed since stays as it is.
+    A file that somebody changed since stays as it is, and so does what a record names that is no file of ours.
     """
     try:
-        record = json.loads(read_bytes(repo.git_dir, RECORD))
+        record = json.loads(read_bytes(repo.git_dir, RECORD, LIMIT))
         rows = [(path, row["before"], row["after"]) for path, row in record.items()]
         known = [(path, None if old is None else base64.b64decode(old), after) for path, old, after in rows]
     except FileNotFoundError:
         return []
-    except (ValueError, KeyError, TypeError, AttributeError):
-        known = []  # killed while it was written: nothing else had begun
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError, OutsideRepository):
+        known = []  # killed while it was written: nothing else had begun; or no record of ours
     undone = []
     head = repo.head()
     for path, old, after in known:
-        data = _present(repo, path)
+        data = _ours(repo, path)
         if data is None or data == old or hashlib.sha256(data).hexdigest() != after:
             continue
         if head and as_committed(repo, {entry.path: entry.oid for entry in repo.entries(head, [path])}.get(path), data):
             continue
         _put_back(repo, path, old)
         undone.append(path)
-    (repo.git_dir / RECORD).unlink(missing_ok=True)
+    _drop(repo)
     return undone
+
+
+def _drop(repo: Repository) -> None:
+    """Take the record away. Raises GitMemError where that cannot be: the next run would meet it again."""
+    try:
+        (repo.git_dir / RECORD).unlink(missing_ok=True)
+    except OSError as error:
+        raise GitMemError(f"cannot remove '{repo.git_dir / RECORD}': {error.strerror}") from None
+
+
+def _ours(repo: Repository, path: str) -> bytes | None:
+    """The file's bytes; None where it is gone, or is nothing that `attempt` could have written."""
+    try:
+        return _present(repo, path)
+    except (OSError, ValueError, OutsideRepository):
+        return None
 
 
 def as_committed(repo: Repository, oid: str | None, data: bytes) -> bool:

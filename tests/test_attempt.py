@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -91,13 +92,30 @@ def test_a_record_that_cannot_be_read_is_dropped(memory: Repo, record: str) -> N
     assert not (memory.path / ".git" / RECORD).exists() and memory.read("MEMORY.md") == MEMORY
 
 
-def test_a_record_cannot_reach_outside(memory: Repo, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "path", ["../outside", "/etc/hostname", ".git/config", "memory", "linked.md", "a\0b", "\ud800", ""]
+)
+def test_a_record_cannot_reach_outside_and_stops_no_run(memory: Repo, tmp_path: Path, path: str) -> None:
     outside = tmp_path / "outside"
     outside.write_bytes(b"mine")
-    digest = "b61aa7d5c2c8a1a2a0d8d9f9f3bd7ab0d8ae3c5b2e0fbf2d3ee9c2d7c1c9f7a0"
-    (memory.path / ".git" / RECORD).write_text(json.dumps({"../outside": {"before": "YQ==", "after": digest}}))
-    assert memory.mem("forget", "MEMORY.md:3", "--reason", "x", check=False).returncode == 3
-    assert outside.read_bytes() == b"mine"
+    (memory.path / "linked.md").symlink_to(outside)
+    config = (memory.path / ".git/config").read_bytes()
+    there = config if path == ".git/config" else b"mine"
+    rows = {path: {"before": "YQ==", "after": hashlib.sha256(there).hexdigest()}}
+    (memory.path / ".git" / RECORD).write_text(json.dumps(rows))
+    memory.mem("forget", "MEMORY.md:3", "--reason", "x")
+    assert outside.read_bytes() == b"mine" and (memory.path / ".git/config").read_bytes() == config
+    assert not (memory.path / ".git" / RECORD).exists()
+
+
+def test_a_record_that_is_a_link_or_nested_without_end_is_dropped(memory: Repo, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("{}")
+    record = memory.path / ".git" / RECORD
+    record.symlink_to(outside)
+    assert recover(open_repository(memory.path, os.environ)) == [] and outside.exists() and not record.is_symlink()
+    record.write_text("[" * 200_000)
+    assert recover(open_repository(memory.path, os.environ)) == [] and not record.exists()
 
 
 def test_a_block_that_raises_leaves_files_and_staging_as_they_were(memory: Repo) -> None:
