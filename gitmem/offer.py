@@ -19,7 +19,7 @@ from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError, UsageError
 from gitmem.files import layout_of
 from gitmem.git import Repository, open_repository
-from gitmem.git.write import commit_paths, fetch_mirror, run_git
+from gitmem.git.write import commit_paths, fetch_mirror, run_git, shown_url
 from gitmem.github import Client, Forge, Pull, forge_of
 from gitmem.proposals import checked_out
 from gitmem.redaction import guard
@@ -148,7 +148,7 @@ def _sent(
     try:
         if forge is None:
             publish.push(repo, "origin", done.branch, done.base)
-            sent = replace(done, state="pushed", then=f"propose branch {done.branch} of {url}")
+            sent = replace(done, state="pushed", then=f"propose branch {done.branch} of {shown_url(url)}")
         else:
             layout = layout_of([entry.path for entry in repo.entries(done.commit)], config.memory_paths)
             made = publish.publish(

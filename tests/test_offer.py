@@ -90,3 +90,18 @@ def test_without_a_memory_to_offer_to_it_says_what_to_set(repo: Repo, tmp_path: 
     repo.git("config", "--global", "mem.personal", str(empty.path))
     assert "no commit" in repo.mem("add", "--to", "user", FACT, check=False).stderr
     assert repo.mem("add", FACT, "--dry-run", check=False).returncode == 2
+
+
+def test_a_token_in_an_address_is_not_shown(repo: Repo, wide: Repo) -> None:
+    repo.git("config", "--global", "mem.organisation", f"https://x:{TOKEN}@127.0.0.1:9/a.git")
+    failed = repo.mem("add", "--to", "organisation", FACT, check=False)
+    assert failed.returncode != 0 and "127.0.0.1" in failed.stderr and TOKEN not in failed.stdout + failed.stderr
+    context = repo.mem("context", "invoices", check=False)
+    assert TOKEN not in context.stdout + context.stderr
+    repo.git("config", "--global", "mem.organisation", str(wide.path))
+    bare = wide.path.parent / "bare.git"
+    wide.git("clone", "-q", "--bare", ".", str(bare))
+    wide.git("remote", "add", "origin", f"https://x:{TOKEN}@memory.example/a.git")
+    wide.git("remote", "set-url", "--push", "origin", f"file://x:{TOKEN}@localhost{bare}")
+    sent = repo.mem("add", "--to", "organisation", "--json", FACT)
+    assert TOKEN not in sent.stdout + sent.stderr

@@ -128,6 +128,13 @@ def stage_bytes(repo: Repository, path: str, data: bytes, mode: int) -> str:
     return oid
 
 
+def shown_url(url: str) -> str:
+    """An address as it may be shown: without the name and password, or the token, that may stand in it."""
+    scheme, there, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}" if there else url
+
+
 PATIENCE = 3  # seconds for a server while a copy is there
 TRIED, AGAIN = "gitmem-tried", 600  # when a fetch failed last, and the seconds before the next try
 
@@ -177,7 +184,7 @@ def fetch_mirror(url: str, folder: Path, environ: Mapping[str, str], now: dateti
             (folder / TRIED).touch()
             os.utime(folder / TRIED, (now.timestamp(), now.timestamp()))
         if age == float("inf"):
-            raise GitFailed(f"cannot fetch '{url}': {failed}", "check the address, or work without it")
+            raise GitFailed(f"cannot fetch '{shown_url(url)}': {failed}", "check the address, or work without it")
         return age
     stamp.touch()
     os.utime(stamp, (now.timestamp(), now.timestamp()))
