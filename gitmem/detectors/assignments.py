@@ -58,6 +58,9 @@ _OF_SOMETHING = lazy(
     r"|lives?|stays?|comes?|points?|belongs|goes|moved|refers?)\b"
 )
 _FINGERPRINT = lazy(r"^[0-9A-F]{40}$")  # of OpenPGP, in capitals
+_TOLD_SECRET = lazy(
+    r"token|(?:api|access|auth|client)[_-]?key|(?<!export-)secret|토큰|시크릿|トークン|令牌", re.IGNORECASE
+)
 _CALLED_ID = lazy(
     r"(?:id|uid|guid|hash|sha|digest|commit|track|page|board|session|order|아이디|식별자|해시|커밋)[\s:=\"'`(]{0,4}\Z"
 )
@@ -196,7 +199,9 @@ def _cut(text: str, start: int, limit: int, quote: str) -> int:
 def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
     if is_placeholder(value) or is_digest(value) or is_readable_base64(value) or is_published(value):
         return False
-    if is_sequence(value) or _ADDRESSED.search(value) or _FINGERPRINT.match(value):
+    if is_sequence(value) or _ADDRESSED.search(value):
+        return False
+    if _FINGERPRINT.match(value) and not _TOLD_SECRET.search(name):
         return False
     tagged = _TAGGED.match(value)
     if tagged and is_words(tagged.group(1)):

@@ -23,12 +23,12 @@ _ODD = lazy(r"[{}\[\]()<>$?*]")
 
 
 # What normalisation takes out of, or turns into, plain ASCII inside a word: invisible characters, fullwidth and
-# mathematical letters and digits, Greek and Cyrillic look-alikes.
+# mathematical letters and digits, circled, raised and lowered ones, ligatures, Greek and Cyrillic look-alikes.
 _DISGUISE = lazy(
     "["
     "\u00a0\u00ad\u2010\u2011\u2212\u0300-\u052f\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
-    "\uff10-\uff19\uff21-\uff3a"
-    "\uff41-\uff5a\U0001d400-\U0001d7ff\U000e0000-\U000e0fff]"
+    "\u017f\u1d2c-\u1d6a\u2070-\u209c\u212a\u2160-\u217f\u24b6-\u24ea\ufb00-\ufb06\uff10-\uff19\uff21-\uff3a"
+    "\uff41-\uff5a\U0001d400-\U0001d7ff\U0001f130-\U0001f149\U0001fbf0-\U0001fbf9\U000e0000-\U000e0fff]"
 )
 
 

@@ -124,12 +124,13 @@ def candidates(unit: str) -> list[Pattern]:
 
 def _held(unit: str, pieces: Pieces, size: int) -> list[list[tuple[str, tuple[str, ...]]]]:
     """The rows of the beginnings (of at most `size` characters) that stand in a unit."""
-    if len(pieces) < len(unit):
+    if len(pieces) < max(len(unit), _FEW):  # those of one character stand among few
         return [pieces[key] for key in pieces if key in unit]
     cuts = _CUTS[size] if len(unit) <= len(_CUTS[size]) else [slice(i, i + size) for i in range(len(unit))]
     return [pieces[key] for key in pieces.keys() & set(map(unit.__getitem__, cuts[: len(unit)]))]
 
 
+_FEW = 16
 _CUTS = {size: [slice(i, i + size) for i in range(512)] for size in (2, 3)}
 
 

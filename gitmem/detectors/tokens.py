@@ -31,7 +31,7 @@ _EITHER_CASE = frozenset({"<a>", "<A>"})
 # Behind a beginning that nothing else has, any letter or digit will do: vendors change alphabets, not beginnings.
 _ANY_LETTER = frozenset({"<h>", "<H>", "<U>"})
 _BREAK = lazy(
-    r"(?P<gap>[ \t]*[\"'`\\+]{0,2}[ \t]*\r?\n[ \t>"
+    r"(?P<gap>[ \t]*[\"'`\\+]{0,2}=?[ \t]*\r?\n[ \t>"
     r"|*#/\"'`+-]{0,20})(?P<tail>[0-9A-Za-z_.+/=~-]{4,400})"
 )
 # For `bytes.translate`: digits, the other characters of a token, everything else.
@@ -273,6 +273,8 @@ def _folded(text: str) -> Iterator[Found]:
         least = max(0, at - 408)
         while end > least and text[end - 1] in _AFTER_HEAD:
             end -= 1
+        if text[end - 1 : end] == "=" != text[end - 2 : end - 1]:
+            end -= 1  # a soft line break of quoted-printable
         if end - least >= 6 and marks[end - 1] != _NO_HEAD:
             begin = max(least, marks.rfind(b"-", least, end) + 1)
             if end - begin >= 6 and marks.find(b"1", begin, end) >= 0:

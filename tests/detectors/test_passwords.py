@@ -286,3 +286,15 @@ def test_a_sentence_about_passwords_passes(text: str) -> None:
 def test_a_password_split_from_its_word_by_invisible_characters_is_found_at_its_place() -> None:
     text = f"비번은 {CHOSEN[0][:4]}{chr(0x200B)}{CHOSEN[0][4:]} 이다"
     assert found(text) == [f"{CHOSEN[0][:4]}{chr(0x200B)}{CHOSEN[0][4:]}"]
+
+
+@pytest.mark.parametrize("value", ["-ZepV7Rh&22", "^Zep9!kk2RhQ", "--Zep9!kk2Rh"])
+def test_a_password_that_begins_like_an_option_or_an_expression_is_found(value: str) -> None:
+    assert found(f"password: {value}") == [value] and found(f"운영 DB 비번은 {value}") == [value]
+
+
+@pytest.mark.parametrize(
+    "value", ["--from-literal=x9Y", "-p", "--no-prompt", "-Dkey.store=Zep9", "^[a-z0-9]{8,}$", "keys/Db_2024.kdbx"]
+)
+def test_an_option_an_expression_and_a_file_are_no_password(value: str) -> None:
+    assert found(f"password: {value}") == []

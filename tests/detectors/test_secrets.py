@@ -216,3 +216,27 @@ def test_every_rule_has_its_place_in_the_documentation(name: str) -> None:
     page = (SOURCE / "docs/detectors.md").read_text(encoding="utf-8")
     assert f"\n## {name}\n" in page
     assert [rule for rule in examples(name) if f"`{rule}`" not in page] == []
+
+
+@pytest.mark.parametrize("letter", ["circled", "raised", "ligature", "long s"])
+def test_a_token_in_letters_that_only_look_different_is_found(letter: str) -> None:
+    start, rest = TOKEN[:10], TOKEN[12:]
+    changed = {
+        "circled": "".join(chr(0x24D0 + ord(c) - 97) if "a" <= c <= "z" else c for c in TOKEN),
+        "raised": "gh" + chr(0x1D56) + TOKEN[3:],
+        "ligature": start + chr(0xFB00) + rest,
+        "long s": start + "k" + chr(0x17F) + rest,
+    }[letter]
+    assert found(f"key {changed} here") == [changed]
+
+
+def test_a_token_cut_by_a_soft_line_break_is_found() -> None:
+    assert found(f"key {TOKEN[:20]}=\n{TOKEN[20:]} here") == [f"{TOKEN[:20]}=\n{TOKEN[20:]}"]
+    assert found(f"key {TOKEN[:20]}=\r\n{TOKEN[20:]} here") == [f"{TOKEN[:20]}=\r\n{TOKEN[20:]}"]
+
+
+def test_forty_capital_hexadecimal_digits_are_a_fingerprint_unless_they_are_called_a_token() -> None:
+    value = fake("<h>{40}").upper()
+    assert found(f'"GITEA_TOKEN": "{value}"') == [value]
+    assert found(f"API_KEY={value}") == [value]
+    assert found(f"signing key {value}") == [] and found(f"gpg --armor --export-secret-keys {value}") == []
