@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import apsw
 
-from gitmem.db.opening import REBUILD, drop_copy, extension, translated
+from gitmem.db.sqlite import REBUILD, drop_copy, extension, translated
 from gitmem.db.values import PLACE_BITS, Place, Shape, Snapshot, bits, int8, unpack_shape
 from gitmem.errors import IndexDamaged
 from gitmem.schema import EMBEDDER_SHIFT, LENGTH_STEP

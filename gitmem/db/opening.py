@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
 
+from gitmem.db.index import Index
+from gitmem.db.sqlite import REBUILD, drop_copy, private_copy, translated
 from gitmem.errors import IndexDamaged, IndexUnusable
 from gitmem.schema import APPLICATION, SHADOWS, TABLES, VERSION
 
 if TYPE_CHECKING:
-    from gitmem.db.index import Index
     from gitmem.db.writer import Writer
 
 FILE = "index.sqlite"
-REBUILD = "'git mem index' builds it again."
 
 
 def open_index(directory: Path) -> Index | None:
@@ -29,8 +27,6 @@ def open_index(directory: Path) -> Index | None:
     Raises `IndexDamaged` when the file is no index of this version, `IndexUnusable` for a newer version, a
     symbolic link, another owner. Where nothing can be written the file is read as it is (`index.frozen`).
     """
-    from gitmem.db.index import Index
-
     path = directory / FILE
     with translated():
         if not _present(directory, path):
@@ -89,57 +85,6 @@ def remove(directory: Path) -> list[str]:
     return gone
 
 
-# A text that is no UTF-8 and a value larger than its page are damage as well.
-DAMAGE = (
-    apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.SQLError, apsw.MismatchError, apsw.TooBigError,
-    apsw.ConstraintError, UnicodeDecodeError,
-)  # fmt: skip
-
-
-@contextmanager
-def translated() -> Iterator[None]:
-    """SQLite's errors in our words: damage, a full disk, a lock; never a traceback for what is not a bug."""
-    try:
-        yield
-    except DAMAGE as error:
-        raise IndexDamaged(f"the index is damaged ({_short(error)}).", REBUILD) from error
-    except apsw.FullError as error:
-        raise IndexUnusable(
-            "the disk is full: the index could not be written.", "free some space, then 'git mem index'."
-        ) from error
-    except (apsw.BusyError, apsw.LockedError) as error:
-        raise IndexUnusable("the index is locked by another process.", "try again in a moment.") from error
-    except (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
-        raise IndexUnusable(
-            f"the index cannot be read or written ({_short(error)}).", "check the disk and the permissions."
-        ) from error
-    except (PermissionError, NotADirectoryError) as error:
-        raise IndexUnusable(
-            f"the index cannot be opened: {error.strerror}.", "check the folder's permissions."
-        ) from error
-
-
-def _short(error: Exception) -> str:
-    return type(error).__name__.removesuffix("Error")
-
-
-def extension() -> str:
-    """The path of sqlite-vec's library. By path: its own __init__ imports numpy where that is installed."""
-    spec = importlib.util.find_spec("sqlite_vec")
-    folders = list(spec.submodule_search_locations or []) if spec else []
-    if not folders:
-        raise IndexUnusable("the package sqlite-vec is not installed.", "pip install sqlite-vec")
-    return os.path.join(folders[0], "vec0")
-
-
-def drop_copy(copy: Path | None) -> None:
-    """Delete the private copy a frozen index was read from."""
-    if copy is not None:
-        import shutil
-
-        shutil.rmtree(copy, ignore_errors=True)
-
-
 def _present(directory: Path, path: Path) -> bool:
     try:
         _check(directory, stat.S_ISDIR)
@@ -193,7 +138,7 @@ def _connect(path: Path, frozen: bool) -> tuple[apsw.Connection, Path | None]:
     if frozen:
         log = path.with_name(path.name + "-wal")
         if log.exists() and log.stat().st_size:
-            copy = _private_copy(path)
+            copy = private_copy(path)
             connection = apsw.Connection(str(copy / path.name), flags=apsw.SQLITE_OPEN_READWRITE)
         else:
             from urllib.parse import quote
@@ -225,17 +170,6 @@ def _harden(connection: apsw.Connection) -> None:
         connection.config(option, value)
     for name, setting in (("cell_size_check", 1), ("synchronous", 1), ("temp_store", 2), ("cache_size", -32768)):
         connection.pragma(name, setting)
-
-
-def _private_copy(path: Path) -> Path:
-    """A temporary folder with the index and its log: a left-over -wal cannot be replayed where it lies."""
-    import shutil
-    import tempfile
-
-    folder = Path(tempfile.mkdtemp(prefix="git-mem-"))
-    for suffix in ("", "-wal"):
-        shutil.copyfile(path.with_name(path.name + suffix), folder / (path.name + suffix))
-    return folder
 
 
 def _create(connection: apsw.Connection) -> None:

@@ -10,7 +10,7 @@ from zlib import crc32
 import apsw
 
 from gitmem.db.index import Index
-from gitmem.db.opening import translated
+from gitmem.db.sqlite import translated
 from gitmem.db.values import BlobRow, ChunkRow, EntryRow, norm, pack_shape
 from gitmem.schema import EMBEDDER_SHIFT
 

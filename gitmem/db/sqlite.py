@@ -1,0 +1,78 @@
+"""What SQLite says and needs: its errors in our words, its extension for vectors, a private copy where it needs one.
+
+Knows nothing of what the index holds.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from gitmem.errors import IndexDamaged, IndexUnusable
+
+REBUILD = "'git mem index' builds it again."
+# A text that is no UTF-8 and a value larger than its page are damage as well.
+DAMAGE = (
+    apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.SQLError, apsw.MismatchError, apsw.TooBigError,
+    apsw.ConstraintError, UnicodeDecodeError,
+)  # fmt: skip
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """SQLite's errors in our words: damage, a full disk, a lock; never a traceback for what is not a bug."""
+    try:
+        yield
+    except DAMAGE as error:
+        raise IndexDamaged(f"the index is damaged ({_short(error)}).", REBUILD) from error
+    except apsw.FullError as error:
+        raise IndexUnusable(
+            "the disk is full: the index could not be written.", "free some space, then 'git mem index'."
+        ) from error
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise IndexUnusable("the index is locked by another process.", "try again in a moment.") from error
+    except (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
+        raise IndexUnusable(
+            f"the index cannot be read or written ({_short(error)}).", "check the disk and the permissions."
+        ) from error
+    except (PermissionError, NotADirectoryError) as error:
+        raise IndexUnusable(
+            f"the index cannot be opened: {error.strerror}.", "check the folder's permissions."
+        ) from error
+
+
+def _short(error: Exception) -> str:
+    return type(error).__name__.removesuffix("Error")
+
+
+def extension() -> str:
+    """The path of sqlite-vec's library. By path: its own __init__ imports numpy where that is installed."""
+    spec = importlib.util.find_spec("sqlite_vec")
+    folders = list(spec.submodule_search_locations or []) if spec else []
+    if not folders:
+        raise IndexUnusable("the package sqlite-vec is not installed.", "pip install sqlite-vec")
+    return os.path.join(folders[0], "vec0")
+
+
+def private_copy(path: Path) -> Path:
+    """A temporary folder with the index and its log: a left-over -wal cannot be replayed where it lies."""
+    import shutil
+    import tempfile
+
+    folder = Path(tempfile.mkdtemp(prefix="git-mem-"))
+    for suffix in ("", "-wal"):
+        shutil.copyfile(path.with_name(path.name + suffix), folder / (path.name + suffix))
+    return folder
+
+
+def drop_copy(copy: Path | None) -> None:
+    """Delete the private copy a frozen index was read from."""
+    if copy is not None:
+        import shutil
+
+        shutil.rmtree(copy, ignore_errors=True)
