@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import NoReturn
 
 from gitmem.commands import _refresh
+from gitmem.commands._here import now
 from gitmem.config import Config, load
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.git import Repository, open_repository
@@ -75,12 +76,6 @@ def here() -> Repository:
 def settings(repo: Repository) -> Config:
     """The user's own settings: what a hook needs of them is nothing a clone may set."""
     return load(repo.user_config())
-
-
-def now() -> datetime:
-    """The clock, local zone; GITMEM_NOW sets it."""
-    fixed = os.environ.get("GITMEM_NOW")
-    return datetime.fromisoformat(fixed).astimezone() if fixed else datetime.now().astimezone()
 
 
 def gate(name: str, words: tuple[str, ...]) -> int:
