@@ -17,7 +17,7 @@ from gitmem.config import Config
 from gitmem.counted import counted
 from gitmem.document import Document, parse
 from gitmem.errors import GitMemError, OutsideRepository, Refused, UsageError
-from gitmem.files import Kind, kind, log_date
+from gitmem.files import LIMIT, Kind, kind, log_date
 from gitmem.git import Repository
 from gitmem.redaction import guard
 from gitmem.snapshot import look
@@ -95,7 +95,7 @@ def _old(repo: Repository, config: Config, before: date, skipped: list[tuple[str
         if day is None or day >= before:
             continue
         try:
-            data = read_bytes(repo.root, path, 1 << 20)
+            data = read_bytes(repo.root, path, LIMIT)
         except (OSError, OutsideRepository):
             skipped.append((path, "cannot be read"))
             continue

@@ -19,6 +19,7 @@ from gitmem.db.index import Index
 from gitmem.db.values import BlobRow, Cut, pack_shape
 from gitmem.document import decode
 from gitmem.errors import GitMemError, IndexDamaged, ModelUnavailable
+from gitmem.files import LIMIT
 from gitmem.freshness import directory
 from gitmem.git import Repository
 from gitmem.recording import IGNORED, LARGE, UNREADABLE
@@ -149,7 +150,7 @@ def _problems(repo: Repository, path: str) -> list[tuple[str, str]]:
     if repo.root is None:
         return []
     try:
-        data = read_bytes(repo.root, path, (1 << 20) + 1)
+        data = read_bytes(repo.root, path, LIMIT + 1)
     except (OSError, GitMemError):
         return []
     problems = decode(data, path)[1] if b"\0" in data else parse(data, path).problems
@@ -226,7 +227,7 @@ def _derived(repo: Repository, config: Config, index: Index, files: dict[str, tu
     for (_, oid), data in read(repo, sorted(work)).items():
         yield digest(oid, data, cut)
     sizes = repo.sizes([oid for oid, (_, commit) in files.items() if commit])
-    for oid, contents in repo.read_many([oid for oid, size in sizes.items() if size <= 1 << 20]):
+    for oid, contents in repo.read_many([oid for oid, size in sizes.items() if size <= LIMIT]):
         if contents is not None:
             yield digest(oid, contents, cut)
 

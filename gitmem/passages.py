@@ -27,7 +27,7 @@ from gitmem.validity import Held, day, held, over, stood, superseded
 
 _DECIDED = re.compile(r"(?i:decision|decided|constraint|policy)|결정|제약|정책|決定|制約|方針|决定|约束|政策")
 _WORD = re.compile(r"\w+")
-SHOWN_TYPES = frozenset({"decision", "constraint", "policy"})
+_DECIDED_TYPES = frozenset({"decision", "constraint", "policy"})
 
 
 # (position, strip, text) of some lines -> how well each has the question's words, alone and with its neighbours.
@@ -248,7 +248,7 @@ class Passages:
             found.append(("daily", weights["daily"]))
         elif file.kind is Kind.ARCHIVE:
             found.append(("archive", weights["archive"]))
-        if SHOWN_TYPES & set(meta.get("type", ())) or _DECIDED.search(self._heading(file, line.first)):
+        if _DECIDED_TYPES & set(meta.get("type", ())) or _DECIDED.search(self._heading(file, line.first)):
             found.append(("decided", weights["decided"]))
         try:
             importance = float(meta.get("importance", ("0.5",))[0])

@@ -145,7 +145,7 @@ def _last_episode(repo: Repository, config: Config) -> str:
         return ""
     from gitmem.document import parse
     from gitmem.fence import fence
-    from gitmem.files import Kind, kind, log_date
+    from gitmem.files import LIMIT, Kind, kind, log_date
     from gitmem.worktree import read_bytes
 
     folder = repo.root / "memory/sessions"
@@ -156,7 +156,7 @@ def _last_episode(repo: Repository, config: Config) -> str:
     dated = sorted(((log_date(name), name) for name in names if kind(name) is Kind.SESSION and log_date(name)), key=str)
     for _, name in dated[: -LOOKED - 1 : -1]:
         try:
-            document = parse(read_bytes(repo.root, name, 1 << 20), name)
+            document = parse(read_bytes(repo.root, name, LIMIT), name)
         except (OSError, GitMemError):
             continue
         agent = document.front_matter.get("agent", "")
