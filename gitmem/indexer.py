@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from gitmem import db
@@ -160,8 +161,18 @@ class _Refresh:
             if index is None and not reason:
                 reason = BUSY
         snapshot = index.snapshot(key) if index is not None else None
+        if index is not None and snapshot is None and not commit:
+            snapshot = next((index.snapshot(old) for old in index.keys("work:") if self._was(work_tree_of(old))), None)
         fresh = Freshness(bool(reason), reason)
         return Ready(index, snapshot, fresh, commit, tuple(self.work.notes))
+
+    def _was(self, git_dir: Path) -> bool:
+        """Whether a work tree that is gone can be this one, moved or mounted elsewhere. What differs is not shown:
+        each hit's file is compared with its hash."""
+        mine = self.repo.git_dir
+        linked = mine != self.repo.common_dir
+        same = git_dir.parts[-2:] == mine.parts[-2:] if linked else git_dir.parent.name != "worktrees"
+        return same and not git_dir.is_dir()
 
     def _open(self) -> tuple[Index | None, str]:
         """The index, or why there is none; a damaged one is deleted, to be built again."""

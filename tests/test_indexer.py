@@ -482,3 +482,22 @@ def test_a_scan_of_the_work_tree_changes_with_every_file(repo: Repo, opened: Rep
     age(repo)
     second = look(opened, ())
     assert first.scan != second.scan == look(opened, ()).scan
+
+
+def test_a_moved_repository_that_cannot_be_written_is_searched_as_it_was(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.commit("one", {"memory/a.md": "- alpha\n", "memory/b.md": "- beta\n"})
+    entries = [(path, repo.git("rev-parse", f"HEAD:{path}").strip()) for path in ("memory/a.md", "memory/b.md")]
+    first = open_repository(repo.path, os.environ)
+    indexer.refresh(first, CONFIG)
+    first.close()
+    moved = repo.path.rename(tmp_path / "elsewhere")
+    (moved / "memory/b.md").write_text("- other\n")
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and real(path, mode))
+    opened = open_repository(moved, os.environ)
+    got = freshness.ready(opened, CONFIG)
+    assert got.index is not None and got.snapshot is not None and got.freshness.stale
+    assert list(read(opened, entries)) == entries[:1]  # what changed since is not shown
+    got.close()
