@@ -56,6 +56,11 @@ def file_of(session: str) -> str:
     return hashlib.sha256(session.encode("utf-8", "surrogateescape")).hexdigest()[:24]
 
 
+def lock_of(session: str) -> str:
+    """The name of the lock that whoever reads and writes a session's state holds."""
+    return f"session-{file_of(session)}"
+
+
 def load_state(common_dir: Path, session: str) -> State:
     """What the session has already given; nothing when it is new or its file is damaged."""
     return _state(_read(common_dir, f"{file_of(session)}.json"))
@@ -96,6 +101,7 @@ def known(common_dir: Path, now: datetime) -> list[State]:
         state = _state(_read(common_dir, path.name))
         if state.seen is not None and now - state.seen > FORGOTTEN:
             path.unlink(missing_ok=True)
+            (common_dir / "gitmem" / f"{lock_of(state.name)}.lock").unlink(missing_ok=True)
             for part in range(1, min(state.part, 1_000) + 1):
                 (path.parent / f"{file_of(part_name(state.name, part))}.summary.json").unlink(missing_ok=True)
         elif state.name and state.seen is not None:

@@ -28,7 +28,7 @@ from gitmem.models.protocol import Log, Model, Op
 from gitmem.policy import Policy
 from gitmem.redaction import guard, redact
 from gitmem.rolling import Line, Rolling, best, fold, key
-from gitmem.running import file_of, load_state, name_of, present, save_state, summary, touched
+from gitmem.running import file_of, load_state, lock_of, name_of, present, save_state, summary, touched
 from gitmem.topics import slug, topics
 from gitmem.transcript import Role, Transcript, Turn
 from gitmem.worktree import locked, read_bytes, write_atomic
@@ -79,7 +79,7 @@ def flush(
         raise GitMemError("a bare repository has no memory files", "run it in a clone")
     session = name_of(transcript, session)
     agent = agent or config.agent
-    with locked(repo.common_dir, f"session-{file_of(session)}"):
+    with locked(repo.common_dir, lock_of(session)):
         state = load_state(repo.common_dir, session)
         turns = [turn for turn in transcript.spoken() if key(turn) not in state.turns]
         known = set(state.facts) | _known(repo.root, now)

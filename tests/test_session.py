@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from gitmem import running
 from gitmem.config import Config
 from gitmem.git import open_repository
 from gitmem.git.protocol import Repository
@@ -174,3 +175,11 @@ def test_what_a_log_of_these_days_holds_is_not_written_again_whoever_wrote_it(re
     assert flush(git, Config(), later, now=NOW + timedelta(days=3), agent="coder").kept == ()
     weeks = talk(*[(t.role.value, t.text) for t in SAID.turns], session="s3")
     assert len(flush(git, Config(), weeks, now=NOW + timedelta(days=30)).kept) == 2
+
+
+def test_a_session_that_is_forgotten_leaves_no_lock(repo: Repo, git: Repository) -> None:
+    flush(git, Config(), SAID, now=NOW)
+    folder = git.common_dir / "gitmem"
+    assert list(folder.glob("session-*.lock"))
+    running.known(git.common_dir, NOW + running.FORGOTTEN * 2)
+    assert not list(folder.glob("session-*.lock")) and not list((folder / "sessions").iterdir())
