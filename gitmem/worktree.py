@@ -183,6 +183,8 @@ def state_dir(common_dir: Path, make: bool = True) -> Path:
         if make:
             folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
+    except FileExistsError:
+        raise GitMemError(f"'{folder}' is no folder", "remove it and try again") from None
     except OSError as error:
         words = f"cannot {'make' if make else 'find'} '{folder}': {error.strerror}"
         raise GitMemError(words, "check its permissions") from None

@@ -99,3 +99,10 @@ def test_a_state_folder_that_is_a_link_is_refused(tmp_path: Path) -> None:
     os.symlink(tmp_path / "elsewhere", tmp_path / "gitmem")
     with pytest.raises(GitMemError):
         state_dir(tmp_path)
+
+
+def test_a_file_in_place_of_the_state_folder_is_said(tmp_path: Path) -> None:
+    (tmp_path / "gitmem").write_text("")
+    with pytest.raises(GitMemError, match="is no folder") as stopped:
+        state_dir(tmp_path)
+    assert "remove" in stopped.value.hint
