@@ -138,3 +138,8 @@ def test_a_path_as_our_answers_spell_it_works_in_a_subfolder(repo: Repo) -> None
 def test_a_group_alone_shows_its_help_and_nothing_else(repo: Repo, words: tuple[str, ...]) -> None:
     done = repo.mem(*words, check=False)
     assert done.returncode == 2 and done.stderr.startswith("Usage: git mem") and "hint:" not in done.stderr
+
+
+def test_init_of_a_folder_says_how_to_get_there(repo: Repo, tmp_path: Path) -> None:
+    assert "next: git mem install" in repo.mem("init").stdout
+    assert f"next: cd '{tmp_path}/새 메모'; git mem install" in repo.mem("init", str(tmp_path / "새 메모")).stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -49,7 +50,8 @@ def command(folder: Path, lang: str | None, source: Path | None, no_history: boo
     for path in done.kept:
         write(escape(f"keep  {path} (it is there already)\n"))
     if not dry_run:
-        write('next: git mem install; git mem add "..."; git add -A; git commit\n')
+        there = "" if folder.resolve() == Path.cwd() else f"cd {quote(str(folder))}; "
+        write(escape(f'next: {there}git mem install; git mem add "..."; git add -A; git commit\n'))
     return 0
 
 
