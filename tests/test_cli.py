@@ -143,3 +143,10 @@ def test_a_group_alone_shows_its_help_and_nothing_else(repo: Repo, words: tuple[
 def test_init_of_a_folder_says_how_to_get_there(repo: Repo, tmp_path: Path) -> None:
     assert "next: git mem install" in repo.mem("init").stdout
     assert f"next: cd '{tmp_path}/새 메모'; git mem install" in repo.mem("init", str(tmp_path / "새 메모")).stdout
+
+
+@pytest.mark.parametrize("question", ["", "  "])
+def test_an_empty_question_is_said_to_be_empty(repo: Repo, question: str) -> None:
+    repo.commit("one", {"MEMORY.md": "- alpha\n"})
+    done = repo.mem("search", question)
+    assert done.stdout == "" and done.stderr.startswith("the question is empty")

@@ -103,7 +103,10 @@ def answer(asked: Asked, repo: Repository, config: Config) -> None:
         if not found.hits and EMPTY not in found.notes:
             filters = (asked.paths, asked.types, asked.tags, asked.since, asked.until, asked.min_score)
             full = asked.budget and found.notes
-            say("nothing fits; try a larger --budget." if full else _hint(any(filters), bool(asked.at)))
+            blank = not query.text.strip()
+            hint = "the question is empty: git mem search 'why webhooks?'" if blank else ""
+            hint = hint or ("nothing fits; try a larger --budget." if full else _hint(any(filters), bool(asked.at)))
+            say(hint)
 
 
 def _reranked(answer: Answer, spec: str, config: Config, limit: int, budget: int) -> Answer:
