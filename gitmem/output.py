@@ -96,13 +96,18 @@ def say(text: str) -> None:
 
 @contextmanager
 def pager(enabled: bool = True) -> Iterator[None]:
-    """Send stdout through Git's pager when it is a terminal (GIT_PAGER, core.pager, PAGER, less -FRX)."""
+    """Send stdout through Git's pager when it is a terminal (GIT_PAGER, the user's own core.pager, PAGER, less -FRX).
+
+    Git is asked outside the repository: a command of the clone's configuration is never run.
+    """
     if not enabled or not sys.stdout.isatty():
         yield
         return
     import subprocess
 
-    command = subprocess.run(["git", "var", "GIT_PAGER"], capture_output=True, text=True).stdout.strip() or "less"
+    outside = {name: value for name, value in os.environ.items() if name not in ("GIT_DIR", "GIT_WORK_TREE")}
+    asked = subprocess.run(["git", "-C", "/", "var", "GIT_PAGER"], capture_output=True, text=True, env=outside)
+    command = asked.stdout.strip() or "less"
     if command == "cat":
         yield
         return

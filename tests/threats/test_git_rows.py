@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -246,6 +247,14 @@ def test_a22_no_command_of_the_clones_configuration_runs(base: Repo, tmp_path: P
     for args in (["--staged"], [], ["--range", "base..HEAD"], ["--history"], ["MEMORY.md"]):
         base.mem("scan", *args)
     assert not ran.exists()
+
+
+def test_a22_the_clones_pager_is_not_run_on_a_terminal(base: Repo, tmp_path: Path) -> None:
+    base.git("config", "core.pager", f"touch '{tmp_path / 'ran'}'; cat")
+    code = "import pty, sys; sys.exit(pty.spawn([sys.executable, '-P', '-m', 'gitmem', *sys.argv[1:]]) >> 8)"
+    for command in (("log",), ("changes", "HEAD..HEAD")):
+        base.run(sys.executable, "-c", code, *command, env={"PAGER": "cat"})
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a22_the_clones_own_configuration_cannot_loosen_the_gate(base: Repo) -> None:
