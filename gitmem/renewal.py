@@ -15,7 +15,7 @@ from gitmem.errors import GitMemError
 from gitmem.git import Repository
 from gitmem.reset import Reset, over
 from gitmem.rolling import MARKS, key
-from gitmem.running import State, known, load_state, save_state
+from gitmem.running import WHOLE, State, heard, known, load_state, save_state
 from gitmem.transcript import Transcript, Turn, parse
 from gitmem.worktree import locked
 
@@ -63,9 +63,10 @@ def _end(
     problem, path, kept = "", "", 0
     if transcript is None:
         try:
-            transcript = parse(Path(state.transcript).read_bytes()) if state.transcript else Transcript(())
-        except OSError as error:
-            transcript, problem = Transcript(()), f"its transcript cannot be read: {error.strerror}"
+            transcript = parse(heard(Path(state.transcript), WHOLE)) if state.transcript else Transcript(())
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is no path"
+            transcript, problem = Transcript(()), f"its transcript cannot be read: {why}"
     old = _until(transcript, state, seen)
     try:
         flushed, path = sessions.end(repo, config, old, now=seen, session=state.name)

@@ -195,5 +195,5 @@ def load(data: bytes) -> Rolling:
         counts = {str(term): int(count) for term, count in value["counts"].items()}
         marks = tuple(map(str, value["marks"]))
         return Rolling(lines, counts, int(value["turns"]), int(value["said"]), str(value["first"]), marks)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         return Rolling()

@@ -6,8 +6,11 @@ file that is damaged or gone costs work, never a wrong answer.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -22,6 +25,7 @@ from gitmem.worktree import read_bytes, state_dir, write_atomic
 
 LIMIT = 4 << 20  # bytes of one file
 READ = 16 << 20  # bytes of a transcript that a start reads again
+WHOLE = 1 << 30  # bytes of one that is read to its end
 FORGOTTEN = timedelta(days=180)  # a session that was quiet for so long is forgotten; its log and episode stay
 
 
@@ -75,7 +79,7 @@ def _state(data: bytes) -> State:
             str(value["transcript"]), seen if seen is None or seen.tzinfo else None, int(value["part"]),
             tuple(map(str, value["closed"])), bool(value["ended"]),
         )  # fmt: skip
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
         return State()
 
 
@@ -159,11 +163,21 @@ def so_far(common_dir: Path, state: State) -> Rolling:
     still be read; nothing is kept."""
     before = rolling.load(_read(common_dir, f"{file_of(part_name(state.name, state.part))}.summary.json"))
     try:
-        path = Path(state.transcript)
-        data = path.read_bytes() if state.transcript and path.stat().st_size <= READ else b""
-    except OSError:
+        data = heard(Path(state.transcript)) if state.transcript else b""
+    except (OSError, ValueError):
         data = b""
     return rolling.resume(before, present(common_dir, parse(data), state.name).turns, 0) if data else before
+
+
+def heard(path: Path, limit: int = READ) -> bytes:
+    """A transcript's bytes. Raises OSError for one that is longer and for what is no file: the path was remembered or
+    comes from a host, and a pipe or a device would be waited for without end."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as file:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > limit:
+            raise OSError(errno.EFBIG, "it is no file, or too long")
+        return file.read(limit)
 
 
 def _read(common_dir: Path, name: str) -> bytes:

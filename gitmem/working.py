@@ -138,9 +138,10 @@ class Store:
         try:
             record = json.loads(read_bytes(self._folder, name, 4 * LIMIT))
             at, until = datetime.fromisoformat(record["at"]), datetime.fromisoformat(record["until"])
-            return Value(str(record["key"]), str(record["text"]), at, until)
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
+            whole = at.tzinfo is not None and until.tzinfo is not None  # as `set` writes them
+            return Value(str(record["key"]), str(record["text"]), at, until) if whole else None
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, GitMemError):
+            return None  # damaged, or put there by somebody else
 
 
 def _name(key: str) -> str:

@@ -76,3 +76,16 @@ def test_where_nothing_can_be_written_values_are_read_and_a_new_one_is_an_error_
     )
     with pytest.raises(GitMemError):
         Store(tmp_path).set("task:other", "x", NOW)
+
+
+@pytest.mark.parametrize(
+    "record", ['{"key": "a:b", "text": "x", "at": "2030-01-01", "until": "2030-01-01"}', "[" * 100_000]
+)
+def test_a_record_that_somebody_else_made_is_no_value(tmp_path: Path, record: str) -> None:
+    store = Store(tmp_path)
+    store.set("a:c", "mine", NOW)
+    folder = next((tmp_path / "gitmem").glob("working*"))
+    (folder / "0").write_text(record)
+    (tmp_path / "outside").write_text(record)
+    (folder / "1").symlink_to(tmp_path / "outside")
+    assert [value.text for value in store.list("", NOW)] == ["mine"]

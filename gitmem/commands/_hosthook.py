@@ -214,9 +214,10 @@ def _transcript(given: dict[str, Any]) -> tuple[Path | None, str]:
 
 
 def _read(path: Path) -> Any:
+    from gitmem.running import WHOLE, heard
     from gitmem.transcript import parse
 
-    return parse(path.read_bytes())
+    return parse(heard(path, WHOLE))
 
 
 def _own(repo: Repository, found: Any) -> Any:

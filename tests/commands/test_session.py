@@ -400,3 +400,20 @@ def test_a_mistyped_hook_stops_no_turn_and_an_unknown_file_is_said(memory: Repo,
     path.write_text("{broken\n\0\0\n")
     done = memory.mem("session", "flush", str(path))
     assert "is a turn of a known host" in done.stderr and done.stdout == "nothing new to keep\n"
+
+
+@pytest.mark.parametrize("number", ["1", "Infinity"])
+def test_a_remembered_transcript_that_is_a_pipe_is_not_waited_for(memory: Repo, tmp_path: Path, number: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    memory.git("config", "--global", "mem.sessionReset", "idle")
+    state = {
+        "turns": [], "facts": [], "name": "s9", "transcript": str(tmp_path / "pipe"), "part": 7, "closed": [],
+        "ended": False, "seen": "2026-03-01T09:00:00+00:00",
+    }  # fmt: skip
+    folder = memory.path / ".git/gitmem/sessions"
+    folder.mkdir(parents=True)
+    (memory.path / ".git/gitmem").chmod(0o700)
+    (folder / "s9.json").write_text(json.dumps(state).replace("7", number))
+    started = memory.mem("session", "start", env={"GITMEM_NOW": "2026-03-01T09:20:00+00:00"})
+    assert started.returncode == 0
+    memory.mem("session", "start", env={"GITMEM_NOW": "2026-03-01T23:00:00+00:00"})
