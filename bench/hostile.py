@@ -291,24 +291,23 @@ def table(size: int, only: list[str]) -> dict[str, list[tuple[float, str]]]:
     return found
 
 
-def show(size: int, only: list[str], rows: int) -> bool:
-    """Print the table; whether every detector kept the aim."""
+def show(size: int, only: list[str], rows: int) -> None:
+    """Print the table: each detector with the texts that cost it most."""
     found = table(size, only)
     print(f"{size // 1000} KB of hostile text, process time of a whole detector (aim {AIM * 1000:.0f} ms):")
     for name, costs in found.items():
         for cost, kind in costs[:rows]:
             print(f"  {name:14} {cost * 1000:6.0f} ms  {kind}")
-    return all(costs[0][0] <= AIM for costs in found.values())
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", type=int, default=200_000)
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--rows", type=int, default=1)
     options = parser.parse_args()
-    return 0 if show(options.size, options.only, options.rows) else 1
+    show(options.size, options.only, options.rows)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()
