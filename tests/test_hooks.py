@@ -247,6 +247,12 @@ def test_installing_gates_in_a_bare_repository_points_to_the_server_hook(tmp_pat
     assert "--server" not in bare.mem("install", "--server").stderr
 
 
+def test_a_file_that_is_called_like_a_word_of_ours_is_scanned(repo: Repo) -> None:
+    repo.commit("past the hooks", {"--promote=a.md": BAD})
+    done = repo.mem("hook", "pre-commit", "--", "--promote=a.md", check=False)
+    assert done.returncode == 1 and "github" in done.stderr
+
+
 def test_code_in_the_repository_is_never_imported(gated: Repo) -> None:
     for name in ("gitmem", "click", "json"):
         gated.write(f"{name}.py", "import pathlib\npathlib.Path('ran').touch()\n")

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import NoReturn
 
 from gitmem.commands import _refresh
+from gitmem.commands._ending import ending
 from gitmem.commands._here import now
 from gitmem.config import Config, load
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.git import Repository, open_repository
 from gitmem.install import GATES, HOOKS, REFRESH, SERVER
-from gitmem.output import escape, printable, say, write_crash_log
+from gitmem.output import escape, printable
 from gitmem.scan import Report
 from gitmem.types import Finding
 
@@ -33,36 +34,24 @@ def main(argv: list[str]) -> NoReturn:
 
 def run(argv: list[str]) -> int:
     """Run one hook and return its exit code. Never raises."""
-    words = [word for word in argv[1:] if word != "--"]
-    promote = next((word.removeprefix("--promote=") for word in words if word.startswith("--promote=")), "")
-    words = [word for word in words if not word.startswith("--promote=")]
-    try:
+
+    def named() -> int:
         if not argv or argv[0] not in (*HOOKS, *SERVER):
             raise UsageError("there is no such hook", f"one of {', '.join((*HOOKS, *SERVER))}")
-        return one(argv[0], tuple(words), promote)
-    except KeyboardInterrupt:
-        return Exit.INTERRUPTED
-    except GitMemError as error:
-        say(f"git mem: {error.message}")
-        if error.hint:
-            say(f"hint: {error.hint}")
-        return error.exit_code
-    except Exception as error:  # noqa: BLE001 - as in gitmem.cli: a bug is exit 4, and a gate refuses
-        say(f"git mem: a bug: {type(error).__name__}; details in {write_crash_log(error)}")
-        return Exit.BUG
+        return one(argv[0], tuple(word for word in argv[1:] if word != "--"))
+
+    return ending(named)
 
 
-def one(name: str, words: tuple[str, ...], promote: str) -> int:
+def one(name: str, words: tuple[str, ...]) -> int:
     """One hook's exit code. Gates raise what stops them; the others log it."""
     if name in GATES or name in SERVER:
         return gate(name, words)
+    if name in REFRESH:
+        _refresh.run(name, words)
+        return Exit.DONE
     try:
-        if name in REFRESH:
-            _refresh.start(name)
-            if name == "post-commit" and promote:
-                _refresh.promotion(name, promote)
-        else:
-            prepare(words)
+        prepare(words)
     except Exception as error:  # noqa: BLE001 - a commit that exists must not look failed
         _refresh.log(name, error)
     return Exit.DONE

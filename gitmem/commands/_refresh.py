@@ -11,6 +11,8 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gitmem.config import Config
     from gitmem.git import Repository
 
@@ -23,11 +25,16 @@ AGAIN = "refresh.again"  # in the state folder: a hook came by
 
 def main(argv: list[str]) -> NoReturn:
     """`python -m gitmem hook post-NAME [WORD...]`: ends with 0, whatever happens."""
-    start(argv[0])
-    promote = next((word.removeprefix("--promote=") for word in argv[1:] if word.startswith("--promote=")), "")
-    if argv[0] == "post-commit" and promote:
-        promotion(argv[0], promote)
+    run(argv[0], argv[1:])
     sys.exit(0)
+
+
+def run(name: str, words: Sequence[str]) -> None:
+    """What the hook does: the index, and after a commit the promotion that its `--promote=MODE` asks for."""
+    start(name)
+    promote = next((word.removeprefix("--promote=") for word in words if word.startswith("--promote=")), "")
+    if name == "post-commit" and promote:
+        promotion(name, promote)
 
 
 def start(name: str) -> None:
