@@ -53,6 +53,19 @@ class FactChange:
         assert fact is not None
         return fact
 
+    def told(self) -> dict[str, str | int | None]:
+        """What happened to it as the JSON of docs/json.md has it everywhere: the fact, where it is and where it was."""
+        return {
+            "op": self.op.value,
+            "path": self.path,
+            "line": self.new.line if self.new else None,
+            "text": self.new.text if self.new else None,
+            "old_path": (self.old_path or self.path) if self.old else None,
+            "old_line": self.old.line if self.old else None,
+            "old_text": self.old.text if self.old else None,
+            "type": self.fact.get("type") or None,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class _At:

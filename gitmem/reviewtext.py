@@ -146,14 +146,7 @@ def as_value(found: Review, forge: Forge | None = None) -> dict[str, Any]:
         "verdict": "failed" if found.failed else "clean",
         "changes": [
             {
-                "op": change.op.value,
-                "path": change.path,
-                "line": change.new.line if change.new else None,
-                "text": change.new.text if change.new else None,
-                "old_path": (change.old_path or change.path) if change.old else None,
-                "old_line": change.old.line if change.old else None,
-                "old_text": change.old.text if change.old else None,
-                "type": change.fact.get("type") or None,
+                **change.told(),
                 "author": change.author or None,
                 "commit": change.commit or None,
                 "sources": [_source(value, found, forge) for key, value in change.fact.meta if key == "src"],

@@ -73,14 +73,7 @@ def as_value(change: object) -> dict[str, object]:
 
     assert isinstance(change, FactChange)
     return {
-        "op": str(change.op),
-        "path": change.path,
-        "line": change.new.line if change.new else None,
-        "text": change.new.text if change.new else None,
-        "old_path": (change.old_path or change.path) if change.old else None,
-        "old_line": change.old.line if change.old else None,
-        "old_text": change.old.text if change.old else None,
-        "type": change.fact.get("type") or None,
+        **change.told(),
         "sources": [value for key, value in change.fact.meta if key == "src"],
         "commit": change.commit or None,
         "author": change.author or None,
