@@ -38,8 +38,8 @@ def dot(a: bytes, b: bytes) -> float:
 
 def row(name: str, spec: str, lines: Sequence[str]) -> None:
     from gitmem.config import Config
-    from gitmem.embedders import open_embedder
     from gitmem.errors import ModelUnavailable
+    from gitmem.models.embedding import open_embedder
 
     try:
         embedder = open_embedder(spec, Config())
@@ -60,13 +60,13 @@ def row(name: str, spec: str, lines: Sequence[str]) -> None:
 
 def answered(model: Path | None, count: int) -> None:
     """Search with the vectors of a model (None: the static table), or its hits in the order of a reranking model."""
-    from gitmem.commands._answer import _reranked
     from gitmem.config import Config, changed
-    from gitmem.evaluate import read, run, score
-    from gitmem.git import open_repository
-    from gitmem.indexer import refresh
-    from gitmem.models.rerank_child import has_head
-    from gitmem.search import Query, search
+    from gitmem.git.opening import open_repository
+    from gitmem.index.indexer import refresh
+    from gitmem.models.reranker_child import has_head
+    from gitmem.search.evaluation import read, run, score
+    from gitmem.search.reranking import _reranked
+    from gitmem.search.search import Query, search
 
     ranks = model is not None and has_head(str(model))
     config = Config() if model is None or ranks else changed(Config(), "embedder", f"gguf:{model}")
@@ -103,7 +103,7 @@ def answered(model: Path | None, count: int) -> None:
 
 
 def main() -> None:
-    from gitmem.models.rerank_child import has_head
+    from gitmem.models.reranker_child import has_head
 
     lines = []
     for path in sorted((SOURCE / "examples").rglob("*.md")):

@@ -19,12 +19,12 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent
 sys.path.insert(0, str(SOURCE))
 
-from gitmem.detectors import cookies, passwords, pii, secrets, tokens  # noqa: E402
-from gitmem.detectors.candidates import candidates  # noqa: E402
-from gitmem.detectors.samples import fake  # noqa: E402
-from gitmem.detectors.shapes import SAMPLES, SHAPES  # noqa: E402
-from gitmem.detectors.text import Text  # noqa: E402
-from gitmem.detectors.vendors import TOKENS  # noqa: E402
+from gitmem.gate.detectors.secrets import cookies, passwords, pii, secrets, tokens  # noqa: E402
+from gitmem.gate.detectors.secrets.candidates import candidates  # noqa: E402
+from gitmem.gate.detectors.secrets.examples import fake  # noqa: E402
+from gitmem.gate.detectors.secrets.shapes import SAMPLES, SHAPES  # noqa: E402
+from gitmem.gate.detectors.secrets.vendors import TOKENS  # noqa: E402
+from gitmem.gate.detectors.text import Text  # noqa: E402
 
 AIM = 0.100
 

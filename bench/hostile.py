@@ -21,8 +21,8 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent
 sys.path.insert(0, str(SOURCE))
 
-from gitmem import detectors  # noqa: E402
-from gitmem.detectors.text import Text  # noqa: E402
+from gitmem.gate import detectors  # noqa: E402
+from gitmem.gate.detectors.text import Text  # noqa: E402
 
 AIM = 0.100
 UNITS = {
@@ -183,10 +183,11 @@ UNITS = {
 
 def _mixed() -> Iterator[tuple[str, list[str]]]:
     """Texts of many different parts, so that nothing remembered helps."""
-    from gitmem.detectors import structure, vendors, weights
-    from gitmem.detectors.samples import fake
-    from gitmem.detectors.shapes import SAMPLES
-    from gitmem.detectors.words import KEY_WORDS
+    from gitmem.gate.detectors.injection import structure, weights
+    from gitmem.gate.detectors.key_words import KEY_WORDS
+    from gitmem.gate.detectors.secrets import vendors
+    from gitmem.gate.detectors.secrets.examples import fake
+    from gitmem.gate.detectors.secrets.shapes import SAMPLES
 
     pieces = sorted(
         {
@@ -259,7 +260,7 @@ def forget() -> None:
     for thing in gc.get_objects():
         if (
             isinstance(thing, _lru_cache_wrapper)
-            and (thing.__module__ or "").startswith("gitmem.detectors")
+            and (thing.__module__ or "").startswith("gitmem.gate.detectors")
             and thing.cache_parameters()["maxsize"] is not None
         ):
             thing.cache_clear()

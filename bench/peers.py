@@ -128,8 +128,8 @@ def ours() -> Peer:
     @contextmanager
     def asking(root: Path, scratch: Path) -> Iterator[Ask]:
         from gitmem.config import Config
-        from gitmem.git import open_repository
-        from gitmem.search import Query, search
+        from gitmem.git.opening import open_repository
+        from gitmem.search.search import Query, search
 
         repo = open_repository(root, os.environ)
         try:
@@ -334,7 +334,7 @@ def memsearch(program: str, url: str, model: str, scratch: Path) -> Peer:
 def embeddings(model: Path) -> Iterator[str]:
     """An OpenAI-compatible endpoint with the vectors of a GGUF model, on the loopback interface."""
     from gitmem.config import Config
-    from gitmem.embedders import open_embedder
+    from gitmem.models.embedding import open_embedder
 
     embedder = open_embedder(f"gguf:{model}", Config())
     lock = threading.Lock()
@@ -373,7 +373,7 @@ def embeddings(model: Path) -> Iterator[str]:
 
 def measured(peer: Peer, root: Path, scratch: Path, asked: Sequence[Any], quality: bool) -> dict[str, float]:
     """Seconds to index, cold and warm times, memory, and the figures of every question."""
-    from gitmem.evaluate import score
+    from gitmem.search.evaluation import score
 
     began = time.perf_counter()
     peer.index(root, scratch)
@@ -438,7 +438,7 @@ def machine() -> str:
 
 def corpora(folder: Path, everything: bool, count: int) -> Iterator[tuple[str, Path, list[Any], bool]]:
     """(title, repository, questions, whether their answers are known)."""
-    from gitmem.evaluate import Asked, read
+    from gitmem.search.evaluation import Asked, read
 
     if not sets():
         print(NONE)

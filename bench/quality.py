@@ -30,10 +30,10 @@ NOW = datetime(2026, 10, 1, tzinfo=UTC)
 
 def main() -> int:
     """A row a set, lane and category; 1 when a figure of EXPECTED fell."""
-    from gitmem import evaluate
     from gitmem.config import Config
-    from gitmem.git import open_repository
-    from gitmem.search import Lane, Query
+    from gitmem.git.opening import open_repository
+    from gitmem.search import evaluation
+    from gitmem.search.search import Lane, Query
 
     if not sets():
         print(NONE)
@@ -48,14 +48,14 @@ def main() -> int:
                 results = []
                 for source, root in roots:
                     repo = open_repository(root, os.environ)
-                    questions = evaluate.read((source / "qrels.jsonl").read_text(encoding="utf-8"))
-                    results += evaluate.run(
+                    questions = evaluation.read((source / "qrels.jsonl").read_text(encoding="utf-8"))
+                    results += evaluation.run(
                         repo, Config(), questions, Query("", lane=Lane(lane)), NOW, time.perf_counter
                     )
                     repo.close()
                 if not results:
                     break
-                for category, summary in evaluate.summarise(results).items():
+                for category, summary in evaluation.summarise(results).items():
                     head = [name, "n", *summary.figures, "p50 ms"]
                     rows.append(
                         [f"{lane} {category}", summary.questions, *summary.figures.values(), f"{summary.p50:.1f}"]

@@ -98,8 +98,8 @@ def warm(root: Path, questions: list[str]) -> tuple[float, float]:
     from datetime import UTC, datetime
 
     from gitmem.config import Config
-    from gitmem.git import open_repository
-    from gitmem.search import Query, search
+    from gitmem.git.opening import open_repository
+    from gitmem.search.search import Query, search
 
     repo = open_repository(root, os.environ)
     search(repo, Config(), Query(questions[0]), datetime(2026, 3, 1, tzinfo=UTC))

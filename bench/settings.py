@@ -42,10 +42,11 @@ FIGURES = {"english": ("recall@5", "share@500", "share@1000", "share@2000"), "ko
 
 
 def main() -> int:
-    from gitmem import evaluate, indexer
     from gitmem.config import Config, changed
-    from gitmem.git import open_repository
-    from gitmem.search import Query
+    from gitmem.git.opening import open_repository
+    from gitmem.index import indexer
+    from gitmem.search import evaluation
+    from gitmem.search.search import Query
 
     if not sets():
         print(NONE)
@@ -58,7 +59,7 @@ def main() -> int:
             asked = [
                 (
                     open_repository(repository(source, Path(temporary)), os.environ),
-                    evaluate.read((source / "qrels.jsonl").read_text(encoding="utf-8")),
+                    evaluation.read((source / "qrels.jsonl").read_text(encoding="utf-8")),
                 )
                 for source in sources
             ]
@@ -73,8 +74,8 @@ def main() -> int:
                 results = []
                 for repo, questions in asked:
                     indexer.refresh(repo, config)
-                    results += evaluate.run(repo, config, questions, Query(""), NOW, time.perf_counter)
-                figures = evaluate.summarise(results)["all"].figures
+                    results += evaluation.run(repo, config, questions, Query(""), NOW, time.perf_counter)
+                figures = evaluation.summarise(results)["all"].figures
                 row += [figures[figure] for figure in FIGURES[name]]
             for repo, _ in asked:
                 repo.close()

@@ -12,25 +12,25 @@ REFRESH = ("post-commit", "post-merge", "post-checkout", "post-rewrite")  # as i
 def main() -> NoReturn:
     """Run what the command line says; every way out is an exit code of `gitmem.errors.Exit`."""
     if sys.argv[1:2] == ["hook"] and sys.argv[2:3] and sys.argv[2] in REFRESH:
-        from gitmem.commands._refresh import main as refresh
+        from gitmem.cli.index_hooks import main as refresh
 
         refresh(sys.argv[2:])
     if sys.argv[1:2] == ["hook"]:
-        from gitmem.commands._hook import main as hook
+        from gitmem.cli.git_hooks import main as hook
 
         hook(sys.argv[2:])
     if sys.argv[1:2] == ["search"]:
         import gc
 
         gc.set_threshold(100_000)  # what a search makes is gone when it ends; to look for garbage takes 5 ms
-        from gitmem.commands._short import search
+        from gitmem.cli.fast_search import search
 
         code = search(sys.argv[2:])
         if code is not None:
-            from gitmem.commands._ending import leave
+            from gitmem.cli.exits import leave
 
             leave(code)
-    from gitmem.cli import main as cli
+    from gitmem.cli.main import main as cli
 
     cli()
 

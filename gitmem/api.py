@@ -22,12 +22,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from gitmem.commands._edge import now as clock
-from gitmem.commands._edge import settings as load_settings
-from gitmem.commands._here import in_force
 from gitmem.config import Config
+from gitmem.environment import cache_folder, in_force
+from gitmem.environment import now as clock
+from gitmem.environment import settings as load_settings
 from gitmem.errors import UsageError
-from gitmem.git import Repository, open_repository
+from gitmem.git.opening import Repository, open_repository
 from gitmem.git.settings import user_settings
 
 Value = dict[str, Any]
@@ -104,9 +104,9 @@ class Memory:
         min_score: float | None = None,
     ) -> Value:
         """`git mem search`: {"query", "at", "lanes", "stale", "hits": [...]}, best hit first. Any text is a query."""
-        from gitmem.commands._answer import as_value
-        from gitmem.revision import resolve_at
-        from gitmem.search import Query, search
+        from gitmem.git.revision import resolve_at
+        from gitmem.search.results import as_value
+        from gitmem.search.search import Query, search
 
         moment = self.now()
         asked = Query(
@@ -118,9 +118,8 @@ class Memory:
 
     def get(self, path: str, first: int = 0, last: int = 0, *, at: str = "") -> Value:
         """`git mem show`: lines `first` to `last` of a memory file, all of it without them. Raises MissingFile."""
-        from gitmem.commands.show import as_value
-        from gitmem.revision import resolve_at
-        from gitmem.show import read
+        from gitmem.git.revision import resolve_at
+        from gitmem.memory.show import as_value, read
 
         commit = resolve_at(self.repo, at, self.now()) if at else ""
         return as_value(read(self.repo, self.config, path, commit), first, last)
@@ -137,15 +136,15 @@ class Memory:
         topic: str = "",
     ) -> Value:
         """`git mem add`: append one line through the gate; {"path", "line", "text"}. Raises Refused."""
-        from gitmem import journal
-        from gitmem.commands.add import as_value
-        from gitmem.comment import ORIGINS, TYPES
+        from gitmem.memory import writing
+        from gitmem.memory.fact import ORIGINS, TYPES
+        from gitmem.memory.writing import as_value
 
         if type and type not in TYPES:
             raise UsageError(f"'{type}' is no type", f"one of {', '.join(TYPES)}")
         if origin and origin not in ORIGINS:
             raise UsageError(f"'{origin}' is no origin", f"one of {', '.join(ORIGINS)}")
-        added = journal.add(
+        added = writing.add(
             self.repo, self.config, text, now=self.now(), kind=type, to=to, agent=agent, origin=origin,
             tags=tuple(tags), topic=topic,
         )  # fmt: skip
@@ -173,8 +172,8 @@ class Memory:
 
         `subjects` are those of `--for`, `include` is `PATH:A-B`. Raises UsageError, BadConfig.
         """
-        from gitmem.commands.context import build, here, place, request_of, staged_of, value_of
-        from gitmem.shares import PRESETS, Layer
+        from gitmem.context.layer_limits import PRESETS, Layer
+        from gitmem.context.request import build, here, place, request_of, staged_of, value_of
 
         for layer in without_layers:
             if layer not in tuple(Layer):
@@ -193,26 +192,28 @@ class Memory:
         if merge:
             from dataclasses import replace
 
-            from gitmem.commands._merge import merger
+            from gitmem.context.condensing_model import merger
 
-            request = replace(request, merge=merger(self.repo, config, merge, moment))
-        return value_of(build(self.repo, config, request, moment, at), max_age)
+            request = replace(request, merge=merger(self.repo, config, merge, moment, os.environ))
+        return value_of(
+            build(self.repo, config, request, moment, at, environ=os.environ, cache=cache_folder()), max_age
+        )
 
     def why(self, path: str, line: int, *, at: str = "") -> Value:
         """`git mem why`: commit, author, reason, reviewers and verified sources of a line."""
-        from gitmem import provenance
-        from gitmem.commands.why import as_value
+        from gitmem.provenance import why
+        from gitmem.provenance.why import as_value
 
-        return as_value(provenance.why(self.repo, path, line, self.repo.resolve(at) if at else ""))
+        return as_value(why.why(self.repo, path, line, self.repo.resolve(at) if at else ""))
 
     def forget(self, path: str, line: int, *, reason: str) -> Value:
         """`git mem forget`: remove the fact on that line and commit that alone. Raises Refused, GitMemError."""
-        from gitmem import correct
-        from gitmem.commands.edit import as_value
+        from gitmem.provenance import corrections
+        from gitmem.provenance.corrections import as_value
 
         if not reason.strip():
             raise UsageError("a reason is missing", "say why the fact goes")
-        return as_value(correct.forget(self.repo, self.config, path, line, reason))
+        return as_value(corrections.forget(self.repo, self.config, path, line, reason))
 
 
 def _day(value: str | date | None) -> date | None:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from gitmem.errors import BadConfig
-from gitmem.ranking import LEXICAL, PRIORS, RERANKED, SHIPPED, VECTOR
 
 TRACKED = ".gitmem.toml"
 
@@ -85,25 +84,24 @@ class Config(NamedTuple):
     http_key_file: str = _key("", "File with the key for `http:` endpoints, sent as a bearer token.")
     chunk_size: int = _key(200, "Tokens of an indexed chunk, about.", limits=(20, 4000))
     chunk_overlap: int = _key(0, "Tokens a chunk repeats of the one before it.", limits=(0, 2000))
-    search_lexical: float = _key(LEXICAL, "Weight of words in a line's score.", limits=SHARE)
-    search_vector: float = _key(VECTOR, "Weight of meaning in a line's score.", limits=SHARE)
+    # Defaults of ranking: what each was set by stands in `search/ranking`, with the constants no setting changes.
+    search_lexical: float = _key(0.51, "Weight of words in a line's score.", limits=SHARE)
+    search_vector: float = _key(0.49, "Weight of meaning in a line's score.", limits=SHARE)
     search_floor: float = _key(
-        SHIPPED.floor, "Score below which a hit is left out, where `--min-score` says nothing.", limits=SHARE
+        0.0, "Score below which a hit is left out, where `--min-score` says nothing.", limits=SHARE
     )
-    search_pool: int = _key(SHIPPED.pool, "Chunks of each lane whose lines are looked at.", limits=(1, 1000))
+    search_pool: int = _key(28, "Chunks of each lane whose lines are looked at.", limits=(1, 1000))
     search_similarity: float = _key(
-        SHIPPED.similarity, "Weight of a line's own score beside recency, importance and the other priors.",
+        1.0, "Weight of a line's own score beside recency, importance and the other priors.",
         limits=(0.01, 1),
     )  # fmt: skip
-    search_recency: float = _key(PRIORS["recent"], "Weight of recency, exp(-decay x days).", limits=SHARE)
-    search_decay: float = _key(SHIPPED.decay, "Decay of recency, a day.", limits=SHARE)
-    search_importance: float = _key(
-        PRIORS["importance"], "Weight of a fact's importance, above or below 0.5.", limits=SHARE
-    )
+    search_recency: float = _key(0.02, "Weight of recency, exp(-decay x days).", limits=SHARE)
+    search_decay: float = _key(0.0077, "Decay of recency, a day.", limits=SHARE)  # half in 90 days
+    search_importance: float = _key(0.04, "Weight of a fact's importance, above or below 0.5.", limits=SHARE)
     search_weight: tuple[str, ...] = _key(
-        (), "Any other constant of gitmem/ranking.py as `NAME=VALUE`, as in `label=3`; repeatable."
+        (), "Any other constant of gitmem/search/ranking.py as `NAME=VALUE`, as in `label=3`; repeatable."
     )
-    rerank_hits: int = _key(RERANKED, "Hits a model of `--rerank` reads.", limits=(1, 200))
+    rerank_hits: int = _key(20, "Hits a model of `--rerank` reads.", limits=(1, 200))
     # gate
     on_secret: str = _key("refuse", "What our own writers do with a secret.", choices=("refuse", "mask"))
     protected: tuple[str, ...] = _key(

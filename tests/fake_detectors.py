@@ -9,9 +9,9 @@ from types import ModuleType
 
 import pytest
 
-from gitmem import detectors
-from gitmem.detectors.text import Match, Text
-from gitmem.types import Severity
+from gitmem.gate import detectors
+from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.detectors.text import Match, Text
 
 TOKEN = re.compile(r"tok_[a-z0-9]{4,}")
 PASSWORD = re.compile(r"(?<=password: )\S+")

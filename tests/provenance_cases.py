@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gitmem.comment import render_span, text_hash
-from gitmem.trailers import Link, append, render_link
-from gitmem.types import Span
+from gitmem.git.objects import Span
+from gitmem.memory.fact import render_span, text_hash
+from gitmem.provenance.trailers import Link, append, render_link
 from tests.harness import Repo
 
 DAY = "memory/2026-02-05.md"

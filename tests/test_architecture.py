@@ -1,70 +1,120 @@
-"""Imports point downwards, and each outside library has one room."""
+"""The structure: packages in one order, no circle, each outside library in its own package, tests beside what they test.
+
+docs/design.md shows ORDER; a test there and here holds both together.
+"""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parent.parent / "gitmem"
+from tests.harness import SOURCE
+
+PACKAGE = SOURCE / "gitmem"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-EDGE = {"cli", "commands", "output", "mcp_server", "api", "__main__"}
-LEAVES = {"errors", "types", "objects", "counted"}
-ROOMS = {  # library -> the only rooms that may import it
-    "apsw": {"db"},
+# From the bottom to the top: a module imports from its own package and from what stands before it, lazily too.
+ORDER = (
+    "errors", "plural", "paths", "config",
+    "git", "gate", "memory", "models", "index", "search", "provenance", "promotion", "review", "hosts", "sessions",
+    "context", "profiles", "environment", "agents", "api", "cli",
+)  # fmt: skip
+ENTRY_POINTS = {"profiles", "environment", "agents", "api", "cli", "__main__"}
+LIBRARIES = {  # outside library -> the only packages that may import it
+    "apsw": {"index"},
     "pygit2": {"git"},
-    "llama_cpp": {"embedders", "models"},
-    "click": EDGE,
-    "mcp": {"mcp_server"},
-    "watchfiles": {"commands", "watch"},
+    "detect_secrets": {"gate"},
+    "yaml": {"gate", "memory"},  # the configuration of pre-commit, and front matter
+    "markdown_it": {"memory"},
+    "llama_cpp": {"models"},
+    "httpx": {"models"},
+    "click": {"cli"},
+    "mcp": {"agents"},
+    "pydantic": {"agents"},
+    "watchfiles": {"cli"},
 }
 HEAVY = {"numpy", "pygit2", "detect_secrets", "llama_cpp", "yaml", "markdown_it", "httpx", "mcp", "watchfiles"}
+MODULES_AT_MOST = 20  # of a package; gitmem/cli/commands is one file a command
+ROOT_AT_MOST = 12
 
 
-def room(path: Path) -> str:
-    first = path.relative_to(PACKAGE).parts[0]
-    return first.removesuffix(".py")
+def name_of(path: Path) -> str:
+    """`gitmem.git.blame` for gitmem/git/blame.py; a package for its __init__.py."""
+    return ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
 
 
-def imports(path: Path) -> list[tuple[str, bool]]:
-    """(module, at the top level of the file) for every import."""
+NAMES = {name_of(path): path for path in MODULES}
+
+
+def part(module: str) -> str:
+    """The entry of ORDER that a module belongs to."""
+    return (*module.split("."), "")[1]
+
+
+def imports(path: Path) -> Iterator[tuple[str, bool]]:
+    """(module, at the top level of the file) for every import, those for types and inside functions too."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     top = {id(node) for node in tree.body}
-    found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found += [(alias.name, id(node) in top) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            found.append((node.module, id(node) in top))
-            found += [(f"{node.module}.{alias.name}", id(node) in top) for alias in node.names]
-    return found
+            yield from ((alias.name, id(node) in top) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0 and node.module, f"{path}:{node.lineno}: write the import from gitmem on"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield (whole if whole in NAMES else node.module), id(node) in top
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_each_outside_library_is_imported_in_its_own_room_only(path: Path) -> None:
+def ours(path: Path) -> set[str]:
+    return {module for module, _ in imports(path) if module.split(".")[0] == "gitmem"}
+
+
+each_module = pytest.mark.parametrize("path", MODULES, ids=name_of)
+
+
+@each_module
+def test_no_package_imports_from_one_that_stands_after_it(path: Path) -> None:
+    here = part(name_of(path))
+    if here in ("", "__main__"):
+        return
+    later = {module for module in ours(path) if part(module) in ORDER and ORDER.index(part(module)) > ORDER.index(here)}
+    assert not later, f"{name_of(path)} imports {later}"
+
+
+def test_every_module_has_its_place_in_the_order() -> None:
+    assert {part(name) for name in NAMES} == {*ORDER, "", "__main__"}
+
+
+def test_there_is_no_circle() -> None:
+    left = {name: ours(path) & set(NAMES) - {name} for name, path in NAMES.items()}
+    while free := {name for name, needed in left.items() if not needed}:
+        left = {name: needed - free for name, needed in left.items() if name not in free}
+    assert not left, f"these import each other: {sorted(left)}"
+
+
+def test_no_package_has_more_modules_than_a_reader_can_hold() -> None:
+    folders = {path.parent for path in MODULES} - {PACKAGE / "cli" / "commands"}
+    sizes = {folder: len([path for path in folder.glob("*.py") if path.stem != "__init__"]) for folder in folders}
+    assert sizes.pop(PACKAGE) <= ROOT_AT_MOST
+    assert {folder.name: size for folder, size in sizes.items() if size > MODULES_AT_MOST} == {}
+
+
+@each_module
+def test_each_outside_library_is_imported_in_its_own_package_only(path: Path) -> None:
     for module, top in imports(path):
         library = module.split(".")[0]
-        assert room(path) in ROOMS.get(library, {room(path)}), f"{path.name} imports {library}"
+        here = part(name_of(path))
+        assert here in LIBRARIES.get(library, {here}), f"{name_of(path)} imports {library}"
         if library in HEAVY and path.name not in ("library.py", "mcp_server.py"):
-            assert not top, f"{path.name} imports {library} at the top: too heavy for the cold path"
+            assert not top, f"{name_of(path)} imports {library} at the top: too heavy for the cold path"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_point_downwards(path: Path) -> None:
-    here = room(path)
-    if here in EDGE or (path.name == "__init__.py" and here == "__init__"):
-        return
-    ours = {module.split(".")[1] for module, _ in imports(path) if module.startswith("gitmem.")}
-    assert not ours & EDGE, f"{here} imports the edge: {ours & EDGE}"
-    if here in LEAVES:
-        assert not ours - LEAVES, f"a leaf imports {ours - LEAVES}"
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+@each_module
 def test_library_code_neither_prints_nor_reads_the_environment(path: Path) -> None:
-    if room(path) in EDGE:
+    if part(name_of(path)) in ENTRY_POINTS:
         return
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -77,3 +127,24 @@ def test_library_code_neither_prints_nor_reads_the_environment(path: Path) -> No
 def test_no_module_is_called_by_a_word_that_says_nothing() -> None:
     banned = {"utils", "helpers", "manager", "service", "base", "common"}
     assert not [path for path in MODULES if path.stem in banned]
+
+
+def test_a_test_of_one_module_stands_where_the_module_stands() -> None:
+    tests = SOURCE / "tests"
+    packages = {
+        path.relative_to(PACKAGE) for path in PACKAGE.rglob("*") if path.is_dir() and path.name != "__pycache__"
+    }
+    stray = [
+        path.relative_to(tests)
+        for path in tests.rglob("test_*.py")
+        if (named := path.stem.removeprefix("test_")) in {module.stem for module in MODULES}
+        and path.parent.relative_to(tests) in {*packages, Path()}
+        and not (PACKAGE / path.parent.relative_to(tests) / f"{named}.py").exists()
+        and not (PACKAGE / path.parent.relative_to(tests) / named).exists()
+    ]
+    assert not stray
+
+
+def test_the_design_shows_this_order() -> None:
+    text = (SOURCE / "docs/design.md").read_text(encoding="utf-8")
+    assert " < ".join(ORDER) in " ".join(text.split())

@@ -215,7 +215,7 @@ def test_no_tool_of_an_agent_reaches_another_profile(people: dict[str, Repo]) ->
     import anyio
     from mcp import Client
 
-    from gitmem.mcp_server import build
+    from gitmem.agents.mcp_server import build
 
     alice, bob = people["alice"].path, people["bob"].path
     (alice / "memory/link.md").symlink_to(bob / "MEMORY.md")
@@ -252,9 +252,9 @@ def test_watching_and_editing_speak_of_the_profile_in_force(people: dict[str, Re
     project = people["project"]
     project.mem("profile", "switch", "alice")
     code = (
-        "import gitmem.commands.watch as w\n"
+        "import gitmem.cli.commands.watch as w\n"
         "w._changes = lambda root, debounce: iter([['MEMORY.md']])\n"
-        "from gitmem.cli import run\nraise SystemExit(run(['watch']))"
+        "from gitmem.cli.main import run\nraise SystemExit(run(['watch']))"
     )
     told = project.run(sys.executable, "-c", code).stdout
     assert told.startswith(f"watching {people['alice'].path}\n")

@@ -43,7 +43,7 @@ def test_the_first_minute_of_the_readme_runs_as_written(tmp_path: Path) -> None:
 def test_the_commands_of_the_table_exist_with_their_options() -> None:
     import click
 
-    from gitmem.cli import main_command
+    from gitmem.cli.main import main_command
 
     context = click.Context(main_command, info_name="git mem")
     for line in re.findall(r"`git mem ([^`]+)`", README):

@@ -27,7 +27,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_the_wheel_holds_what_runs_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-        assert "gitmem/embedders/static/table.bin" in names and "gitmem/embedders/static/LICENSE" in names
+        assert "gitmem/models/static/table.bin" in names and "gitmem/models/static/LICENSE" in names
         assert any(name.endswith("share/man/man1/git-mem.1") for name in names) and "gitmem/py.typed" in names
         assert not [name for name in names if name.startswith(("tests/", "bench/", "tools/", "examples/"))]
         packaged = {name for name in names if name.startswith("gitmem/")}

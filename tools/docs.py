@@ -13,8 +13,8 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from gitmem import __version__  # noqa: E402
-from gitmem.cli import main_command  # noqa: E402
-from gitmem.commands import SECTIONS  # noqa: E402
+from gitmem.cli.main import main_command  # noqa: E402
+from gitmem.cli.registry import SECTIONS  # noqa: E402
 from gitmem.config import COUNT, git_name, keys  # noqa: E402
 from gitmem.errors import Exit  # noqa: E402
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Write gitmem/detectors/anchors.txt: for each pattern of the lexicons, pieces one of which is in any match of it.
+"""Write anchors.txt of gitmem/gate/detectors/injection: for each pattern of the lexicons, pieces one of which is in
+any match of it.
 
-    python tools/lexicon_anchors.py          # after every change of gitmem/detectors/lexicon/; a test checks it
+    python tools/lexicon_anchors.py          # after every change of the folder lexicon/ there; a test checks it
 
 A pattern is only tried on a sentence that holds one of its pieces. The pieces are the possible beginnings (two to
 six characters) of the part of the pattern where they are longest and fewest, read from the parsed expression;
@@ -19,7 +20,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-OUT = Path(__file__).parent.parent / "gitmem" / "detectors" / "anchors.txt"
+OUT = Path(__file__).parent.parent / "gitmem" / "gate" / "detectors" / "injection" / "anchors.txt"
 LANGUAGES = ("english", "korean", "japanese", "chinese", "european")
 LONGEST, KEY, MOST = 6, 3, 3000
 Ends = set[tuple[str, bool]]  # (beginning so far, nothing may be appended)
@@ -108,7 +109,7 @@ def compute() -> str:
     lines = ["# Written by tools/lexicon_anchors.py. Do not edit."]
     for language in LANGUAGES:
         table: dict[tuple[str, str], set[str]] = {}
-        for concept, pattern in import_module(f"gitmem.detectors.lexicon.{language}").LEXICON.items():
+        for concept, pattern in import_module(f"gitmem.gate.detectors.injection.lexicon.{language}").LEXICON.items():
             pieces = pieces_of(pattern)
             if any(len(piece) < 2 and (not piece or piece.isalnum()) for piece in pieces):
                 pieces = {""}

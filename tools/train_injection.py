@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Learn the weights of gitmem/detectors/injection.txt, or measure the detectors with weights that saw no such row.
+"""Learn the weights of injection.txt in gitmem/gate/detectors/injection, or measure the detectors with weights that
+saw no such row.
 
     python tools/train_injection.py CORPUS.jsonl --background TEXTS... [--out FILE | --evaluate]
 
@@ -30,12 +31,13 @@ from typing import Any
 
 import numpy as np
 
-from gitmem.detectors import run, weights
-from gitmem.detectors.structure import read, units
-from gitmem.detectors.text import Severity, Text
+from gitmem.gate.detectors import run
+from gitmem.gate.detectors.injection import weights
+from gitmem.gate.detectors.injection.structure import read, units
+from gitmem.gate.detectors.text import Severity, Text
 
 HERE = Path(__file__).parent
-OUT = HERE.parent / "gitmem" / "detectors" / "injection.txt"
+OUT = HERE.parent / "gitmem" / "gate" / "detectors" / "injection" / "injection.txt"
 NAMES = ("injection", "invisible", "hidden", "encoded", "exfiltration", "terminal", "conflict")
 LICENCES = re.compile(r"MIT|Apache-2\.0|BSD|CC0")
 ENCODED = (

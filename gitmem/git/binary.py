@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from gitmem.errors import GitFailed, GitMemError, NotARepository, UnknownRevision
+from gitmem.git.objects import BlameLine, Change, Commit, Entry
 from gitmem.git.parse import parse_blame, parse_commit, parse_entries, parse_raw, parse_staged
-from gitmem.objects import BlameLine, Change, Commit, Entry
 
 # What Git sets for its hooks and what a person says about place and configuration; every other GIT_* is dropped.
 KEPT = {
@@ -149,7 +149,7 @@ class BinaryRepository:
 
     @property
     def environ(self) -> Mapping[str, str]:
-        """The environment we were started in, for `write.py`."""
+        """The environment we were started in, for `git/write.py`."""
         return self._environ
 
     # -- processes -------------------------------------------------------------------------------------------

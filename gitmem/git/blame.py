@@ -7,9 +7,9 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 
 from gitmem.errors import GitFailed
+from gitmem.git.objects import BlameLine
 from gitmem.git.protocol import Repository
-from gitmem.objects import BlameLine
-from gitmem.worktree import read_bytes
+from gitmem.git.worktree import read_bytes
 
 
 def blame_work_tree(repo: Repository, path: str, start: int, end: int) -> list[BlameLine]:

@@ -14,9 +14,9 @@ import pygit2
 
 from gitmem.errors import GitFailed, NotARepository, UnknownRevision
 from gitmem.git.binary import BinaryRepository, discover
+from gitmem.git.objects import Commit, Entry
 from gitmem.git.parse import parse_commit
 from gitmem.git.protocol import Repository
-from gitmem.objects import Commit, Entry
 
 BLOB_MODES = {0o100644, 0o100755, 0o100664, 0o120000, 0o160000}
 

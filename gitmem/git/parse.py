@@ -6,7 +6,7 @@ import os
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
-from gitmem.objects import BlameLine, Change, Commit, Entry, Person
+from gitmem.git.objects import BlameLine, Change, Commit, Entry, Person
 
 PERSON = re.compile(rb"^(.*?) ?<([^>]*)> ?(-?\d+)? ?([+-]\d{4})?")
 

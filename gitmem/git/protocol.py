@@ -1,6 +1,6 @@
-"""What the flows may ask of Git: one protocol, two adapters (`binary.py`, `library.py`).
+"""What the flows may ask of Git: one protocol, two adapters (`git/binary.py`, `git/library.py`).
 
-Reads only; writing is `write.py`, always through the git binary, so that hooks, signing and the user's
+Reads only; writing is `git/write.py`, always through the git binary, so that hooks, signing and the user's
 configuration apply. Paths are str (undecodable bytes as surrogate escapes), repository-relative. Oids are
 opaque hex. Nothing here follows symbolic links or runs filters.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from gitmem.objects import BlameLine, Change, Commit, Entry
+from gitmem.git.objects import BlameLine, Change, Commit, Entry
 
 
 class Repository(Protocol):
@@ -35,7 +35,7 @@ class Repository(Protocol):
 
     @property
     def environ(self) -> Mapping[str, str]:
-        """The environment the edge was started in; `write.py` derives its own from it."""
+        """The environment the edge was started in; `git/write.py` derives its own from it."""
 
     def resolve(self, rev: str) -> str:
         """The commit oid `rev` names. Raises UnknownRevision (never reads `rev` as an option)."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 
 from gitmem.errors import GitFailed, GitMemError
@@ -126,66 +125,3 @@ def stage_bytes(repo: Repository, path: str, data: bytes, mode: int) -> str:
     oid = done.stdout.decode().strip()
     run_git(repo, ["update-index", "-z", "--index-info"], input=f"{mode:o} {oid}\t{path}\0")
     return oid
-
-
-def shown_url(url: str) -> str:
-    """An address as it may be shown: without the name and password, or the token, that may stand in it."""
-    scheme, there, rest = url.partition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}" if there else url
-
-
-PATIENCE = 3  # seconds for a server while a copy is there
-TRIED, AGAIN = "gitmem-tried", 600  # when a fetch failed last, and the seconds before the next try
-
-
-def _tried(folder: Path, now: datetime) -> bool:
-    """Whether a fetch failed a short while ago."""
-    try:
-        return 0 <= now.timestamp() - (folder / TRIED).stat().st_mtime < AGAIN
-    except FileNotFoundError:
-        return False
-
-
-def fetch_mirror(url: str, folder: Path, environ: Mapping[str, str], now: datetime, fresh_hours: float) -> float:
-    """Make or refresh a bare clone of `url` in `folder`; its age in hours. A copy that is there is used offline.
-
-    With a copy a server is waited for PATIENCE seconds, and left alone for a while when it fails (not where
-    `fresh_hours` is 0).
-
-    Raises GitFailed when there is no copy and none can be made. Nothing of a remote is run: no submodules, no filters
-    (a bare clone has no work tree). `url` comes from the user's own configuration.
-    """
-    stamp = folder / "gitmem-fetched"
-    env = {name: value for name, value in environ.items() if name not in HOOK_VIEW}
-    env.update(GIT_TERMINAL_PROMPT="0", LC_ALL="C.UTF-8")
-    try:
-        age = (now.timestamp() - stamp.stat().st_mtime) / 3600
-    except FileNotFoundError:
-        age = float("inf")
-    if age < fresh_hours or (fresh_hours and age != float("inf") and _tried(folder, now)):
-        return max(0.0, age)
-    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if (folder / "HEAD").exists():
-        refs = "+refs/heads/*:refs/heads/*"
-        command = ["git", "-C", str(folder), "fetch", "--quiet", "--prune", "--tags", "origin", refs]
-    else:
-        command = ["git", "clone", "--quiet", "--bare", "--", url, str(folder)]
-    try:
-        wait = 60 if age == float("inf") or not fresh_hours else PATIENCE
-        done = subprocess.run(
-            command, capture_output=True, env=env, check=False, timeout=wait, stdin=subprocess.DEVNULL
-        )
-        failed = first_line(os.fsdecode(done.stderr)) if done.returncode else ""
-    except subprocess.TimeoutExpired:
-        failed = f"no answer within {wait} seconds"
-    if failed:
-        if folder.is_dir():
-            (folder / TRIED).touch()
-            os.utime(folder / TRIED, (now.timestamp(), now.timestamp()))
-        if age == float("inf"):
-            raise GitFailed(f"cannot fetch '{shown_url(url)}': {failed}", "check the address, or work without it")
-        return age
-    stamp.touch()
-    os.utime(stamp, (now.timestamp(), now.timestamp()))
-    return 0.0

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gitmem.errors import ModelUnavailable, UsageError
-from gitmem.models.gguf import PASSED_ON
+from gitmem.models.gguf_language import PASSED_ON
 
-CHILD = (sys.executable, "-P", "-m", "gitmem.models.rerank_child")
+CHILD = (sys.executable, "-P", "-m", "gitmem.models.reranker_child")
 WHICH = "--rerank gguf:<path> takes a reranking model, such as bge-reranker-v2-m3 in GGUF"
 
 

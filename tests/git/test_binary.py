@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import GitFailed, NotARepository, UnknownRevision
-from gitmem.git import discover, open_repository
+from gitmem.git.opening import discover, open_repository
 from gitmem.git.protocol import Repository
 from tests.harness import Repo
 

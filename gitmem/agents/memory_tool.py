@@ -1,0 +1,249 @@
+"""The six file commands of Anthropic's memory tool (`memory_20250818`) over a memory repository.
+
+One function without dependencies, for whoever runs the API loop: `memory_tool(repo, config, command) -> text`. The
+strings are those the tool's documentation gives, because models are trained on them. `/memories` is the repository's
+memory: `/memories/MEMORY.md`, `/memories/memory/2026-02-05.md`. Every write passes the gate; nothing is committed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gitmem.config import Config
+from gitmem.errors import GitMemError, OutsideRepository, Refused
+from gitmem.gate.quoting import without_secrets
+from gitmem.gate.redaction import guard
+from gitmem.git.opening import Repository
+from gitmem.git.worktree import locked, read_bytes, resolve, write_atomic
+from gitmem.paths import is_memory, layout_of
+
+ROOT = "/memories"
+MAX_LINES = 999_999
+MISSING = "The path {} does not exist. Please provide a valid path."
+
+
+class _Answer(Exception):
+    """An error the model is told about, in the documented words."""
+
+
+def memory_tool(repo: Repository, config: Config, command: Mapping[str, Any], *, read_only: bool = False) -> str:
+    """Carry out one command of the tool and return what the model is told; errors are told, never raised."""
+    if repo.root is None:
+        return "Error: the repository is bare and has no memory files"
+    tool = _Tool(repo, repo.root, config)
+    try:
+        match command.get("command"):
+            case "view":
+                return tool.view(_text(command, "path"), command.get("view_range"))
+            case "create" | "str_replace" | "insert" | "delete" | "rename" if read_only:
+                return "Error: this memory is read-only"
+            case "create":
+                return tool.create(_text(command, "path"), _text(command, "file_text"))
+            case "str_replace":
+                return tool.replace(
+                    _text(command, "path"), _text(command, "old_str"), str(command.get("new_str") or "")
+                )
+            case "insert":
+                return tool.insert(_text(command, "path"), command.get("insert_line"), _text(command, "insert_text"))
+            case "delete":
+                return tool.delete(_text(command, "path"))
+            case "rename":
+                return tool.rename(_text(command, "old_path"), _text(command, "new_path"))
+            case other:
+                return f"Error: Unknown command {other!r}"
+    except _Answer as answer:
+        return str(answer)
+    except OutsideRepository:
+        return f"Error: Path must stay within {ROOT}"
+    except Refused as error:
+        return f"Error: {error.message}"
+    except GitMemError as error:
+        return f"Error: {error.message}"
+    except OSError as error:
+        return f"Error: {error.strerror}"
+
+
+def _text(command: Mapping[str, Any], key: str) -> str:
+    value = command.get(key)
+    if not isinstance(value, str):
+        raise _Answer(f"Error: missing or invalid parameter `{key}`")
+    return value
+
+
+class _Tool:
+    """One repository's files under `/memories`."""
+
+    def __init__(self, repo: Repository, root: Path, config: Config) -> None:
+        self.repo, self.root, self.config = repo, root, config
+
+    def inside(self, path: str) -> str:
+        """The repository-relative path of `/memories/...`; "" for the root itself."""
+        if path != ROOT and not path.startswith(ROOT + "/"):
+            raise _Answer(f"Error: Path must start with {ROOT}")
+        relative = path[len(ROOT) :].strip("/")
+        if relative:
+            resolve(self.root, relative)
+        return relative
+
+    def writable(self, path: str) -> str:
+        relative = self.inside(path)
+        if not is_memory(relative, layout_of(["MEMORY.md"], self.config.memory_paths)):
+            raise _Answer(f"Error: {path} is not a memory file; use {ROOT}/MEMORY.md or {ROOT}/memory/<name>.md")
+        return relative
+
+    def lines(self, path: str, relative: str, missing: str = MISSING) -> list[str]:
+        if not relative or not (self.root / relative).is_file():
+            raise _Answer(missing.format(path))
+        return read_bytes(self.root, relative).decode("utf-8", "surrogateescape").split("\n")
+
+    def view(self, path: str, view_range: object) -> str:
+        relative = self.inside(path)
+        target = self.root / relative if relative else self.root
+        if target.is_dir():
+            return self.listing(path, relative)
+        lines = self.lines(path, relative)
+        if len(lines) > MAX_LINES:
+            raise _Answer(f"File {path} exceeds maximum line limit of {MAX_LINES:,} lines.")
+        first, last = 1, len(lines)
+        if (
+            isinstance(view_range, (list, tuple))
+            and len(view_range) == 2
+            and all(isinstance(n, int) for n in view_range)
+        ):
+            first, last = max(1, view_range[0]), len(lines) if view_range[1] == -1 else min(len(lines), view_range[1])
+        told = without_secrets(lines)
+        body = "\n".join(f"{number:>6}\t{told[number - 1]}" for number in range(first, last + 1))
+        return f"Here's the content of {path} with line numbers:\n{body}"
+
+    def listing(self, path: str, relative: str) -> str:
+        out = [
+            f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items and node_modules:"
+        ]
+        layout = layout_of(["MEMORY.md"], self.config.memory_paths)
+        base = path.rstrip("/")
+        found: dict[str, int] = {base: 0}
+        for name, size in _walk(self.root, relative):
+            if not is_memory(name, layout):
+                continue
+            below = name[len(relative) :].strip("/")
+            parts = below.split("/")
+            for depth in range(min(len(parts), 2)):
+                key = f"{base}/{'/'.join(parts[: depth + 1])}"
+                found[key] = found.get(key, 0) + size
+            found[base] += size
+        return "\n".join(out + [f"{_human(size)}\t{name}" for name, size in sorted(found.items())])
+
+    def create(self, path: str, text: str) -> str:
+        relative = self.writable(path)
+        with locked(self.repo.common_dir, "write"):
+            if (self.root / relative).exists():
+                raise _Answer(f"Error: File {path} already exists")
+            self.write(relative, text)
+        return f"File created successfully at: {path}"
+
+    def replace(self, path: str, old: str, new: str) -> str:
+        relative = self.writable(path)
+        with locked(self.repo.common_dir, "write"):
+            text = "\n".join(self.lines(path, relative, "Error: " + MISSING))
+            count = text.count(old) if old else 0
+            if count == 0:
+                raise _Answer(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
+            if count > 1:
+                at = [text.count("\n", 0, start) + 1 for start in _places(text, old)]
+                numbers = ", ".join(map(str, at))
+                raise _Answer(
+                    f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {numbers}. "
+                    "Please ensure it is unique"
+                )
+            start = text.index(old)
+            changed = text[:start] + new + text[start + len(old) :]
+            self.write(relative, changed)
+        first = changed.count("\n", 0, start)
+        lines = without_secrets(changed.split("\n"))
+        near = range(max(0, first - 4), min(len(lines), first + new.count("\n") + 5))
+        return "The memory file has been edited.\n" + "\n".join(f"{n + 1:>6}\t{lines[n]}" for n in near)
+
+    def insert(self, path: str, line: object, text: str) -> str:
+        relative = self.writable(path)
+        with locked(self.repo.common_dir, "write"):
+            lines = self.lines(path, relative, "Error: The path {} does not exist")
+            count = len(lines) - (lines[-1] == "")
+            if not isinstance(line, int) or isinstance(line, bool) or not 0 <= line <= count:
+                raise _Answer(
+                    f"Error: Invalid `insert_line` parameter: {line}. "
+                    f"It should be within the range of lines of the file: [0, {count}]"
+                )
+            lines[line:line] = text.removesuffix("\n").split("\n")
+            self.write(relative, "\n".join(lines))
+        return f"The file {path} has been edited."
+
+    def delete(self, path: str) -> str:
+        relative = self.inside(path)
+        if not relative:
+            raise _Answer(f"Error: {ROOT} itself cannot be deleted")
+        target = self.root / relative
+        if target.is_dir():
+            names = [name for name, _ in _walk(self.root, relative)]
+            layout = layout_of(["MEMORY.md"], self.config.memory_paths)
+            if not names or not all(is_memory(name, layout) or name.endswith(".gitkeep") for name in names):
+                raise _Answer(f"Error: {path} holds files that are not memory")
+        else:
+            relative = self.writable(path)
+            names = [relative]
+        if not target.exists():
+            raise _Answer(f"Error: The path {path} does not exist")
+        with locked(self.repo.common_dir, "write"):
+            for name in names:
+                resolve(self.root, name).unlink()
+        return f"Successfully deleted {path}"
+
+    def rename(self, old: str, new: str) -> str:
+        source, target = self.writable(old), self.writable(new)
+        with locked(self.repo.common_dir, "write"):
+            if not (self.root / source).is_file():
+                raise _Answer(f"Error: The path {old} does not exist")
+            if (self.root / target).exists():
+                raise _Answer(f"Error: The destination {new} already exists")
+            data = read_bytes(self.root, source)
+            guard(data.decode("utf-8", "replace"), target, self.config)
+            (self.root / target).parent.mkdir(parents=True, exist_ok=True)
+            os.rename(resolve(self.root, source), resolve(self.root, target))
+        return f"Successfully renamed {old} to {new}"
+
+    def write(self, relative: str, text: str) -> None:
+        write_atomic(self.root, relative, guard(text, relative, self.config).encode("utf-8", "surrogateescape"))
+
+
+def _walk(root: Path, relative: str) -> list[tuple[str, int]]:
+    """(path, size) of the regular files below; hidden ones, node_modules and links are left out."""
+    found = []
+    for folder, folders, names in os.walk(root / relative if relative else root, followlinks=False):
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f != "node_modules")
+        for name in sorted(names):
+            path = Path(folder) / name
+            status = path.lstat()
+            if not name.startswith(".") and stat.S_ISREG(status.st_mode):
+                found.append((path.relative_to(root).as_posix(), status.st_size))
+    return found
+
+
+def _places(text: str, old: str) -> list[int]:
+    at, found = text.find(old), []
+    while at >= 0:
+        found.append(at)
+        at = text.find(old, at + len(old))
+    return found
+
+
+def _human(size: int) -> str:
+    """As `du -h`: 1.5K, 12K."""
+    value = float(size)
+    for unit in ("", "K", "M"):
+        if value < 1024:
+            return f"{value:.1f}{unit}" if value < 10 and unit else f"{value:.0f}{unit}"
+        value /= 1024
+    return f"{value:.1f}G"

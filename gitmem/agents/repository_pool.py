@@ -1,0 +1,98 @@
+"""A repository and its settings, kept open between the calls of a process that lives long.
+
+A call borrows them alone, so calls at once share nothing. What git would be asked again for each call (where the
+repository is, the user's settings) is asked anew only when one of the files that say so has changed.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from gitmem.config import TRACKED, Config
+from gitmem.environment import settings
+from gitmem.git.opening import Repository, open_repository
+from gitmem.git.settings import config_files
+from gitmem.sessions.working_memory import Store
+
+IDLE = 4  # repositories that are kept open for the next call
+Looks = tuple[tuple[int, int, int] | None, ...]
+
+
+class Opened(NamedTuple):
+    """A repository with the settings in force, and how the files looked that say so."""
+
+    repo: Repository
+    config: Config
+    watched: tuple[Path, ...]
+    looks: Looks
+
+
+class Kept:
+    """The memory of the repository that holds a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lock = threading.Lock()
+        self._idle: list[Opened] = []
+        self._stores: dict[tuple[Path, str], Store] = {}
+
+    @contextmanager
+    def lent(self) -> Iterator[tuple[Repository, Config]]:
+        """The repository and the settings in force, for one call. Raises NotARepository, BadConfig."""
+        opened = self._take() or self._open()
+        good = False
+        try:
+            yield opened.repo, opened.config
+            good = True
+        finally:
+            with self._lock:
+                good = good and len(self._idle) < IDLE
+                if good:
+                    self._idle.append(opened)
+            if not good:  # after an error the repository's process may be in the middle of an answer
+                opened.repo.close()
+
+    @contextmanager
+    def values(self, repo: Repository, config: Config) -> Iterator[Store]:
+        """The working values of sessions, in memory before the files; one call at a time."""
+        with self._lock:
+            yield self._stores.setdefault((repo.common_dir, config.profile), Store(repo.common_dir, config.profile))
+
+    def _take(self) -> Opened | None:
+        while True:
+            with self._lock:
+                opened = self._idle.pop() if self._idle else None
+            if opened is None or looks(opened.watched) == opened.looks:
+                return opened
+            opened.repo.close()
+
+    def _open(self) -> Opened:
+        repo = open_repository(self.folder, os.environ)
+        try:
+            files = [repo.git_dir, repo.common_dir, *config_files(repo.root or repo.git_dir, os.environ)]
+            watched = tuple(files + ([repo.root / TRACKED] if repo.root else []))
+            before = looks(watched)  # a change from here on is seen by the next call
+            repo.head()  # starts the process that reads objects: every call needs some
+            return Opened(repo, settings(repo), watched, before)
+        except BaseException:
+            repo.close()
+            raise
+
+
+def looks(paths: tuple[Path, ...]) -> Looks:
+    """How files look from outside; of folders only which ones they are."""
+    found: list[tuple[int, int, int] | None] = []
+    for path in paths:
+        try:
+            seen = os.stat(path)
+        except OSError:
+            found.append(None)
+            continue
+        folder = path.is_dir()
+        found.append((seen.st_ino, 0, 0) if folder else (seen.st_ino, seen.st_mtime_ns, seen.st_size))
+    return tuple(found)

@@ -1,0 +1,126 @@
+"""`git mem add`: write one line of memory."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from gitmem.cli.options import json_option, open_here
+from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.config import Config
+from gitmem.environment import cache_folder, now
+from gitmem.errors import UsageError
+from gitmem.memory.fact import ORIGINS, TYPES
+from gitmem.memory.writing import as_value
+
+if TYPE_CHECKING:
+    from gitmem.git.opening import Repository
+
+OFFERED = ("organisation", "user")
+
+
+@click.command()
+@click.argument("text", nargs=-1, required=True)
+@click.option("--type", "kind", type=click.Choice(TYPES), metavar="TYPE", help=f"One of {', '.join(TYPES)}.")
+@click.option(
+    "--to",
+    default="auto",
+    metavar="PLACE",
+    help="auto (by type), daily, memory, a path; organisation, user: offered as a branch.",
+)
+@click.option("--agent", default="", help="Who writes: its own daily log (mem.agent).")
+@click.option("--origin", type=click.Choice(ORIGINS), help="Whose words; tool and web are never promoted unseen.")
+@click.option("--tag", "tags", multiple=True, help="A tag; repeatable.")
+@click.option("--topic", default="", help="Heading of the log's section: `## HH:MM - TOPIC`.")
+@click.option("--dry-run", is_flag=True, help="With --to organisation or user: say what would be offered.")
+@json_option
+def command(
+    text: tuple[str, ...],
+    kind: str | None,
+    to: str,
+    agent: str,
+    origin: str | None,
+    tags: tuple[str, ...],
+    topic: str,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Append TEXT to today's log, or to MEMORY.md when its type is lasting; print where it stands.
+
+    A secret or an instruction aimed at the model is refused (exit 1); with `mem.onSecret=mask` secrets are masked
+    instead, as personal data always is. Nothing is committed. TEXT `-` reads standard input.
+
+    With --to organisation (or user) the line is offered to that memory (mem.organisation, mem.personal): a commit on a
+    branch of its own, pushed, with a pull request where GITHUB_TOKEN or GH_TOKEN is set; never on its main branch.
+
+    \b
+    git mem add "deployed v2.3.0 to staging"
+    git mem add --type decision "We use REST webhooks: easier to debug"
+    git mem add --to organisation "Invoices are in UTC"
+    """
+    from gitmem.memory import writing
+
+    repo, config = open_here()
+    words = " ".join(text)
+    if words == "-":
+        words = sys.stdin.buffer.read().decode("utf-8", "replace")
+    if to in OFFERED:
+        _offer(config, to, words, kind or "", agent, origin or "", tags, dry_run, as_json)
+        return
+    if dry_run:
+        raise UsageError("--dry-run goes with --to organisation or user")
+    before = _notes(repo, config)
+    added = writing.add(
+        repo, config, words, now=now(), kind=kind or "", to=to, agent=agent, origin=origin or "", tags=tags, topic=topic
+    )
+    if as_json:
+        write_json(as_value(added))
+    else:
+        write(f"{added.path}:{added.line}\n")
+    left = before and len(before - _searched(repo, config))
+    if left:
+        say(f"note: memory is what is in memory/ from now on; {left} other Markdown files are no longer searched")
+        say("hint: to keep them, put this into .gitmem.toml: memory.paths = ['**/*.md']")
+
+
+def _notes(repo: Repository, config: Config) -> set[str]:
+    """What is searched where there is neither MEMORY.md nor memory/: the first line of memory changes that."""
+    if repo.root is None or (repo.root / "MEMORY.md").exists() or (repo.root / "memory").exists():
+        return set()
+    return _searched(repo, config)
+
+
+def _searched(repo: Repository, config: Config) -> set[str]:
+    from gitmem.memory.snapshot import look
+
+    return set(look(repo, config.memory_paths).looks)
+
+
+def _offer(
+    config: Config, scope: str, words: str, kind: str, agent: str, origin: str, tags: tuple[str, ...], dry_run: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Offer the line to another memory, and say what happened to it."""
+    from gitmem.review.contribution import Line, offer
+    from gitmem.review.github import Client
+
+    token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN") or ""
+    done = offer(
+        config, scope, Line(words, kind, agent, origin, tags), now=now(), environ=os.environ, cache=cache_folder(),
+        client_of=lambda forge: Client(forge, token, time.sleep) if token and forge.api else None, dry_run=dry_run,
+    )  # fmt: skip
+    if as_json:
+        pull = {"number": done.pull.number, "url": done.pull.url, "created": done.pull.created} if done.pull else None
+        write_json(
+            {"state": done.state, "scope": scope, "path": done.path, "line": done.line or None, "text": done.text,
+             "branch": done.branch or None, "base": done.base, "commit": done.commit or None,
+             "then": done.then or None, "pull_request": pull}
+        )  # fmt: skip
+        return
+    say(escape(f"{scope}: {done.state}" + (f" on {done.branch}, to {done.base}" if done.branch else ""), ""))
+    if done.then or done.pull:
+        write(escape(done.then or (done.pull.url if done.pull else ""), "") + "\n")

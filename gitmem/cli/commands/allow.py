@@ -1,0 +1,136 @@
+"""`git mem allow`: one reviewed exception more."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from itertools import chain
+
+import click
+
+from gitmem.cli.options import json_option, open_here
+from gitmem.cli.terminal import escape, write, write_json
+from gitmem.environment import now
+from gitmem.errors import GitMemError, OutsideRepository, UsageError
+from gitmem.gate import exceptions, sources
+from gitmem.gate.detectors.finding import Finding
+from gitmem.gate.examine import Blob
+from gitmem.gate.policy import MESSAGE, Policy
+from gitmem.gate.scan import scan
+from gitmem.git.opening import Repository
+from gitmem.git.worktree import locked, read_bytes, write_atomic
+
+Place = tuple[Policy, Callable[[], sources.Source]]
+
+LEAST = 8  # hex digits of a fingerprint that may stand for it
+
+
+@click.command()
+@click.argument("fingerprint")
+@click.option("--reason", required=True, help="Why this is no danger, for whoever reviews it.")
+@click.option("--until", metavar="DATE", help="Its last day, YYYY-MM-DD; 180 days from now when not given.")
+@click.option("--range", "span", metavar="A..B", help="Look for the finding in these commits too.")
+@click.option("--history", is_flag=True, help="Look for it in all of history too.")
+@json_option
+def command(fingerprint: str, reason: str, until: str | None, span: str | None, history: bool, as_json: bool) -> None:
+    """Except the finding FINGERPRINT (as `git mem scan` prints it) from the gate, in .gitmem-allow.toml.
+
+    The exception covers that rule at that path and nothing else. Commit it on its own, before what it excepts: CI
+    honours the exceptions of the base branch only. `git mem scan --audit` lists them all.
+    """
+    repo, _ = open_here()
+    if repo.root is None:
+        raise GitMemError("a bare repository has no files", "run it in a clone")
+    wanted = fingerprint.lower()
+    if len(wanted) < LEAST or set(wanted) - set("0123456789abcdef"):
+        raise UsageError(f"'{fingerprint}' is no fingerprint", "git mem scan prints one below each finding")
+    if not reason.strip():
+        raise UsageError("an exception needs a reason", "--reason 'why this is no danger'")
+    today = now().date()
+    last = exceptions.parse_date(until) if until else today + exceptions.LIFETIME
+    if last < today:
+        raise UsageError(f"{last} has passed", "--until takes a day to come")
+    places = _places(repo, today, span, history)
+    with locked(repo.common_dir, "allow"):
+        text = _file(repo)
+        known = exceptions.parse(text)
+        entry = _entry(repo, wanted, known, places)
+        salt = known.salt
+        if not text.strip():
+            salt = secrets.token_hex(16)
+            entry = _entry(repo, wanted, known, places, salt)
+        made = replace(entry, reason=reason.strip(), until=last)
+        write_atomic(repo.root, exceptions.FILE, exceptions.with_entry(text, made, salt).encode())
+    if as_json:
+        row = {"fingerprint": made.fingerprint, "rule": made.rule, "path": made.path, "reason": made.reason}
+        write_json({**row, "until": last.isoformat()})
+    else:
+        write(escape(f"{exceptions.FILE}: {made.rule} in {made.path} is excepted until {last}", keep="") + "\n")
+        write(f"next: git add {exceptions.FILE} && git commit -m 'gate: except ...' -- {exceptions.FILE}\n")
+
+
+def _file(repo: Repository) -> str:
+    assert repo.root is not None
+    try:
+        return read_bytes(repo.root, exceptions.FILE, 1 << 20).decode("utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, OutsideRepository, UnicodeDecodeError):
+        raise GitMemError(f"{exceptions.FILE} cannot be read", "it must be a plain UTF-8 file") from None
+
+
+def _entry(
+    repo: Repository, wanted: str, known: exceptions.Allowlist, places: list[Place], salt: str = ""
+) -> exceptions.Entry:
+    """The exception for the finding that `wanted` names; with `salt`, its fingerprint under that one."""
+    for policy, read in places:
+        bare = replace(policy, allow=replace(known, entries=()))
+        source = read()
+        named = [f for f in scan(source.blobs, bare, source.findings).findings if f.fingerprint.startswith(wanted)]
+        if not named:
+            continue
+        if len({(f.rule, f.path) for f in named}) > 1 and len(wanted) < exceptions.LENGTH:
+            raise UsageError(f"'{wanted}' is the beginning of several", "give all of the fingerprint")
+        first = named[0]
+        if salt:
+            source = read()
+            blobs = (blob for blob in source.blobs if (blob.path, blob.commit) == (first.path, first.commit))
+            salted = scan(blobs, replace(bare, allow=exceptions.Allowlist(salt)), source.findings).findings
+            first = next(f for f in salted if _same(f, first))
+        return exceptions.Entry(first.fingerprint, first.rule, first.path, "", None)
+    raise GitMemError(
+        f"nothing here has the fingerprint '{wanted}'",
+        "git mem scan --staged and git mem scan print them; for committed ones add --range A..B or --history",
+    )
+
+
+def _same(a: Finding, b: Finding) -> bool:
+    return (a.rule, a.path, a.line, a.column, a.message) == (b.rule, b.path, b.line, b.column, b.message)
+
+
+def _places(repo: Repository, today: date, span: str | None, history: bool) -> list[Place]:
+    """Where a finding may be: staged, in the message being written, in the work tree, in a range, in history."""
+    staged, work = sources.staged_policy(repo, today), sources.worktree_policy(repo, today)
+
+    def staged_now() -> sources.Source:
+        source = sources.staged(repo, staged)
+        return sources.Source(chain(source.blobs, _message(repo)), source.findings)
+
+    found: list[Place] = [(staged, staged_now), (work, lambda: sources.paths(repo, [], work))]
+    if span:
+        base, tip = sources.span(repo, span)
+        revs = [tip, *([f"^{base}"] if base else [])]
+        ranged = sources.base_policy(repo, base, tip, today)
+        found.append((ranged, lambda: sources.commits(repo, revs, ranged)))
+    if history and repo.head():
+        found.append((work, lambda: sources.commits(repo, sources.everything(repo), work)))
+    return found
+
+
+def _message(repo: Repository) -> list[Blob]:
+    try:
+        return [Blob(MESSAGE, (repo.git_dir / "COMMIT_EDITMSG").read_bytes())]
+    except OSError:
+        return []

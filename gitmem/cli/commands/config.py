@@ -1,0 +1,69 @@
+"""`git mem config`: the settings in force, each with where it came from."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gitmem.cli.options import json_option, open_here
+from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.config import git_name, keys, load
+from gitmem.errors import NotARepository, UsageError
+from gitmem.git.settings import clones_settings, user_settings
+
+
+@click.command()
+@click.argument("key", required=False)
+@click.option("--list", "list_all", is_flag=True, help="All settings (the default without KEY).")
+@json_option
+def command(key: str | None, list_all: bool, as_json: bool) -> None:
+    """Show the settings in force and the origin of each value.
+
+    KEY is one of `git mem config --list`, with or without `mem.`. Settings are made with `git config --global
+    mem.KEY VALUE`, and tightened for everybody in .gitmem.toml; the repository's own .git/config is not read,
+    because it may come with a clone. Outside a repository these are your own settings alone.
+    """
+    try:
+        _, config = open_here()
+    except NotARepository:
+        config = load(user_settings(os.environ))
+        say("note: not in a repository: your own settings only")
+    origins = dict(config.origins)
+    rows: list[dict[str, Any]] = []
+    for name, meta in keys():
+        value = getattr(config, name)
+        rows.append(
+            {
+                "key": git_name(name),
+                "value": list(value) if isinstance(value, tuple) else value,
+                "origin": origins.get(name, "default"),
+                "tracked": meta["tracked"] or None,
+                "doc": meta["doc"],
+            }
+        )
+    if key and not list_all:
+        wanted = key.lower() if key.lower().startswith("mem.") else f"mem.{key.lower()}"
+        rows = [row for row in rows if row["key"].lower() == wanted]
+        if not rows:
+            raise UsageError(f"there is no setting '{key}'", "'git mem config --list' shows them all")
+    known = {row["key"].lower(): row["key"] for row in rows}
+    for name in clones_settings(Path.cwd(), os.environ):
+        if name in known:
+            say(f"note: {known[name]} of this repository's own configuration is not read; set it with --global")
+    for warning in config.warnings:
+        say(f"git mem: {warning}")
+    if as_json:
+        write_json({"settings": rows})
+        return
+    width = max(len(row["key"]) for row in rows)
+    for row in rows:
+        write(escape(f"{row['key']:<{width}}  {_show(row['value'])}  ({row['origin']})") + "\n")
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return " ".join(value) if isinstance(value, list) else str(value) or '""'

@@ -1,0 +1,183 @@
+"""`git mem eval`: how well search answers questions whose answers are known."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gitmem.cli.options import json_option, open_here
+from gitmem.cli.terminal import escape, progress, say, write, write_json
+from gitmem.environment import now
+from gitmem.errors import Exit, GitMemError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gitmem.config import Config
+    from gitmem.search.evaluation import Result, Summary
+
+
+@click.command()
+@click.argument("qrels", type=click.Path(path_type=Path), required=False)
+@click.option("--at", default="", metavar="REV|DATE", help="Search memory as it was there or then.")
+@click.option("--lane", default="both", type=click.Choice(["both", "lexical", "vector"]), help="What to search by.")
+@click.option("--ab", "ab", multiple=True, metavar="KEY=V1,V2", help="Compare settings of search; repeatable.")
+@click.option("--compare", default="", metavar="REV", help="The same questions at another commit, side by side.")
+@click.option("--floor", "floor", multiple=True, metavar="FIGURE=X", help="Exit 1 below it, as in recall@5=0.9.")
+@click.option("--promote", "facts", type=click.Path(path_type=Path), metavar="FACTS", help="Measure promotion instead.")
+@click.option("--model", default="", metavar="ID", help="With --promote: the model (mem.model).")
+@json_option
+def command(
+    qrels: Path | None, at: str, lane: str, ab: tuple[str, ...], compare: str, floor: tuple[str, ...],
+    facts: Path | None, model: str, as_json: bool,
+) -> int:  # fmt: skip
+    """Ask every question of QRELS and report recall, precision and time, over all and by category.
+
+    QRELS has a JSON object a line: {"query", "category", "relevant": [{"path", "start_line", "end_line"}]}.
+
+    \b
+    recall@k   share of the relevant lines that the first k hits cover
+    hit@k      whether the first k hits cover any
+    share@N    share of the relevant lines within the first N tokens of text
+
+    With --promote, FACTS has rows of logs with the lines people kept ({"path", "lines", "keep": [{"lines", "type"}]} or
+    {"path", "facts": [{"text", "lines"}]}), and the figures are precision, recall and F1 of the lines that the
+    promotion model picks and the precision of the five facts of highest importance in each log.
+    """
+    if facts is not None:
+        if qrels is not None:
+            raise UsageError("--promote goes without QRELS")
+        return promotion(facts, model, as_json)
+    if qrels is None:
+        raise UsageError("name the questions: git mem eval QRELS, or --promote FACTS")
+    from gitmem.git.revision import resolve_at
+    from gitmem.index import indexer
+    from gitmem.search import evaluation
+    from gitmem.search.search import Lane, Query
+
+    wanted = evaluation.floors(floor)
+    try:
+        questions = evaluation.read(qrels.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise GitMemError(f"cannot read '{qrels}': {reason}") from None
+    except UsageError as error:
+        raise UsageError(f"{qrels}, {error.message}", error.hint) from None
+    if compare and ab:
+        raise UsageError("--compare and --ab do not go together")
+    repo, config = open_here()
+    variants = evaluation.variants(config, ab)
+    moment = now()
+    query = Query("", commit=resolve_at(repo, at, moment) if at else "", lane=Lane(lane))
+    unknown = evaluation.missing(repo, questions, query.commit)
+    if unknown:
+        more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+        say(f"note: not in this memory, so never found: {', '.join(unknown[:3])}{more}")
+
+    def ask(query: Query, settings: Config, name: str) -> list[Result]:
+        shown = progress(questions, len(questions), f"questions {name}".strip())
+        return evaluation.run(repo, settings, shown, query, moment, time.perf_counter)
+
+    runs = []
+    columns: dict[str, Mapping[str, Summary]] = {}
+    if compare:
+        other = query._replace(commit=resolve_at(repo, compare, moment))
+        old = ask(other, config, compare)
+        columns[compare] = evaluation.summarise(old)
+    made = config
+    try:
+        for name, settings in variants:
+            if not evaluation.same_index(settings, made):
+                say(f"git mem: an index for {name}")
+                indexer.refresh(repo, settings)
+                made = settings
+            runs.append(ask(query, settings, name))
+            columns[name or at or "now"] = evaluation.summarise(runs[-1])
+    finally:
+        if not evaluation.same_index(config, made):
+            indexer.refresh(repo, config)
+    gained, lost = evaluation.gained_and_lost(old, runs[0]) if compare else ([], [])
+    if as_json:
+        write_json(as_value(columns, gained, lost))
+    else:
+        write(render(columns))
+        for label, queries in (("gained", gained), ("lost", lost)):
+            for text in queries:
+                write(f"{label}: {escape(text)}\n")
+    broken = False
+    for run, (label, _) in zip(runs, variants, strict=True):
+        figures = evaluation.summarise(run)["all"].figures
+        for name, value in wanted:
+            if figures[name] < value:
+                broken = True
+                say(f"{name} is {figures[name]:.3f}, below {value:g}" + (f" with {label}" if label else ""))
+    return Exit.FINDINGS if broken else Exit.DONE
+
+
+def promotion(facts: Path, model: str, as_json: bool) -> int:
+    """The figures of the promotion model on the rows of `facts`."""
+    from dataclasses import asdict
+
+    from gitmem.promotion.evaluation import TOP, evaluate_promotion
+    from gitmem.promotion.registry import promotion_model
+
+    repo, config = open_here({"model": model} if model else {})
+    found, _ = promotion_model(repo, config, now().date(), os.environ)
+    quality = evaluate_promotion(facts, found)
+    if as_json:
+        write_json({"model": found.id, **{k: round(v, 4) for k, v in asdict(quality).items()}})
+        return Exit.DONE
+    write(
+        f"{found.id} on {quality.logs} logs, {quality.lines} lines, {quality.keep} of them worth keeping\n"
+        f"lines     precision {quality.precision:.3f}  recall {quality.recall:.3f}  F1 {quality.f1:.3f}\n"
+        f"top {TOP}     precision {quality.top_precision:.3f}\n"
+        f"types     {quality.type_accuracy:.3f} right\nunsourced {quality.unsourced}\n"
+    )
+    return Exit.DONE
+
+
+def as_value(columns: Mapping[str, Mapping[str, Summary]], gained: list[str], lost: list[str]) -> dict[str, Any]:
+    """The JSON of docs/json.md, "eval"."""
+    return {
+        "runs": [
+            {
+                "name": name,
+                "groups": [
+                    {
+                        "category": category,
+                        "questions": summary.questions,
+                        **{figure: round(value, 4) for figure, value in summary.figures.items()},
+                        "p50_ms": round(summary.p50, 1),
+                        "p95_ms": round(summary.p95, 1),
+                    }
+                    for category, summary in groups.items()
+                ],
+            }
+            for name, groups in columns.items()
+        ],
+        "gained": gained,
+        "lost": lost,
+    }
+
+
+def render(columns: Mapping[str, Mapping[str, Summary]]) -> str:
+    """A table with a row a category; of several runs, the rows of one category stand below each other."""
+    first = next(iter(columns.values()))
+    figures = list(first["all"].figures)
+    several = len(columns) > 1
+    rows = [
+        (category if not several else f"{category if not at else '':<{max(map(len, first))}}  {name}", groups[category])
+        for category in first
+        for at, (name, groups) in enumerate(columns.items())
+    ]
+    width = max(len(escape(label)) for label, _ in rows) + 1
+    head = [figure.replace("recall@", "R@").replace("share@", "T@") for figure in figures]
+    out = [" " * width + "    n " + " ".join(f"{h:>6}" for h in head) + "   p50ms  p95ms"]
+    for label, summary in rows:
+        cells = " ".join(f"{summary.figures[figure]:6.3f}" for figure in figures)
+        out.append(f"{escape(label):<{width}}{summary.questions:>5} {cells} {summary.p50:7.1f}{summary.p95:7.1f}")
+    return "\n".join([*out, ""])

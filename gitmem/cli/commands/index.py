@@ -1,0 +1,61 @@
+"""`git mem index`: bring the search index up to date, build it again, or drop what nothing reaches."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+
+import click
+
+from gitmem.cli.options import json_option, open_here
+from gitmem.cli.terminal import say, write, write_json
+from gitmem.errors import Exit, UsageError
+from gitmem.plural import counted
+
+
+@click.command()
+@click.option("--full", is_flag=True, help="Parse everything again; vectors of unchanged text are kept.")
+@click.option("--rev", "revs", multiple=True, metavar="REV", help="Index this commit's files too; repeatable.")
+@click.option("--prune", is_flag=True, help="Drop what no ref and no work tree reaches.")
+@click.option("--hook", is_flag=True, help="As from a Git hook: quiet, quick, exit 0, problems go to a log.")
+@json_option
+def command(full: bool, revs: tuple[str, ...], prune: bool, hook: bool, as_json: bool) -> int:
+    """Bring the search index up to date with the work tree, HEAD and the local branches.
+
+    Searches do this by themselves; hooks and this command only make their part smaller. The index is disposable:
+    it lies in `gitmem/` of the Git directory and is built from Git at any time.
+    """
+    if hook:
+        from gitmem.cli import index_hooks
+
+        index_hooks.here("index")
+        return Exit.DONE
+    from gitmem.index import indexer
+
+    if prune and (full or revs):
+        raise UsageError("--prune stands alone", "git mem index --prune")
+    repo, config = open_here()
+    if prune:
+        work = indexer.prune(repo, config)
+    else:
+        work = indexer.refresh(repo, config, full=full, revs=revs, say=_progress)
+    for note in work.notes:
+        say(f"note: {note}")
+    if as_json:
+        write_json(asdict(work))
+    elif prune:
+        write(
+            f"dropped {counted(work.removed_blobs, 'version')} of files and {counted(work.removed_chunks, 'chunk')}\n"
+        )
+    elif work.blobs or work.embedded:
+        chunks = counted(work.chunks, "new chunk")
+        write(f"indexed {counted(work.blobs, 'file')}: {chunks}, {work.embedded} embedded\n")
+    else:
+        write("the index is current\n")
+    return Exit.DONE
+
+
+def _progress(text: str) -> None:
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()

@@ -1,0 +1,117 @@
+"""`git mem init`: lay out a memory repository."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from shlex import quote
+
+import click
+
+from gitmem.cli.options import json_option
+from gitmem.cli.terminal import escape, write, write_json
+from gitmem.memory.templates import LANGUAGES
+from gitmem.plural import counted
+
+
+@click.command()
+@click.argument("folder", default=".", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--lang", type=click.Choice(sorted(LANGUAGES)), help="Language of the templates (default: the locale's).")
+@click.option("--from", "source", type=click.Path(path_type=Path), metavar="PATH", help="Import the memory there.")
+@click.option("--no-history", is_flag=True, help="Of a Git repository too, import the files alone.")
+@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@json_option
+def command(folder: Path, lang: str | None, source: Path | None, no_history: bool, dry_run: bool, as_json: bool) -> int:
+    """Lay out a memory repository in FOLDER (here, or a new folder).
+
+    Runs `git init` where there is no repository, writes MEMORY.md, SOUL.md, USER.md, AGENTS.md, TOOLS.md, memory/
+    and .gitattributes. Never overwrites, never commits, installs no hooks (`git mem install` does).
+
+    --from imports an OpenClaw workspace, a Claude memory folder or a folder of notes, through the gate: what does not
+    pass, or is there already, is left out and said (exit 1). From a Git repository the history comes along, in one
+    commit.
+    """
+    from gitmem.memory.new_repository import lay_out
+
+    if source is not None:
+        return _import(folder, source, not no_history, lang or _locale(), dry_run, as_json)
+    done = lay_out(folder, os.environ, lang or _locale(), dry_run=dry_run)
+    if as_json:
+        write_json(
+            {"root": str(done.root), "initialised": done.initialised, "written": list(done.written),
+             "kept": list(done.kept), "dry_run": dry_run}
+        )  # fmt: skip
+        return 0
+    would = "would " if dry_run else ""
+    if done.initialised:
+        write(escape(f"{would}git init {done.root}\n"))
+    for path in done.written:
+        write(escape(f"{would}write {path}\n"))
+    for path in done.kept:
+        write(escape(f"keep  {path} (it is there already)\n"))
+    if not dry_run:
+        there = "" if folder.resolve() == Path.cwd() else f"cd {quote(str(folder))}; "
+        write(escape(f'next: {there}git mem install; git mem add "..."; git add -A; git commit\n'))
+    return 0
+
+
+def _import(folder: Path, source: Path, history: bool, lang: str, dry_run: bool, as_json: bool) -> int:
+    """Import, then lay out what is missing; 1 when something was left out by the gate or for what is there."""
+    from dataclasses import replace
+
+    from gitmem.config import Config
+    from gitmem.environment import now, settings
+    from gitmem.errors import NotARepository
+    from gitmem.git.opening import discover, open_repository
+    from gitmem.git.write import init_repository
+    from gitmem.memory.importing import EXPECTED, bring, look_at
+    from gitmem.memory.new_repository import lay_out
+
+    source = source.expanduser().absolute()
+    folder = folder.absolute()
+    try:
+        inside = folder.is_dir() and discover(folder, os.environ).root is not None
+    except NotARepository:
+        inside = False
+    config = Config()
+    root = folder
+    if inside:
+        opened = open_repository(folder, os.environ)
+        config, root = settings(opened), opened.root or folder
+        opened.close()
+    plan = look_at(source, config, os.environ, root)
+    plan = replace(plan, history=plan.history and history)
+    commit, laid = "", None
+    if not dry_run:
+        if not inside:
+            folder.mkdir(parents=True, exist_ok=True)
+            init_repository(folder, os.environ)
+        repo = open_repository(folder, os.environ)
+        click.get_current_context().call_on_close(repo.close)
+        commit = bring(repo, plan, now(), os.environ).commit
+        laid = lay_out(folder, os.environ, lang)
+    blocked = [reason for _, reason in plan.left if reason not in EXPECTED]
+    if as_json:
+        files = [{"from": name, "path": to} for name, to, _ in plan.files]
+        left = [{"from": name, "reason": reason} for name, reason in plan.left]
+        write_json(
+            {"root": str(root), "shape": str(plan.shape), "files": files, "left": left, "masked": list(plan.masked),
+             "history": plan.history, "commit": commit or None, "written": list(laid.written) if laid else [],
+             "dry_run": dry_run}
+        )  # fmt: skip
+        return 1 if blocked else 0
+    would = "would " if dry_run else ""
+    for name, to, _ in plan.files:
+        write(escape(f"{would}import {to}" + (f" (from {name})" if to != name else ""), "") + "\n")
+    for name, reason in plan.left:
+        write(escape(f"left out {name}: {reason}", "") + "\n")
+    for name in plan.masked:
+        write(escape(f"masked personal data or secrets in {name}", "") + "\n")
+    what = "with its history" if plan.history else "without history; look at them, then: git add -A; git commit"
+    write(f"{would}import {counted(len(plan.files), 'file')} {what}, {len(plan.left)} left out\n")
+    return 1 if blocked else 0
+
+
+def _locale() -> str:
+    value = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
+    return "ko" if value.startswith("ko") else "en"

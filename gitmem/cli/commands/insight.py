@@ -1,0 +1,44 @@
+"""`git mem insight`: one dated finding about an entity, for the end of a pipeline."""
+
+from __future__ import annotations
+
+import click
+
+from gitmem.cli.options import json_option, open_here
+from gitmem.cli.terminal import escape, write, write_json
+from gitmem.environment import now
+
+
+@click.command()
+@click.argument("text", nargs=-1, required=True)
+@click.option("--agent", default="", help="Who writes (mem.agent).")
+@click.option("--dry-run", is_flag=True, help="Say what would be written; write nothing.")
+@json_option
+def command(text: tuple[str, ...], agent: str, dry_run: bool, as_json: bool) -> None:
+    """Put '[ENTITY] TEXT' first under "Insights" in MEMORY.md: once an entity and day, the newest 50 stay.
+
+    Older ones go to memory/archive/YYYY.md. Data with holes (null, TODO, {placeholder}) is refused. Nothing is
+    committed.
+
+    \b
+    git mem insight '[ACME] margin fell to 3 % in Q2'
+    """
+    from gitmem.memory import insights
+
+    repo, config = open_here()
+    done = insights.record(repo, config, " ".join(text), now(), agent=agent, dry_run=dry_run)
+    if as_json:
+        write_json(
+            {
+                "text": done.text,
+                "path": insights.MEMORY,
+                "line": done.line or None,
+                "written": done.written,
+                "reason": done.reason or None,
+                "archived": [{"text": moved.fact.text, "path": moved.path} for moved in done.archived],
+            }
+        )
+    elif done.reason:
+        write(escape(f"nothing written: {done.reason}\n"))
+    else:
+        write(escape(f"{'would write ' if dry_run else ''}{insights.MEMORY}:{done.line}\n"))

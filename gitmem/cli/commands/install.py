@@ -1,0 +1,81 @@
+"""`git mem install`: Git hooks that keep the index fresh and hold memory to the gate."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from gitmem.cli.host_registration import register
+from gitmem.cli.options import open_here
+from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.git import hook_files as hooks
+from gitmem.git import merge_driver
+from gitmem.git.opening import Repository
+from gitmem.git.worktree import state_dir
+from gitmem.git.write import run_git
+from gitmem.hosts.registration import HOSTS
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@click.option("--refresh-only", is_flag=True, help="Only the hooks that keep the index fresh: no gate.")
+@click.option(
+    "--promote", type=click.Choice(["stage", "branch", "commit"]), is_flag=False, flag_value="branch", default=None,
+    help="After a commit that changed a daily log, promote: staged, on a branch (when no value is given) or committed.",
+)  # fmt: skip
+@click.option("--server", is_flag=True, help="pre-receive instead: for the repository people push to.")
+@click.option("--agent", type=click.Choice(list(HOSTS)), help="Register with an agent's host instead: MCP and hooks.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md).")
+def command(
+    dry_run: bool, refresh_only: bool, promote: str | None, server: bool, agent: str | None, as_json: bool
+) -> None:
+    """Add our lines to this repository's Git hooks, and have Git merge memory fact by fact.
+
+    Hooks that are there keep running; `git mem uninstall` restores them byte for byte. core.hooksPath is respected;
+    all work trees share the hooks. Installing again updates.
+    """
+    repo, _ = open_here()
+    if agent:
+        register(repo, agent, dry_run=dry_run, as_json=as_json)
+        return
+    folder = hooks_folder(repo)
+    names = hooks.SERVER if server else hooks.REFRESH if refresh_only else hooks.HOOKS
+    if not dry_run and not server:
+        state_dir(repo.common_dir)  # now, so that no hook makes it while a script already removes the repository
+    steps = hooks.install(folder, sys.executable, names, promote or promoted(folder), dry=dry_run)
+    merging = not server and not refresh_only and merge_driver.set_up(repo, sys.executable, dry=dry_run)
+    if repo.root is None and not server:
+        say("note: nobody commits in a bare repository; 'git mem install --server' holds what is pushed to the gate")
+    show(steps, folder, dry_run, as_json, "the hooks are as they should be", merging)
+
+
+def hooks_folder(repo: Repository) -> Path:
+    """Where Git looks for hooks here."""
+    return Path(run_git(repo, ["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).rstrip("\n"))
+
+
+def promoted(folder: Path) -> str:
+    """What an earlier `install --promote` set, so that installing again keeps it."""
+    import re
+
+    try:
+        text = (folder / "post-commit").read_text("utf-8", "replace")
+    except OSError:
+        return ""
+    found = re.search(r"^gitmem_promote='(stage|branch|commit)'$", text, re.MULTILINE)
+    return found.group(1) if found else ""
+
+
+def show(steps: list[hooks.Step], folder: Path, dry: bool, as_json: bool, nothing: str, merging: bool) -> None:
+    """Each hook and what was done to it; `merging` whether the merge driver was set up or taken out."""
+    if as_json:
+        done = [{"hook": step.path.name, "what": step.what} for step in steps]
+        write_json({"folder": str(folder), "dry_run": dry, "hooks": done, "merge_driver": merging})
+        return
+    for step in steps:
+        write(escape(f"{'would be: ' if dry else ''}{step.path.name}: {step.what}") + "\n")
+    if merging:
+        write(f"{'would be: ' if dry else ''}merge driver: {merge_driver.SECTION} in the configuration of this clone\n")
+    write(escape(f"{nothing} in {folder}" if not steps else f"in {folder}") + "\n")

@@ -1,0 +1,96 @@
+"""`git mem log`: the daily timeline."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import click
+
+from gitmem.cli.options import colour_option, json_option, open_here
+from gitmem.cli.terminal import colour as coloured
+from gitmem.cli.terminal import escape, pager, paint, say, write, write_json
+from gitmem.errors import UsageError
+
+
+@click.command()
+@click.option("--since", default="", metavar="DATE", help="From that day on (YYYY-MM-DD).")
+@click.option("--until", default="", metavar="DATE", help="Up to and with that day.")
+@click.option("--agent", default="", metavar="NAME", help="That agent's logs only.")
+@click.option("--at", "rev", default="", metavar="REV", help="As committed there; default: the work tree.")
+@click.option("-n", "count", type=click.IntRange(1), metavar="DAYS", help="The newest DAYS days only.")
+@colour_option
+@json_option
+def command(since: str, until: str, agent: str, rev: str, count: int | None, colour: str, as_json: bool) -> None:
+    """Show the daily logs, newest day first, each with the facts that were promoted from it.
+
+    \b
+    git mem log -n 7
+    git mem log --since 2026-02-01 --until 2026-02-28 --agent codex
+    """
+    from gitmem.memory import timeline
+
+    repo, _ = open_here()
+    days = timeline.timeline(
+        repo, since=_day(since), until=_day(until), agent=agent, rev=repo.resolve(rev) if rev else ""
+    )[:count]
+    if as_json:
+        write_json({"days": [as_value(day) for day in days]})
+        return
+    on = coloured(colour)
+    with pager():
+        for number, day in enumerate(days):
+            write(("\n" if number else "") + paint(f"{day.day.isoformat()} {day.day:%A}", "heading", on) + "\n")
+            for log in day.logs:
+                for section in log.sections:
+                    title = " ".join(text for text in (section.time, section.topic) if text)
+                    who = f" [{log.agent}]" if log.agent else ""
+                    where = f"{log.path}:{section.start_line}"
+                    write(f"  {escape(title, '')}{escape(who, '')}  {paint(escape(where, ''), 'dim', on)}\n")
+                    for line in section.lines:
+                        write(f"    {escape(timeline.plain(line), '')}\n")
+            for path, fact in day.facts:
+                arrow = paint("=>", "good", on)
+                place = paint(escape(f"{path}:{fact.line}", ""), "dim", on)
+                write(f"  {arrow} {escape(fact.text, '')}  {place}\n")
+    if not days:
+        say("no daily log here" + (" in that time" if since or until or agent else ""))
+
+
+def _day(text: str) -> date | None:
+    if not text:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"'{text}' is no date", "write it as YYYY-MM-DD, for example 2026-02-05") from None
+
+
+def as_value(day: object) -> dict[str, object]:
+    """The JSON of docs/json.md, "log"."""
+    from gitmem.memory.timeline import Day
+
+    assert isinstance(day, Day)
+    return {
+        "date": day.day.isoformat(),
+        "logs": [
+            {
+                "path": log.path,
+                "agent": log.agent or None,
+                "sections": [
+                    {
+                        "time": section.time or None,
+                        "topic": section.topic or None,
+                        "start_line": section.start_line,
+                        "end_line": section.end_line,
+                        "lines": list(section.lines),
+                    }
+                    for section in log.sections
+                ],
+            }
+            for log in day.logs
+        ],
+        "facts": [
+            {"path": path, "line": fact.line, "text": fact.text, "type": fact.get("type") or None}
+            for path, fact in day.facts
+        ],
+    }

@@ -1,0 +1,34 @@
+"""`git mem mcp`: serve memory to an agent over stdio."""
+
+from __future__ import annotations
+
+import gc
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from gitmem.cli.options import open_here
+from gitmem.errors import GitMemError
+
+
+@click.command()
+@click.option("--read-only", is_flag=True, help="Without the tools that write.")
+def command(read_only: bool) -> None:
+    """Serve memory as MCP tools over standard input and output.
+
+    `git mem install --agent claude` (codex, cursor, vscode, gemini, openclaw) registers it with a host. Needs the
+    extra: pip install 'git-mem[mcp]'.
+    """
+    if find_spec("mcp") is None:
+        raise GitMemError("the MCP server needs the package 'mcp'", "pip install 'git-mem[mcp]'")
+    repo, _ = open_here()
+    # The SDK makes half a million objects that stay: the collector need look at them neither while they are made nor
+    # with every search.
+    gc.disable()
+    from gitmem.agents.mcp_server import build
+
+    server = build(Path(repo.root or repo.git_dir), read_only=read_only)
+    gc.freeze()
+    gc.enable()
+    server.run("stdio")

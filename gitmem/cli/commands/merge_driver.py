@@ -1,0 +1,50 @@
+"""`git mem merge-driver`: Git calls it to merge one memory file (`merge=gitmem` in .gitattributes)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from gitmem.cli.terminal import say
+from gitmem.errors import Exit, GitMemError
+from gitmem.plural import counted
+
+LIMIT = 1 << 18  # bytes of a version above which only text is merged
+
+
+@click.command()
+@click.argument("base", type=click.Path(path_type=Path))
+@click.argument("ours", type=click.Path(path_type=Path))
+@click.argument("theirs", type=click.Path(path_type=Path))
+@click.argument("marker", type=click.IntRange(1, 1000), default=7, metavar="[MARKER_SIZE]")
+@click.argument("path", default="MEMORY.md", metavar="[PATH]")
+@click.pass_context
+def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: int, path: str) -> None:
+    """Merge THEIRS into OURS, both made from BASE, fact by fact; exit 1 with conflicts marked in OURS.
+
+    Git runs this; `git mem install` sets it up as: git-mem merge-driver -- %O %A %B %L %P
+    """
+    from gitmem.git.merge_file import merge_text
+    from gitmem.review.fact_merge import merge
+    from gitmem.review.line_merge import MARK, Labels
+
+    try:
+        versions = [file.read_bytes() for file in (base, ours, theirs)]
+    except OSError as error:
+        raise GitMemError(f"cannot read a version to merge: {error.strerror}") from None
+    labels = Labels(size=marker)
+    if max(map(len, versions)) > LIMIT:
+        merged, clean = merge_text(os.environ, versions[1], versions[0], versions[2], marker=marker)
+        conflicts = 0 if clean else 1
+    else:
+        done = merge(
+            versions[0], versions[1], versions[2], path,
+            lambda b, o, t: merge_text(os.environ, o, b, t, marker=MARK), labels,
+        )  # fmt: skip
+        merged, conflicts = done.data, done.conflicts
+    ours.write_bytes(merged)
+    if conflicts:
+        say(f"{path}: {counted(conflicts, 'conflict')}, both texts are marked")
+        ctx.exit(Exit.FINDINGS)

@@ -1,0 +1,183 @@
+"""`git mem profile`: several agents or people on one machine, each with a memory of its own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from gitmem import profiles
+from gitmem.cli.options import json_option
+from gitmem.cli.terminal import escape, write, write_json
+from gitmem.environment import now
+from gitmem.errors import GitMemError, NotARepository, UsageError
+from gitmem.git.opening import discover, open_repository
+from gitmem.git.settings import user_settings
+from gitmem.git.write import configure, run_git
+
+
+@click.group()
+def command() -> None:
+    """Keep several memories apart: each profile has its own repository, index and identity.
+
+    The profile in force (`switch`) is where commands go, from any folder; `git mem --profile NAME ...` names one for
+    one command. The gate, `install` and hooks always speak of the repository they stand in.
+    """
+
+
+@command.command("add")
+@click.argument("name")
+@click.argument("path", required=False, type=click.Path(file_okay=False, path_type=Path))
+@click.option("--agent", default="", help="Name its agent writes under (default: NAME).")
+@click.option("--name", "author", default="", help="Author of its commits.")
+@click.option("--email", default="", help="Address of its commits.")
+@json_option
+def add_command(name: str, path: Path | None, agent: str, author: str, email: str, as_json: bool) -> None:
+    """Make the profile NAME, whose memory is the repository at PATH (default: in ~/.local/share/git-mem).
+
+    Lays out a memory where there is none. Two profiles never share a repository.
+    """
+    from gitmem.memory.new_repository import lay_out
+
+    known = profiles.read(user_settings(os.environ))
+    if profiles.checked(name) in known:
+        raise UsageError(f"there is a profile '{name}' already", f"git mem profile remove {name}")
+    root = (path or _data() / name).expanduser().absolute()
+    _apart(root, known)
+    try:
+        root = lay_out(root, os.environ, "en").root if not _is_repository(root) else root
+    except OSError as error:
+        raise GitMemError(f"cannot make '{root}': {error.strerror}") from None
+    repo = open_repository(root, os.environ)
+    try:
+        for key, value in (("user.name", author), ("user.email", email)):
+            if value:
+                run_git(repo, ["config", "--local", key, value])
+    finally:
+        repo.close()
+    configure(os.environ, f"mem.profile.{name}.root", str(root))
+    configure(os.environ, f"mem.profile.{name}.agent", agent or name)
+    made = profiles.Profile(name, root, agent or name)
+    if as_json:
+        write_json(shape(made, ""))
+    else:
+        write(escape(f"{name}  {root}\n"))
+        write(f"next: git mem profile switch {name}, or git mem --profile {name} ...\n")
+
+
+def _data() -> Path:
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "git-mem"
+
+
+def _is_repository(root: Path) -> bool:
+    try:
+        found = discover(root, os.environ).root if root.is_dir() else None
+    except NotARepository:
+        return False
+    return found is not None and found.resolve() == root.resolve()
+
+
+def _apart(root: Path, known: dict[str, profiles.Profile]) -> None:
+    """Refuse a memory that another profile's is, or whose repository it shares (a linked work tree, a subfolder)."""
+    real = root.resolve()
+    mine = discover(root, os.environ).common_dir.resolve() if _is_repository(root) else None
+    for other in known.values():
+        theirs = other.root.resolve()
+        if theirs in real.parents or real in theirs.parents:
+            raise UsageError(
+                f"'{root}' and the memory of profile '{other.name}' lie in each other", "name a folder elsewhere"
+            )
+        shared = (
+            mine is not None and _is_repository(theirs) and discover(theirs, os.environ).common_dir.resolve() == mine
+        )
+        if real == theirs or shared:
+            raise UsageError(
+                f"that is the memory of profile '{other.name}'", "each profile has a repository of its own"
+            )
+    if mine is None and real.is_dir():
+        try:
+            above = discover(root, os.environ).root
+        except NotARepository:
+            return
+        if above is not None:
+            raise UsageError(
+                f"'{root}' is a folder of the repository '{above}'", "name a repository of its own, or a new folder"
+            )
+
+
+@command.command("list")
+@json_option
+def list_command(as_json: bool) -> None:
+    """List the profiles; `*` marks the one in force."""
+    pairs = user_settings(os.environ)
+    active = profiles.in_force(pairs)
+    found = list(profiles.read(pairs).values())
+    if as_json:
+        write_json({"profiles": [shape(profile, active) for profile in found]})
+        return
+    for profile in found:
+        mark = "*" if profile.name == active else " "
+        gone = "" if profile.root.is_dir() else "  (gone)"
+        write(escape(f"{mark} {profile.name}  {profile.root}{gone}\n"))
+
+
+def shape(profile: profiles.Profile, active: str) -> dict[str, object]:
+    """A profile of docs/json.md."""
+    return {
+        "name": profile.name,
+        "root": str(profile.root),
+        "agent": profile.agent,
+        "active": profile.name == active,
+        "exists": profile.root.is_dir(),
+    }
+
+
+@command.command("switch")
+@click.argument("name", required=False)
+@click.option("--none", "nobody", is_flag=True, help="No profile: commands speak of the repository they stand in.")
+def switch_command(name: str | None, nobody: bool) -> None:
+    """Put the profile NAME in force. Working values of sessions are cleared, and hooks keep nothing that was said
+    before: nothing is carried over."""
+    if bool(name) == nobody:
+        raise UsageError("name a profile, or --none", "git mem profile list")
+    pairs = user_settings(os.environ)
+    known = profiles.read(pairs)
+    before = profiles.in_force(pairs)
+    chosen = profiles.named(known, name) if name else None
+    for profile in (known.get(before), chosen):
+        if profile is not None:
+            _clear(profile)
+    if before != (chosen.name if chosen else ""):
+        configure(os.environ, "--replace-all", profiles.SINCE, now().isoformat())
+    if chosen is None:
+        configure(os.environ, "--unset-all", profiles.IN_FORCE)
+        write("no profile is in force\n")
+    else:
+        configure(os.environ, "--replace-all", profiles.IN_FORCE, chosen.name)
+        write(escape(f"{chosen.name}  {chosen.root}\n"))
+
+
+def _clear(profile: profiles.Profile) -> None:
+    from gitmem.sessions.working_memory import Store
+
+    if not _is_repository(profile.root):
+        return
+    common = discover(profile.root, os.environ).common_dir
+    for name in (profile.name, ""):
+        Store(common, name).clear()
+
+
+@command.command("remove")
+@click.argument("name")
+def remove_command(name: str) -> None:
+    """Forget the profile NAME. Its repository and files stay where they are."""
+    pairs = user_settings(os.environ)
+    known = profiles.read(pairs)
+    if name not in known:
+        raise UsageError(f"there is no profile '{name}'", "git mem profile list")
+    _clear(known[name])
+    configure(os.environ, "--remove-section", f"mem.profile.{name}")
+    if profiles.in_force(pairs) == name:
+        configure(os.environ, "--unset-all", profiles.IN_FORCE)
+    write(escape(f"removed {name}; its files are still in {known[name].root}\n"))

@@ -1,0 +1,76 @@
+"""`git mem publish`: propose a branch of memory changes as a pull request."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import click
+
+from gitmem.cli.options import json_option, open_here
+from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.environment import now
+from gitmem.errors import GitMemError, UsageError
+
+
+@click.command()
+@click.option("--pr", is_flag=True, help="Push the branch and open its pull request, or bring it up to date.")
+@click.option("--remote", default="origin", metavar="NAME", help="Where to push.")
+@click.option("--base", default="", metavar="BRANCH", help="Branch to propose to (default: the remote's own).")
+@click.option("--branch", default="", metavar="BRANCH", help="Branch to propose (default: the current one).")
+@click.option("--title", default="", help="Title (default: the last commit's subject).")
+@json_option
+def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: bool) -> None:
+    """Propose the current branch as a pull request, with a checklist of its facts and their sources.
+
+    Uses GITHUB_TOKEN (or GH_TOKEN) and GITHUB_API_URL; without a token it pushes and prints a link that opens the
+    pull request by hand. Never pushes to the branch it proposes to.
+
+    \b
+    git mem publish --pr
+    git mem publish --pr --base main --title "What we decided in March"
+    """
+    from gitmem.memory.snapshot import layout_at
+    from gitmem.review import publish
+    from gitmem.review.github import Client, forge_of
+
+    if not pr:
+        raise UsageError("say what to publish as", "git mem publish --pr")
+    repo, config = open_here()
+    branch = branch or repo.branch() or ""
+    if not branch:
+        raise GitMemError("no branch is checked out here", "git switch -c memory/proposal")
+    forge = forge_of(publish.remote_url(repo, remote), os.environ)
+    if forge is None:
+        raise GitMemError(f"'{remote}' is not a repository on GitHub", "set GITHUB_SERVER_URL and GITHUB_API_URL")
+    token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN") or ""
+    client = Client(forge, token, time.sleep) if token and forge.api else None
+    base = base or (client.default_branch() if client else publish.default_base(repo, remote))
+    in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and bool(os.environ.get("GITHUB_SERVER_URL"))
+    done = publish.publish(
+        repo, forge, client, remote=remote, branch=branch, base=base,
+        layout=layout_at(repo, repo.resolve(f"refs/heads/{branch}"), config), today=now().date(), title=title,
+        environ=os.environ if in_actions else None,
+    )  # fmt: skip
+    if as_json:
+        write_json(
+            {
+                "branch": done.branch,
+                "base": done.base,
+                "head": done.head,
+                "compare": done.link,
+                "pull_request": {
+                    "number": done.pull.number,
+                    "url": done.pull.url,
+                    "created": done.pull.created,
+                }
+                if done.pull
+                else None,
+            }
+        )
+    elif done.pull:
+        say(f"{'opened' if done.pull.created else 'updated'} pull request #{done.pull.number}")
+        write(escape(done.pull.url, "") + "\n")
+    else:
+        say("pushed; there is no token here, so open the pull request at")
+        write(escape(done.link, "") + "\n")

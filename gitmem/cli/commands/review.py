@@ -1,0 +1,70 @@
+"""`git mem review`: what a memory change does, for the person who has to say yes."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from gitmem.cli.options import open_here
+from gitmem.cli.terminal import escape, write, write_json
+from gitmem.environment import now
+from gitmem.errors import Exit, GitMemError
+from gitmem.git.opening import Repository
+
+if TYPE_CHECKING:
+    from gitmem.review.github import Forge
+
+
+@click.command()
+@click.argument("span", metavar="BASE..HEAD")
+@click.option(
+    "--format", "form", type=click.Choice(["md", "json", "sarif", "github"]), default="md",
+    help="Markdown, JSON (docs/json.md), SARIF 2.1.0, or annotations of a GitHub workflow.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.pass_context
+def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
+    """Review the memory changes of BASE..HEAD: facts that change, findings, provenance, contradictions, sizes.
+
+    Exit 1 when the gate blocks a version in the range or the provenance of a changed line of MEMORY.md does not hold.
+
+    \b
+    git mem review main..HEAD
+    git mem review origin/main..HEAD --format sarif > review.sarif
+    """
+    from gitmem import __version__
+    from gitmem.gate import report
+    from gitmem.git.revision import split_range
+    from gitmem.memory.snapshot import layout_at
+    from gitmem.review import rendering
+    from gitmem.review.review import as_report, review
+
+    repo, config = open_here()
+    base, head = split_range(repo, span, both=True)
+    found = review(repo, config, base, head, layout_at(repo, head, config), now(), time.perf_counter)
+    form = "json" if as_json else form
+    match form:
+        case "json":
+            write_json(rendering.as_value(found, _forge(repo)))
+        case "sarif":
+            write(report.as_sarif(as_report(found), __version__))
+        case "github":
+            write(report.as_annotations(as_report(found), escape))
+        case _:
+            write(rendering.as_markdown(found, _forge(repo)))
+    if found.failed:
+        ctx.exit(Exit.FINDINGS)
+
+
+def _forge(repo: Repository) -> Forge | None:
+    """Where links lead: the forge of `origin`; None where there is none, and places are named instead."""
+    from gitmem.review.github import forge_of
+    from gitmem.review.publish import remote_url
+
+    try:
+        return forge_of(remote_url(repo, "origin"), os.environ)
+    except GitMemError:
+        return forge_of("", os.environ)

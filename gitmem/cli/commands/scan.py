@@ -1,0 +1,181 @@
+"""`git mem scan`: secrets, personal data, instructions to the model and hidden text in memory files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from gitmem.cli.options import open_here
+from gitmem.environment import now
+from gitmem.errors import Exit, GitMemError, UsageError
+from gitmem.gate.detectors import DETECTORS, ON_REQUEST
+from gitmem.gate.detectors.finding import Finding, Severity
+from gitmem.gate.detectors.rule_file import Rule, parse_rules
+from gitmem.gate.examine import Blob
+from gitmem.gate.exceptions import Entry
+from gitmem.gate.policy import MESSAGE, Policy
+from gitmem.gate.scan import Report, scan
+from gitmem.git.opening import Repository
+
+WORKERS = 2
+
+
+@click.command()
+@click.argument("paths", nargs=-1)
+@click.option("--staged", is_flag=True, help="What is staged, exactly as it would be committed.")
+@click.option("--range", "span", metavar="A..B", help="Every version of every memory file, and the messages.")
+@click.option("--history", is_flag=True, help="The same for all of history.")
+@click.option("--message", metavar="FILE", help="A commit message; - reads standard input.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "sarif", "github"]), default="text", help="How to answer."
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option(
+    "--severity", type=click.Choice(["block", "warn"]), default=None,
+    help="block: leave warnings out. warn: warnings fail too. Otherwise they are shown and pass.",
+)  # fmt: skip
+@click.option("--rules", "rules_file", metavar="FILE", help="More token rules: a gitleaks.toml.")
+@click.option("--plugins", is_flag=True, help="Ask the plugins of detect-secrets too (slower; never in a hook).")
+@click.option("--audit", is_flag=True, help="List the exceptions; exit 1 when one has ended.")
+def command(
+    paths: tuple[str, ...], staged: bool, span: str | None, history: bool, message: str | None, form: str,
+    as_json: bool, severity: str | None, rules_file: str | None, plugins: bool, audit: bool,
+) -> int:  # fmt: skip
+    """Scan memory for what must not be there; exit 1 when something is.
+
+    PATH names files or folders of the work tree; without PATH or option, all memory files of the work tree. With
+    --range, exceptions and settings are those of A: nothing in a range can except itself.
+    """
+    if sum([bool(paths), staged, bool(span), history]) > 1:
+        raise UsageError("PATH, --staged, --range and --history are four different questions", "ask one at a time")
+    repo, _ = open_here()
+    form = "json" if as_json else form
+    if audit:
+        return show_audit(repo, form)
+    policy, blobs, more = choose(repo, paths, staged, span, history, bool(message))
+    if rules_file:
+        policy = replace(policy, rules=read_rules(rules_file))
+    if plugins:
+        policy = replace(policy, detectors=(*(policy.detectors or DETECTORS), *ON_REQUEST))
+    if message:
+        blobs = _with_message(blobs, message)
+    report = scan(_counted(blobs) if history else blobs, policy, more, workers=WORKERS)
+    if severity == "block":
+        report = replace(report, findings=tuple(f for f in report.findings if f.severity is Severity.BLOCK))
+    render(report, form)
+    failed = bool(report.findings) if severity == "warn" else report.blocked
+    return Exit.FINDINGS if failed else Exit.DONE
+
+
+def choose(
+    repo: Repository, paths: tuple[str, ...], staged: bool, span: str | None, history: bool, only_message: bool
+) -> tuple[Policy, Iterator[Blob], list[Finding]]:
+    """The policy and the source that the options name."""
+    from gitmem.gate import sources
+
+    today = now().date()
+    if staged:
+        policy = sources.staged_policy(repo, today)
+        source = sources.staged(repo, policy)
+    elif span:
+        base, tip = sources.span(repo, span)
+        policy = sources.base_policy(repo, base, tip, today)
+        source = sources.commits(repo, [tip, *([f"^{base}"] if base else [])], policy)
+    elif history:
+        head = repo.head()
+        policy = sources.tree_policy(repo, head, today) if head else Policy(today=today)
+        source = sources.commits(repo, sources.everything(repo), policy) if head else sources.Source(iter(()))
+    elif only_message and not paths:
+        policy = sources.staged_policy(repo, today)
+        source = sources.Source(iter(()))
+    else:
+        policy = sources.worktree_policy(repo, today)
+        source = sources.paths(repo, [inside(repo, path) for path in paths], policy)
+    return policy, source.blobs, source.findings
+
+
+def inside(repo: Repository, path: str) -> str:
+    """The repository-relative spelling of a path typed here."""
+    from gitmem.git.worktree import relative
+
+    if repo.root is None:
+        raise GitMemError("a bare repository has no files", "scan a range: git mem scan --history")
+    found = relative(repo.root, path, Path.cwd())
+    return "" if found == "." else found
+
+
+def _with_message(blobs: Iterator[Blob], name: str) -> Iterator[Blob]:
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise GitMemError(f"cannot read '{name}': {error.strerror}") from None
+    yield Blob(MESSAGE, data)
+    yield from blobs
+
+
+def _counted(blobs: Iterator[Blob]) -> Iterator[Blob]:
+    """The blobs, with a counter on a terminal."""
+    show = sys.stderr.isatty()
+    for number, blob in enumerate(blobs, 1):
+        if show and number % 500 == 0:
+            sys.stderr.write(f"\rscanned {number}")
+            sys.stderr.flush()
+        yield blob
+    if show:
+        sys.stderr.write("\r\x1b[K")
+
+
+def read_rules(name: str) -> tuple[Rule, ...]:
+    """The token rules of a file the user named. Raises GitMemError."""
+    try:
+        return tuple(parse_rules(Path(name).read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError):
+        raise GitMemError(f"cannot read the rules in '{name}'", "it must be a gitleaks.toml") from None
+
+
+def render(report: Report, form: str) -> None:
+    """The report on stdout."""
+    from gitmem import __version__
+    from gitmem.cli import terminal
+    from gitmem.gate import report as reports
+
+    if form == "json":
+        terminal.write_json(reports.as_value(report))
+    elif form == "sarif":
+        terminal.write(reports.as_sarif(report, __version__))
+    elif form == "github":
+        terminal.write(reports.as_annotations(report, terminal.escape))
+    else:
+        terminal.write(reports.as_text(report, terminal.escape))
+
+
+def show_audit(repo: Repository, form: str) -> int:
+    """Every exception with its state: active, or ended."""
+    from gitmem.cli import terminal
+    from gitmem.gate import sources
+
+    today = now().date()
+    policy = sources.worktree_policy(repo, today) if repo.root else sources.tree_policy(repo, repo.head() or "", today)
+    rows = [(entry, "ended" if entry.expired(today) else "active") for entry in policy.allow.entries]
+    if form == "json":
+        terminal.write_json({"exceptions": [_audit_value(entry, state) for entry, state in rows]})
+    else:
+        for entry, state in rows:
+            until = entry.until.isoformat() if entry.until else "no end"
+            line = f"{state} {until} {entry.fingerprint} {entry.rule} {entry.path}: {entry.reason}"
+            terminal.write(terminal.escape(line, keep="") + "\n")
+        if not rows:
+            terminal.write("no exceptions\n")
+    return Exit.FINDINGS if any(state == "ended" for _, state in rows) else Exit.DONE
+
+
+def _audit_value(entry: Entry, state: str) -> dict[str, str | None]:
+    until = entry.until.isoformat() if entry.until else None
+    return {
+        "fingerprint": entry.fingerprint, "rule": entry.rule, "path": entry.path, "reason": entry.reason,
+        "until": until, "state": state,
+    }  # fmt: skip

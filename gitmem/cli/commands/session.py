@@ -1,0 +1,390 @@
+"""`git mem session`: what a session keeps, from its start to its end, by hand or as the hooks of an agent's host."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gitmem.cli.options import json_option, open_here
+from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.environment import cache_folder, now
+from gitmem.errors import GitMemError, UsageError
+from gitmem.hosts.registration import NAMES
+from gitmem.hosts.transcript import Transcript, parse
+
+transcript_argument = click.argument("transcript", type=click.Path(path_type=Path))
+session_option = click.option("--session", "session", default="", help="The session's id (default: the transcript's).")
+agent_option = click.option("--agent", default="", help="Who writes (mem.agent).")
+output_option = click.option(
+    "-o", "--output", "target", type=click.Path(path_type=Path), help="Write here, not to stdout."
+)
+in_place_option = click.option("--in-place", is_flag=True, help="Replace TRANSCRIPT itself.")
+
+
+@click.group()
+def command() -> None:
+    """Keep what a session decided: flush before a context is compacted, end with an episode.
+
+    TRANSCRIPT is the JSONL file of Claude Code, Codex, OpenClaw or the neutral form of docs/sessions.md; `-` reads
+    standard input. Nothing of it is written before secrets are taken out.
+    """
+
+
+def read(path: Path) -> tuple[bytes, Transcript]:
+    """A transcript's bytes and turns. Raises GitMemError when it cannot be read."""
+    try:
+        data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except OSError as error:
+        raise GitMemError(f"cannot read '{path}': {error.strerror}") from None
+    found = parse(data)
+    if found.skipped and not found.turns:
+        say(f"git mem: nothing in {escape(str(path), keep='')} is a turn of a known host (docs/sessions.md)")
+    return data, found
+
+
+@command.command("flush")
+@transcript_argument
+@session_option
+@agent_option
+@click.option("--if-due", is_flag=True, help="Only when the model's context is nearly full (mem.sessionWindow).")
+@click.option("--window", type=click.IntRange(0), default=None, help="The model's context in tokens.")
+@click.option("--promote", "promoting", is_flag=True, help="Commit the log and propose its promotion on a branch.")
+@json_option
+def flush_command(
+    transcript: Path, session: str, agent: str, if_due: bool, window: int | None, promoting: bool, as_json: bool
+) -> None:
+    """Write decisions, promises, preferences and exceptions of TRANSCRIPT to the agent's daily log.
+
+    Appends only, each line with its turn; twice is the same as once.
+    """
+    from gitmem.sessions.automation import model_of, propose, renewed
+    from gitmem.sessions.compaction import full
+    from gitmem.sessions.lifecycle import Flushed, flush
+
+    repo, config = open_here()
+    found, when = read(transcript)[1], now()
+    reset = renewed(repo, config, when, found, session)
+    why = ""
+    if if_due:
+        size = config.session_window if window is None else window
+        if not size:
+            raise UsageError("the size of the model's context is unknown", "--window 200000, or mem.sessionWindow")
+        why = full(found.turns, size, config.session_reserve, config.session_soft, config.session_share)
+        if not why:
+            report(Flushed((), ()), "", reset, as_json, due=None, promotion=None)
+            return
+    done: Flushed = flush(
+        repo, config, found, now=when, session=session, agent=agent, place=place(transcript),
+        model=model_of(repo, config, when, os.environ),
+    )  # fmt: skip
+    promoting = promoting or config.session_promote
+    promotion = (
+        propose(repo, config, sorted({k.path for k in done.kept}), when, os.environ)
+        if promoting and done.kept
+        else None
+    )
+    report(done, "", reset, as_json, due=why or None, promotion=promotion)
+
+
+def place(transcript: Path) -> str:
+    """Where a later reset finds the transcript; nowhere when it came from standard input."""
+    return "" if str(transcript) == "-" else str(transcript.absolute())
+
+
+def say_reset(reset: Sequence[Any]) -> None:
+    """On standard error: which sessions a reset ended."""
+    for one in reset:
+        where = one.episode or one.problem or "nothing was said"
+        say(f"git mem: session {escape(one.session, keep='')} ended, {one.reason}: {escape(where, keep='')}")
+
+
+def report(done: Any, path: str, reset: Sequence[Any], as_json: bool, **more: Any) -> None:
+    """What was kept and what was not."""
+    from gitmem.sessions.automation import as_value as reset_value
+
+    if as_json:
+        kept = [{"path": k.path, "line": k.line, "text": k.text, "type": k.type, "turn": k.turn} for k in done.kept]
+        skipped = [{"text": text, "reason": reason} for text, reason in done.skipped]
+        if more.get("promotion") is not None:
+            from gitmem.cli.commands.promote import as_value
+
+            more["promotion"] = as_value(more["promotion"])
+        value = {"kept": kept, "skipped": skipped, "notes": list(done.notes), "episode": path or None}
+        write_json({**value, "reset": reset_value(reset), **more})
+        return
+    say_reset(reset)
+    for note in done.notes:
+        say(f"git mem: {escape(note, keep='')}")
+    for k in done.kept:
+        write(escape(f"{k.path}:{k.line}  {k.text} ({k.type}, turn {k.turn})\n"))
+    if path:
+        write(escape(f"{path}\n"))
+    if not done.kept and not path:
+        write("nothing new to keep\n")
+    if more.get("promotion") is not None:
+        from gitmem.cli.commands.promote import as_text
+
+        write(as_text(more["promotion"], False))
+
+
+@command.command("end")
+@transcript_argument
+@session_option
+@agent_option
+@json_option
+def end_command(transcript: Path, session: str, agent: str, as_json: bool) -> None:
+    """Flush, then write the episode of the session: summary, decisions, topics.
+
+    It goes to memory/sessions/YYYY-MM-DD-<slug>.md; ending the same session again replaces its own episode.
+    """
+    from gitmem.sessions.automation import model_of, renewed
+    from gitmem.sessions.lifecycle import end
+
+    repo, config = open_here()
+    found, when = read(transcript)[1], now()
+    reset = renewed(repo, config, when, found, session)
+    done, path = end(
+        repo, config, found, now=when, session=session, agent=agent, place=place(transcript),
+        model=model_of(repo, config, when, os.environ),
+    )  # fmt: skip
+    report(done, path, reset, as_json)
+
+
+@command.command("distill")
+@click.option("--older-than", "days", type=click.IntRange(0), required=True, metavar="DAYS", help="Only older ones.")
+@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@json_option
+def distill_command(days: int, dry_run: bool, as_json: bool) -> None:
+    """Make one long-term fact of the episodes older than DAYS, with a link to each.
+
+    The episodes stay, marked `promoted: true`, and searches leave them out unless asked with --expired or --path.
+    Nothing is committed.
+    """
+    from gitmem.sessions.distill import MEMORY, distill
+
+    repo, config = open_here()
+    done = distill(repo, config, now=now(), older_than=days, dry_run=dry_run)
+    if as_json:
+        skipped = [{"path": path, "reason": reason} for path, reason in done.skipped]
+        write_json(
+            {"path": MEMORY, "line": done.line or None, "text": done.text or None, "episodes": list(done.episodes),
+             "skipped": skipped, "dry_run": dry_run}
+        )  # fmt: skip
+        return
+    for path, reason in done.skipped:
+        say(f"git mem: {escape(path, '')}: {reason}")
+    if not done.text:
+        write("no episode is old enough\n")
+        return
+    write(escape(f"{'would write ' if dry_run else f'{MEMORY}:{done.line}  '}{done.text}\n"))
+    for path in done.episodes:
+        write(escape(f"{'would mark' if dry_run else 'marked'} {path}\n"))
+
+
+@command.command("compact")
+@transcript_argument
+@output_option
+@in_place_option
+@session_option
+@agent_option
+@click.option("--keep", type=click.IntRange(1), default=8, show_default=True, help="Spoken turns that stay verbatim.")
+@click.option("--focus", default="", help="Words whose sentences the summary takes first.")
+@click.option("--window", type=int, default=None, help="The model's context in tokens (mem.sessionWindow).")
+@click.option("--force", is_flag=True, help="Compact even where it is not due.")
+def compact_command(
+    transcript: Path, target: Path | None, in_place: bool, session: str, agent: str, keep: int, focus: str,
+    window: int | None, force: bool,
+) -> None:  # fmt: skip
+    """Replace the oldest turns of TRANSCRIPT by a summary, after a flush.
+
+    The last turns stay verbatim and every tool call keeps its result. Writes to standard output or -o, never over the
+    host's file unless told with --in-place.
+    """
+    from gitmem.hosts.transcript_editing import compacted
+    from gitmem.sessions.automation import model_of, renewed
+    from gitmem.sessions.compaction import compact, due
+    from gitmem.sessions.lifecycle import flush
+    from gitmem.sessions.rolling_summary import render
+    from gitmem.sessions.state import summary
+
+    data, found = read(transcript)
+    repo, config = open_here()
+    when = now()
+    say_reset(renewed(repo, config, when, found, session))
+    size = config.session_window if window is None else window
+    why = due(found.turns, size, config.session_reserve, config.session_soft, config.session_share)
+    flush(
+        repo, config, found, now=when, session=session, agent=agent, place=place(transcript),
+        model=model_of(repo, config, when, os.environ),
+    )  # fmt: skip
+    if not why and not force:
+        say("git mem: compaction is not due; --force compacts all the same")
+        put(data, transcript, target, in_place)
+        return
+    rewritable(found)
+    done = compact(found.turns, keep=keep)
+    text = render(summary(repo.common_dir, found, session, keep=keep), focus=focus)
+    put(compacted(data, done.kept, done.dropped, text), transcript, target, in_place)
+    say(f"git mem: {len(done.dropped)} turns summed up, {len(done.kept)} kept ({why or 'forced'})")
+
+
+@command.command("prune")
+@transcript_argument
+@output_option
+@in_place_option
+@click.option(
+    "--ttl", type=click.IntRange(0), default=600, show_default=True, help="Seconds a tool result stays whole."
+)
+@click.option("--hard", is_flag=True, help="Clear old tool results instead of trimming them.")
+def prune_command(transcript: Path, target: Path | None, in_place: bool, ttl: int, hard: bool) -> None:
+    """Shorten old tool results of TRANSCRIPT; the last three assistant turns keep theirs."""
+    from gitmem.hosts.transcript_editing import pruned
+    from gitmem.sessions.compaction import prune
+
+    data, found = read(transcript)
+    rewritable(found)
+    after = prune(found.turns, now=now(), ttl=timedelta(seconds=ttl), hard=hard)
+    put(pruned(data, found.turns, after), transcript, target, in_place)
+
+
+def rewritable(found: Transcript) -> None:
+    """Raise UsageError for a transcript without lines of its own."""
+    if not found.lines:
+        raise UsageError("a transcript that is one JSON object is read, not rewritten")
+
+
+def put(data: bytes, source: Path, target: Path | None, in_place: bool) -> None:
+    """Write a transcript where the options say, without the secrets that were said in it."""
+    from gitmem.gate.policy import Policy
+    from gitmem.gate.redaction import redact
+    from gitmem.hosts.transcript_editing import masked
+
+    if in_place and (target or str(source) == "-"):
+        raise UsageError("--in-place replaces TRANSCRIPT itself", "leave -o away, and name a file")
+    data, changed = masked(data, lambda text: redact(text, "transcript", Policy(), only_secrets=True))
+    if changed:
+        say(f"git mem: a secret was masked in {changed} of its entries")
+    place = source if in_place else target
+    if place is None:
+        sys.stdout.buffer.write(data)
+        return
+    temporary = place.with_name(f".{place.name}.gitmem-{os.getpid()}")
+    try:
+        temporary.write_bytes(data)
+        os.chmod(temporary, 0o600)
+        os.replace(temporary, place)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise GitMemError(f"cannot write '{place}': {error.strerror}") from None
+
+
+@command.command("start")
+@agent_option
+@json_option
+def start_command(agent: str, as_json: bool) -> None:
+    """Print the context of a new session, and what the last one left open."""
+    from gitmem.context.assembly import as_value
+    from gitmem.context.checkpoint import checkpoint
+    from gitmem.context.request import build, request_of
+    from gitmem.sessions.automation import as_value as reset_value
+    from gitmem.sessions.automation import renewed
+
+    repo, config = open_here({"agent": agent} if agent else None)
+    when = now()
+    reset = renewed(repo, config, when)
+    made = build(
+        repo,
+        config,
+        request_of(config, "", without_layers=frozenset(("working",))),
+        when,
+        environ=os.environ,
+        cache=cache_folder(),
+    )
+    for note in made.notes:
+        say(f"git mem: {note}")
+    left = "\n".join(checkpoint(repo, config, when))
+    if as_json:
+        write_json({**as_value(made), "checkpoint": left or None, "reset": reset_value(reset)})
+    else:
+        say_reset(reset)
+        write("\n".join(text for text in (made.text, left) if text) + "\n")
+
+
+@command.command("hook", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+@click.argument("event")
+@click.option("--host", default="claude", show_default=True, help=f"Whose JSON it is: {', '.join(NAMES)}.")
+def hook_command(event: str, host: str) -> None:
+    """Handle EVENT of an agent's host, from its JSON on standard input; always exit 0.
+
+    EVENT is SessionStart, UserPromptSubmit, Stop, PreCompact or SessionEnd. What is none is said on standard error: to
+    a host, the exit code of a mistyped word would stop the turn.
+    """
+    from gitmem.agents.host_events import EVENTS, handle
+
+    if event not in EVENTS or host not in NAMES:
+        said = escape(f"there is no event '{event}' of a host '{host}'; nothing is done", keep="")
+        say(f"git mem: {said}")
+        return
+    handle(event, host, open_here)
+
+
+# -- working values --------------------------------------------------------------------------------------------
+
+
+@command.command("set")
+@click.argument("key")
+@click.argument("value")
+@click.option("--ttl", type=float, default=24.0, show_default=True, help="Hours until it is dropped.")
+def set_command(key: str, value: str, ttl: float) -> None:
+    """Keep VALUE under KEY (entity:name[:phase[:sub]]) in the Git directory; nothing is committed.
+
+    An empty VALUE forgets KEY.
+    """
+    from gitmem.sessions.automation import keep_value
+    from gitmem.sessions.working_memory import Store
+
+    repo, config = open_here()
+    write(escape(keep_value(Store(repo.common_dir, config.profile), config, key, value, now(), ttl).key + "\n"))
+
+
+@command.command("get")
+@click.argument("key")
+@json_option
+def get_command(key: str, as_json: bool) -> int:
+    """Print the value of KEY; exit 1 when there is none."""
+    from gitmem.sessions.working_memory import Store
+
+    repo, config = open_here()
+    value = Store(repo.common_dir, config.profile).get(key, now())
+    if as_json:
+        write_json(shape(value) if value else None)
+    elif value:
+        write(escape(value.text) + "\n")
+    return 0 if value else 1
+
+
+@command.command("list")
+@click.argument("prefix", default="")
+@json_option
+def list_command(prefix: str, as_json: bool) -> None:
+    """List the working values below PREFIX."""
+    from gitmem.sessions.working_memory import Store
+
+    repo, config = open_here()
+    found = Store(repo.common_dir, config.profile).list(prefix, now())
+    if as_json:
+        write_json({"values": [shape(value) for value in found]})
+        return
+    for value in found:
+        write(escape(f"{value.key}  {value.text}", keep="") + "\n")
+
+
+def shape(value: Any) -> dict[str, str]:
+    """A working value of docs/json.md."""
+    return {"key": value.key, "value": value.text, "at": value.at.isoformat(), "until": value.until.isoformat()}

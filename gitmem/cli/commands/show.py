@@ -1,0 +1,53 @@
+"""`git mem show`: lines of a memory file, now or then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gitmem.cli.options import colour_option, json_option, open_here
+from gitmem.cli.terminal import colour as coloured
+from gitmem.cli.terminal import escape, paint, write, write_json
+from gitmem.environment import now
+from gitmem.memory.show import as_value
+
+if TYPE_CHECKING:
+    pass
+
+
+@click.command()
+@click.argument("place", metavar="PATH[:A-B]")
+@click.option("--at", default="", metavar="REV|DATE", help="The file as it was there or then.")
+@colour_option
+@json_option
+def command(place: str, at: str, colour: str, as_json: bool) -> None:
+    """Print lines A to B of the memory file PATH, with their numbers.
+
+    Only files of this repository's memory are shown; symbolic links are not followed.
+
+    \b
+    git mem show MEMORY.md:10-20
+    git mem show memory/2026-02-05.md --at 2026-03-01
+    """
+    from gitmem.cli.places import lines as parse_place
+    from gitmem.git.revision import resolve_at
+    from gitmem.memory.show import read
+
+    repo, config = open_here()
+    path, first, last = parse_place(repo, place)
+    found = read(repo, config, path, resolve_at(repo, at, now()) if at else "")
+    value = as_value(found, first, last)
+    if as_json:
+        write_json(value)
+        return
+    start, end = first or 1, min(last or len(found.lines), len(found.lines))
+    shown = found.lines[start - 1 : end]
+    on = coloured(colour)
+    width = len(str(end))
+    write(
+        "".join(
+            f"{paint(f'{number:>{width}}', 'line', on)}  {escape(line, chr(9))}\n"
+            for number, line in enumerate(shown, start)
+        )
+    )

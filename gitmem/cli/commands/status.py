@@ -1,0 +1,52 @@
+"""`git mem status`: what is indexed, what is not, and why."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from gitmem.cli.options import json_option, open_here
+from gitmem.cli.terminal import escape, write, write_json
+from gitmem.plural import counted
+
+
+@click.command()
+@json_option
+def command(as_json: bool) -> None:
+    """Show the search index: files, chunks, vectors, branches, and every file that is not indexed whole.
+
+    Looks only: nothing is brought up to date. Lines in which a secret was found are counted, never indexed.
+    """
+    from gitmem.cli.promotion_hook import told
+    from gitmem.index import doctor
+    from gitmem.promotion.promote import last_run
+
+    repo, config = open_here()
+    found = doctor.status(repo, config)
+    if as_json:
+        write_json({**asdict(found), "promotion": last_run(repo.common_dir) or None})
+        return
+    lines = []
+    if not found.exists:
+        lines.append(
+            f"no index yet; {counted(found.files, 'memory file')}; the first search builds it, or 'git mem index'"
+        )
+    else:
+        state = f"stale: {found.reason}" if found.stale else "current"
+        lines.append(f"index     {found.path} ({found.bytes / 1e6:.1f} MB), {state}")
+        lines.append(f"files     {found.indexed} of {found.files} indexed, {found.ignored} ignored by Git")
+        lines.append(f"chunks    {found.chunks}")
+        changing = "" if found.wanted == found.embedder else f"; {found.wanted} after 'git mem index'"
+        lines.append(f"vectors   {found.vectors} by {found.embedder or 'no embedder'}{changing}")
+        behind = [name for name, current in found.branches if not current]
+        rest = f"not indexed yet: {', '.join(behind)}" if behind else "all indexed"
+        lines.append(f"branches  {len(found.branches)}, {rest}")
+        if found.secret_lines:
+            lines.append(f"secrets   left out: {counted(found.secret_lines, 'line')}")
+    promoted = told(repo.common_dir)
+    if promoted:
+        lines.append(f"promotion {promoted}")
+    for odd in found.odd:
+        lines.append(f"! {odd.path}: {odd.reason}" + (f"\n    {odd.hint}" if odd.hint else ""))
+    write("\n".join(escape(line) for line in lines) + "\n")

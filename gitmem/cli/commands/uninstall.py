@@ -1,0 +1,43 @@
+"""`git mem uninstall`: take our lines out of the Git hooks; with --purge, all state too."""
+
+from __future__ import annotations
+
+import shutil
+
+import click
+
+from gitmem.cli.commands.install import hooks_folder, show
+from gitmem.cli.host_registration import register
+from gitmem.cli.options import open_here
+from gitmem.cli.terminal import say
+from gitmem.errors import GitMemError
+from gitmem.git import hook_files as hooks
+from gitmem.git import merge_driver
+from gitmem.hosts.registration import HOSTS
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@click.option("--purge", is_flag=True, help="Remove the search index and all other state of ours as well.")
+@click.option("--agent", type=click.Choice(list(HOSTS)), help="Leave an agent's host instead.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md).")
+def command(dry_run: bool, purge: bool, agent: str | None, as_json: bool) -> None:
+    """Restore the hooks byte for byte and take the merge driver out. Memory files and history stay as they are."""
+    repo, _ = open_here()
+    if agent:
+        register(repo, agent, dry_run=dry_run, as_json=as_json, remove=True)
+        return
+    folder = hooks_folder(repo)
+    steps = hooks.uninstall(folder, dry=dry_run)
+    state = repo.common_dir / "gitmem"
+    if purge and not dry_run:
+        if state.is_symlink():
+            raise GitMemError(f"'{state}' is a link and is not followed", "remove it yourself")
+        if state.exists():
+            try:
+                shutil.rmtree(state)
+            except OSError as error:
+                raise GitMemError(f"cannot remove '{state}': {error.strerror}") from None
+            say(f"removed {state}")
+    merging = merge_driver.take_out(repo, dry=dry_run)
+    show(steps, folder, dry_run, as_json, "there are no hooks of ours", merging)

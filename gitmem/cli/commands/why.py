@@ -1,0 +1,83 @@
+"""`git mem why`: where a line of memory comes from."""
+
+from __future__ import annotations
+
+import click
+
+from gitmem.cli.options import colour_option, json_option, open_here
+from gitmem.cli.terminal import colour as coloured
+from gitmem.cli.terminal import escape, paint, say, write, write_json
+from gitmem.provenance.why import as_value
+
+
+@click.command()
+@click.argument("place", metavar="PATH:LINE")
+@click.option("--at", "rev", default="", metavar="REV", help="The line as it stands there, not in the work tree.")
+@colour_option
+@json_option
+def command(place: str, rev: str, colour: str, as_json: bool) -> None:
+    """Say why PATH:LINE is there: commit, who, why, model, reviewers, and the source lines as they were.
+
+    Follows moved lines, renamed files and squash merges; the text is checked against the hash its promotion recorded.
+
+    \b
+    git mem why MEMORY.md:17
+    git mem why MEMORY.md:17 --at v1.2
+    """
+    from gitmem.cli.places import place as parse_place
+    from gitmem.provenance import why
+
+    repo, _ = open_here()
+    path, line = parse_place(repo, place)
+    answer = why.why(repo, path, line, repo.resolve(rev) if rev else "")
+    if as_json:
+        for note in answer.notes:
+            say(f"note: {note}")
+        write_json(as_value(answer))
+        return
+    write(render(answer, coloured(colour)))
+
+
+def render(answer: object, on: bool) -> str:
+    """For a person: the line, a small table, the source lines quoted."""
+    from gitmem.memory.fact import render_span
+    from gitmem.provenance.why import Answer
+
+    assert isinstance(answer, Answer)
+    out = [f"{paint(escape(answer.path, ''), 'path', on)}:{paint(str(answer.line), 'line', on)}"]
+    out += [f"  {paint(escape(answer.text, ''), 'heading', on)}", ""]
+    date = answer.date.strftime("%Y-%m-%d %H:%M") if answer.date else ""
+    rows = [
+        ("commit", answer.commit[:12] + (f"  {date}" if date else "") if answer.commit else "none yet"),
+        ("author", answer.author),
+        ("agent", answer.agent),
+        ("model", answer.model),
+        ("reason", answer.reason),
+        *(("reviewer", name) for name in answer.reviewers),
+    ]
+    out += [f"  {paint(f'{name:<9}', 'dim', on)}{escape(value, '')}" for name, value in rows if value]
+    for source in answer.sources:
+        state = paint("verified", "good", on) if source.verified else paint("NOT VERIFIED", "bad", on)
+        where = f"{escape(source.path, '')}:{source.start_line}"
+        where += f"-{source.end_line}" if source.end_line != source.start_line else ""
+        out += [
+            "",
+            f"  from {paint(where, 'path', on)} {paint(f'(blob {source.blob[:12]})', 'dim', on)}  {state}",
+        ]
+        if source.moved:
+            was = escape(render_span(source.recorded), "")
+            out.append(f"  {paint('moved', 'warn', on)}: recorded as {was}, whose blob is gone; found by its text")
+        if source.problem:
+            out.append(f"  {paint(escape(source.problem, ''), 'bad', on)}")
+        first = source.start_line
+        for number, text in enumerate(source.text.split("\n") if source.text else [], first):
+            out.append(f"    {paint(f'{number:>4}', 'line', on)}  {escape(text, chr(9))}")
+    if not answer.sources and answer.commit and not answer.model:
+        out += [
+            "",
+            f"  {paint('written by hand: no source recorded, its author is its provenance', 'dim', on)}",
+        ]
+    out += (
+        ["", *(f"  {paint('note', 'warn', on)}: {escape(note, '')}" for note in answer.notes)] if answer.notes else []
+    )
+    return "\n".join(out) + "\n"

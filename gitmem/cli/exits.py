@@ -1,0 +1,62 @@
+"""Every way out of a command as an exit code: a refusal in words, a reader that left, an interrupt, a bug."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+from gitmem.cli.terminal import say
+from gitmem.errors import Exit, GitMemError
+
+# What is wrong with the disk, not with us.
+SURROUNDINGS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG)
+
+
+def ending(run: Callable[[], int | None]) -> int:
+    """Run a command and return its exit code. Never raises."""
+    try:
+        code = run()
+        sys.stdout.flush()
+        return int(code or 0)
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except GitMemError as error:
+        say(f"git mem: {error.message}")
+        if error.hint:
+            say(f"hint: {error.hint}")
+        return error.exit_code
+    except (BrokenPipeError, SystemExit) as error:
+        if isinstance(error, SystemExit) and not error.code:
+            return Exit.DONE
+        # The reader left (click turns that into SystemExit): end as a process that SIGPIPE ended, never as success.
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - nothing more to say
+        return 128 + 13
+    except OSError as error:
+        if error.errno not in SURROUNDINGS:
+            return _bug(error)
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left in its buffer would fail again
+        where = f" '{error.filename}'" if error.filename else ""
+        say(f"git mem: cannot read or write{where}: {error.strerror}")
+        return Exit.CANNOT_RUN
+    except Exception as error:  # noqa: BLE001 - the one place where a bug becomes exit 4
+        return _bug(error)
+
+
+def _bug(error: Exception) -> int:
+    from gitmem.cli.terminal import write_crash_log
+
+    say(f"git mem: a bug: {type(error).__name__}; details in {write_crash_log(error)}")
+    return Exit.BUG
+
+
+def leave(code: int) -> NoReturn:
+    """End the process now: what was opened is closed, and to take a whole interpreter apart takes 10 ms."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        sys.exit(code)
+    os._exit(code)

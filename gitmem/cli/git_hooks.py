@@ -1,0 +1,196 @@
+"""Git's hooks, as the lines in the hook files call them. Gates refuse with anything but 0; the rest exit with 0.
+
+Starts without click: every commit waits for this. `cli/commands/hook.py` is the same for `git mem hook`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import NoReturn
+
+from gitmem.cli import index_hooks
+from gitmem.cli.exits import ending
+from gitmem.cli.terminal import escape, printable
+from gitmem.config import Config, load
+from gitmem.environment import now
+from gitmem.errors import Exit, GitMemError, UsageError
+from gitmem.gate.detectors.finding import Finding
+from gitmem.gate.scan import Report
+from gitmem.git.hook_files import GATES, HOOKS, REFRESH, SERVER
+from gitmem.git.opening import Repository, open_repository
+
+STAGED = ("pre-commit", "pre-merge-commit", "pre-applypatch")
+MESSAGES = ("commit-msg", "applypatch-msg")
+
+
+def main(argv: list[str]) -> NoReturn:
+    """`python -m gitmem hook NAME [WORD...]`: every way out is an exit code, as in `gitmem.cli.main`."""
+    sys.exit(run(argv))
+
+
+def run(argv: list[str]) -> int:
+    """Run one hook and return its exit code. Never raises."""
+
+    def named() -> int:
+        if not argv or argv[0] not in (*HOOKS, *SERVER):
+            raise UsageError("there is no such hook", f"one of {', '.join((*HOOKS, *SERVER))}")
+        return one(argv[0], tuple(word for word in argv[1:] if word != "--"))
+
+    return ending(named)
+
+
+def one(name: str, words: tuple[str, ...]) -> int:
+    """One hook's exit code. Gates raise what stops them; the others log it."""
+    if name in GATES or name in SERVER:
+        return gate(name, words)
+    if name in REFRESH:
+        index_hooks.run(name, words)
+        return Exit.DONE
+    try:
+        prepare(words)
+    except Exception as error:  # noqa: BLE001 - a commit that exists must not look failed
+        index_hooks.log(name, error)
+    return Exit.DONE
+
+
+def here() -> Repository:
+    """The repository Git runs the hook in."""
+    return open_repository(Path.cwd(), os.environ)
+
+
+def settings(repo: Repository) -> Config:
+    """The user's own settings: what a hook needs of them is nothing a clone may set."""
+    return load(repo.user_config())
+
+
+def gate(name: str, words: tuple[str, ...]) -> int:
+    """Scan what the hook is about; say what was found on stderr."""
+    from gitmem.gate.report import hook_lines
+
+    repo = here()
+    today = now().date()
+    if name in STAGED and os.environ.get("PRE_COMMIT_TO_REF"):
+        name = "pre-push"  # the framework's pre-push stage: its range is in the environment
+        report = scan_framework_push(repo, today)
+    elif name in STAGED:
+        report = scan_staged(repo, words, today)
+    elif name in MESSAGES:
+        report = scan_message(repo, words, today)
+    elif name == "pre-push":
+        report = scan_push(repo, words, today)
+    else:
+        report = scan_received(repo, today)
+    repo.close()
+    for line in hook_lines(report, name, escape):
+        sys.stderr.write(printable(line + "\n").decode())
+    return Exit.FINDINGS if report.blocked else Exit.DONE
+
+
+def scan_staged(repo: Repository, names: tuple[str, ...], today: date) -> Report:
+    """What is staged; with `names` (the framework's --all-files) the staged content of those too."""
+    from gitmem.gate import sources
+    from gitmem.gate.scan import scan
+
+    policy = sources.staged_policy(repo, today)
+    source = sources.staged(repo, policy, names)
+    return scan(source.blobs, policy, source.findings, workers=2)
+
+
+def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Report:
+    """The message, and what needs it: the rules about the past, which a trailer answers."""
+    from gitmem.gate import redaction_record, sources
+    from gitmem.gate.examine import Blob
+    from gitmem.gate.policy import IN_MESSAGES, MESSAGE
+    from gitmem.gate.scan import scan
+
+    if not words:
+        raise UsageError("commit-msg needs the message's file")
+    file = Path(words[0])
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise GitMemError(f"cannot read the message: {error.strerror}") from None
+    text = data.decode("utf-8", "replace")
+    cut = text.find("\n# ------------------------ >8 ------------------------")
+    text = text if cut < 0 else text[:cut]
+    policy = sources.staged_policy(repo, today)
+    changes = repo.staged_changes()
+    more = redaction_record.settle(repo, file, sources.staged_history(repo, changes, text, policy))
+    more += sources.change_findings(repo, changes, policy)
+    more += agent_findings(repo, text)
+    policy = replace(policy, detectors=IN_MESSAGES)
+    return scan([Blob(MESSAGE, text.encode("utf-8", "replace"))], policy, more)
+
+
+def scan_push(repo: Repository, words: tuple[str, ...], today: date) -> Report:
+    """Every commit the push brings that the remote has not."""
+    from gitmem.gate import sources
+    from gitmem.gate.scan import scan
+
+    reports = []
+    for tip, revs in sources.pushed(repo, sys.stdin.read().splitlines(), words[0] if words else ""):
+        policy = sources.tree_policy(repo, tip, today)
+        source = sources.commits(repo, revs, policy)
+        reports.append(scan(source.blobs, policy, source.findings, workers=2))
+    return joined(reports)
+
+
+def scan_framework_push(repo: Repository, today: date) -> Report:
+    """The range that pre-commit names; one that does not start anywhere known is everything up to its end."""
+    from gitmem.gate import sources
+    from gitmem.gate.scan import scan
+
+    tip = repo.resolve(os.environ["PRE_COMMIT_TO_REF"])
+    start = os.environ.get("PRE_COMMIT_FROM_REF", "")
+    base = repo.resolve(start) if start.strip("0") else ""
+    policy = sources.tree_policy(repo, tip, today)
+    source = sources.commits(repo, [tip, *([f"^{base}"] if base else [])], policy)
+    return scan(source.blobs, policy, source.findings, workers=2)
+
+
+def scan_received(repo: Repository, today: date) -> Report:
+    """On the server: what was pushed, held to what the ref was before. Nothing in a push can except itself."""
+    from gitmem.gate import sources
+    from gitmem.gate.scan import scan
+
+    reports = []
+    for base, tip, revs in sources.received(repo, sys.stdin.read().splitlines()):
+        policy = sources.base_policy(repo, base, tip, today)
+        source = sources.commits(repo, revs, policy)
+        reports.append(scan(source.blobs, policy, source.findings, workers=2))
+    return joined(reports)
+
+
+def joined(reports: list[Report]) -> Report:
+    """Several refs' reports as one, each finding once."""
+    whole = Report()
+    for report in reports:
+        whole = replace(
+            whole,
+            findings=tuple(dict.fromkeys((*whole.findings, *report.findings))),
+            skipped=tuple(dict.fromkeys((*whole.skipped, *report.skipped))),
+            blobs=whole.blobs + report.blobs,
+            bytes=whole.bytes + report.bytes,
+            allowed=(*whole.allowed, *report.allowed),
+        )
+    return whole
+
+
+def agent_findings(repo: Repository, message: str) -> list[Finding]:
+    """What the message of an agent's memory change lacks."""
+    from gitmem.provenance import agent_trailers
+
+    return agent_trailers.check(repo, settings(repo), message)
+
+
+def prepare(words: tuple[str, ...]) -> None:
+    """prepare-commit-msg: who the agent is and why it writes, as trailers."""
+    from gitmem.provenance import agent_trailers
+
+    repo = here()
+    if words:
+        agent_trailers.prepare(repo, settings(repo), Path(words[0]), words[1] if len(words) > 1 else "")

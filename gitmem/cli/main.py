@@ -1,0 +1,109 @@
+"""The edge: finds the command, turns errors into one line and an exit code, writes crash logs.
+
+Imports nothing of a command until it runs: `git mem search` must start in a few milliseconds.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from typing import Any, NoReturn
+
+import click
+
+from gitmem import __version__
+from gitmem.cli.exits import ending
+from gitmem.cli.registry import COMMANDS, SECTIONS
+from gitmem.cli.terminal import say
+from gitmem.errors import Exit, GitMemError
+
+COMPLETE = "_GIT_MEM_COMPLETE"
+CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class Commands(click.Group):
+    """A group whose members are imported when they are named."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(name for name in COMMANDS if importlib.util.find_spec(COMMANDS[name]))
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        module = COMMANDS.get(name)
+        if module is None or importlib.util.find_spec(module) is None:
+            return None
+        command: click.Command = importlib.import_module(module).command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            import difflib
+
+            near = difflib.get_close_matches(name, self.list_commands(ctx), n=1)
+            hint = f"did you mean 'git mem {near[0]}'?" if near else "'git mem -h' lists the commands."
+            raise click.UsageError(f"there is no command '{name}'; {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        present = set(self.list_commands(ctx))
+        for section, names in SECTIONS.items():
+            rows = []
+            for name in names:
+                command = self.get_command(ctx, name) if name in present else None
+                if command is not None and not command.hidden:
+                    rows.append((name, command.get_short_help_str(70)))
+            if rows:
+                with formatter.section(section):
+                    formatter.write_dl(rows)
+
+
+@click.group(cls=Commands, context_settings=CONTEXT, no_args_is_help=True)
+@click.version_option(__version__, "--version", message="git-mem %(version)s")
+@click.option("-C", "directory", metavar="DIR", default="", help="Run as if started in DIR.")
+@click.option("--profile", metavar="NAME", default="", help="Run in the memory of a profile (git mem profile).")
+def main_command(directory: str, profile: str) -> None:
+    """Memory for AI agents, as plain Markdown in Git."""
+    if directory:
+        try:
+            os.chdir(directory)
+        except OSError as error:
+            raise GitMemError(f"cannot enter '{directory}': {error.strerror}") from None
+    if profile:
+        from gitmem.environment import enter
+
+        enter(profile)
+
+
+def main(argv: list[str] | None = None) -> NoReturn:
+    """Run; every way out is an exit code of `gitmem.errors.Exit`."""
+    sys.exit(run(argv))
+
+
+def run(argv: list[str] | None = None) -> int:
+    """Run one command and return its exit code. Never raises."""
+
+    def parsed() -> int:
+        try:
+            code = main_command.main(args=argv, prog_name="git mem", complete_var=COMPLETE, standalone_mode=False)
+        except click.exceptions.Exit as stop:
+            return stop.exit_code
+        except click.exceptions.Abort:
+            return Exit.INTERRUPTED
+        except click.UsageError as error:
+            if error.ctx is not None and error.message == error.ctx.get_help():  # a group alone: its help
+                say(error.message)
+                return Exit.USAGE
+            path = error.ctx.command_path if error.ctx else "git mem"
+            say(f"git mem: {error.format_message()}")
+            say(f"hint: '{path} -h' shows its options.")
+            return Exit.USAGE
+        except click.ClickException as error:
+            say(f"git mem: {error.format_message()}")
+            return Exit.CANNOT_RUN
+        return int(code or 0)
+
+    return ending(parsed)

@@ -1,0 +1,49 @@
+"""What every command shares at the edge: options, and the repository of the command that runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+
+from gitmem.cli.registry import SECTIONS
+from gitmem.config import Config
+from gitmem.environment import cache_folder, enter, now, opened, settings, tracked_text
+from gitmem.git.opening import Repository
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md).")
+colour_option = click.option(
+    "--color", "colour", type=click.Choice(["auto", "always", "never"]), default="auto", help="When to colour."
+)
+
+# What a repository's own gate and set-up say is about the repository they stand in, whatever profile is in force.
+HERE = frozenset((*SECTIONS["Gate"], *SECTIONS["Set up"], "init", "redact", "profile"))
+
+
+def open_here(overrides: Mapping[str, str] | None = None, *, stay: bool = False) -> tuple[Repository, Config]:
+    """What `environment.opened` gives, closed at the exit of the command; a profile that was named, the gate and the
+    set-up stay where they are."""
+    context = click.get_current_context(silent=True)
+    root = context.find_root() if context else None
+    stay = stay or bool(root and (root.params.get("profile") or root.invoked_subcommand in HERE))
+    repo, config = opened(overrides, stay=stay)
+    if context is not None:
+        context.call_on_close(repo.close)
+    return repo, config
+
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+__all__ = [
+    "HERE",
+    "Decorator",
+    "cache_folder",
+    "colour_option",
+    "enter",
+    "json_option",
+    "now",
+    "open_here",
+    "settings",
+    "tracked_text",
+]

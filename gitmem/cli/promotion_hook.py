@@ -1,0 +1,91 @@
+"""Promotion after a commit: started detached, bounded in time, its result written where `git mem status` finds it.
+
+The commit never waits for it and never fails because of it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from gitmem.cli.options import open_here
+from gitmem.environment import now
+from gitmem.errors import GitMemError
+from gitmem.git.opening import Repository
+from gitmem.paths import Kind, kind
+from gitmem.promotion.promote import BRANCH, Mode, Outcome, Request, promote, record_run
+
+PERSON = "git-mem"  # Memory-Agent of a promotion that nobody typed
+
+
+def start(mode: str) -> None:
+    """Start `promote --background MODE` detached when HEAD changed a daily log and promoted nothing itself."""
+    repo, _ = open_here(stay=True)
+    head = repo.head()
+    if head is None or repo.root is None or not _touches_logs(repo, head):
+        return
+    env = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k.startswith("GIT_CONFIG")}
+    with open(os.devnull, "r+b") as nothing:
+        subprocess.Popen(
+            [sys.executable, "-P", "-m", "gitmem", "promote", "--background", mode],
+            cwd=repo.root, env=env, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True,
+        )  # fmt: skip
+
+
+def _touches_logs(repo: Repository, head: str) -> bool:
+    parents = repo.commit(head).parents
+    changes = repo.changes(parents[0] if parents else "", head)
+    return any(kind(change.path) is Kind.DAILY for change in changes)
+
+
+def run(mode: str) -> None:
+    """One promotion, recorded: what it did, or why it could not."""
+    from gitmem.promotion.registry import promotion_model
+
+    repo, config = open_here(stay=True)
+    signal.signal(signal.SIGALRM, _late)
+    signal.alarm(config.model_seconds + 60)
+    request = Request(mode=Mode(mode), branch=BRANCH, agent=config.agent or PERSON)
+    at = now().isoformat(timespec="seconds")
+    try:
+        model, policy = promotion_model(repo, config, now().date(), os.environ)
+        outcome = promote(repo, config, model, policy, request, now())
+    except GitMemError as error:
+        record_run(repo.common_dir, {"at": at, "mode": mode, "facts": 0, "problem": error.message})
+        return
+    except Exception as error:  # noqa: BLE001 - nobody is there to see it; status shows that it failed
+        record_run(repo.common_dir, {"at": at, "mode": mode, "facts": 0, "problem": f"a bug: {type(error).__name__}"})
+        return
+    record_run(repo.common_dir, {"at": at, "mode": mode, **_summary(outcome)})
+
+
+def _summary(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "facts": len(outcome.plan.approved),
+        "model": outcome.model,
+        "commits": list(outcome.commits),
+        "branch": outcome.branch or None,
+        "why_nothing": outcome.why_nothing or None,
+    }
+
+
+def _late(signum: int, frame: object) -> None:
+    raise GitMemError("the promotion took longer than mem.modelSeconds allows and was stopped")
+
+
+def told(folder: Path) -> str:
+    """One line for `git mem status`, "" where no promotion ran by itself yet."""
+    from gitmem.promotion.promote import last_run
+
+    run_ = last_run(folder)
+    if not run_:
+        return ""
+    what = run_.get("problem") or run_.get("why_nothing")
+    if not what:
+        done = "staged" if run_.get("mode") == "stage" else "committed"
+        what = f"{run_.get('facts')} facts " + (f"on {run_['branch']}" if run_.get("branch") else done)
+    return f"{run_.get('at')}: {what}"

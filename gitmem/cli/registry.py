@@ -1,0 +1,22 @@
+"""The registry of commands: name -> (module, section of the help). One file a command,
+imported only when run.
+
+Each module has a `command: click.Command`. Adding one: a file here, a line below, a test, a heading in
+docs/cli.md.
+"""
+
+from __future__ import annotations
+
+COMMANDS: dict[str, str] = {}
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "Write": ("init", "add", "insight", "edit", "forget", "redact"),
+    "Find": ("search", "show", "log", "changes", "why", "context"),
+    "Gate": ("scan", "allow", "verify"),
+    "Promote": ("promote", "revert", "review", "publish"),
+    "Agents": ("mcp", "session", "profile", "watch"),
+    "Index": ("index", "status", "doctor", "eval"),
+    "Set up": ("install", "uninstall", "config", "completion", "merge-driver", "hook", "action"),
+}
+for _section in SECTIONS.values():
+    for _name in _section:
+        COMMANDS[_name] = f"gitmem.cli.commands.{_name.replace('-', '_')}"

@@ -1,0 +1,185 @@
+"""What `git mem search` does once its words are read, and how an answer looks to a person and to a program.
+
+Imports nothing that reads command lines: `search.py` does, and `cli/fast_search.py` goes without.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gitmem.cli.terminal import colour as coloured
+from gitmem.cli.terminal import escape, paint, say, write, write_json
+from gitmem.environment import now
+from gitmem.errors import UsageError
+from gitmem.search.reranking import reranked
+from gitmem.search.results import _marks, as_value, excerpt, hit_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import date
+
+    from gitmem.config import Config
+    from gitmem.git.opening import Repository
+    from gitmem.search.hits import Hit
+    from gitmem.search.search import Answer
+
+
+class Asked(NamedTuple):
+    """The words and options of one search, as `git mem search -h` has them."""
+
+    query: tuple[str, ...]
+    limit: int = 6
+    at: str = ""
+    all_branches: bool = False
+    paths: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+    expired: bool = False
+    min_score: float | None = None
+    lane: str = "both"
+    budget: int = 0
+    blame: bool = False
+    rerank: str = ""
+    explain: bool = False
+    jsonl: bool = False
+    colour: str = "auto"
+    as_json: bool = False
+
+
+def answer(asked: Asked, repo: Repository, config: Config) -> None:
+    """Search and print. Raises UsageError for options that do not go together."""
+    from gitmem.git.revision import resolve_at
+    from gitmem.search.search import EMPTY, Lane, Query, search
+
+    if asked.since and asked.until and asked.since > asked.until:
+        raise UsageError(f"--since {asked.since} is later than --until {asked.until}")
+    if asked.at and asked.all_branches:
+        raise UsageError("--at and --all-branches do not go together")
+    moment = now()
+    branches: tuple[tuple[str, str], ...] = ()
+    if asked.all_branches:
+        current = repo.branch()
+        refs = [(name.removeprefix("refs/heads/"), oid) for name, oid in repo.refs()]
+        branches = tuple(sorted(refs, key=lambda ref: (ref[0] != current, ref[0])))
+    query = Query(
+        text=" ".join(asked.query),
+        limit=max(asked.limit, config.rerank_hits) if asked.rerank else asked.limit,
+        commit=resolve_at(repo, asked.at, moment) if asked.at else "",
+        branches=branches,
+        paths=asked.paths,
+        types=asked.types,
+        tags=asked.tags,
+        since=_day(asked.since, "--since"),
+        until=_day(asked.until, "--until"),
+        expired=asked.expired,
+        min_score=asked.min_score,
+        lane=Lane(asked.lane),
+        budget=0 if asked.rerank else asked.budget,
+        blame=asked.blame,
+        explain=asked.explain,
+    )
+    found = search(repo, config, query, moment)
+    if asked.rerank:
+        found = reranked(found, asked.rerank, config, os.environ, limit=asked.limit, budget=asked.budget)
+    for note in found.notes:
+        say(f"note: {note}")
+    if found.stale:
+        say(f"note: the answer may miss something: {found.reason}")
+    if asked.jsonl:
+        for hit in found.hits:
+            write_json(hit_value(hit), lines=True)
+    elif asked.as_json:
+        write_json(as_value(found))
+    else:
+        write(render(found, query.text, coloured(asked.colour)))
+        if found.settings:
+            write(settings_text(found.settings))
+        if not found.hits and EMPTY not in found.notes:
+            filters = (asked.paths, asked.types, asked.tags, asked.since, asked.until, asked.min_score)
+            full = asked.budget and found.notes
+            blank = not query.text.strip()
+            hint = "the question is empty: git mem search 'why webhooks?'" if blank else ""
+            hint = hint or ("nothing fits; try a larger --budget." if full else _hint(any(filters), bool(asked.at)))
+            say(hint)
+
+
+def render(answer: Answer, query: str, on: bool) -> str:
+    """For a person: where, under which heading, the text; matches marked on a terminal."""
+    out = []
+    marks = _marks(query) if on else None
+    for hit in answer.hits:
+        span = f"{hit.start_line}-{hit.end_line}" if hit.end_line != hit.start_line else f"{hit.start_line}"
+        where = f"{paint(escape(hit.path, ''), 'path', on)}:{paint(span, 'line', on)}"
+        about = [hit.heading] if hit.heading else []
+        about += [hit.date] if hit.date and hit.date not in hit.heading + hit.path else []
+        about += [hit.state.upper()] if hit.state else []
+        about += [hit.trust] if hit.trust == "uncommitted" else []
+        about += [f"branch {hit.branch}"] if hit.branch else []
+        about += [f"{hit.commit[:12]} {hit.author}"] if hit.commit else []
+        out.append(where + (paint(f"  {escape(' · '.join(about), '')}", "dim", on) if about else ""))
+        for line in excerpt(hit.text, query):
+            shown = escape(line, "\t")
+            out.append("    " + (marks.sub(lambda m: paint(m[0], "match", on), shown) if marks else shown))
+        if hit.explain:
+            out += [paint(f"    {row}", "dim", on) for row in _explained(hit)]
+        out.append("")
+    return "\n".join(out[:-1]) + "\n" if out else ""
+
+
+def _explained(hit: Hit) -> list[str]:
+    found = hit.explain or {}
+    lanes = [
+        f"{lane} rank {found[lane]['rank']} ({found[lane]['score']:.3f})"
+        for lane in ("lexical", "vector")
+        if found.get(lane)
+    ]
+    priors = "".join(f" {name} {value:+.3f}" for name, value in found["priors"].items())
+    searched = found.get("searched", hit.score)
+    return [
+        *([f"reranked {hit.score:.3f}"] if "searched" in found else []),
+        f"score {searched:.3f} = {found['fused']:.2f} / {found['scale']:.2f}{priors}",
+        f"{found['fused']:.2f} =" + "".join(f" {name} {value:+.2f}" for name, value in found["evidence"].items()),
+        f"chunk: {', '.join(lanes) or 'beside a found one'}",
+    ]
+
+
+def settings_text(settings: Mapping[str, Any]) -> str:
+    """The settings in force for a person; `*` marks what is not as shipped."""
+    changed = settings["changed"]
+
+    def shown(value: Any) -> str:
+        return (
+            " ".join(value) or "-" if isinstance(value, list) else f"{value:g}" if isinstance(value, float) else value
+        )
+
+    rows = [
+        f"{title}: "
+        + "  ".join(
+            f"{name.removeprefix('mem.')} {shown(value)}{'*' * (name in changed)}"
+            for name, value in settings[title].items()
+        )
+        for title in ("keys", "weights", "priors")
+    ]
+    about = [f"{name.removeprefix('mem.')} {shown(value)}" for name, value in changed.items()]
+    return "\n".join(["", *rows, *([f"* as shipped: {'  '.join(about)}"] if about else []), ""])
+
+
+def _hint(narrowed: bool, then: bool) -> str:
+    if narrowed:
+        return "nothing found; without the filters there may be more."
+    where = "at that commit" if then else "here"
+    return f"nothing found {where}; try other words, --expired, --all-branches, or 'git mem status'."
+
+
+def _day(text: str, option: str) -> date | None:
+    from datetime import date
+
+    if not text:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{option} needs YYYY-MM-DD, not '{text}'") from None

@@ -1,0 +1,161 @@
+"""What a person or a program reads: escaping, colour, pager, JSON, progress, crash logs.
+
+Answers go to stdout, everything else to stderr. Nothing that came from a repository is printed without `escape`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+STYLES = {
+    "path": "35",
+    "line": "32",
+    "match": "1;31",
+    "heading": "1",
+    "dim": "2",
+    "bad": "31",
+    "good": "32",
+    "warn": "33",
+}
+
+
+def escape(text: str, keep: str = "\n\t") -> str:
+    """Control, bidirectional and other invisible characters as `\\x1b`, `\\u202e`; lone surrogates as `\\udc80`.
+
+    What a terminal or a CI log would obey is shown instead (THREATS A32).
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if c in keep or not _hostile(c) else _spell(c) for c in text)
+
+
+def _hostile(c: str) -> bool:
+    code = ord(c)
+    return (
+        code < 0x20
+        or 0x7F <= code < 0xA0
+        or 0x200B <= code <= 0x200F
+        or 0x2028 <= code <= 0x202E
+        or 0x2060 <= code <= 0x206F
+        or 0xD800 <= code < 0xE000
+        or code == 0xFEFF
+        or 0xE0000 <= code < 0xE0200
+    )
+
+
+def _spell(c: str) -> str:
+    code = ord(c)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def printable(text: str) -> bytes:
+    """UTF-8 that always encodes: what is not Unicode text is spelled out."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def colour(when: str, stream: TextIO | None = None) -> bool:
+    """Whether to colour: `when` is auto, always or never; NO_COLOR and dumb terminals turn `auto` off."""
+    if when != "auto":
+        return when == "always"
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return (stream or sys.stdout).isatty()
+
+
+def paint(text: str, style: str, on: bool) -> str:
+    """`text` in a style of STYLES when `on`."""
+    return f"\x1b[{STYLES[style]}m{text}\x1b[m" if on else text
+
+
+def write_json(value: Any, *, lines: bool = False) -> None:
+    """One JSON value on stdout; indented unless `lines` (JSON Lines). Keys in the order given."""
+    text = json.dumps(value, ensure_ascii=False, indent=None if lines else 2)
+    if not text.isascii() or "\x7f" in text:  # DEL is ASCII and a terminal obeys it
+        # What a terminal would obey, and lone surrogates, have an ASCII spelling in JSON: the value is the same.
+        text = "".join(c if c == "\n" or not _hostile(c) else json.dumps(c)[1:-1] for c in text)
+    write(text + "\n")
+
+
+def write(text: str) -> None:
+    """Text on stdout, always encodable."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(printable(text))
+    sys.stdout.buffer.flush()
+
+
+def say(text: str) -> None:
+    """A line for the person on stderr, escaped."""
+    sys.stderr.write(printable(escape(text) + "\n").decode())
+    sys.stderr.flush()
+
+
+@contextmanager
+def pager(enabled: bool = True) -> Iterator[None]:
+    """Send stdout through Git's pager when it is a terminal (GIT_PAGER, the user's own core.pager, PAGER, less -FRX).
+
+    Git is asked outside the repository: a command of the clone's configuration is never run.
+    """
+    if not enabled or not sys.stdout.isatty():
+        yield
+        return
+    import subprocess
+
+    outside = {name: value for name, value in os.environ.items() if name not in ("GIT_DIR", "GIT_WORK_TREE")}
+    asked = subprocess.run(["git", "-C", "/", "var", "GIT_PAGER"], capture_output=True, text=True, env=outside)
+    command = asked.stdout.strip() or "less"
+    if command == "cat":
+        yield
+        return
+    env = {"LESS": "FRX", "LV": "-c", **os.environ}
+    process = subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, env=env)  # noqa: S602 - as Git does
+    assert process.stdin is not None
+    saved = os.dup(1)
+    os.dup2(process.stdin.fileno(), 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(saved, 1)
+        os.close(saved)
+        process.stdin.close()
+        process.wait()
+
+
+def progress(items: Iterable[Any], total: int, what: str) -> Iterator[Any]:
+    """Yield `items`, with a counter on stderr when it is a terminal and the work is long."""
+    if not sys.stderr.isatty() or total < 200:
+        yield from items
+        return
+    for number, item in enumerate(items, 1):
+        if number % 50 == 0 or number == total:
+            sys.stderr.write(f"\r{what}: {number}/{total}")
+            sys.stderr.flush()
+        yield item
+    sys.stderr.write("\r\x1b[K")
+
+
+def write_crash_log(error: BaseException) -> str:
+    """Write traceback and versions to a private file and return its path.
+
+    Frames carry file, line and function; no values, no source text of memory, and not the exception's message
+    (it may quote what was scanned).
+    """
+    import platform
+    import tempfile
+    import traceback
+
+    from gitmem import __version__
+
+    frames = traceback.extract_tb(error.__traceback__)
+    text = [f"git-mem {__version__}, Python {platform.python_version()}, {platform.platform()}"]
+    text += [f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in frames]
+    text.append(type(error).__name__)
+    handle, path = tempfile.mkstemp(prefix="git-mem-", suffix=".log")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write("\n".join(text) + "\n")
+    return path

@@ -1,0 +1,406 @@
+"""Context for a model: the layers of memory, weighed, cut to a budget of tokens, quoted as data.
+
+The same snapshot, prompt and clock give the same bytes. What must be there (pinned, the recent turns) is never cut for
+what may be; over budget the summary goes first, then memory. One scope that fails is said and breaks no other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from fnmatch import fnmatchcase
+
+from gitmem.context import layers, packing, recall_queries
+from gitmem.context.layer_limits import DEFAULTS, Count, Layer, Share, Weights
+from gitmem.context.layers import Hit, Part
+from gitmem.context.recall_queries import Asked
+from gitmem.context.rendering import lead, render, render_group
+from gitmem.errors import GitMemError, UsageError
+from gitmem.gate.quoting import END, without_secrets
+from gitmem.hosts.transcript import Role, Transcript, Turn
+from gitmem.memory.document import Document, structured
+from gitmem.memory.fact import fact_id
+from gitmem.paths import agent_of
+
+INSTRUCTIONS = ("SOUL.md", "USER.md", "AGENTS.md", "TOOLS.md")
+SUMMARY_CHARACTERS = 300
+ALWAYS = frozenset((Layer.PINNED, Layer.RECENT, Layer.INCLUDED))
+MERGEABLE = frozenset((Layer.MEMORY, Layer.PROJECT, Layer.EPISODE, Layer.DAILY))  # the rest is wanted word for word
+WIDER = 3  # times the budget that a model is given to condense
+UNCOMMITTED = "uncommitted"  # the one kind of trust that is worth its tokens in a context
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """One memory to draw on. `recall` answers a question with hits; `error` says why the scope could not be loaded.
+
+    `values` are the working values of a session; `changed` tells of paths whose text is not that of `commit` the lines
+    that commit has; `keys` is the front matter of MEMORY.md, `assemble` fills it in."""
+
+    name: str
+    paths: tuple[str, ...] = ()
+    read: Callable[[str], Document | None] = lambda _: None
+    recall: Callable[[str], Sequence[Hit]] = lambda _: ()
+    error: str = ""
+    note: str = ""
+    commit: str = ""
+    values: tuple[tuple[str, str], ...] = ()
+    changed: Callable[[Sequence[str]], Mapping[str, frozenset[str]]] = lambda _: {}
+    keys: Mapping[str, object] = field(default_factory=dict)
+
+
+def by_characters(text: str) -> int:
+    """Tokens, about, where no tokenizer is at hand: a third of the characters, 1.5 for each that is wide."""
+    wide = sum(1 for character in text if character >= "\u1100")
+    return -(-(len(text) - wide) // 3) + -(-3 * wide // 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What a model made of parts: `parts` in the place of `gone`, and what a person should know."""
+
+    parts: tuple[Part, ...]
+    gone: tuple[Part, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for. `subjects` are paths or names that rules may match and that are asked by; `staged` paths that
+    rules may match; `loaded` what the host has already;
+    `summary` what was said before the recent turns; `warn` and `characters` bound the text, 0 for no bound."""
+
+    prompt: str = ""
+    budget: int = 1600
+    subjects: tuple[str, ...] = ()
+    staged: tuple[str, ...] = ()
+    transcript: Transcript | None = None
+    summary: str = ""
+    include: tuple[tuple[str, int, int], ...] = ()
+    loaded: tuple[str, ...] = ()
+    without_layers: frozenset[str] = frozenset()
+    without_paths: tuple[str, ...] = ()
+    without_agents: tuple[str, ...] = ()
+    characters: int = 0
+    warn: int = 0
+    shares: Mapping[Layer, Share] = field(default_factory=lambda: DEFAULTS)
+    weights: Weights = field(default_factory=Weights)
+    count: Count = by_characters
+    tokenizer: str = "characters"
+    merge: Callable[[Sequence[Part], Count], Merged] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What was assembled. `tokens` counts `text`; `hash` is of what was chosen, not of the clock or of a model.
+
+    `notes` are for the person who asked and in no output: a tokenizer that could not be had.
+    """
+
+    text: str
+    tokens: int
+    budget: int
+    parts: tuple[Part, ...]
+    dropped: tuple[tuple[Part, str], ...]
+    scopes: tuple[Scope, ...]
+    limits: tuple[str, ...]
+    summary: str
+    hash: str
+    assembled_at: datetime
+    tokenizer: str = "characters"
+    notes: tuple[str, ...] = ()
+
+
+def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Context:
+    """One block a model can read, and what it is made of. `scopes` are broad to narrow, the project or session last.
+
+    Raises UsageError for a budget that is not positive.
+    """
+    if request.budget <= 0:
+        raise UsageError("a budget is a number of tokens above 0", "git mem context --budget 1600")
+    request = _without_hidden_turns(request)
+    questions = _questions(scopes, request)
+    usable: list[Scope] = []
+    chosen: list[tuple[str, Sequence[Part]]] = []
+    for scope in scopes:
+        if scope.error:
+            usable.append(scope)
+            continue
+        scope = replace(scope, read=_reader(scope, request))
+        try:
+            chosen.append((scope.name, _parts_of(scope, request, questions, now.date())))
+            usable.append(replace(scope, keys=keys(scope)))
+        except GitMemError as error:
+            usable.append(replace(scope, error=error.message))
+    parts, hidden = layers.narrower(chosen)
+    included, missing = _included(usable, request)
+    parts = [*included, *parts, *_session(request)]
+    parts = [replace(part, tokens=request.count(part.content)) for part in parts if _wanted(part, request)]
+    commits = {scope.name: scope.commit for scope in usable}
+    room = request.budget - request.count(f"{lead(commits)}\n{END}")
+
+    def fitted(parts: Sequence[Part], room: int) -> packing.Fitted:
+        alone = lambda part: render_group([part], commits, bare=True)  # noqa: E731
+        return packing.fit(parts, room, request.shares, request.count, alone)
+
+    done = fitted(parts, room * WIDER if request.merge else room)
+    chosen_text = "\0".join(f"{p.layer}|{p.scope}|{p.path}|{p.start_line}|{p.content}" for p in done.kept)
+    if request.merge is not None:
+        merged = request.merge([part for part in done.kept if part.layer in MERGEABLE], request.count)
+        gone = {id(part) for part in merged.gone}
+        parts = [part for part in done.kept if id(part) not in gone]
+        parts += [replace(part, tokens=request.count(part.content)) for part in merged.parts]
+        before, done = done, fitted(parts, room)
+        done.dropped += [*before.dropped, *((part, "condensed") for part in merged.gone)]
+        done.limits = [*(limit for limit in before.limits if not limit.startswith("budget:")), *done.limits]
+        done.limits = list(dict.fromkeys([*done.limits, *merged.notes]))
+    done.dropped += [(part, why) for part, why in hidden if _wanted(part, request)]
+    done.kept = _told_apart(done.kept, usable)
+    done.limits += missing
+    if request.transcript is not None and not request.transcript.turns and request.transcript.skipped:
+        done.limits.append(f"transcript: none of its {request.transcript.skipped} lines is understood")
+    text = _rendered(done, commits, request)
+    if request.warn and len(text) > request.warn:
+        done.limits.append(f"{len(text)} characters, more than {request.warn}")
+    kept = [replace(part, tokens=part.tokens or request.count(part.content)) for part in done.kept]
+    return Context(
+        text=text, tokens=request.count(text) if text else 0, budget=request.budget, parts=tuple(kept),
+        dropped=tuple(done.dropped), scopes=tuple(usable), limits=tuple(done.limits), summary=_line(kept, usable),
+        hash=hashlib.sha256(chosen_text.encode("utf-8", "replace")).hexdigest(), assembled_at=now,
+        tokenizer=request.tokenizer,
+    )  # fmt: skip
+
+
+def _told_apart(parts: Sequence[Part], scopes: Sequence[Scope]) -> list[Part]:
+    """The parts, those with a line that the named commit has not marked as uncommitted."""
+    kept = list(parts)
+    for scope in scopes:
+        own = sorted({part.path for part in kept if part.scope == scope.name and part.path})
+        changed = scope.changed(own) if own and not scope.error else {}
+        for at, part in enumerate(kept):
+            if part.scope == scope.name and part.path in changed and not part.trust:
+                old = changed[part.path]
+                facts = part.path in layers.MEMORY and part.layer is not Layer.INCLUDED
+                new = [line.strip() for line in part.content.split("\n") if line.strip()]
+                if not all(line in old or (facts and any(line in known for known in old)) for line in new):
+                    kept[at] = replace(part, trust=UNCOMMITTED)
+    return kept
+
+
+def _without_hidden_turns(request: Request) -> Request:
+    """The request with no secret in what was said: it is asked by, and printed."""
+    if request.transcript is None:
+        return request
+    turns: list[Turn] = []
+    read = request.transcript.turns[-200:]
+    tools = [turn for turn in read if turn.role is Role.TOOL][-recall_queries.TOOLS :]
+    for turn in request.transcript.spoken()[-20:]:
+        turns.append(replace(turn, text="\n".join(without_secrets(turn.text.split("\n")))))
+    for turn in tools:
+        turns.append(replace(turn, text="\n".join(without_secrets(turn.text[-recall_queries.TAIL :].split("\n")))))
+    turns.sort(key=lambda turn: turn.line)
+    return replace(request, transcript=replace(request.transcript, turns=tuple(turns)))
+
+
+def _included(scopes: Sequence[Scope], request: Request) -> tuple[list[Part], list[str]]:
+    """The lines that were asked for by name, of the narrowest scope that has the file, and what is not there."""
+    found: list[Part] = []
+    missing: list[str] = []
+    for path, first, last in request.include:
+        scope = next((scope for scope in reversed(scopes) if path in scope.paths and not scope.error), None)
+        document = scope.read(path) if scope is not None else None
+        if scope is None or document is None:
+            missing.append(f"include: there is no '{path}'")
+        elif first > len(document.lines):
+            missing.append(f"include: '{path}' has no line {first}")
+        else:
+            last = min(last or len(document.lines), len(document.lines))
+            text = "\n".join(document.lines[first - 1 : last])
+            found.append(Part(Layer.INCLUDED, path, text, 1.0, path, first, last, scope.name))
+    return found, missing
+
+
+def _profile(scopes: Sequence[Scope], request: Request) -> str:
+    """Who the person is, as their own memory says: USER.md of the narrowest scope that has one."""
+    for scope in reversed(scopes):
+        document = _reader(scope, request)("USER.md") if "USER.md" in scope.paths else None
+        if document is not None:
+            return "\n".join(document.lines)[:2_000]
+    return ""
+
+
+def _questions(scopes: Sequence[Scope], request: Request) -> list[Asked]:
+    """What every scope is asked; a session's working values and the person's profile stand behind a transcript only."""
+    if request.transcript is None:
+        return recall_queries.questions(request.prompt, request.subjects)
+    values = [value for scope in scopes for value in scope.values]
+    return recall_queries.questions(
+        request.prompt, request.subjects, request.transcript.turns, request.summary, values, _profile(scopes, request)
+    )
+
+
+def _parts_of(scope: Scope, request: Request, questions: Sequence[Asked], today: date) -> list[Part]:
+    """Every part one scope has to offer."""
+    paths = [path for path in scope.paths if not _excluded(path, request)]
+    instructions = [path for path in INSTRUCTIONS if path in paths and path not in request.loaded]
+    shares, count = request.shares, request.count
+    hits = _hits(scope, request, questions)
+    similarity: dict[int, float] = {}
+    for hit in (hit for hit in hits if hit.path in layers.MEMORY):
+        for line in range(hit.start_line, hit.end_line + 1):
+            similarity[line] = max(hit.score, similarity.get(line, 0.0))
+    found = layers.working(scope.values, shares[Layer.WORKING], count)
+    found += layers.pinned(scope.read, instructions, today, scope.name)
+    found += layers.rules(paths, scope.read, (*request.subjects, *request.staged), scope.name)
+    found += layers.procedures(paths, scope.read, request.prompt or _said(request), scope.name)
+    found += layers.memory(scope.read, similarity, request.weights, today, scope.name)
+    items = {layer: share.item for layer, share in shares.items()}
+    found += layers.recalled(hits, request.weights, today, items, count, scope.name)
+    found += layers.days(paths, scope.read, today, shares[Layer.DAILY].item, count, scope.name)
+    return found
+
+
+def _said(request: Request) -> str:
+    """The last thing a person said in the session."""
+    turns = request.transcript.spoken() if request.transcript else []
+    return next((turn.text for turn in reversed(turns) if turn.role is Role.USER), "")
+
+
+def _hits(scope: Scope, request: Request, questions: Sequence[Asked]) -> list[Hit]:
+    """What the scope recalls by each question, each place once with its best score."""
+    best: dict[tuple[str, int, int], Hit] = {}
+    for text, weight in questions:
+        for hit in scope.recall(text):
+            place = (hit.path, hit.start_line, hit.end_line)
+            if _excluded(hit.path, request) or (request.without_agents and scope.read(hit.path) is None):
+                continue
+            if place not in best or best[place].score < hit.score * weight:
+                best[place] = replace(hit, score=hit.score * weight)
+    return sorted(best.values(), key=lambda hit: (-hit.score, hit.path, hit.start_line))
+
+
+def _excluded(path: str, request: Request) -> bool:
+    if any(fnmatchcase(path, glob) for glob in request.without_paths):
+        return True
+    agent = agent_of(path)
+    return bool(agent) and agent in request.without_agents
+
+
+def _reader(scope: Scope, request: Request) -> Callable[[str], Document | None]:
+    """Reads what is not excluded, whichever layer asks: an episode or a note may name its agent in its front matter."""
+
+    def read(path: str) -> Document | None:
+        document = None if _excluded(path, request) else scope.read(path)
+        return None if document and document.front_matter.get("agent") in request.without_agents else document
+
+    return read
+
+
+def _wanted(part: Part, request: Request) -> bool:
+    return part.layer.value not in request.without_layers and request.shares[part.layer].on
+
+
+def _session(request: Request) -> list[Part]:
+    """The recent turns and the summary of the older ones."""
+    if request.transcript is None:
+        return []
+    found = layers.recent(request.transcript.spoken(), request.shares[Layer.RECENT], request.count)
+    return found + layers.summary(request.summary)
+
+
+def _rendered(done: packing.Fitted, commits: Mapping[str, str], request: Request) -> str:
+    """The text; parts that may go are dropped, the least relevant first, until it keeps the budget and the limit."""
+    beside = sum(part.tokens for part in done.kept if part.layer is Layer.RECENT)
+    frames = sum(1 for part in done.kept if part.layer is Layer.RECENT) * request.count(
+        '<recent who="user">\n</recent>'
+    )
+    known: dict[tuple[Part, ...], str] = {}
+    text = render(done.kept, commits, known)
+    while True:
+        over = request.count(text) - beside - frames > request.budget
+        if not over and not (request.characters and len(text) > request.characters):
+            return text
+        why = packing.OVER if over else "over the hard limit"
+        may_go = [part for part in done.kept if part.layer not in ALWAYS]
+        if not may_go:
+            if not over:
+                done.limits.append(f"{len(text)} characters are pinned or recent, more than {request.characters}")
+            return text
+        last = next((part for part in may_go if part.layer is Layer.SUMMARY), may_go[-1])
+        done.kept = [part for part in done.kept if part is not last]
+        done.dropped.append((last, why))
+        text = render(done.kept, commits, known)
+
+
+def _line(parts: Sequence[Part], scopes: Sequence[Scope]) -> str:
+    """One line that says what is in it."""
+    counts: dict[str, int] = {}
+    for part in parts:
+        counts[part.layer.value] = counts.get(part.layer.value, 0) + 1
+    words = ", ".join(f"{count} {name}" for name, count in counts.items()) or "nothing"
+    failed = [scope.name for scope in scopes if scope.error]
+    return (words + (f"; not loaded: {', '.join(failed)}" if failed else ""))[:SUMMARY_CHARACTERS]
+
+
+def as_value(context: Context) -> dict[str, object]:
+    """The context of docs/json.md."""
+    return {
+        "text": context.text,
+        "tokens": context.tokens,
+        "tokenizer": context.tokenizer,
+        "budget": context.budget,
+        "layers": _by_layer(context),
+        "summary": context.summary,
+        "hash": context.hash,
+        "assembled_at": context.assembled_at.isoformat(),
+        "limits": list(context.limits),
+        "parts": [_part(part) for part in context.parts],
+        "dropped": [{**_part(part), "reason": why} for part, why in context.dropped],
+        "keys": effective(context.scopes),
+        "scopes": [
+            {
+                "name": scope.name,
+                "loaded": not scope.error,
+                "error": scope.error or None,
+                "note": scope.note or None,
+                "commit": scope.commit or None,
+                "keys": dict(scope.keys),
+            }
+            for scope in context.scopes
+        ],
+    }
+
+
+def _by_layer(context: Context) -> dict[str, int]:
+    """The tokens of each layer's text, and of what stands around it."""
+    found: dict[str, int] = {}
+    for part in context.parts:
+        found[part.layer.value] = found.get(part.layer.value, 0) + part.tokens
+    if found:
+        found["quotation"] = max(0, context.tokens - sum(found.values()))
+    return found
+
+
+def keys(scope: Scope) -> dict[str, object]:
+    """The front matter of a scope's MEMORY.md, whole: what an organisation says in a structured way."""
+    document = scope.read("MEMORY.md")
+    return structured(document) if document is not None else {}
+
+
+def effective(scopes: Sequence[Scope]) -> dict[str, object]:
+    """The keys of all scopes, broad to narrow: the narrower value wins unless it is empty."""
+    found: dict[str, object] = {}
+    for scope in scopes:
+        found.update({key: value for key, value in scope.keys.items() if value or key not in found})
+    return found
+
+
+def _part(part: Part) -> dict[str, object]:
+    return {
+        "layer": part.layer.value, "label": part.label, "path": part.path or None,
+        "start_line": part.start_line or None, "end_line": part.end_line or None, "scope": part.scope,
+        "relevance": round(part.relevance, 4), "tokens": part.tokens, "id": fact_id(part.content),
+        "sources": [{"path": path, "start_line": first, "end_line": last} for path, first, last in part.sources],
+    }  # fmt: skip

@@ -1,0 +1,94 @@
+"""What the last session left open: its working values, what was said where it was interrupted, and the last episode."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime, timedelta
+
+from gitmem.config import Config
+from gitmem.errors import GitMemError
+from gitmem.git.opening import Repository
+from gitmem.sessions.working_memory import Store
+
+OPEN = 20  # working values a checkpoint shows
+
+
+EPISODE = 1_500  # characters of the last episode it shows
+
+
+ACTIVE, INTERRUPTED = timedelta(minutes=10), timedelta(days=2)  # since then a session is over, and is of interest
+
+
+TOLD = 300  # tokens of what was said in it
+
+
+LOOKED = 10  # episodes that are looked at for one of this agent's
+
+
+def checkpoint(repo: Repository, config: Config, when: datetime, session: str = "") -> list[str]:
+    """Where the last session left off: working values that have not ended, what was said in a session that was
+    interrupted, and the last episode. Quoted as data. `session` is the one that begins or goes on."""
+    found = (_values(repo, config, when), _interrupted(repo, when, session), _last_episode(repo, config))
+    return [text for text in found if text]
+
+
+def _interrupted(repo: Repository, when: datetime, session: str) -> str:
+    """What was said in the session that was active last, where nothing ended it and it is not likely to go on."""
+    if not (repo.common_dir / "gitmem/sessions").is_dir():
+        return ""
+    from gitmem.gate.quoting import fence
+    from gitmem.sessions.rolling_summary import render
+    from gitmem.sessions.state import known, so_far
+
+    states = [state for state in known(repo.common_dir, when) if state.name != session]
+    last = states[-1] if states else None
+    if last is None or last.ended or last.seen is None or not ACTIVE < when - last.seen < INTERRUPTED:
+        return ""
+    text = render(so_far(repo.common_dir, last), TOLD)
+    if not text:
+        return ""
+    note = f"not ended, last active {last.seen.isoformat(sep=' ', timespec='minutes')}"
+    return "A session that was interrupted (data):\n" + fence(text, f"session:{last.name}", note=note)
+
+
+def _values(repo: Repository, config: Config, when: datetime) -> str:
+    if not (repo.common_dir / "gitmem").is_dir():
+        return ""
+    from gitmem.gate.quoting import HIDDEN, neutral, without_secrets
+
+    found = Store(repo.common_dir, config.profile).list("", when)[:OPEN]
+    rows = [f"- {neutral(' '.join(f'{value.key}: {value.text[:200]}'.split()))}" for value in found]
+    rows = [row for row in without_secrets(rows) if row != HIDDEN] if rows else []
+    return "\n".join(["Open from the last session (data):", *rows]) if rows else ""
+
+
+def _last_episode(repo: Repository, config: Config) -> str:
+    """The newest episode of this agent, or of nobody in particular."""
+    from gitmem.context.layer_limits import Layer, shares
+
+    if repo.root is None or not shares(config.context_layer)[Layer.EPISODE].on:
+        return ""
+    from gitmem.gate.quoting import fence
+    from gitmem.git.worktree import read_bytes
+    from gitmem.memory.document import parse
+    from gitmem.paths import LIMIT, Kind, kind, log_date
+
+    folder = repo.root / "memory/sessions"
+    try:
+        names = [f"memory/sessions/{name}" for name in os.listdir(folder)] if not folder.is_symlink() else []
+    except OSError:
+        return ""
+    dated = sorted(((log_date(name), name) for name in names if kind(name) is Kind.SESSION and log_date(name)), key=str)
+    for _, name in dated[: -LOOKED - 1 : -1]:
+        try:
+            document = parse(read_bytes(repo.root, name, LIMIT), name)
+        except (OSError, GitMemError):
+            continue
+        agent = document.front_matter.get("agent", "")
+        if config.agent and agent and agent != config.agent:
+            continue
+        text = "\n".join(document.lines[document.front :]).strip()
+        text = text if len(text) <= EPISODE else text[:EPISODE].rpartition("\n")[0]
+        first = document.front + 1
+        return "The last session (data):\n" + fence(text, name, first, first + text.count("\n"), note="episode")
+    return ""

@@ -1,0 +1,144 @@
+"""Condensing parts of a context by topic with a language model (`git mem context --merge`). Off unless asked for.
+
+A condensed line only takes the place of the parts it cites when it is borne out by them and shorter, and holds every
+number they hold; whatever else a model says, the originals stay. Pure but for `complete`, which asks the model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from gitmem.memory.fact import normalise
+from gitmem.models.language import REPLY_LIMIT, Complete, OutOfBudget, Prompt
+from gitmem.promotion.prompt import packaged, rows
+from gitmem.provenance import grounding
+
+TOPIC, TEXT = 40, 400  # characters
+BATCH = 30  # notes a request
+CITED = 8  # notes a line may stand for
+LINES = 12  # lines a reply
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One part as the model sees it; `key` is the caller's."""
+
+    key: int
+    text: str
+    path: str
+    line: int
+    day: date
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A condensed line and the keys of the notes it stands for."""
+
+    topic: str
+    text: str
+    keys: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Condensed:
+    """What was accepted, and what a person should know."""
+
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...] = ()
+
+
+def condense(notes: Sequence[Note], complete: Complete, count: Callable[[str], int]) -> Condensed:
+    """Ask for batches of notes and accept what they bear out. A note is in one line at most."""
+    found: list[Line] = []
+    said: list[str] = []
+    for at in range(0, len(notes), BATCH):
+        group = notes[at : at + BATCH]
+        if len(group) < 2:
+            break
+        request = prompt(group)
+        try:
+            reply = complete(request)
+        except OutOfBudget as error:
+            said.append(f"merge: {error}; the rest is as it was")
+            break
+        asked, problem = (
+            ([], "the notes do not fit into its context") if reply.too_long else rows(reply.text[:REPLY_LIMIT])
+        )
+        if problem:
+            said.append(f"merge: {problem}")
+        refused: list[str] = []
+        taken = {key for line in found for key in line.keys}
+        for row in asked[:LINES]:
+            line, why = _line(row, group, taken, count)
+            if line is None:
+                refused.append(why)
+                continue
+            found.append(line)
+            taken |= set(line.keys)
+        if refused:
+            said.append(f"merge: {len(refused)} of {len(asked[:LINES])} lines do not stand ({refused[0]})")
+    return Condensed(tuple(found), tuple(said))
+
+
+def prompt(notes: Sequence[Note]) -> Prompt:
+    """The request for one batch."""
+    labels = [f"L{n}" for n in range(1, len(notes) + 1)]
+    shown = [f"{label} {json.dumps(note.text, ensure_ascii=False)}" for label, note in zip(labels, notes, strict=True)]
+    origins = tuple(dict.fromkeys((note.path, "") for note in notes))
+    return Prompt(packaged("condense"), "\n".join(shown), schema(labels), origins)
+
+
+def schema(labels: Sequence[str]) -> dict[str, Any]:
+    """The JSON schema of an answer: only notes that were shown can be cited."""
+    line = {
+        "type": "object",
+        "properties": {
+            "topic": {"type": "string", "minLength": 1, "maxLength": TOPIC},
+            "lines": {"type": "array", "items": {"enum": list(labels)}, "minItems": 1, "maxItems": CITED},
+            "text": {"type": "string", "minLength": 1, "maxLength": TEXT},
+        },
+        "required": ["topic", "lines", "text"],
+        "additionalProperties": False,
+    }
+    return {
+        "type": "object",
+        "properties": {"facts": {"type": "array", "items": line, "maxItems": LINES}},
+        "required": ["facts"],
+        "additionalProperties": False,
+    }
+
+
+def _line(row: Any, notes: Sequence[Note], taken: set[int], count: Callable[[str], int]) -> tuple[Line | None, str]:
+    """The line of one row, or None and why it does not stand."""
+    text, topic, labels = row.get("text"), row.get("topic"), row.get("lines")
+    if not isinstance(text, str) or not isinstance(topic, str) or not isinstance(labels, list):
+        return None, "it has no text, topic or lines"
+    known = {f"L{n}": note for n, note in enumerate(notes, 1)}
+    cited = [known[label] for label in dict.fromkeys(map(str, labels[:CITED])) if label in known]
+    text, topic = normalise(text)[:TEXT], normalise(topic)[:TOPIC]
+    if len(cited) != len(labels) or not cited or not text:
+        return None, "it cites what was not shown"
+    if any(note.key in taken for note in cited):
+        return None, "another line stands for what it cites"
+    sources = "\n".join(note.text for note in cited)
+    days = {note.day for note in cited}
+    for check in (grounding.uncounted, grounding.undated, grounding.unnamed, grounding.unsaid):
+        if why := check(text, sources, days):
+            return None, why
+    if why := grounding.uncounted(sources, text, ()):
+        return None, f"it loses what they say: {why}"
+    if any(_denials(note.text) and not _denials(text) for note in cited):
+        return None, "it loses a denial"
+    if count(text) >= count(sources):
+        return None, "it is no shorter than what it cites"
+    return Line(topic, text, tuple(note.key for note in cited)), ""
+
+
+def _denials(text: str) -> bool:
+    from gitmem.context.packing import denies
+
+    return any(denies(word) for word in text.casefold().replace("'", " ").split())

@@ -1,0 +1,129 @@
+"""What a context is asked for: its scopes, the conversation and the settings; and the context that these give."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from gitmem.config import Config
+from gitmem.context.assembly import Context, Request, as_value, assemble
+from gitmem.context.layer_limits import PRESETS, Weights, shares
+from gitmem.errors import GitMemError, ModelUnavailable, UsageError
+from gitmem.git.opening import Repository
+
+SUMMARY_TOKENS = 1_000  # of a summary before its layer's budget cuts it
+
+
+MAX_AGE = 3_600  # seconds a context may be used
+
+
+PLACE = re.compile(r"^(.+?)(?::(\d+)(?:-(\d+))?)?$")
+
+
+def here(repo: Repository, subject: str) -> str:
+    """A path as the repository spells it, when it is one of a file in it; any other subject as it is."""
+    if repo.root is None or subject == "*" or not (place := Path(subject)).exists():
+        return subject
+    try:
+        return place.resolve().relative_to(repo.root.resolve()).as_posix()
+    except ValueError:
+        return subject
+
+
+def staged_of(repo: Repository) -> tuple[str, ...]:
+    """The staged paths; none where nothing can be staged."""
+    return tuple(change.path for change in repo.staged_changes()) if repo.root is not None else ()
+
+
+def value_of(made: Context, max_age: int = MAX_AGE) -> dict[str, object]:
+    """The JSON of docs/json.md, "context"."""
+    return {**as_value(made), "fresh_until": (made.assembled_at + timedelta(seconds=max_age)).isoformat()}
+
+
+def place(value: str) -> tuple[str, int, int]:
+    """`PATH:A-B` as (path, first, last); last 0 for the end of the file."""
+    match = PLACE.match(value)
+    if match is None:
+        raise UsageError(f"'{value}' is no place", "--include PATH:A-B")
+    first = int(match.group(2) or 1)
+    last = int(match.group(3) or (first if match.group(2) else 0))
+    return match.group(1), max(1, first), last
+
+
+def request_of(
+    config: Config, prompt: str, *, budget: int | None = None, transcript: Path | None = None, characters: int = 0,
+    **more: object,
+) -> Request:  # fmt: skip
+    """A request with the settings in force. Raises GitMemError for a transcript that cannot be read."""
+    found = None
+    if transcript is not None:
+        from gitmem.hosts.transcript import parse
+
+        try:
+            found = parse(transcript.read_bytes())
+        except OSError as error:
+            raise GitMemError(f"cannot read '{transcript}': {error.strerror}") from None
+    weights = Weights(
+        config.context_similarity, config.context_recency, config.context_importance, config.context_decay
+    )
+    preset = PRESETS.get(config.context_preset)
+    return Request(
+        prompt=prompt, budget=config.context_budget if budget is None else budget, shares=shares(config.context_layer),
+        transcript=found, weights=weights,
+        characters=characters or (preset.most if preset else 0), warn=preset.warn if preset else 0,
+        **more,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def build(
+    repo: Repository,
+    config: Config,
+    request: Request,
+    when: datetime,
+    at: str = "",
+    *,
+    environ: Mapping[str, str],
+    cache: Path,
+) -> Context:
+    """The context of all scopes: organisation, person, project, session; with `at`, of a commit, which has no session.
+
+    `cache` is the folder with copies of memories behind a URL, `environ` what git is started with to fetch them.
+    """
+    from gitmem.context import scopes
+    from gitmem.git.revision import resolve_at
+
+    if request.transcript is not None and not request.summary:
+        from gitmem.sessions import rolling_summary, state
+
+        talk = state.present(repo.common_dir, request.transcript)  # since the last reset of its session
+        so_far = state.summary(repo.common_dir, request.transcript)
+        summary = rolling_summary.render(so_far, SUMMARY_TOKENS, request.prompt)
+        request = replace(request, transcript=talk, summary=summary)
+    beside, opened = scopes.beside(repo, config, environ, cache, when)
+    try:
+        commit = resolve_at(repo, at, when) if at else ""
+        known = [*beside, scopes.project(repo, config, when, commit=commit)]
+        session = scopes.session(repo, config, when)
+        known += [session] if session.values and not at else []
+        request, missing = _with_tokenizer(request, config)
+        made = assemble(known, request, when)
+        return replace(made, notes=(missing,)) if missing else made
+    finally:
+        for other in opened:
+            other.close()
+
+
+def _with_tokenizer(request: Request, config: Config) -> tuple[Request, str]:
+    """The request with the tokenizer in force, and what to say where that cannot be had and the built-in one counts."""
+    from gitmem.models.token_count import BUILT_IN, count_of
+
+    missing = ""
+    for name in dict.fromkeys((config.tokenizer, BUILT_IN)):
+        try:
+            return replace(request, count=count_of(name), tokenizer=name), missing
+        except ModelUnavailable as error:
+            missing = f"{error.message}; the built-in word pieces count"
+    return request, missing

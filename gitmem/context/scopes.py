@@ -1,0 +1,171 @@
+"""The memories a context draws on: the organisation's, the person's, this project's, the session's. Broad to narrow.
+
+Another memory is another Git repository: a path or a URL with a pinned ref, named in the user's own configuration. A
+URL is kept as a bare clone in the cache folder and used offline, with its age. Read only; a scope that cannot be
+loaded is a scope with an `error`, never an exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from gitmem.config import Config
+from gitmem.context.assembly import UNCOMMITTED, Scope
+from gitmem.context.layers import MEMORY, Hit
+from gitmem.errors import GitMemError, OutsideRepository
+from gitmem.git.mirrors import clean, fetch_mirror, is_url, mirror_of
+from gitmem.git.objects import EXECUTABLE, REGULAR
+from gitmem.git.opening import Repository, open_repository
+from gitmem.git.worktree import read_bytes
+from gitmem.memory import facts
+from gitmem.memory.document import Document, glance, parse
+from gitmem.memory.fact import Fact, parse_comment
+from gitmem.paths import LIMIT, is_memory, layout_of
+from gitmem.search import search as searching
+from gitmem.search import validity
+from gitmem.sessions.working_memory import Store
+
+RECALL = 60  # hits a scope is asked for
+FRESH_HOURS = 24  # a mirror younger than this is not fetched again
+
+
+def project(repo: Repository, config: Config, now: datetime, name: str = "project", commit: str = "") -> Scope:
+    """This repository: the work tree, or `commit`."""
+    head = commit or repo.head() or ""
+    if commit or repo.root is None:
+        return _of_commit(repo, config, now, name, head) if head else Scope(name)
+    root = repo.root
+    known = {entry.path for entry in repo.staged() if entry.mode in (REGULAR, EXECUTABLE)} | set(repo.untracked())
+    layout = layout_of(known, config.memory_paths)
+    paths = tuple(sorted(path for path in known if is_memory(path, layout)))
+    cache: dict[str, Document | None] = {}
+
+    def read(path: str) -> Document | None:
+        if path not in cache:
+            try:
+                cache[path] = _document(read_bytes(root, path, LIMIT + 1), path)
+            except (OSError, OutsideRepository):
+                cache[path] = None
+        return cache[path]
+
+    def lines(path: str) -> Sequence[str]:
+        try:
+            return read_bytes(root, path, LIMIT + 1).decode("utf-8", "surrogateescape").split("\n")
+        except (OSError, OutsideRepository):
+            return ()
+
+    def changed(asked: Sequence[str]) -> dict[str, frozenset[str]]:
+        there = {entry.path: entry.oid for entry in repo.entries(head, asked)} if head else {}
+        found: dict[str, frozenset[str]] = {}
+        for path in asked:
+            oid = there.get(path)
+            if oid is None or repo.hash_blob("\n".join(lines(path)).encode("utf-8", "surrogateescape")) != oid:
+                text = repo.read(oid).decode("utf-8", "replace") if oid else ""
+                found[path] = frozenset(line.strip() for line in text.split("\n"))
+        return found
+
+    return Scope(
+        name, paths, read, lambda asked: recall(repo, config, asked, now, "", lines), commit=head, changed=changed
+    )  # fmt: skip
+
+
+def _of_commit(repo: Repository, config: Config, now: datetime, name: str, commit: str, note: str = "") -> Scope:
+    entries = {e.path: e.oid for e in repo.entries(commit) if e.mode in (REGULAR, EXECUTABLE)}
+    layout = layout_of(entries, config.memory_paths)
+    paths = tuple(sorted(path for path in entries if is_memory(path, layout)))
+    sizes = repo.sizes([entries[path] for path in paths])
+
+    def read(path: str) -> Document | None:
+        oid = entries.get(path)
+        if oid is None or sizes.get(oid, LIMIT + 1) > LIMIT:
+            return None
+        return _document(repo.read(oid), path)
+
+    def lines(path: str) -> Sequence[str]:
+        return repo.read(entries[path]).decode("utf-8", "replace").split("\n") if path in entries else ()
+
+    return Scope(
+        name, paths, read, lambda asked: recall(repo, config, asked, now, commit, lines), note=note, commit=commit
+    )  # fmt: skip
+
+
+def _document(data: bytes, path: str) -> Document:
+    """Facts are read from MEMORY.md alone; of every other file a context takes lines."""
+    return parse(data, path) if path in MEMORY else glance(data, path)
+
+
+def session(repo: Repository, config: Config, now: datetime) -> Scope:
+    """The working values of the session (`git mem session set`), those that have not ended."""
+    values = Store(repo.common_dir, config.profile).list("", now)
+    return Scope("session", values=tuple((value.key, value.text) for value in values))
+
+
+def recall(
+    repo: Repository, config: Config, asked: str, now: datetime, commit: str, lines: Callable[[str], Sequence[str]]
+) -> list[Hit]:
+    """The hits of a search as a layer wants them; `lines` reads a file that was hit, for what its lines say of
+    themselves."""
+    answer = searching.search(repo, config, searching.Query(asked, limit=RECALL, commit=commit), now)
+    return [
+        Hit(
+            path=hit.path, start_line=hit.start_line, end_line=hit.end_line, heading=hit.heading, text=hit.text,
+            score=hit.score, day=validity.day(hit.date), trust=UNCOMMITTED if hit.trust == UNCOMMITTED else "",
+            importance=_importance(lines(hit.path)[hit.start_line - 1 : hit.end_line]),
+        )
+        for hit in answer.hits
+    ]  # fmt: skip
+
+
+def _importance(lines: Sequence[str]) -> float:
+    """The highest importance that one of the lines states."""
+    stated = [parse_comment(line)[1] for line in lines if "importance=" in line]
+    return max((facts.importance(Fact("", "", 0, meta=meta)) for meta in stated), default=facts.IMPORTANCE)
+
+
+def beside(
+    repo: Repository, config: Config, environ: Mapping[str, str], cache: Path, now: datetime
+) -> tuple[list[Scope], list[Repository]]:
+    """The organisation's and the person's memory, as configured, and the repositories to close afterwards.
+
+    A memory that stands in two scopes is read in the narrower one, and the other one's note says so.
+    """
+    scopes: list[Scope] = []
+    opened: list[Repository] = []
+    seen = {repo.common_dir.resolve(): "project"}
+    for name, where in (("user", config.personal), ("organisation", config.organisation)):
+        if not where:
+            continue
+        try:
+            scope, other = _open(name, where, config, environ, cache, now)
+            opened.append(other)
+            same = seen.setdefault(other.common_dir.resolve(), name)
+            scopes.append(
+                scope if same == name else Scope(name, note=f"it is the {same} memory itself", commit=scope.commit)
+            )
+        except (GitMemError, OSError) as error:
+            why = error.message if isinstance(error, GitMemError) else str(error.strerror)
+            scopes.append(Scope(name, error=why))
+    return scopes[::-1], opened
+
+
+def _open(
+    name: str, where: str, config: Config, environ: Mapping[str, str], cache: Path, now: datetime
+) -> tuple[Scope, Repository]:
+    place, _, ref = where.partition("#")
+    note = ""
+    if is_url(place):
+        folder = mirror_of(place, cache)
+        age = fetch_mirror(place, folder, clean(environ), now, FRESH_HOURS)
+        note = f"last copy, {age:.0f} hours old" if age > FRESH_HOURS else ""
+        place = str(folder)
+    repo = open_repository(Path(place).expanduser(), clean(environ))
+    try:
+        if name == "user" and not ref and not is_url(where) and repo.root is not None:
+            return project(repo, config, now, name), repo  # one's own memory: what is written counts at once
+        commit = repo.resolve(ref or "HEAD")
+        return _of_commit(repo, config, now, name, commit, note), repo
+    except GitMemError:
+        repo.close()
+        raise

@@ -1,0 +1,159 @@
+"""Rules about a change as a whole, not about the words in it: links, submodules, names, protection, history.
+
+Pure: changes, paths and texts in, findings out. Fingerprints are the scan flow's to add; reading is `gate/sources.py`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+
+from gitmem.gate.detectors.finding import Finding, Severity
+from gitmem.gate.policy import Policy, canonical
+from gitmem.git.objects import GITLINK, SYMLINK, Change
+from gitmem.paths import Kind, kind
+
+TRAILER = "Memory-Rewrite"
+BULK_SHARE = 0.5  # MEMORY.md may lose half of its facts in one commit ...
+BULK_LINES = 4  # ... and this many, without a word
+DEVICES = frozenset(
+    ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))]
+)
+LONG_PATH = 1024
+RULES: dict[str, str] = {
+    "symlink": "a symbolic link where memory should be",
+    "submodule": "a submodule where memory should be",
+    "path-control": "a control or invisible character in a memory file's name",
+    "path-windows": "a name that Windows cannot hold",
+    "path-long": "a path longer than file systems hold",
+    "path-twin": "two paths that some file systems take for one",
+    "protected-file": "a protected file is changed",
+    "encoding-attribute": "`working-tree-encoding` shows other text than the one that is committed",
+    "log-rewritten": "past lines of a daily log are changed without a `Memory-Rewrite` trailer",
+    "memory-bulk-deletion": "most of MEMORY.md is deleted without a `Memory-Rewrite` trailer",
+}
+
+
+def finding(rule: str, path: str, message: str, *, line: int = 1, warn: bool = False, commit: str = "") -> Finding:
+    """A finding about a path as a whole."""
+    severity = Severity.WARN if warn else Severity.BLOCK
+    return Finding(rule, severity, path, line, 1, line, 1, message, commit=commit)
+
+
+def check_entry(path: str, mode: int, policy: Policy, commit: str = "") -> Iterator[Finding]:
+    """What is wrong with one path and mode that a change adds or alters."""
+    if mode in (SYMLINK, GITLINK) and policy.holds(path):
+        rule = "symlink" if mode == SYMLINK else "submodule"
+        yield finding(rule, path, f"{RULES[rule]}: it is never followed and may not be memory", commit=commit)
+    if not policy.concerns(path):
+        return
+    odd = sorted({c for c in path if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")})
+    if odd:
+        codes = ", ".join(f"U+{ord(c):04X}" for c in odd[:4])
+        yield finding("path-control", path, f"{RULES['path-control']} ({codes})", commit=commit)
+    if len(path.encode("utf-8", "surrogateescape")) > LONG_PATH:
+        yield finding("path-long", path, RULES["path-long"], warn=True, commit=commit)
+    for part in path.split("/"):
+        if part.split(".")[0].lower().rstrip() in DEVICES or part[-1:] in (". ") or set(part) & set('<>:"|?*\\'):
+            yield finding("path-windows", path, RULES["path-windows"], warn=True, commit=commit)
+            break
+
+
+def check_protection(changes: Iterable[Change], policy: Policy, commit: str = "") -> Iterator[Finding]:
+    """A finding for each protected path that is changed; its text names the new blob, so that an exception does."""
+    for change in changes:
+        if policy.protects(change.path):
+            new = "deleted" if change.status == "D" else f"blob {change.new_oid[:12]}"
+            yield finding("protected-file", change.path, f"{RULES['protected-file']} ({new})", commit=commit)
+
+
+def check_twins(added: Iterable[str], existing: Iterable[str], policy: Policy, commit: str = "") -> Iterator[Finding]:
+    """Added memory paths that equal another path but for case or Unicode normalisation."""
+    new = [path for path in added if policy.concerns(path)]
+    if not new:
+        return
+    seen: dict[str, set[str]] = {}
+    wanted = {canonical(path).casefold() for path in new}
+    for path in [*existing, *new]:
+        key = canonical(path).casefold()
+        if key in wanted:
+            seen.setdefault(key, set()).add(path)
+    for path in dict.fromkeys(new):
+        others = sorted(seen[canonical(path).casefold()] - {path})
+        if others:
+            yield finding("path-twin", path, f"{RULES['path-twin']}: '{others[0]}' is there too", commit=commit)
+
+
+ATTRIBUTE = re.compile(r"(?:^|\s)working-tree-encoding=(\S+)")
+PROBES = ("MEMORY.md", "SOUL.md", "memory/x.md", "memory/2026-01-01.md", "memory/a/x.md", "memory/skills/x.md")
+
+
+def check_attributes(path: str, text: str, memory: Sequence[str] = (), commit: str = "") -> Iterator[Finding]:
+    """Lines of a `.gitattributes` that give a memory file another encoding on disk than in the repository."""
+    folder = path.rpartition("/")[0]
+    probes = [*PROBES, *memory]
+    for number, line in enumerate(text.split("\n"), 1):
+        found = ATTRIBUTE.search(line)
+        if found is None or line.lstrip().startswith("#"):
+            continue
+        pattern = line.split(None, 1)[0].strip('"')
+        full = f"{folder}/{pattern.lstrip('/')}" if folder and "/" in pattern.rstrip("/") else pattern.lstrip("/")
+        below = [p for p in probes if not folder or p.startswith(f"{folder}/")]
+        names = [p if "/" in pattern.rstrip("/") else p.rpartition("/")[2] for p in below]
+        if line.startswith("[attr]") or any(fnmatchcase(name, full.replace("**/", "*")) for name in names):
+            yield finding("encoding-attribute", path, RULES["encoding-attribute"], line=number, commit=commit)
+
+
+def lost_lines(olds: Sequence[str], new: str) -> list[str]:
+    """Lines with content that every old version has and the new one has not (a merge drops nothing by itself)."""
+    now = _lines(new)
+    lost: Counter[str] | None = None
+    for old in olds:
+        gone = _lines(old) - now
+        lost = gone if lost is None else lost & gone
+    return sorted((lost or Counter()).elements())
+
+
+def _lines(text: str) -> Counter[str]:
+    return Counter(line.rstrip() for line in text.split("\n") if line.strip())
+
+
+def check_history(path: str, olds: Sequence[str], new: str, reason: str, commit: str = "") -> Iterator[Finding]:
+    """The append-only rule of daily logs and the bulk rule of MEMORY.md, for one changed file.
+
+    `olds` are the texts in each parent that has the file, `new` is "" when it is deleted, `reason` the value of
+    the commit's Memory-Rewrite trailer: with one, history may be changed, since it says so.
+    """
+    if reason.strip() or not olds:
+        return
+    what = kind(path)
+    if what is Kind.DAILY:
+        lost = len(lost_lines(olds, new))
+        if lost:
+            words = f"{RULES['log-rewritten']} ({lost} line{'s'[: lost > 1]})"
+            yield finding("log-rewritten", path, words, commit=commit)
+    elif what is Kind.MEMORY:
+        before = min(_bullets(old) for old in olds)
+        gone = before - _bullets(new)
+        if gone > BULK_LINES and gone > before * BULK_SHARE:
+            words = f"{RULES['memory-bulk-deletion']} ({gone} of {before} facts)"
+            yield finding("memory-bulk-deletion", path, words, commit=commit)
+
+
+def _bullets(text: str) -> int:
+    return sum(line.lstrip().startswith(("- ", "* ", "+ ")) for line in text.split("\n"))
+
+
+REASON = re.compile(rf"^{TRAILER}:[ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE)
+
+
+def rewrite_reason(message: str) -> str:
+    """The value of the message's `Memory-Rewrite:` line, "" where there is none.
+
+    Any line of the body counts: squashed and edited messages lose the trailer paragraph, never the intent.
+    """
+    found = REASON.search(message)
+    return found.group(1).strip() if found else ""

@@ -1,0 +1,59 @@
+"""The detectors, by name: each is one module with `detect(text)` and `EXAMPLES`.
+
+Adding one is a file, a line here, its examples and a heading in docs/detectors.md. A detector is imported
+only when it is asked for. It is pure: text in, matches out; what a match means for a commit is the scan
+flow's to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from importlib import import_module
+
+from gitmem.gate.detectors.text import Examples, Match, Scope, Text
+
+__all__ = ["DETECTORS", "ON_REQUEST", "Examples", "Match", "Scope", "Text", "examples", "load", "run"]
+
+DETECTORS: dict[str, str] = {
+    "secrets": "gitmem.gate.detectors.secrets.secrets",
+    "passwords": "gitmem.gate.detectors.secrets.passwords",
+    "cookies": "gitmem.gate.detectors.secrets.cookies",
+    "pii": "gitmem.gate.detectors.secrets.pii",
+    "injection": "gitmem.gate.detectors.injection.injection",
+    "invisible": "gitmem.gate.detectors.injection.invisible_characters",
+    "hidden": "gitmem.gate.detectors.injection.hidden_text",
+    "encoded": "gitmem.gate.detectors.injection.encoded_text",
+    "exfiltration": "gitmem.gate.detectors.injection.exfiltration",
+    "terminal": "gitmem.gate.detectors.terminal",
+    "conflict": "gitmem.gate.detectors.conflict",
+    "frontmatter": "gitmem.gate.detectors.frontmatter",
+}
+
+ON_REQUEST: dict[str, str] = {"plugins": "gitmem.gate.detectors.secrets.detect_secrets"}  # never in a hook, see there
+
+
+def load(name: str) -> Callable[[Text], Iterator[Match]]:
+    """The `detect` function of a detector. KeyError for a name that is not registered."""
+    return _detect_of(DETECTORS.get(name) or ON_REQUEST[name])
+
+
+@cache
+def _detect_of(module: str) -> Callable[[Text], Iterator[Match]]:
+    detect: Callable[[Text], Iterator[Match]] = import_module(module).detect
+    return detect
+
+
+def examples(name: str) -> dict[str, Examples]:
+    """Rule id -> its examples."""
+    table: dict[str, Examples] = import_module((DETECTORS | ON_REQUEST)[name]).EXAMPLES
+    return table
+
+
+def run(text: Text, names: Iterable[str]) -> list[Match]:
+    """All matches of the named detectors in order of place, the same find of the same rule once.
+
+    An exception of a detector is not caught here: a gate that cannot look must not say "clean".
+    """
+    found = {match for name in names for match in load(name)(text)}
+    return sorted(found, key=lambda match: (match.start, match.end, match.rule, match.message))

@@ -1,0 +1,37 @@
+"""Conflict markers that a merge left behind. A setext heading of seven `=` is not one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.gate.detectors.text import Examples, Match, Severity, Text
+
+_OURS = lazy(r"^<{7}(?: .*)?\r?$", re.M)
+_THEIRS = lazy(r"^>{7}(?: .*)?\r?$", re.M)
+_BETWEEN = lazy(r"^={7}\r?$", re.M)
+
+
+def detect(text: Text) -> Iterator[Match]:
+    """`<<<<<<<` or `>>>>>>>` at the start of a line; `=======` only between them."""
+    raw = text.raw
+    if "<<<<<<<" not in raw and ">>>>>>>" not in raw:
+        return
+    ours, theirs = list(_OURS.finditer(raw)), list(_THEIRS.finditer(raw))
+    found = [*ours, *theirs]
+    if ours and theirs:
+        found += [m for m in _BETWEEN.finditer(raw) if ours[0].start() < m.start() < theirs[-1].start()]
+    for match in sorted(found, key=re.Match.start)[:50]:
+        yield Match("conflict-marker", Severity.BLOCK, *match.span(), "a conflict marker: finish the merge first")
+
+
+EXAMPLES: dict[str, Examples] = {
+    "conflict-marker": Examples(
+        flag=(
+            "<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> topic",
+            "- 결정\n<<<<<<< HEAD\n- 가\n=======\n- 나\n>>>>>>> 가지",
+        ),
+        allow=("Title\n=======\n\n<<< quoted", "제목\n=======\n>>>> 인용"),
+    ),
+}

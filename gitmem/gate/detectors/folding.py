@@ -1,0 +1,312 @@
+"""Folding a text to what it says: one pass from raw characters to plain ones, with the way back.
+
+Three kinds of step, cheapest first: a table for what maps one to one (fullwidth, mathematical alphabets,
+accents, typographic quotes), tokens in which scripts are mixed (look-alike Cyrillic and Greek letters), and
+the steps that change the length (zero-width characters, conjoining Hangul, letters set apart), which alone
+need an offset map. Nothing here decides whether a text is good or bad.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable
+from functools import cache
+
+from gitmem.gate.detectors.key_words import segment
+from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.gate.detectors.prefilter import plain
+
+# Characters that stand for themselves: most notes have no other, and cost one scan of this class.
+_ODD = lazy("[^\t\n -~가-힣ぁ-ゖァ-ヺー一-鿿、-〃〈-】〔-〕、。–—…•·→←↔⇒✓✔✅❌×±°§≥≤≠’‘“”🌀-🩿]")
+_ZERO_WIDTH = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_CSI = "\x1b\\[[0-9;:?]{0,32}[@-~]|\x1b[@-Z\\\\^_]"
+_DROP = lazy(f"(?:{_CSI})|[{_ZERO_WIDTH}\u0300-\u036f\u0489\u1ab0-\u1aff\u20d0-\u20ff]+")
+_JAMO = lazy("[\u1100-\u11ff\u3131-\u3163\ua960-\ua97c\ud7b0-\ud7fb]{2,4096}")
+_MIXED = lazy(
+    "[A-Za-z]{0,64}[ɑɡɩɾʐꜱ\u0370-\u03ff\u0400-\u052f\u0531-\u0587\u13a0-\u13ff\u2c80-\u2cff]"
+    "[A-Za-zɑɡɩɾʐꜱ\u0370-\u03ff\u0400-\u052f\u0531-\u0587\u13a0-\u13ff\u2c80-\u2cff]{0,64}"
+)
+_SCRIPTS_MEET = lazy("[A-Za-z][\u0370-\u052f\u0531-\u0587]|[\u0370-\u052f\u0531-\u0587][A-Za-z]")
+_FOREIGN = lazy("[ɑɡɩɾʐꜱ\u0370-\u03ff\u0400-\u052f\u0531-\u0587\u13a0-\u13ff\u2c80-\u2cff]")
+_SPACED_HINT = lazy("[\\s\"'(\\[>*_`:][^\\W\\d_](?:[ \t._*|/,+~·-]{1,3}[^\\W\\d_](?![^\\W\\d_])){3}")
+_SPACED = lazy("(?<![^\\s\"'(\\[>*_`:])[^\\W\\d_](?:[ \t._*|/,+~·-]{1,3}[^\\W\\d_](?![^\\W\\d_])){3,400}")
+_LATIN_LETTER = lazy("[A-Za-z]")
+_MULTI = lazy("[\u2474-\u24b5\u3200-\u33ff\ufb00-\ufb06\u01c4-\u01cc\u01f1-\u01f3\u2025\u203c\u2047-\u2049]")
+
+# Letters of other scripts that look like a Latin one. From the confusables of UTS 39, lower and upper case
+# that matter in running text; the rest is covered by NFKC.
+_LOOKALIKE = {
+    char: latin
+    for latin, chars in {
+        "a": "аɑα", "b": "ьҍ", "c": "сϲ", "d": "ԁժ", "e": "еёєҽ", "f": "ẝ", "g": "ԍցɡ", "h": "һհ", "i": "іїιɩ",
+        "j": "јϳ", "k": "κк", "l": "ӏا", "m": "м", "n": "ոηп", "o": "оοσօ", "p": "рρ", "q": "ԛզ", "r": "гɾ",
+        "s": "ѕꜱ", "t": "тτ", "u": "υսμ", "v": "νѵ", "w": "ԝωѡш", "x": "хχ", "y": "уγүყ", "z": "ᴢʐ",
+        "A": "АΑ", "B": "ВΒ", "C": "СϹ", "D": "Ꭰ", "E": "ЕΕЁ", "G": "Ԍ", "H": "НΗ", "I": "ІΙӀ", "J": "ЈͿ",
+        "K": "КΚ", "M": "МΜ", "N": "Ν", "O": "ОΟ", "P": "РΡ", "S": "ЅՏ", "T": "ТΤ", "X": "ХΧ", "Y": "УΥҮ",
+        "Z": "Ζ", "Q": "Ԛ", "W": "Ԝ",
+    }.items()
+    for char in chars
+}  # fmt: skip
+_SMALL_CAPS = dict(zip("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnopqrstuvwyz", strict=True))
+_PLAIN_PUNCTUATION = dict(zip("‘’‛“”„′‐‑", "'''\"\"\"'--", strict=True))
+_LETTERS = {"ß": "s", "ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "e"}
+
+
+@cache
+def _one_to_one() -> dict[int, int | str]:
+    """Table for `str.translate`: every entry keeps the length."""
+    table: dict[int, int | str] = {}
+    blocks = (
+        (0x00A0, 0x0250), (0x02B0, 0x02B9), (0x1D00, 0x1DC0), (0x1E00, 0x1F00), (0x2000, 0x200B),
+        (0x202F, 0x2030), (0x2070, 0x209D), (0x2100, 0x2150), (0x2160, 0x2180), (0x2460, 0x2474),
+        (0x24B6, 0x24EB), (0x3000, 0x3001), (0xFE30, 0xFE6C), (0xFF01, 0xFFA0), (0x1D400, 0x1D800),
+        (0x1F130, 0x1F14A),
+    )  # fmt: skip
+    for first, last in blocks:
+        for code in range(first, last):
+            char = chr(code)
+            plain = unicodedata.normalize("NFKD", char)
+            if len(plain) > 1 and plain[0].isascii() and all(unicodedata.combining(c) for c in plain[1:]):
+                plain = plain[0]
+            if len(plain) == 1 and plain != char and unicodedata.category(plain) != "Mn":
+                table[code] = plain
+    for first in (0x1F150, 0x1F170):  # negative circled and squared capitals have no decomposition
+        table.update({first + i: chr(65 + i) for i in range(26)})
+    for source in (_SMALL_CAPS, _PLAIN_PUNCTUATION, _LETTERS):
+        table.update({ord(k): v for k, v in source.items()})
+    # a lone CR is a line end to a reader, any other control character a gap between words
+    controls = (*range(0, 9), 11, 12, *range(14, 27), *range(28, 32), *range(127, 160))
+    table.update({code: " " for code in controls})
+    table[0x85] = table[0x2028] = table[0x2029] = "\n"
+    return table
+
+
+class OffsetMap:
+    """Pieces (start in norm, start in raw, end in raw, copied?) in order; lookup by bisection."""
+
+    __slots__ = ("_copied", "_norm", "_raw", "_raw_end")
+
+    def __init__(self) -> None:
+        self._norm: list[int] = []
+        self._raw: list[int] = []
+        self._raw_end: list[int] = []
+        self._copied: list[bool] = []
+
+    def add(self, norm: int, raw: int, raw_end: int, copied: bool) -> None:
+        self._norm.append(norm)
+        self._raw.append(raw)
+        self._raw_end.append(raw_end)
+        self._copied.append(copied)
+
+    def _at(self, offset: int) -> tuple[int, int]:
+        index = max(0, bisect_right(self._norm, offset) - 1)
+        if not self._norm:
+            return offset, offset + 1
+        if self._copied[index]:
+            raw = min(self._raw[index] + offset - self._norm[index], self._raw_end[index])
+            return raw, raw + 1
+        return self._raw[index], self._raw_end[index]
+
+    def to_raw(self, start: int, end: int) -> tuple[int, int]:
+        first, _ = self._at(start)
+        _, last = self._at(max(start, end - 1))
+        if end <= start:
+            return first, first
+        return first, max(last, first + 1)
+
+
+class _Step(OffsetMap):
+    """The map of one rewriting, made only when an offset is asked for."""
+
+    __slots__ = ("_args", "_made")
+
+    def __init__(self, text: str, pattern: re.Pattern[str], write: Callable[[re.Match[str]], str]) -> None:
+        super().__init__()
+        self._args = (text, pattern, write)
+        self._made = False
+
+    def to_raw(self, start: int, end: int) -> tuple[int, int]:
+        if not self._made:
+            self._made = True
+            text, pattern, write = self._args
+            done = length = 0
+            for match in pattern.finditer(text):
+                new = write(match)
+                if new == match.group():
+                    continue
+                first, last = match.span()
+                if first > done:
+                    self.add(length, done, first, True)
+                    length += first - done
+                if new:
+                    self.add(length, first, last, False)
+                    length += len(new)
+                done = last
+            self.add(length, done, len(text), True)
+        return super().to_raw(start, end)
+
+
+def _rewrite(
+    text: str, pattern: re.Pattern[str], write: Callable[[re.Match[str]], str]
+) -> tuple[str, OffsetMap | None]:
+    """Replace each match by what `write` says, and the way back where that changed anything."""
+    new = pattern.sub(write, text)
+    return (text, None) if new == text else (new, _Step(text, pattern, write))
+
+
+def _compose(outer: OffsetMap | None, inner: OffsetMap | None) -> OffsetMap | None:
+    if outer is None or inner is None:
+        return outer or inner
+    return _Chain(outer, inner)
+
+
+class _Chain(OffsetMap):
+    """Two maps, one after the other: norm -> middle -> raw."""
+
+    __slots__ = ("_first", "_second")
+
+    def __init__(self, first: OffsetMap, second: OffsetMap) -> None:
+        super().__init__()
+        self._first, self._second = first, second
+
+    def to_raw(self, start: int, end: int) -> tuple[int, int]:
+        return self._first.to_raw(*self._second.to_raw(start, end))
+
+
+def normalise(raw: str) -> tuple[str, OffsetMap | None]:
+    """The normalised text and, where any character moved, the map back to `raw`.
+
+    Linear in the length of the text; plain text costs one scan.
+    """
+    text = raw
+    offsets: OffsetMap | None = None
+    if not _plain_ascii(text) and _ODD.search(text):
+        text = text.translate(_one_to_one()) if not text.isascii() else _controls(text)
+        if "\r" in text:
+            text = re.sub("\r(?!\n)", "\n", text)
+        for pattern, write in _STEPS:
+            text, moved = _rewrite(text, pattern, write)
+            offsets = _compose(offsets, moved)
+        if _FOREIGN.search(text):
+            text = _MIXED.sub(_unmask_all if _SCRIPTS_MEET.search(text) else _unmask, text)
+    elif "’" in text or "“" in text or "‘" in text:
+        text = text.translate(_QUOTES)
+    if _may_be_spaced(text) and _SPACED_HINT.search("\n" + text):
+        text, moved = _rewrite(text, _SPACED, _join_letters)
+        offsets = _compose(offsets, moved)
+    return text, offsets
+
+
+# Letters (whatever is not ASCII counts as one) and what may stand between letters set apart.
+_APART = (
+    bytes(97 if chr(code).isalpha() or code == 63 else 32 if code in b" \t._*|/,+~-" else 48 for code in range(128))
+    + b"0" * 128
+)
+
+
+def _may_be_spaced(text: str) -> bool:
+    """Whether two letters in a row stand alone, as they do where a word is set apart."""
+    if "·" in text:
+        return True
+    marks = plain(text).translate(_APART)
+    return b" a a " in marks or b" a  a " in marks or b" a   a " in marks
+
+
+def _plain_ascii(text: str) -> bool:
+    return text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
+
+
+_QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})
+
+
+def _controls(text: str) -> str:
+    return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]", " ", text)
+
+
+def _drop(match: re.Match[str]) -> str:
+    return ""
+
+
+def _expand(match: re.Match[str]) -> str:
+    return unicodedata.normalize("NFKC", match.group())
+
+
+def _unmask(match: re.Match[str], shortest: int = 5) -> str:
+    """A word of mixed scripts, or one that is all look-alikes, as the Latin word it imitates."""
+    word = match.group()
+    if word.isascii():
+        return word
+    folded = "".join(_LOOKALIKE.get(c, c) for c in word)
+    if folded.isascii() and (_LATIN_LETTER.search(word) or len(word) >= shortest):
+        return folded
+    return word
+
+
+def _unmask_all(match: re.Match[str]) -> str:
+    """The same where scripts meet within a word elsewhere: then short look-alike words are no words of their own."""
+    return _unmask(match, 1)
+
+
+_INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
+_VOWELS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
+_FINALS = " ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ"
+
+
+def _recompose(match: re.Match[str]) -> str:
+    """Hangul letters written one by one, as syllables; laughter and crying (`ㅋㅋㅋ`, `ㅠㅠ`) stay."""
+    run = match.group()
+    composed = unicodedata.normalize("NFC", run)
+    if "\u3131" <= run[0] <= "\u3163" or any("\u3131" <= c <= "\u3163" for c in run):
+        if not any(c in _VOWELS for c in run) or len(run) < 3:
+            return run
+        composed = compose_letters(run)
+    return composed
+
+
+def compose_letters(run: str) -> str:
+    """Compatibility letters (`ㅁㅜㅅㅣ`) as syllables (`무시`), greedily."""
+    out: list[str] = []
+    i = 0
+    while i < len(run):
+        c = run[i]
+        if c in _INITIALS and i + 1 < len(run) and run[i + 1] in _VOWELS:
+            final = 0
+            step = 2
+            opens_next = i + 3 < len(run) and run[i + 3] in _VOWELS
+            if i + 2 < len(run) and run[i + 2] in _FINALS and not opens_next:
+                final = _FINALS.index(run[i + 2])
+                step = 3
+            code = 0xAC00 + (_INITIALS.index(c) * 21 + _VOWELS.index(run[i + 1])) * 28 + final
+            out.append(chr(code))
+            i += step
+        else:
+            out.append(c)
+            i += 1
+    return "".join(out)
+
+
+def _join_letters(match: re.Match[str]) -> str:
+    """`i g n o r e  a l l` -> `ignore all`; Hangul, Kana and Han set apart are simply joined."""
+    run = match.group()
+    if len(run) < 9:
+        return run
+    words = [re.sub(r"[\W_]+", "", word) for word in re.split(r"[ \t]{2,}| ?[|/] ?", run)]
+    letters = "".join(words)
+    if not letters.isascii():
+        return letters if len(letters) >= 5 else run
+    cut = segment(letters.lower())
+    if cut is not None:
+        return cut
+    return " ".join(words) if len(words) > 1 and len(letters) >= 4 * len(words) else run
+
+
+_STEPS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+    (_DROP, _drop),
+    (_MULTI, _expand),
+    (_JAMO, _recompose),
+)

@@ -1,0 +1,95 @@
+"""Front matter that is no settings block: YAML bombs, tags that construct objects, repeated keys, giant values.
+
+Decided on the text, before any YAML parser sees it (THREATS A24). What the values say is read by the other
+detectors, as visible text is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.gate.detectors.text import Examples, Match, Text
+
+LARGEST = 1 << 16  # characters of front matter
+ALIASES = 8  # anchors and aliases together: notes need none
+DEPTH = 12  # of nested brackets
+FENCE = lazy(r"^\ufeff?---[ \t]*\r?\n")
+CLOSE = lazy(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
+ALIAS = lazy(r"(?:^|(?<=[\s\[{,:-]))[&*][A-Za-z0-9_][\w.-]*(?=[\s,\]}]|$)", re.MULTILINE)
+TAG = lazy(r"(?:^|(?<=[\s\[{,:-]))(?:!!?[A-Za-z][\w./:-]*|!<[^>\n]{1,200}>)", re.MULTILINE)
+PLAIN_TAGS = frozenset(["!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!seq", "!!map"])
+KEY = lazy(
+    r"^(\"[^\"\n]{1,200}\"|'[^'\n]{1,200}'|[^\s#\-\[\]{}&*!|>'\"%@`,?:][^:\n]{0,199}?)[ \t]*:(?=\s|$)", re.MULTILINE
+)
+
+
+def detect(text: Text) -> Iterator[Match]:
+    """At most one match a rule."""
+    fence = FENCE.match(text.raw)
+    if fence is None:
+        return
+    close = CLOSE.search(text.raw, fence.end())
+    if close is None:
+        return  # a thematic break at the top: nobody reads it as settings
+    start, end = fence.end(), close.start()
+    if end - start > LARGEST:
+        yield _match("front-matter-size", start, start + 1, f"front matter of more than {LARGEST} characters")
+        return
+    body = text.raw[start:end]
+    aliases = [found.start() for found in ALIAS.finditer(body)]
+    if len(aliases) > ALIASES:
+        at = start + aliases[0]
+        yield _match("front-matter-bomb", at, at + 1, f"{len(aliases)} YAML anchors and aliases: notes need none")
+    for tag in TAG.finditer(body):
+        if tag.group() not in PLAIN_TAGS:
+            yield _match("front-matter-tag", start + tag.start(), start + tag.end(), "a YAML tag that makes an object")
+            break
+    if _depth(body) > DEPTH:
+        yield _match("front-matter-bomb", start, start + 1, f"brackets nested deeper than {DEPTH}")
+    seen: set[str] = set()
+    for key in KEY.finditer(body):
+        name = key.group(1).strip("\"'")
+        if name in seen:
+            words = "a key stands twice: readers disagree about which counts"
+            yield _match("front-matter-key", start + key.start(1), start + key.end(1), words)
+            break
+        seen.add(name)
+
+
+def _match(rule: str, start: int, end: int, message: str) -> Match:
+    return Match(rule, Severity.BLOCK, start, end, message)
+
+
+def _depth(body: str) -> int:
+    depth = deepest = 0
+    for found in re.finditer(r"[\[{\]}]", body):
+        depth = depth + 1 if found.group() in "[{" else max(0, depth - 1)
+        deepest = max(deepest, depth)
+    return deepest
+
+
+BOMB = "---\na: &a [x]\n" + "".join(f"{c}: &{c} [*{p}, *{p}]\n" for p, c in ("ab", "bc", "cd")) + "---\n"
+EXAMPLES: dict[str, Examples] = {
+    "front-matter-size": Examples(
+        flag=("---\ntitle: " + "x" * 70_000 + "\n---\n", "---\n제목: " + "가" * 70_000 + "\n---\n"),
+        allow=("---\ntitle: short\n---\n", "---\n제목: 짧다\n---\n" + "가" * 70_000),
+    ),
+    "front-matter-bomb": Examples(
+        flag=(BOMB, "---\n값: " + "[" * 40 + "]" * 40 + "\n---\n"),
+        allow=("---\ntitle: R&D *draft* a & b\n---\n", "---\n태그: [회의, 결정]\n---\n"),
+    ),
+    "front-matter-tag": Examples(
+        flag=(
+            "---\nx: !!python/object/apply:os.system [ls]\n---\n",
+            "---\n값: !<tag:yaml.org,2002:python/none> 가\n---\n",
+        ),
+        allow=("---\nx: !!str 3\ntitle: done!\n---\n", "---\n제목: 좋다!!\n---\n"),
+    ),
+    "front-matter-key": Examples(
+        flag=("---\norigin: user\norigin: web\n---\n", "---\n제목: 하나\n제목: 둘\n---\n"),
+        allow=("---\na: 1\nb: 2\n---\na: 3\na: 4\n", "---\n제목: 하나\n태그: 둘\n---\n"),
+    ),
+}

@@ -1,0 +1,236 @@
+"""Other readings of a text: what its encoded stretches decode to. (`gate/detectors/injection/puzzles.py`: its letters, read as a puzzle.)
+
+A view is a decoded text with the place it came from. Nothing here judges. All work is bounded: at most
+64 KB decoded in one stretch, 96 KB in one text, two levels deep; `CUT` says that a text-like stretch was
+longer than that.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from gitmem.gate.detectors.key_words import segment
+from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.gate.detectors.prefilter import class_of, runs, utf8
+
+LONGEST = 64 * 1024
+_BUDGET = 96 * 1024
+CUT = "cut short"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """`text` is what `raw[start:end]` says when read as `kind`; a kind of CUT carries no text."""
+
+    kind: str
+    start: int
+    end: int
+    text: str
+
+
+_BASE64 = lazy(r"(?<![A-Za-z0-9_+/=])[A-Za-z0-9+/_-]{16,}(?:\r?\n[A-Za-z0-9+/_-]{4,})*={0,2}")
+_BASE32 = lazy(r"(?<![A-Za-z0-9_])[A-Z2-7]{24,}={0,6}")
+_HEX = lazy(r"(?<![0-9A-Za-z])(?:0x)?(?:[0-9a-fA-F]{2}[ :,-]?(?:\\x|0x|%)?){10,}")
+_ESCAPED = lazy(
+    r"(?:\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|u\{[0-9a-fA-F]{2,6}\}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})[ ]?){4,}"
+)
+_PERCENT = lazy(r"%[0-9A-Fa-f]{2}(?:[^\s\"'<>()%]{0,40}%[0-9A-Fa-f]{2}){2,8000}[^\s\"'<>()%]{0,40}")
+_PRINTABLE = lazy(r"(?:=[0-9A-F]{2}[^\s=]{0,20}){4,}")
+_ENTITY = lazy(r"(?:&(?:#\d{2,7}|#[xX][0-9a-fA-F]{2,6}|[a-zA-Z]{2,10});[^&\n]{0,20}){4,}")
+_BINARY = lazy(r"(?<![01])(?:[01]{8}[ ,]?){5,}")
+_DECIMAL = lazy(r"(?<![\d.])(?:\d{2,3}[ ,;]{1,2}){9,}\d{2,3}(?![\d.])")
+_MORSE = lazy(r"(?<![.\-\w])(?:[.\-·–]{1,6}(?: ?/ ?| {1,3})){7,}[.\-·–]{1,6}")
+_REGIONAL = lazy("(?:[\U0001f1e6-\U0001f1ff][\u200b\ufe0f ]?){6,}")
+_MORSE_CODE = dict(
+    zip(
+        [
+            ".-",
+            "-...",
+            "-.-.",
+            "-..",
+            ".",
+            "..-.",
+            "--.",
+            "....",
+            "..",
+            ".---",
+            "-.-",
+            ".-..",
+            "--",
+            "-.",
+            "---",
+            ".--.",
+            "--.-",
+            ".-.",
+            "...",
+            "-",
+            "..-",
+            "...-",
+            ".--",
+            "-..-",
+            "-.--",
+            "--..",
+        ],
+        "abcdefghijklmnopqrstuvwxyz",
+        strict=True,
+    )
+)
+
+
+def _readable(data: bytes) -> str:
+    """The bytes as text, or nothing where they are not text (an image, a key, random letters)."""
+    for encoding in ("utf-8", "utf-16-le"):
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if len(text) >= 6 and sum(char.isprintable() or char in "\n\t\r" for char in text) >= 0.95 * len(text):
+            return text
+    return ""
+
+
+def _base64(run: str) -> str:
+    letters = re.sub(r"[\s=]", "", run).translate(str.maketrans("-_", "+/"))
+    if letters.isdigit() or (letters.islower() and letters.isalpha()) or (letters.isupper() and letters.isalpha()):
+        return ""
+    letters = letters[: LONGEST * 4 // 3 // 4 * 4]
+    try:
+        return _readable(base64.b64decode(letters + "=" * (-len(letters) % 4), validate=True))
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _base32(run: str) -> str:
+    letters = run.rstrip("=")[: LONGEST // 5 * 8]
+    try:
+        return _readable(base64.b32decode(letters + "=" * (-len(letters) % 8)))
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _hex(run: str) -> str:
+    digits = re.sub(r"0x|\\x|[^0-9a-fA-F]", "", run[: 4 * LONGEST])
+    return _readable(bytes.fromhex(digits[: len(digits) // 2 * 2]))
+
+
+def _escaped(run: str) -> str:
+    def one(match: re.Match[str]) -> str:
+        code = (
+            int(match.group(1) or match.group(2) or match.group(3) or match.group(4), 16)
+            if match.lastindex != 5
+            else int(match.group(5), 8)
+        )
+        return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else " "
+
+    pattern = r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{2,6})\}|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))"
+    if re.match(r"\\x[89a-fA-F]", run):
+        return _hex(run)
+    return re.sub(pattern, one, run)
+
+
+def unquoted(run: str) -> str:
+    """Percent escapes read. Imported here: most texts have none, and a hook waits for every import."""
+    from urllib.parse import unquote
+
+    return unquote(run)
+
+
+def _entities(run: str) -> str:
+    from html import unescape
+
+    return unescape(run)
+
+
+def _binary(run: str) -> str:
+    bits = re.sub("[^01]", "", run)
+    return _readable(bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits) - 7, 8)))
+
+
+def _decimal(run: str) -> str:
+    codes = [int(code) for code in re.findall(r"\d+", run)]
+    return "".join(map(chr, codes)) if all(32 <= code < 127 for code in codes) else ""
+
+
+def _morse(run: str) -> str:
+    words = re.split(r" ?/ ?| {2,}", run.replace("·", ".").replace("–", "-"))
+    return " ".join("".join(_MORSE_CODE.get(letter, "") for letter in word.split()) for word in words)
+
+
+def _regional(run: str) -> str:
+    letters = "".join(chr(ord(c) - 0x1F1E6 + 97) for c in run if 0x1F1E6 <= ord(c) <= 0x1F1FF)
+    return segment(letters) or ""
+
+
+_DECODERS: tuple[tuple[str, str, re.Pattern[str], Callable[[str], str]], ...] = (
+    ("base64", "", _BASE64, _base64),
+    ("base32", "", _BASE32, _base32),
+    ("hexadecimal", "", _HEX, _hex),
+    ("escapes", "\\", _ESCAPED, _escaped),
+    ("percent encoding", "%", _PERCENT, unquoted),
+    ("quoted-printable", "=", _PRINTABLE, lambda run: unquoted(run.replace("%", "%25").replace("=", "%"))),
+    ("entities", "&", _ENTITY, _entities),
+    ("binary digits", "0", _BINARY, _binary),
+    ("character codes", "1", _DECIMAL, _decimal),
+    ("Morse code", "-", _MORSE, _morse),
+    ("regional letters", "\U0001f1e6", _REGIONAL, _regional),
+)
+
+
+_TAIL = lazy(r"[^\s\"'<>()%]{0,40}\Z")
+
+
+# What each is written with, and how much of it at least (`?`: a character that is not ASCII): without, none of them.
+_HINTS = {
+    "base64": (class_of("A-Z", "a-z", "0-9", *"+/_-"), 16),
+    "base32": (class_of("A-Z", "2-7"), 24),
+    "hexadecimal": (class_of("0-9", "a-f", "A-F", *"x%\\ ,:-"), 20),
+    "binary digits": (class_of(*"01 ,"), 40),
+    "character codes": (class_of("0-9", *" ,;"), 29),
+    "Morse code": (class_of(*".-?/ "), 15),
+}
+
+
+def decoded(raw: str) -> Iterator[View]:
+    """The encoded stretches of a text, one level deep, those that decode to readable text."""
+    budget = _BUDGET
+    for kind, needs, pattern, decode in _DECODERS:
+        if needs not in raw if needs.isascii() else b"\xf0\x9f\x87" not in utf8(raw):
+            continue
+        for match in _stretches(kind, pattern, raw):
+            start, end = match.span()
+            if needs == "%":  # the letters before the first escape belong to it
+                start -= len(_TAIL.search(raw, max(0, start - 40), start).group())  # type: ignore[union-attr]
+            text = decode(raw[start:end])
+            if not text or text == raw[start:end] or not any(char.isalpha() for char in text):
+                continue
+            if len(match.group()) > 4 * LONGEST or (kind == "base64" and len(match.group()) > LONGEST * 4 // 3 + 8):
+                yield View(CUT, start, end, "")
+            text = text[:LONGEST]
+            yield View(kind, start, end, text)
+            budget -= len(text)
+            if budget <= 0:
+                yield View(CUT, start, end, "")
+                return
+
+
+def _stretches(kind: str, pattern: re.Pattern[str], raw: str) -> Iterator[re.Match[str]]:
+    """The matches of a pattern, looked for only where enough of its letters stand in a row."""
+    hint = _HINTS.get(kind)
+    if hint is None:
+        yield from pattern.finditer(raw)
+        return
+    done = 0
+    for first, last in runs(raw, *hint):
+        at = max(first, done)
+        while at < last:
+            match = pattern.search(raw, at, last + 8)
+            if match is not None and kind == "base64":  # goes on over the next lines
+                match = pattern.match(raw, match.start())
+            if match is None:
+                break
+            yield match
+            at = done = max(match.end(), at + 1)

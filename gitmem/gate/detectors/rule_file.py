@@ -1,0 +1,186 @@
+"""Token rules a person brings along: a gitleaks.toml (format of gitleaks 8), read and applied.
+
+Not a registered detector: its rules come with `--rules`. Go's regular expressions are translated; what Python
+cannot say is an error, never a rule left out in silence. `extend` and path-only rules are refused for the same
+reason.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from gitmem.errors import BadConfig
+from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.detectors.text import Match, Text
+
+CLASSES = {
+    "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "ascii": "\\x00-\\x7F", "blank": "\\t ", "cntrl": "\\x00-\\x1F\\x7F",
+    "digit": "0-9", "graph": "!-~",
+    "lower": "a-z", "print": " -~", "punct": "!-/:-@\\[-`{-~", "space": "\\t\\n\\v\\f\\r ",
+    "upper": "A-Z", "word": "0-9A-Za-z_", "xdigit": "0-9A-Fa-f",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: found where a keyword stands and `pattern` matches; `group` is the secret; least `entropy` in bits."""
+
+    name: str
+    description: str
+    pattern: str
+    keywords: tuple[str, ...] = ()
+    group: int = 0
+    entropy: float = 0.0
+    allowed: tuple[str, ...] = ()
+    stopwords: tuple[str, ...] = ()
+
+
+def find(text: Text, rules: Iterable[Rule]) -> Iterator[Match]:
+    """Every match of the rules in the text's own characters."""
+    low = text.raw.lower()
+    for rule in rules:
+        if rule.keywords and not any(word in low for word in rule.keywords):
+            continue
+        for found in _compiled(rule.pattern).finditer(text.raw):
+            start, end = _span(rule, found)
+            value = text.raw[start:end]
+            if end > start and entropy(value) >= rule.entropy and not _excused(rule, value, found.group()):
+                yield Match(rule.name, Severity.BLOCK, start, end, rule.description, secret=True)
+
+
+def _span(rule: Rule, found: re.Match[str]) -> tuple[int, int]:
+    if rule.group:
+        return found.span(rule.group)
+    group = next((n for n in range(1, (found.re.groups or 0) + 1) if found.group(n)), 0)
+    return found.span(group)
+
+
+def _excused(rule: Rule, value: str, whole: str) -> bool:
+    if any(word in value.lower() for word in rule.stopwords):
+        return True
+    return any(_compiled(pattern).search(value) or _compiled(pattern).search(whole) for pattern in rule.allowed)
+
+
+@lru_cache(maxsize=2048)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.ASCII)
+
+
+def entropy(value: str) -> float:
+    """Shannon entropy in bits a character."""
+    total = len(value)
+    return -sum(n / total * math.log2(n / total) for n in Counter(value).values()) if total else 0.0
+
+
+def parse_rules(text: str) -> list[Rule]:
+    """The rules of a gitleaks.toml. Raises BadConfig with the rule's id for what cannot be honoured."""
+    import tomllib
+
+    try:
+        tables = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        raise BadConfig("the rules file is not valid TOML") from None
+    if tables.get("extend"):
+        raise BadConfig("the rules file extends another one", "put all its rules into one file")
+    allowed, stopwords = _allowances(tables)
+    rules = []
+    for row in tables.get("rules", []):
+        if not isinstance(row, dict) or not isinstance(row.get("id"), str):
+            raise BadConfig("a rule of the rules file has no id")
+        if not isinstance(row.get("regex"), str):
+            raise BadConfig(f"the rule '{row['id']}' has no regex: rules about paths are not supported")
+        rules.append(_rule(row, allowed, stopwords))
+    if not rules:
+        raise BadConfig("the rules file has no [[rules]]")
+    return rules
+
+
+def _rule(row: dict[str, Any], allowed: tuple[str, ...], stopwords: tuple[str, ...]) -> Rule:
+    name = row["id"]
+    own_allowed, own_stopwords = _allowances(row)
+    rule = Rule(
+        name=name,
+        description=str(row.get("description") or f"matches the rule {name}"),
+        pattern=_checked(name, row["regex"]),
+        keywords=tuple(str(word).lower() for word in row.get("keywords", ())),
+        group=int(row.get("secretGroup", 0)),
+        entropy=float(row.get("entropy", 0)),
+        allowed=tuple(_checked(name, pattern) for pattern in (*allowed, *own_allowed)),
+        stopwords=(*stopwords, *own_stopwords),
+    )
+    if rule.group > _compiled(rule.pattern).groups:
+        raise BadConfig(f"the rule '{name}' has no group {rule.group}")
+    return rule
+
+
+def _allowances(row: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Regexes and stop words of `allowlist` and `allowlists`; those bound to paths or commits are left out."""
+    tables = [row.get("allowlist", {}), *row.get("allowlists", [])]
+    tables = [
+        table for table in tables if isinstance(table, dict) and not table.get("paths") and not table.get("commits")
+    ]
+    regexes = tuple(str(pattern) for table in tables for pattern in table.get("regexes", ()))
+    return regexes, tuple(str(word).lower() for table in tables for word in table.get("stopwords", ()))
+
+
+def _checked(name: str, pattern: str) -> str:
+    try:
+        return _compiled(translate(pattern)).pattern
+    except (re.error, OverflowError, RecursionError) as error:
+        raise BadConfig(f"the rule '{name}' has a regular expression we cannot use: {error}") from None
+
+
+def translate(pattern: str) -> str:
+    """RE2 syntax (Go) as Python's: flags in the middle, POSIX classes, `\\z`, `\\x{...}`.
+
+    https://github.com/google/re2/wiki/Syntax
+    """
+    out: list[str] = []
+    closers = [0]  # per open group: flag groups opened inside it that end with it
+    at, in_class = 0, False
+    while at < len(pattern):
+        rest = pattern[at:]
+        if rest[0] == "\\":
+            code = re.match(r"\\x\{([0-9A-Fa-f]+)\}", rest)
+            if code:
+                out.append(re.escape(chr(int(code.group(1), 16))))
+                at += code.end()
+                continue
+            out.append({"\\z": "\\Z"}.get(rest[:2], rest[:2]))
+            at += 2
+        elif in_class:
+            posix = re.match(r"\[:(\w+):\]", rest)
+            if posix and posix.group(1) in CLASSES:
+                out.append(CLASSES[posix.group(1)])
+                at += posix.end()
+                continue
+            out.append("\\[" if rest[0] == "[" else rest[0])
+            in_class = rest[0] != "]"
+            at += 1
+        elif rest[0] == "[":
+            head = re.match(r"\[\^?\]?", rest)
+            assert head is not None
+            out.append(head.group())
+            at += head.end()
+            in_class = True
+        elif flags := re.match(r"\(\?([imsU]*)(?:-([imsU]+))?\)", rest):
+            out.append(f"(?{flags.group(1)}" + (f"-{flags.group(2)}" if flags.group(2) else "") + ":")
+            closers[-1] += 1
+            at += flags.end()
+        elif rest[0] == "(":
+            closers.append(0)
+            out.append("(")
+            at += 1
+        elif rest[0] == ")":
+            out.append(")" * (closers.pop() if len(closers) > 1 else 0) + ")")
+            at += 1
+        else:
+            out.append(rest[0])
+            at += 1
+    return "".join(out) + ")" * closers[0]

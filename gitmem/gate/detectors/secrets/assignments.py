@@ -1,0 +1,419 @@
+"""Secrets known by what stands before them: `TOKEN = ...`, `API key is ...`, `키는 ...`, `令牌是 ...`.
+
+A word for a secret, something that joins, and a value that looks random. How random it has to look depends on
+how strong the join is (`=` and quotes are strong, a space is weak). Passwords, which people choose, are the
+room next door; this one only knows values that machines make.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.gate.detectors.secrets import tokens
+from gitmem.gate.detectors.secrets.candidates import Candidates
+from gitmem.gate.detectors.secrets.placeholders import (
+    entropy,
+    is_code,
+    is_digest,
+    is_placeholder,
+    is_published,
+    is_readable_base64,
+    is_sequence,
+    is_tangled,
+    is_uuid,
+    is_varied,
+    is_words,
+)
+from gitmem.gate.detectors.secrets.service_names import CJK_NAMES, NAMES
+from gitmem.gate.detectors.secrets.tokens import Found
+
+# On lower-case text: the stem of a word for a secret.
+_STEM = lazy(
+    r"(?:key|token|secret|credential)s?,? (?:[a-z]{2,9} ){0,3}value(?= is | was |:|=)|token|secrete?|key|(?<![a-z])pat(?![a-z])|credential|auth|bearer|private|access"
+    r"|signature|webhook|licen[cs]e|client|passcode"
+    r"|토큰|시크[릿렛]|씨크릿|(?:키|시크릿|토큰|비밀)[^!-~\n]{0,3}[,. ][^0-9A-Za-z\n]{0,24}값|(?<![쿠위스럭몽])키(?!워드|보드|퍼|오스크|노트|프레임|트를|친)|인증값|크리덴셜|자격 ?증명|私[钥鑰]|授权码|トークン|シークレット|(?:キー|トークン|鍵)[^0-9A-Za-z\n]{1,24}値|キー(?!ワード|ボード|フレーム)|鍵(?!盤)|クレデンシャル|(?:令牌|密钥)[^0-9A-Za-z\n]{1,24}值|令牌|密钥|密匙|秘钥|金鑰|凭证|憑證|權杖|key값|(?<![a-z])salt(?![a-z])"
+)
+# Vendors whose keys have no beginning of their own: their name is the word for a secret.
+_NAME = lazy("[a-z0-9]{4,16}")
+_CJK_NAME = lazy(CJK_NAMES)
+_VENDOR = lazy(f"[a-z0-9]{{4,16}}|{CJK_NAMES}")
+_KEY_NAME = lazy(
+    r"(?i)(?:api|access|secret|private|auth)[_ -]?(?:key|token|secret)|(?:token"
+    r"|secret|apikey)$|_key$|(?:인증|비밀|액세스|접근|API|서비스|승인|보안|시크릿|앱) ?키|토큰|시크릿"
+    r"|トークン|シークレット|令牌|密钥"
+)
+_EMBEDDED = lazy(
+    r"sha(?:1|256|512)[:-]|^\d{4}-\d\d-\d\d[T ]"
+    r"|[:/=][0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-"
+    r"|^[A-Z]{2,10}-\d{1,7}$"
+)
+_VERSION = lazy(r"(?:^|[-@_/])v?\d{1,4}(?:\.\d{1,5}){1,3}(?:[-.][a-z0-9.]{1,12}){0,3}$")
+# A path with an ending, a file in a package, a place in an archive named by its object id.
+_ADDRESSED = lazy(r"^(?:[\w.-]+/){2,}[\w.-]*\.[a-z]{2,8}$|\.(?:tgz|gz|zip|whl|jar|parquet|json|ya?ml|md|png)(?:#|$)")
+_OF_SOMETHING = lazy(
+    r"\b(?:files?|path|names?|length|size|count|server|service|holder|owner|pair|type|request|session|job|run|order|bucket"
+    r"|lives?|stays?|comes?|points?|belongs|goes|moved|refers?)\b"
+)
+_FINGERPRINT = lazy(r"^[0-9A-F]{40}$")  # of OpenPGP, in capitals
+_TOLD_SECRET = lazy(
+    r"token|(?:api|access|auth|client)[_-]?key|(?<!export-)secret|토큰|시크릿|トークン|令牌", re.IGNORECASE
+)
+_CALLED_ID = lazy(
+    r"(?:id|uid|guid|hash|sha|digest|commit|track|page|board|session|order|아이디|식별자|해시|커밋)[\s:=\"'`(]{0,4}\Z"
+)
+_TAGGED = lazy(r"^([A-Za-z][\w.-]{3,40})-(?:[0-9a-f]{40}|[0-9a-f]{64})$")  # `linux-build-4f3c...`
+_CALLED = lazy(r"key|token|secret|access|private|키|토큰|시크릿")
+_IDENTIFIER = lazy(
+    r"\b(?:id|ids|uid|guid|page|track|board|trace|event|index|zone|user|order|account|ray)\b|주문|사용자"
+)
+# Tokens that mark a request, so that it is carried out once.
+_ONCE = lazy(r"(?:client|request|change|action|export|update|lock)[-_]?token", re.IGNORECASE)
+# Names that say that theirs is none.
+_NEGATED = lazy(
+    r"(?:^|[_.-])(?:non|not|no|fake|dummy|mock|bogus|sample|example|invalid|wrong|bad)(?=[A-Z_.-])", re.IGNORECASE
+)
+_FIELD_WORD = lazy(r" (?:id|file|name|path|count|length|server)\b")
+_FOREIGN_KEY = lazy(
+    r"(?:인증|비밀|액세스|접근|api|서비스|연동|발급|승인|보안|어드민|관리자|비공개|서명|라이선스|앱|서버) ?키|토큰|시크[릿렛]|秘密鍵|署名|私[钥鑰]|授权码|トークン|シークレット|apiキー|令牌|密钥",
+    re.IGNORECASE,
+)
+_LOUD = lazy(r"(?:KEY|TOKEN|SECRET|ACCESS|PRIVATE)$|-(?:access|secret|private)(?:-key)?$")
+_UPPER_NAME = lazy(r"(?:TOKEN|SECRET|ACCESS|PRIVATE)$")
+_SHA = lazy(
+    r"commit|sha|digest|hash|checksum|image|revision|커밋|해시|コミット|提交|version|build"
+    r"|release|@|app_?id|client_?id|user_?id|issue"
+)
+# The rest of the identifier, its closing marks, then what joins it to a value.
+_JOIN = lazy(
+    r"(?P<rest>[A-Za-z0-9_.$]{0,48}(?:-[A-Za-z]{2,12}(?![A-Za-z0-9])){0,3})(?P<close>[\"'`"
+    r"*\])]{0,4}[ \t]{0,4}(?:\([^()\n\"'`]{1,24}\))?)"
+    r"(?P<words>[ \t]{1,3}(?:for|of|in|to|on)(?:[ \t]{1,2}[A-Za-z0-9_-]{1,16}){1,4}?(?:[ \t]{1,2}(?:is|was)\b|(?=[ \t]?[:=]))"
+    r"|(?:[ \t]{1,2}[a-z]{1,12}){1,6}?(?:[ \t]{1,2}(?:is|was|to)\b|(?=:[ \t]))"
+    r"|[ \t]{1,2}(?:to\b|--(?:body|value|secret-string|data|text)(?=[ =]))"
+    r"|(?:[ \t]{1,3}(?:key|token|secret|id|value|for|the|of|in|is|was|string"
+    r"|const|str|var|prod|production|staging|dev|test|our|new|current|old|now"
+    r"|string\?)\b)*"
+    r"|[^\x00-\x7f\n]{1,12}(?:[ \t]{1,2}[^\x00-\x7f\n]{1,10}){0,2})"
+    r"(?P<op>[ \t]{0,40}(?:[:=?.!+|<>(,~\\\[{-]|&gt;"
+    r"|&quot;){0,6}[ \t\"'`=>\[({\\*「『“‘：＝（-]{0,40}(?:\n[ \t]{1,12}[\"'`]?)?)"
+    r"(?P<value>[!-~]{10,1024})"
+)
+_ASCII_LETTER = lazy(r"[a-z]")
+_GLUED = lazy(r"_([0-9A-Za-z]{20,128})(?![0-9A-Za-z])")
+_NEAR = lazy(r"[!-~]{10}")
+_VALUE_END = lazy(r"[\"'`<>,;\\)\]}|]|&quot;|&amp;|&(?=\w+=)")
+_TRAIL = ".:!?*"
+# Identifiers that hold such a word and name no secret.
+# (`license`, `client` and the like name a secret only together with `key`, `secret` or `token`.)
+_PUBLIC = lazy(
+    r"public|pub_?key|certificate|publish|anon|recv|(?:payment|customer|order|site)_?key|foreign|idempoten|keyword|keyboard|keyname|keyid"
+    r"|keyring|keystore|tokeniz|tokens?_?(?:count|limit|budget|type)|fingerprint|checksum|digest|integrity|sha\d|commit"
+    r"|monkey|turkey|hockey|author(?!i[sz])|authority|i18n|localstorage|etag|continuation|(?:page|cursor|next|sync)_?(?:key|token)$",
+    re.IGNORECASE,
+)
+# Words that say so only where the name is not that of a credential: `CACHE_KEY`, but `PAGERDUTY_API_KEY`, `S3_SECRET_KEY`.
+_DATA = lazy(
+    r"primary|partition|cache|sort|index|page|cursor|next|hash|translation|dedup|object|redis|s3|map|dict|lock|group|row"
+    r"|test[-_]?id",
+    re.IGNORECASE,
+)
+_CREDENTIAL = lazy(
+    r"(?:api|app|access|auth|private|secret|licen[cs]e|server|service|account|admin|master|root|client)[_-]?(?:key|token)|secret",
+    re.IGNORECASE,
+)
+_OTHER_FIELD = lazy(
+    r"(?:^|[_.-])(?:id|ids|name|names|type|url|uri|path|file|dir|length|len|size|count"
+    r"|version|format|expir\w*|ttl|header|prefix"
+    r"|regex|pattern|arn|method|mode|scope|scopes|alg|algorithm|usage|field|column|label"
+    r"|alias|ref|endpoint|host|server|service|provider|app|image|repo|branch|tag)$"
+    r"|(?:Id|ID|Name|Type|Url|URL|Uri|Path|File|Length|Count|Version|Format|Expiry|Header"
+    r"|Prefix|Alias|Ref|Endpoint|Provider)$"
+)
+_LONG_VALUE = 64
+_NOT_SECRET_BEFORE = (
+    "public ", "cache ", "page ", "primary ", "ssh ", "foreign ", "partition ", "sort ", "redis ", "image ", "hash ",
+    "site ", "gpg: ", "gpg ", "pgp ", "unique ", "composite ", "object ", "s3 ", "lookup ", "bucket ", "dedup ", "row ", "map ",
+    "publishable ", "verification ", "idempotency ", "멱등", "멱등 ", "검증 ", "객체 ", "서명 검증 ",
+    "공개 ", "공개", "캐시 ", "해시 ", "기본 ", "외래 ", "정렬 ", "파티션 ", "公開", "公开", "缓存", "キャッシュ", "公",
+)  # fmt: skip
+_HEX = lazy(r"^[0-9a-fA-F]+$")
+_LETTER, _DIGIT, _LOWER, _UPPER = (re.compile(p) for p in ("[A-Za-z]", "[0-9]", "[a-z]", "[A-Z]"))
+_BORDER = lazy(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+_ODD_SYMBOL = lazy(r"[!@#$%^&*?{}\[\]()|<>~]")
+
+# Lines on which somebody speaks of handling a secret: a long random run there needs no further name.
+_HANDLING = lazy(
+    r"\b(?:is|was|as) (?:the|our|my|an?) [a-z ]{0,24}(?:key|token|secret)"
+    r"|[이가은는] ?(?:새 ?|현재 ?|임시 ?)?(?:api )?(?:토큰|키|시크릿)"
+    r"|が(?:新しい|今の)?(?:トークン|キー|鍵)|是新?的?(?:令牌|密钥|token)|"
+    r"rotat|revok|leak|pasted|credential|expire[sd]?\b|deploy\w* (?:uses|with)"
+    r"|bearer|api.?key|nightly job|교체|폐기|발급|만료|유출|재발급|배포할|로그인"
+    r"|轮换|輪換|吊销|泄露|失效|更换|ローテ|失効|再発行|漏洩|差し替え"
+)
+_CHUNK = lazy(r"[0-9A-Za-z]{12,}")
+_LONG = lazy(
+    r"(?<![0-9A-Za-z_./@=:%+#-])[0-9A-Za-z_][0-9A-Za-z_+./=-]{22,200}(?<![.=/])={0,2}(?![0"
+    r"-9A-Za-z_/@:%+-])"
+)
+
+
+def is_random(value: str, least: int, borders: int = 2) -> bool:
+    """Whether a value of at least `least` characters looks made by a machine.
+
+    `borders` is how often letters and digits have to meet: names have few such places, random values many.
+    """
+    size = len(value)
+    if size < least or not is_varied(value):
+        return False
+    if len(set(_ODD_SYMBOL.findall(value))) >= 5 and sum(c.isalpha() for c in value) >= 6:
+        return True
+    if not _LETTER.search(value) or is_words(value) or is_code(value):
+        return False
+    digits = len(_DIGIT.findall(value))
+    if digits == 0:
+        return size >= 16 and value.isalnum() and entropy(value) > 3.0
+    meet = len(_BORDER.findall(value))
+    if size < 16:
+        return meet >= 3 or (meet >= 2 and digits >= 3) or (meet > 0 and _ODD_SYMBOL.search(value) is not None)
+    return meet >= borders and entropy(value) > 2.9
+
+
+def _cut(text: str, start: int, limit: int, quote: str) -> int:
+    """End of the value that begins at `start`: at its quote, or before what cannot belong to a bare value."""
+    if quote:
+        end = text.find(quote, start, limit)
+        if end >= 0:
+            return end
+    elif is_tangled(text[start:limit]):
+        return start + len(text[start:limit].rstrip("\"'`;,"))
+    stop = _VALUE_END.search(text, start, limit)
+    end = stop.start() if stop else limit
+    while end > start and text[end - 1] in _TRAIL:
+        end -= 1
+    return end
+
+
+def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
+    if is_placeholder(value) or is_digest(value) or is_readable_base64(value) or is_published(value):
+        return False
+    if is_sequence(value) or _ADDRESSED.search(value):
+        return False
+    if _FINGERPRINT.match(value) and not _TOLD_SECRET.search(name):
+        return False
+    tagged = _TAGGED.match(value)
+    if tagged and is_words(tagged.group(1)):
+        return False
+    strong = (
+        bool(re.search(r"[=:：＝>→「『“]", op))
+        or bool(quote)
+        or bool(re.search(r"\b(?:is|was|to)\b|[은는이가是为為はが]$", words))
+    )
+    if words.count(" ") >= 3:  # told, not assigned: what else the sentence names may be what the value is
+        if _SHA.search(words) or _PUBLIC.search(words) or _DATA.search(words) or _OF_SOMETHING.search(words):
+            return False
+        return not is_uuid(value) and is_random(value, 20) and not is_words(value)
+    if not quote and is_code(value) and len(set(_ODD_SYMBOL.findall(value))) < 5:
+        return False
+    if _EMBEDDED.search(value) or (is_words(_VERSION.sub("", value)) and not is_tangled(value)):
+        return False
+    if is_uuid(value):
+        if _ONCE.search(name):
+            return False
+        named = _KEY_NAME.search(name) is not None or _UPPER_NAME.search(name) is not None
+        return (
+            named
+            if strong or op.strip() in ("", "(")
+            else op.strip() in ("-", "|", "「", "『", "“") and (named or _LOUD.search(name) is not None)
+        )
+    if strong:
+        return is_random(value, 10 if quote or "=" in op or ":" in op else 12, 1)
+    if re.search(r"[(,]", op):
+        return is_random(value, 16)
+    if (
+        _HEX.match(value)
+        and len(value) in (40, 64)
+        and not re.search(r"(?i)key|token|secret|\bpat\b", name)
+        and not _FOREIGN_KEY.search(name)
+    ):
+        return False
+    loud = _LOUD.search(name) is not None or _FOREIGN_KEY.search(name) is not None
+    return is_random(value, 16) and (loud or len(_DIGIT.findall(value)) >= 3)
+
+
+def find(text: str, seen: Candidates) -> Iterator[Found]:
+    """Values that look random behind a word for a secret, near the candidates of a text."""
+    for first, last in seen.near:
+        yield from _assigned(text, seen.low, first, last)
+        yield from _vendored(text, seen.low, first, last)
+    long = [run for run in seen.runs if run[1] - run[0] >= 24]
+    spoken = _spoken(seen.low) if len(long) > _FEW else None
+    for run in long:
+        yield from _handled(text, seen.low, *run, spoken)
+
+
+_FEW = 16  # long values whose lines are read one by one
+
+
+def _spoken(low: str) -> tuple[list[int], list[int]]:
+    """Where all of a text speaks of handling a secret: the starts and the ends."""
+    found = [match.span() for match in _HANDLING.finditer(low)]
+    return [start for start, _ in found], [end for _, end in found]
+
+
+def _is_handled(low: str, first: int, last: int, spoken: tuple[list[int], list[int]] | None) -> bool:
+    """Whether a stretch speaks of handling a secret."""
+    if spoken is None:
+        return _HANDLING.search(low, first, last) is not None
+    at = bisect_left(spoken[0], first)
+    return at < len(spoken[0]) and spoken[1][at] <= last
+
+
+def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
+    done = 0
+    for match in _STEM.finditer(low, first, last):
+        at = match.start()
+        if at < done:
+            continue
+        glued = _GLUED.match(text, match.end())
+        if glued and text[at : match.end()].isupper() and is_random(glued.group(1), 20) and not is_uuid(glued.group(1)):
+            done = glued.end()
+            yield Found("assigned-secret", "a random value where a key or token is named", *glued.span(1))
+            continue
+        if low.rfind("arn:", max(0, at - 100), at) > max([low.rfind(mark, max(0, at - 100), at) for mark in " \n\"'"]):
+            continue  # the name of a secret kept elsewhere
+        if _NEAR.search(text, match.end(), match.end() + 80) is None:
+            continue
+        join = _JOIN.match(text, match.end())
+        if join is None:
+            continue
+        head = at
+        while (
+            head > 0
+            and at - head < 40
+            and (text[head - 1].isascii() and (text[head - 1].isalnum() or text[head - 1] in "_-.$"))
+        ):
+            head -= 1
+        name = text[head : match.end()] + join.group("rest")
+        wide = text[max(0, head - 8) : match.end()] + join.group("rest")
+        if (
+            _PUBLIC.search(name)
+            or (_DATA.search(name) and not _CREDENTIAL.search(name))
+            or _OTHER_FIELD.search(name)
+            or _NEGATED.search(name)
+            or _FIELD_WORD.search(join.group("words"))
+            or low[max(0, head - 12) : head].endswith(_NOT_SECRET_BEFORE)
+        ):
+            continue
+        rest = join.group("rest")
+        if (
+            rest
+            and rest[0].islower()
+            and text[match.end() - 1].islower()
+            and not re.match(r"(?i)s?(?:[_.$-]|$|key|token|value|secret)", rest)
+        ):
+            continue  # the stem is the beginning of a longer word: keyword, authority, tokenizer
+        loud = text[match.end() : match.end() + 1] == "-" and text[at - 1 : at] == "-"  # vendor-access-0123...
+        if match.group() in (
+            "access",
+            "private",
+            "client",
+            "signature",
+            "webhook",
+            "license",
+            "licence",
+            "auth",
+            "bearer",
+        ) and not (loud or text[at : match.end()].isupper() or re.search(r"(?i)key|token|secret|_auth|auth$", name)):
+            continue
+        op = join.group("op")
+        if join.end("rest") == join.start("value"):
+            continue
+        start = join.start("value")
+        quote = op[-1] if op and op[-1] in "\"'`" else ""
+        end = _cut(text, start, join.end("value"), quote)
+        value = text[start:end]
+        if (quote and text[end + 1 : end + 2] == ":") or low[max(0, at - 5) : at] == "<add ":
+            continue  # a key of a mapping, the name of a setting
+        if value and not tokens.is_stub(value) and _judge(wide, op, join.group("words"), quote, value):
+            done = end
+            yield Found("assigned-secret", "a random value where a key or token is named", start, end)
+        elif end - start > _LONG_VALUE:
+            done = end - _LONG_VALUE  # or each of a thousand words in one long value would read it again
+
+
+def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
+    """`datadog: 0123...`: the vendor's name alone in front of what only its keys look like."""
+    near = low[first:last]
+    if NAMES.isdisjoint(_NAME.findall(near)) and (near.isascii() or _CJK_NAME.search(near) is None):
+        return
+    for match in _VENDOR.finditer(low, first, last):
+        if match.group().isascii() and match.group() not in NAMES:
+            continue
+        join = _JOIN.match(text, match.end())
+        if (
+            join is None
+            or join.end("rest") == join.start("value")
+            or _ASCII_LETTER.match(low, max(0, match.start() - 1), match.start())
+        ):
+            continue
+        start = join.start("value")
+        op = join.group("op")
+        quote = op[-1] if op and op[-1] in "\"'`" else ""
+        end = _cut(text, start, join.end("value"), quote)
+        value, between = text[start:end], low[match.start() : start]
+        if (
+            len(value) < 16
+            or _PUBLIC.search(between)
+            or _DATA.search(between)
+            or _OTHER_FIELD.search(between.rstrip(" :=\"'`"))
+            or _SHA.search(between)
+            or _IDENTIFIER.search(between)
+            or text[match.end() : match.end() + 1] == "|"
+        ):
+            continue
+        if is_digest(value) or is_placeholder(value) or is_code(value) or is_readable_base64(value):
+            continue
+        if is_uuid(value) and not _CALLED.search(between):
+            continue
+        if is_random(value, 16 if re.search("[=:]", op) else 20) and len(_DIGIT.findall(value)) >= 3:
+            yield Found("vendor-secret", "a random value behind the name of a vendor", start, end)
+
+
+def _handled(text: str, low: str, start: int, end: int, spoken: tuple[list[int], list[int]] | None) -> Iterator[Found]:
+    match = _LONG.search(text, max(0, start - 1), min(len(text), end + 1))
+    if match is None:
+        return
+    value = match.group()
+    if (
+        _HEX.match(value)
+        or is_uuid(value)
+        or is_digest(value)
+        or is_published(value)
+        or not _CHUNK.search(value)
+        or len(_BORDER.findall(value)) < 5
+    ):
+        return
+    first = low.rfind("\n", max(0, start - 400), start) + 1 or max(0, start - 400)
+    last = low.find("\n", end, end + 400)
+    cell = (
+        low[first:start].lstrip(" \t>").startswith("|")
+        and len(value) >= 32
+        and text[end : end + 2].lstrip(" `").startswith("|")
+    )
+    last = min(len(low), end + 400) if last < 0 else last
+    told = cell or _is_handled(low, first, last, spoken)
+    if is_placeholder(value) or not is_random(value, 24) or is_code(value) or is_readable_base64(value):
+        return
+    if not told:
+        named = _names_vendor(low, max(first, start - 60), min(last, end + 60))
+        if not named or not value.isalnum() or _CALLED_ID.search(low, max(first, start - 20), match.start()):
+            return
+    yield Found("handled-secret", "a long random value in a line about a secret", *match.span())
+
+
+def _names_vendor(low: str, first: int, last: int) -> bool:
+    """Whether a service whose keys have no beginning of their own stands in a stretch."""
+    return any([match.group() in NAMES or not match.group().isascii() for match in _VENDOR.finditer(low, first, last)])

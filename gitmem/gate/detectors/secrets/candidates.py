@@ -1,0 +1,110 @@
+"""Where in a text a secret can stand at all: one scan that every detector of secrets shares.
+
+What a machine made has a digit in it and is long: unbroken ASCII of ten characters and more with a digit. Notes
+have few of those, so all that needs context is read only on their lines. Remembered for the last texts, since
+several detectors look at the same one.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.gate.detectors.prefilter import DIGIT, UNBROKEN, plain, runs
+from gitmem.gate.detectors.secrets.placeholders import is_words
+
+_LONGEST = 20_000  # characters of an unbroken stretch that are looked at as one
+_REACH = 400  # characters before a value in which something can name it
+_LONGEST_WORD = 400  # letters by which a word is judged
+_LETTERS = lazy(r"[A-Za-z]{14,}")  # a token of letters alone: rare, and without a place in `runs`
+_RUN = lazy(r"[0-9A-Za-z_.~+/=:|$@%-]{16,20000}")
+_ODD = lazy(r"[{}\[\]()<>$?*]")
+
+
+# What normalisation takes out of, or turns into, plain ASCII inside a word: invisible characters, fullwidth and
+# mathematical letters and digits, circled, raised and lowered ones, ligatures, Greek and Cyrillic look-alikes.
+_DISGUISE = lazy(
+    "["
+    "\u00a0\u00ad\u2010\u2011\u2212\u0300-\u052f\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+    "\u017f\u1d2c-\u1d6a\u2070-\u209c\u212a\u2160-\u217f\u24b6-\u24ea\ufb00-\ufb06\uff10-\uff19\uff21-\uff3a"
+    "\uff41-\uff5a\U0001d400-\U0001d7ff\U0001f130-\U0001f149\U0001fbf0-\U0001fbf9\U000e0000-\U000e0fff]"
+)
+
+
+@lru_cache(maxsize=4)
+def disguised(text: str) -> bool:
+    """Whether the normalised text can hold a secret that the raw one does not."""
+    return not text.isascii() and _DISGUISE.search(text) is not None
+
+
+class Candidates(NamedTuple):
+    """`low` is the text in lower case, same offsets; `runs` the spans that can hold a token; `hot` those of the
+    unbroken stretches around them; `near` the candidates with what stands before them on their line (joined where
+    they touch)."""
+
+    low: str
+    runs: tuple[tuple[int, int], ...]
+    hot: tuple[tuple[int, int], ...]
+    near: tuple[tuple[int, int], ...]
+
+
+def lowered(text: str) -> str:
+    """`text` in lower case with every offset unchanged (a few letters grow when lowered)."""
+    low = text.lower()
+    return low if len(low) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+
+
+def _stretches(text: str, digits: bytes) -> list[tuple[int, int]]:
+    """The unbroken stretches that are looked at: of ten characters and more with a digit, of sixteen without."""
+    found = list(runs(text, UNBROKEN, 16))
+    marked = plain(text).translate(UNBROKEN)
+    end = -1
+    at = digits.find(b"1")
+    while at >= 0:
+        start = marked.rfind(b"0", max(0, end), at) + 1 or max(0, end)
+        end = marked.find(b"0", at)
+        end = len(marked) if end < 0 else end
+        if 10 <= end - start < 16:
+            found.append((start, end))
+        at = digits.find(b"1", end)
+    found.sort()
+    if all([end - start <= _LONGEST for start, end in found]):
+        return found
+    pieces = [(at, min(end, at + _LONGEST)) for start, end in found for at in range(start, end, _LONGEST)]
+    return [(start, end) for start, end in pieces if end - start >= 10]
+
+
+@lru_cache(maxsize=4)
+def candidates(text: str) -> Candidates:
+    """Linear in the length of the text."""
+    found: list[tuple[int, int]] = []
+    near: list[tuple[int, int]] = []
+    hot: list[tuple[int, int]] = []
+    digits = plain(text).translate(DIGIT)
+    for start, end in _stretches(text, digits):
+        numbered = digits.find(b"1", start, end) >= 0
+        if not numbered:
+            if end - start < 16:
+                continue
+            letters = _LETTERS.search(text, start, end)
+            if letters:
+                hot.append((start, end))
+            words = letters is None or is_words(letters.group()[:_LONGEST_WORD])
+            if words and len(set(_ODD.findall(text, start, end))) < 5:
+                continue
+        if end - start >= 16:
+            if not hot or hot[-1][0] < start:
+                hot.append((start, end))
+            if numbered:
+                found += [run.span() for run in _RUN.finditer(text, start, end) if digits.find(b"1", *run.span()) >= 0]
+        least = max(0, start - _REACH)
+        first = text.rfind("\n", least, start) + 1
+        if first and not text[first:start].strip(" \t\"'`"):
+            first = text.rfind("\n", least, first - 1) + 1  # alone on its line: what names it stands above
+        first = max(first, least)
+        if near and first <= near[-1][1] + 1:
+            near[-1] = (near[-1][0], end)
+        else:
+            near.append((first, end))
+    return Candidates(lowered(text), tuple(found), tuple(hot), tuple(near))

@@ -1,0 +1,143 @@
+"""Whether a value is a password that a person chose: judged by its characters and by how it was introduced.
+
+Pure questions about one value. The words around it are read in `gate/detectors/secrets/passwords.py`, the pairs, tables and command
+lines in `gate/detectors/secrets/password_pairs.py`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.gate.detectors.secrets.placeholders import is_code, is_digest, is_placeholder, is_tangled, is_words
+
+LONGEST = 80
+WORD = lazy(
+    r"p(?:ass(?:w(?:or)?d|wort|phrase|code)|wd|ass(?![a-z])(?<![a-z]pass)|ass(?=[\"']?\s{0,2}[=:])(?<!bypass)(?<!compass)(?<!surpass)"
+    r"|sk(?![a-z])(?<![a-z]psk)|w(?![a-z])(?<![a-z]pw)|in(?![a-z])(?<![a-z]pin))"
+    r"|비밀\s?번호|비번|패스워드|암호|패스프레이즈|핀\s?번호|パスワード|パスフレーズ|パスコード|暗証番号|合言葉"
+    r"|パス(?<![ァ-ヶーA-Za-z]パス)(?=[:：は])|密码|密碼|口令|通行码|пароль|community[- ]string|contrase(?:ñ|n)a|mot de passe|senha(?![a-z])"
+)
+CLOSE = {"「": "」", "『": "』", "“": "”", "‘": "’", "(": ")"}
+_HARD_END = lazy(r"[\"'`<>]|,(?=\s|$|[A-Za-z]+[:/])|;|[)\]}](?=[\s.,;)}\]]|$)|\\(?=[nrt\"'])")
+_COUNTED = lazy(
+    r"\s?(?:년|월|일|자|회|번|개|시|분|초|명|글자|문자|位|个|個|年|月|日|文字|回|桁|字|chars?"
+    r"|characters?|digits?|times?|days?|hours?|minutes?|attempts?|letters?"
+    r"|or |and |to |-digit)"
+)
+_ALGORITHM = lazy(
+    r"^(?:sha-?\d|md5|bcrypt|argon2|scrypt|pbkdf2|aes|rsa|base64|utf-?8|oauth|1password"
+    r"|bitwarden|keepass|2fa|mfa|totp|chacha|ed25519|hmac|pbkdf)",
+    re.IGNORECASE,
+)
+_DATE = lazy(r"^(?:19|20)\d\d[-./]\d{1,2}(?:[-./]\d{1,2})?$|^\d{1,2}:\d{2}")
+_COLOUR = lazy(r"^#[0-9A-Fa-f]{3,8}$")
+_VERSION = lazy(r"^[=<>~^v]{0,3}\d{1,4}(?:\.\d{1,4}){1,3}|(?:^|\|)(?:min|max|required|size|between|confirmed)\b")
+_SYMBOL = lazy(r"[!@#$%^&*?~+|<>{}\[\]()=;\"'`]")
+_STRONG_SYMBOL = lazy(r"[!@#$%^&*?~]")
+_NUMBER = lazy(r"^\d{4,12}[*#]{0,2}$")
+# A line of /etc/passwd, a bound on a version, an option, a file, a register, a regular expression.
+_NO_VALUE = lazy(
+    r"^[x*!]:\d+:\d+:|^[\w.-]+(?:\[\w+\])?(?:[<>]|[<>=!~]=)\d|^--?[A-Za-z][A-Za-z-]*(?:[=:]|$)|^-D\w|^[\w./~+-]+\.(?:gpg|zip|tar|t?gz|pem|kdbx|txt|json|ya?ml|md|sh|conf|ini)$|^0x[0-9A-Fa-f]{1,4}$|^\^.*(?:[\[(\\]|\.[*+]|\$$)|\(\?[=!:<]|\[a-z|\\d"
+)
+_YEAR = lazy(r"^(?:19|20)\d\d$")
+_REFERENCE = lazy(r"[@#](?:v?\d[\d.]*|[0-9a-f]{6,40}|[A-Za-z][\w.-]*)$")
+# `azure/login@v2`, `Microsoft.Storage/accounts@2023-01-01`: what workflows and templates name, sign-in or not.
+_PINNED = lazy(r"^[A-Za-z][\w.-]*@(?:v\d[\d.]*|\d{4}-\d\d-\d\d(?:-[a-z]{1,10})?)$")
+_MEET = lazy(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+_ANY_DIGIT = lazy(r"[0-9]")
+_NO_PASSWORD = lazy(r"[(){}<>\[\]=;:/\\,|`\"']|\.\w{1,4}$|@\w+\.\w|@sha")
+_WEAK = frozenset(
+    [
+        "letmein",
+        "qwerty",
+        "iloveyou",
+        "sunshine",
+        "dragon",
+        "monkey",
+        "welcome",
+        "football",
+        "princess",
+        "logmein",
+        "trustno1",
+        "hunter2",
+    ]
+)
+
+
+def classes(value: str) -> int:
+    """How many of lower case, upper case, digits and symbols a value has."""
+    return (
+        (value.upper() != value)
+        + (value.lower() != value)
+        + any(map(str.isdigit, value))
+        + bool(_STRONG_SYMBOL.search(value))
+    )
+
+
+def looks_chosen(value: str, known: bool) -> bool:
+    """Whether a value has the look of a password with no word for one beside it.
+
+    `known` says that a user name or a word for logging in stands there; else all four kinds of character are
+    asked for, and what reads as a reference (`repo#12`, `tool@v3`, `#0B0A10`) is none.
+    """
+    if not 6 <= len(value) <= 40 or not _ANY_DIGIT.search(value) or value.isdigit():
+        return False
+    if value[0] in "#~.-" or value.endswith("*") or _NO_PASSWORD.search(value):
+        return False
+    if is_placeholder(value) or not any(map(str.isalpha, value)) or _PINNED.match(value):
+        return False
+    kinds = classes(value)
+    if not _STRONG_SYMBOL.search(value, 1):  # `IhqSb1Gg`: only where a login is spoken of
+        mixed = kinds == 3 and value.isalnum() and len(value) >= 8
+        return known and mixed and len(_MEET.findall(value)) >= 2 and not is_words(value)
+    return kinds >= 3 if known else kinds == 4 and _REFERENCE.search(value) is None
+
+
+def end_of(text: str, start: int, limit: int, quote: str) -> tuple[int, bool]:
+    """End of the value and whether its closing quote was there."""
+    if quote:
+        close = CLOSE.get(quote[-1], quote[-1])
+        end = text.find(close, start, min(len(text), limit + 1))
+        if end >= 0 and close != ")":
+            return end, True
+    elif is_tangled(text[start:limit]):
+        return start + len(text[start:limit].rstrip("\"'`;,")), True
+    stop = _HARD_END.search(text, start, limit)
+    end = stop.start() if stop else limit
+    while (end - start > 1 and text[end - 1] in ".,:)") or (end - start > 1 and text[end - 1] == "*" and "*" in quote):
+        end -= 1
+    return end, False
+
+
+def is_chosen(value: str, after: str, strength: int, quoted: bool) -> bool:
+    """Whether a value is a password: `strength` 2 for `=`, `:` and CJK particles, 1 for words, 0 for a space.
+
+    `after` is the text behind it (a counted thing, "8자 이상", is no PIN); `quoted` says that quotes held it.
+    """
+    if not 4 <= len(value) <= LONGEST or is_placeholder(value) or is_digest(value):
+        return False
+    if _NO_VALUE.search(value):
+        return False
+    if _ALGORITHM.match(value) or _DATE.match(value) or _VERSION.search(value) or _COLOUR.match(value):
+        return False
+    if value.lower() in _WEAK:
+        return strength > 0
+    if _NUMBER.match(value):
+        return _COUNTED.match(after) is None and (strength > 0 or (len(value) <= 8 and not _YEAR.match(value)))
+    if not quoted and (is_code(value) or re.search(r"^[\[{(]|\.(?:md|py|js|ts|txt|json|ya?ml|toml|com|io|go)$", value)):
+        return False
+    kinds = classes(value)
+    has_digit = _ANY_DIGIT.search(value) is not None
+    if not any(c.isalpha() for c in value):
+        return strength == 2 and (has_digit or quoted) and len(value) >= 6
+    if kinds >= 3 or (kinds == 2 and has_digit and strength > 0 and not (is_words(value) and "-" in value)):
+        return len(value) >= (4 if strength else 6) and (
+            strength > 0 or _SYMBOL.search(value) is not None or len(value) >= 8
+        )
+    if kinds == 2 and has_digit and value.isalnum() and 16 <= len(value) < 40 and not is_words(value):
+        return True  # made by a machine
+    if strength == 2 and quoted and len(value) >= 6:
+        mixed = value.isalpha() and len(value) >= 8 and not value.islower() and not value.isupper()
+        return _SYMBOL.search(value) is not None or not is_words(value) or mixed
+    return strength == 2 and _STRONG_SYMBOL.search(value[1:-1]) is not None

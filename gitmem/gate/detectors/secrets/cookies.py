@@ -1,0 +1,184 @@
+"""Live sessions: cookies, `Authorization` headers, session ids. A copied one is a login until it expires.
+
+Looks at names that frameworks and large sites use for their sessions and at the HTTP headers that carry
+credentials; any cookie of another name passes.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from binascii import Error
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.gate.detectors.secrets.candidates import candidates
+from gitmem.gate.detectors.secrets.placeholders import entropy, is_placeholder, is_varied, is_words
+from gitmem.gate.detectors.spans import Spans
+from gitmem.gate.detectors.text import Match, Text, mask
+
+if TYPE_CHECKING:
+    from gitmem.gate.detectors.text import Examples
+
+# Lower-case names of session cookies: servers and frameworks, then sites.
+_SESSION = [
+    "phpsessid",
+    "jsessionid",
+    "asp.net_sessionid",
+    ".aspxauth",
+    ".aspnetcore.session",
+    ".aspnetcore.identity.application",
+    "connect.sid",
+    "laravel_session",
+    "ci_session",
+    "sessionid",
+    "session_id",
+    "sessid",
+    "session-token",
+    "session_token",
+    "_session_id",
+    "_gitlab_session",
+    "user_session",
+    "__host-user_session",
+    "_gh_sess",
+    "next-auth.session-token",
+    "__secure-next-auth.session-token",
+    "authjs.session-token",
+    "__secure-authjs.session-token",
+    "sid",
+    "connect_sid",
+    "rack.session",
+    "beaker.session.id",
+    "express.sid",
+    "koa.sess",
+    "cf_clearance",
+    "jwt_token",
+    "access_token",
+    "refresh_token",
+    "id_token",
+    "auth_token",
+    "authtoken",
+    "remember_token",
+    "remember_me",
+    "rememberme",
+    "remember_user_token",
+    "wordpress_logged_in",
+    "nid_ses",
+    "nid_aut",
+    "_kawlt",
+    "_kahai",
+    "_karmt",
+    "sapisid",
+    "hsid",
+    "ssid",
+    "apisid",
+    "__secure-1psid",
+    "__secure-3psid",
+    "lsid",
+    "li_at",
+    "ct0",
+    "c_user",
+    "xs",
+    "datr",
+    "reddit_session",
+    "steamloginsecure",
+    ".roblosecurity",
+    "sessdata",
+    "sub_token",
+    "bduss",
+    "cookie2",
+    "z_c0",
+]
+_NAMES = lazy(
+    r"(?<![\w.-])(?P<name>"
+    + "|".join(re.escape(n) for n in sorted(_SESSION, key=len, reverse=True))
+    + r")(?P<op>[\"']?\s{0,2}[=:]\s{0,2}[\"']?)(?P<secret>[0-9A-Za-z._%+/=|~:*-]{12,4096})"
+)
+_HINT = lazy(
+    r"sess|sid|cookie|_token|aspx|nid_|_ka|li_at|ct0|cf_clear|remember|bduss|z_c0"
+    r"|roblosec|wordpress_log|\bxs=|datr|c_user|authtoken"
+)
+_HEADER = lazy(
+    r"(?i)(?P<name>(?:proxy-)?authorization|x-(?:api|auth|access)[\w-]{0,24}(?:key|token"
+    r"|secret)?|private-token|job-token|x-[\w-]{2,30}-(?:token|key|secret|signature)"
+    r"|api-key|apikey|x-jfrog-art-api)"
+    r"[\"'\]]{0,2}\s{0,3}[:=,]\s{0,3}[\"'`\[]{0,2}(?:(?P<scheme>bearer|basic|token|ntlm"
+    r"|negotiate|digest|apikey(?:-v1)?|bot|splunk|sso-key|genie\w*|kakaoak"
+    r"|aws4[\w-]*)[ ]{1,3})?[\"'`]?(?P<secret>[0-9A-Za-z._~+/=%:|@!-]{8,4096})"
+)
+_HEADER_HINT = lazy(r"authorization|x-|private-token|job-token|api-?key|bearer")
+_DIGITS = lazy(r"[0-9]")
+_BEARER = lazy(
+    r"(?i)(?<![\w-])(?:bearer|oauth2-bearer)[\"']?[ :=]{1,3}[\"'`]?(?P<secret>[0-9A-Za-z._"
+    r"~+/=|-]{16,4096})"
+)
+
+
+def _is_session(value: str) -> bool:
+    return (
+        not is_placeholder(value)
+        and not value.startswith(("20", "19", "s-1-", "S-1-"))
+        and is_varied(value)
+        and not is_words(value)
+        and entropy(value) > 2.7
+    )
+
+
+def _is_basic(value: str) -> bool:
+    """Whether base64 of `user:password` stands here, with a password that is none of a manual."""
+    try:
+        plain = b64decode(value + "=" * (-len(value) % 4)).decode()
+    except (Error, ValueError):
+        return False
+    user, colon, password = plain.partition(":")
+    return bool(colon) and bool(user or password) and plain.isprintable() and not is_placeholder(password or user)
+
+
+def _found(text: str) -> Iterator[tuple[str, int, int]]:
+    seen = candidates(text)
+    for first, last in seen.near:
+        if _HINT.search(seen.low, first, last):
+            for match in _NAMES.finditer(seen.low, first, last):
+                start, end = match.span("secret")
+                if _is_session(text[start:end]) and _DIGITS.search(text, start, end):
+                    yield "session-cookie", start, end
+        if _HEADER_HINT.search(seen.low, first, last):
+            yield from _headers(text, first, last)
+
+
+def _headers(text: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
+    for match in _HEADER.finditer(text, first, last):
+        start, end = match.span("secret")
+        value, scheme = match.group("secret"), (match.group("scheme") or "").lower()
+        if scheme == "basic":
+            if _is_basic(value):
+                yield "authorization-header", start, end
+        elif len(value) >= (12 if scheme else 16) and _is_session(value) and _DIGITS.search(value):
+            yield "authorization-header", start, end
+    for match in _BEARER.finditer(text, first, last):
+        if _is_session(match.group("secret")) and len(_DIGITS.findall(match.group("secret"))) >= 2:
+            yield "authorization-header", *match.span("secret")
+
+
+_MESSAGES = {
+    "session-cookie": "the cookie of a live session",
+    "authorization-header": "a header that carries a credential",
+}
+
+
+def detect(text: Text) -> Iterator[Match]:
+    """Every session cookie and credential header of the text."""
+    seen = Spans()
+    for rule, start, end in _found(text.raw):
+        if seen.claim(start, end):
+            yield Match(rule, Severity.BLOCK, start, end, _MESSAGES[rule], secret=True, mask=mask(text.raw[start:end]))
+
+
+def __getattr__(name: str) -> dict[str, Examples]:
+    if name == "EXAMPLES":
+        from gitmem.gate.detectors.secrets.examples import session_examples
+
+        return session_examples()
+    raise AttributeError(name)

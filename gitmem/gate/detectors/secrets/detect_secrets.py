@@ -1,0 +1,88 @@
+"""The plugins of detect-secrets, for those who ask for them: a second opinion beside our own rules.
+
+Only on request (`git mem scan --plugins`, CI), never in a hook: its import alone costs a fifth of a second. The
+entropy plugins and the one for public addresses stay off (they flag a fifth of harmless text), so does the filter
+that lets a comment in the text allow its own line, and nothing is verified over the network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.gate.detectors.secrets.placeholders import is_placeholder
+from gitmem.gate.detectors.text import Examples, Match, Text, mask
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+LEFT_OFF = frozenset({"Base64HighEntropyString", "HexHighEntropyString", "IPPublicDetector"})
+# Its own tests of a value that need neither a file nor the network. The allowlist filter is not among them.
+FILTERS = (
+    "detect_secrets.filters.heuristic.is_sequential_string",
+    "detect_secrets.filters.heuristic.is_potential_uuid",
+    "detect_secrets.filters.heuristic.is_likely_id_string",
+    "detect_secrets.filters.heuristic.is_templated_secret",
+    "detect_secrets.filters.heuristic.is_prefixed_with_dollar_sign",
+    "detect_secrets.filters.heuristic.is_indirect_reference",
+)
+LONGEST_LINE = 20_000
+_INSIDE = lazy(r"[0-9A-Za-z_.=+/-]")
+_NAME = lazy(r"[^a-z0-9]+")
+
+
+@cache
+def _settings() -> dict[str, Any]:
+    from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
+
+    plugins: dict[str, Any] = get_mapping_from_secret_type_to_class()
+    names = sorted(plugin.__name__ for plugin in plugins.values())
+    return {
+        "plugins_used": [{"name": name} for name in names if name not in LEFT_OFF],
+        "filters_used": [{"path": path} for path in FILTERS],
+    }
+
+
+def detect(text: Text) -> Iterator[Match]:
+    """What the plugins find, line by line. A line over 20,000 characters is read in pieces that overlap."""
+    from detect_secrets.core import scan
+    from detect_secrets.settings import transient_settings
+
+    found: list[Match] = []
+    with transient_settings(_settings()):
+        for start, line in text.lines:
+            for offset in range(0, max(1, len(line)), LONGEST_LINE - 500):
+                found += _line(scan, line[offset : offset + LONGEST_LINE], start + offset, text.raw)
+    yield from dict.fromkeys(found)
+
+
+def _line(scan: ModuleType, line: str, start: int, raw: str) -> Iterator[Match]:
+    for secret in scan.scan_line(line):
+        value = secret.secret_value or ""
+        at = line.find(value)
+        if not value or at < 0 or is_placeholder(value):
+            continue
+        first, last = at, at + len(value)
+        while first > 0 and at - first < 200 and _INSIDE.match(line[first - 1]):
+            first -= 1  # some plugins name the beginning of a token only
+        while last < len(line) and last - at < 400 and _INSIDE.match(line[last]):
+            last += 1
+        span = (start + first, start + last)
+        rule = f"plugin-{_NAME.sub('-', secret.type.lower()).strip('-')}"
+        message = f"detect-secrets takes this for: {secret.type}"
+        guessable = secret.type in ("Secret Keyword", "Basic Auth Credentials")
+        shown = "[password]" if guessable else mask(raw[span[0] : span[1]])
+        yield Match(rule, Severity.BLOCK, *span, message, secret=True, mask=shown)
+
+
+def __getattr__(name: str) -> dict[str, Examples]:
+    if name == "EXAMPLES":
+        from gitmem.gate.detectors.secrets.examples import fake
+
+        token = fake("<h>{32}-us12")
+        flag = (f"mail key {token} in use", f"메일 키는 {token} 이다")
+        return {"plugin-mailchimp-access-key": Examples(flag, ("mail key <token>", "메일 키는 금고에 있다"))}
+    raise AttributeError(name)

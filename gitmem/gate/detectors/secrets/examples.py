@@ -1,0 +1,260 @@
+"""Invented secrets of the right shape, for the examples of the rules: no token stands in this source.
+
+`fake` writes a text for a pattern in the notation of `gate/detectors/secrets/vendors.py`, the same one every time; `elided` writes the
+same with `…` for what would be secret. The characters come from a digest of the pattern, so they are random to
+look at and belong to nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from hashlib import sha256
+
+from gitmem.gate.detectors.secrets import checksums
+from gitmem.gate.detectors.secrets.candidates import candidates
+from gitmem.gate.detectors.secrets.shapes import SAMPLES
+from gitmem.gate.detectors.secrets.vendors import TOKENS
+from gitmem.gate.detectors.text import Examples
+
+_ALPHABET = {
+    "<a>": "0123456789abcdefghijklmnopqrstuvwxyz",
+    "<A>": "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+    "<w>": "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-",
+    "<h>": "0123456789abcdef",
+    "<H>": "0123456789abcdef",
+    "<U>": "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "<b>": "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+    "<s>": "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+    "\\d": "0123456789",
+}
+_UUID = "<h>{8}-<h>{4}-<h>{4}-<h>{4}-<h>{12}"
+
+
+def _stream(seed: str) -> Iterator[int]:
+    counter = 0
+    while True:
+        yield from sha256(f"{seed}/{counter}".encode()).digest()
+        counter += 1
+
+
+def _closing(pattern: str, at: int) -> int:
+    depth = 0
+    for place in range(at, len(pattern)):
+        if pattern[place] == "\\":
+            continue
+        depth += {"(": 1, ")": -1}.get(pattern[place], 0)
+        if depth == 0:
+            return place
+    raise ValueError(pattern)
+
+
+def _write(pattern: str, take: Callable[[str, int], str]) -> str:
+    """Walk a pattern: literal characters are copied, `take(alphabet, count)` writes each class."""
+    out, at = [], 0
+    while at < len(pattern):
+        if pattern.startswith(("(?=", "(?!", "(?<"), at):
+            at = _closing(pattern, at) + 1
+            continue
+        atom, alphabet = pattern[at], ""
+        if atom == "(":
+            end = _closing(pattern, at)
+            inside = pattern[at + 1 : end].removeprefix("?:")
+            depth, cut = 0, len(inside)
+            for place, char in enumerate(inside):
+                depth += {"(": 1, ")": -1}.get(char, 0)
+                if char == "|" and depth == 0 and inside[place - 1] != "\\":
+                    cut = place
+                    break
+            written, at = _write(inside[:cut], take), end + 1
+        elif atom == "[":
+            end = pattern.index("]", at)
+            alphabet, at = _range(pattern[at + 1 : end]), end + 1
+            written = ""
+        elif pattern.startswith("<uuid>", at):
+            written, at = _write(_UUID, take), at + 6
+        elif pattern[at : at + 3] in _ALPHABET:
+            alphabet, written, at = _ALPHABET[pattern[at : at + 3]], "", at + 3
+        elif atom == "\\":
+            alphabet = _ALPHABET.get(pattern[at : at + 2], "")
+            written, at = ("" if alphabet else pattern[at + 1]), at + 2
+        else:
+            written, at = atom, at + 1
+        count = 1
+        if at < len(pattern) and pattern[at] == "{":
+            end = pattern.index("}", at)
+            low, _, high = pattern[at + 1 : end].partition(",")
+            count = min(int(high), max(int(low), min(40, int(high)))) if high else int(low)
+            if not alphabet:
+                count = int(low)
+            at = end + 1
+        elif at < len(pattern) and pattern[at] == "?":
+            count, at = 0, at + 1
+        out.append(take(alphabet, count) if alphabet else written * count)
+    return "".join(out)
+
+
+def _range(inside: str) -> str:
+    """The letters and digits of a character class such as `1-9A-HJ-N+/`, or its first character."""
+    out, at = "", 0
+    while at < len(inside):
+        if inside[at + 1 : at + 2] == "-" and at + 2 < len(inside):
+            out += "".join(map(chr, range(ord(inside[at]), ord(inside[at + 2]) + 1)))
+            at += 3
+        else:
+            out, at = out + inside[at], at + 1
+    return "".join(c for c in out if c.isalnum()) or inside[0]
+
+
+def fake(pattern: str, seed: str = "") -> str:
+    """A text that fits `pattern`, random to look at; another `seed` gives another."""
+    numbers = _stream(pattern + seed)
+    return _write(
+        pattern, lambda alphabet, count: "".join(alphabet[next(numbers) % len(alphabet)] for _ in range(count))
+    )
+
+
+def elided(pattern: str) -> str:
+    """The same text with `…` where the secret would be."""
+    return _write(pattern, lambda alphabet, count: "…" if count > 3 else alphabet[:count])
+
+
+def _fitting(rule: str, pattern: str) -> str:
+    """A fake that the rule itself finds (a random one may lack a digit, or be another vendor's too)."""
+    from gitmem.gate.detectors.secrets.tokens import find
+
+    for seed in range(64):
+        text = fake(pattern, str(seed))
+        if any(found.rule == rule for found in find(text, candidates(text))):
+            return text
+    raise ValueError(f"no sample for {rule}")
+
+
+_KEY = fake("<A>{40}")
+_ASSIGNED = {
+    "assigned-secret": Examples(
+        flag=(f'BILLING_API_KEY = "{_KEY}"', f"결제 API 키는 {_KEY} 이다", f"デプロイ用シークレット：{_KEY}", f"支付密钥是{_KEY}。"),
+        allow=('API_KEY = "${BILLING_API_KEY}"', "api_key = os.environ['BILLING_API_KEY']", "결제 API 키는 금고에 있다",
+               f"cache key {fake('<h>{40}')} was evicted", "커밋 키워드: rebase-before-merge-2024", f'"trace_id": "{fake(_UUID)}"'),
+    ),
+    "vendor-secret": Examples(
+        flag=(f"datadog: {fake('<h>{32}')}", f"카카오 {fake('<h>{32}')} 로 교체"),
+        allow=(f"datadog agent image {fake('<h>{40}')}", "카카오 로그인 버튼 2024 가이드", f"datadog trace_id: {fake(_UUID)}"),
+    ),
+    "handled-secret": Examples(
+        flag=(f"Rotate {fake('<A>{36}')} before Friday.", f"datadog uses {fake('<A>{40}')} for the export", f"{fake('<A>{36}')} 는 금요일에 교체한다"),
+        allow=("Rotate the staging credentials before Friday.", f"auth0 client id {fake('<A>{32}')}", f"배포 커밋은 {fake('<h>{40}')} 이고 금요일에 교체한다"),
+    ),
+}  # fmt: skip
+
+
+@cache
+def secret_examples() -> dict[str, Examples]:
+    """Examples of every rule of the secrets detector."""
+    return {**vendor_examples(), **_ASSIGNED}
+
+
+def vendor_examples() -> dict[str, Examples]:
+    """Examples of every row of both tables."""
+    rows = {rule: (starts.split()[0].replace("$", "\\$").replace("|", "\\|"), rest) for rule, _, starts, rest in TOKENS}
+    table = {}
+    for rule, (start, rest) in rows.items():
+        token = _fitting(rule, start + rest)
+        plain = start.replace("\\", "")[:24]
+        table[rule] = Examples(
+            flag=(f"Use `{token}` for the nightly job.", f"운영 토큰은{token}이고 6월에 만료된다."),
+            allow=(f"The revoked one began with {plain}… and is gone.", f"삭제된 것은 {plain}x7… 로 시작했다.",
+                   f"Set it to {plain}{'x' * 36}, as in the manual."),
+        )  # fmt: skip
+    for rule, sample in SAMPLES.items():
+        text = _fitting(rule, sample)
+        table[rule] = Examples(
+            flag=(f"From the log:\n{text}\n", f"로그에 남은 것:\n{text}\n 지울 것"),
+            allow=(f"It looks like this: {elided(sample)} (shortened).", f"형식은 {elided(sample)} 이다."),
+        )
+    return table
+
+
+@cache
+def password_examples() -> dict[str, Examples]:
+    """Examples of every rule of the passwords detector."""
+    word = "Gro" + fake("[A-Z]{3}") + "#" + fake("[1-9]{2}")
+    return {
+        "password-note": Examples(
+            flag=(f"The wifi password is {word}.", f"운영 DB 비번은 {word} 이다", f"検証DBのパスワードは{word}です", f"管理员密码：{word}",
+                  f"Root password for the NAS is {word}.", f"현관 비밀번호는 {fake('[1-9]{6}')}", f"배포 서버 접속: ssh deploy@10.0.3.7 (비번 {word})"),
+            allow=("The password is required for every account.", "비밀번호는 저장소에 적지 않고 금고에 둔다.", "password = os.environ['DB_PASSWORD']",
+                   "パスワードは8文字以上にする", "密码必须包含数字", "password: ${DB_PASSWORD}", "비밀번호는 12자 이상이어야 한다", 'password: "changeme"'),
+        ),
+        "user-password-pair": Examples(
+            flag=(f"Jenkins: admin / {word}", f"젠킨스 admin/{word} 로 로그인", f"98.76.54.32(master/{word})"),
+            allow=("Use and/or as you like: read/write.", "배포 이력은 pre-commit/pre-commit-hooks#250 참고", "eval/tool@cd45b7f, origin/main@2024", "see\n  memory/2026-02-06.md#L5\n",
+                   "Memory-Source: memory/2026-02-05.md#L12-L14@<blob> -> MEMORY.md"),
+        ),
+        "password-in-table": Examples(
+            flag=(f"| grafana | admin | {word} |", f"| 서버 | 비밀번호 |\n|---|---|\n| db1 | {word} |"),
+            allow=("| paper | ink | #0B0A10 |", "| 서버 | 비밀번호 |\n|---|---|\n| db1 | 금고 참고 |"),
+        ),
+        "credentials-in-address": Examples(
+            flag=(f"DB: postgres://app:{word}@db.internal:5432/app", f"스테이징 디비 mysql://app:{word}@10.0.0.3/app 사용"),
+            allow=("postgres://app:${DB_PASSWORD}@db/app", "주소는 postgres://app:<password>@db/app 형식이다", "http://localhost:8080/@scope"),
+        ),
+        "password-on-command-line": Examples(
+            flag=(f"sshpass -p '{word}' ssh root@10.0.0.1", f"배포: curl -u deploy:{word} https://ci.internal/job"),
+            allow=('curl -u "$USER:$PASS" https://ci.internal', "배포: mysql -u root -p 입력 후 진행", "curl -u <user:password> https://x"),
+        ),
+    }  # fmt: skip
+
+
+@cache
+def session_examples() -> dict[str, Examples]:
+    """Examples of every rule of the cookies detector."""
+    value = fake("<A>{32}")
+    return {
+        "session-cookie": Examples(
+            flag=(f"Cookie: JSESSIONID={value}; theme=dark", f"로그인 쿠키 NID_SES={value} 를 썼다"),
+            allow=("Set the sessionid cookie to HttpOnly.", "쿠키 JSESSIONID=<세션> 를 지운다", "sessionid=${SESSION_ID}"),
+        ),
+        "authorization-header": Examples(
+            flag=(f'curl -H "Authorization: Bearer {value}" https://api.internal/v1', f"요청 헤더는 `X-Auth-Token: {value}` 이다"),
+            allow=('curl -H "Authorization: Bearer $TOKEN" https://api.internal/v1', "헤더는 Authorization: Bearer <토큰> 형식이다",
+                   "Send the bearer token in the Authorization header."),
+        ),
+    }  # fmt: skip
+
+
+def _ending(body: str, right: Callable[[str], bool]) -> str:
+    """`body` with the check digit that `right` accepts."""
+    return next(body + digit for digit in "0123456789" if right(body + digit))
+
+
+@cache
+def personal_examples() -> dict[str, Examples]:
+    """Examples of every rule of the personal data detector, their check digits computed here."""
+    resident = _ending("900101" + "123456", checksums.resident_number)
+    business = _ending("123456780", checksums.business_number)
+    card = _ending("453201511283036", checksums.luhn)
+    iban = next(f"DE{n:02d}370400440532013000" for n in range(98) if checksums.iban(f"DE{n:02d}370400440532013000"))
+    chinese = next(f"11010519900307{n:03d}X" for n in range(1000) if checksums.chinese_id(f"11010519900307{n:03d}X"))
+    person, home = "minji.kim" + "@" + "naver.com", "010-" + "2745-" + "8190"
+    return {
+        "email": Examples(flag=(f"Ask {person} first.", f"담당자는 {person}이다"),
+                          allow=("Write to you@example.com.", "저장소는 git@github.com:acme/notes.git 이다", "install left-pad@1.2.3")),
+        "phone-number": Examples(flag=(f"Call {home} at night.", f"당직 연락처는 {home}이다", "Phone: +1 415 " + "867 2309"),
+                                 allow=("Port 8080 and id 1234-5678.", "버전 2.10.1-2024 를 쓴다", "build 20260205-1130")),
+        "resident-number": Examples(flag=(f"id {resident[:6]}-{resident[6:]}", f"주민번호 {resident}"),
+                                    allow=("id 900101-1111111", "주민번호는 적지 않는다", "epoch 1770000000000")),
+        "business-number": Examples(flag=(f"BRN {business[:3]}-{business[3:5]}-{business[5:]}", f"사업자등록번호 {business}"),
+                                    allow=("123-45-67890 is made up", "사업자번호는 적지 않는다")),
+        "card-number": Examples(flag=(f"{card[:4]} {card[4:8]} {card[8:12]} {card[12:]}", f"카드 {card}"),
+                                allow=("4242 4242 4242 4242 is the test card", "카드 번호는 4111-****-****-1111 형태로만 남긴다")),
+        "iban": Examples(flag=(f"Pay to {iban}.", f"계좌는 {iban[:4]} {iban[4:8]} {iban[8:12]} {iban[12:16]} {iban[16:20]} {iban[20:]}"
+            f" 이다"),
+                         allow=("DE00370400440532013000 is wrong", "형식은 DE00 1234 이다")),
+        "national-id": Examples(flag=("His SSN is 219-" + "09-" + "9631.", f"身份证 {chinese}"),
+                                allow=("Order 219-09-9631 shipped.", "身份证号不写在这里")),
+        "bank-account": Examples(flag=("Bank account 110-" + "234-" + "567890", "계좌 110-" + "234-" + "567890 으로 송금"),
+                                 allow=("Ticket 110-234-567890 closed", "계좌 번호는 적지 않는다")),
+        "postal-address": Examples(flag=("Ship it to 221 Maple Street.", "집은 서울특별시 강남구 테헤란로 152", "送付先は東京都千代田区丸の内1-9-1", "住在北京市朝阳区建国路93号"),
+                                   allow=("Run 12 Parallel Drive tests", "서울 리전의 로그 152 건", "東京リージョンを使う")),
+    }  # fmt: skip

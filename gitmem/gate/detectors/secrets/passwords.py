@@ -1,0 +1,184 @@
+"""Passwords and PINs that people wrote down: `운영 DB 비번은 ...`, `admin / ...`, `postgres://user:...@host`.
+
+A word for a password and what follows it, in English, Korean, Japanese and Chinese; pairs of user and password,
+table cells, addresses and command lines (`gate/detectors/secrets/password_pairs.py`). A chosen password need not look random, so the shape of
+the sentence has to carry more, and a plain word behind a plain `is` passes ("the password is required"). Nothing
+of a password is ever shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.gate.detectors.prefilter import DIGIT, plain
+from gitmem.gate.detectors.secrets import password_pairs
+from gitmem.gate.detectors.secrets.candidates import candidates, disguised
+from gitmem.gate.detectors.secrets.chosen_passwords import CLOSE, LONGEST, WORD, end_of, is_chosen, looks_chosen
+from gitmem.gate.detectors.spans import Spans
+from gitmem.gate.detectors.text import Match, Text
+
+if TYPE_CHECKING:
+    from gitmem.gate.detectors.text import Examples
+
+MASK = "[password]"
+
+_NAME_REST = lazy(r"[A-Za-z0-9_.$]{0,32}(?:-[A-Za-z]{1,12}(?=[\s\"'`=:)\],.-]|$)){0,2}")
+# What may stand between the word and the value. A strong join is one of these:
+_STRONG_OP = (
+    r"[ \t]{0,20}(?:(?:::?:?|[?+.!|=]{0,3})=[=>~]{0,2}|=>|->|→|:|：|＝|[ \t](?:is|was"
+    r"|are|to|set to|changed to|now|=)(?=[ \t]))"
+    r"|[ \t]{0,2}(?:문구)?(?:은|는|이|가|을|를|로|도|は|が|を|に|も|是|为|為|改为|改成|变更为|设为|设置为|になりました)"
+    r"(?:[ \t]{0,2}(?:지금|현재|새로|그냥|今|现在|現在)?)(?=[ \t「『“\"'`(!-~])"
+)
+_JOIN = lazy(
+    r"(?P<mark>[\"'`*\])]{0,4}(?:[ \t]{1,2}value(?==))?)(?P<aside>[ \t]{0,3}(?:\([^()\n"
+    r"]{1,24}\)|（[^（）\n]{1,24}）))?"
+    rf"(?P<op>(?:[ \t]{{1,2}}(?:for|of|to|on|in|at|used)\b[^\n:=\"'`]{{1,40}}?"
+    rf"|[ \t]?[^\x00-\x7f\n「『“]{{1,12}}?)(?:{_STRONG_OP})"
+    rf"|{_STRONG_OP}"
+    r"|(?:[ \t]{1,2}(?:for|of|to|on|in|at)\b[^\n:=\"'`()]{1,40}?|[ \t]?[^\x00-\x7f\n「『“]{1,12}?)[ \t]?\("
+    r"|>(?=[!-;=?-~])|[ \t]{0,3}[,(]|[ \t]{0,2}[/|–-][ \t]{0,2}|[ \t]{1,3}"
+    r"|(?=[「『“\"'`])|(?<=[^\x00-\x7f])(?=[!-~]))"
+    r"(?:[ \t]{0,3}(?:is|now|string|str)\b)?[ \t]{0,20}(?:\*\*[ \t]{1,2}"
+    r"|[rbuf@]{1,2}(?=[\"']))?(?P<quote>[\"'`「『“‘(*]{0,3})"
+    r"(?P<value>[!-~]{1,128})"
+)
+# The other way round: `... is the new root password`, `... 가 새 비밀번호`, `... を新しいパスワード`.
+_BEFORE = lazy(
+    r"(?P<value>[!-~]{6,40})(?:[ \t](?:is|was|as|for|=)(?:[ \t][A-Za-z]{1,10}){1,4}[ \t]"
+    r"|[ \t]?(?:이|가|은|는|을|를|が|は|を|是|为)[ \t]?[^\x00-\x7f\n]{0,10}[ \t]?(?:[A-Za-z]{2,10}[ \t])?)$"
+)
+_NO_SECRET_NAME = lazy(
+    r"hash|hashed|_id$|length|(?<![a-z])m(?:in|ax)(?![a-z])|policy|reset|field|input|type|rule|hint|confirm"
+    r"|strength|expir|file|path|url|manager|prompt|placeholder|label|validat|encoder|less|property|param|attr"
+    r"|column|header|error|message|msg|regex|pattern|changed|enabled|required|visib"
+    r"|toggle|strategy|format|count$|name$|at$",
+    re.IGNORECASE,
+)
+_PHRASE = lazy(r"passphrase|암호|패스프레이즈|パスフレーズ|口令")
+_PAIRED = lazy(r"(?:id|user(?:name)?|login|account|아이디|계정|ユーザー?名?|账号|帐号|用户名?)[ \t]?[/&,·][ \t]?$")
+_SHORT_WORDS = frozenset(["pass", "pw", "pin"])
+_PARTS = ("pass", "pw", "pin", "psk", "contrase", "senha", "community")  # one of them is in every ASCII `WORD`
+
+
+def _strength(op: str) -> int:
+    bare = op.strip()
+    if _STRONG.search(bare):
+        return 2
+    return 1 if bare and bare not in tuple("(,/|–-") and not bare.endswith("(") else 0
+
+
+_STRONG = lazy(r"[=:：＝→>]|->|[은는이가을를로도はがをにも是为為成]$")
+_NAME_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+
+
+def _name(text: str, start: int, end: int) -> str:
+    before = text[max(0, start - 24) : start]
+    return before[len(before.rstrip(_NAME_LETTERS)) :] + text[start:end]
+
+
+def _named(text: str, low: str) -> Iterator[tuple[str, int, int]]:
+    if low.isascii() and not any([part in low for part in _PARTS]):
+        return
+    digits = plain(text).translate(DIGIT)
+    done = 0
+    for match in WORD.finditer(low):
+        if match.start() < done:
+            continue
+        word, ascii_word = match.group(), text[match.start()].isascii()
+        rest = _NAME_REST.match(text, match.end()) if ascii_word else None
+        name_end = rest.end() if rest else match.end()
+        if ascii_word and _NO_SECRET_NAME.search(_name(text, match.start(), name_end)):
+            continue
+        near = max(0, match.start() - 80)
+        before = None  # a value before the word has a digit
+        if word not in _SHORT_WORDS and digits.find(b"1", near, match.start()) >= 0:
+            before = _BEFORE.search(text, near, match.start())
+        if before and looks_chosen(before.group("value").strip("\"'`*"), True):
+            yield "password-note", *before.span("value")
+            continue
+        join = _JOIN.match(text, name_end)
+        if join is None:
+            continue
+        op, quote = join.group("op"), join.group("quote").rstrip("*") or join.group("quote")
+        start = join.start("value")
+        end, closed = end_of(text, start, join.end("value"), quote)
+        if quote and not closed and quote[-1] != "(":
+            end, closed = _quoted(text, start, end, quote[-1], _PHRASE.search(word) is not None)
+        value = text[start:end]
+        strength = min(2, _strength(op) + closed)
+        if (op.strip() in ("==", "!=", "===", "!==") and not closed) or (closed and text[end + 1 : end + 2] == ":"):
+            continue
+        if " " in value:  # a passphrase between quotes
+            if strength == 2:
+                done = end
+                yield "password-note", start, end
+            continue
+        user, slash, second = value.partition("/")
+        if slash and user and _PAIRED.search(low, max(0, match.start() - 12), match.start()):
+            start, value, strength = start + len(user) + 1, second, 2  # `id/pw: master/...`
+        if word == "pin" and len(value) >= 32:
+            continue  # pinned to a commit
+        weak = strength == 0 and (word in _SHORT_WORDS or op.strip()[:1] in tuple("(/|–-") or "(" in op)
+        if looks_chosen(value, True) if weak else is_chosen(value, text[end : end + 14], strength, closed):
+            done = end
+            yield "password-note", start, end
+        elif end - start > LONGEST:
+            done = end - LONGEST // 2  # or each word for a password in one long value would read it again
+
+
+def _quoted(text: str, start: int, end: int, quote: str, phrase: bool) -> tuple[int, bool]:
+    """End of a value whose closing quote stands further on; with spaces in it only a passphrase of three words."""
+    close = text.find(CLOSE.get(quote, quote), start, start + 200)
+    inside = text[start:close] if close > 0 else "\n"
+    if "\n" in inside or (" " in inside and not (phrase and inside.count(" ") >= 2)):
+        return end, False
+    return close, True
+
+
+def _found(text: str) -> Iterator[tuple[str, int, int]]:
+    low = candidates(text).low
+    taken = Spans()
+    finds = (
+        *password_pairs.addresses(text, low),
+        *_named(text, low),
+        *password_pairs.pairs(text, low),
+        *password_pairs.cells(text),
+    )
+    for rule, start, end in finds:
+        if end > start and taken.claim(start, end):
+            yield rule, start, end
+
+
+_MESSAGES = {
+    "password-note": "a password or PIN stands next to a word for it",
+    "user-password-pair": "a user name and a password stand side by side",
+    "password-in-table": "a cell of this table reads as a password",
+    "credentials-in-address": "an address carries a password",
+    "password-on-command-line": "a command carries a password",
+}
+
+
+def detect(text: Text) -> Iterator[Match]:
+    """Every password of the text, in the raw text and, where it differs, in the normalised one."""
+    seen = Spans()
+    for rule, start, end in _found(text.raw):
+        seen.claim(start, end)
+        yield Match(rule, Severity.BLOCK, start, end, _MESSAGES[rule], secret=True, mask=MASK)
+    if disguised(text.raw) and text.norm != text.raw:
+        for rule, first, last in _found(text.norm):
+            start, end = text.to_raw(first, last)
+            if seen.claim(start, end):
+                yield Match(rule, Severity.BLOCK, start, end, _MESSAGES[rule], secret=True, mask=MASK)
+
+
+def __getattr__(name: str) -> dict[str, Examples]:
+    if name == "EXAMPLES":
+        from gitmem.gate.detectors.secrets.examples import password_examples
+
+        return password_examples()
+    raise AttributeError(name)

@@ -1,0 +1,329 @@
+"""Personal data: e-mail, telephone, national and business numbers, cards, bank accounts, addresses.
+
+Numbers are believed by their checksum or their place: thirteen digits with a date and a right check digit are a
+Korean resident number, sixteen that pass Luhn behind the word "card" a card. All of it warns on a hand edit and
+is masked when a command of ours writes. Nothing of a find is ever shown. Addresses of examples, bots and
+version-control hosts pass, and so does every e-mail of a commit message, where Git has authors anyway.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.gate.detectors.prefilter import CJK, class_of, has_byte, plain, runs, table
+from gitmem.gate.detectors.secrets import checksums
+from gitmem.gate.detectors.spans import Spans
+from gitmem.gate.detectors.text import Match, Scope, Text
+
+if TYPE_CHECKING:
+    from gitmem.gate.detectors.text import Examples
+
+_EMAIL = lazy(
+    r"(?<![0-9A-Za-z_.+/:-])(?P<user>[A-Za-z0-9](?:[A-Za-z0-9._%+-]{0,62}[A-Za-z0-9_])?)@("
+    r"?P<host>[A-Za-z0-9](?:[A-Za-z0-9.-]{0,80})\.(?P<tld>[A-Za-z]{2,12}))(?![A-Za-z0-9@/-"
+    r"]|\.\w)"
+)
+_HOST = lazy(r"[A-Za-z0-9][A-Za-z0-9.-]{0,80}\.[A-Za-z]{2}")
+_SAFE_HOST = lazy(
+    r"(?:^|\.)(?:example|test|invalid|localhost|internal|local)(?:\.[a-z]{2,3})?$|(?:^"
+    r"|\.)example\.(?:com|org|net|co\.kr|jp|io)$|noreply\.|^(?:github|gitlab"
+    r"|bitbucket)\.(?:com|org)$|^(?:domain|company|acme|yourdomain|mail|email|host"
+    r"|server)\.(?:com|org|net)$",
+    re.IGNORECASE,
+)
+_SAFE_USER = lazy(
+    r"^(?:git|no-?reply|do-?not-?reply|support|info|security|help|admin|contact|hello"
+    r"|user(?:name)?|you|me|your[._-]?\w*|name|someone|foo|bar|test|bot|postmaster|root)$",
+    re.IGNORECASE,
+)
+_FILE_END = frozenset(
+    [
+        "png",
+        "jpg",
+        "jpeg",
+        "gif",
+        "svg",
+        "webp",
+        "css",
+        "js",
+        "ts",
+        "py",
+        "md",
+        "txt",
+        "json",
+        "yaml",
+        "yml",
+        "toml",
+        "sh",
+        "go",
+        "rs",
+        "html",
+        "whl",
+        "tgz",
+        "gz",
+        "zip",
+        "so",
+        "dll",
+    ]
+)
+
+_PHONE = lazy(
+    r"(?<![0-9A-Za-z_.+-])(?:(?P<kr>(?:\+82[ -]?|0)1[016789][ .-]?\d{3,4}[ .-]?\d{4})"
+    r"|(?P<land>\(?0(?:2|[3-6][1-5]|70|50\d)\)?[ -]\d{3,4}-\d{4})"
+    r"|(?P<jp>(?:\+81[ -]?|0)[789]0[ -]\d{4}[ -]\d{4})"
+    r"|(?P<intl>\+[1-9]\d{0,2}(?:[ .-]?\(?\d{1,4}\)?){2,5}\d)|(?P<us>(?:\([2-9]\d\d\) ?"
+    r"|[2-9]\d\d[-.])[2-9]\d\d[-.]\d{4})|(?P<cn>1[3-9]\d{9}))(?![0-9A-Za-z_-]|\.\d)"
+)
+_PHONE_WORD = lazy(
+    r"phone|tel|call|mobile|cell|contact|fax|sms|전화|휴대|연락|핸드폰|電話|携帯|电话"
+    r"|手机|联系",
+    re.IGNORECASE,
+)
+_RESIDENT = lazy(r"(?<![\d-])(?P<a>\d{6})(?P<dash>\s?[-–]\s?|)(?P<b>[1-8]\d{6})(?![\d-])")
+_RESIDENT_WORD = lazy(r"주민|외국인\s?등록|등록\s?번호|\brrn\b|resident", re.IGNORECASE)
+_BUSINESS = lazy(r"(?<![\d-])\d{3}(?P<dash>-?)\d{2}(?P=dash)\d{5}(?![\d-])")
+_BUSINESS_WORD = lazy(r"사업자|business (?:registration )?(?:no|number)|brn", re.IGNORECASE)
+_CARD = lazy(
+    r"(?<![0-9A-Za-z_.-])(?:\d{4}(?P<sep>[ -])\d{4}(?P=sep)\d{4}(?P=sep)\d{1,7}"
+    r"|3\d{3}(?P<amex>[ -])\d{6}(?P=amex)\d{5}|\d{13,19})(?![0-9A-Za-z_-]|\.\d)"
+)
+_CARD_WORD = lazy(r"card|visa|master|amex|카드|カード|卡号|信用卡|银行卡", re.IGNORECASE)
+_BRAND = lazy(
+    r"^(?:4\d{12}(?:\d{3}){0,2}|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3(?:0[0-5]"
+    r"|[68]\d)\d{11}|6(?:011|5\d\d|4[4-9]\d)\d{12}|35\d{14}|62\d{14,17}|9\d{15})$"
+)
+_TEST_CARDS = frozenset(
+    prefix + tail
+    for prefix, tail in (
+        ("4111111", "111111111"), ("4242424", "242424242"), ("4000056", "655665556"), ("5555555", "555554444"),
+        ("3782822", "46310005"), ("6011111", "111111117"), ("4012888", "888881881"), ("5105105", "105105100"),
+    )
+)  # fmt: skip
+_IBAN = lazy(
+    r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]{4}){2,7}(?:[ ]?[A-Z0-9]{1,4})?(?![A-Za-"
+    r"z0-9])"
+)
+_SSN = lazy(r"(?<![\d-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])")
+_SSN_WORD = lazy(r"\bssn\b|social security|사회\s?보장", re.IGNORECASE)
+_CHINESE_ID = lazy(
+    r"(?<![\dA-Za-z])[1-9]\d{5}(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d"
+    r"|3[01])\d{3}[\dXx](?![\dA-Za-z])"
+)
+_MY_NUMBER = lazy(r"(?<![\d-])\d{4}[ -]?\d{4}[ -]?\d{4}(?![\d-])")
+_MY_NUMBER_WORD = lazy(r"マイナンバー|個人番号")
+_ACCOUNT = lazy(r"(?<![\d-])\d{2,6}-\d{2,6}-\d{2,7}(?:-\d{1,3})?(?![\d-])")
+_ACCOUNT_WORD = lazy(r"계좌|입금|송금|口座|账号|账户|bank account|account (?:no|number)", re.IGNORECASE)
+# With what each needs: a road and a number in Korean, a prefecture or 〒 in Japanese, a number and 号 in Chinese.
+_ADDRESSES = (
+    (lazy(r"[로길]\s?\d|번지"), lazy(
+        r"(?:서울|부산|대구|인천|광주|대전|울산|세종|경기|강원|충청?[북남]|전라?[북남]|경상?[북남]"
+        r"|제주)[가-힣]{0,6}\s?(?:[가-힣]{1,6}[시군구]\s?){1,2}[가-힣0-9]{1,14}(?:로"
+        r"|길)\s?\d{1,4}(?:-\d{1,4})?(?:번?길\s?\d{1,3})?(?!\s?(?:번|차|주|개))"
+        r"|[가-힣]{1,6}[시군구]\s[가-힣]{1,8}[동읍면리]\s\d{1,4}-\d{1,4}\s?번지"
+    )),
+    (lazy(r"〒|[都道府県]"), lazy(
+        r"〒\s?\d{3}-\d{4}|(?:東京都|北海道|(?:京都|大阪)府"
+        r"|[一-龥]{2,3}県)[一-龥ぁ-んァ-ヶ]{1,12}[市区町村郡][一-龥ぁ-んァ-ヶ]{0,14}\d{1,3}(?:丁目"
+        r"|[-−]\d{1,3}){1,3}"
+    )),
+    (lazy(r"\d号"), lazy(r"[一-龥]{2,8}[省市][一-龥]{1,8}[市区县][一-龥]{1,14}[路街道巷弄]\d{1,5}号")),
+)  # fmt: skip
+_STREETS = (
+    " Street", " St", " Avenue", " Ave", " Road", " Rd", " Lane", " Ln", " Boulevard",
+    " Blvd", " Drive", " Court", " Place",
+)  # fmt: skip
+_STREET = lazy(
+    r"\b\d{1,5} (?:[NSEW]\.? )?[A-Z][a-z]{2,15}(?: [A-Z][a-z]{2,15}){0,2} "
+    r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Boulevard|Blvd|Drive|Court|Ct|Place|Terrace)\b\.?"
+)
+_ADDRESS_WORD = lazy(r"address|lives|home|ship|deliver|mail to|moved to", re.IGNORECASE)
+_FEWEST = 9  # digits of the shortest of these numbers
+_DIGIT = lazy(r"\d")
+_NO_DIGIT = lazy(r"[^0-9]+")
+_OTHER_DIGIT = lazy(r"[^\D0-9]")
+_OTHERS = table(b"\xd9\xdb\xdf\xe0\xe1\xea\xef\xf0")  # the first bytes of other scripts' digits
+# Digits, capitals and spaces: what a house number stands in.
+_NUMBERED = bytes(49 if 48 <= code < 58 else 65 if 65 <= code < 91 else 32 if code == 32 else 45 for code in range(256))
+_NUMERIC = class_of("0-9", *" ().-")
+_LONG_NUMBER = lazy(r"\d[\d ().-]{6,60}\d")
+
+
+def _line(raw: str, at: int) -> tuple[int, int]:
+    """The line around an offset, 200 characters each way at most: where a word of context may stand."""
+    last = raw.find("\n", at, at + 200)
+    first = raw.rfind("\n", max(0, at - 200), at)
+    return max(0, at - 200) if first < 0 else first, at + 200 if last < 0 else last
+
+
+def _beside(word: re.Pattern[str], raw: str, at: int) -> bool:
+    """Whether a word of context stands on the line."""
+    first, last = _line(raw, at)
+    starts, ends = _places(word, raw)
+    found = bisect_left(starts, first)
+    return found < len(starts) and ends[found] <= last
+
+
+@lru_cache(maxsize=8)
+def _places(word: re.Pattern[str], raw: str) -> tuple[list[int], list[int]]:
+    """Where the words stand: found once, however many numbers ask."""
+    found = [match.span() for match in word.finditer(raw)]
+    return [start for start, _ in found], [end for _, end in found]
+
+
+def _digits(value: str) -> str:
+    return _NO_DIGIT.sub("", value)
+
+
+def _emails(raw: str) -> Iterator[tuple[int, int]]:
+    for match in _mails(raw):
+        user, host, end = match.group("user"), match.group("host"), match.group("tld").lower()
+        if (
+            not _SAFE_HOST.search(host)
+            and not _SAFE_USER.match(user)
+            and end not in _FILE_END
+            and "noreply" not in user
+        ):
+            yield match.span()
+
+
+def _mails(raw: str) -> Iterator[re.Match[str]]:
+    """The matches of `_EMAIL`, looked for around each sign that stands before a host."""
+    done = 0
+    at = raw.find("@")
+    while at >= 0:
+        if at > done and _HOST.match(raw, at + 1):
+            match = _EMAIL.search(raw, max(done, at - 64), at + 100)
+            if match is not None and match.start("host") == at + 1:
+                yield match
+                done = match.end()
+        at = raw.find("@", at + 1)
+
+
+def _phones(raw: str, first: int, last: int) -> Iterator[tuple[int, int]]:
+    for match in _PHONE.finditer(raw, first, last):
+        digits = _digits(match.group())
+        if match.lastgroup in ("cn", "us", "intl", "land") and not _beside(_PHONE_WORD, raw, match.start()):
+            continue
+        if 9 <= len(digits) <= 15 and len(set(digits[-8:])) > 2 and not digits.endswith("12345678"):
+            yield match.span()
+
+
+def _numbers(raw: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
+    for match in _RESIDENT.finditer(raw, first, last):
+        if checksums.resident_number(match.group("a") + match.group("b")) and (
+            match.group("dash") or _beside(_RESIDENT_WORD, raw, match.start())
+        ):
+            yield "resident-number", *match.span()
+    for match in _BUSINESS.finditer(raw, first, last):
+        if checksums.business_number(_digits(match.group())) and (
+            match.group("dash") or _beside(_BUSINESS_WORD, raw, match.start())
+        ):
+            yield "business-number", *match.span()
+    for match in _CARD.finditer(raw, first, last):
+        digits = _digits(match.group())
+        if (
+            _BRAND.match(digits)
+            and checksums.luhn(digits)
+            and digits not in _TEST_CARDS
+            and len(set(digits)) > 3
+            and (match.group("sep") or match.group("amex") or _beside(_CARD_WORD, raw, match.start()))
+        ):
+            yield "card-number", *match.span()
+    for match in _SSN.finditer(raw, first, last):
+        if _beside(_SSN_WORD, raw, match.start()):
+            yield "national-id", *match.span()
+    for match in _CHINESE_ID.finditer(raw, first, last):
+        if checksums.chinese_id(match.group()):
+            yield "national-id", *match.span()
+    for match in _MY_NUMBER.finditer(raw, first, last):
+        if checksums.my_number(_digits(match.group())) and _beside(_MY_NUMBER_WORD, raw, match.start()):
+            yield "national-id", *match.span()
+    for match in _ACCOUNT.finditer(raw, first, last):
+        if 10 <= len(_digits(match.group())) <= 16 and _beside(_ACCOUNT_WORD, raw, match.start()):
+            yield "bank-account", *match.span()
+
+
+def _found(text: Text) -> Iterator[tuple[str, int, int]]:
+    raw = text.raw
+    if "@" in raw and text.scope is not Scope.MESSAGE:
+        for start, end in _emails(raw):
+            yield "email", start, end
+    for first, last, numbered in _windows(raw):
+        if numbered:
+            yield from _numbers(raw, first, last)
+            for start, end in _phones(raw, first, last):
+                yield "phone-number", start, end
+        for match in _IBAN.finditer(raw, first, last):
+            if checksums.iban(match.group()):
+                yield "iban", *match.span()
+    if has_byte(raw, CJK):
+        for hint, pattern in _ADDRESSES:
+            for match in pattern.finditer(raw) if hint.search(raw) else ():
+                yield "postal-address", *match.span()
+    if b"1 A" in plain(raw).translate(_NUMBERED) and any([word in raw for word in _STREETS]):
+        for match in _STREET.finditer(raw):
+            if _beside(_ADDRESS_WORD, raw, match.start()):
+                yield "postal-address", *match.span()
+
+
+def _long_numbers(raw: str) -> Iterator[re.Match[str]]:
+    """The matches of `_LONG_NUMBER`, looked for where enough of its characters stand in a row."""
+    if raw.isascii() or not has_byte(raw, _OTHERS) or not _OTHER_DIGIT.search(raw):
+        done = 0
+        for start, end in runs(raw, _NUMERIC, 8):
+            for match in _LONG_NUMBER.finditer(raw, max(start, done), end):
+                yield match
+                done = match.end()
+    else:
+        yield from _LONG_NUMBER.finditer(raw)
+
+
+def _windows(raw: str) -> Iterator[tuple[int, int, bool]]:
+    """Where a long number stands and what may belong to it, joined where they touch, and whether digits are enough."""
+    first, last, numbered = -1, -1, False
+    for number in _long_numbers(raw):
+        start, end = number.span()
+        many = end - start > 40 or len(_DIGIT.findall(number.group())) >= _FEWEST
+        if start - 6 > last:
+            if last >= 0:
+                yield first, last, numbered
+            first, numbered = max(0, start - 6), False
+        last, numbered = end + 36, numbered or many
+    if last >= 0:
+        yield first, last, numbered
+
+
+RULES = {
+    "email": ("an e-mail address of a person", "[email]"),
+    "phone-number": ("a telephone number", "[phone]"),
+    "resident-number": ("a Korean resident number: its date and check digit are right", "[resident number]"),
+    "business-number": ("a Korean business number: its check digit is right", "[business number]"),
+    "card-number": ("a payment card: its check digit is right", "[card]"),
+    "iban": ("a bank account (IBAN): its check digits are right", "[iban]"),
+    "national-id": ("a national identity number", "[national id]"),
+    "bank-account": ("a bank account number", "[account]"),
+    "postal-address": ("a postal address", "[address]"),
+}
+
+
+def detect(text: Text) -> Iterator[Match]:
+    """Personal data of the text, each place once, by the first rule that says so."""
+    seen = Spans()
+    for rule, start, end in _found(text):
+        if seen.claim(start, end):
+            message, mask = RULES[rule]
+            yield Match(rule, Severity.WARN, start, end, f"this looks like {message}", secret=True, mask=mask)
+
+
+def __getattr__(name: str) -> dict[str, Examples]:
+    if name == "EXAMPLES":
+        from gitmem.gate.detectors.secrets.examples import personal_examples
+
+        return personal_examples()
+    raise AttributeError(name)

@@ -1,0 +1,332 @@
+"""What looks like a secret and is none: placeholders, references, identifiers, checksums, words.
+
+Pure questions about one value, shared by the detectors of secrets. Every function is linear in the length of
+the value, and values are short: callers cut them at `LONGEST`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+from math import log2
+from operator import add
+from string import ascii_lowercase
+
+from gitmem.gate.detectors.lazy_patterns import lazy
+
+LONGEST = 4096
+_KEPT = 512  # answers remembered: several rules ask about one value
+
+_SAMPLE = lazy(
+    r"\[(?:password|email|phone|card|iban|address|account|[a-z]{4,8} (?:number|id))(?:\]|$)"
+    r"|example|x{5,}|\*{2,}|\.{3}|…|redacted|masked|truncated|placeholder"
+    r"|change[-_]?(?:me|this|it)|replace[-_]?(?:me|this|with)"
+    r"|(?:^|[-_<\[(])(?:your|insert|dummy|sample|fake|todo|tbd|fixme|foobar|enter|any"
+    r"|some)(?:[-_ ]|$)|_here$|your[-_]?(?:api|token|key|secret|pass)"
+    r"|lorem|ipsum|not[-_]?a[-_]?(?:real|secret)|<[a-z_ -]{2,40}>"
+    r"|비밀번호|여기에|입력|예시|パスワードを|ここに|密码在|请输入|示例",
+    re.IGNORECASE,
+)
+_NOTHING = frozenset(
+    [
+        "none",
+        "null",
+        "nil",
+        "undefined",
+        "true",
+        "false",
+        "yes",
+        "no",
+        "on",
+        "off",
+        "empty",
+        "default",
+        "required",
+        "optional",
+        "string",
+        "str",
+        "text",
+        "number",
+        "int",
+        "bool",
+        "boolean",
+        "bytes",
+        "password",
+        "passwd",
+        "passwort",
+        "contraseña",
+        "contrasena",
+        "senha",
+        "wachtwoord",
+        "pass",
+        "pwd",
+        "secret",
+        "token",
+        "key",
+        "value",
+        "apikey",
+        "api_key",
+        "credential",
+        "credentials",
+        "auth",
+        "username",
+        "user",
+        "login",
+        "root",
+        "admin",
+        "name",
+        "hidden",
+        "encrypted",
+        "unset",
+        "missing",
+        "invalid",
+        "valid",
+        "expired",
+        "self",
+        "this",
+        "test",
+        "tests",
+        "testing",
+        "example",
+        "n/a",
+        "na",
+        "tbd",
+        "unknown",
+        "any",
+        "env",
+        "environment",
+        "config",
+        "function",
+        "object",
+        "array",
+        "list",
+        "dict",
+        "map",
+        "type",
+        "passphrase",
+        "private",
+        "public",
+        "bearer",
+        "basic",
+        "digest",
+        "plain",
+        "here",
+        "there",
+        "same",
+        "above",
+        "below",
+        "following",
+    ]
+)
+_REFERENCE = lazy(
+    r"""^(?:\$\{[^{}]*\}?|\$<.*|\$\([^()]*\)|\$[A-Za-z_][\w.:\[\]>'"-]*|\$\d|\{\{.*\}\}|\{[\w.!:-]*\}|%\d{0,2}\$?[sdif@]|:[A-Za-z_]\w*|[*&][A-Za-z]\w*|<%.*%>|<[^<>]*>|%[A-Za-z_]\w*%|%\([\w]+\)s|\#\{.*\}"""
+    r"""|\[[^\[\]]*\]|@[\w.]+|`[^`]*`?|!(?:Ref|Sub|GetAtt|ImportValue|secret|vault|env_var)\b.*|&[\w]+;?.*|__\w+__"""
+    r"""|(?:env|vault|op|ref|secret|secretref|ssm|arn|file|keychain|keyring|sops|doppler|aws-sm|gcp-sm|k8s)(?::|//).*"""
+    r"""|(?:process\.env|os\.environ|os\.getenv|getenv|env|import\.meta\.env|ENV|config|settings|options|opts|args|params|props|self|this|req|request|"""
+    r"""res|ctx|context|data|secrets|vars|var|local|module|app|user|creds|credentials|state|System|Secret|Environment|builder|client)[.\[(>:-].*)$""",
+    re.DOTALL,
+)
+_CODE = lazy(r"""[A-Za-z_]\w*\s?\(|\w->\w|\w::\w|^\w+\[['":\w]|=>|&&|\|\||^[<>=!]=?$|^&quot;|^[A-Za-z_]\w*\{""")
+_DOTTED = lazy(r"^\w+(?:\.[A-Za-z_]\w*)+(?:\[.*)?$")
+_UUID = lazy(r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$")
+_DIGEST = lazy(r"^(?:sha(?:1|224|256|384|512)|md5|h1|blake[23]b?|crc32)[-:=]", re.IGNORECASE)
+_PATH = lazy(r"^(?:https?|ftp|file|git|ssh|s3|gs|wss?)://|^(?:\.{0,2}|~)/[\w.@/-]*$|^[A-Za-z]:\\")
+_CHUNKS = lazy(r"[0-9A-Za-z]+")
+_NUMBERS = lazy(r"[0-9]+")
+_WORDS = lazy(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_VOWELS = lazy(r"[aeiouyAEIOUY]")
+# The pairs of letters that make up nine tenths of the words of English technical prose: first letter, then
+# what follows it. Six of ten pairs of a word are of these (97 in 100 words), of random letters three.
+_PAIRS = frozenset(
+    group[0] + second
+    for group in [
+        "abcdgilmnprstuvy",
+        "baeiloru",
+        "cacehiklortu",
+        "daeiosu",
+        "eabcdefglmnprstvwx",
+        "faefilou",
+        "gaehiru",
+        "haeiot",
+        "iabcdefglmnoprstvz",
+        "keis",
+        "laeilostuy",
+        "mabeimopu",
+        "nacdefginostv",
+        "oacdgklmnoprstuvw",
+        "paeiloprstu",
+        "qu",
+        "racdegikmnorstuy",
+        "sacehilopstuy",
+        "tacehilorstuy",
+        "uabceilmnprst",
+        "vaei",
+        "waei",
+        "xt",
+        "ys",
+        "ze",
+    ]
+    for second in group[1:]
+)
+
+
+@lru_cache(maxsize=_KEPT)
+def entropy(value: str) -> float:
+    """Shannon entropy of the characters, in bits each; 0 for the empty string."""
+    size = len(value)
+    return -sum([(n := value.count(c) / size) * log2(n) for c in set(value)]) if size else 0.0
+
+
+_ALPHABET = lazy("abcdefghijklmnop|klmnopqrstuvwxyz")
+_LEET = str.maketrans("$@0134578", "saoieastb")
+_MANUAL = frozenset(["supersecret", "topsecret", "mysecret", "verysecret", "changeme", "secretpassword"])
+
+
+@lru_cache(maxsize=_KEPT)
+def is_placeholder(value: str) -> bool:
+    """Whether a value stands for a secret that is elsewhere: `<token>`, `${VAR}`, `xxxx`, `changeme`, `EXAMPLE`."""
+    bare = value.strip(" \t\"'`.+")
+    if len(set(bare)) < 3:
+        return True
+    lower = bare.lower()
+    if _ALPHABET.search(lower):
+        return True
+    if lower in _NOTHING or lower.translate(_LEET) in _MANUAL:
+        return True
+    return _SAMPLE.search(bare) is not None or _REFERENCE.match(bare) is not None
+
+
+# What vendors and tools print for everybody to read: public keys, addresses, publishable keys.
+_PUBLISHED = lazy(
+    r"^(?:pk_(?:live|test)_|sb_publishable_|pk\.eyJ|ssh-(?:rsa|ed25519|dss)|ecdsa-|AAAA[BCE]3?[Nv]"
+    r"|age1[02-9ac-hj-np-z]{50}|npub1|bc1[a-z0-9]{30}|arn:aws:|MIIBIjANBgkq|MIICIjANBgkq|MIGfMA0GCSq|MFkwEwYHKoZI|MCowBQYDK2V"
+    r"|bafy[a-z2-7]{50}|Qm[1-9A-HJ-NP-Za-km-z]{44}$|(?i:0x[0-9a-f]{16,40}$))"
+)
+_STEPS = frozenset(
+    [
+        "9a",
+        "90",
+        "za",
+        "z0",
+        "f0",
+        *("".join(pair) for row in ("0123456789", ascii_lowercase) for pair in pairwise(row)),
+    ]
+)
+
+
+def is_published(value: str) -> bool:
+    """Whether a value begins like something that is meant to be public."""
+    return _PUBLISHED.match(value) is not None
+
+
+def is_sequence(value: str) -> bool:
+    """Whether a value counts upwards from end to end: `0123456789abcdef0123456789abcdef`."""
+    row = "".join(_CHUNKS.findall(value.lower()))
+    if len(row) < 12:
+        return False
+    steps = sum(map(_STEPS.__contains__, map(add, row, row[1:])))
+    return steps * 10 >= 9 * (len(row) - 1)
+
+
+@lru_cache(maxsize=_KEPT)
+def is_code(value: str) -> bool:
+    """Whether a bare value is an expression of a program, a path or an address rather than a literal."""
+    if _CODE.search(value) or _PATH.match(value):
+        return True
+    if not _DOTTED.match(value):
+        return False  # `user.password` reads as names, the halves of `8f3K.x02q` do not
+    return all(_is_name(part) for part in _CHUNKS.findall(value) if len(part) > 3)
+
+
+_TANGLE = lazy(r"[!@#$%^&*?{}\[\]()|<>~]")
+
+
+def is_tangled(value: str) -> bool:
+    """Whether a value has five kinds of symbol and brackets that do not match: a generated one, no expression."""
+    if len(set(_TANGLE.findall(value))) < 5 or sum(map(str.isalpha, value)) < 6:
+        return False
+    open_ones: list[str] = []
+    for char in value:
+        if char in "([{":
+            open_ones.append(char)
+        elif char in ")]}" and (not open_ones or open_ones.pop() + char not in ("()", "[]", "{}")):
+            return True
+    return bool(open_ones)
+
+
+def is_uuid(value: str) -> bool:
+    return _UUID.match(value) is not None
+
+
+def is_digest(value: str) -> bool:
+    """Whether a value says of itself that it is a checksum: `sha256:...`, `h1:...`."""
+    return _DIGEST.match(value) is not None
+
+
+@lru_cache(maxsize=_KEPT)
+def is_words(value: str) -> bool:
+    """Whether a value reads as words and small numbers joined: `create_token_counter`, `test-token-6`, `utf8`.
+
+    A part counts as a word when its letters follow each other as in English; one group of digits may be in it.
+    More than a fifth of digits is not how names are written.
+    """
+    chunks = _CHUNKS.findall(value)
+    if not chunks or sum(map(str.isdigit, value)) * 5 > len(value) + 5:
+        return False
+    odd = sum([not _is_name(chunk) for chunk in chunks])
+    return odd * 3 <= len(chunks)
+
+
+def _is_name(chunk: str) -> bool:
+    numbers = _NUMBERS.findall(chunk)
+    if (
+        len(numbers) > 1 + len(chunk) // 24
+        or any(len(n) > 4 for n in numbers)
+        or (chunk[0].isdigit() and len(chunk) > 4)
+    ):
+        return False
+    words = _WORDS.findall(chunk)
+    odd = sum([len(word) for word in words if not _reads(word.lower())])
+    letters = sum(map(len, words))
+    if len(chunk) >= 20 and 2 * sum([len(word) for word in words if len(word) >= 4 and _reads(word.lower())]) < letters:
+        return False  # long names have long words
+    return odd * 3 <= letters and len(chunk) >= 3 * len(words)
+
+
+# Words of the trade that are not spelt like English.
+_TRADE = frozenset({"proxy", "nginx", "linux", "redis", "https", "kafka", "query", "crypto", "mysql", "kubectl"})
+
+
+@lru_cache(maxsize=_KEPT)
+def _reads(word: str) -> bool:
+    if word in _TRADE:
+        return True
+    if len(word) < 5:
+        return len(word) < 3 or _VOWELS.search(word) is not None
+    return sum(map(_PAIRS.__contains__, map(add, word, word[1:]))) * 5 >= 3 * (len(word) - 1)
+
+
+@lru_cache(maxsize=_KEPT)
+def is_readable_base64(value: str) -> bool:
+    """Whether a value is base64 of ordinary text (a cursor, lorem ipsum), which the encoded detector reads."""
+    if len(value) < 16:
+        return False
+    from base64 import b64decode
+    from binascii import Error
+
+    body = value.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        plain = b64decode(body + "=" * (-len(body) % 4)).decode("utf-8")
+    except (Error, ValueError):
+        return False
+    return plain.isprintable() or sum([c.isprintable() or c in "\n\t" for c in plain]) > 0.95 * len(plain)
+
+
+def is_varied(value: str) -> bool:
+    """Whether a value has the variety of a random one of its length: no run or short cycle of characters."""
+    size = len(value)
+    distinct = len(set(value))
+    if distinct < min(6, 1 + size // 4):
+        return False
+    return not re.search(r"(.)\1{5,}", value)

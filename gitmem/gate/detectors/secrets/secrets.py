@@ -1,0 +1,81 @@
+"""Secrets made by machines: tokens, keys, signed URLs, private keys, and random values named as such.
+
+Finds them in prose of any language: a token ends where its characters end, so `토큰은ghp_...를` needs no space.
+Says nothing of passwords that people choose (`gate/detectors/secrets/passwords.py`) or of live sessions (`gate/detectors/secrets/cookies.py`), and never asks a
+network whether a secret is still good. `secret_lines` is the same for the indexer, without offsets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.detectors.secrets import assignments, tokens
+from gitmem.gate.detectors.secrets.candidates import candidates, disguised
+from gitmem.gate.detectors.spans import Spans
+from gitmem.gate.detectors.text import Match, Text, mask
+
+if TYPE_CHECKING:
+    from gitmem.gate.detectors.text import Examples
+
+
+def _found(text: str) -> Iterator[tokens.Found]:
+    """What is found in one string, overlapping finds of lesser rules left out."""
+    seen = candidates(text)
+    taken = Spans()
+    for found in (*tokens.find(text, seen), *assignments.find(text, seen)):
+        if taken.claim(found.start, found.end):
+            yield found
+
+
+def detect(text: Text) -> Iterator[Match]:
+    """Every secret of the text, in the raw text and, where it differs, in the normalised one.
+
+    Of two finds that overlap the longer one counts: a character nobody sees must not cut a token in two.
+    """
+    finds = [(found.start, found.end, found) for found in _found(text.raw)]
+    if disguised(text.raw) and text.norm != text.raw:
+        finds += [(*text.to_raw(found.start, found.end), found) for found in _found(text.norm)]
+        finds.sort(key=lambda find: find[0] - find[1])
+    taken = Spans()
+    for start, end, found in finds:
+        if taken.claim(start, end):
+            yield _match(text.raw, found, start, end)
+
+
+def _match(raw: str, found: tokens.Found, start: int, end: int) -> Match:
+    sure = ", its checksum is right" if found.certain else ""
+    return Match(
+        found.rule,
+        Severity.BLOCK,
+        start,
+        end,
+        f"this looks like {found.what}{sure}",
+        secret=True,
+        mask=mask(raw[start:end]),
+    )
+
+
+def secret_lines(text: str) -> set[int]:
+    """1-based numbers of the lines that hold (a part of) a secret, a password or a session, for the indexer.
+
+    The same rules as the gate's, on the text as it is and on the normalised one. Plain text costs a few scans.
+    """
+    from gitmem.gate.detectors.secrets import cookies, passwords
+
+    looked = Text(text)
+    spans = [(match.start, match.end) for room in (detect, passwords.detect, cookies.detect) for match in room(looked)]
+    lines: set[int] = set()
+    for start, end in spans:
+        first = text.count("\n", 0, start) + 1
+        lines.update(range(first, first + text.count("\n", start, end) + 1))
+    return lines
+
+
+def __getattr__(name: str) -> dict[str, Examples]:
+    if name == "EXAMPLES":  # made on request: a commit does not pay for them
+        from gitmem.gate.detectors.secrets.examples import secret_examples
+
+        return secret_examples()
+    raise AttributeError(name)

@@ -1,0 +1,308 @@
+"""Finding the tokens of `gate/detectors/secrets/vendors.py` and the shapes of `gate/detectors/secrets/shapes.py` in a text.
+
+Cheap first: only unbroken runs of 16 characters and more can hold a token, so beginnings are looked for in
+those alone; a pattern is compiled when its literal has been seen, and tried only where it was seen. A token
+folded over two lines is found by joining the run at the end of one line with that at the start of the next.
+Says where a secret is and what; whether that stops a commit is not known here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import NamedTuple
+
+from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.gate.detectors.prefilter import CJK, has_byte, places, plain
+from gitmem.gate.detectors.secrets.candidates import Candidates
+from gitmem.gate.detectors.secrets.checksums import CHECKSUMS
+from gitmem.gate.detectors.secrets.placeholders import entropy, is_placeholder, is_readable_base64, is_varied, is_words
+from gitmem.gate.detectors.secrets.shapes import HARD, IN_RUN, SHAPES, SPACED
+from gitmem.gate.detectors.secrets.vendors import TOKENS
+
+_SHORT = {
+    "<a>": "[0-9a-z]", "<A>": "[0-9A-Za-z]", "<w>": "[0-9A-Za-z_-]", "<h>": "[0-9A-Fa-f]", "<H>": "[0-9A-Fa-f]",
+    "<U>": "[0-9A-Z]", "<b>": "[0-9A-Za-z+/]", "<s>": "[0-9A-Za-z+/=_-]",
+    "<uuid>": "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}",
+}  # fmt: skip
+# Vendors whose own examples and retyped tokens come in the other case, so that case decides nothing.
+_EITHER_CASE = frozenset({"<a>", "<A>"})
+# Behind a beginning that nothing else has, any letter or digit will do: vendors change alphabets, not beginnings.
+_ANY_LETTER = frozenset({"<h>", "<H>", "<U>"})
+_BREAK = lazy(
+    r"(?P<gap>[ \t]*[\"'`\\+]{0,2}=?[ \t]*\r?\n[ \t>"
+    r"|*#/\"'`+-]{0,20})(?P<tail>[0-9A-Za-z_.+/=~-]{4,400})"
+)
+# For `bytes.translate`: digits, the other characters of a token, everything else.
+_HEAD = (
+    bytes(
+        49 if code in b"0123456789" else 97 if chr(code).isalpha() or code in b"_.+/=~-" else 45 for code in range(128)
+    )
+    + b"-" * 128
+)
+_NO_HEAD = 45
+_AFTER_HEAD = " \t\r\"'`\\+"
+_BEFORE, _AFTER = 400, 24_000  # how far around its literal a shape may reach
+_BOT = lazy(r"\d{5,16}:A")
+_ESCAPE = lazy(
+    r"(?:\\(?:[0abfnrtv]|x[0-9A-Fa-f]{2}|[0-7]{3}|u[0-9A-Fa-f]{0,4}|U[0-9A-Fa-f]{8})|%[0-9A-Fa-f]{2}|\[[0-9;]{0,8}m)\Z"
+)
+_SHORT_START = 5
+_MANY = 2_000  # occurrences of one literal that are looked at before the rest counts as noise
+
+
+class Found(NamedTuple):
+    """A secret at `text[start:end]`, `what` it is in words, `certain` where a checksum says so."""
+
+    rule: str
+    what: str
+    start: int
+    end: int
+    certain: bool = False
+
+
+def expand(rest: str, loose: bool = False) -> str:
+    """A row's pattern with its short forms spelt out; `loose` takes any letter where the row says hexadecimal."""
+    for short, full in _SHORT.items():
+        either = short in _EITHER_CASE or (loose and short in _ANY_LETTER)
+        rest = rest.replace(short, "[0-9A-Za-z]" if either else full)
+    return rest
+
+
+def _is_distinct(start: str) -> bool:
+    return len(start) > _SHORT_START or (len(start) >= 4 and start[-1] in "_-.")
+
+
+@cache
+def _token_pattern(row: int, start: str) -> re.Pattern[str]:
+    rest = expand(TOKENS[row][3], _is_distinct(start))
+    wide = rest.rstrip("}0123456789,{)").endswith(("_-]", "=_-]", "_.-]", "_.=-]"))
+    return re.compile(re.escape(start) + rest + (r"(?![\w-])" if wide else r"(?![0-9A-Za-z])"), re.ASCII)
+
+
+@cache
+def _shape_pattern(row: int) -> re.Pattern[str]:
+    return re.compile(expand(SHAPES[row][3]), re.ASCII)
+
+
+@cache
+def _beginnings() -> dict[str, list[int]]:
+    rows: dict[str, list[int]] = {}
+    for number, (_, _, starts, _) in enumerate(TOKENS):
+        for start in starts.split():
+            rows.setdefault(start, []).append(number)
+    return rows
+
+
+@cache
+def _by_two() -> tuple[dict[str, list[str]], dict[str, int]]:
+    """The beginnings by their first two characters, and their order."""
+    found: dict[str, list[str]] = {}
+    for start in _beginnings():
+        found.setdefault(start[:2], []).append(start)
+    return found, {start: number for number, start in enumerate(_beginnings())}
+
+
+@cache
+def _opening() -> re.Pattern[str]:
+    """Where `_open_before` can be true and one of the beginnings begin."""
+    first = "".join(sorted({re.escape(start[0]) for start in _beginnings()}))
+    escaped = r"(?<=\\[0abfnrtvu])|(?<=\\x..)|(?<=\\[0-7]{3})|(?<=\\u.{4})|(?<=%..)|(?<=[0-9;]m)"
+    return re.compile(rf"(?:(?<![0-9A-Za-z])|{escaped})[{first}]")
+
+
+def _open_before(text: str, at: int, start: str) -> bool:
+    """Whether a token can begin here: after no letter or digit, or after an escape such as `\\n`, `%3D` or `\\x1b[0m`.
+
+    A short beginning (`sk-`, `live_`) is also part of longer names: there `_`, `-` and `.` do not open one.
+    """
+    if at == 0:
+        return True
+    before = text[at - 1]
+    if before in "_-." and len(start) <= _SHORT_START:
+        return False
+    if before == "/" and start[-1] == "/":
+        return False
+    if not (before.isascii() and before.isalnum()):
+        return True
+    return _ESCAPE.search(text, max(0, at - 12), at) is not None
+
+
+def _plausible(rule: str, start: str, value: str) -> bool:
+    """Whether the variable part of a token looks random: no placeholder, no words, no repetition."""
+    body = value[len(start) :]
+    if not body:
+        return True
+    if rule == "age-secret-key":
+        return set(body.upper()) != {"X"}
+    if is_placeholder(body) or not is_varied(body) or (len(start) <= _SHORT_START and is_words(body)):
+        return False
+    return entropy(body) >= (2.0 if len(body) < 20 else 2.6)
+
+
+def _tokens_at(text: str, hot: Iterable[tuple[int, int]]) -> Iterator[Found]:
+    """The tokens that begin in the `hot` stretches of a text, in the order of the table."""
+    for start, seen in _seen(text, hot):
+        rows = _beginnings()[start]
+        end = 0
+        for at in seen:
+            if at < end or not _open_before(text, at, start):
+                continue
+            reached = 0
+            for row in rows:
+                rule, vendor, _, _ = TOKENS[row]
+                match = _token_pattern(row, start).match(text, at)
+                if match is None or match.end() <= reached:
+                    continue
+                certain = rule in CHECKSUMS and CHECKSUMS[rule](match.group())
+                if certain or _plausible(rule, start, match.group()):
+                    reached = match.end()
+                    best = Found(rule, f"{_article(vendor)} {vendor} token", at, reached, certain)
+            if reached:
+                end = reached
+                yield best
+
+
+def _seen(text: str, hot: Iterable[tuple[int, int]]) -> list[tuple[str, list[int]]]:
+    """The beginnings that stand in the stretches where a token can begin, and at which places, at most _MANY each."""
+    by_two, order = _by_two()
+    seen: dict[str, list[int]] = {}
+    for first, last in hot:
+        for opening in _opening().finditer(text, first, last):
+            at = opening.start()
+            for start in by_two.get(text[at : at + 2], ()):
+                if text.startswith(start, at, last):
+                    places = seen.setdefault(start, [])
+                    if len(places) < _MANY:
+                        places.append(at)
+    return sorted(seen.items(), key=lambda item: order[item[0]])
+
+
+def _article(vendor: str) -> str:
+    return "" if vendor.startswith("a ") else "an" if vendor[0] in "AEIOaeio" else "a"
+
+
+def _windows(low: str, literals: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    """Neighbourhoods of the literals, joined where they touch, in order."""
+    places: list[int] = []
+    for literal in literals:
+        at = low.find(literal)
+        while at >= 0 and len(places) < _MANY:
+            places.append(at)
+            at = low.find(literal, at + len(literal))
+    done = 0
+    for at in sorted(places):
+        first, last = max(done, at - _BEFORE), min(len(low), at + _AFTER)
+        if last > done:
+            yield max(0, first - 1), last
+            done = last
+
+
+@cache
+def _spaced() -> tuple[tuple[tuple[str, tuple[str, ...]], ...], tuple[str, ...]]:
+    """The literals that may stand in prose by a word that several of them share, and those that are not ASCII."""
+    groups: dict[str, list[str]] = {}
+    for literal in sorted(SPACED):
+        if literal.isascii():
+            groups.setdefault(next((word for word in _SHARED if word in literal), literal), []).append(literal)
+    return tuple((word, tuple(some)) for word, some in groups.items()), tuple(
+        literal for literal in sorted(SPACED) if not literal.isascii()
+    )
+
+
+def _around(low: str, word: str) -> str:
+    """The neighbourhoods of a word that several literals hold: less to look through than all of the text."""
+    found = places(low, (word,))
+    return low if len(found) * 64 > len(low) else "\n".join([low[max(0, at - 32) : at + 32] for at in found])
+
+
+_SHARED = ("key", "secret", "token", "phrase", "private")
+
+
+def _present(low: str, hot_low: str) -> set[str]:
+    """The literals of the shapes that a text has."""
+    ascii_groups, others = _spaced()
+    present = {literal for literal in IN_RUN if literal in hot_low} if hot_low else set()
+    for word, literals in ascii_groups:
+        if word in low:
+            around = _around(low, word) if len(literals) > 2 else low
+            present.update([literal for literal in literals if literal in around])
+    if has_byte(low, CJK):
+        present.update([literal for literal in others if literal in low])
+    return present
+
+
+@cache
+def _rows_of() -> dict[str, list[int]]:
+    """The shapes of each literal, and under "" those without."""
+    rows: dict[str, list[int]] = {}
+    for row, (_, _, literals, _) in enumerate(SHAPES):
+        for literal in literals or ("",):
+            rows.setdefault(literal, []).append(row)
+    return rows
+
+
+def _shapes(text: str, seen: Candidates) -> Iterator[Found]:
+    low, runs = seen.low, seen.runs
+    present = _present(low, "\n".join([low[first:last] for first, last in seen.hot]))
+    long = [run for run in runs if run[1] - run[0] >= 32]
+    rows = {row for literal in present for row in _rows_of()[literal]}
+    rows.update(_rows_of()[""] if long else ())
+    for row in sorted(rows):
+        rule, what, literals, _ = SHAPES[row]
+        places = _windows(low, literals) if literals else long
+        pattern = _shape_pattern(row)
+        for first, last in places:
+            for match in pattern.finditer(text, first, last):
+                start, end = match.span("secret")
+                value = match.group("secret")
+                if rule in HARD or (not is_placeholder(value) and is_varied(value) and entropy(value) > 2.6):
+                    if rule == "jwt-unsigned" and is_readable_base64(value.split(".")[-1]):
+                        continue
+                    yield Found(rule, what, start, end if end > start else match.end())
+
+
+def _folded(text: str) -> Iterator[Found]:
+    """Tokens cut by the end of a line."""
+    pieces: list[tuple[int, str, int, str]] = []
+    marks = plain(text).translate(_HEAD)
+    at = text.find("\n")
+    while at >= 0:
+        end = at
+        least = max(0, at - 408)
+        while end > least and text[end - 1] in _AFTER_HEAD:
+            end -= 1
+        if text[end - 1 : end] == "=" != text[end - 2 : end - 1]:
+            end -= 1  # a soft line break of quoted-printable
+        if end - least >= 6 and marks[end - 1] != _NO_HEAD:
+            begin = max(least, marks.rfind(b"-", least, end) + 1)
+            if end - begin >= 6 and marks.find(b"1", begin, end) >= 0:
+                follow = _BREAK.match(text, end)
+                if follow:
+                    pieces.append((begin, text[begin:end], follow.start("tail"), follow.group("tail")))
+        at = text.find("\n", at + 1)
+    for begin, head, follow_at, tail in pieces:
+        for found in _tokens_at(head + tail, [(0, len(head))]):
+            if len(head) < found.end:
+                end = follow_at + found.end - len(head)
+                yield Found(found.rule, found.what, begin + found.start, end, found.certain)
+
+
+def find(text: str, seen: Candidates) -> Iterator[Found]:
+    """Every vendor token and secret shape of a text whose candidates are `seen`."""
+    yield from _tokens_at(text, seen.hot)
+    if seen.low:
+        yield from _shapes(text, seen)
+    if "\n" in text:
+        yield from _folded(text)
+
+
+@cache
+def _distinct() -> tuple[str, ...]:
+    return tuple(start for start in _beginnings() if len(start) > _SHORT_START - 1 and start[-1] in "_-.")
+
+
+def is_stub(value: str) -> bool:
+    """Whether a value begins like a vendor's token and has not its length: `ghp_abc123`."""
+    return (len(value) < 24 and value.startswith(_distinct())) or _BOT.match(value) is not None

@@ -1,0 +1,129 @@
+"""What a detector is given and what it gives back: a text with its normalised form, and a match.
+
+Normalisation is done once for all detectors and only when one asks for it: `Text.norm` is what a model
+would read where a person sees nothing odd (zero-width characters gone, look-alike letters folded, Hangul
+recomposed, letters set apart joined again), and `Text.to_raw` leads back to the characters as they stand
+in the file. This room knows nothing of rules, severity policy or files on disk.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gitmem.gate.detectors import folding
+from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.detectors.key_words import unleet
+
+__all__ = ["Examples", "Match", "Scope", "Severity", "Text", "mask"]
+
+
+class Scope(StrEnum):
+    """What the text is for. INSTRUCTIONS is SOUL, USER, AGENTS, TOOLS, rules and skills."""
+
+    MEMORY = "memory"
+    INSTRUCTIONS = "instructions"
+    MESSAGE = "message"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One find of one rule, at `raw[start:end]` of the text.
+
+    `message` names the parts that matched in words of ours and never quotes a secret. `secret` says that the
+    matched characters themselves must not be shown; `mask` what to write in their place (None: the scan
+    flow's own mask).
+    """
+
+    rule: str
+    severity: Severity
+    start: int
+    end: int
+    message: str
+    secret: bool = False
+    mask: str | None = None
+
+
+def mask(secret: str) -> str:
+    """The first four to six characters of a secret and never more than a quarter, then `…`; short ones show nothing."""
+    shown = min(6, len(secret) // 4)
+    return (secret[:shown] if shown >= 4 else "") + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Texts a rule must flag and texts it must let pass; a rule without both fails the build."""
+
+    flag: tuple[str, ...]
+    allow: tuple[str, ...]
+
+
+class Text:
+    """One text to look at. Immutable for its users; what is derived from `raw` is computed on first use.
+
+    `raw` is the decoded text with its byte-order mark, `norm` its normalised form, `folded` that in lower
+    case and with digits for letters read back, at the same offsets as `norm`.
+    """
+
+    __slots__ = ("_folded", "_line_starts", "_map", "_norm", "kind", "path", "raw", "scope")
+
+    def __init__(self, raw: str, path: str = "", scope: Scope = Scope.MEMORY, kind: str = "") -> None:
+        self.raw = raw
+        self.path = path
+        self.scope = scope
+        self.kind = kind
+        self._norm: str | None = None
+        self._folded: str | None = None
+        self._map: folding.OffsetMap | None = None
+        self._line_starts: list[int] | None = None
+
+    @property
+    def norm(self) -> str:
+        if self._norm is None:
+            self._norm, self._map = folding.normalise(self.raw)
+        return self._norm
+
+    @property
+    def folded(self) -> str:
+        if self._folded is None:
+            lowered = self.norm.lower()
+            if len(lowered) != len(self.norm):  # a few letters grow in lower case: keep the offsets
+                lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in self.norm)
+            self._folded = unleet(lowered)
+        return self._folded
+
+    @property
+    def changed(self) -> bool:
+        """Whether normalisation moved any character (a sign of disguise or only of typography)."""
+        return self.norm is not self.raw and self._map is not None
+
+    def to_raw(self, start: int, end: int) -> tuple[int, int]:
+        """The half-open range of `raw` behind the half-open range of `norm`."""
+        self.norm  # noqa: B018  (computes the map)
+        if self._map is None:
+            return start, end
+        return self._map.to_raw(start, end)
+
+    @property
+    def line_starts(self) -> list[int]:
+        """Offset in `raw` of the first character of each line (lines end with LF, as Git counts them)."""
+        if self._line_starts is None:
+            self._line_starts = [0, *(m.end() for m in re.finditer("\n", self.raw))]
+        return self._line_starts
+
+    @property
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """(offset, line without its end) for each line of `raw`."""
+        starts = self.line_starts
+        for index, start in enumerate(starts):
+            end = starts[index + 1] - 1 if index + 1 < len(starts) else len(self.raw)
+            yield start, self.raw[start:end].removesuffix("\r")
+
+    def line_of(self, offset: int) -> tuple[int, int]:
+        """1-based (line, column) of an offset of `raw`."""
+        starts = self.line_starts
+        line = bisect_right(starts, offset)
+        return line, offset - starts[line - 1] + 1

@@ -1,0 +1,264 @@
+"""One text and what the detectors make of it: each find with its place, its masked excerpt and its fingerprint.
+
+Fails closed: a detector that raises is a finding that blocks. No finding it makes holds a secret.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from gitmem.gate import detectors
+from gitmem.gate.detectors import rule_file
+from gitmem.gate.detectors.finding import Finding, Severity
+from gitmem.gate.detectors.text import Match, Scope, Text
+from gitmem.gate.exceptions import fingerprint
+from gitmem.gate.policy import MESSAGE, Policy, is_instructions
+from gitmem.paths import kind
+
+GUESSABLE = (  # beginnings of the rules whose finds can be guessed: of these nothing is shown
+    "password", "user-password", "credentials-in", "email", "phone", "resident-number", "card-number",
+    "business-number", "iban", "national-id", "bank-account", "postal-address",
+    "plugin-secret-keyword", "plugin-basic-auth",
+)  # fmt: skip
+
+
+MOST = 60  # findings of one file that are told one by one
+
+
+NOISE = 3  # control characters that are told one by one where a file is no text
+
+
+SHOWN = 48  # characters of context on each side of a find in an excerpt
+
+
+UNSCANNABLE = "unscannable"
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """Bytes that will become memory, and where they stand. `skipped` says why there are none to look at."""
+
+    path: str
+    data: bytes
+    oid: str = ""
+    commit: str = ""
+    skipped: str = ""
+
+
+def scan_blob(blob: Blob, policy: Policy) -> list[Finding]:
+    """All findings of one blob, exceptions not yet applied."""
+    if blob.skipped:
+        return [_whole(UNSCANNABLE, blob, f"not scanned, so not let through: {blob.skipped}", policy)]
+    text, problem = decode(blob.data)
+    findings = [replace(finding, commit=blob.commit) for finding in examine(text, blob.path, policy)]
+    if problem:
+        noise = [finding for finding in findings if finding.rule == "terminal-control"]
+        if len(noise) > NOISE:  # what any binary file is full of
+            findings = [finding for finding in findings if finding not in noise] + [_rest(noise, blob.path, policy)]
+        findings.append(_whole("not-text", blob, problem, policy))
+    return findings
+
+
+def decode(data: bytes) -> tuple[str, str]:
+    """(text, what is wrong with the bytes, "" when they are UTF-8 text).
+
+    Whatever the encoding, the text returned is what a reader would most probably see, so that it is scanned too.
+    """
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        text = data.decode("utf-16", "replace")
+        return text, "UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8"
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        try:
+            text = data.decode("cp949")
+            return text, "not UTF-8 (it reads as CP949); convert it: iconv -f CP949 -t UTF-8"
+        except UnicodeDecodeError:
+            return data.decode("utf-8", "replace"), "not UTF-8 text"
+    return text, "holds NUL bytes: not a text file, and hidden from grep and diff" if "\0" in text else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the detectors make of one text: all matches in order, the ranges to mask, detectors that failed."""
+
+    text: Text
+    matches: list[Match]
+    secrets: list[tuple[int, int]]
+    failed: list[tuple[str, str]]
+
+
+def look(text: str, path: str, policy: Policy) -> Look:
+    """Run the detectors on a text as what it is at `path`; overlapping secrets are one."""
+    scope = Scope.MESSAGE if path == MESSAGE else Scope.INSTRUCTIONS if is_instructions(path) else Scope.MEMORY
+    subject = Text(text, path, scope, kind(path).value)
+    matches, failed = run(subject, policy)
+    if "\0" in text:  # what NUL splits is read joined as well
+        places = [at for at, c in enumerate(text) if c != "\0"]
+        joined, broken = run(Text(text.replace("\0", ""), path, scope), policy)
+        matches += [_unsplit(match, places) for match in joined]
+        failed += broken
+    matches = _distinct(matches)
+    return Look(subject, matches, merge_spans([(m.start, m.end) for m in matches if m.secret]), failed)
+
+
+def examine(text: str, path: str, policy: Policy) -> list[Finding]:
+    """The findings of one text before exceptions, in order of place.
+
+    Above MOST, those that block come first and the rest is one finding that says how many: a file full of secrets
+    must not cost minutes of fingerprints.
+    """
+    seen = look(text, path, policy)
+    shown, hidden = seen.matches, list[Match]()
+    if len(shown) > MOST:
+        ranked = sorted(seen.matches, key=lambda match: match.severity is Severity.WARN)
+        shown, hidden = sorted(ranked[:MOST], key=lambda match: match.start), ranked[MOST:]
+    findings = [finding_of(match, seen, policy) for match in shown]
+    findings += [_rest(hidden, path, policy)] if hidden else []
+    return findings + [failure(name, error, path, policy) for name, error in seen.failed]
+
+
+def failure(name: str, error: str, path: str, policy: Policy) -> Finding:
+    """What a detector that broke is: a finding that blocks."""
+    words = f"the detector '{name}' failed ({error}), so nothing is let through"
+    return _whole("scanner-failed", Blob(path, b""), words, policy)
+
+
+def _rest(hidden: Sequence[Match | Finding], path: str, policy: Policy) -> Finding:
+    blocks = any(match.severity is Severity.BLOCK for match in hidden)
+    rules = ", ".join(sorted({match.rule for match in hidden})[:4])
+    words = f"{len(hidden)} more findings in this file ({rules})"
+    finding = _whole("more-findings", Blob(path, b""), words, policy)
+    return replace(finding, severity=Severity.BLOCK if blocks else Severity.WARN)
+
+
+def run(text: Text, policy: Policy) -> tuple[list[Match], list[tuple[str, str]]]:
+    """(matches, detectors that failed with the name of their error). Never raises for what a detector does."""
+    matches: list[Match] = []
+    failed: list[tuple[str, str]] = []
+    for name in policy.detectors or detectors.DETECTORS:
+        try:
+            matches += list(detectors.load(name)(text))
+        except Exception as error:  # noqa: BLE001 - fails closed: the caller makes a blocking finding of it
+            failed.append((name, type(error).__name__))
+    if policy.rules:
+        matches += rule_file.find(text, policy.rules)
+    return sorted(set(matches), key=lambda m: (m.start, m.end, m.rule, m.message)), failed
+
+
+def _unsplit(match: Match, places: list[int]) -> Match:
+    """A match in the text without NULs, at its place in the text with them."""
+    if not places:
+        return replace(match, start=0, end=0)
+    start = places[min(match.start, len(places) - 1)]
+    return replace(match, start=start, end=places[match.end - 1] + 1 if match.end > match.start else start)
+
+
+def _distinct(matches: Sequence[Match]) -> list[Match]:
+    """Without the secrets that lie inside another secret that blocks no less: one token is one finding."""
+    kept: list[Match] = []
+    reach = reach_blocking = -1  # how far the secrets kept so far go; all begin no later than the next one
+    for match in sorted(set(matches), key=lambda m: (m.start, -m.end, m.severity, m.rule, m.message)):
+        if match.secret:
+            if match.end <= (reach if match.severity is Severity.WARN else reach_blocking):
+                continue
+            reach = max(reach, match.end)
+            reach_blocking = max(reach_blocking, match.end) if match.severity is Severity.BLOCK else reach_blocking
+        kept.append(match)
+    return kept
+
+
+def finding_of(match: Match, seen: Look, policy: Policy) -> Finding:
+    """A match as a finding: place, masked excerpt, fingerprint."""
+    text = seen.text
+    line, column = text.line_of(match.start)
+    end_line, end_column = text.line_of(max(match.start, match.end - 1))
+    whole = Finding(
+        match.rule, match.severity, text.path, line, column, end_line, end_column + (match.end > match.start),
+        match.message, excerpt(text.raw, match, seen.secrets), match.start, match.end,
+    )  # fmt: skip
+    return _with_fingerprint(whole, identity(text, match, seen.secrets), policy)
+
+
+def identity(text: Text, match: Match, secrets: list[tuple[int, int]]) -> str:
+    """What a fingerprint is made of: the matched text, or for what can be guessed its path and masked line."""
+    if match.secret and match.rule.startswith(GUESSABLE):
+        first, last = _line_around(text.raw, match.start, match.end)
+        return f"{text.path}\0{_masked(text.raw, first, last, secrets, nothing=True)}"
+    return text.raw[match.start : match.end] or f"{text.path}\0{match.message}"
+
+
+def _with_fingerprint(finding: Finding, text: str, policy: Policy) -> Finding:
+    return replace(finding, fingerprint=fingerprint(policy.allow.salt, finding.rule, text))
+
+
+def _whole(rule: str, blob: Blob, message: str, policy: Policy) -> Finding:
+    """A finding about a blob as a whole."""
+    finding = Finding(rule, Severity.BLOCK, blob.path, 1, 1, 1, 1, message, commit=blob.commit)
+    return _with_fingerprint(finding, f"{blob.path}\0{message}\0{blob.oid}", policy)
+
+
+def excerpt(raw: str, match: Match, secrets: list[tuple[int, int]]) -> str:
+    """The find with some context on its lines; every secret in sight masked, at most a few hundred characters."""
+    first, last = _line_around(raw, match.start, match.end)
+    start = max(first, match.start - SHOWN)
+    end = min(last, max(match.end, match.start + 1) + SHOWN)
+    if end - start > 4 * SHOWN:
+        end = start + 4 * SHOWN
+    # a window must not cut a secret in two: what is left of it would no longer be masked
+    for a, b in _near(secrets, start, end):
+        start = b if a < start < b and not a <= match.start < b else min(start, a) if a <= start < b else start
+        end = max(end, b) if a < end < b else end
+    shown = _masked(raw, start, end, secrets, nothing=match.rule.startswith(GUESSABLE))
+    return ("…" if start > first else "") + shown.strip("\r\n") + ("…" if end < last else "")
+
+
+def _line_around(raw: str, start: int, end: int) -> tuple[int, int]:
+    first = raw.rfind("\n", 0, start) + 1
+    last = raw.find("\n", max(start, end - 1))
+    return first, len(raw) if last < 0 else last
+
+
+def _near(secrets: list[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
+    """The ranges that touch start..end; `secrets` are in order and apart."""
+    first = max(0, bisect_right(secrets, (start, start)) - 1)
+    last = bisect_right(secrets, (end, end))
+    return [(a, b) for a, b in secrets[first:last] if a < end and b > start]
+
+
+WORD = re.compile(r"[A-Za-z0-9_+/=.~%-]*")
+
+
+def _masked(raw: str, start: int, end: int, secrets: list[tuple[int, int]], *, nothing: bool) -> str:
+    """raw[start:end] with its secrets masked, each with the rest of the word it stands in."""
+    out, at = [], start
+    for a, b in _near(secrets, start, end):
+        if b <= at:
+            continue
+        tail = WORD.match(raw, b, max(b, min(len(raw), b + 512)))
+        out.append(raw[at : max(a, at)])
+        out.append(mask(raw[a:b], nothing=nothing))
+        at = tail.end() if tail else b
+    out.append(raw[at:end])
+    return "".join(out)
+
+
+def mask(secret: str, *, nothing: bool = False) -> str:
+    """At most its first six characters, at most a quarter of it, none of a short one: `ghp_ab[…]`."""
+    shown = 0 if nothing else min(6, len(secret) // 4)
+    head = secret[: shown if shown >= 4 else 0]
+    return (head if head.isascii() and head.isprintable() else "") + "[…]"
+
+
+def merge_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Half-open ranges in order, those that touch joined."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return merged

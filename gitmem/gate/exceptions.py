@@ -1,0 +1,134 @@
+"""The reviewed exceptions of `.gitmem-allow.toml`, and the fingerprints they name. Pure: text in, values out.
+
+An exception covers one rule at one path, gives a reason and ends on a day. This room never decides which tree
+the file is read from (hooks: what is staged; CI: the base branch) and never sees a repository.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import lru_cache
+
+from gitmem.errors import BadConfig, UsageError
+from gitmem.gate.detectors.finding import Finding
+
+FILE = ".gitmem-allow.toml"
+NO_SALT = "git-mem"  # of a repository without exceptions yet: fingerprints are stable, if not private
+LIFETIME = timedelta(days=180)  # of an exception made without --until
+LENGTH = 20  # hex digits of a fingerprint: 80 bits
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One exception. `until` is its last day, None for one that was written by hand without an end."""
+
+    fingerprint: str
+    rule: str
+    path: str
+    reason: str
+    until: date | None = None
+
+    def expired(self, today: date) -> bool:
+        return self.until is not None and today > self.until
+
+
+@dataclass(frozen=True, slots=True)
+class Allowlist:
+    """The exceptions in force and the salt of their fingerprints."""
+
+    salt: str = NO_SALT
+    entries: tuple[Entry, ...] = ()
+
+    def covers(self, finding: Finding) -> Entry | None:
+        """The entry for exactly this finding (rule, path and fingerprint), expired or not."""
+        for entry in self.entries:
+            if (entry.fingerprint, entry.rule, entry.path) == (finding.fingerprint, finding.rule, finding.path):
+                return entry
+        return None
+
+
+@lru_cache(maxsize=4096)
+def fingerprint(salt: str, rule: str, text: str) -> str:
+    """The stable name of what a rule found: scrypt (RFC 7914; N 2048, r 8, p 1) over rule and text.
+
+    Slow on purpose: the file is public, and nobody should be able to test guesses of a token by the million.
+    What can be guessed all the same (passwords, PINs, phone numbers) is not given as `text`: see `scan.identity`.
+    """
+    import hashlib  # loads OpenSSL: only what was found needs it
+
+    words = f"{rule}\0{unicodedata.normalize('NFC', text)}".encode("utf-8", "surrogatepass")
+    return hashlib.scrypt(words, salt=salt.encode(), n=2048, r=8, p=1, dklen=LENGTH // 2).hex()
+
+
+def parse(text: str) -> Allowlist:
+    """Read the file's text; "" is no exceptions. Raises BadConfig: a gate that cannot read it must not go on."""
+    if not text.strip():
+        return Allowlist()
+    import tomllib
+
+    try:
+        tables = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        raise BadConfig(f"{FILE} is not valid TOML", f"mend {FILE}") from None
+    salt = tables.get("salt", NO_SALT)
+    rows = tables.get("allow", [])
+    if not isinstance(salt, str) or not isinstance(rows, list):
+        raise BadConfig(f"{FILE}: `salt` must be a text and `allow` a list of tables", f"mend {FILE}")
+    return Allowlist(salt, tuple(_entry(number, row) for number, row in enumerate(rows, 1)))
+
+
+def _entry(number: int, row: object) -> Entry:
+    if not isinstance(row, dict):
+        raise BadConfig(f"{FILE}: entry {number} is not a table", f"mend {FILE}")
+    values = []
+    for key in ("fingerprint", "rule", "path", "reason"):
+        value = row.get(key)
+        if not isinstance(value, str) or not value.strip():
+            raise BadConfig(f"{FILE}: entry {number} has no `{key}`", f"mend {FILE}; every exception gives a reason")
+        values.append(value)
+    until = row.get("until")
+    if isinstance(until, str):
+        until = parse_date(until)
+    elif isinstance(until, datetime):
+        until = until.date()
+    elif until is not None and not isinstance(until, date):
+        raise BadConfig(f"{FILE}: entry {number}: `until` is not a date", f"mend {FILE}")
+    return Entry(values[0], values[1], values[2], values[3], until)
+
+
+def parse_date(text: str) -> date:
+    """YYYY-MM-DD. Raises UsageError."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"'{text}' is not a date", "write it as YYYY-MM-DD") from None
+
+
+HEADER = """\
+# Reviewed exceptions of `git mem scan`: each covers one rule at one place, until a day.
+# Made by `git mem allow`; `git mem scan --audit` lists them. CI honours those on the base branch only.
+"""
+
+
+def with_entry(text: str, entry: Entry, salt: str) -> str:
+    """The file's text with one more exception; `salt` is written when the file is new. Everything else stays."""
+    body = text if text.strip() else f"{HEADER}salt = {_quote(salt)}\n"
+    lines = ["[[allow]]"]
+    lines += [f"{key} = {_quote(getattr(entry, key))}" for key in ("fingerprint", "rule", "path", "reason")]
+    lines += [f"until = {entry.until.isoformat()}"] if entry.until else []
+    return body.rstrip("\n") + "\n\n" + "\n".join(lines) + "\n"
+
+
+def _quote(text: str) -> str:
+    """A TOML basic string on one line: quotes, backslashes and all control characters escaped."""
+    out = []
+    for c in text:
+        if c in '"\\':
+            out.append("\\" + c)
+        elif ord(c) < 0x20 or 0x7F <= ord(c) < 0xA0 or 0xD800 <= ord(c) < 0xE000:
+            out.append(f"\\u{ord(c) if not 0xD800 <= ord(c) < 0xE000 else 0xFFFD:04X}")
+        else:
+            out.append(c)
+    return '"' + "".join(out) + '"'

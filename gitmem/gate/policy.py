@@ -1,0 +1,74 @@
+"""What the gate holds a change to: which paths, which detectors, which limits, which exceptions. Pure values.
+
+A policy is built from the tree that is trusted for the case at hand (the staged tree in a hook, the base in
+CI); this room never reads one.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from fnmatch import fnmatchcase
+
+from gitmem.gate.detectors.rule_file import Rule
+from gitmem.gate.exceptions import Allowlist
+from gitmem.paths import INSTRUCTIONS, LIMIT, Layout, holds_instructions, is_memory
+
+MESSAGE = "COMMIT_EDITMSG"  # the path a finding in a commit message has
+# What the commit-msg hook looks for: it runs right after pre-commit and must be quick. CI reads messages with all.
+IN_MESSAGES = ("secrets", "passwords", "cookies", "pii", "invisible", "terminal")
+
+
+NOTHING = Allowlist()
+MEMORY_ONLY = (Layout(),)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """`layouts` are united: what any of them takes as memory is scanned.
+
+    `detectors` are names of `gitmem.detectors.DETECTORS`, empty for all; `rules` are more token rules (of
+    `--rules`); `today` ends exceptions.
+    """
+
+    layouts: tuple[Layout, ...] = MEMORY_ONLY
+    detectors: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
+    allow: Allowlist = NOTHING
+    today: date = date.min
+    limit: int = LIMIT
+    rules: tuple[Rule, ...] = ()
+
+    def concerns(self, path: str) -> bool:
+        """Whether the gate reads this path: memory, or what some file system would take for memory."""
+        return any(is_memory(path, layout) or is_memory(canonical(path), layout) for layout in self.layouts)
+
+    def holds(self, path: str) -> bool:
+        """Whether something that is no plain file at `path` (a link, a submodule) would stand in memory."""
+        return self.concerns(path) or self.concerns(f"{path.rstrip('/')}/x.md")
+
+    def protects(self, path: str) -> bool:
+        """Whether `protected` names the path."""
+        return any(fnmatchcase(path, glob) or fnmatchcase(canonical(path), glob) for glob in self.protected)
+
+
+UPPER = {name.casefold(): name for name in (*INSTRUCTIONS, "MEMORY.md")}
+
+
+def canonical(path: str) -> str:
+    """The spelling a case-folding, normalising file system would find: `Memory/X.MD` -> `memory/x.md`."""
+    folded = unicodedata.normalize("NFC", path).casefold()
+    head, _, name = folded.rpartition("/")
+    return f"{head}/{UPPER[name]}" if head == ".claude" and name in UPPER else UPPER.get(folded, folded)
+
+
+def is_instructions(path: str) -> bool:
+    """Whether instructions belong in this file, so that they only warn there."""
+    return holds_instructions(path)
+
+
+def united(layouts: Iterable[Layout]) -> tuple[Layout, ...]:
+    """Layouts without repeats, in order."""
+    return tuple(dict.fromkeys(layouts))

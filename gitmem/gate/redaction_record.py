@@ -1,0 +1,61 @@
+"""What `redact` did to daily logs, so that the commit that carries it can say so by itself.
+
+`redact` notes the blob it made; when commit-msg meets a rewritten log whose staged blob is one of those, the
+message gets its `Memory-Rewrite` trailer. Nothing else is let through by it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from gitmem.gate.change_rules import TRAILER
+from gitmem.gate.detectors.finding import Finding
+from gitmem.git.protocol import Repository
+from gitmem.git.worktree import state_dir
+from gitmem.git.write import run_git
+from gitmem.paths import Kind, kind
+
+FILE = "rewrites.json"
+KEPT = 200  # blobs remembered
+REASON = "masked with git mem redact"
+
+
+def note(repo: Repository, blobs: Iterable[tuple[str, str]]) -> None:
+    """Remember (path, blob oid) of redacted daily logs and MEMORY.md."""
+    wanted = [oid for path, oid in blobs if kind(path) in (Kind.DAILY, Kind.MEMORY)]
+    if not wanted:
+        return
+    known = [*_noted(repo), *wanted][-KEPT:]
+    target = state_dir(repo.common_dir) / FILE
+    temporary = target.with_name(f".{FILE}.{os.getpid()}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump(known, file)
+    os.replace(temporary, target)
+
+
+def _noted(repo: Repository) -> list[str]:
+    try:
+        rows = json.loads((repo.common_dir / "gitmem" / FILE).read_text("utf-8"))
+    except (OSError, ValueError):
+        return []
+    return [row for row in rows if isinstance(row, str)] if isinstance(rows, list) else []
+
+
+def settle(repo: Repository, message: Path, findings: list[Finding]) -> list[Finding]:
+    """The findings without those that `redact` explains; the message file then gets the trailer."""
+    if not findings:
+        return findings
+    noted = set(_noted(repo))
+    staged = {entry.path: entry.oid for entry in repo.staged()}
+    left = [finding for finding in findings if staged.get(finding.path) not in noted]
+    if len(left) < len(findings):
+        trailer = f"{TRAILER}: {REASON}"
+        place = str(message if message.is_absolute() else Path.cwd() / message)
+        run_git(
+            repo, ["interpret-trailers", "--in-place", "--if-exists", "addIfDifferent", "--trailer", trailer, place]
+        )
+    return left

@@ -1,0 +1,275 @@
+"""A scan's report as text, JSON, SARIF 2.1.0 or GitHub annotations. Pure: a report in, text out.
+
+Everything that came from a repository is escaped for where it goes; excerpts came masked and stay so.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gitmem.gate.detectors.finding import Finding, Severity
+from gitmem.gate.policy import MESSAGE
+from gitmem.gate.scan import Report
+
+ROTATE = "a real secret is rotated first: see docs/leaked-secret.md of git-mem"
+ANNOTATIONS = 10  # GitHub shows ten of each kind for a step
+HOOK_LINES = 20
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def order(findings: Sequence[Finding]) -> list[Finding]:
+    """What blocks first, then by place."""
+    return sorted(findings, key=lambda f: (f.severity is Severity.WARN, f.path, f.line, f.column, f.rule))
+
+
+def as_value(report: Report) -> dict[str, Any]:
+    """The JSON value of docs/json.md."""
+    return {
+        "findings": [finding_value(finding) for finding in order(report.findings)],
+        "scanned": {"blobs": report.blobs, "bytes": report.bytes},
+        "skipped": [{"path": skip.path, "reason": skip.reason} for skip in report.skipped],
+    }
+
+
+def finding_value(finding: Finding) -> dict[str, Any]:
+    """One finding of docs/json.md."""
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "path": finding.path,
+        "line": finding.line,
+        "column": finding.column,
+        "end_line": finding.end_line,
+        "end_column": finding.end_column,
+        "message": finding.message,
+        "excerpt": finding.excerpt,
+        "commit": finding.commit,
+        "fingerprint": finding.fingerprint,
+    }
+
+
+def as_text(report: Report, escape: Callable[[str], str]) -> str:
+    """One block of lines a finding, a last line that sums up."""
+    lines = [line for finding in order(report.findings) for line in finding_lines(finding, escape)]
+    return "\n".join([*lines, *_rotate(report), summary(report)]) + "\n"
+
+
+def _rotate(report: Report) -> list[str]:
+    """What is said of secrets that are in commits already: taking the line out does not take it back."""
+    return [f"what is committed stays in history: {ROTATE}"] if any(f.commit for f in report.findings) else []
+
+
+def finding_lines(finding: Finding, escape: Callable[[str], str]) -> list[str]:
+    """`path:line:column: severity rule: message`, the excerpt and the fingerprint, escaped to one line each."""
+    place = "commit message" if finding.path == MESSAGE else finding.path
+    at = f" [{finding.commit[:12]}]" if finding.commit else ""
+    head = f"{place}:{finding.line}:{finding.column}: {finding.severity.value} {finding.rule}: {finding.message}{at}"
+    lines = [one_line(head, escape)]
+    if finding.excerpt:
+        lines.append("    " + one_line(finding.excerpt, escape))
+    if finding.fingerprint:
+        lines.append(f"    fingerprint {finding.fingerprint}")
+    return lines
+
+
+def one_line(text: str, escape: Callable[[str], str]) -> str:
+    return escape(text).replace("\n", "\\n").replace("\t", " ")
+
+
+def summary(report: Report) -> str:
+    """What was scanned and what was found, in one line."""
+    blocks = sum(finding.severity is Severity.BLOCK for finding in report.findings)
+    warns = len(report.findings) - blocks
+    found = f"{blocks} blocking, {warns} warning" if report.findings else "clean"
+    excused = f", {len(report.allowed)} excepted" if report.allowed else ""
+    return f"{found}: {report.blobs} blob{'s'[: report.blobs != 1]}, {report.bytes} bytes scanned{excused}"
+
+
+def hook_lines(report: Report, hook: str, escape: Callable[[str], str]) -> list[str]:
+    """What a refused commit or push says: at most HOOK_LINES lines, with how to mask, allow and bypass."""
+    ranked = order(report.findings)
+    worst = [f for f in ranked if f.severity is Severity.BLOCK]
+    foot = _what_to_do(worst, hook)
+    lines: list[str] = []
+    shown = 0
+    for finding in ranked:
+        block = finding_lines(finding, escape)
+        block = block if finding.severity is Severity.BLOCK else block[:1]
+        if len(lines) + len(block) + len(foot) + 2 > HOOK_LINES:
+            break
+        lines += block
+        shown += 1
+    hidden = len(ranked) - shown
+    if hidden:
+        lines.append(f"... and {hidden} more; git mem scan shows all of them")
+    done = "pushed" if hook in ("pre-push", "pre-receive") else "committed"
+    head = [f"git mem: {len(worst)} finding{'s'[: len(worst) != 1]}, so nothing was {done}"] if worst else []
+    return [*head, *lines, *(foot if worst else [])]
+
+
+def _what_to_do(worst: Sequence[Finding], hook: str) -> list[str]:
+    if not worst:
+        return []
+    first = next((f for f in worst if f.path != MESSAGE), None)
+    lines = []
+    if hook == "pre-receive":
+        lines.append("  mend:   rewrite the commits named above (git rebase -i), then push again")
+    elif hook == "pre-push":
+        lines.append("  mend:   git mem redact the files, then git rebase -i or git commit --amend")
+    elif first is not None:
+        lines.append(f"  mask:   git mem redact --staged {shell_word(first.path)}")
+    else:
+        lines.append("  mend:   change the message (it is kept: git commit -e -F .git/COMMIT_EDITMSG)")
+    if any(f.rule in ("log-rewritten", "memory-bulk-deletion") for f in worst):
+        lines.append("  say so: git commit --trailer 'Memory-Rewrite: why the past is changed'")
+    lines.append(f"  allow:  git mem allow {worst[0].fingerprint} --reason 'why' (it is reviewed as its own change)")
+    if hook != "pre-receive":
+        verb = "push" if hook == "pre-push" else "commit"
+        lines.append(f"  bypass: git {verb} --no-verify (CI scans the same range again)")
+    lines.append(f"  {ROTATE}")
+    return lines
+
+
+def shell_word(text: str) -> str:
+    """`text` as one word of a POSIX shell, control characters spelled out; a leading dash cannot be an option."""
+    if text.startswith("-"):
+        text = f"./{text}"
+    if not text.isprintable():
+        return "$'" + "".join(_ansi_c(c) for c in text) + "'"
+    plain = all(c.isalnum() or c in "_./@%+=:,-" for c in text)
+    return text if plain and text else "'" + text.replace("'", "'\"'\"'") + "'"
+
+
+def _ansi_c(c: str) -> str:
+    if c in "\\'":
+        return "\\" + c
+    return c if c.isprintable() else "".join(f"\\x{b:02x}" for b in c.encode("utf-8", "surrogateescape"))
+
+
+# -- SARIF ---------------------------------------------------------------------------------------------------
+
+
+def as_sarif(report: Report, version: str) -> str:
+    """SARIF 2.1.0 (OASIS) with stable fingerprints; a message's finding has no file and names its commit."""
+    ranked = order(report.findings)
+    rules = list(dict.fromkeys(finding.rule for finding in ranked))
+    driver = {"name": "git-mem", "version": version, "rules": [{"id": rule} for rule in rules]}
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(finding, rules) for finding in ranked],
+        "invocations": [
+            {
+                "executionSuccessful": True,
+                "toolExecutionNotifications": [
+                    {"level": "warning", "message": {"text": f"skipped {_safe(s.path)}: {_safe(s.reason)}"}}
+                    for s in report.skipped
+                ],
+            }
+        ],
+    }
+    return json.dumps({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=True, indent=1) + "\n"
+
+
+def _result(finding: Finding, rules: Sequence[str]) -> dict[str, Any]:
+    text = finding.message + (f": {finding.excerpt}" if finding.excerpt else "")
+    value: dict[str, Any] = {
+        "ruleId": finding.rule,
+        "ruleIndex": rules.index(finding.rule),
+        "level": "error" if finding.severity is Severity.BLOCK else "warning",
+        "message": {"text": _safe(text)},
+        "partialFingerprints": {"gitMem/v1": finding.fingerprint},
+    }
+    if finding.path != MESSAGE:
+        region = {
+            "startLine": finding.line, "startColumn": finding.column,
+            "endLine": finding.end_line, "endColumn": max(finding.end_column, 1),
+        }  # fmt: skip
+        from urllib.parse import quote
+
+        where = {"uri": quote(finding.path, safe="/", errors="surrogateescape")}
+        value["locations"] = [{"physicalLocation": {"artifactLocation": where, "region": region}}]
+    else:
+        value["locations"] = [{"logicalLocations": [{"name": "commit message", "kind": "resource"}]}]
+    if finding.commit:
+        value["properties"] = {"commit": finding.commit}
+    return value
+
+
+def _safe(text: str) -> str:
+    """Text without lone surrogates, which JSON readers refuse."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+# -- GitHub --------------------------------------------------------------------------------------------------
+
+
+def as_annotations(report: Report, escape: Callable[[str], str]) -> str:
+    """Workflow commands, the worst ten of each kind, then the summary; no text can open a command of its own."""
+    lines: list[str] = []
+    for severity, verb in ((Severity.BLOCK, "error"), (Severity.WARN, "warning")):
+        ranked = [finding for finding in order(report.findings) if finding.severity is severity]
+        lines += [_annotation(verb, finding, escape) for finding in ranked[:ANNOTATIONS]]
+        if len(ranked) > ANNOTATIONS:
+            lines.append(f"{len(ranked) - ANNOTATIONS} more {verb}s are in the report")
+    return "\n".join([*lines, *_rotate(report), summary(report)]) + "\n"
+
+
+def _annotation(verb: str, finding: Finding, escape: Callable[[str], str]) -> str:
+    words = one_line(finding.message, escape)
+    if finding.excerpt:
+        words += ": " + one_line(finding.excerpt, escape)
+    if finding.commit:
+        words += f" [{finding.commit[:12]}]"
+    words += f" (fingerprint {finding.fingerprint})"
+    fields = {"title": finding.rule}
+    if finding.path != MESSAGE:
+        fields |= {"file": finding.path, "line": str(finding.line), "endLine": str(finding.end_line)}
+        if finding.line == finding.end_line:
+            fields |= {"col": str(finding.column), "endColumn": str(finding.end_column)}
+    else:
+        words = "commit message: " + words
+    place = ",".join(f"{key}={_property(one_line(value, escape))}" for key, value in fields.items())
+    return f"::{verb} {place}::{_data(words)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+# -- Markdown ------------------------------------------------------------------------------------------------
+
+ROWS = 100  # findings a step summary lists; the rest is counted
+
+
+def as_markdown(report: Report, escape: Callable[[str], str], title: str) -> str:
+    """A table for a step summary or a comment; no text of memory can open markup of its own in it."""
+    lines = [f"### {title}", "", summary(report), ""]
+    found = order(report.findings)
+    if found:
+        lines += ["| rule | place | what | excerpt |", "|---|---|---|---|"]
+        for finding in found[:ROWS]:
+            place = "commit message" if finding.path == MESSAGE else f"{finding.path}:{finding.line}"
+            place += f" at {finding.commit[:12]}" if finding.commit else ""
+            cells = [finding.rule, code(one_line(place, escape)), one_line(finding.message, escape)]
+            cells.append(code(one_line(finding.excerpt, escape)) if finding.excerpt else "")
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        if len(found) > ROWS:
+            lines += ["", f"and {len(found) - ROWS} more"]
+        if any(finding.commit for finding in found):
+            lines += ["", "A secret that was pushed is known: rotate it first, then remove it from history."]
+    lines += [f"- skipped {code(one_line(skip.path, escape))}: {skip.reason}" for skip in report.skipped]
+    return "\n".join(lines) + "\n"
+
+
+def code(text: str) -> str:
+    """Text as Markdown code, whatever back-ticks it holds."""
+    fence = "`" * (max((len(run) for run in re.findall(r"`+", text)), default=0) + 1)
+    return f"{fence} {text} {fence}" if "`" in text else f"`{text}`"

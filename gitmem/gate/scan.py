@@ -1,0 +1,161 @@
+"""The gate's one function: blobs and a policy in, a report out. Hooks, commands, our own writers and CI all call it.
+
+It fails closed: a detector that raises and a memory blob that cannot be read are findings that block. It never
+opens a file or runs git (`gate/sources.py` does), and no finding it makes holds a secret.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from gitmem.gate.detectors.finding import Finding, Severity, Skipped
+from gitmem.gate.detectors.text import Scope, Text
+from gitmem.gate.examine import Blob, _masked, _whole, _with_fingerprint, examine, merge_spans, run, scan_blob
+from gitmem.gate.policy import MESSAGE, Policy
+
+POOL_FROM = 100  # blobs from which two processes pay for their start
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a scan found. `allowed` are finds that an exception covers, with the day it ends ("" for never)."""
+
+    findings: tuple[Finding, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    blobs: int = 0
+    bytes: int = 0
+    allowed: tuple[tuple[Finding, str], ...] = ()
+
+    @property
+    def blocked(self) -> bool:
+        return any(finding.severity is Severity.BLOCK for finding in self.findings)
+
+
+def scan(blobs: Iterable[Blob], policy: Policy, more: Iterable[Finding] = (), *, workers: int = 1) -> Report:
+    """Scan every blob once per path. `more` are findings about the change itself (`gate/change_rules.py`).
+
+    With `workers` above 1 and some hundred blobs the texts are scanned in as many processes.
+    """
+    findings: list[Finding] = []
+    skipped: list[Skipped] = []
+    count = size = 0
+    names: dict[str, str] = {}
+    for blob, found in _each(blobs, policy, workers):
+        size += len(blob.data)
+        findings += found
+        if blob.path != MESSAGE:
+            count += 1
+            names.setdefault(blob.path, blob.commit)
+        if blob.skipped:
+            skipped.append(Skipped(blob.path, blob.skipped))
+    structural = list(more)
+    for finding in structural:
+        names.setdefault(finding.path, finding.commit)
+    in_names, shown = scan_names(names, policy) if names else ([], {})
+    findings += in_names
+    findings += [_with_fingerprint(f, f"{f.path}\0{f.message}", policy) for f in structural]
+    findings = [replace(f, path=shown.get(f.path, f.path)) for f in findings]
+    skipped = [replace(s, path=shown.get(s.path, s.path)) for s in skipped]
+    kept, allowed = _except(dict.fromkeys(findings), policy)
+    return Report(tuple(kept), tuple(skipped), count, size, tuple(allowed))
+
+
+def scan_text(text: str, path: str, policy: Policy) -> list[Finding]:
+    """The findings of one text, exceptions taken off: what our own writers ask before they write."""
+    kept, _ = _except(examine(text, path, policy), policy)
+    return kept
+
+
+def _except(findings: Iterable[Finding], policy: Policy) -> tuple[list[Finding], list[tuple[Finding, str]]]:
+    kept, allowed = [], []
+    for finding in findings:
+        entry = policy.allow.covers(finding)
+        if entry is None:
+            kept.append(finding)
+        elif entry.expired(policy.today):
+            kept.append(replace(finding, message=f"{finding.message} (the exception for it ended on {entry.until})"))
+        else:
+            allowed.append((finding, entry.until.isoformat() if entry.until else ""))
+    return kept, allowed
+
+
+# -- one blob ------------------------------------------------------------------------------------------------
+
+
+# -- findings ------------------------------------------------------------------------------------------------
+
+
+# -- names ---------------------------------------------------------------------------------------------------
+
+
+def scan_names(names: dict[str, str], policy: Policy) -> tuple[list[Finding], dict[str, str]]:
+    """Findings in file names, and for each name that holds a secret how it may be shown.
+
+    All names are looked at in one go; only what then stands out is looked at alone.
+    """
+    listed = list(names)
+    starts = [0, *accumulate(len(name) + 2 for name in listed)]
+    joined = "\n\n".join(name.replace("\n", " ") for name in listed)
+    matches, failed = run(Text(joined, "", Scope.MESSAGE), policy)
+    hit = {min(bisect_right(starts, match.start), len(listed)) - 1 for match in matches}
+    findings: list[Finding] = []
+    shown: dict[str, str] = {}
+    for number in sorted(hit) if not failed else range(len(listed)):
+        name = listed[number]
+        matches, broken = run(Text(name, "", Scope.MESSAGE), policy)
+        strong = [m for m in matches if m.severity is Severity.BLOCK]
+        secrets = merge_spans([(m.start, m.end) for m in matches if m.secret])
+        if secrets:
+            shown[name] = _masked(name, 0, len(name), secrets, nothing=False)
+        for match in strong:
+            whole = Finding(match.rule, match.severity, name, 1, 1, 1, 1, f"in the file's name: {match.message}")
+            findings.append(
+                _with_fingerprint(replace(whole, commit=names[name]), name[match.start : match.end], policy)
+            )
+        for detector, error in broken:
+            words = f"the detector '{detector}' failed ({error}) on the file's name, so nothing is let through"
+            findings.append(_whole("scanner-failed", Blob(name, b"", commit=names[name]), words, policy))
+    return findings, shown
+
+
+# -- many blobs ----------------------------------------------------------------------------------------------
+
+
+def _each(blobs: Iterable[Blob], policy: Policy, workers: int) -> Iterator[tuple[Blob, list[Finding]]]:
+    """(blob, its findings) in order, every (oid, path) once."""
+    distinct = _once(blobs)
+    if workers < 2:
+        for blob in distinct:
+            yield blob, scan_blob(blob, policy)
+        return
+    first = []
+    for blob in distinct:
+        first.append(blob)
+        if len(first) == POOL_FROM:
+            break
+    if len(first) < POOL_FROM:
+        for blob in first:
+            yield blob, scan_blob(blob, policy)
+        return
+    from gitmem.gate.process_pool import spread
+
+    yield from spread(_chain(first, distinct), policy, workers)
+
+
+def _chain(first: list[Blob], rest: Iterator[Blob]) -> Iterator[Blob]:
+    yield from first
+    first.clear()
+    yield from rest
+
+
+def _once(blobs: Iterable[Blob]) -> Iterator[Blob]:
+    seen: set[int] = set()
+    for blob in blobs:
+        key = hash((blob.oid, blob.path)) if blob.oid and blob.path != MESSAGE else 0
+        if key and key in seen:
+            continue
+        seen.add(key)
+        yield blob

@@ -1,0 +1,141 @@
+"""A host's transcript with fewer or shorter entries: the lines of a JSONL file, changed as little as can be.
+
+Pure. A kept entry is its own line, byte for byte, unless a secret in it is masked; a pruned tool result is the same
+entry with a shorter text; a summary is one entry in the form the host writes itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from gitmem.hosts.transcript import SUMMARY_LEAD, Role, Turn
+
+
+def compacted(data: bytes, turns: Sequence[Turn], dropped: Iterable[Turn], summary: str) -> bytes:
+    """The transcript without the lines of which every turn is dropped, the summary standing where they began.
+
+    The summary has the id of the last of them before the turns that stay, whose parent it then is.
+    """
+    lines = data.split(b"\n")
+    gone = {turn.line for turn in dropped} - {turn.line for turn in turns}
+    first = min((turn.line for turn in turns), default=len(lines) + 1)
+    last = max((line for line in gone if line < first), default=0)
+    out: list[bytes] = []
+    said = False
+    for number, line in enumerate(lines, 1):
+        if number not in gone:
+            out.append(line)
+        elif not said and summary:
+            out.append(_entry(_object(line), _object(lines[last - 1]) if last else {}, SUMMARY_LEAD + summary))
+            said = True
+    return b"\n".join(out)
+
+
+def _object(line: bytes) -> Mapping[str, Any]:
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return {}
+    return entry if isinstance(entry, dict) else {}
+
+
+def _entry(like: Mapping[str, Any], last: Mapping[str, Any], text: str) -> bytes:
+    """A user's entry in the form of the entry `like`, with the id of `last`."""
+    shape: dict[str, Any] = {"id": "summary", "role": "user", "text": text}
+    if like.get("type") in ("response_item", "compacted"):
+        parts = [{"type": "input_text", "text": text}]
+        shape = {"type": "response_item", "payload": {"type": "message", "role": "user", "content": parts}}
+        if "timestamp" in like:
+            shape = {"timestamp": like["timestamp"], **shape}
+    elif isinstance(like.get("content"), list):
+        shape = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+    elif isinstance(like.get("message"), Mapping) or like.get("type") == "compaction":
+        keep = ("sessionId", "cwd", "version", "gitBranch", "timestamp", "parentUuid", "parentId", "uuid", "id")
+        shape = {name: like[name] for name in keep if name in like}
+        shape |= {name: last[name] for name in ("uuid", "id") if isinstance(last.get(name), str)}
+        if like.get("type") in ("message", "compaction"):
+            shape |= {"type": "message", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}
+        else:
+            shape |= {"type": "user", "isCompactSummary": True, "message": {"role": "user", "content": text}}
+    return json.dumps(shape, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def pruned(data: bytes, before: Sequence[Turn], after: Sequence[Turn]) -> bytes:
+    """The transcript with the tool results that `after` shortens; every other line byte for byte."""
+    lines = data.split(b"\n")
+    for old, new in zip(before, after, strict=True):
+        if old.text != new.text and old.role is Role.TOOL:
+            lines[old.line - 1] = _shorter(lines[old.line - 1], new.answers, new.text)
+    return b"\n".join(lines)
+
+
+def _shorter(line: bytes, call: str, text: str) -> bytes:
+    entry = json.loads(line)
+    payload, message = entry.get("payload"), entry.get("message")
+    if isinstance(payload, dict) and "output" in payload:
+        payload["output"] = text
+    elif "output" in entry:
+        entry["output"] = text
+    elif isinstance(message, dict) and message.get("role") == "toolResult":
+        message["content"] = [{"type": "text", "text": text}]
+    elif isinstance(message, dict) and isinstance(message.get("content"), list):
+        for part in message["content"]:
+            if isinstance(part, dict) and part.get("type") == "tool_result" and part.get("tool_use_id") == call:
+                part["content"] = text
+        entry.pop("toolUseResult", None)  # Claude Code keeps the whole output a second time here
+    else:
+        entry["text"] = text
+    return json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace")
+
+
+# What hosts tell entries apart by, sign, or encode: no words of anybody, and not to be changed.
+STRUCTURE = re.compile(
+    r"(?:.*(?:id|Id|ID|uuid|Uuid|hash|signature|timestamp)|data|encrypted_content|type|role|version|cwd|model|name)"
+)
+SHORTEST = 6  # characters of a text that is looked at
+
+
+def masked(data: bytes, clean: Callable[[str], str]) -> tuple[bytes, int]:
+    """The transcript with every text as `clean` makes it, and how many entries that changed; the others byte for byte.
+
+    Texts are what was said, what tools were given and what they gave back. A line that is no JSON is one text.
+    """
+    lines = data.split(b"\n")
+    changed = 0
+    seen: dict[str, str] = {}
+
+    def said(text: str) -> str:
+        if len(text) < SHORTEST:
+            return text
+        if text not in seen:
+            seen[text] = clean(text)
+        return seen[text]
+
+    for at, line in enumerate(lines):
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            text = line.decode("utf-8", "surrogateescape")
+            new = said(text).encode("utf-8", "surrogateescape") if line.strip() else line
+        else:
+            other = _walked(entry, said)
+            new = line if other == entry else json.dumps(other, ensure_ascii=False).encode("utf-8", "replace")
+        changed += new != line
+        lines[at] = new
+    return b"\n".join(lines), changed
+
+
+def _walked(value: Any, said: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return said(value)
+    if isinstance(value, list):
+        return [_walked(item, said) for item in value]
+    if isinstance(value, dict):
+        return {
+            key: item if isinstance(item, str) and STRUCTURE.fullmatch(key) else _walked(item, said)
+            for key, item in value.items()
+        }
+    return value

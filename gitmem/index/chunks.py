@@ -1,0 +1,251 @@
+"""Chunks: what is indexed of a document, and the words and the text each is found by.
+
+Pure. A chunk is whole lines: a section (headings split first) or a piece of one of about `Cut.size` tokens, never
+cut inside a fenced block; front matter and headings without text of their own go with what follows. Pieces are cut
+from the section's start, so a line appended to a log changes its last chunk only. What search may show is decided
+at query time from the blob: nothing here is ever an answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence, Set
+from itertools import chain, islice, repeat
+from typing import NamedTuple
+
+from gitmem.index.db.values import BlobRow, ChunkRow, Cut, Shape
+from gitmem.index.line_records import HEADING
+from gitmem.index.terms import terms
+from gitmem.index.units import Unit, pack, split
+from gitmem.memory.document import Document, parse
+from gitmem.memory.fact import parse_comment
+from gitmem.memory.outline import Heading
+
+LineVectors = Callable[[Sequence[str]], Sequence[tuple[float, bytes]]]
+EMBEDDED = 4000  # characters of a chunk that an embedder reads
+SHOWN_KEYS = ("title", "aliases", "tags", "triggers")  # front matter whose words find every chunk of the note
+
+
+def digest(
+    oid: str, data: bytes, cut: Cut, secret_lines: Set[int] | None = None, vectors: LineVectors | None = None
+) -> BlobRow:
+    """Everything the index keeps of a blob. Lines with a secret (1-based) have no words, no vector, no hash.
+
+    `vectors` gives the line vectors of `lines.pack` for texts; without it they are left empty.
+    """
+    document = parse(data)
+    hidden = secret_lines if secret_lines is not None else _secrets(document)
+    return _rows([(oid, data, document, hidden)], cut, vectors)[0]
+
+
+def digest_all(blobs: Sequence[tuple[str, bytes]], cut: Cut, vectors: LineVectors | None = None) -> list[BlobRow]:
+    """`digest` of many blobs, step by step: what a step needs stays in the processor's cache."""
+    documents = [parse(data) for _, data in blobs]
+    hidden = [_secrets(document) for document in documents]
+    parts = [
+        (oid, data, document, lines) for (oid, data), document, lines in zip(blobs, documents, hidden, strict=True)
+    ]
+    return _rows(parts, cut, vectors)
+
+
+def _rows(
+    parts: Sequence[tuple[str, bytes, Document, Set[int]]], cut: Cut, vectors: LineVectors | None
+) -> list[BlobRow]:
+    drafts = [_drafts(document, cut, hidden) for _, _, document, hidden in parts]
+    units = [draft.units for found in drafts for draft in found]
+    if vectors is not None:
+        made = iter(vectors([unit.text for some in units for unit in some]))
+    else:
+        made = repeat((0.0, b""))
+    records = iter([pack(some, list(islice(made, len(some)))) for some in units])
+    return [
+        BlobRow(
+            oid=oid,
+            bytes=len(data),
+            secrets=len(hidden),
+            problems=len(document.problems),
+            skipped=document.skipped,
+            shape=shape(document, hidden),
+            chunks=tuple([ChunkRow(*draft[:-2], next(records), draft.text) for draft in found]),
+        )
+        for (oid, data, document, hidden), found in zip(parts, drafts, strict=True)
+    ]
+
+
+def _secrets(document: Document) -> Set[int]:
+    if document.skipped:
+        return frozenset()
+    from gitmem.gate.detectors.secrets.secrets import secret_lines
+
+    return secret_lines("\n".join(document.lines))
+
+
+def shape(document: Document, secret_lines: Set[int] = frozenset()) -> Shape:
+    """The document's shape; keys of a front matter that holds a secret are left out."""
+    keys: list[tuple[str, str]] = []
+    if not any(line <= document.front for line in secret_lines):
+        for key, value in document.front_matter.items():
+            keys += [(key, item) for item in ([value] if isinstance(value, str) else value)]
+    return Shape(
+        headings=tuple((heading.line, heading.level) for heading in document.headings),
+        fences=document.fences,
+        tables=document.tables,
+        front=document.front,
+        keys=tuple(keys),
+    )
+
+
+def spans(document: Document, cut: Cut) -> list[tuple[int, int, int]]:
+    """(first line, last line, heading's line or 0) of each chunk: every line that is not blank is in one."""
+    lines = document.lines
+    under = {heading.line: heading for heading in document.headings}
+    found: list[tuple[int, int, int]] = []
+    section: list[tuple[int, int]] = []  # (line, tokens), fences as one run of lines
+    fence_end = dict(document.fences)
+    heading = 0
+    bodied = False
+
+    def close(last: int) -> None:
+        if section:
+            found.extend((a, b, heading) for a, b in _pack(section, lines, fence_end, cut))
+            section.clear()
+
+    at = 1
+    total = len(lines)
+    while at <= total:
+        if at in under:
+            if bodied:
+                close(at - 1)
+                bodied = False
+            heading = at
+            stop = under[at].last
+            section += [(line, tokens(lines[line - 1])) for line in range(at, stop + 1)]
+            at = stop + 1
+            continue
+        if at <= document.front:
+            section.append((at, tokens(lines[at - 1])))
+            at += 1
+            continue
+        line = lines[at - 1]
+        if at in fence_end or (line and not line.isspace()):
+            bodied = True
+            section.append((at, tokens(line)))
+        elif section:
+            section.append((at, 0))
+        at = fence_end.get(at, at) + 1 if at in fence_end else at + 1
+    close(total)
+    return found
+
+
+def _pack(
+    section: list[tuple[int, int]], lines: tuple[str, ...], fence_end: dict[int, int], cut: Cut
+) -> list[tuple[int, int]]:
+    """Consecutive runs of at most `cut.size` tokens; blank lines at either end are left out."""
+    units = []  # (first, last, tokens)
+    for line, size in section:
+        last = fence_end.get(line, line)
+        if last > line:
+            size = sum(tokens(text) for text in lines[line - 1 : last])
+        units.append((line, last, size))
+    found: list[tuple[int, int]] = []
+    begin = 0
+    size = 0
+    for number, unit in enumerate(units):
+        if size and size + unit[2] > cut.size and unit[2]:
+            found.append((begin, number - 1))
+            back = number
+            kept = 0
+            while cut.overlap and back - 1 > begin and kept + units[back - 1][2] <= cut.overlap:
+                back -= 1
+                kept += units[back][2]
+            begin, size = back, kept
+        size += unit[2]
+    found.append((begin, len(units) - 1))
+    result = []
+    for first, last in found:
+        while first < last and not units[first][2]:
+            first += 1
+        while last > first and not units[last][2]:
+            last -= 1
+        if units[first][2] or last > first:
+            result.append((units[first][0], units[last][1]))
+    return result
+
+
+def tokens(line: str) -> int:
+    """About how many tokens a line has: a CJK character is one, four others are one; 0 only for a blank line."""
+    if not line or line.isspace():
+        return 0
+    if line.isascii():
+        return (len(line) + 3) // 4
+    wide = sum(map("\u1100".__lt__, line))
+    return wide + (len(line) - wide + 3) // 4
+
+
+class _Draft(NamedTuple):
+    """A chunk whose lines have no vectors yet: the fields of `ChunkRow`, with its units in the place of `lines`."""
+
+    hash: bytes
+    start: int
+    end: int
+    heading: int
+    heading_words: str
+    body_words: str
+    length: int
+    units: list[Unit]
+    text: str
+
+
+def _drafts(document: Document, cut: Cut, secret_lines: Set[int]) -> list[_Draft]:
+    lines = document.lines
+    named: list[str] = []
+    if not any(line <= document.front for line in secret_lines):
+        for key in SHOWN_KEYS:
+            value = document.front_matter.get(key, ())
+            named += [value] if isinstance(value, str) else value
+    path: list[Heading] = []
+    headings = list(document.headings)
+    coming = 0
+    rows = []
+    hidden = secret_lines | set(range(1, document.front + 1))
+    for first, last, heading in spans(document, cut):
+        while coming < len(headings) and headings[coming].line <= heading:
+            while path and path[-1].level >= headings[coming].level:
+                path.pop()
+            path.append(headings[coming])
+            coming += 1
+        above = [*named, *(h.text for h in path if h.line not in secret_lines)]
+        # A line left out stays as an empty one: the units count lines from the chunk's first.
+        shown = [_visible(line) if line.endswith("-->") else line for line in lines[first - 1 : last]]
+        for number in hidden:
+            if first <= number <= last:
+                shown[number - first] = ""
+        title, text = "\n".join(above), "\n".join(shown)
+        identity = hashlib.sha256(f"{title}\0{text}".encode("utf-8", "surrogateescape")).digest()[:16]
+        units = split(shown)
+        title_words = terms(title)
+        body_words = list(chain.from_iterable([unit.words for unit in units]))
+        rows.append(
+            _Draft(
+                hash=identity,
+                start=first,
+                end=last,
+                heading=heading,
+                heading_words=" ".join(title_words),
+                body_words=" ".join(body_words),
+                length=len(body_words) + len(title_words),
+                units=units,
+                text=_embedded(above, units),
+            )
+        )
+    return rows
+
+
+def _embedded(above: list[str], units: Sequence[Unit]) -> str:
+    """What an embedder reads: the headings, then the text below them without its comments."""
+    return "\n".join([" ".join(above), *(unit.text for unit in units if not unit.flags & HEADING)])[:EMBEDDED].strip()
+
+
+def _visible(line: str) -> str:
+    """A line without its `mem` comment."""
+    return parse_comment(line)[0]

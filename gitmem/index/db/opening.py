@@ -1,0 +1,212 @@
+"""Opening the index file: private, ours, hardened, checked statement by statement (THREATS A29, A30)."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+
+from gitmem.errors import IndexDamaged, IndexUnusable
+from gitmem.index.db.reader import Index
+from gitmem.index.db.schema import APPLICATION, SHADOWS, TABLES, VERSION
+from gitmem.index.db.sqlite import REBUILD, drop_copy, private_copy, translated
+
+if TYPE_CHECKING:
+    from gitmem.index.db.writer import Writer
+
+FILE = "index.sqlite"
+
+
+def open_index(directory: Path) -> Index | None:
+    """The index in `directory` (Git's common directory + `gitmem`) for reading; None when there is none.
+
+    Raises `IndexDamaged` when the file is no index of this version, `IndexUnusable` for a newer version, a
+    symbolic link, another owner. Where nothing can be written the file is read as it is (`index.frozen`).
+    """
+    path = directory / FILE
+    with translated():
+        if not _present(directory, path):
+            return None
+        frozen = not os.access(directory, os.W_OK) or not os.access(path, os.W_OK)
+        connection, copy = _connect(path, frozen)
+        try:
+            connection.pragma("query_only", 1)
+            _verify(connection, path)
+        except BaseException:
+            connection.close()
+            drop_copy(copy)
+            raise
+        return Index(connection, path, frozen, copy)
+
+
+def open_writer(directory: Path, make: bool = True) -> Writer:
+    """The index for writing, made where there is none. The caller holds the writer lock. Raises as `open_index`.
+
+    Without `make` the folder has to be there; FileNotFoundError where it is not.
+    """
+    from gitmem.index.db.writer import Writer
+
+    path = directory / FILE
+    with translated():
+        _make_private(directory, make)
+        _make_file(path)
+        if not os.access(directory, os.W_OK) or not os.access(path, os.W_OK):
+            raise IndexUnusable(f"the index folder cannot be written: {directory}", "check its permissions.")
+        connection, copy = _connect(path, False)
+        try:
+            if not connection.execute("SELECT 1 FROM sqlite_schema").fetchone():
+                _create(connection)
+            _verify(connection, path)
+            # A writer must not fill the disk with its log, nor sync for each small refresh.
+            connection.pragma("journal_size_limit", 16 << 20)
+        except BaseException:
+            connection.close()
+            raise
+        return Writer(connection, path, False, copy)
+
+
+def remove(directory: Path) -> list[str]:
+    """Delete the index file with its -wal and -shm (nothing else); the names that were there."""
+    gone = []
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        try:
+            os.unlink(directory / (FILE + suffix))
+            gone.append(FILE + suffix)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise IndexUnusable(
+                f"cannot delete {directory / FILE}: {error.strerror}", "check its permissions."
+            ) from None
+    return gone
+
+
+def _present(directory: Path, path: Path) -> bool:
+    try:
+        _check(directory, stat.S_ISDIR)
+        _check(path, stat.S_ISREG)
+    except FileNotFoundError:
+        return False
+    for suffix in ("-wal", "-shm"):
+        try:
+            _check(path.with_name(path.name + suffix), stat.S_ISREG)
+        except FileNotFoundError:
+            pass
+    return True
+
+
+def _check(path: Path, kind: Callable[[int], bool]) -> os.stat_result:
+    """Ours, of the right kind, no symbolic link, or `IndexUnusable`; FileNotFoundError when absent."""
+    found = os.lstat(path)
+    if not kind(found.st_mode):
+        raise IndexUnusable(f"{path} is a symbolic link or no plain file or folder.", "delete it, try again.")
+    if found.st_uid != os.geteuid():
+        raise IndexUnusable(f"{path} belongs to another user.", "work as its owner, or delete it.")
+    return found
+
+
+def _make_private(directory: Path, make: bool) -> None:
+    try:
+        if not make:
+            raise FileExistsError
+        os.mkdir(directory, 0o700)
+    except FileExistsError:
+        if stat.S_IMODE(_check(directory, stat.S_ISDIR).st_mode) & 0o077:
+            os.chmod(directory, 0o700)
+
+
+def _make_file(path: Path) -> None:
+    """Create the file ourselves, closed to others from its first moment, whatever the umask (THREATS A29).
+
+    SQLite gives -wal and -shm the mode of the file.
+    """
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        _present(path.parent, path)
+        if stat.S_IMODE(os.lstat(path).st_mode) & 0o077:
+            os.chmod(path, 0o600)
+
+
+def _connect(path: Path, frozen: bool) -> tuple[apsw.Connection, Path | None]:
+    """A hardened connection; for a folder that cannot be written also the private copy it reads, if it needs one."""
+    copy = None
+    if frozen:
+        log = path.with_name(path.name + "-wal")
+        if log.exists() and log.stat().st_size:
+            copy = private_copy(path)
+            connection = apsw.Connection(str(copy / path.name), flags=apsw.SQLITE_OPEN_READWRITE)
+        else:
+            from urllib.parse import quote
+
+            uri = f"file:{quote(str(path))}?mode=ro&immutable=1"
+            connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    else:
+        connection = apsw.Connection(
+            os.path.realpath(path.parent) + "/" + path.name,
+            flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW,
+        )
+    try:
+        _harden(connection)
+    except BaseException:
+        connection.close()
+        drop_copy(copy)
+        raise
+    return connection, copy
+
+
+def _harden(connection: apsw.Connection) -> None:
+    connection.set_busy_timeout(5000)
+    for option, value in (
+        (apsw.SQLITE_DBCONFIG_DEFENSIVE, 1),
+        (apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+        (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
+        (apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0),
+    ):
+        connection.config(option, value)
+    for name, setting in (("cell_size_check", 1), ("synchronous", 1), ("temp_store", 2), ("cache_size", -32768)):
+        connection.pragma(name, setting)
+
+
+def _create(connection: apsw.Connection) -> None:
+    connection.pragma("page_size", 4096)
+    connection.pragma("journal_mode", "wal")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if not connection.execute("SELECT 1 FROM sqlite_schema").fetchone():  # else another was quicker
+            for statement in TABLES.values():
+                connection.execute(statement)
+            connection.execute("INSERT INTO words(words, rank) VALUES ('pgsz', 4050)")
+            connection.pragma("application_id", APPLICATION)
+            connection.pragma("user_version", VERSION)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _verify(connection: apsw.Connection, path: Path) -> None:
+    """Refuse what is not ours: application, version, and every statement of the schema."""
+    application, version = connection.pragma("application_id"), connection.pragma("user_version")
+    if application != APPLICATION:
+        raise IndexDamaged("the index file is not an index of git-mem.", REBUILD)
+    if not isinstance(version, int) or version > VERSION:
+        raise IndexUnusable(
+            f"the index was written by a newer git-mem (schema {version}; this one knows {VERSION}).",
+            f"upgrade git-mem, or delete {path} and run 'git mem index'.",
+        )
+    if version < VERSION:
+        raise IndexDamaged("the index was written by an older git-mem.", REBUILD)
+    missing = set(TABLES.items())
+    for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_schema"):
+        if (name, sql) in missing:
+            missing.discard((name, sql))
+        elif not ((kind == "table" and name in SHADOWS) or (kind == "index" and sql is None)):
+            raise IndexDamaged("the index holds tables that are not ours.", REBUILD)
+    if missing:
+        raise IndexDamaged("the index lacks some of its tables.", REBUILD)

@@ -1,0 +1,393 @@
+"""What search and status read from the index. Numbers, paths and oids only: no text of memory comes from here."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar
+
+import apsw
+
+from gitmem.errors import IndexDamaged
+from gitmem.index.db.schema import EMBEDDER_SHIFT, LENGTH_STEP
+from gitmem.index.db.sqlite import REBUILD, drop_copy, extension, translated
+from gitmem.index.db.values import PLACE_BITS, Place, Shape, Snapshot, bits, int8, unpack_shape
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def stored(method: Method) -> Method:
+    """What a method reads may be anything a damaged file makes of it: a value of another kind is damage."""
+
+    @wraps(method)
+    def read(*args: Any, **more: Any) -> Any:
+        try:
+            return method(*args, **more)
+        except (TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
+            raise IndexDamaged(f"the index is damaged ({type(error).__name__}).", REBUILD) from error
+
+    return read  # type: ignore[return-value]
+
+
+OVERFETCH = 10  # candidates of the binary scan for each vector asked for, rescored exactly
+
+
+class Index:
+    """An open index; for one thread. Readers never wait for a writer nor it for them."""
+
+    def __init__(self, connection: apsw.Connection, path: Path, frozen: bool, copy: Path | None = None) -> None:
+        self._db = connection
+        self._copy = copy
+        self._vectors = False
+        self.path = path
+        self.frozen = frozen
+
+    def close(self) -> None:
+        """Close; SQLite folds the write-ahead log in when the last connection goes."""
+        with translated():
+            self._db.close()
+        drop_copy(self._copy)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """One consistent state for several reads, whatever a writer does meanwhile."""
+        with translated():
+            self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            with translated():
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+
+    def _rows(self, sql: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        with translated():
+            return self._db.execute(sql, values).fetchall()
+
+    # -- snapshots -------------------------------------------------------------------------------------------
+
+    @stored
+    def snapshot(self, key: str) -> Snapshot | None:
+        """The snapshot of that key (`snapshot.tree_key`, `snapshot.work_tree_key`); None where never indexed."""
+        rows = self._rows("SELECT id, norms FROM snapshot WHERE key = ?", (key,))
+        return Snapshot(rows[0][0], key, bytes(rows[0][1])) if rows else None
+
+    def select(
+        self, snapshot: Snapshot, keep: Callable[[str], bool] | None = None, *, everything: bool = False
+    ) -> bytes:
+        """Norms of the chunks at the paths `keep` accepts; in the default corpus only, unless `everything`.
+
+        `select(snapshot)` is `snapshot.norms` and costs nothing.
+        """
+        if keep is None and not everything:
+            return snapshot.norms
+        rows = self._blobs(snapshot.id, 0 if everything else 1)
+        return self._norms([blob for path, blob in rows if keep is None or keep(path)])
+
+    @stored
+    def _blobs(self, snapshot: int, corpus: int) -> list[tuple[str, int]]:
+        rows = self._rows("SELECT path, blob FROM entry WHERE snapshot = ? AND corpus >= ?", (snapshot, corpus))
+        return [(_path(path), int(blob)) for path, blob in rows]
+
+    @stored
+    def entries(self, snapshot: Snapshot) -> list[tuple[str, str]]:
+        """(path, oid) of every indexed file of the snapshot, in path order."""
+        rows = self._rows(
+            "SELECT path, oid FROM entry JOIN blob ON blob.id = entry.blob"
+            " WHERE snapshot = ? AND corpus >= 0 ORDER BY path",
+            (snapshot.id,),
+        )
+        return [(_path(path), oid.hex()) for path, oid in rows]
+
+    @stored
+    def places(self, snapshot: Snapshot, chunks: Iterable[int]) -> dict[int, list[Place]]:
+        """Where each of these chunks stands in the snapshot, in path order (a copied file gives more than one)."""
+        ids = array("q", chunks)
+        found: dict[int, list[Place]] = {chunk: [] for chunk in ids}
+        if not ids:
+            return found
+        # In this order and by this index: the other way round it reads every path of the snapshot for each chunk.
+        rows = self._rows(
+            "SELECT place.chunk, entry.path, blob.oid, first, last, heading, ordinal, corpus FROM carray(?1) AS wanted"
+            " CROSS JOIN place CROSS JOIN entry INDEXED BY entry_blob CROSS JOIN blob"
+            " WHERE place.chunk = wanted.value AND entry.blob = place.blob AND entry.snapshot = ?2"
+            " AND blob.id = place.blob AND corpus >= 0 ORDER BY entry.path, ordinal",
+            (apsw.carray(ids), snapshot.id),
+        )
+        for chunk, path, oid, first, last, heading, ordinal, corpus in rows:
+            found[chunk].append(Place(chunk, _path(path), oid.hex(), first, last, heading, ordinal, corpus > 0))
+        return found
+
+    @stored
+    def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int]]:
+        """(chunk, first line, last line) of the chunks around one, within a blob, in order."""
+        return self._rows(
+            "SELECT chunk, first, last FROM place WHERE blob = (SELECT id FROM blob WHERE oid = ?)"
+            " AND ordinal BETWEEN ? AND ? ORDER BY ordinal",
+            (bytes.fromhex(oid), ordinal - reach, ordinal + reach),
+        )
+
+    @stored
+    def shapes(self, oids: Iterable[str]) -> dict[str, Shape]:
+        """The shape of each of these blobs that is indexed."""
+        found = {}
+        for oid in oids:
+            rows = self._rows("SELECT shape FROM blob WHERE oid = ?", (bytes.fromhex(oid),))
+            if rows:
+                found[oid] = unpack_shape(rows[0][0])
+        return found
+
+    @stored
+    def secrets(self, oid: str) -> int:
+        """How many lines of a blob were left out for a secret."""
+        rows = self._rows("SELECT secrets FROM blob WHERE oid = ?", (bytes.fromhex(oid),))
+        return int(rows[0][0]) if rows else 0
+
+    @stored
+    def scan(self, key: str) -> bytes | None:
+        """The hash of the stat data at which a work tree's snapshot was complete; None for an unknown key."""
+        rows = self._rows("SELECT scan FROM snapshot WHERE key = ?", (key,))
+        return bytes(rows[0][0]) if rows else None
+
+    @stored
+    def recorded(self, key: str) -> dict[str, tuple[str, str, int]]:
+        """path -> (stat, oid or "", corpus) of every entry of a snapshot, ignored files too."""
+        rows = self._rows(
+            "SELECT path, stat, oid, corpus FROM entry LEFT JOIN blob ON blob.id = entry.blob"
+            " WHERE snapshot = (SELECT id FROM snapshot WHERE key = ?)",
+            (key,),
+        )
+        return {_path(path): (stat, oid.hex() if oid else "", corpus) for path, stat, oid, corpus in rows}
+
+    @stored
+    def looks(self, key: str) -> dict[str, tuple[str, int]]:
+        """path -> (stat, corpus) of every entry of a snapshot, ignored files too."""
+        rows = self._rows(
+            "SELECT path, stat, corpus FROM entry WHERE snapshot = (SELECT id FROM snapshot WHERE key = ?)", (key,)
+        )
+        return {path.decode("utf-8", "surrogateescape"): (stat, corpus) for path, stat, corpus in rows}
+
+    @stored
+    def covered(self) -> dict[str, str]:
+        """ref -> the tree at which everything of it was indexed."""
+        return dict(self._rows("SELECT ref, tree FROM covered"))
+
+    @stored
+    def counts(self) -> dict[str, int]:
+        """How many blobs, chunks, places, vectors (of the embedder in force), snapshots; bytes of the file."""
+        found = {
+            name: int(self._rows(f"SELECT count(*) FROM {name}")[0][0])
+            for name in ("blob", "chunk", "place", "snapshot")
+        }
+        rows = self._rows("SELECT id FROM embedder WHERE in_force = 1")
+        low = rows[0][0] << EMBEDDER_SHIFT if rows else 0
+        high = low + (1 << EMBEDDER_SHIFT)
+        between = "SELECT count(*) FROM code WHERE id >= ? AND id < ?"
+        found["vector"] = int(self._rows(between, (low, high))[0][0]) if rows else 0
+        found["bytes"] = sum(
+            file.stat().st_size for suffix in ("", "-wal") if (file := Path(str(self.path) + suffix)).exists()
+        )
+        return found
+
+    @stored
+    def oddities(self, key: str) -> list[tuple[str, int, int, str, int]]:
+        """(path, lines left out for a secret, problems, why skipped, corpus) of entries with any, in path order."""
+        rows = self._rows(
+            "SELECT path, coalesce(secrets, 0), coalesce(problems, 0), coalesce(skipped, ''), corpus"
+            " FROM entry LEFT JOIN blob ON blob.id = entry.blob"
+            " WHERE snapshot = (SELECT id FROM snapshot WHERE key = ?)"
+            " AND (corpus < 0 OR secrets > 0 OR problems > 0 OR skipped <> '') ORDER BY path",
+            (key,),
+        )
+        return [(_path(path), secrets, problems, skipped, corpus) for path, secrets, problems, skipped, corpus in rows]
+
+    # -- what doctor compares --------------------------------------------------------------------------------
+
+    def integrity(self) -> str:
+        """SQLite's own checks of the file: "" or the first complaint."""
+        rows = self._rows("PRAGMA integrity_check(1)")
+        return "" if rows == [("ok",)] else str(rows[0][0])[:200]
+
+    @stored
+    def blob_row(self, oid: str) -> tuple[int, int, str, str, list[tuple[int, bytes, int, int, int, int]]] | None:
+        """(bytes, secrets, skipped, shape, [(chunk, hash, length, first, last, heading)]) as stored."""
+        rows = self._rows("SELECT id, bytes, secrets, skipped, shape FROM blob WHERE oid = ?", (bytes.fromhex(oid),))
+        if not rows:
+            return None
+        places = self._rows(
+            "SELECT chunk, hash, length, first, last, heading FROM place JOIN chunk ON chunk.id = place.chunk"
+            " WHERE blob = ? ORDER BY ordinal",
+            (rows[0][0],),
+        )
+        return (*rows[0][1:], places)
+
+    def all_postings(self) -> Iterator[tuple[str, int, str, int]]:
+        """(word, chunk, column, position) of everything in `words`."""
+        with translated():
+            yield from self._db.execute("SELECT term, doc, col, offset FROM instance")
+
+    @stored
+    def stored_vector(self, chunk: int) -> tuple[bytes, bytes] | None:
+        """(bits, int8) of a chunk by the embedder in force."""
+        rows = self._rows(
+            "SELECT bits, value FROM embedder JOIN code ON code.id = (embedder.id << ?) + ?"
+            " JOIN vector ON vector.id = code.id WHERE in_force = 1",
+            (EMBEDDER_SHIFT, chunk),
+        )
+        return (bytes(rows[0][0]), bytes(rows[0][1])) if rows else None
+
+    # -- snapshots, as recorded ------------------------------------------------------------------------------
+
+    @stored
+    def keys(self, prefix: str = "") -> list[str]:
+        """The keys of the recorded snapshots."""
+        return [key for (key,) in self._rows("SELECT key FROM snapshot") if key.startswith(prefix)]
+
+    @stored
+    def meta(self, key: str) -> str:
+        """A recorded setting, "" where there is none."""
+        rows = self._rows("SELECT value FROM meta WHERE key = ?", (key,))
+        return str(rows[0][0]) if rows else ""
+
+    # -- the lexical lane ------------------------------------------------------------------------------------
+
+    @stored
+    def frequency(self, term: str) -> int:
+        """In how many chunks of the whole index a word of `terms.terms` occurs: no snapshot has more."""
+        rows = self._rows("SELECT doc FROM vocabulary WHERE term = ?", (term,))
+        return int(rows[0][0]) if rows else 0
+
+    def postings(self, term: str) -> list[tuple[int, str]]:
+        """(chunk id, "heading" or "body") once for each occurrence, by ascending id, in the whole index.
+
+        What is left after filtering by norms gives this snapshot's document and term frequencies.
+        """
+        return self._rows("SELECT doc, col FROM instance WHERE term = ?", (term,))
+
+    @stored
+    def occurrences(self, term: str) -> list[int]:
+        """Every occurrence of a word, by ascending chunk, each as one number: the chunk's id above `PLACE_BITS`, then
+        the word's position, then a bit that is 1 in the heading. As JSON, which is read thrice as fast as rows."""
+        ((text,),) = self._rows(
+            "SELECT json_group_array((doc << ?2) | (offset << 1) | (col = 'heading')) FROM instance WHERE term = ?1",
+            (term, PLACE_BITS),
+        )
+        found: list[int] = json.loads(text)
+        sum(found)  # raises for what is no number
+        return found
+
+    @stored
+    def lines(self, chunks: Iterable[int]) -> dict[int, bytes]:
+        """The records of the lines of these chunks (`lines.unpack` reads them)."""
+        ids = array("q", chunks)
+        if not ids:
+            return {}
+        wanted = "SELECT chunk, record FROM line WHERE chunk IN (SELECT value FROM carray(?))"
+        rows = self._rows(wanted, (apsw.carray(ids),))
+        return dict(rows)
+
+    def starting(self, prefix: str, limit: int = 20) -> list[tuple[str, int]]:
+        """(word, chunks) of words with a prefix, in alphabetical order."""
+        return self._rows(
+            "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ? LIMIT ?",
+            (prefix, prefix + "\U0010ffff", limit),
+        )
+
+    # -- the vector lane -------------------------------------------------------------------------------------
+
+    @stored
+    def in_force(self) -> tuple[str, str] | None:
+        """(name, spec) of the embedder whose vectors `nearest` compares. Embed the question with it: what
+        `embedders.open_in_force(spec, config)` gives, as long as its `id` is that name."""
+        rows = self._rows("SELECT name, spec FROM embedder WHERE in_force = 1")
+        return (str(rows[0][0]), str(rows[0][1])) if rows else None
+
+    @stored
+    def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
+        """The k chunks of `norms` nearest to a vector (float32, little-endian): (chunk id, cosine), best first.
+
+        A binary scan, then exact rescoring of `OVERFETCH * k` by int8. Empty when the vector is not of the
+        embedder in force.
+        """
+        low = self._first_vector(vector)
+        if low is None:
+            return []
+        ids = array("q", self._scanned(low, bits(vector), norms, k * OVERFETCH))
+        if not ids:
+            return []
+        return self._rows(
+            "SELECT id - ?1, 1 - vec_distance_cosine(vec_int8(value), vec_int8(?2)) AS cosine FROM vector"
+            " WHERE id IN (SELECT value FROM carray(?3)) ORDER BY cosine DESC, id LIMIT ?4",
+            (low, int8(vector), apsw.carray(ids), k),
+        )
+
+    def _scanned(self, low: int, signs: bytes, norms: bytes, count: int) -> list[int]:
+        """Ids in `code` of the chunks of `norms` whose signs differ least."""
+        scan = (
+            "SELECT id FROM code WHERE id >= ?1 AND id < ?2 {}ORDER BY vec_distance_hamming(vec_bit(bits), vec_bit(?3))"
+            " LIMIT ?4"
+        )
+        outside = norms.count(0, 1)  # no chunk has the number 0
+        inside = len(norms) - 1 - outside
+        if outside * 4 < inside:
+            # To look each chunk up in `norms` costs as much as to compare it: take some more and drop those outside.
+            more = count * outside // inside * 2 + 64 if outside else 0
+            found = [i for (i,) in self._rows(scan.format(""), (low, low + len(norms), signs, count + more))]
+            kept = [i for i in found if norms[i - low]] if more else found
+            if len(kept) >= count or len(found) < count + more:
+                return kept[:count]
+        only = "AND substr(?5, id - ?1 + 1, 1) > x'00' "
+        rows = self._rows(scan.format(only), (low, low + len(norms), signs, count, norms))
+        return [i for (i,) in rows]
+
+    @stored
+    def cosines(self, vector: bytes, chunks: Iterable[int]) -> dict[int, float]:
+        """Cosine of each of these chunks with a vector: the vector score of what the other lane found."""
+        low = self._first_vector(vector)
+        ids = array("q", () if low is None else (low + chunk for chunk in chunks))
+        if not ids:
+            return {}
+        rows = self._rows(
+            "SELECT id - ?1, 1 - vec_distance_cosine(vec_int8(value), vec_int8(?2)) FROM vector"
+            " WHERE id IN (SELECT value FROM carray(?3))",
+            (low, int8(vector), apsw.carray(ids)),
+        )
+        return dict(rows)
+
+    def _first_vector(self, vector: bytes) -> int | None:
+        """The id of chunk 0 of the embedder in force; None when the vector is none of its."""
+        rows = self._rows("SELECT id, dims FROM embedder WHERE in_force = 1")
+        if not rows or len(vector) != 4 * rows[0][1] or not any(vector):
+            return None
+        if not self._vectors:
+            with translated():
+                self._db.enable_load_extension(True)
+                try:
+                    self._db.load_extension(extension())
+                finally:
+                    self._db.enable_load_extension(False)
+            self._vectors = True
+        return int(rows[0][0]) << EMBEDDER_SHIFT
+
+    @stored
+    def _norms(self, blobs: Iterable[int]) -> bytes:
+        """Norms of the chunks of these blobs (row ids)."""
+        ids = array("q", set(blobs))
+        norms = bytearray(1 + int(self._rows("SELECT coalesce(max(id), 0) FROM chunk")[0][0]))
+        if ids:
+            for chunk, length in self._rows(
+                "SELECT chunk, min(255, max(0, length) / ? + 1) FROM place JOIN chunk ON chunk.id = place.chunk"
+                " WHERE blob IN (SELECT value FROM carray(?))",
+                (LENGTH_STEP, apsw.carray(ids)),
+            ):
+                norms[chunk] = length  # as `norm` says
+        return bytes(norms)
+
+
+def _path(stored: bytes) -> str:
+    """Paths are stored as Git's bytes: not every one of them is UTF-8."""
+    return stored.decode("utf-8", "surrogateescape")

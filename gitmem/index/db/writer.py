@@ -1,0 +1,368 @@
+"""What the indexer writes. Every method that changes something runs inside `with writer.writing():`."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from zlib import crc32
+
+import apsw
+
+from gitmem.index.db.reader import Index
+from gitmem.index.db.schema import EMBEDDER_SHIFT
+from gitmem.index.db.sqlite import translated
+from gitmem.index.db.values import BlobRow, ChunkRow, EntryRow, norm, pack_shape
+
+MOST = 2000  # values that are asked for at once
+IN_FORCE, GROWING, KEPT = 1, 0, -1  # states of an embedder: compared with, not complete yet, kept as a cache
+
+
+class Writer(Index):
+    """An index open for writing; its process holds the writer lock."""
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """One transaction: whatever happens to the process, all of it or nothing is there afterwards."""
+        with translated():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    def bulk(self) -> None:
+        """Settings for a long build: a larger cache, and a log that is folded in less often."""
+        with translated():
+            self._db.pragma("cache_size", -49152)
+            self._db.pragma("wal_autocheckpoint", 8000)
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Record a setting."""
+        with translated():
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    # -- blobs and chunks ------------------------------------------------------------------------------------
+
+    def missing(self, oids: Iterable[str]) -> list[str]:
+        """Those of these oids, each once and in order, that have no row in `blob`."""
+        wanted = list(dict.fromkeys(oids))
+        known = self._numbers(wanted)
+        return [oid for oid in wanted if oid not in known]
+
+    def holds_blobs(self) -> bool:
+        """Whether anything was ever added."""
+        return bool(self._rows("SELECT 1 FROM blob LIMIT 1"))
+
+    def _numbers(self, oids: Sequence[str]) -> dict[str, int]:
+        """The row of each of these oids that is in `blob`."""
+        found: dict[str, int] = {}
+        for at in range(0, len(oids), MOST):
+            raw = tuple(map(bytes.fromhex, oids[at : at + MOST]))
+            rows = self._rows(
+                "SELECT oid, id FROM blob WHERE oid IN (SELECT value FROM carray(?))", (apsw.carray(raw),)
+            )
+            found.update((oid.hex(), number) for oid, number in rows)
+        return found
+
+    def add_blobs(self, blobs: Sequence[BlobRow]) -> dict[int, ChunkRow]:
+        """Add parsed blobs that are not there yet; the chunks new to `words`, by id."""
+        db = self._db
+        fresh: dict[int, ChunkRow] = {}
+        with translated():
+            next_blob = db.execute("SELECT coalesce(max(id), 0) FROM blob").fetchone()[0]  # type: ignore[index]
+            next_chunk = db.execute("SELECT coalesce(max(id), 0) FROM chunk").fetchone()[0]  # type: ignore[index]
+            hashes = list(dict.fromkeys(chunk.hash for blob in blobs for chunk in blob.chunks))
+            known: dict[bytes, int] = {}
+            forgotten: set[bytes] = set()
+            for at in range(0, len(hashes), MOST):
+                same = "SELECT hash, id, length FROM chunk WHERE hash IN (SELECT value FROM carray(?))"
+                for key, number, length in db.execute(same, (apsw.carray(tuple(hashes[at : at + MOST])),)):
+                    known[key] = number
+                    if length < 0:
+                        forgotten.add(key)
+            blob_rows, place_rows, chunk_rows, line_rows, word_rows = [], [], [], [], []
+            for blob in blobs:
+                next_blob += 1
+                blob_rows.append(
+                    (
+                        next_blob,
+                        bytes.fromhex(blob.oid),
+                        blob.bytes,
+                        blob.secrets,
+                        blob.problems,
+                        blob.skipped,
+                        pack_shape(blob.shape),
+                    )
+                )
+                for ordinal, chunk in enumerate(blob.chunks):
+                    number = known.get(chunk.hash)
+                    if number is None or chunk.hash in forgotten:
+                        forgotten.discard(chunk.hash)
+                        if number is None:
+                            next_chunk += 1
+                            number = known[chunk.hash] = next_chunk
+                        chunk_rows.append((number, chunk.hash, chunk.length))
+                        line_rows.append((number, chunk.lines))
+                        word_rows.append((number, chunk.heading_words, chunk.body_words))
+                        fresh[number] = chunk
+                    place_rows.append((next_blob, ordinal, number, chunk.start, chunk.end, chunk.heading))
+            db.executemany("INSERT INTO blob VALUES (?, ?, ?, ?, ?, ?, ?)", blob_rows)
+            db.executemany(
+                "INSERT INTO chunk VALUES (?, ?, ?) ON CONFLICT(id) DO UPDATE SET length = excluded.length",
+                chunk_rows,
+            )
+            db.executemany("INSERT OR REPLACE INTO line VALUES (?, ?)", line_rows)
+            db.executemany("INSERT INTO place VALUES (?, ?, ?, ?, ?, ?)", place_rows)
+            db.executemany("INSERT INTO words(rowid, heading, body) VALUES (?, ?, ?)", word_rows)
+        return fresh
+
+    def forget_blobs(self) -> None:
+        """Everything but the chunks' identities and vectors, for `index --full`: these need no new embedding."""
+        with translated():
+            for table in ("place", "blob", "entry", "snapshot", "covered"):
+                self._db.execute(f"DELETE FROM {table}")
+            self._db.execute("INSERT INTO words(words) VALUES ('delete-all')")
+            self._db.execute("UPDATE chunk SET length = -1")
+            good = {
+                number
+                for number, code, value, total in self._db.execute(
+                    "SELECT vector.id, bits, value, sum FROM vector JOIN code ON code.id = vector.id"
+                )
+                if crc32(code + value) == total
+            }
+            for table in ("code", "vector"):
+                for (number,) in self._rows(f"SELECT id FROM {table}"):
+                    if number not in good:
+                        self._db.execute(f"DELETE FROM {table} WHERE id = ?", (number,))
+
+    def prune(self, keep: Iterable[str]) -> tuple[int, int]:
+        """Drop every blob not in `keep`, every chunk no blob has, and their vectors; how many blobs and chunks."""
+        db = self._db
+        with translated():
+            kept = {bytes.fromhex(oid) for oid in keep}
+            gone = array("q", (number for number, oid in self._rows("SELECT id, oid FROM blob") if oid not in kept))
+            if gone:
+                numbers = apsw.carray(gone)
+                db.execute("DELETE FROM place WHERE blob IN (SELECT value FROM carray(?))", (numbers,))
+                db.execute("DELETE FROM blob WHERE id IN (SELECT value FROM carray(?))", (numbers,))
+                db.execute(
+                    "DELETE FROM snapshot WHERE id IN (SELECT snapshot FROM entry WHERE blob IN"
+                    " (SELECT value FROM carray(?)))",
+                    (numbers,),
+                )
+                db.execute("DELETE FROM entry WHERE snapshot NOT IN (SELECT id FROM snapshot)")
+            orphans = self._rows("SELECT id, length FROM chunk WHERE id NOT IN (SELECT chunk FROM place)")
+            for number, length in orphans:
+                if length >= 0:
+                    db.execute("DELETE FROM words WHERE rowid = ?", (number,))
+                db.execute("DELETE FROM chunk WHERE id = ?", (number,))
+                db.execute("DELETE FROM line WHERE chunk = ?", (number,))
+            mask = (1 << EMBEDDER_SHIFT) - 1
+            for table in ("code", "vector"):
+                db.execute(
+                    f"DELETE FROM {table} WHERE id & ? NOT IN (SELECT id FROM chunk)"
+                    f" OR id >> {EMBEDDER_SHIFT} NOT IN (SELECT id FROM embedder WHERE in_force >= 0)",
+                    (mask,),
+                )
+            db.execute("DELETE FROM embedder WHERE in_force < 0")
+        return len(gone), len(orphans)
+
+    def compact(self) -> None:
+        """Give free pages back to the disk. Outside a transaction."""
+        with translated():
+            self._db.execute("INSERT INTO words(words) VALUES ('optimize')")
+            self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    # -- vectors ---------------------------------------------------------------------------------------------
+
+    def embedder(self, name: str, spec: str, dims: int) -> int:
+        """The number of an embedder, registered if it is new; the very first one is in force at once."""
+        with translated():
+            rows = self._rows("SELECT id, in_force FROM embedder WHERE name = ?", (name,))
+            if rows:
+                self._db.execute("UPDATE embedder SET spec = ? WHERE id = ?", (spec, rows[0][0]))
+                if rows[0][1] < 0:
+                    self._db.execute("UPDATE embedder SET in_force = 0 WHERE id = ?", (rows[0][0],))
+                return int(rows[0][0])
+            first = not self._rows("SELECT 1 FROM embedder")
+            self._db.execute(
+                "INSERT INTO embedder(name, spec, dims, in_force) VALUES (?, ?, ?, ?)", (name, spec, dims, int(first))
+            )
+            return self._db.last_insert_rowid()
+
+    def embedder_number(self, name: str) -> int:
+        """The number of a registered embedder."""
+        return int(self._rows("SELECT id FROM embedder WHERE name = ?", (name,))[0][0])
+
+    def put_in_force(self, number: int) -> None:
+        """Compare with this embedder's vectors from now on; the others' stay as a cache until a prune."""
+        with translated():
+            self._db.execute(
+                "UPDATE embedder SET in_force = CASE WHEN id = ?1 THEN 1 WHEN in_force = 1 THEN -1 ELSE in_force END",
+                (number,),
+            )
+
+    def unembedded(self, number: int, chunks: Iterable[int]) -> list[int]:
+        """Those of these chunks that have no vector of the embedder."""
+        low = number << EMBEDDER_SHIFT
+        ids = array("q", (low + chunk for chunk in chunks))
+        if not ids:
+            return []
+        rows = self._rows("SELECT id FROM code WHERE id IN (SELECT value FROM carray(?))", (apsw.carray(ids),))
+        there = {number for (number,) in rows}
+        return [number - low for number in ids if number not in there]
+
+    def add_vectors(self, number: int, vectors: Iterable[tuple[int, tuple[bytes, bytes]]]) -> None:
+        """(chunk, (`bits`, `int8`) of its vector); one that is there already stays."""
+        low = number << EMBEDDER_SHIFT
+        rows = list(vectors)
+        with translated():
+            self._db.executemany("INSERT OR IGNORE INTO code VALUES (?, ?)", [(low + c, b) for c, (b, _) in rows])
+            self._db.executemany(
+                "INSERT OR IGNORE INTO vector VALUES (?, ?, ?)", [(low + c, v, crc32(b + v)) for c, (b, v) in rows]
+            )
+
+    def blobs_without_vectors(self, number: int) -> list[str]:
+        """The oids of blobs that hold a chunk without a vector of the embedder."""
+        low = number << EMBEDDER_SHIFT
+        rows = self._rows(
+            "SELECT DISTINCT blob.oid FROM chunk JOIN place ON place.chunk = chunk.id JOIN blob ON blob.id = place.blob"
+            " WHERE chunk.id + ? NOT IN (SELECT id FROM code)",
+            (low,),
+        )
+        return [oid.hex() for (oid,) in rows]
+
+    def chunks_of(self, oid: str) -> list[int]:
+        """The chunks of a blob, in order."""
+        rows = self._rows(
+            "SELECT chunk FROM place WHERE blob = (SELECT id FROM blob WHERE oid = ?) ORDER BY ordinal",
+            (bytes.fromhex(oid),),
+        )
+        return [number for (number,) in rows]
+
+    # -- snapshots -------------------------------------------------------------------------------------------
+
+    def put_snapshot(self, key: str, entries: Iterable[EntryRow], seen: int, scan: bytes = b"") -> None:
+        """Record a snapshot whole. Its blobs must be indexed; an entry whose blob is not is left out."""
+        db = self._db
+        with translated():
+            db.execute(
+                "INSERT INTO snapshot(key, seen, scan, norms) VALUES (?1, ?2, ?3, x'')"
+                " ON CONFLICT(key) DO UPDATE SET seen = ?2, scan = ?3",
+                (key, seen, scan),
+            )
+            number = self._rows("SELECT id FROM snapshot WHERE key = ?", (key,))[0][0]
+            db.execute("DELETE FROM entry WHERE snapshot = ?", (number,))
+            self._insert_entries(number, entries)
+            self._write_norms(number)
+
+    def change_snapshot(
+        self, key: str, gone: Iterable[str], entries: Sequence[EntryRow], seen: int, scan: bytes
+    ) -> None:
+        """Drop some paths of a snapshot and add or replace others."""
+        db = self._db
+        with translated():
+            rows = self._rows("SELECT id, norms FROM snapshot WHERE key = ?", (key,))
+            if not rows:
+                self.put_snapshot(key, entries, seen, scan)
+                return
+            number, norms = rows[0][0], bytearray(rows[0][1])
+            touched: set[int] = set()
+            paths = [_stored(path) for path in (*gone, *(entry.path for entry in entries))]
+            drop = "DELETE FROM entry WHERE snapshot = ? AND path IN (SELECT value FROM carray(?)) RETURNING blob"
+            for at in range(0, len(paths), MOST):
+                some = apsw.carray(tuple(paths[at : at + MOST]))
+                touched.update(blob for (blob,) in self._rows(drop, (number, some)))
+            self._insert_entries(number, entries)
+            if len(touched) + len(entries) > 2000:
+                self._write_norms(number)
+            else:
+                self._adjust_norms(number, norms, touched, [entry.path for entry in entries])
+            db.execute("UPDATE snapshot SET seen = ?, scan = ? WHERE id = ?", (seen, scan, number))
+
+    def _insert_entries(self, snapshot: int, entries: Iterable[EntryRow]) -> None:
+        rows = list(entries)
+        numbers = self._numbers(list({row.oid for row in rows if row.oid}))
+        self._db.executemany(
+            "INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?)",
+            [
+                (snapshot, _stored(row.path), numbers.get(row.oid, 0), row.corpus, row.stat)
+                for row in rows
+                if row.oid in numbers or row.corpus < 0
+            ],
+        )
+
+    def _write_norms(self, snapshot: int) -> None:
+        rows = self._rows("SELECT blob FROM entry WHERE snapshot = ? AND corpus = 1", (snapshot,))
+        norms = self._norms(blob for (blob,) in rows)
+        self._db.execute("UPDATE snapshot SET norms = ? WHERE id = ?", (norms, snapshot))
+
+    def _adjust_norms(self, snapshot: int, norms: bytearray, gone: set[int], paths: list[str]) -> None:
+        for blob in gone:
+            for (chunk,) in self._rows("SELECT chunk FROM place WHERE blob = ?", (blob,)):
+                if chunk < len(norms) and not self._rows(
+                    "SELECT 1 FROM place JOIN entry ON entry.blob = place.blob AND entry.snapshot = ?"
+                    " WHERE place.chunk = ? AND corpus = 1 LIMIT 1",
+                    (snapshot, chunk),
+                ):
+                    norms[chunk] = 0
+        for at in range(0, len(paths), MOST):
+            for chunk, length in self._rows(
+                "SELECT place.chunk, length FROM entry JOIN place ON place.blob = entry.blob"
+                " JOIN chunk ON chunk.id = place.chunk WHERE entry.snapshot = ? AND corpus = 1"
+                " AND entry.path IN (SELECT value FROM carray(?))",
+                (snapshot, apsw.carray(tuple(map(_stored, paths[at : at + MOST])))),
+            ):
+                if chunk >= len(norms):
+                    norms.extend(bytes(chunk + 1 - len(norms)))
+                norms[chunk] = norm(length)
+        self._db.execute("UPDATE snapshot SET norms = ? WHERE id = ?", (bytes(norms), snapshot))
+
+    def sort_entries(self, key: str) -> None:
+        """Write a snapshot's entries again in path order: pages filled in any other order stay half empty."""
+        with translated():
+            rows = self._rows(
+                "SELECT * FROM entry WHERE snapshot = (SELECT id FROM snapshot WHERE key = ?) ORDER BY path", (key,)
+            )
+            if rows:
+                self._db.execute("DELETE FROM entry WHERE snapshot = ?", (rows[0][0],))
+                self._db.executemany("INSERT INTO entry VALUES (?, ?, ?, ?, ?)", rows)
+                self._db.execute("REINDEX entry_blob")
+
+    def stamp(self, key: str, seen: int) -> None:
+        """Note that a snapshot was used."""
+        with translated():
+            self._db.execute("UPDATE snapshot SET seen = ? WHERE key = ?", (seen, key))
+
+    def evict(self, prefix: str, keep: int) -> None:
+        """Drop the snapshots with this prefix of key but the `keep` last used. Their blobs stay."""
+        with translated():
+            old = self._rows(
+                "SELECT id FROM snapshot WHERE substr(key, 1, length(?1)) = ?1 ORDER BY seen DESC, id DESC"
+                " LIMIT -1 OFFSET ?2",
+                (prefix, keep),
+            )
+            for (number,) in old:
+                self._db.execute("DELETE FROM entry WHERE snapshot = ?", (number,))
+                self._db.execute("DELETE FROM snapshot WHERE id = ?", (number,))
+
+    def drop_snapshot(self, key: str) -> None:
+        """Forget one snapshot, such as a work tree that is gone."""
+        with translated():
+            self._db.execute("DELETE FROM entry WHERE snapshot = (SELECT id FROM snapshot WHERE key = ?)", (key,))
+            self._db.execute("DELETE FROM snapshot WHERE key = ?", (key,))
+
+    def cover(self, trees: Mapping[str, str]) -> None:
+        """Record that every memory blob of these refs' trees is indexed: ref -> tree. Replaces the record."""
+        with translated():
+            self._db.execute("DELETE FROM covered")
+            self._db.executemany("INSERT INTO covered VALUES (?, ?)", list(trees.items()))
+
+
+def _stored(path: str) -> bytes:
+    return path.encode("utf-8", "surrogateescape")

@@ -1,0 +1,292 @@
+"""What there is and whether it is right: the figures of `status`, the comparisons of `doctor`.
+
+`examine` trusts nothing the index says of itself: it reads every memory file again, derives what should be stored,
+and compares. It changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from zlib import crc32
+
+from gitmem.config import Config
+from gitmem.errors import GitMemError, IndexDamaged, ModelUnavailable
+from gitmem.gate.self_check import Check
+from gitmem.git.opening import Repository
+from gitmem.index import db
+from gitmem.index.chunks import digest
+from gitmem.index.db.reader import Index
+from gitmem.index.db.values import BlobRow, Cut, pack_shape
+from gitmem.index.handle import directory
+from gitmem.index.parse_workers import codes
+from gitmem.index.worktree_record import IGNORED, LARGE, UNREADABLE
+from gitmem.memory.document import decode
+from gitmem.memory.snapshot import look, read, tree_files, work_tree_key
+from gitmem.paths import LIMIT
+from gitmem.plural import counted
+
+FULL = "git mem index --full"
+REPAIR = "git mem doctor --repair"
+
+
+@dataclass(frozen=True, slots=True)
+class Odd:
+    """A memory file that is not indexed whole, why, and what to do about it."""
+
+    path: str
+    reason: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What `git mem status` shows. `embedder` is "" where there are no vectors."""
+
+    path: str
+    exists: bool
+    files: int
+    indexed: int
+    chunks: int
+    vectors: int
+    bytes: int
+    embedder: str
+    wanted: str
+    stale: bool
+    reason: str
+    branches: tuple[tuple[str, bool], ...]
+    odd: tuple[Odd, ...]
+    secret_lines: int
+    ignored: int
+
+
+def status(repo: Repository, config: Config) -> Status:
+    """The state of the index, as it is: brings nothing up to date. Raises IndexUnusable, IndexDamaged."""
+    path = directory(repo) / db.FILE
+    index = db.open_index(directory(repo))
+    commit = repo.head() or ""
+    seen = look(repo, config.memory_paths) if repo.root is not None else None
+    if seen is not None:
+        total = len(seen.files)
+    else:
+        total = len(tree_files(repo, repo.tree(commit), config.memory_paths)[0]) if commit else 0
+    if index is None:
+        return Status(
+            str(path), False, total, 0, 0, 0, 0, "", config.embedder, total > 0,
+            "there is no index yet" if total else "", (), (), 0, 0,
+        )  # fmt: skip
+    try:
+        key = work_tree_key(repo)
+        counts = index.counts()
+        covered = index.covered()
+        branches = tuple(
+            (name.removeprefix("refs/heads/"), covered.get(name, "").split(":")[0] == repo.tree(oid))
+            for name, oid in repo.refs("refs/heads/")
+        )
+        indexed, reason = len(index.entries(snap)) if (snap := index.snapshot(key)) else 0, ""
+        if seen is not None and index.scan(key) != seen.scan:
+            # A file changed within the clock's last tick is looked at again before it is called current.
+            recorded = index.recorded(key)
+            late = [p for p, looks in seen.files.items() if recorded.get(p, ("",))[0].removeprefix("? ") != looks]
+            late += [p for p in recorded if p not in seen.files]
+            changed = counted(len(late), "file")
+            reason = f"{changed} changed since" if late else ""
+        odd, secrets, ignored = _odd(repo, index, key)
+        force = index.in_force()
+        return Status(
+            path=str(path),
+            exists=True,
+            files=total - ignored,
+            indexed=indexed if repo.root is not None else counts["blob"],
+            chunks=counts["chunk"],
+            vectors=counts["vector"],
+            bytes=counts["bytes"],
+            embedder=force[1] if force else "",
+            wanted=config.embedder,
+            stale=bool(reason),
+            reason=reason,
+            branches=branches,
+            odd=tuple(odd),
+            secret_lines=secrets,
+            ignored=ignored,
+        )
+    finally:
+        index.close()
+
+
+def _odd(repo: Repository, index: Index, key: str) -> tuple[list[Odd], int, int]:
+    found, total, ignored = [], 0, 0
+    for path, secrets, problems, skipped, corpus in index.oddities(key):
+        total += secrets
+        if corpus == IGNORED:
+            ignored += 1
+        elif corpus == LARGE:
+            found.append(Odd(path, "larger than 1 MiB, skipped", "split it into smaller notes"))
+        elif corpus == UNREADABLE:
+            found.append(Odd(path, "cannot be read, skipped", "check its permissions; links are not followed"))
+        elif problems:
+            for problem in _problems(repo, path) or []:
+                found.append(Odd(path, problem[0] + (", skipped" if skipped else ""), problem[1]))
+        if secrets:
+            lines = "a line is" if secrets == 1 else f"{secrets} lines are"
+            found.append(Odd(path, f"{lines} not indexed: a secret", f"git mem scan -- '{path}'"))
+    return found, total, ignored
+
+
+def _problems(repo: Repository, path: str) -> list[tuple[str, str]]:
+    from gitmem.git.worktree import read_bytes
+    from gitmem.memory.document import parse
+
+    if repo.root is None:
+        return []
+    try:
+        data = read_bytes(repo.root, path, LIMIT + 1)
+    except (OSError, GitMemError):
+        return []
+    problems = decode(data, path)[1] if b"\0" in data else parse(data, path).problems
+    return [(f"line {p.line}: {p.message}" if p.line else p.message, p.hint) for p in problems]
+
+
+def examine(repo: Repository, config: Config) -> list[Check]:
+    """Compare tree, index, chunks, words and vectors. The first check that fails may leave later ones out."""
+    checks: list[Check] = []
+    tracked = [e.path for e in repo.staged() if e.path.rsplit("/", 1)[-1].startswith(db.FILE)]
+    if tracked:
+        checks.append(Check("not tracked", f"Git tracks {tracked[0]}", f"git rm --cached -- '{tracked[0]}'"))
+    try:
+        index = db.open_index(directory(repo))
+    except IndexDamaged as error:
+        return [*checks, Check("file", error.message, REPAIR)]
+    if index is None:
+        return [*checks, Check("file", "there is no index", "git mem index")]
+    try:
+        checks += _compare(repo, config, index)
+    except IndexDamaged as error:
+        checks.append(Check("file", error.message, REPAIR))
+    finally:
+        index.close()
+    return checks
+
+
+def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:
+    complaint = index.integrity()
+    yield Check("file", complaint and f"SQLite finds it damaged: {complaint}", REPAIR if complaint else "")
+    if complaint:
+        return
+    wrong, files = _tree(repo, config, index)
+    yield Check("tree", wrong, "git mem index" if wrong else "", counted(len(files), "file"))
+    rows = _derived(repo, config, index, files)
+    wrong, chunks = _chunks(index, rows)
+    yield Check("chunks", wrong, FULL if wrong else "", counted(len(chunks), "chunk"))
+    wrong = _words(index, chunks)
+    yield Check("words", wrong, REPAIR if wrong else "")
+    wrong, count = _vectors(config, index, chunks)
+    hint = "" if not wrong else "git mem index" if count < 0 else REPAIR
+    yield Check("vectors", wrong, hint, counted(count, "vector"))
+
+
+def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, dict[str, tuple[str, str]]]:
+    """What is wrong; oid -> (path, commit or "") of every blob to look at."""
+    found: dict[str, tuple[str, str]] = {}
+    wrong = ""
+    if repo.root is not None:
+        key = work_tree_key(repo)
+        seen = look(repo, config.memory_paths)
+        recorded = index.recorded(key)
+        ours = {path: row for path, row in recorded.items() if row[2] >= 0}
+        good = read(repo, [(path, row[1]) for path, row in ours.items()])
+        bad = [path for path, row in ours.items() if (path, row[1]) not in good]
+        bad += [path for path in seen.files if path not in recorded]
+        if bad:
+            wrong = f"not as indexed: {counted(len(bad), 'file')} of the work tree"
+        found.update({oid: (path, "") for path, oid in good})
+    commit = repo.head()
+    if commit:
+        files, _ = tree_files(repo, repo.tree(commit), config.memory_paths)
+        lost = [path for path, oid in files.items() if index.blob_row(oid) is None]
+        if lost and not wrong:
+            wrong = f"not indexed: {counted(len(lost), 'file')} of HEAD"
+        for path, oid in files.items():
+            found.setdefault(oid, (path, commit))
+    return wrong, found
+
+
+def _derived(repo: Repository, config: Config, index: Index, files: dict[str, tuple[str, str]]) -> Iterator[BlobRow]:
+    cut = Cut(config.chunk_size, config.chunk_overlap)
+    work = {(path, oid) for oid, (path, commit) in files.items() if not commit}
+    for (_, oid), data in read(repo, sorted(work)).items():
+        yield digest(oid, data, cut)
+    sizes = repo.sizes([oid for oid, (_, commit) in files.items() if commit])
+    for oid, contents in repo.read_many([oid for oid, size in sizes.items() if size <= LIMIT]):
+        if contents is not None:
+            yield digest(oid, contents, cut)
+
+
+def _chunks(index: Index, rows: Iterator[BlobRow]) -> tuple[str, dict[int, tuple[int, str]]]:
+    """What is wrong; chunk -> (sum of its words, its text to embed)."""
+    found: dict[int, tuple[int, str]] = {}
+    wrong = 0
+    for row in rows:
+        stored = index.blob_row(row.oid)
+        if stored is None:
+            continue  # the tree check has said so
+        size, secrets, skipped, shape, places = stored
+        right = (row.bytes, row.secrets, row.skipped, pack_shape(row.shape)) == (size, secrets, skipped, shape)
+        expected = [(c.hash, c.length, c.start, c.end, c.heading) for c in row.chunks]
+        if not right or [tuple(place[1:]) for place in places] != expected:
+            wrong += 1
+            continue
+        for place, chunk in zip(places, row.chunks, strict=True):
+            found[place[0]] = (_sum(chunk.heading_words, "heading") + _sum(chunk.body_words, "body"), chunk.text)
+    return (f"not stored as they are: {counted(wrong, 'file')}" if wrong else ""), found
+
+
+def _sum(words: str, column: str) -> int:
+    return sum(crc32(f"{word}\0{column}\0{at}".encode()) for at, word in enumerate(words.split()))
+
+
+def _words(index: Index, chunks: dict[int, tuple[int, str]]) -> str:
+    sums: dict[int, int] = defaultdict(int)
+    for term, chunk, column, offset in index.all_postings():
+        if chunk in chunks:
+            sums[chunk] += crc32(f"{term}\0{column}\0{offset}".encode())
+    wrong = sum(sums[chunk] != total for chunk, (total, _) in chunks.items())
+    return f"other words than their text: {counted(wrong, 'chunk')}" if wrong else ""
+
+
+def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -> tuple[str, int]:
+    """What is wrong, and how many vectors there are (-1: too few of them). Nothing is sent anywhere."""
+    from gitmem.models.embedding import open_in_force
+
+    force = index.in_force()
+    if force is None:
+        return "", 0
+    stored = {chunk: vector for chunk in chunks if (vector := index.stored_vector(chunk))}
+    if len(stored) < len(chunks):
+        return f"{len(chunks) - len(stored)} chunks have no vector", -1
+    if force[1].startswith("http:"):
+        return "", len(stored)
+    try:
+        embedder = open_in_force(force[1], config)
+    except (ModelUnavailable, ImportError):
+        return "", len(stored)
+    if embedder is None or embedder.id != force[0]:
+        return "the embedder that made the vectors has changed", -1
+    wrong = 0
+    numbers = list(chunks)
+    for at in range(0, len(numbers), 256):
+        some = numbers[at : at + 256]
+        for number, made in zip(some, codes(embedder, [chunks[n][1] for n in some]), strict=True):
+            wrong += not _close(stored[number], made)
+    return (f"not of their text: {counted(wrong, 'vector')}" if wrong else ""), len(stored)
+
+
+def _close(a: tuple[bytes, bytes], b: tuple[bytes, bytes]) -> bool:
+    """Equal but for the last digit: a model's sums may be ordered otherwise on another machine."""
+    if a == b:
+        return True
+    if len(a[1]) != len(b[1]) or len(a[0]) != len(b[0]):
+        return False
+    near = sum(abs((x ^ 128) - (y ^ 128)) > 2 for x, y in zip(a[1], b[1], strict=True))
+    return near == 0 and (int.from_bytes(a[0]) ^ int.from_bytes(b[0])).bit_count() <= len(a[1]) // 32

@@ -1,0 +1,54 @@
+"""Whether the index is current, for those that ask it: opened as it is where nothing changed, and brought up to date
+first where something did.
+
+`ready` is what a search calls. Writes nothing itself: a search that finds all current never imports what does
+(`indexer`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from gitmem.config import Config
+from gitmem.errors import IndexDamaged
+from gitmem.git.protocol import Repository
+from gitmem.index.db.opening import open_index
+from gitmem.index.handle import Freshness, Ready, cut_as_set, directory
+from gitmem.memory.snapshot import look, tree_key, work_tree_key
+
+
+def ready(
+    repo: Repository,
+    config: Config,
+    commit: str = "",
+    *,
+    budget: float = 60.0,
+    wait: float = 0.5,
+    clock: Callable[[], float] = time.monotonic,
+) -> Ready:
+    """The index and the snapshot of `commit` ("": the work tree, HEAD in a bare repository), current if possible.
+
+    Takes at most about `budget` seconds of work and `wait` for another writer; then it is stale and says so. Damage
+    is met by rebuilding. Raises `IndexUnusable` for what a person must mend (a newer version, a foreign owner).
+    """
+    if not commit and repo.root is None:
+        commit = repo.head() or ""
+        if not commit:
+            return Ready(None, None, Freshness(), "", ("there is no commit yet",))
+    began = time.time_ns()
+    tree = repo.tree(commit) if commit else ""
+    key = tree_key(tree, config.memory_paths) if commit else work_tree_key(repo)
+    seen = None if commit else look(repo, config.memory_paths)
+    try:
+        index = open_index(directory(repo))
+        if index is not None:
+            scan = index.scan(key)
+            if scan is not None and (seen is None or scan == seen.scan) and cut_as_set(index, config):
+                return Ready(index, index.snapshot(key), Freshness(), commit)
+            index.close()
+    except IndexDamaged:
+        pass  # met again, and mended, by what brings it up to date
+    from gitmem.index.indexer import Wanted, bring
+
+    return bring(repo, config, Wanted(key, commit, tree, seen, began), budget, wait, clock)

@@ -1,0 +1,77 @@
+"""The search index as it lies there: the open handle, how fresh it is, where its file is, and throwing it away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from gitmem.config import Config
+from gitmem.errors import IndexDamaged
+from gitmem.git.protocol import Repository
+from gitmem.git.worktree import locked
+from gitmem.index.db.opening import open_index, remove
+from gitmem.index.db.reader import Index
+from gitmem.index.db.values import Cut, Snapshot
+
+
+class Freshness(NamedTuple):
+    """Whether an answer may miss something, and why."""
+
+    stale: bool = False
+    reason: str = ""
+
+
+class Ready:
+    """What a search may ask. `index` and `snapshot` are None where nothing is indexed and nothing could be.
+
+    `commit` is "" for the work tree. `notes` are for the person: a rebuilt index, a missing model. A plain class,
+    since a search makes it when it starts and a dataclass takes half a millisecond.
+    """
+
+    __slots__ = ("commit", "freshness", "index", "notes", "snapshot")
+
+    def __init__(
+        self,
+        index: Index | None,
+        snapshot: Snapshot | None,
+        freshness: Freshness = Freshness(),  # noqa: B008 - a tuple
+        commit: str = "",
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.index = index
+        self.snapshot = snapshot
+        self.freshness = freshness
+        self.commit = commit
+        self.notes = notes
+
+    def close(self) -> None:
+        if self.index is not None:
+            self.index.close()
+
+
+def directory(repo: Repository) -> Path:
+    """Where the index of a repository and all its work trees lies."""
+    return repo.common_dir / "gitmem"
+
+
+def cut_as_set(index: Index, config: Config) -> bool:
+    """Whether chunks are of the size that is set; where nothing may be written, any size will do."""
+    return index.frozen or not config.auto_index or index.meta("cut") == Cut(config.chunk_size, config.chunk_overlap).id
+
+
+def discard(repo: Repository, wait: float = 5.0, *, unless_mended: bool = False) -> bool:
+    """Delete a damaged index, under the writer lock; whether it was deleted.
+
+    `unless_mended` keeps one that can be opened now that nobody writes it: what looked damaged was only being made.
+    """
+    with locked(repo.common_dir, "index", wait):
+        if unless_mended:
+            try:
+                index = open_index(directory(repo))
+            except IndexDamaged:
+                index = None
+            if index is not None:
+                index.close()
+                return False
+        remove(directory(repo))
+        return True

@@ -1,0 +1,325 @@
+"""The index as a projection of Git: finds the blobs it lacks, parses and embeds each once, records snapshots.
+
+`bring` is what a search calls (through `freshness.ready`) when the index is not current: brought up to date, and
+`stale` with a reason when that could not be done in time. `refresh` is what `git mem index` and the hooks call.
+Never ranks, never shows text.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from gitmem.config import Config
+from gitmem.errors import GitMemError, IndexDamaged, IndexUnusable, Locked
+from gitmem.git.opening import Repository
+from gitmem.git.worktree import locked
+from gitmem.index import db
+from gitmem.index.db.reader import Index
+from gitmem.index.db.values import Cut, EntryRow
+from gitmem.index.handle import Freshness, Ready, cut_as_set, directory, discard
+from gitmem.index.ingest import Intake, Say, Work
+from gitmem.index.worktree_record import record
+from gitmem.memory.snapshot import WorkTree, look, tree_files, tree_key, work_tree_key, work_tree_of
+from gitmem.paths import in_default_corpus
+
+RETRIES = 3  # looks at an index that others are just making
+FIRST_WAIT = 20.0  # seconds a search waits for another process when there is nothing to answer from
+BUSY = "another git mem is indexing"
+KEPT_TREES = 32  # snapshots of trees that stay recorded
+
+
+class Wanted(NamedTuple):
+    """The snapshot to bring up to date: `commit` and `tree` are "" for the work tree, `seen` is how that looked to a
+    scan that began at `began` (ns)."""
+
+    key: str
+    commit: str
+    tree: str
+    seen: WorkTree | None
+    began: int
+
+
+def bring(
+    repo: Repository, config: Config, wanted: Wanted, budget: float, wait: float, clock: Callable[[], float]
+) -> Ready:
+    """What `freshness.ready` promises, for an index that is not there, damaged or not current."""
+    return _Refresh(repo, config, clock, budget, wait).ready(wanted)
+
+
+def refresh(
+    repo: Repository,
+    config: Config,
+    *,
+    full: bool = False,
+    revs: Sequence[str] = (),
+    budget: float = float("inf"),
+    wait: float = 30.0,
+    clock: Callable[[], float] = time.monotonic,
+    say: Say = lambda text: None,
+    make: bool = True,
+) -> Work:
+    """Bring the index up to date with the work tree, HEAD, the local branches and `revs`.
+
+    `full` parses everything again (vectors of unchanged text are kept). `make` as for `state_dir`. Raises Locked when
+    another process writes for longer than `wait`, IndexUnusable when the file cannot be written.
+    """
+    return _Refresh(repo, config, clock, budget, wait, say, make).everything(full, revs)
+
+
+def prune(repo: Repository, config: Config, *, wait: float = 30.0) -> Work:
+    """Drop what no ref and no work tree reaches, and what replaced embedders left."""
+    work = Work()
+    with locked(repo.common_dir, "index", wait):
+        writer = db.open_writer(directory(repo))
+        try:
+            keep = set(repo.reachable())
+            with writer.writing():
+                for key in writer.keys("work:"):
+                    if work_tree_of(key).is_dir():
+                        keep.update(oid for _, oid, _ in writer.recorded(key).values() if oid)
+                    else:
+                        writer.drop_snapshot(key)
+                work.removed_blobs, work.removed_chunks = writer.prune(keep)
+            writer.compact()
+        finally:
+            writer.close()
+    return work
+
+
+def cache_key(repo: Repository, config: Config) -> tuple[str, str]:
+    """(what makes two indexes interchangeable, HEAD's tree): the name of an index kept between runs of CI."""
+    from gitmem.index.db.schema import VERSION
+
+    head = repo.head()
+    cut = Cut(config.chunk_size, config.chunk_overlap).id.replace("/", ".")
+    words = "".join(c if c.isalnum() else "-" for c in config.embedder)
+    return f"git-mem-{VERSION}-{cut}-{words}", repo.tree(head) if head else "empty"
+
+
+class _Refresh:
+    """One run. Holds no lock and no connection between its calls."""
+
+    def __init__(
+        self,
+        repo: Repository,
+        config: Config,
+        clock: Callable[[], float],
+        budget: float,
+        wait: float,
+        say: Say = lambda text: None,
+        make: bool = True,
+    ) -> None:
+        self.repo = repo
+        self.config = config
+        self.clock = clock
+        self.deadline = clock() + budget
+        self.wait = wait
+        self.say = say
+        self.make = make
+        self.work = Work()
+        self.extra = config.memory_paths
+
+    # -- for a search ----------------------------------------------------------------------------------------
+
+    def ready(self, wanted: Wanted) -> Ready:
+        key, commit, tree, seen, began = wanted
+        index, reason = self._open()
+        if index is not None:
+            if self._current(index, key, seen):
+                return Ready(index, index.snapshot(key), Freshness(), commit, tuple(self.work.notes))
+            if index.frozen:
+                reason = "the index cannot be written here"
+            elif not self.config.auto_index:
+                reason = "mem.autoIndex is off; 'git mem index' brings it up to date"
+        elif not reason and not self.config.auto_index:
+            reason = "there is no index; 'git mem index' builds it"
+        if not reason:
+            if index is not None:
+                index.close()
+                index = None
+            reason = self._update(key, commit, tree, seen, began)
+            index, _ = self._open()
+            if reason == BUSY and (index is None or index.snapshot(key) is None):
+                # There is nothing older to answer from: wait for the one that builds it.
+                if index is not None:
+                    index.close()
+                self.wait = max(self.wait, FIRST_WAIT)
+                reason = self._update(key, commit, tree, seen, began)
+                index, _ = self._open()
+            for _ in range(RETRIES):
+                if reason or (index is not None and index.snapshot(key) is not None):
+                    break
+                # Another process made the file anew between our writing and our opening: look again.
+                if index is not None:
+                    index.close()
+                reason = self._update(key, commit, tree, seen, began)
+                index, _ = self._open()
+            if index is None and not reason:
+                reason = BUSY
+        snapshot = index.snapshot(key) if index is not None else None
+        if index is not None and snapshot is None and not commit:
+            snapshot = next((index.snapshot(old) for old in index.keys("work:") if self._was(work_tree_of(old))), None)
+        fresh = Freshness(bool(reason), reason)
+        return Ready(index, snapshot, fresh, commit, tuple(self.work.notes))
+
+    def _was(self, git_dir: Path) -> bool:
+        """Whether a work tree that is gone can be this one, moved or mounted elsewhere. What differs is not shown:
+        each hit's file is compared with its hash."""
+        mine = self.repo.git_dir
+        linked = mine != self.repo.common_dir
+        same = git_dir.parts[-2:] == mine.parts[-2:] if linked else git_dir.parent.name != "worktrees"
+        return same and not git_dir.is_dir()
+
+    def _open(self) -> tuple[Index | None, str]:
+        """The index, or why there is none; a damaged one is deleted, to be built again."""
+        try:
+            return db.open_index(directory(self.repo)), ""
+        except IndexDamaged as error:
+            try:
+                if discard(self.repo, self.wait, unless_mended=True):
+                    self.work.notes.append(f"{error.message} It is built again.")
+            except Locked:
+                pass  # not damaged: another process is just making it
+            except (GitMemError, OSError) as second:
+                return None, f"{error.message} {second}"
+            return None, ""
+
+    def _current(self, index: Index, key: str, seen: WorkTree | None) -> bool:
+        scan = index.scan(key)
+        return scan is not None and (seen is None or scan == seen.scan) and cut_as_set(index, self.config)
+
+    def _update(self, key: str, commit: str, tree: str, seen: WorkTree | None, began: int, again: bool = False) -> str:
+        """Bring one snapshot up to date; why it could not, or ""."""
+        try:
+            with locked(self.repo.common_dir, "index", self.wait, self.make):
+                intake = self._open_intake()
+                try:
+                    if seen is None:
+                        self._tree(intake, key, tree)
+                    elif intake.writer.scan(key) != seen.scan:  # else another process was quicker
+                        record(intake, key, seen, began)
+                finally:
+                    intake.writer.close()
+        except Locked:
+            return BUSY
+        except IndexDamaged as error:
+            if again:
+                return error.message
+            self.work.notes.append(f"{error.message} It is built again.")
+            discard(self.repo, self.wait)
+            return self._update(key, commit, tree, seen, began, again=True)
+        except PermissionError as error:
+            return f"the index cannot be written here ({error.strerror})"
+        except IndexUnusable as error:
+            if "another user" in error.message or "symbolic link" in error.message or "newer" in error.message:
+                raise
+            return error.message
+        except GitMemError as error:
+            if os.access(self.repo.common_dir, os.W_OK):
+                raise
+            return f"the index cannot be written here ({error.message})"
+        return self.work.unfinished
+
+    def _open_intake(self) -> Intake:
+        try:
+            writer = db.open_writer(directory(self.repo), self.make)
+        except IndexDamaged as error:
+            self.work.notes.append(f"{error.message} It is built again.")
+            db.remove(directory(self.repo))
+            writer = db.open_writer(directory(self.repo), self.make)
+        try:
+            return Intake(self.repo, self.config, writer, self.work, lambda: self.clock() > self.deadline, self.say)
+        except BaseException:
+            writer.close()
+            raise
+
+    # -- for `git mem index` ---------------------------------------------------------------------------------
+
+    def everything(self, full: bool, revs: Sequence[str]) -> Work:
+        try:
+            return self._everything(full, revs)
+        except IndexDamaged as error:
+            self.work = Work(notes=[f"{error.message} It is built again."])
+            discard(self.repo, self.wait)
+            return self._everything(False, revs)
+
+    def _everything(self, full: bool, revs: Sequence[str]) -> Work:
+        began = time.time_ns()
+        seen = look(self.repo, self.extra) if self.repo.root is not None else None
+        with locked(self.repo.common_dir, "index", self.wait, self.make):
+            intake = self._open_intake()
+            try:
+                if full:
+                    # One transaction for all of it: searches keep the old index until the new one is whole.
+                    with intake.writer.writing():
+                        intake.whole = True
+                        intake.writer.forget_blobs()
+                        self._all(intake, seen, began, revs)
+                    intake.whole = False
+                else:
+                    self._all(intake, seen, began, revs)
+                intake.switch()
+            finally:
+                intake.writer.close()
+        return self.work
+
+    def _all(self, intake: Intake, seen: WorkTree | None, began: int, revs: Sequence[str]) -> None:
+        writer = intake.writer
+        if seen is not None:
+            record(intake, work_tree_key(self.repo), seen, began)
+        covered = writer.covered()
+        trees = {name: self.repo.tree(oid) for name, oid in self.repo.refs("refs/heads/")}
+        head = self.repo.head()
+        if head:
+            trees["HEAD"] = self.repo.tree(head)
+        for rev in revs:
+            trees[rev] = self.repo.tree(self.repo.resolve(rev))
+        mark = ":" + tree_key("", self.extra)
+        done = set(covered.values())
+        for name in sorted(trees, key=lambda name: name != "HEAD"):
+            if trees[name] + mark in done:
+                continue
+            if not self._cover(intake, trees[name], covered.get(name, covered.get("HEAD", "")).partition(":")[0]):
+                return
+            done.add(trees[name] + mark)
+        now = {name: tree + mark for name, tree in trees.items()}
+        if now != covered:
+            with intake.transaction():
+                writer.cover(now)
+                for key in writer.keys("work:"):
+                    if not work_tree_of(key).is_dir():
+                        writer.drop_snapshot(key)
+
+    def _cover(self, intake: Intake, tree: str, known: str) -> bool:
+        """Index the memory blobs of a tree, given that those of `known` are; whether that was finished."""
+        oids: Iterable[str]
+        if known and known != tree and not self.extra:
+            from gitmem.paths import Kind, Layout, is_memory, kind
+
+            changes = self.repo.changes(known, tree)
+            # A change of these may turn notes into a memory repository or back: then look at all of it.
+            if all(is_memory(c.path, Layout()) == (kind(c.path) is not Kind.OTHER) for c in changes):
+                memory = [c for c in changes if is_memory(c.path, Layout())]
+                oids = [c.new_oid for c in memory if c.status != "D" and c.new_mode in (0o100644, 0o100755)]
+                intake.names.update({c.new_oid: c.path for c in memory})
+                if len(memory) == len(changes) or not any(c.path.endswith(".md") for c in changes if c not in memory):
+                    return intake.objects(oids)
+        files, _ = tree_files(self.repo, tree, self.extra)
+        intake.names.update({oid: path for path, oid in files.items()})
+        return intake.objects(files.values())
+
+    def _tree(self, intake: Intake, key: str, tree: str) -> None:
+        files, layout = tree_files(self.repo, tree, self.extra)
+        intake.names.update({oid: path for path, oid in files.items()})
+        if not intake.objects(files.values()):
+            return
+        # Of what is memory, only the instructions at the top are outside the default corpus.
+        rows = [EntryRow(path, oid, int("/" in path or in_default_corpus(path, layout))) for path, oid in files.items()]
+        with intake.writer.writing():
+            writer = intake.writer
+            writer.put_snapshot(key, rows, time.time_ns(), b"whole")
+            writer.evict("tree:", KEPT_TREES)

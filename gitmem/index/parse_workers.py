@@ -1,0 +1,172 @@
+"""Parsing in other processes: `Workers` hands out batches of blobs, `serve` is what a child runs.
+
+A child has two pipes and nothing else of ours: no database, no lock, no repository. It ends when its input does, so
+a killed parent leaves none behind.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import struct
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import IO, TYPE_CHECKING, Any
+
+from gitmem.index.chunks import LineVectors, digest_all
+from gitmem.index.db.values import BlobRow, Cut, bits, int8
+from gitmem.models.processes import end
+
+if TYPE_CHECKING:
+    from gitmem.models.static_embedder import StaticEmbedder
+
+Batch = Sequence[tuple[str, bytes]]
+Vectors = dict[bytes, tuple[bytes, bytes]]  # chunk hash -> (bits, int8)
+AHEAD = 3  # batches under way or waiting for us, for each child
+
+
+def work(batch: Batch, cut: Cut, embedder: Any = None) -> tuple[list[BlobRow], Vectors]:
+    """Rows of some blobs, with the chunks' vectors where an embedder is given."""
+    lines = line_vectors()
+    rows = digest_all(batch, cut, lines)
+    vectors: Vectors = {}
+    if embedder is not None:
+        texts = {chunk.hash: chunk.text for row in rows for chunk in row.chunks}
+        vectors = dict(zip(texts, codes(embedder, list(texts.values())), strict=True))
+    return rows, vectors
+
+
+def codes(embedder: Any, texts: Sequence[str]) -> list[tuple[bytes, bytes]]:
+    """What the index stores of the texts' vectors: `bits` and `int8` of each. Some embedders know a shorter way."""
+    short = getattr(embedder, "codes", None)
+    return short(texts) if short else [(bits(vector), int8(vector)) for vector in embedder.embed(texts)]
+
+
+def line_vectors() -> LineVectors | None:
+    """How the vectors of single lines are made: always by the static table, whatever embeds the chunks."""
+    table = static_table()
+    return table.lines if table is not None else None
+
+
+@cache
+def static_table() -> StaticEmbedder | None:
+    """The one static table of this process; None where it is missing."""
+    from gitmem.errors import ModelUnavailable
+    from gitmem.models.static_embedder import StaticEmbedder
+
+    try:
+        return StaticEmbedder()
+    except ModelUnavailable:
+        return None
+
+
+def serve(source: IO[bytes], sink: IO[bytes]) -> None:
+    """Answer batches until the input ends."""
+    table = static_table()
+    if table is not None:
+        table.read_all()
+    # Rows hold no cycles, and looking for some among all that is remembered took a twentieth of the time.
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 50)
+    while True:
+        message = _receive(source)
+        if message is None:
+            return
+        batch, cut, embeds = message
+        _send(sink, work(batch, cut, table if embeds else None))
+
+
+class Workers:
+    """A few child processes. `run` gives results in the order of the batches."""
+
+    def __init__(self, count: int) -> None:
+        places = [place for place in sys.path if place]
+        code = (
+            f"import os, sys; sys.path[:] = {places!r}\n"
+            "from gitmem.index.parse_workers import serve\n"
+            "serve(os.fdopen(0, 'rb'), os.fdopen(1, 'wb'))"
+        )
+        # -I: the folder we were started in is somebody's repository and must not be imported from.
+        self._children = [
+            subprocess.Popen(
+                [sys.executable, "-I", "-c", code],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+            for _ in range(count)
+        ]
+
+    def run(self, batches: Iterable[Batch], cut: Cut, embeds: bool) -> Iterator[tuple[list[BlobRow], Vectors]]:
+        """Results of the batches, with the static table's vectors when `embeds`. Raises ChildProcessError when a
+        child dies."""
+        from concurrent.futures import Future, ThreadPoolExecutor
+        from queue import SimpleQueue
+
+        idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
+        for child in self._children:
+            idle.put(child)
+
+        def ask(message: Any) -> Any:
+            # Whoever is free: the child that shares its core with us is the slower one.
+            child = idle.get()
+            try:
+                return _ask(child, message)
+            finally:
+                idle.put(child)
+
+        waiting: deque[Future[Any]] = deque()
+        # One thread a child: it writes a batch, then reads the answer; so no pipe fills up.
+        lanes = ThreadPoolExecutor(len(self._children))
+        try:
+            for batch in batches:
+                waiting.append(lanes.submit(ask, (batch, cut, embeds)))
+                if len(waiting) >= AHEAD * len(self._children):
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            lanes.shutdown(wait=False, cancel_futures=True)
+
+    def close(self) -> None:
+        """End the children."""
+        for child in self._children:
+            end(child)
+
+
+def count() -> int:
+    """How many children pay: one a core, at most four; 0 on a single core."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, 4) if cores > 1 else 0
+
+
+def _ask(child: subprocess.Popen[bytes], message: Any) -> Any:
+    assert child.stdin is not None and child.stdout is not None
+    try:
+        _send(child.stdin, message)
+    except BrokenPipeError:
+        raise ChildProcessError("a parsing process ended early") from None
+    answer = _receive(child.stdout)
+    if answer is None:
+        raise ChildProcessError("a parsing process ended early")
+    return answer
+
+
+def _send(pipe: IO[bytes], value: Any) -> None:
+    data = pickle.dumps(value, protocol=5)
+    pipe.write(struct.pack("<Q", len(data)))
+    pipe.write(data)
+    pipe.flush()
+
+
+def _receive(pipe: IO[bytes]) -> Any:
+    head = pipe.read(8)
+    if len(head) < 8:
+        return None
+    (size,) = struct.unpack("<Q", head)
+    data = pipe.read(size)
+    return pickle.loads(data) if len(data) == size else None

@@ -1,0 +1,217 @@
+"""Words: how text becomes the terms of the index.
+
+Pure. The same rules cut documents and questions, so that what is written one way is found the other way.
+`search/question.py` says which terms of a question matter. Never sees a file or an index.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain, groupby, pairwise
+
+# One word with what joins the parts of identifiers. Ranges of scripts are compared, not compiled: a class of the
+# ideographs costs `re` 2 ms, each time a search starts.
+_WORD = re.compile(r"\w+(?:(?:[.\-/:@'’]|::)\w+)*")
+_PARTS = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[^\W\dA-Z_]+|[A-Z]+|\d+")
+_SEPARATORS = re.compile(r"[\W_]+")
+LONGEST = 64  # characters of a term; what is longer (base64, URLs) is cut there
+EDGES = "!\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~"  # at either end of a word they say nothing
+KNOWN = 30_000  # words whose terms are remembered
+
+HANGUL, HAN_KANA, OTHER, JOINT = "hangul", "han-kana", "other", "joint"
+
+
+class _Terms(dict[str, tuple[str, ...]]):
+    """What stands between white space -> its terms: no word reaches across white space, and most come again."""
+
+    def __missing__(self, piece: str) -> tuple[str, ...]:
+        bare = piece.strip(EDGES)
+        if is_number(bare):
+            return (bare[:LONGEST],)
+        if bare != piece:
+            found = self[bare]
+        elif piece.isascii() and piece.isalpha() and (piece.islower() or piece.istitle()):
+            found = (stem(piece.lower()[:LONGEST]),)
+        else:
+            found = tuple(term for token, script in tokens(compatible(piece)) for term in cut(token, script))
+        if len(piece) <= LONGEST:
+            if len(self) >= KNOWN:
+                self.clear()
+            self[piece] = found
+        return found
+
+
+_known = _Terms()
+
+
+def terms(text: str) -> list[str]:
+    """The terms of `text` in order, as often as they occur; each is letters, digits and `_` only.
+
+    Latin words are lower-cased and stemmed. Identifiers (`POSTGRES_URL`, `v2.3.0`, `memory/notes.md`,
+    `camelCase`) give themselves, lower-cased with every separator as `_`, and their parts. Runs of Hangul,
+    and of Kana and Han together, give overlapping pairs, then their last character alone: so a single
+    character X is found by the pairs that begin with X and by X itself.
+    """
+    return list(chain.from_iterable(map(_known.__getitem__, text.split())))
+
+
+def is_number(word: str) -> bool:
+    """Whether a word is digits alone: the one kind that seldom comes again and is not worth remembering."""
+    return word.isdigit() and word.isascii()
+
+
+def compatible(text: str) -> str:
+    """NFKC: full-width letters as ASCII, decomposed Hangul and half-width Kana composed."""
+    if text.isascii():
+        return text
+    import unicodedata
+
+    return unicodedata.normalize("NFKC", text)
+
+
+def tokens(text: str) -> Iterator[tuple[str, str]]:
+    """(token, script) of a text that is `compatible`: a word of an alphabet or an identifier (`OTHER`), a run of
+    `HANGUL`, a run of `HAN_KANA`."""
+    for word in _WORD.findall(text):
+        yield from _runs(word)
+
+
+def _runs(word: str) -> Iterator[tuple[str, str]]:
+    if word.isascii():
+        yield word, OTHER
+        return
+    runs = [("".join(part), script) for script, part in groupby(word, _script)]
+    at = 0
+    while at < len(runs):
+        token, script = runs[at]
+        at += 1
+        if script == OTHER:
+            while at + 1 < len(runs) and runs[at][1] == JOINT and runs[at + 1][1] == OTHER:
+                token += runs[at][0] + runs[at + 1][0]
+                at += 2
+        if script != JOINT:
+            yield token, script
+
+
+def _script(c: str) -> str:
+    if "가" <= c <= "힣" or "ㄱ" <= c <= "ㆎ":
+        return HANGUL
+    if "ぁ" <= c <= "ヺ" or "一" <= c <= "鿿" or "㐀" <= c <= "䶿" or c in "ー々〆〇" or "豈" <= c <= "\ufaff":
+        return HAN_KANA
+    if "\U00020000" <= c <= "\U0003ffff":
+        return HAN_KANA
+    return OTHER if c.isalnum() or c == "_" else JOINT
+
+
+def cut(token: str, script: str) -> tuple[str, ...]:
+    """The terms of one of `tokens`."""
+    if script != OTHER:
+        return (*(a + b for a, b in pairwise(token)), token[-1])
+    token = token.replace("’", "'")
+    if token[-2:] in ("'s", "'S"):
+        token = token[:-2]
+    if "'" in token:  # don't, we're, o'clock
+        token = token.replace("'", "")
+    token = fold(token) if not token.isascii() else token
+    whole = _SEPARATORS.sub("_", token).strip("_").lower()[:LONGEST]
+    parts = _PARTS.findall(token)
+    if len(parts) <= 1:
+        return (stem(whole),) if whole else ()
+    words = [stem(part.lower()[:LONGEST]) for part in parts[:LONGEST]]
+    return (whole, *words)
+
+
+def fold(text: str) -> str:
+    """Without diacritics: `résumé` as `resume`."""
+    import unicodedata
+
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+
+
+# The stemmer: M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980, with -y kept after a
+# first consonant (sky, by) and irregular plurals left alone.
+_VOWELS = frozenset("aeiou")
+_STEP2 = {
+    "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble",
+    "alli": "al", "entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize", "ation": "ate", "ator": "ate",
+    "alism": "al", "iveness": "ive", "fulness": "ful", "ousness": "ous", "aliti": "al", "iviti": "ive",
+    "biliti": "ble", "logi": "log",
+}  # fmt: skip
+_STEP3 = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
+_STEP4 = (
+    "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize",
+    "ion", "al", "er", "ic", "ou",
+)  # fmt: skip
+
+
+def stem(word: str) -> str:
+    """The stem of a lower-case English word; anything else comes back as it is."""
+    if len(word) <= 2 or not word.isascii() or not word.isalpha():
+        return word
+    if word.endswith("s"):
+        if word.endswith("sses") or word.endswith("ies"):
+            word = word[:-2]
+        elif not word.endswith("ss") and not word.endswith("us"):
+            word = word[:-1]
+    if word.endswith("eed"):
+        if _measure(word[:-3]) > 0:
+            word = word[:-1]
+    else:
+        for suffix in ("ed", "ing"):
+            if word.endswith(suffix) and _has_vowel(word[: -len(suffix)]):
+                word = word[: -len(suffix)]
+                if word.endswith(("at", "bl", "iz")):
+                    word += "e"
+                elif len(word) > 1 and word[-1] == word[-2] and word[-1] not in "aeioulsz":
+                    word = word[:-1]
+                elif _measure(word) == 1 and _ends_cvc(word):
+                    word += "e"
+                break
+    if word.endswith("y") and len(word) > 2 and word[-2] not in _VOWELS:
+        word = word[:-1] + "i"
+    for length in (7, 6, 5, 4, 3):
+        ending = _STEP2.get(word[-length:])
+        if ending is not None and len(word) > length:
+            if _measure(word[:-length]) > 0:
+                word = word[:-length] + ending
+            break
+    for length in (5, 4, 3):
+        ending = _STEP3.get(word[-length:])
+        if ending is not None and len(word) > length:
+            if _measure(word[:-length]) > 0:
+                word = word[:-length] + ending
+            break
+    for suffix in _STEP4:
+        if word.endswith(suffix):
+            rest = word[: -len(suffix)]
+            if _measure(rest) > 1 and (suffix != "ion" or rest.endswith(("s", "t"))):
+                word = rest
+            break
+    if word.endswith("e"):
+        measure = _measure(word[:-1])
+        if measure > 1 or (measure == 1 and not _ends_cvc(word[:-1])):
+            word = word[:-1]
+    if word.endswith("ll") and _measure(word) > 1:
+        word = word[:-1]
+    return word
+
+
+def _shape(word: str) -> str:
+    shape = ""
+    for c in word:
+        vowel = c in _VOWELS or (c == "y" and shape.endswith("c"))
+        shape += "v" if vowel else "c"
+    return shape
+
+
+def _measure(word: str) -> int:
+    return _shape(word).count("vc")
+
+
+def _has_vowel(word: str) -> bool:
+    return "v" in _shape(word)
+
+
+def _ends_cvc(word: str) -> bool:
+    return _shape(word[-3:]) == "cvc" and word[-1] not in "wxy"

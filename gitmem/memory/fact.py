@@ -1,0 +1,133 @@
+"""The trailing `<!-- mem key=value ... -->` comment of a fact, and what a fact's text and id are.
+
+Pure. Grammar (docs/format.md): `<!-- mem` then space-separated `key=value`, then `-->`. Values are percent-encoded:
+space, `%` and `--`; in `src` the path also `@` and `#`, then literally `#L12-L14@` and the oid. Unknown keys are kept.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gitmem.git.objects import Span
+
+COMMENT = re.compile(r"[ \t]*<!--[ \t]+mem(?:[ \t]+(.*?))?[ \t]*-->[ \t]*$")
+BULLET = re.compile(r"^([ \t]{0,3})([-*+])([ \t]+)(?=\S)")
+PERCENT = re.compile(r"%([0-9A-Fa-f]{2})")
+SOURCE = re.compile(r"^(.+)#L(\d{1,9})(?:-L(\d{1,9}))?(?:@([0-9a-f]{4,64}))?$")
+Meta = tuple[tuple[str, str], ...]
+
+TYPES = (
+    "fact", "preference", "constraint", "decision", "deadline", "todo", "timeline", "profile", "rule", "goal",
+    "policy", "exception", "lesson", "note", "episode-digest",
+)  # fmt: skip
+ORIGINS = ("user", "agent", "tool", "web")
+
+
+def split_bullet(line: str) -> tuple[str, str] | None:
+    """(marker with its white space, the rest) of a top-level bullet line; None for any other line."""
+    match = BULLET.match(line)
+    return (match.group(0), line[match.end() :].rstrip("\r\n")) if match else None
+
+
+def parse_comment(text: str) -> tuple[str, Meta]:
+    """(text before the comment, its keys in order). A text without a comment has no keys."""
+    if not text.rstrip().endswith("-->"):
+        return text.rstrip(), ()
+    start = text.rfind("<!--")
+    while start > 0 and text[start - 1] in " \t":
+        start -= 1
+    match = COMMENT.match(text, start) if start >= 0 else None
+    if match is None:
+        return text.rstrip(), ()
+    pairs = [pair.partition("=") for pair in (match.group(1) or "").split()]
+    return text[: match.start()], tuple((key, _decode(key, value)) for key, eq, value in pairs if eq and key)
+
+
+def _decode(key: str, value: str) -> str:
+    # A source keeps its encoding: `#` and `@` of a path must stay told apart from the span's own.
+    return value if key == "src" else decode(value)
+
+
+def render_comment(meta: Iterable[tuple[str, str]]) -> str:
+    """`<!-- mem k=v ... -->`, or "" without keys. `parse_comment` gives the same pairs back."""
+    words = [f"{key}={value if key == 'src' else encode(value)}" for key, value in meta]
+    return f"<!-- mem {' '.join(words)} -->" if words else ""
+
+
+def encode(value: str, also: str = "") -> str:
+    """Percent-encode `%`, white space, controls, `--` and the characters of `also`, as UTF-8."""
+    out = []
+    for at, c in enumerate(value):
+        if c == "%" or c.isspace() or c in also or ord(c) < 0x20 or ord(c) == 0x7F or 0xD800 <= ord(c) < 0xE000:
+            out.append("".join(f"%{byte:02X}" for byte in c.encode("utf-8", "surrogateescape")))
+        elif (c == "-" and at and value[at - 1] == "-") or (c == ">" and at and value[at - 1] == "-"):
+            out.append(f"%{ord(c):02X}")
+        else:
+            out.append(c)
+    return "".join(out)
+
+
+def decode(value: str) -> str:
+    """The reverse of `encode`; a stray `%` stays."""
+    if "%" not in value:
+        return value
+    raw = PERCENT.sub(lambda m: chr(int(m.group(1), 16)), "".join(
+        c if ord(c) < 0x80 else "".join(f"%{b:02X}" for b in c.encode("utf-8", "surrogateescape")) for c in value
+    ))  # fmt: skip
+    return raw.encode("latin-1", "replace").decode("utf-8", "surrogateescape")
+
+
+def render_span(span: Span) -> str:
+    """`memory/2026-02-05.md#L12-L14@1a2b3c4d5e6f` (the blob cut to 12 hex, left out when unknown)."""
+    lines = f"#L{span.start_line}-L{span.end_line}" if span.end_line != span.start_line else f"#L{span.start_line}"
+    return encode(span.path, "@#") + lines + (f"@{span.blob[:12]}" if span.blob else "")
+
+
+def parse_span(value: str) -> Span | None:
+    """The reverse of `render_span`; None when it is no source."""
+    match = SOURCE.match(value.strip())
+    if match is None:
+        return None
+    first = int(match.group(2))
+    last = int(match.group(3) or first)
+    return Span(decode(match.group(1)), first, last, match.group(4) or "") if 1 <= first <= last else None
+
+
+def normalise(text: str) -> str:
+    """A fact's text: no bullet marker, no comment, NFC, white space collapsed."""
+    bullet = split_bullet(text)
+    visible, _ = parse_comment(bullet[1] if bullet else text)
+    return " ".join(unicodedata.normalize("NFC", visible).split())
+
+
+def text_hash(text: str) -> str:
+    """SHA-256 (64 hex) of the normalised text: what `Memory-Source` records."""
+    import hashlib  # loads OpenSSL: not every command that reads comments needs it
+
+    return hashlib.sha256(normalise(text).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def fact_id(text: str) -> str:
+    """The first 12 hex of `text_hash`."""
+    return text_hash(text)[:12]
+
+
+class Fact(NamedTuple):
+    """One bullet of memory. `text` has no marker and no comment (NFC, white space collapsed);
+    `id` is the first 12 hex of its SHA-256; `meta` the keys of its `<!-- mem ... -->` comment in order
+    (repeatable keys such as `src` appear repeatedly); `heading` the nearest heading above it.
+
+    A named tuple: a search reads comments, and a dataclass costs its start two milliseconds.
+    """
+
+    text: str
+    id: str
+    line: int
+    heading: str = ""
+    meta: Meta = ()
+
+    def get(self, key: str, default: str = "") -> str:
+        return next((value for name, value in self.meta if name == key), default)

@@ -1,0 +1,380 @@
+"""MEMORY.md as facts: reading and editing one bullet at a time.
+
+A fact is a bullet at the left margin, outside fences, comments and front matter. Every other line (prose,
+nested lists, tables, code, foreign comments) is kept byte for byte, and indented lines below a bullet travel
+with it. Pure: bytes in, bytes out; never reads a file, never knows the clock. What no longer fits goes to
+`memory/archive/YYYY.md`; nothing is ever dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from gitmem.memory.fact import Fact, fact_id, normalise, parse_comment, render_comment, split_bullet
+
+BUDGET = 200  # lines of MEMORY.md: an agent's host loads the first 200 (docs/promotion.md, "Budget")
+IMPORTANCE = 0.5  # of a fact that says nothing about it
+
+# The heading a new fact of each type goes under, and the other spellings under which it is recognised.
+HEADINGS: dict[str, tuple[str, ...]] = {
+    "decision": ("Decisions", "Decision", "Key decisions", "결정", "결정 사항", "결정사항", "주요 결정"),
+    "preference": ("Preferences", "Preference", "User preferences", "선호", "취향", "사용자 선호"),
+    "constraint": ("Constraints", "Constraint", "Limits", "제약", "제약 사항", "제약사항", "제약 조건"),
+    "rule": ("Rules", "Rule", "Conventions", "규칙", "원칙", "컨벤션"),
+    "policy": ("Policies", "Policy", "Security policies", "정책", "보안 정책"),
+    "exception": ("Exceptions", "Exception", "예외", "예외 사항"),
+    "deadline": ("Deadlines", "Deadline", "Dates", "마감", "기한", "일정"),
+    "todo": ("To do", "Todo", "TODO", "Promises", "할 일", "약속"),
+    "goal": ("Goals", "Goal", "Plans", "목표", "계획"),
+    "timeline": ("Timeline", "History", "연표", "타임라인", "이력"),
+    "profile": ("Profile", "People", "About the user", "프로필", "사람", "사용자"),
+    "lesson": ("Lessons", "Lesson", "Lessons learned", "교훈", "배운 점"),
+    "fact": ("Facts", "Fact", "Stable facts", "사실", "정보"),
+    "note": ("Notes", "Note", "메모", "노트"),
+    "episode-digest": ("Episodes", "Digests", "에피소드", "요약"),
+}
+INSIGHTS = "Insights"
+
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_RULER = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
+_LOG_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})[^/]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A fact and the lines it occupies: `end` is the last line that travels with it (1-based, inclusive)."""
+
+    fact: Fact
+    end: int
+
+    @property
+    def start(self) -> int:
+        return self.fact.line
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A parsed memory file. `lines` keep their own line ends, so that `data()` is exactly what was parsed."""
+
+    lines: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    headings: tuple[tuple[int, int, str], ...]  # line, level, text
+
+    def data(self) -> bytes:
+        return "".join(self.lines).encode("utf-8", "surrogateescape")
+
+    @property
+    def facts(self) -> list[Fact]:
+        return [entry.fact for entry in self.entries]
+
+    @property
+    def newline(self) -> str:
+        return "\r\n" if self.lines and self.lines[0].endswith("\r\n") else "\n"
+
+    def find(self, ident: str) -> Entry | None:
+        """The first entry whose fact has this id (or starts with it, four characters at least)."""
+        if len(ident) < 4:
+            return None
+        return next((e for e in self.entries if e.fact.id.startswith(ident)), None)
+
+    def at(self, line: int) -> Entry | None:
+        """The entry that occupies a line."""
+        return next((e for e in self.entries if e.start <= line <= e.end), None)
+
+
+def parse(data: bytes) -> Memory:
+    """Any bytes: what is not UTF-8 survives as surrogate escapes. Linear in the size."""
+    text = data.decode("utf-8", "surrogateescape")
+    lines = text.split("\n")
+    return _parse([line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else []))
+
+
+def _parse(lines: Sequence[str]) -> Memory:
+    entries: list[Entry] = []
+    headings: list[tuple[int, int, str]] = []
+    heading, fence, comment = "", "", False
+    front = bool(lines) and lines[0].lstrip("\ufeff").rstrip() == "---"
+    open_entry: Fact | None = None
+    last = 0  # last line that belongs to the open entry
+    previous = ""
+
+    def close() -> None:
+        nonlocal open_entry
+        if open_entry is not None:
+            entries.append(Entry(open_entry, last))
+            open_entry = None
+
+    for number, raw in enumerate(lines, 1):
+        line = raw.rstrip("\r\n")
+        bare = line.strip()
+        before, previous = previous, ""
+        if front:
+            front = not (number > 1 and bare in ("---", "..."))
+            continue
+        indented = line[:1] in (" ", "\t") and bool(bare)
+        if fence:
+            if open_entry is not None and indented:
+                last = number
+            if bare.startswith(fence) and not bare.strip(fence[0]):
+                fence = ""
+            continue
+        if comment:
+            comment = "-->" not in line
+            continue
+        if open_entry is not None and indented:
+            last = number
+            match = _FENCE.match(line.lstrip())
+            if match:
+                fence = match[1]
+            continue
+        if not bare:
+            continue
+        match = _FENCE.match(line)
+        if match:
+            close()
+            fence = match[1]
+            continue
+        title = _HEADING.match(line)
+        if title:
+            close()
+            heading = (title[2] or "").strip()
+            headings.append((number, len(title[1]), heading))
+            continue
+        bullet = split_bullet(line)
+        if bullet:
+            close()
+            body, meta = parse_comment(bullet[1])
+            words = normalise(body)
+            open_entry, last = Fact(words, fact_id(words), number, heading, tuple(meta)), number
+            continue
+        close()
+        if before and _RULER.match(line):  # a setext heading: its text is the line before
+            heading = before
+            headings.append((number, 1 if bare[0] == "=" else 2, heading))
+            continue
+        if bare.startswith("<!--") and "-->" not in bare:
+            comment = True
+            continue
+        previous = bare
+    close()
+    return Memory(tuple(lines), tuple(entries), tuple(headings))
+
+
+def bullet(text: str, meta: Iterable[tuple[str, str]] = (), marker: str = "- ") -> str:
+    """One fact as its line, without a line end. Raises ValueError where the text is not one bullet's."""
+    words = normalise(text)
+    if not words or "<!--" in words or "-->" in words:
+        raise ValueError("a fact is one line of text without comment marks")
+    comment = render_comment(tuple(meta))
+    return f"{marker}{words} {comment}" if comment else f"{marker}{words}"
+
+
+def fact_date(fact: Fact) -> str:
+    """The day a fact is from, as ISO text: `from`, else the date in its source log's name, else empty."""
+    since = fact.get("from")
+    if since:
+        return since[:10]
+    for key, value in fact.meta:
+        if key == "src":
+            found = _LOG_DATE.search(value.split("#", 1)[0])
+            if found:
+                return found[1]
+    return ""
+
+
+def importance(fact: Fact) -> float:
+    """Its stated importance within 0..1, IMPORTANCE where it has none that can be read."""
+    try:
+        value = float(fact.get("importance") or IMPORTANCE)
+    except ValueError:
+        return IMPORTANCE
+    return min(1.0, max(0.0, value)) if value == value else IMPORTANCE
+
+
+def pinned(fact: Fact) -> bool:
+    """Whether a person asked that this fact stays."""
+    return fact.get("pinned").lower() in ("true", "1", "yes")
+
+
+def expired(fact: Fact, today: date) -> bool:
+    """Whether `until` has passed: the fact holds on that day itself."""
+    try:
+        return date.fromisoformat(fact.get("until")[:10]) < today
+    except ValueError:
+        return False
+
+
+def add(memory: Memory, text: str, meta: Iterable[tuple[str, str]] = (), heading: str = "") -> Memory:
+    """The fact under the heading of its `type` (or under `heading`), newest first there."""
+    pairs = tuple(meta)
+    kind = dict(pairs).get("type", "fact")
+    line = bullet(text, pairs) + memory.newline
+    words = normalise(text)
+    fact = Fact(words, fact_id(words), 0, "", pairs)
+    return insert(memory, [line], fact, (heading,) if heading else HEADINGS.get(kind, HEADINGS["fact"]))
+
+
+def insert(memory: Memory, block: Sequence[str], fact: Fact, names: Sequence[str]) -> Memory:
+    """Ready lines of one entry below the first heading that is one of `names` (made when there is none)."""
+    wanted = {name.casefold() for name in names}
+    place = next((n for n, _, text in memory.headings if text.casefold().rstrip(":") in wanted), 0)
+    if place:
+        return _parse(_placed(memory, block, fact, place))
+    lines = list(memory.lines)
+    end = memory.newline
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += end
+    if lines and lines[-1].strip():
+        lines.append(end)
+    if not lines:
+        lines += [f"# Memory{end}", end]
+    return _parse([*lines, f"## {names[0]}{end}", end, *block])
+
+
+def _placed(memory: Memory, block: Sequence[str], fact: Fact, place: int) -> list[str]:
+    lines = list(memory.lines)
+    limit = next((n for n, _, _ in memory.headings if n > place), len(lines) + 1)
+    if limit <= len(lines) and _RULER.match(lines[limit - 1]) and not _HEADING.match(lines[limit - 1]):
+        limit -= 1  # the setext heading's text line
+    section = [e for e in memory.entries if place < e.start < limit]
+    day = fact_date(fact)
+    older = next((e for e in section if fact_date(e.fact) <= day), None)
+    if older is not None:
+        at = older.start - 1
+    elif section:
+        at = section[-1].end
+    else:
+        at = place
+        end = limit - 1
+        while at < end and lines[at].strip():  # prose directly below the heading stays above its facts
+            at += 1
+        filled = next((n for n in range(end, at, -1) if lines[n - 1].strip()), 0)
+        at = filled or at
+        if at and not lines[at - 1].endswith("\n"):
+            lines[at - 1] += memory.newline
+        block = [memory.newline, *block]
+        if at < len(lines) and lines[at].strip():
+            block = [*block, memory.newline]
+        return [*lines[:at], *block, *lines[at:]]
+    if at and not lines[at - 1].endswith("\n"):
+        lines[at - 1] += memory.newline
+    return [*lines[:at], *block, *lines[at:]]
+
+
+def update(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, str]]) -> Memory:
+    """The same place with a new text and comment; marker, line end and indented lines stay."""
+    raw = memory.lines[entry.start - 1]
+    line = raw.rstrip("\r\n")
+    split = split_bullet(line)
+    new = bullet(text, meta, marker=split[0] if split else "- ") + raw[len(line) :]
+    return _parse([*memory.lines[: entry.start - 1], new, *memory.lines[entry.start :]])
+
+
+def supersede(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, str]]) -> Memory:
+    """Replace a fact by its successor, which names it in `supersedes`, under the heading of its own type."""
+    pairs = tuple(meta)
+    if ("supersedes", entry.fact.id) not in pairs:
+        pairs += (("supersedes", entry.fact.id),)
+    kind, old = dict(pairs).get("type"), entry.fact.get("type")
+    if not kind or kind == old or not old:
+        return update(memory, entry, text, pairs)
+    return add(remove(memory, entry), text, pairs)
+
+
+def remove(memory: Memory, entry: Entry) -> Memory:
+    """Without this entry and the lines that travel with it; its heading stays."""
+    return _parse([*memory.lines[: entry.start - 1], *memory.lines[entry.end :]])
+
+
+def sort(memory: Memory) -> Memory:
+    """Newest first inside each heading; undated facts keep their order after the dated ones.
+
+    Only runs of adjacent entries are reordered: prose, tables and blank lines stay where they are.
+    """
+    lines = list(memory.lines)
+    run: list[Entry] = []
+
+    def flush() -> None:
+        if len(run) > 1:
+            ordered = sorted(run, key=lambda e: fact_date(e.fact), reverse=True)
+            blocks = [lines[e.start - 1 : e.end] for e in ordered]
+            blocks = [[*b[:-1], b[-1] if b[-1].endswith("\n") else b[-1] + memory.newline] for b in blocks]
+            lines[run[0].start - 1 : run[-1].end] = [line for b in blocks for line in b]
+        run.clear()
+
+    for entry in memory.entries:
+        if run and entry.start != run[-1].end + 1:
+            flush()
+        run.append(entry)
+    flush()
+    return _parse(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """An entry taken out for the archive: its own lines, and the file they belong in."""
+
+    fact: Fact
+    lines: tuple[str, ...]
+    path: str
+
+
+def archive_path(fact: Fact, today: date) -> str:
+    """`memory/archive/YYYY.md` of the fact's year, of today's where it has no date."""
+    year = fact_date(fact)[:4]
+    return f"memory/archive/{year if year.isdigit() else today.year}.md"
+
+
+def take(memory: Memory, chosen: Iterable[Entry], today: date) -> tuple[Memory, list[Moved]]:
+    """Take entries out of a memory; the second value is what must be filed with `archive`."""
+    gone = sorted(chosen, key=lambda e: e.start)
+    lines: list[str] = []
+    moved: list[Moved] = []
+    at = 0
+    for entry in gone:
+        lines += memory.lines[at : entry.start - 1]
+        block = memory.lines[entry.start - 1 : entry.end]
+        ends = tuple(line if line.endswith("\n") else line + memory.newline for line in block)
+        moved.append(Moved(entry.fact, ends, archive_path(entry.fact, today)))
+        at = entry.end
+    return (_parse([*lines, *memory.lines[at:]]) if moved else memory), moved
+
+
+def expire(memory: Memory, today: date) -> tuple[Memory, list[Moved]]:
+    """Without the facts whose `until` has passed."""
+    return take(memory, [e for e in memory.entries if expired(e.fact, today)], today)
+
+
+def fit(memory: Memory, today: date, budget: int = BUDGET, keep: Iterable[str] = ()) -> tuple[Memory, list[Moved]]:
+    """At most `budget` lines: the least important, then oldest facts go; pinned ones and `keep` (ids) never.
+
+    May stay over the budget where prose, not facts, fills the file: `len(memory.lines)` tells.
+    """
+    over = len(memory.lines) - budget
+    if over <= 0:
+        return memory, []
+    kept = set(keep)
+    free = [e for e in memory.entries if not pinned(e.fact) and e.fact.id not in kept]
+    free.sort(key=lambda e: (importance(e.fact), fact_date(e.fact), -e.start))
+    chosen: list[Entry] = []
+    for entry in free:
+        if over <= 0:
+            break
+        chosen.append(entry)
+        over -= entry.end - entry.start + 1
+    return take(memory, chosen, today)
+
+
+def archive(data: bytes, moved: Iterable[Moved]) -> bytes:
+    """An archive file with the entries filed under the headings they came from. Nothing is filed twice."""
+    memory = parse(data)
+    for item in moved:
+        if not memory.lines:
+            memory = _parse([f"# Archive {item.path[-7:-3]}\n", "\n"])
+        if memory.find(item.fact.id) is None:
+            memory = insert(memory, item.lines, item.fact, (item.fact.heading or HEADINGS["fact"][0],))
+    return memory.data()

@@ -1,0 +1,190 @@
+"""Writing memory by hand: where a line belongs, and how it is appended. The flow behind `git mem add`.
+
+Appends under a lock, through the gate, with an atomic replace; never rewrites a line that is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from gitmem.config import Config
+from gitmem.errors import GitMemError, Refused, UsageError
+from gitmem.git.opening import Repository
+from gitmem.git.worktree import locked, read_bytes, relative, write_atomic
+from gitmem.memory import facts
+from gitmem.memory.fact import Meta, fact_id, normalise, render_comment
+from gitmem.paths import Kind, daily_path
+from gitmem.paths import kind as kind_of
+
+# Types that stay true until somebody changes them; the others are what happened today.
+LASTING = frozenset(
+    ("preference", "constraint", "decision", "deadline", "profile", "rule", "goal", "policy", "exception", "fact")
+)
+LESSONS = {"lesson": "AGENTS.md"}
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """Where a line went: the first line of what was added, 1-based."""
+
+    path: str
+    line: int
+    text: str
+
+
+def place(to: str, kind: str, text: str, day: str) -> str:
+    """The file `--to` names: daily, memory, a path, or `auto` by type (lasting facts to MEMORY.md, lessons to
+    AGENTS.md or, where they speak of a command, TOOLS.md; the rest to the daily log `day`)."""
+    if to == "daily":
+        return day
+    if to == "memory":
+        return "MEMORY.md"
+    if to != "auto":
+        return to
+    if kind in LESSONS:
+        return "TOOLS.md" if "`" in text else LESSONS[kind]
+    return "MEMORY.md" if kind in LASTING else day
+
+
+def add(
+    repo: Repository,
+    config: Config,
+    text: str,
+    *,
+    now: datetime,
+    kind: str = "",
+    to: str = "auto",
+    agent: str = "",
+    origin: str = "",
+    tags: Sequence[str] = (),
+    topic: str = "",
+    more: Meta = (),
+) -> Added:
+    """Append `text`, with `more` keys in its comment, and return where it stands.
+
+    Raises UsageError for an empty text, Refused when the gate says no (unless `mem.onSecret` is `mask`),
+    OutsideRepository for a path that leaves the repository, Locked when another writer holds on.
+    """
+    if repo.root is None:
+        raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
+    text = normalise(text)
+    if not text:
+        raise UsageError("there is nothing to add", 'git mem add "what happened"')
+    agent = agent or config.agent
+    path = relative(repo.root, place(to, kind, text, daily_path(now.date(), agent)))
+    if not path.endswith(".md"):
+        raise UsageError(f"'{path}' is not a Markdown file", "memory files end in .md")
+    text = _through_the_gate(text, path, config)
+    own = [("type", kind), ("origin", origin), ("tags", ",".join(tags))]
+    meta: Meta = (*((key, value) for key, value in own if value), *more)
+    if meta:
+        _through_the_gate(f"- {text} {render_comment(meta)}", path, config)  # the line as it will stand
+    with locked(repo.common_dir, "write"):
+        try:
+            old = read_bytes(repo.root, path)
+        except FileNotFoundError:
+            old = b""
+        match kind_of(path):
+            case Kind.MEMORY:
+                new, line = _with_fact(old, text, meta)
+            case Kind.DAILY:
+                new, line = append_entry(old.decode("utf-8", "surrogateescape"), text, meta, now, topic)
+            case _:
+                new, line = append_bullet(old.decode("utf-8", "surrogateescape"), text, meta)
+        write_atomic(repo.root, path, new.encode("utf-8", "surrogateescape"))
+    return Added(path, line, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line for the daily log, with what stands in its comment."""
+
+    text: str
+    kind: str = ""
+    origin: str = ""
+    more: Meta = ()
+
+
+def log(
+    repo: Repository, config: Config, entries: Sequence[Entry], *, now: datetime, agent: str = "", topic: str = ""
+) -> list[Added | Refused]:
+    """Append lines to the daily log in one write: for each where it stands, or why the gate refused it.
+
+    Raises as `add` does for what concerns the log itself.
+    """
+    if repo.root is None:
+        raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
+    path = relative(repo.root, daily_path(now.date(), agent or config.agent))
+    done: list[Added | Refused] = []
+    with locked(repo.common_dir, "write"):
+        try:
+            new = read_bytes(repo.root, path).decode("utf-8", "surrogateescape")
+        except FileNotFoundError:
+            new = ""
+        for entry in entries:
+            own = [("type", entry.kind), ("origin", entry.origin)]
+            meta: Meta = (*((key, value) for key, value in own if value), *entry.more)
+            try:
+                text = _through_the_gate(normalise(entry.text), path, config)
+                if meta:
+                    _through_the_gate(f"- {text} {render_comment(meta)}", path, config)
+            except Refused as error:
+                done.append(error)
+                continue
+            new, line = append_entry(new, text, meta, now, topic)
+            done.append(Added(path, line, text))
+        if any(isinstance(one, Added) for one in done):
+            write_atomic(repo.root, path, new.encode("utf-8", "surrogateescape"))
+    return done
+
+
+def _with_fact(old: bytes, text: str, meta: Meta) -> tuple[str, int]:
+    memory = facts.parse(old)
+    known = memory.find(fact_id(text))
+    if known is None:
+        memory = facts.add(memory, text, meta)
+        known = facts.parse(memory.data()).find(fact_id(text))
+    assert known is not None
+    return memory.data().decode("utf-8", "surrogateescape"), known.fact.line
+
+
+def _through_the_gate(text: str, path: str, config: Config) -> str:
+    from gitmem.gate.redaction import guard
+
+    return guard(text, path, config)
+
+
+def append_entry(old: str, text: str, meta: Meta, now: datetime, topic: str = "") -> tuple[str, int]:
+    """A daily log with one more bullet: under its last section when that has this minute and topic, else a new one."""
+    heading = f"## {now:%H:%M}" + (f" - {topic}" if topic else "")
+    new = old if old.strip() else f"# {now.date().isoformat()}\n"
+    new = new if new.endswith("\n") else new + "\n"
+    last = next((line for line in reversed(new.splitlines()) if line.startswith("#")), "")
+    if last != heading:
+        new += f"\n{heading}\n\n"
+    return _bullet(new, text, meta)
+
+
+def append_bullet(old: str, text: str, meta: Meta) -> tuple[str, int]:
+    """A file with one more bullet at its end: under `## Lessons` when it closes with that section."""
+    new = old if not old or old.endswith("\n") else old + "\n"
+    stripped = new.rstrip("\n")
+    last = stripped.rsplit("\n", 1)[-1]
+    if stripped and not last.lstrip().startswith(("-", "*", "+")):
+        new = stripped + "\n\n"
+    elif stripped:
+        new = stripped + "\n"
+    return _bullet(new, text, meta)
+
+
+def _bullet(new: str, text: str, meta: Meta) -> tuple[str, int]:
+    comment = render_comment(meta)
+    new += f"- {text}" + (f" {comment}" if comment else "") + "\n"
+    return new, new.count("\n")
+
+
+def as_value(added: Added) -> dict[str, object]:
+    """The JSON of docs/json.md, "add"."""
+    return {"path": added.path, "line": added.line, "text": added.text}

@@ -1,0 +1,151 @@
+"""An OpenAI-compatible server: its address, its key, and a request that is logged before it leaves.
+
+Opt-in by its name in the user's own settings, never a fallback. It sends what it is given and knows nothing of what
+that means; whoever asks redacts first and reads the answer. An answer is read up to a limit and until a deadline.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from gitmem.errors import BadConfig, GitMemError, ModelUnavailable
+from gitmem.models.egress_log import record
+
+TRIES = 4
+AGAIN = (408, 409, 425, 429)  # and 5xx: the server may answer a next try
+LONGEST_WAIT = 20.0  # seconds before a next try, whatever the server says
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class Exceeded(ModelUnavailable):
+    """An answer was longer than asked for, or did not come in time."""
+
+
+class Endpoint:
+    """One server and one model of it. `provider` is what logs and messages call it: host and port, never the key."""
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        key: str = "",
+        *,
+        timeout: float = 30.0,
+        transport: Any = None,
+        sleep: Callable[[float], None] = time.sleep,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """`timeout` is in seconds, of one silence of the server."""
+        parts = urlsplit(url)
+        self.provider = f"{parts.hostname}{f':{parts.port}' if parts.port else ''}"
+        self.path = parts.path
+        self.model = model
+        self._url, self._key = url, key
+        self._timeout, self._transport, self._sleep, self._now = timeout, transport, sleep, now
+        self._client: Any = None
+
+    def post(
+        self,
+        route: str,
+        body: dict[str, Any],
+        *,
+        state: Path | None,
+        origins: Iterable[tuple[str, str]],
+        limit: int,
+        deadline: float,
+    ) -> bytes:
+        """The answer to `body` (at most `limit` bytes, before `deadline` of the monotonic clock).
+
+        `origins`, (path, blob) of what is sent, goes to the egress log in `state` first; without that nothing is
+        sent. Raises Exceeded, and ModelUnavailable where there is no answer.
+        """
+        try:
+            import httpx
+        except ImportError:
+            raise ModelUnavailable(
+                "an endpoint needs httpx, which is not installed", "pip install 'git-mem[remote]'"
+            ) from None
+        self._log(state, origins)
+        if self._client is None:
+            # No redirects: what was allowed is this host, not where it points to.
+            self._client = httpx.Client(timeout=self._timeout, follow_redirects=False, transport=self._transport)
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        trouble = ""
+        for attempt in range(TRIES):
+            wait = min(2.0**attempt, LONGEST_WAIT)
+            try:
+                with self._client.stream("POST", f"{self._url}/{route}", json=body, headers=headers) as answer:
+                    data = self._read(answer.iter_bytes(), limit, deadline)
+            except httpx.HTTPError as error:
+                trouble = type(error).__name__
+            else:
+                if answer.status_code == 200:
+                    return data
+                trouble = f"HTTP {answer.status_code}"
+                if answer.status_code not in AGAIN and answer.status_code < 500:
+                    break
+                after = answer.headers.get("retry-after", "")
+                wait = min(float(after), LONGEST_WAIT) if after.isdecimal() else wait
+            if attempt + 1 < TRIES:
+                if time.monotonic() + wait >= deadline:
+                    raise self._late()
+                self._sleep(wait)
+        raise ModelUnavailable(
+            f"{self.provider} gave no answer ({trouble})", "check the address, the model's name and mem.httpKeyFile"
+        )
+
+    def wrong(self, what: str, hint: str = "") -> ModelUnavailable:
+        """The refusal of an answer that `what` says the fault of."""
+        return ModelUnavailable(f"the answer of {self.provider} {what}", hint)
+
+    def _log(self, state: Path | None, origins: Iterable[tuple[str, str]]) -> None:
+        if state is None:
+            raise ModelUnavailable(f"nothing was sent to {self.provider}: there is no place for the egress log")
+        try:
+            record(state, self._now(), self.provider, origins)
+        except GitMemError as error:
+            raise ModelUnavailable(error.message, error.hint) from None
+
+    def _read(self, pieces: Iterable[bytes], limit: int, deadline: float) -> bytes:
+        data = bytearray()
+        for piece in pieces:
+            data += piece
+            if len(data) > limit:
+                raise Exceeded(f"the answer of {self.provider} was longer than {limit} bytes")
+            if time.monotonic() >= deadline:
+                raise self._late()
+        return bytes(data)
+
+    def _late(self) -> Exceeded:
+        return Exceeded(f"{self.provider} did not answer in time")
+
+
+def parse(address: str, example: str) -> tuple[str, str]:
+    """URL and model of `<url>#<model>`. Raises BadConfig for another form; `example` is the command that sets one."""
+    url, _, model = address.partition("#")
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or not model or parts.username:
+        raise BadConfig("an endpoint is http:<url>#<model>", example)
+    return url.rstrip("/"), model
+
+
+def read_key(url: str, file: str) -> str:
+    """The key in `file` ("" where none is set). Raises ModelUnavailable where it cannot be read, and BadConfig where
+    it would leave this machine unencrypted."""
+    if not file:
+        return ""
+    try:
+        key = Path(file).expanduser().read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        raise ModelUnavailable(
+            "mem.httpKeyFile cannot be read", "git config --global mem.httpKeyFile <path of a file with the key>"
+        ) from None
+    parts = urlsplit(url)
+    if key and parts.scheme == "http" and parts.hostname not in LOOPBACK:
+        raise BadConfig("the key is not sent over plain http", "use https, or unset mem.httpKeyFile")
+    return key

@@ -1,0 +1,98 @@
+"""An OpenAI-compatible endpoint (extra `remote`): opt-in by its name in the user's own settings, never a fallback.
+
+Only chunks and questions are sent, never whole files; each is redacted first and written to the egress log before it
+leaves. `http:<url>#<model>`: `http:https://api.example.org/v1#name` posts to `https://api.example.org/v1/embeddings`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from array import array
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gitmem.config import Config
+from gitmem.errors import ModelUnavailable
+from gitmem.models import endpoint
+from gitmem.models.endpoint import Endpoint
+
+BATCH = 64  # texts to a request
+ANSWER_LIMIT = 32 << 20  # bytes: a batch of vectors of 16,384 numbers in 25 characters each is 26 MB
+SECONDS = 180.0  # for one batch, with its further tries
+QUESTION = "(question)"
+
+
+def open(address: str, config: Config) -> HttpEmbedder:
+    """The embedder of `<url>#<model>`. Raises BadConfig for another form, ModelUnavailable without its key."""
+    url, model = endpoint.parse(address, "git config --global mem.embedder http:https://HOST/v1#MODEL")
+    return HttpEmbedder(Endpoint(url, model, endpoint.read_key(url, config.http_key_file)))
+
+
+class HttpEmbedder:
+    """`state` is where the egress log lies; without it nothing is sent. `origins` says whence the next texts are."""
+
+    def __init__(self, server: Endpoint) -> None:
+        self.id = f"http:{server.provider}{server.path}#{server.model}"
+        self.state: Path | None = None
+        self.origins: Sequence[tuple[str, str]] = ()
+        self._server = server
+        self._dims = 0
+
+    @property
+    def dims(self) -> int:
+        if not self._dims:
+            self._send(["memory"], [(QUESTION, "")])
+        return self._dims
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """One unit vector a text. `origins` (path, blob) of these texts, set before, goes to the egress log."""
+        origins = list(self.origins) if len(self.origins) == len(texts) else [("", "")] * len(texts)
+        found: list[bytes] = []
+        for at in range(0, len(texts), BATCH):
+            found += self._send(texts[at : at + BATCH], origins[at : at + BATCH])
+        return found
+
+    def embed_query(self, text: str) -> bytes:
+        return self._send([text], [(QUESTION, "")])[0]
+
+    def _send(self, texts: Sequence[str], origins: Sequence[tuple[str, str]]) -> list[bytes]:
+        from gitmem.gate.policy import Policy
+        from gitmem.gate.redaction import redact
+
+        # An empty text is an error to some servers; its vector is never compared with anything.
+        shown = [redact(text, "", Policy()) or " " for text in texts]
+        answer = self._server.post(
+            "embeddings", {"model": self._server.model, "input": shown},
+            state=self.state, origins=origins, limit=ANSWER_LIMIT, deadline=time.monotonic() + SECONDS,
+        )  # fmt: skip
+        vectors = self._vectors(answer, len(texts))
+        return [vector if text.strip() else bytes(len(vector)) for text, vector in zip(texts, vectors, strict=True)]
+
+    def _vectors(self, data: bytes, count: int) -> list[bytes]:
+        try:
+            answer: Any = json.loads(data)
+        except (ValueError, RecursionError):
+            raise self._wrong("is no JSON") from None
+        try:
+            rows = sorted(answer["data"], key=lambda row: row["index"])
+            if [row["index"] for row in rows] != list(range(count)):
+                raise self._wrong(f"has not {count} vectors")
+            found = [self._vector(row["embedding"]) for row in rows]
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise self._wrong("is not what an OpenAI-compatible endpoint gives") from None
+        return found
+
+    def _vector(self, numbers: list[float]) -> bytes:
+        length = math.sqrt(sum(float(x) * float(x) for x in numbers))
+        if not numbers or not math.isfinite(length) or not length:
+            raise self._wrong("holds a vector without a direction")
+        if self._dims and len(numbers) != self._dims:
+            raise self._wrong(f"has vectors of {len(numbers)} numbers, not {self._dims}")
+        self._dims = len(numbers)
+        return array("f", [x / length for x in numbers]).tobytes()
+
+    def _wrong(self, what: str) -> ModelUnavailable:
+        return self._server.wrong(what, "is it an embeddings endpoint and model?")

@@ -1,0 +1,88 @@
+"""`http:<url>#<model>`: an OpenAI-compatible chat endpoint (extra `remote`). Opt-in by its name, never a fallback.
+
+Only log lines the gate has nothing against and short facts are sent, redacted, never whole files; each place is in
+the egress log before it leaves. `http:https://api.example.org/v1#name` posts to `.../v1/chat/completions`.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from gitmem.errors import ModelUnavailable
+from gitmem.models import endpoint
+from gitmem.models.endpoint import Endpoint, Exceeded
+from gitmem.models.language import REPLY_LIMIT, REPLY_TOKENS, Complete, OutOfBudget, Prompt, Reply, Setting
+from gitmem.models.reply_cache import Cache
+
+TIMEOUT = 60.0  # seconds of one silence of the server
+ANSWER_LIMIT = 4 * REPLY_LIMIT  # bytes of an answer that are read
+
+
+def open(address: str, setting: Setting) -> HttpModel:
+    """The model of `<url>#<model>`. Raises BadConfig for another form, ModelUnavailable without its key or a log."""
+    url, model = endpoint.parse(address, "git config --global mem.model http:https://HOST/v1#MODEL")
+    key = endpoint.read_key(url, setting.config.http_key_file)
+    if setting.state is None:
+        raise ModelUnavailable("nothing is sent without a place for the egress log")
+    return HttpModel(Endpoint(url, model, key, timeout=TIMEOUT), setting)
+
+
+class HttpModel:
+    """Requests one at a time, with time and tokens of the run bounded."""
+
+    def __init__(self, server: Endpoint, setting: Setting) -> None:
+        self.id = f"http:{server.provider}#{server.model}"
+        self.setting = setting
+        self._server = server
+        self._tokens = setting.config.model_tokens
+        self._deadline = 0.0
+        self._cache = Cache(setting.state, self.id)
+
+    @contextmanager
+    def run(self) -> Iterator[Complete]:
+        """As the protocol has it."""
+        self._deadline = time.monotonic() + self.setting.config.model_seconds
+        yield self._complete
+
+    def _complete(self, prompt: Prompt) -> Reply:
+        known = self._cache.get(prompt)
+        if known is not None:
+            return known
+        if self._tokens <= 0:
+            raise OutOfBudget("the run's tokens (mem.modelTokens) are used up")
+        if time.monotonic() >= self._deadline:
+            raise OutOfBudget("the run took longer than mem.modelSeconds allows")
+        body = {
+            "model": self._server.model,
+            "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
+            "temperature": 0,
+            "max_tokens": min(REPLY_TOKENS, self._tokens),
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": "facts", "strict": True, "schema": prompt.schema},
+            },
+        }
+        try:
+            data = self._server.post(
+                "chat/completions", body,
+                state=self.setting.state, origins=prompt.origins, limit=ANSWER_LIMIT, deadline=self._deadline,
+            )  # fmt: skip
+        except Exceeded as error:
+            raise OutOfBudget(error.message) from None
+        reply = self._reply(data)
+        self._tokens -= reply.tokens or REPLY_TOKENS
+        self._cache.put(prompt, reply)
+        return reply
+
+    def _reply(self, data: bytes) -> Reply:
+        try:
+            value = json.loads(data)
+            choice = value["choices"][0]
+            text = choice["message"]["content"]
+            tokens = value.get("usage", {}).get("completion_tokens", 0)
+            return Reply(text if isinstance(text, str) else "", choice.get("finish_reason") == "length", int(tokens))
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+            raise self._server.wrong("is not what an OpenAI-compatible endpoint gives") from None

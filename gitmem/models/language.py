@@ -1,0 +1,102 @@
+"""Language models by name: what each is asked and answers, and how one is opened. Values and one protocol.
+
+`gguf:<path>` and `http:<url>#<model>`. Adding one: a file here, a line in `LANGUAGE_MODELS`, a test, a heading in
+docs/promotion.md. There is no fallback from one to another, and never from a local to a remote one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gitmem.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from gitmem.config import Config
+
+REPLY_LIMIT = 1 << 18  # characters of a reply that are looked at
+REPLY_TOKENS = 1500  # tokens a reply may have
+
+# name before the colon -> the module with `open(rest, setting) -> LanguageModel`
+LANGUAGE_MODELS: dict[str, str] = {
+    "gguf": "gitmem.models.gguf_language",
+    "http": "gitmem.models.http_language",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One request: what to say and the JSON schema that constrains the answer.
+
+    `origins` are the (path, blob oid) pairs whose text it holds: what the egress log names.
+    """
+
+    system: str
+    user: str
+    schema: dict[str, Any]
+    origins: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back: the text, whether it was cut short, the tokens it cost. `too_long`: the prompt did not fit."""
+
+    text: str = ""
+    cut: bool = False
+    tokens: int = 0
+    too_long: bool = False
+
+
+class OutOfBudget(Exception):
+    """The run's time or tokens are used up; the message says which."""
+
+
+Complete = Callable[[Prompt], Reply]
+
+
+class LanguageModel(Protocol):
+    """A model that completes prompts; `id` names it in `Memory-Model` trailers."""
+
+    @property
+    def id(self) -> str: ...
+
+    def run(self) -> AbstractContextManager[Complete]:
+        """One run, whose time (`mem.modelSeconds`) and tokens (`mem.modelTokens`) are bounded from here on.
+
+        What it gives answers one prompt a call. That raises OutOfBudget where the run's budget is used up, and
+        ModelUnavailable where the model cannot be loaded or gives no answer.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a model may need from the entry point: settings, environment (keys), state folder, redaction of texts.
+
+    `redact(text, path)` gives the text with what the gate masks in it; `state` is where replies and the egress log
+    are kept, None where nothing can be.
+    """
+
+    config: Config
+    environ: Mapping[str, str]
+    state: Path | None
+    redact: Callable[[str, str], str]
+
+
+def open_language_model(name: str, setting: Setting) -> LanguageModel:
+    """The model `name` says (`gguf:/path/to.gguf`, `http:https://HOST/v1#NAME`).
+
+    Raises ModelUnavailable where there is no such kind of model, no file or no library; BadConfig for an address of
+    another form.
+    """
+    head, _, rest = name.partition(":")
+    module = LANGUAGE_MODELS.get(head)
+    if module is None or not rest:
+        raise ModelUnavailable(f"there is no language model '{name}'", "gguf:<path> or http:<url>#<model>")
+    model: LanguageModel = import_module(module).open(rest, setting)
+    return model

@@ -1,0 +1,55 @@
+"""Replies of language models, kept by what was asked: the same lines are never paid for twice.
+
+In `gitmem/replies/` of the Git directory, private, bounded in number; deleting it costs a question, never an answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from gitmem.models.language import Prompt, Reply
+
+FOLDER = "replies"
+KEPT = 400
+
+
+class Cache:
+    """Replies of one model. Without a state folder nothing is kept."""
+
+    def __init__(self, state: Path | None, model: str) -> None:
+        self._folder = state / FOLDER if state else None
+        self._model = model
+
+    def get(self, prompt: Prompt) -> Reply | None:
+        """The reply to exactly this prompt, None where there is none that can be read."""
+        if self._folder is None:
+            return None
+        try:
+            value = json.loads((self._folder / self._name(prompt)).read_text(encoding="utf-8"))
+            return Reply(str(value["text"]), too_long=bool(value["too_long"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def put(self, prompt: Prompt, reply: Reply) -> None:
+        """Keep a whole reply. A folder that cannot be written is no error: it is only a cache."""
+        if self._folder is None or reply.cut:
+            return
+        try:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=self._folder)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump({"text": reply.text, "too_long": reply.too_long}, file)
+            os.replace(name, self._folder / self._name(prompt))
+            kept = sorted(self._folder.iterdir(), key=lambda path: path.stat().st_mtime)
+            for old in kept[:-KEPT]:
+                old.unlink(missing_ok=True)
+        except OSError:
+            return
+
+    def _name(self, prompt: Prompt) -> str:
+        asked = json.dumps([self._model, prompt.system, prompt.user, prompt.schema], sort_keys=True)
+        return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,100 @@
+"""How many tokens a text takes: exactly, by a GGUF model's own vocabulary, or by the word pieces that ship here.
+
+The built-in count is made to be no less than what a language model counts, because a budget is a promise: one for each
+word piece of an alphabet, each digit and each mark, half for the end of a line, 1.5 for a Hangul syllable, 1.1 for
+Kana and Han (docs/context.md has what it was measured against). Counting loads no weights and asks nobody.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from contextlib import redirect_stderr
+from io import StringIO
+from pathlib import Path
+
+from gitmem.errors import BadConfig, ModelUnavailable
+from gitmem.models.wordpiece import Find, is_gram_word, rows_of, words
+
+Count = Callable[[str], int]
+
+BUILT_IN = "pieces"
+HANGUL, WIDE, LINE_END = 1.5, 1.1, 0.5  # of a syllable, of Kana and Han, of the end of a line
+UNKNOWN = 2  # of a letter that no piece has: models spell it in bytes
+_MARK = re.compile(r"[^\w\s]|_")
+_BEYOND = re.compile("[\U00010000-\U0001ffff]")  # emoji and their like, a second token for each
+_PARTS = re.compile(r"[0-9]|[^0-9]+")
+
+
+def count_of(name: str) -> Count:
+    """The count `mem.tokenizer` names: "" or `pieces` the built-in one, `gguf:<path>` a model's own.
+
+    Raises BadConfig for another name, ModelUnavailable where the file is no model or llama.cpp is not installed.
+    """
+    kind, _, rest = name.partition(":")
+    if name in ("", BUILT_IN):
+        from gitmem.models.static_embedder import StaticEmbedder
+
+        return by_pieces(StaticEmbedder().find)
+    if kind == "gguf" and rest:
+        return by_model(Path(rest).expanduser())
+    raise BadConfig(f"there is no tokenizer '{name}'", "git config --global mem.tokenizer gguf:<path>, or pieces")
+
+
+def by_pieces(find: Find) -> Count:
+    """A count by the pieces `find` knows. Words are remembered, so that a text costs what is new in it."""
+    known: dict[str, float] = {}
+
+    def count(text: str) -> int:
+        total = len(_MARK.findall(text)) + LINE_END * text.count("\n")
+        total += 0 if text.isascii() else len(_BEYOND.findall(text))
+        for word in words(text):
+            cost = known.get(word)
+            if cost is None:
+                cost = known[word] = _cost(word, find)
+            total += cost
+        return math.ceil(total)
+
+    return count
+
+
+def _cost(word: str, find: Find) -> float:
+    if not word.isascii() and is_gram_word(word):
+        return sum(HANGUL if "가" <= letter <= "힣" else WIDE for letter in word)
+    return sum(
+        1 if part.isdigit() else len(rows_of(part, find)) or UNKNOWN * len(part) for part in _PARTS.findall(word)
+    )
+
+
+def by_model(path: Path) -> Count:
+    """A model's own count, its vocabulary read and nothing else of it; no tokens are added at either end."""
+    try:
+        import llama_cpp
+    except ImportError:
+        raise ModelUnavailable(
+            "counting with a GGUF model needs llama-cpp-python, which is not installed", "pip install 'git-mem[llama]'"
+        ) from None
+    if not path.is_file():
+        raise ModelUnavailable(f"there is no model file '{path}'", "git config --global mem.tokenizer gguf:<path>")
+    try:
+        with redirect_stderr(StringIO()):  # it warns of a context that is never made
+            model = llama_cpp.Llama(model_path=str(path), vocab_only=True, verbose=False)
+    except (ValueError, AssertionError, RuntimeError, OSError) as error:
+        raise ModelUnavailable(
+            f"llama.cpp cannot read the vocabulary of '{path.name}' ({type(error).__name__})", "is it a whole model?"
+        ) from None
+    known: dict[str, int] = {}
+
+    def count(text: str) -> int:
+        if text not in known:
+            known[text] = len(model.tokenize(text.encode("utf-8", "replace"), add_bos=False, special=False))
+        return known[text]
+
+    return count
+
+
+def tokens(text: str) -> int:
+    """A model's tokens, about: characters / 4, but Hangul, Kana and Han count one each."""
+    wide = sum(1 for c in text if c >= "\u1100")
+    return math.ceil((len(text) - wide) / 4) + wide

@@ -1,0 +1,109 @@
+"""Turns of a conversation: which say something lasting about the person who speaks. Part of the `rules` model.
+
+Pure. A turn is its sentences; questions, thanks and praise say nothing about the speaker and are taken off first. What
+is left is weighed by what it states in the first person: a change, a habit, a possession, a plan, a feeling with its
+reason; and by how concrete it is: names, times, numbers. Weights are set by hand; docs/promotion.md has the figures.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gitmem.promotion.cues import Cue, cue, read, table
+from gitmem.promotion.log_lines import Line
+
+THRESHOLD = 1.6
+
+_ASIDE = re.compile(r"\[(?:photo|image|video|audio|sticker|사진|이미지)[^\]]*\]", re.I)
+_SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|\n+")
+_ADDRESS = re.compile(
+    r"^(?:(?:hey|hi|hello|yeah|yes|yep|yup|no|nah|oh|well|wow|woah|whoa|aw+|haha+|so|and|but|thanks|thank you|sure|totally"
+    r"|absolutely|definitely|exactly|right|cool|nice|great|awesome|woo+(?:hoo)?|btw|by the way|actually|honestly)\b[\s,!.-]*)+",
+    re.I,
+)
+_EMPTY = re.compile(
+    r"^(?:(?:that|this|it)(?:'s| is| was| sounds?| looks?| must| makes)\b(?!.*\b(?:i|my|me|we|our)\b)|(?:sounds?|looks?)\b"
+    r"|congrat|thank|thanks|good luck|glad|happy (?:for|to hear)|sorry|no problem|you(?:'re| are|'ve| have|'ll|r)?\b"
+    r"|keep (?:it )?up|have (?:a|fun)|take care|see (?:you|ya)|talk (?:to|soon)|bye|let me know|i(?:'m| am) (?:so |really |very )?(?:glad|happy|proud|sorry|impressed|excited) (?:for|to hear|that you|you|of you)"
+    r"|i(?:'m| am) here for|i(?:'ll| will) (?:definitely |totally )?(?:check|let you|keep you|be there|cheer|look)|i (?:agree|hope you|bet|can imagine|totally get|understand|get it|see|hear you|wish you)\b"
+    r"|can't wait to (?:see|hear)|same here|me too|enjoy|wishing|i'd love to (?:see|hear|join|come|try))"
+    r"|^(?:좋네|그렇|맞아|정말|진짜|대박|축하|고마|감사|다행|와+|헐|응|네|아니)\S*[\s!.~]*(?:요)?[!.~]*$",
+    re.I,
+)
+
+CUES: tuple[Cue, ...] = (
+    cue("a change", 1.3, r"""\b(?:i|we|my\ \w+)\s+(?:(?:just|finally|recently|actually|also|even|already|officially)\s+)*
+        (?:started|began|joined|bought|got|adopted|moved|quit|left|lost|won|finished|completed|graduated|passed|signed|launched|opened|met|married|broke|hurt|visited|went|took|made|created|wrote|painted|built|learned|found|decided|planned|applied|attended|volunteered|hosted|organi[sz]ed|received|had|published|sold|tried|gave|saw|ran|hiked|performed|booked|enrolled|started|discovered|reached|set|came|grew|used\ to|did|picked|participated|raised|cooked|baked|redid|renovated|fixed|camped|travel(?:l)?ed|spent)\b""", "timeline"),
+    cue("what has been", 1.3, r"""\b(?:i|we)(?:'ve|\ have)\s+(?:(?:been|always|also|just|recently|really|already|never|finally)\s+)*\w+""", "timeline"),
+    cue("under way", 0.9, r"""\b(?:i'm|i\ am|we're|we\ are)\s+(?:(?:currently|now|also|still|really|just)\s+)*(?!(?:going|gonna|glad|so|sure|sorry|happy|proud|doing|looking)\b)\w+ing\b""", "timeline"),
+    cue("a plan", 1.2, r"""\b(?:i'm|i\ am|we're|we\ are)\s+(?:(?:also|definitely|really)\s+)*(?:going\ to|gonna|planning|hoping|thinking\ (?:of|about)|looking\ (?:forward|into|for)|about\ to|excited\ (?:to|about|for)|saving|working\ (?:on|toward)|training|preparing)\b|\b(?:i|we)\ (?:plan|hope|want|intend|aim|need)\ to\b|\bmy\ (?:goal|dream|plan|aim)\b|\bi'd\ (?:love|like)\ to\b|\bi(?:'ll|\ will)\ be\b""", "goal"),
+    cue("a liking", 1.3, r"""\b(?:i|we)\s+(?:(?:really|also|absolutely|just|always|still|truly|do)\s+)*(?:love|like|enjoy|adore|prefer|hate|dislike|miss|value|cherish|appreciate|crave)\b(?!\s+(?:that|it|this|to\ (?:hear|see|know)|your|you)\b)|\bmy\ (?:\w+\ )?(?:favou?rites?|passion|hobby|hobbies|go-?to|comfort|happy\ place|obsession)\b|\b(?:i'm|i\ am)\ (?:really\ |so\ )?(?:into|passionate|obsessed|fond|a\ (?:big|huge)?\ ?fan|all\ about|more\ of\ a)\b""", "preference"),
+    cue("who I am", 1.4, r"""\b(?:i'm|i\ am)\ (?:an?|the|allergic|from|originally|vegan|vegetarian|married|single|divorced|scared|afraid|lactose)\b|\bi\ (?:work|live|teach|study|play|run|own|volunteer|have|got\ a|grew\ up|come\ from|was\ born|believe|use|keep|practice|collect|try\ to|make\ sure)\b|\bi\ (?:can't|cannot|don't)\ (?:eat|drink|have|like|want|imagine|live)\b""", "profile"),
+    cue("people and things of mine", 0.7, r"""\b(?:my|our)\s+(?:\w+\s+)?(?:mom|mother|dad|father|parents|sister|brother|wife|husband|partner|boyfriend|girlfriend|fianc\w+|kids?|children|son|daughters?|family|friends?|grand\w+|aunt|uncle|cousins?|dogs?|cats?|pets?|puppy|turtles?|job|boss|team|company|business|store|shop|studio|car|house|home|apartment|garden|school|class|project|book|script|novel|band|church|coach|doctor|roots|career|health|neighbou?rs?|coworkers?|colleagues?|degree|thesis|blog|channel|tournament|game)\b"""),
+    cue("what it does for me", 0.8, r"""\b(?:helps?|helped|makes?|made|gives?|gave|lets?|keeps?|kept|reminds?|taught|teaches|inspires?|inspired|motivates?|means?|brings?|brought|allows?|pushes|fills)\s+(?:\w+\s+)?(?:me|us|my)\b|\b(?:way|place|chance|outlet)\ (?:for\ me\ )?to\b|\bbecause\b|\bso\ (?:i|we)\b|\bit's\ (?:important|a\ way)\b|\bme\ (?:feel|realize|realise|happy|calm|think)\b""", "profile"),
+    cue("a feeling", 0.3, r"""\b(?:i|it|we)\s+(?:(?:was|felt|feel|am|is|were|have\ been)\s+)(?:\w+\s+)?(?:amazing|proud|nervous|excited|scared|stressed|overwhelm\w+|grateful|thankful|tough|hard|sad|upset|anxious|relaxing|rewarding|challenging|blessed|accomplished|happy|free|hooked)\b"""),
+    cue("when", 0.7, r"""\b(?:last|next|this\ past|this\ coming)\ (?:week(?:end)?|month|year|night|summer|winter|spring|fall|autumn|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\w+)\b|\byesterday\b|\btomorrow\b|\b(?:\d+|a\ few|a\ couple\ of|two|three|four|five|six|seven|ten|many|several)\ (?:days?|weeks?|months?|years?)\b|\bsince\b|\bthis\ (?:month|summer|weekend|week|year)\b|\b(?:in|on)\ (?:january|february|march|april|may|june|july|august|september|october|november|december|\d{4})\b|\bwhen\ i\ was\b|\bfor\ (?:years|ages|a\ while|months)\b|\brecently\b|\ba\ while\ ago\b|\b(?:every|each)\ (?:\w+\ )?(?:day|week|month|year|morning|night|sunday|weekend)\b|\bat\ age\b|\bgrowing\ up\b"""),
+    cue("a number", 0.3, r"""\b\d[\d,.]*\b|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twenty|dozens?|hundreds?|first|second|third)\b"""),
+    cue("first of its kind", 0.3, r"""\b(?:first|new|finally|big|huge|important|special|dream|latest|own)\b"""),
+    cue("저는", 1.0, r"(?:저는|나는|난|전|제가|내가|저희|우리)(?=\s)|(?:저도|나도)\s", "profile"),
+    cue("좋아함 (대화)", 1.2, r"좋아(?:해|하|합)|싫어|선호|즐겨|취미|취향|알레르기", "preference"),
+    cue("계획 (대화)", 1.0, r"(?:려고|예정|계획|할\s*거|ㄹ\s*거|을\s*거|기로\s*했|고\s*싶)", "goal"),
+    cue("지난 일 (대화)", 1.0, r"[았었였했갔왔됐봤샀났][어다습고는]|다녀", "timeline"),
+    cue("때 (대화)", 0.6, r"지난|작년|올해|내년|어제|다음\s*(?:주|달)|\d+\s*(?:년|월|일|주|살)|매일|매주|요즘"),
+    cue("가족 (대화)", 0.7, r"엄마|아빠|어머니|아버지|누나|언니|오빠|형|동생|아내|남편|아들|딸|강아지|고양이|회사|직장|학교|집"),
+    cue("about you", -0.7, r"""\b(?:you|your|you're)\b"""),
+    cue("a wish or thanks", -0.8, r"""\b(?:hope\ (?:you|it|so|we)|good\ luck|congrat\w*|thanks?\ (?:for|so)|appreciate\ (?:it|your|the)|let's|wanna|cheers|take\ care)\b"""),
+    cue("hedged", -0.4, r"""\b(?:i\ guess|i\ think\ (?:it|that|you)|maybe|someday|probably|sounds?\ like|might)\b"""),
+)  # fmt: skip
+TABLE = table(CUES)
+_NAME = re.compile(r"(?<=[a-z,;:'\"] )[A-Z][a-z]+\b|\"[^\"]{3,60}\"")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn, weighed. `text` is the turn without asides; `kind` the type its strongest sentence speaks for."""
+
+    line: Line
+    text: str
+    score: float
+    kind: str
+    cues: tuple[str, ...]
+    against: tuple[str, ...]
+
+
+def judge(turns: Sequence[Line]) -> list[Turn]:
+    """Every turn, weighed: its best sentence counts in full, the others a fifth each, length a little."""
+    names = {part for turn in turns for part in turn.speaker.split()}
+    return [_turn(line, names) for line in turns]
+
+
+def _turn(line: Line, names: set[str]) -> Turn:
+    text = _ASIDE.sub("", line.text).strip()
+    best, kind = 0.0, "profile"
+    spoke: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
+    rest = 0.0
+    said = 0
+    for sentence in _SENTENCE.split(text):
+        bare = _ADDRESS.sub("", sentence.strip())
+        for name in names:
+            bare = re.sub(rf"^{re.escape(name)}\b[\s,!.-]*|[\s,]+{re.escape(name)}(?=[.!]*$)", "", bare)
+        bare = _ADDRESS.sub("", bare)
+        if not bare or bare.endswith("?") or _EMPTY.match(bare):
+            against += ("question",) if bare.endswith("?") else ("pleasantry",)
+            continue
+        reading = read(bare, TABLE)
+        score = reading.score
+        length = len(bare.split())
+        score += 0.5 if 9 <= length <= 45 else -0.5 if length < 5 else 0.0
+        score += 0.4 * min(2, len([n for n in _NAME.findall(bare) if n not in names]))
+        said += length
+        if score > best:
+            rest += 0.2 * best
+            best, kind, spoke = score, reading.kind or kind, reading.cues
+        else:
+            rest += 0.2 * max(0.0, score)
+    score = best + min(1.2, rest)
+    return Turn(line, text or line.text, round(score, 3), kind, spoke, against)

@@ -1,0 +1,125 @@
+"""A daily log as the lines a model may promote: bullets and plain sentences, without marker, time, label or speaker.
+
+Pure. Headings, fences, tables, quotes, comments, front matter and anything machine-written are not candidates: a log
+that repeats what came from memory must not feed it again (docs/promotion.md, "What is never a source").
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gitmem.memory.fact import parse_comment
+from gitmem.promotion.protocol import Log
+
+_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[(?P<box>[ xX])\]\s+)?")
+_TIME = re.compile(r"^\[?(?:[01]?\d|2[0-3]):[0-5]\d(?::\d\d)?\]?\s*(?:[aApP]\.?[mM]\.?)?\s*[-–—:|]?\s+")
+_PERIOD = re.compile(
+    r"^(?:오전|오후|아침|저녁|morning|afternoon|evening|am|pm|later|update|최종|결론|final)\s*[:：]\s*"
+    r"|^(?:(?:오전|오후|저녁|결국|나중)에?\s+)?(?:뒤집음|번복|변경|정정)\s*[:：]\s*",
+    re.I,
+)
+_LABEL = re.compile(
+    r"^(?:\[(?P<a>[^\]\d][^\]]{0,20})\]|【(?P<c>[^】]{1,20})】"
+    r"|(?P<b>[^\W\d][\w ]{0,18}?)\s*[:：](?![/\w]))\s*"
+)
+_SPEAKER = re.compile(r"^([^\W\d_][\w.'-]*(?: [^\W\d_][\w.'-]*)?): (?=\S)")
+_HANGUL = re.compile(r"[가-힣]")
+_LATIN = re.compile(r"[A-Za-z]+")
+_FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
+_MACHINE = re.compile(
+    r"\b(?:promot(?:ed|ion)|dream(?:s|ing)?|heartbeat|cron|consolidation|recall(?:ed)?|digest|auto-?generated|insights?)\b"
+    r"|자동\s*생성|승격|회상|크론|요약\s*봇",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One candidate. `text` is the sentence; `whole` what stood on the line after its marker and time;
+    `label` a leading `Decision:` or `[결정]` in lower case; `speaker` in a dialogue; `section` the heading above."""
+
+    number: int
+    text: str
+    whole: str
+    label: str = ""
+    speaker: str = ""
+    section: str = ""
+    period: str = ""
+    korean: bool = False
+    english: bool = False
+    origin: str = ""
+
+
+def read(log: Log, labels: Mapping[str, object]) -> list[Line]:
+    """Every candidate line of a log, new or not (the old ones are context for reversals)."""
+    rows: list[tuple[int, str, str, str]] = []  # number, body, section, origin
+    section, fence, comment, machine = "", "", False, False
+    front = bool(log.lines) and log.lines[0].strip() == "---"
+    for number, raw in enumerate(log.lines, 1):
+        bare = raw.strip()
+        if front:
+            front = number == 1 or bare not in ("---", "...")
+            continue
+        if fence:
+            if bare.startswith(fence):
+                fence = ""
+            continue
+        if comment:
+            comment = "-->" not in raw
+            continue
+        match = _FENCE.match(raw)
+        if match:
+            fence = match[1]
+            continue
+        if bare.startswith("#"):
+            section = bare.lstrip("#").strip()
+            machine = bool(_MACHINE.search(section))
+            continue
+        if bare.startswith("<!--"):
+            comment = "-->" not in raw
+            continue
+        if machine or not bare or bare[0] in "|>" or len(bare) > 4000 or not any(c.isalnum() for c in bare):
+            continue
+        body, meta = parse_comment(_BULLET.sub("", raw, count=1))
+        if any(key == "src" for key, _ in meta):
+            continue  # it came from memory
+        rows.append((number, body.strip(), section, dict(meta).get("origin", "")))
+    speakers = _speakers([body for _, body, _, _ in rows])
+    return [_line(n, body, section, origin, speakers, labels) for n, body, section, origin in rows]
+
+
+def _speakers(bodies: list[str]) -> set[str]:
+    """The names that take turns, when the log is a dialogue: two at least, saying most of its lines."""
+    counts: dict[str, int] = {}
+    for body in bodies:
+        match = _SPEAKER.match(body)
+        if match and len(match[1]) <= 24:
+            counts[match[1]] = counts.get(match[1], 0) + 1
+    turns = {name: count for name, count in counts.items() if count >= 2}
+    return set(turns) if len(turns) >= 2 and sum(turns.values()) >= 0.6 * len(bodies) else set()
+
+
+def _line(number: int, body: str, section: str, origin: str, speakers: set[str], labels: Mapping[str, object]) -> Line:
+    whole = _TIME.sub("", unicodedata.normalize("NFC", body), count=1)
+    text, label, speaker, period = whole, "", "", ""
+    match = _SPEAKER.match(whole)
+    if speakers and match and match[1] in speakers:
+        speaker, text = match[1], whole[match.end() :]
+    else:
+        found = _PERIOD.match(text)
+        if found:
+            period = found[0].rstrip(" :：").lower()
+            text = text[found.end() :]
+        found = _LABEL.match(text)
+        name = " ".join((found["a"] or found["b"] or found["c"] or "").lower().split()) if found else ""
+        if found and name in labels and text[found.end() :].strip():
+            label, text = name, text[found.end() :]
+    latin = sum(len(word) for word in _LATIN.findall(text))
+    hangul = len(_HANGUL.findall(text))
+    return Line(
+        number, text, whole, label, speaker, section, period,
+        korean=hangul > 0, english=latin > 2 * hangul, origin=origin,
+    )  # fmt: skip

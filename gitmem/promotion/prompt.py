@@ -1,0 +1,252 @@
+"""How a language model is asked for facts, and how its answer is read; the model itself does the I/O.
+
+The prompt is a file of the package; log lines go in as labelled JSON strings, data and never instructions. The reply
+may be anything: cut JSON, megabytes, inventions. What can be read is read; what it means is for `promotion/plan`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import resources
+from typing import Any
+
+from gitmem.git.objects import Span
+from gitmem.memory.fact import TYPES, Fact, normalise
+from gitmem.models.language import REPLY_LIMIT, Complete, LanguageModel, OutOfBudget, Prompt, Reply, Setting
+from gitmem.promotion.protocol import Log, Op, Operation, Proposal
+
+BATCH = 60  # lines a request
+FACTS = 8  # facts a reply
+TEXT = 400  # characters of a fact's text
+EXISTING = 60  # facts of MEMORY.md the model is shown
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One line the model may cite."""
+
+    label: str
+    log: Log
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One batch: the prompt, and what its labels and target ids stand for."""
+
+    prompt: Prompt
+    sources: tuple[Source, ...]
+    targets: tuple[str, ...]
+
+
+class LanguagePromoter:
+    """A language model as a promotion model: asks batch by batch, within one run of the model.
+
+    `words` are said to it instead of the package's own system prompt. No line reaches it that the gate's redaction
+    would change, and facts that are there are shown redacted.
+    """
+
+    def __init__(self, model: LanguageModel, setting: Setting, words: str = "") -> None:
+        self.id = model.id
+        self._model, self._redact, self._words = model, setting.redact, words
+
+    def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
+        """Operations for the new lines of `logs`. Raises ModelUnavailable where the model cannot be asked at all."""
+        shown = [fact._replace(text=self._redact(fact.text, "MEMORY.md")) for fact in existing[:EXISTING]]
+        with self._model.run() as complete:
+            return ask(logs, shown, lambda text, path: self._redact(text, path) == text, complete, self._words)
+
+
+def lines_of(logs: Iterable[Log], clean: Callable[[str, str], bool]) -> list[Source]:
+    """The new lines that say something, labels not yet given. Lines the gate stops are never shown to a model."""
+    found = []
+    for log in logs:
+        for number in sorted(log.new):
+            text = normalise(log.lines[number - 1])
+            if text and not text.startswith(("#", "<!--", "```")) and clean(text, log.path):
+                found.append(Source("", log, number, text[:2000]))
+    return found
+
+
+def batches(sources: Sequence[Source], size: int = BATCH) -> list[tuple[Source, ...]]:
+    """Groups of at most `size` lines; a log is split only when it is longer than that."""
+    groups: list[list[Source]] = [[]]
+    by_log: dict[str, list[Source]] = {}
+    for source in sources:
+        by_log.setdefault(source.log.path, []).append(source)
+    for own in by_log.values():
+        if groups[-1] and len(groups[-1]) + len(own) > size:
+            groups.append([])
+        for source in own:
+            if len(groups[-1]) >= size:
+                groups.append([])
+            groups[-1].append(source)
+    return [tuple(group) for group in groups if group]
+
+
+def prompt(sources: Sequence[Source], existing: Sequence[Fact], words: str = "") -> Request:
+    """The request for one batch; `words` are said instead of the package's own for a promotion."""
+    labelled = tuple(replace(source, label=f"L{n}") for n, source in enumerate(sources, 1))
+    shown = existing[:EXISTING]
+    rows = ["Facts already in memory:"]
+    rows += [f"{fact.id} {json.dumps(fact.text, ensure_ascii=False)}" for fact in shown] or ["(none)"]
+    path = ""
+    for source in labelled:
+        if source.log.path != path:
+            path = source.log.path
+            rows += ["", f"Log of {source.log.day.isoformat()}:"]
+        rows.append(f"{source.label} {json.dumps(source.text, ensure_ascii=False)}")
+    targets = tuple(fact.id for fact in shown)
+    made = Prompt(
+        words or packaged("promote"),
+        "\n".join(rows),
+        schema([s.label for s in labelled], targets),
+        tuple(dict.fromkeys((source.log.path, source.log.blob) for source in labelled)),
+    )
+    return Request(made, labelled, targets)
+
+
+def packaged(name: str) -> str:
+    """A prompt of the package."""
+    return resources.files("gitmem.promotion").joinpath(f"prompts/{name}.txt").read_text(encoding="utf-8")
+
+
+def schema(labels: Sequence[str], targets: Sequence[str]) -> dict[str, Any]:
+    """The JSON schema of an answer: its sources can only be lines that were shown."""
+    fact = {
+        "type": "object",
+        "properties": {
+            "op": {"enum": ["add", "update", "supersede"]},
+            "type": {"enum": list(TYPES)},
+            "lines": {"type": "array", "items": {"enum": list(labels)}, "minItems": 1, "maxItems": 4},
+            "importance": {"enum": list(range(11))},
+            "until": {"type": "string", "maxLength": 10},
+            "target": {"enum": ["", *targets]},
+            "text": {"type": "string", "minLength": 1, "maxLength": TEXT},
+        },
+        "required": ["op", "type", "lines", "importance", "until", "target", "text"],
+        "additionalProperties": False,
+    }
+    return {
+        "type": "object",
+        "properties": {"facts": {"type": "array", "items": fact, "maxItems": FACTS}},
+        "required": ["facts"],
+        "additionalProperties": False,
+    }
+
+
+def ask(
+    logs: Sequence[Log],
+    existing: Sequence[Fact],
+    clean: Callable[[str, str], bool],
+    complete: Complete,
+    words: str = "",
+) -> Proposal:
+    """Ask for every batch, halving those that do not fit. Stops where `complete` says the budget is used up."""
+    waiting = batches(lines_of(logs, clean))
+    operations: list[Operation] = []
+    notes: list[str] = []
+    whole = True
+    while waiting:
+        group = waiting.pop(0)
+        request = prompt(group, existing, words)
+        try:
+            reply = complete(request.prompt)
+        except OutOfBudget as error:
+            notes.append(f"{error}; {sum(map(len, waiting)) + len(group)} lines were not read")
+            whole = False
+            break
+        if reply.too_long:
+            if len(group) == 1:
+                notes.append(f"{group[0].log.path}:{group[0].line} does not fit into the model's context")
+            else:
+                half = len(group) // 2
+                waiting[:0] = [group[:half], group[half:]]
+            continue
+        found, problem = read(reply, request)
+        operations += found
+        if problem:
+            notes.append(f"{group[0].log.path}: {problem}")
+    return Proposal(tuple(operations), tuple(notes), whole)
+
+
+def read(reply: Reply, request: Request) -> tuple[list[Operation], str]:
+    """The operations of a reply, and what was wrong with it ("" for nothing). Never raises."""
+    if len(reply.text) > REPLY_LIMIT:
+        return [], f"the reply was {len(reply.text)} characters long and was not read"
+    found, problem = rows(reply.text)
+    if reply.cut and not problem:
+        problem = "the reply was cut short"
+    known = {source.label: source for source in request.sources}
+    return [made for row in found[: 4 * FACTS] if (made := _operation(row, known)) is not None], problem
+
+
+def rows(text: str) -> tuple[list[Mapping[str, Any]], str]:
+    """The objects of a reply's list `facts`, as many as are whole, and what was wrong with it."""
+    start = text.find("{")
+    try:
+        value, _ = json.JSONDecoder(strict=False).raw_decode(text[start:] if start >= 0 else text)
+    except (ValueError, RecursionError):
+        return _salvaged(text), "the reply was no complete JSON; what was whole of it was read"
+    listed = value.get("facts") if isinstance(value, dict) else None
+    if not isinstance(listed, list):
+        return [], "the reply had no list of facts"
+    return [row for row in listed if isinstance(row, dict)], ""
+
+
+def _salvaged(text: str) -> list[Mapping[str, Any]]:
+    """The whole objects of a cut reply."""
+    decoder = json.JSONDecoder(strict=False)
+    rows: list[Mapping[str, Any]] = []
+    at = text.find("[")
+    while 0 <= at < len(text) and len(rows) < 4 * FACTS:
+        at = text.find("{", at)
+        if at < 0:
+            break
+        try:
+            row, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            break
+        if isinstance(row, dict):
+            rows.append(row)
+        at = end
+    return rows
+
+
+def _operation(row: Mapping[str, Any], known: Mapping[str, Source]) -> Operation | None:
+    text, labels = row.get("text"), row.get("lines")
+    if not isinstance(text, str) or not isinstance(labels, list):
+        return None
+    cited = [known[label] for label in dict.fromkeys(map(str, labels[:16])) if label in known]
+    try:
+        op = Op(str(row.get("op", "add")))
+        importance = float(row.get("importance", 5)) / 10
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return Operation(
+        op,
+        text,
+        spans(cited),
+        type=str(row.get("type", "fact")),
+        importance=importance,
+        until=str(row.get("until", "") or ""),
+        target=str(row.get("target", "") or "") if op is not Op.ADD else "",
+        reason="chosen by the model",
+        pinned=importance >= 0.9,
+        confidence=0.5,
+    )
+
+
+def spans(cited: Sequence[Source]) -> tuple[Span, ...]:
+    """The places of some lines; neighbours become one."""
+    found: list[Span] = []
+    for source in sorted(cited, key=lambda s: (s.log.path, s.line)):
+        last = found[-1] if found else None
+        if last and (last.path, last.blob, last.end_line + 1) == (source.log.path, source.log.blob, source.line):
+            found[-1] = last._replace(end_line=source.line)
+        else:
+            found.append(Span(source.log.path, source.line, source.line, source.log.blob))
+    return tuple(found)

@@ -1,0 +1,54 @@
+"""Promotion models by name: `rules`, and the language models of `models/language` (`gguf:<path>`,
+`http:<url>#<model>`); and the one in force. There is no fallback from one to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gitmem.config import Config
+    from gitmem.gate.policy import Policy
+    from gitmem.git.opening import Repository
+    from gitmem.models.language import Setting
+    from gitmem.promotion.protocol import Model
+
+
+def open_model(name: str, setting: Setting, words: str = "") -> Model:
+    """The model `name` says (`rules`, `gguf:/path/to.gguf`, `http:https://HOST/v1#NAME`).
+
+    `words` are said to a language model instead of the package's own prompt. Raises ModelUnavailable, BadConfig.
+    """
+    if name == "rules":
+        from gitmem.promotion.rules import RulesModel
+
+        return RulesModel()
+    from gitmem.models.language import LANGUAGE_MODELS, open_language_model
+
+    if name.partition(":")[0] not in LANGUAGE_MODELS or name.endswith(":"):
+        from gitmem.errors import ModelUnavailable
+
+        raise ModelUnavailable(f"there is no promotion model '{name}'", "rules, gguf:<path> or http:<url>#<model>")
+    from gitmem.promotion.prompt import LanguagePromoter
+
+    return LanguagePromoter(open_language_model(name, setting), setting, words)
+
+
+def promotion_model(repo: Repository, config: Config, today: date, environ: Mapping[str, str]) -> tuple[Model, Policy]:
+    """The model in force for promotion, and the gate's policy for what is written here."""
+    made, policy = model_setting(repo, config, today, environ)
+    return open_model(config.model, made), policy
+
+
+def model_setting(repo: Repository, config: Config, today: date, environ: Mapping[str, str]) -> tuple[Setting, Policy]:
+    """What a language model is opened with, and the policy that masks what it is shown."""
+    from gitmem.gate.redaction import redact
+    from gitmem.gate.sources import worktree_policy
+    from gitmem.git.worktree import state_dir
+    from gitmem.models.language import Setting
+
+    policy = worktree_policy(repo, today)
+    folder = state_dir(repo.common_dir)
+    return Setting(config, environ, folder, lambda text, path: redact(text, path, policy)), policy

@@ -1,0 +1,222 @@
+"""`rules`: the deterministic extractor, the default model. English and Korean; no network, the same answer always.
+
+Reads each candidate line with the cues of its language, drops what is overruled further down, and weighs what is
+left. A line of a dialogue is read by `promotion/dialogue.py` instead. It proposes whole lines, never new words: every
+fact it offers stands in the log. Why a line was offered or not is in the operation's `reason`, cue by cue.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import date
+
+from gitmem.git.objects import Span
+from gitmem.memory import dates
+from gitmem.memory.fact import Fact, normalise
+from gitmem.promotion import dialogue, lexicon_en, lexicon_ko, log_lines
+from gitmem.promotion.cues import THRESHOLD, Reading, read, table
+from gitmem.promotion.log_lines import Line
+from gitmem.promotion.protocol import Log, Op, Operation, Proposal
+from gitmem.promotion.reversals import Judged, overrule, overrule_earlier, overruled_fact, words
+
+LABELS = {**lexicon_en.LABELS, **lexicon_ko.LABELS}
+
+ENGLISH, KOREAN = table(lexicon_en.CUES), table(lexicon_ko.CUES)
+BOTH = KOREAN + ENGLISH
+
+# How much a kind of fact is worth by itself: its stability and use in later work, read from what agents need most.
+WORTH = {
+    "policy": 0.74, "constraint": 0.72, "decision": 0.70, "rule": 0.72, "preference": 0.68, "exception": 0.66,
+    "profile": 0.66, "deadline": 0.64, "lesson": 0.62, "goal": 0.60, "fact": 0.52, "timeline": 0.5, "todo": 0.5,
+}  # fmt: skip
+SAFETY = re.compile(
+    r"\b(?:allerg\w+|anaphyla\w+|contra-?indicated|epilep\w+|insulin|warfarin|pacemaker|diabet\w+|medication"
+    r"|dosage|overdose|\d+\s?(?:mg|mcg)\b)|알레르기|알러지|금기|복용|투약|인슐린|와파린|당뇨|천식|아나필락시스|페니실린|심장\s*박동기",
+    re.I,
+)
+_VALUE = re.compile(
+    r"`[^`]+`|https?://\S+|[\w.-]+/[\w./=-]+|v?\d+\.\d+(?:\.\d+)+|:\d{4,5}\b"
+    r"|\b[A-Z]{2,}_[A-Z_]+\b|\bport \d+|\b\d{4,5}\b"
+)
+_REASON = re.compile(r"^\(?(?:reason|why|because|rationale|이유|근거|배경|왜냐하면|까닭)(?:는|은)?\s*[:：,]?\s+", re.I)
+MANY = 6000  # lines from which a second process pays for its start
+RECURS = 3  # days on which a topic must come up before it weighs more
+
+
+class RulesModel:
+    """The model behind `rules`. Stateless."""
+
+    id = "rules/1"
+
+    def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
+        """One operation for every new candidate line: ADD, SUPERSEDE, or SKIP with the reason."""
+        parsed = [(log, log_lines.read(log, LABELS)) for log in logs]
+        readings = iter(judge_all([line for _, found in parsed for line in found if not line.speaker]))
+        judged = [[Judged(line, next(readings)) for line in found if not line.speaker] for _, found in parsed]
+        judged = overrule_earlier(logs, [overrule(notes) for notes in judged])
+        days = _days(zip(logs, judged, strict=True))
+        operations: list[Operation] = []
+        for (log, candidates), notes in zip(parsed, judged, strict=True):
+            if any(line.speaker for line in candidates):
+                operations += _dialogue(log, candidates)
+            else:
+                operations += _notes(log, notes, days, existing)
+        return Proposal(tuple(operations))
+
+
+def judge_all(candidates: Sequence[Line]) -> Iterable[Reading]:
+    """What the cues say of each line, in order; a year of logs is shared out to two processes."""
+    if len(candidates) < MANY:
+        return map(judge, candidates)
+    import multiprocessing
+    from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+
+    if "fork" not in multiprocessing.get_all_start_methods():
+        return map(judge, candidates)
+    pieces = [candidates[at : at + MANY // 4] for at in range(0, len(candidates), MANY // 4)]
+    try:
+        with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
+            return [reading for found in pool.map(_judge_piece, pieces) for reading in found]
+    except (OSError, BrokenExecutor):  # a sandbox without semaphores, or a worker that was killed: only slower
+        return map(judge, candidates)
+
+
+def _judge_piece(candidates: Sequence[Line]) -> list[Reading]:
+    return [judge(line) for line in candidates]
+
+
+def judge(line: Line) -> Reading:
+    """What the cues of its language(s) and its label say of one line."""
+    cues = BOTH if line.korean and line.english else KOREAN if line.korean else ENGLISH
+    reading = read(line.text, cues)
+    if not line.label:
+        return reading
+    kind, weight = LABELS[line.label]
+    named = (f"label '{line.label}'",)
+    return Reading(
+        round(reading.score + weight, 3),
+        kind if weight >= 1.5 and kind else reading.kind or kind,
+        named + reading.cues if weight > 0 else reading.cues,
+        reading.against if weight > 0 else named + reading.against,
+    )
+
+
+def _notes(
+    log: Log, judged: Sequence[Judged], days: dict[str, set[date]], existing: Sequence[Fact]
+) -> Iterable[Operation]:
+    joined: set[int] = set()
+    for at, item in enumerate(judged):
+        line = item.line
+        if line.number in joined:
+            continue
+        after = judged[at + 1].line if at + 1 < len(judged) else None
+        reason = after if item.keep and after is not None and _is_reason(line, after) else None
+        if reason is not None:
+            joined.add(reason.number)
+        if line.number in log.new:
+            operation = _operation(log, item, reason, days)
+            target = overruled_fact(item, existing) if operation.op is Op.ADD else ""
+            yield replace(operation, op=Op.SUPERSEDE, target=target) if target else operation
+
+
+def _is_reason(line: Line, after: Line) -> bool:
+    return after.number == line.number + 1 and bool(_REASON.match(after.whole))
+
+
+def _days(logs: Iterable[tuple[Log, Sequence[Judged]]]) -> dict[str, set[date]]:
+    """On which days each value (path, port, version, URL) was written, and each content word of a line to keep."""
+    found: dict[str, set[date]] = {}
+    for log, judged in logs:
+        for item in judged:
+            for value in _VALUE.findall(item.line.text):
+                found.setdefault(value, set()).add(log.day)
+            if item.keep:
+                for word in words(item.line.text):
+                    found.setdefault(word, set()).add(log.day)
+    return found
+
+
+def _operation(log: Log, item: Judged, reason: Line | None, days: dict[str, set[date]]) -> Operation:
+    line, reading = item.line, item.reading
+    score = reading.score
+    values = [] if reading.against else _VALUE.findall(line.text)
+    often = [value for value in values if len(days.get(value, ())) >= RECURS]
+    if often:
+        score += 0.7
+    kind = reading.kind or "fact"
+    text = " ".join(line.text.split())
+    if item.overruled or score < THRESHOLD:
+        why = (
+            f"taken back {item.overruled}" if item.overruled
+            else "speaks against it: " + ", ".join(reading.against[:3]) if reading.against
+            else "nothing says it will matter later"
+        )  # fmt: skip
+        span = Span(log.path, line.number, line.number, log.blob)
+        return Operation(Op.SKIP, text, (span,), kind, 0.0, reason=why, confidence=_sure(score), origin=line.origin)
+    safe = bool(SAFETY.search(line.text))
+    if safe and kind in ("fact", "profile"):
+        kind = "constraint" if re.search(r"contra|금기|must not|cannot|can't", line.text, re.I) else "profile"
+    last = line.number
+    if reason is not None:
+        text = f"{text} ({normalise(_REASON.sub('', reason.whole)).rstrip('.')})"
+        last = reason.number
+    span = Span(log.path, line.number, last, log.blob)
+    worth = WORTH.get(kind, 0.5) + min(0.12, 0.04 * (score - THRESHOLD))
+    if "까닭" in reading.cues or "reason given" in reading.cues or reason is not None:
+        worth += 0.03
+    topics = words(line.text)
+    recurs = sum(1 for word in topics if len(days.get(word, ())) >= RECURS)
+    worth += min(0.08, 0.02 * recurs) + (0.06 if often else 0.0)
+    return Operation(
+        Op.ADD, text, (span,), kind,
+        importance=round(max(0.92, worth) if safe else min(0.89, worth), 2),
+        until=_until(line.text, kind, log.day),
+        reason=", ".join(reading.cues[:3]) + (f"; said on {RECURS} days or more" if often else ""),
+        pinned=safe, confidence=_sure(score), origin=line.origin,
+    )  # fmt: skip
+
+
+def _sure(score: float) -> float:
+    """The score as 0..1: THRESHOLD is a half."""
+    return round(max(0.0, min(1.0, 0.5 + (score - THRESHOLD) / 4)), 2)
+
+
+def _until(text: str, kind: str, day: date) -> str:
+    """The day after which it no longer holds: a deadline's own, or the one before `까지` or after `until`."""
+    found = dates.find(text, day)
+    if not found:
+        return ""
+    for mention in found:
+        after = text[mention.end : mention.end + 8]
+        before = text[max(0, mention.start - 14) : mention.start].lower()
+        if re.match(r"\s*(?:\([^)]*\)\s*)?(?:까지|이전|전까지|안에|이내|내로)", after) or re.search(
+            r"\b(?:until|till|through|expires?(?:\s+on)?|by|before|due(?:\s+(?:on|is))?)\s+(?:the\s+)?$", before
+        ):
+            return mention.day.isoformat() if kind != "lesson" else ""
+    if kind == "deadline":
+        spelled = [mention for mention in found if mention.spelled] or found
+        return spelled[-1].day.isoformat()
+    return ""
+
+
+def _dialogue(log: Log, candidates: Sequence[Line]) -> Iterable[Operation]:
+    for turn in dialogue.judge(candidates):
+        line = turn.line
+        if line.number not in log.new:
+            continue
+        span = Span(log.path, line.number, line.number, log.blob)
+        text = normalise(f"{line.speaker}: {turn.text}" if line.speaker else turn.text)
+        if turn.score < dialogue.THRESHOLD:
+            why = "says nothing lasting: " + (", ".join(turn.against[:3]) or "small talk")
+            yield Operation(Op.SKIP, text, (span,), turn.kind, 0.0, reason=why, confidence=0.2, origin=line.origin)
+            continue
+        safe = bool(SAFETY.search(turn.text)) and turn.kind in ("profile", "constraint", "preference")
+        worth = 0.25 + 0.09 * turn.score
+        yield Operation(
+            Op.ADD, text, (span,), turn.kind,
+            importance=round(max(0.92, worth) if safe else min(0.85, worth), 3),
+            until="", reason=", ".join(turn.cues[:3]), pinned=safe,
+            confidence=round(min(1.0, turn.score / 5), 2), origin=line.origin,
+        )  # fmt: skip

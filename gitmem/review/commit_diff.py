@@ -1,0 +1,157 @@
+"""Two commits compared by their facts, each change with who made it: behind `changes` and `review`. Reads only."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+
+from gitmem.git.objects import EXECUTABLE, REGULAR, Change, Commit
+from gitmem.git.protocol import Repository
+from gitmem.git.ranges import Touched, touched
+from gitmem.memory import facts as memory_facts
+from gitmem.memory.fact import Fact, text_hash
+from gitmem.memory.facts import expired
+from gitmem.paths import LIMIT, Kind, Layout, is_memory, kind
+from gitmem.provenance import trailers
+from gitmem.provenance.why import facts_at
+from gitmem.review.fact_diff import FactChange, Op, compare
+
+FILES = (REGULAR, EXECUTABLE)
+WALK = 500  # commits of one file looked at for who removed a fact
+
+
+def changed_files(repo: Repository, base: str, head: str, layout: Layout) -> list[Change]:
+    """Memory files that differ between two commits (`base` "" for nothing), renames as removal and addition."""
+    return [change for change in repo.changes(base, head) if is_memory(change.path, layout)]
+
+
+def facts_of(repo: Repository, oids: Mapping[str, str]) -> dict[str, list[Fact]]:
+    """path -> facts, for path -> blob; blobs beyond LIMIT have none."""
+    sizes = repo.sizes(list(oids.values()))
+    small = {path: oid for path, oid in oids.items() if sizes.get(oid, LIMIT + 1) <= LIMIT}
+    found = {}
+    for path, (_, data) in zip(small, repo.read_many(list(small.values())), strict=True):
+        found[path] = memory_facts.parse(data or b"").facts
+    return found
+
+
+def fact_changes(
+    repo: Repository, base: str, head: str, layout: Layout, today: date, *, authors: bool = True
+) -> list[FactChange]:
+    """What happened to facts from `base` to `head`; with `authors` the commit behind each change."""
+    files = changed_files(repo, base, head, layout)
+    old = facts_of(repo, {c.old_path or c.path: c.old_oid for c in files if c.status != "A" and c.old_mode in FILES})
+    new = facts_of(repo, {c.path: c.new_oid for c in files if c.status != "D" and c.new_mode in FILES})
+    found = compare(old, new, today)
+    found += _ran_out(repo, base, head, {(change.path, change.fact.id) for change in found}) if base else []
+    found.sort(key=lambda change: (change.path, change.fact.line))
+    commits = list(repo.log([head, *([f"^{base}"] if base else [])])) if files else []
+    promoted = {
+        link.sha256
+        for commit in commits
+        for link in trailers.links(trailers.memory_trailers(commit.message), trailers.SOURCE)
+    }
+    found = [
+        replace(change, op=Op.PROMOTED)
+        if change.op is Op.ADDED and kind(change.path) in LASTING and text_hash(change.fact.text) in promoted
+        else change
+        for change in found
+    ]
+    return Authors(repo, commits, head).sign(found) if authors else found
+
+
+def _ran_out(repo: Repository, base: str, head: str, known: set[tuple[str, str]]) -> list[FactChange]:
+    """Facts of MEMORY.md that still stand at `head` and whose `until` passed since `base`."""
+    since, now = (repo.commit(oid).commit_date.date() for oid in (base, head))
+    if since >= now:
+        return []
+    rows = [(path, fact) for path, _, fact in facts_at(repo, head, ("MEMORY.md", ".claude/MEMORY.md"))]
+    return [
+        FactChange(Op.EXPIRED, path, fact, fact, path)
+        for path, fact in rows
+        if expired(fact, now) and not expired(fact, since) and (path, fact.id) not in known
+    ]
+
+
+LASTING = (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
+
+
+class Authors:
+    """Who made each change of a range: blame for what is there, a walk over the versions for what is gone.
+
+    A file that one commit of the range touched needs neither.
+    """
+
+    def __init__(self, repo: Repository, commits: Sequence[Commit], head: str) -> None:
+        self.repo, self.head = repo, head
+        self.commits = {commit.oid: commit for commit in commits}
+        self.versions: dict[str, list[tuple[Commit, Touched]]] = defaultdict(list)  # newest first
+        if len(commits) > 1:
+            for oid, items in touched(repo, self.commits):
+                for item in items:
+                    self.versions[item.path].append((self.commits[oid], item))
+        self.ids: dict[str, frozenset[str]] = {}  # blob -> ids of its facts
+
+    def sign(self, found: Sequence[FactChange]) -> list[FactChange]:
+        """The same changes, each with its commit where that can be told."""
+        only = {path: rows[0][0] for path, rows in self.versions.items() if len(rows) == 1}
+        if len(self.commits) == 1:
+            only = dict.fromkeys((change.path for change in found), next(iter(self.commits.values())))
+        writers: dict[tuple[str, int], Commit] = {}
+        removers: dict[tuple[str, str], Commit] = {}
+        for path in dict.fromkeys(change.path for change in found if change.path not in only):
+            mine = [change for change in found if change.path == path]
+            lines = [change.new.line for change in mine if change.new]
+            for row in self.repo.blame(path, min(lines), max(lines), self.head) if lines else ():
+                if row.line in lines:
+                    writers[path, row.line] = self.commits.get(row.commit) or self.repo.commit(row.commit)
+            gone = {change.old.id for change in mine if change.old and not change.new}
+            removers |= self._removers(path, gone) if gone else {}
+        signed = []
+        for change in found:
+            known = only.get(change.path)
+            if known is None and change.new is not None:
+                known = writers.get((change.path, change.new.line))
+            elif known is None:
+                known = removers.get((change.path, change.fact.id))
+            signed.append(_signed(change, known) if known else change)
+        return signed
+
+    def _removers(self, path: str, wanted: set[str]) -> dict[tuple[str, str], Commit]:
+        """(path, fact id) -> the newest commit whose version lacks a fact that its parent's has."""
+        found: dict[tuple[str, str], Commit] = {}
+        for commit, item in self.versions[path][:WALK]:
+            before = frozenset[str]().union(*(self._facts(oid) for oid in item.olds))
+            for ident in (before - self._facts(item.new_oid)) & wanted:
+                found.setdefault((path, ident), commit)
+            if len(found) == len(wanted):
+                break
+        return found
+
+    def _facts(self, oid: str) -> frozenset[str]:
+        if oid and oid not in self.ids:
+            small = self.repo.sizes([oid]).get(oid, LIMIT + 1) <= LIMIT
+            facts = memory_facts.parse(self.repo.read(oid)).facts if small else []
+            self.ids[oid] = frozenset(fact.id for fact in facts)
+        return self.ids.get(oid, frozenset())
+
+
+def _signed(change: FactChange, commit: Commit) -> FactChange:
+    author = f"{commit.author.name} <{commit.author.email}>"
+    return replace(change, commit=commit.oid, author=author, date=commit.author_date)
+
+
+def as_value(change: object) -> dict[str, object]:
+    """The JSON of docs/json.md, "changes"."""
+    from gitmem.review.fact_diff import FactChange
+
+    assert isinstance(change, FactChange)
+    return {
+        **change.told(),
+        "sources": [value for key, value in change.fact.meta if key == "src"],
+        "commit": change.commit or None,
+        "author": change.author or None,
+        "date": change.date.isoformat() if change.date else None,
+    }

@@ -1,0 +1,169 @@
+"""A line for a memory that is not ours alone (`git mem add --to organisation`): offered as a branch, never written.
+
+The line goes through the gate into a work tree of its own, on a branch of its own, in the copy we keep of that memory
+(or the clone the configuration names); the branch is pushed and its pull request opened where a token allows. The
+branch that is proposed to is never written, checked out or pushed. What cannot be pushed stays, and the answer says
+what to type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from gitmem.config import Config
+from gitmem.errors import GitFailed, GitMemError, UsageError
+from gitmem.gate.redaction import guard
+from gitmem.git.mirrors import clean, fetch_mirror, is_url, mirror_of, shown_url
+from gitmem.git.opening import Repository, open_repository
+from gitmem.git.write import commit_paths, run_git
+from gitmem.memory import writing
+from gitmem.memory.fact import fact_id, normalise
+from gitmem.paths import layout_of
+from gitmem.review import publish
+from gitmem.review.github import Client, Forge, Pull, forge_of
+from gitmem.review.proposals import checked_out
+from gitmem.search.keywords import slug
+
+KEPT = "refs/gitmem/proposals/"  # in a copy, whose branches follow those of its origin
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What is offered, as `writing.add` takes it."""
+
+    text: str
+    kind: str = ""
+    agent: str = ""
+    origin: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What was done: `state` is `would offer`, `there already`, `kept` (on `branch` here, `then` says what to type),
+    `pushed` (`then` is where to open the pull request) or `proposed` (`pull`)."""
+
+    state: str
+    scope: str
+    path: str
+    line: int
+    text: str
+    branch: str = ""
+    base: str = ""
+    commit: str = ""
+    then: str = ""
+    pull: Pull | None = None
+
+
+def offer(
+    config: Config, scope: str, line: Line, *, now: datetime, environ: Mapping[str, str], cache: Path,
+    client_of: Callable[[Forge], Client | None] = lambda _: None, dry_run: bool = False,
+) -> Offered:  # fmt: skip
+    """Offer a line to the organisation's (or the person's) memory.
+
+    Raises UsageError where none is configured, Refused when the gate says no (then nothing is left behind), GitFailed
+    where there is no copy of it and none can be fetched.
+    """
+    where = {"organisation": config.organisation, "user": config.personal}[scope]
+    if not where:
+        key = "mem.organisation" if scope == "organisation" else "mem.personal"
+        raise UsageError(f"no {scope} memory is configured", f"git config --global {key} URL")
+    text = guard(normalise(line.text), "MEMORY.md", config)
+    if not text:
+        raise UsageError("there is nothing to add", 'git mem add --to organisation "what holds for all"')
+    place, _, ref = where.partition("#")
+    remote = is_url(place)
+    folder = mirror_of(place, cache) if remote else Path(place).expanduser()
+    if remote:
+        fetch_mirror(place, folder, clean(environ), now, 0)
+    repo = open_repository(folder, clean(environ))
+    try:
+        base = _base(repo, ref)
+        branch = f"memory/{slug([text])}-{fact_id(text)[:6]}"
+        if dry_run:
+            return Offered("would offer", scope, "MEMORY.md", 0, text, branch, base)
+        return _offered(repo, config, scope, line, text, now, branch, base, environ, client_of, kept_apart=remote)
+    finally:
+        repo.close()
+
+
+def _base(repo: Repository, ref: str) -> str:
+    """The branch to propose to: the one that is pinned, else the default one."""
+    names = {name.removeprefix("refs/heads/") for name, _ in repo.refs("refs/heads/")}
+    base = ref if ref in names else repo.branch() or ""
+    if base not in names:
+        raise GitMemError("that memory has no commit to propose to", "its first commit is made by who keeps it")
+    return base
+
+
+def _offered(
+    repo: Repository, config: Config, scope: str, line: Line, text: str, now: datetime, branch: str, base: str,
+    environ: Mapping[str, str], client_of: Callable[[Forge], Client | None], *, kept_apart: bool,
+) -> Offered:  # fmt: skip
+    full = f"refs/heads/{branch}"
+    start = repo.resolve(f"refs/heads/{base}")
+    run_git(repo, ["update-ref", full, start])  # the same line again is the same branch, made anew on what is there
+    try:
+        with checked_out(repo, branch) as there:
+            before = _bytes(there)
+            added = writing.add(
+                there, config, text, now=now, kind=line.kind, to="memory", agent=line.agent, origin=line.origin,
+                tags=line.tags,
+            )  # fmt: skip
+            if _bytes(there) == before:
+                run_git(there, ["checkout", "--quiet", "--detach"])
+                run_git(repo, ["update-ref", "-d", full])
+                return Offered("there already", scope, added.path, added.line, added.text, base=base)
+            agent = line.agent or config.agent
+            trailer = f"\nMemory-Agent: {agent}\n" if agent else ""
+            commit = commit_paths(there, f"memory: {added.text[:60]}\n{trailer}", [added.path])
+        publish.through_the_gate(repo, start, full, now.date())
+    except BaseException:
+        run_git(repo, ["update-ref", "-d", full])
+        raise
+    done = Offered("kept", scope, added.path, added.line, added.text, branch, base, commit)
+    return _sent(repo, config, done, now, environ, client_of, kept_apart=kept_apart)
+
+
+def _bytes(there: Repository) -> bytes:
+    assert there.root is not None
+    path = there.root / "MEMORY.md"
+    return path.read_bytes() if path.is_file() else b""
+
+
+def _sent(
+    repo: Repository, config: Config, done: Offered, now: datetime, environ: Mapping[str, str],
+    client_of: Callable[[Forge], Client | None], *, kept_apart: bool,
+) -> Offered:  # fmt: skip
+    """Push the branch and open its pull request, as far as that goes."""
+    full = f"refs/heads/{done.branch}"
+    at = repo.root or repo.git_dir
+    try:
+        url = publish.remote_url(repo, "origin")
+    except GitMemError:
+        return replace(done, then=f"git -C '{at}' merge {done.branch}    # for who keeps that memory")
+    forge = forge_of(url, environ)
+    try:
+        if forge is None:
+            publish.push(repo, "origin", done.branch, done.base)
+            sent = replace(done, state="pushed", then=f"propose branch {done.branch} of {shown_url(url)}")
+        else:
+            layout = layout_of([entry.path for entry in repo.entries(done.commit)], config.memory_paths)
+            made = publish.publish(
+                repo, forge, client_of(forge), remote="origin", branch=done.branch, base=done.base, layout=layout,
+                today=now.date(),
+            )  # fmt: skip
+            state = "proposed" if made.pull else "pushed"
+            sent = replace(done, state=state, pull=made.pull, then="" if made.pull else made.link)
+    except GitFailed as error:
+        name = f"{KEPT}{done.branch}" if kept_apart else full
+        then = f"git -C '{at}' push origin {name}:{full}    # {error.message}"
+        sent = replace(done, then=then)
+    if kept_apart:
+        if sent.state == "kept":
+            run_git(repo, ["update-ref", f"{KEPT}{done.branch}", done.commit])
+        run_git(repo, ["update-ref", "-d", full])
+    return sent

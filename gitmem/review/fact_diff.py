@@ -1,0 +1,180 @@
+"""What happened to facts between two snapshots: added, changed, removed, moved, expired. Pure.
+
+Line diffs see a fact that was edited as one line gone and another come; here they are paired, by what the new one
+says it supersedes, by the source both name, by how much of the text they share.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from difflib import SequenceMatcher
+from enum import StrEnum
+
+from gitmem.memory.fact import Fact
+from gitmem.memory.facts import expired
+from gitmem.memory.similarity import likeness, terms
+
+SAME_FACT = 0.5  # likeness from which a fact that went and one that came in the same file are one that was edited
+SAME_SPELLING = 0.7  # share of characters in order from which a short one is (`Port 80.` and `Port 81.`)
+SPELLED = 4  # nearest candidates whose characters are compared
+
+
+class Op(StrEnum):
+    ADDED = "added"
+    PROMOTED = "promoted"
+    CHANGED = "changed"
+    REMOVED = "removed"
+    MOVED = "moved"
+    EXPIRED = "expired"
+
+
+@dataclass(frozen=True, slots=True)
+class FactChange:
+    """One fact before (`old`, None when added) and after (`new`, None when it is gone), each with its path.
+
+    `commit`, `author`, `date` are of the commit that did it, "" and None where nobody asked.
+    """
+
+    op: Op
+    path: str
+    old: Fact | None = None
+    new: Fact | None = None
+    old_path: str = ""
+    commit: str = ""
+    author: str = ""
+    date: datetime | None = None
+
+    @property
+    def fact(self) -> Fact:
+        fact = self.new or self.old
+        assert fact is not None
+        return fact
+
+    def told(self) -> dict[str, str | int | None]:
+        """What happened to it as the JSON of docs/json.md has it everywhere: the fact, where it is and where it was."""
+        return {
+            "op": self.op.value,
+            "path": self.path,
+            "line": self.new.line if self.new else None,
+            "text": self.new.text if self.new else None,
+            "old_path": (self.old_path or self.path) if self.old else None,
+            "old_line": self.old.line if self.old else None,
+            "old_text": self.old.text if self.old else None,
+            "type": self.fact.get("type") or None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _At:
+    path: str
+    fact: Fact
+
+
+def compare(old: Mapping[str, Sequence[Fact]], new: Mapping[str, Sequence[Fact]], today: date) -> list[FactChange]:
+    """The changes between two sets of files (path -> facts), in order of path and line.
+
+    Files that are the same on both sides may be left out of both.
+    """
+    gone, come = _without_common(old, new)
+    found = list(_moves(gone, come, today))
+    found += _pairs(gone, come)
+    for at in come:
+        found.append(FactChange(Op.ADDED, at.path, new=at.fact))
+    for at in gone:
+        op = Op.EXPIRED if expired(at.fact, today) else Op.REMOVED
+        found.append(FactChange(op, at.path, old=at.fact))
+    return sorted(found, key=lambda change: (change.path, change.fact.line))
+
+
+def _without_common(
+    old: Mapping[str, Sequence[Fact]], new: Mapping[str, Sequence[Fact]]
+) -> tuple[list[_At], list[_At]]:
+    """What is on one side only; the same text in the same file with the same comment is on both."""
+    gone: list[_At] = []
+    come: list[_At] = []
+    for path in sorted({*old, *new}):
+        before = [_At(path, fact) for fact in old.get(path, ())]
+        left: dict[tuple[str, object], list[_At]] = defaultdict(list)
+        for at in before:
+            left[at.fact.id, at.fact.meta].append(at)
+        for fact in new.get(path, ()):
+            same = left.get((fact.id, fact.meta))
+            if same:
+                same.pop(0)
+            else:
+                come.append(_At(path, fact))
+        gone += [at for rest in left.values() for at in rest]
+    return gone, come
+
+
+def _moves(gone: list[_At], come: list[_At], today: date) -> Iterator[FactChange]:
+    """The same text in another file; expired ones that went to the archive count as expired."""
+    by_id: dict[str, list[_At]] = defaultdict(list)
+    for at in gone:
+        by_id[at.fact.id].append(at)
+    for at in list(come):
+        same = [other for other in by_id.get(at.fact.id, ()) if other.path != at.path]
+        if not same or any(other.path == at.path for other in by_id[at.fact.id]):
+            continue
+        before = same[0]
+        by_id[at.fact.id].remove(before)
+        gone.remove(before)
+        come.remove(at)
+        op = Op.EXPIRED if expired(before.fact, today) and "archive/" in at.path else Op.MOVED
+        yield FactChange(op, at.path, before.fact, at.fact, before.path)
+
+
+def _pairs(gone: list[_At], come: list[_At]) -> list[FactChange]:
+    """Edited facts: the best pair first, each fact in one pair at most, in one file."""
+    words = {id(at): terms(at.fact.text) for at in (*gone, *come)}
+    holding: dict[tuple[str, str], list[_At]] = defaultdict(list)
+    for at in gone:
+        for word in words[id(at)]:
+            holding[at.path, word].append(at)
+    scored: list[tuple[float, int, int, _At, _At]] = []
+    for number, at in enumerate(come):
+        near: dict[int, _At] = {}
+        for word in words[id(at)]:
+            rows = holding.get((at.path, word), ())
+            near.update({id(other): other for other in rows} if len(rows) <= 200 else {})
+        ident = at.fact.get("supersedes")
+        own = set(_sources(at.fact))
+        for other in gone:
+            if other.path == at.path and (
+                (ident and other.fact.id.startswith(ident))
+                or other.fact.id == at.fact.id
+                or own & set(_sources(other.fact))
+            ):
+                near[id(other)] = other
+        alikes = {key: likeness(words[id(at)], words[key]) for key in near}
+        nearest = sorted(alikes, key=lambda key: -alikes[key])[:SPELLED]
+        for other in near.values():
+            alike = alikes[id(other)]
+            if other.fact.id == at.fact.id or (ident and other.fact.id.startswith(ident)):
+                alike = 2.0
+            elif own and own == set(_sources(other.fact)):
+                alike += 0.4
+            elif alike < SAME_FACT and id(other) in nearest:
+                matcher = SequenceMatcher(None, at.fact.text, other.fact.text, autojunk=False)
+                alike = SAME_FACT if matcher.quick_ratio() >= SAME_SPELLING <= matcher.ratio() else alike
+            if alike >= SAME_FACT:
+                scored.append((-alike, abs(other.fact.line - at.fact.line), number, at, other))
+    found = []
+    for _, _, _, at, other in sorted(scored, key=lambda row: row[:3]):
+        if at in come and other in gone:
+            come.remove(at)
+            gone.remove(other)
+            found.append(FactChange(Op.CHANGED, at.path, other.fact, at.fact, other.path))
+    return found
+
+
+def pair(path: str, gone: Sequence[Fact], come: Sequence[Fact]) -> list[FactChange]:
+    """The facts of one file that were edited, out of those that went and those that came."""
+    return _pairs([_At(path, fact) for fact in gone], [_At(path, fact) for fact in come])
+
+
+def _sources(fact: Fact) -> Iterable[str]:
+    return (value for key, value in fact.meta if key == "src")

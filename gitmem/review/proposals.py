@@ -1,0 +1,151 @@
+"""Proposals on GitHub, as the composite actions keep them: one branch and pull request of promoted facts, and the open
+memory pull requests kept mergeable. Flows: take a repository and a client, return values; never push the base branch.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from gitmem.config import Config
+from gitmem.errors import GitFailed, GitMemError
+from gitmem.git import merge_driver
+from gitmem.git.opening import Repository, open_repository
+from gitmem.git.write import run_git
+from gitmem.paths import is_memory, layout_of
+from gitmem.provenance import corrections
+from gitmem.review.github import Client, Forge, push_environment
+from gitmem.review.publish import through_the_gate
+
+MARKER_OF_REJECTION = "declined: pull request #{} was closed without merging"
+
+
+def fetch(repo: Repository, forge: Forge, client: Client | None, branch: str, environ: Mapping[str, str]) -> str:
+    """Bring the remote's `branch` here as a local branch; its oid, "" when the remote has none."""
+    env = push_environment(forge, client.token, environ) if client else None
+    try:
+        run_git(repo, ["check-ref-format", "--branch", branch])
+        spec = f"+refs/heads/{branch}:refs/heads/{branch}"
+        run_git(repo, ["fetch", "--quiet", "--no-tags", "origin", spec], env=env)
+    except GitFailed as error:
+        if "couldn't find remote ref" in error.message:
+            return ""
+        raise
+    return dict(repo.refs()).get(f"refs/heads/{branch}", "")
+
+
+@contextmanager
+def checked_out(repo: Repository, branch: str) -> Iterator[Repository]:
+    """`branch` in a work tree of its own, which is gone afterwards; the branch follows its commits."""
+    folder = tempfile.mkdtemp(prefix="git-mem-proposal-")
+    try:
+        run_git(repo, ["worktree", "add", "--quiet", "--force", folder, branch])
+        elsewhere = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
+        environ = {key: value for key, value in repo.environ.items() if key not in elsewhere}
+        there = open_repository(Path(folder), environ)
+        try:
+            yield there
+        finally:
+            there.close()
+    finally:
+        run_git(repo, ["worktree", "remove", "--force", folder])
+
+
+def record_rejection(repo: Repository, config: Config, client: Client, branch: str, base: str) -> int:
+    """When the last pull request of `branch` was closed without merging: take its facts out of the branch, with the
+    trailers that keep them from being offered again. How many there were; 0 when nothing was declined.
+    """
+    pulls = client.pulls(head=branch, state="all")
+    if not pulls or any(pull.state == "open" for pull in pulls):
+        return 0
+    last = max(pulls, key=lambda pull: pull.number)
+    if last.merged:
+        return 0
+    tip = repo.resolve(f"refs/heads/{branch}")
+    promoted = [
+        commit.oid
+        for commit in repo.log([tip, f"^{base}"])
+        if "Memory-Source:" in commit.message and "Memory-Rejected:" not in commit.message
+    ]
+    count = 0
+    if promoted:
+        with checked_out(repo, branch) as there:
+            for oid in promoted:
+                selector = corrections.Selector(corrections.By.COMMIT, oid)
+                done = corrections.revert(there, config, selector, MARKER_OF_REJECTION.format(last.number))
+                count += len(done.taken)
+    return count
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What happened to one open pull request: `state` is merged, current, conflict or skipped, with why."""
+
+    number: int
+    branch: str
+    state: str
+    why: str = ""
+
+
+def merge_into_open(
+    repo: Repository,
+    config: Config,
+    forge: Forge,
+    client: Client,
+    base: str,
+    environ: Mapping[str, str],
+    python: str,
+    today: date,
+) -> list[Merged]:
+    """Merge `base` (a local commit) into the open memory pull requests of this repository that lag behind it.
+
+    Facts are merged by our driver, so that additions of both sides stay; a real contradiction is left for a person.
+    A branch that has no file of memory in common with what `base` gained is left alone.
+    """
+    merge_driver.set_up(repo, python)
+    done = []
+    for pull in client.pulls(base=client.default_branch()):
+        if pull.head_repository != forge.repository:
+            done.append(Merged(pull.number, pull.branch, "skipped", "it comes from a fork"))
+            continue
+        try:
+            done.append(_merge_one(repo, config, forge, client, pull.number, pull.branch, base, environ, today))
+        except GitMemError as error:
+            done.append(Merged(pull.number, pull.branch, "conflict", error.message))
+    return done
+
+
+def _merge_one(
+    repo: Repository, config: Config, forge: Forge, client: Client, number: int, branch: str, base: str,
+    environ: Mapping[str, str], today: date,
+) -> Merged:  # fmt: skip
+    tip = fetch(repo, forge, client, branch, environ)
+    if not tip:
+        return Merged(number, branch, "skipped", "its branch is gone")
+    if repo.is_ancestor(base, tip):
+        return Merged(number, branch, "current")
+    start = repo.merge_base(base, tip) or ""
+    layout = layout_of([entry.path for entry in repo.entries(tip)], config.memory_paths)
+    ours = {change.path for change in repo.changes(start, base)}
+    theirs = {change.path for change in repo.changes(start, tip)}
+    if not any(is_memory(path, layout) for path in ours & theirs):
+        return Merged(number, branch, "skipped", "no memory file changed on both sides")
+    with checked_out(repo, branch) as there:
+        try:
+            message = f"memory: merge the base branch into {branch}"
+            run_git(there, ["merge", "--quiet", "--no-edit", "-m", message, base])
+        except GitFailed:
+            files = run_git(there, ["diff", "--name-only", "--diff-filter=U"]).split("\n")
+            run_git(there, ["merge", "--abort"])
+            return Merged(
+                number, branch, "conflict", f"a person must decide about {len([f for f in files if f])} files"
+            )
+        new = there.resolve("HEAD")
+    through_the_gate(repo, base, new, today)
+    env = push_environment(forge, client.token, environ)
+    run_git(repo, ["push", "--quiet", "origin", f"refs/heads/{branch}:refs/heads/{branch}"], env=env)
+    return Merged(number, branch, "merged")

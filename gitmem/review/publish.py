@@ -1,0 +1,175 @@
+"""A branch of memory changes becomes a pull request: pushed, opened or brought up to date, here and in CI alike.
+
+Never pushes to the branch it proposes to change, never forces. The text of the pull request is data: facts stand in
+it as code, so that nothing in them is a link, a mention or markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from gitmem.errors import GitFailed, GitMemError, UsageError
+from gitmem.gate.report import code
+from gitmem.git.protocol import Repository
+from gitmem.git.write import run_git
+from gitmem.memory.fact import parse_span
+from gitmem.paths import Layout
+from gitmem.plural import counted
+from gitmem.review.commit_diff import fact_changes
+from gitmem.review.fact_diff import FactChange, Op
+from gitmem.review.github import BODY_LIMIT, Client, Forge, Pull, push_environment
+
+MARKER = "<!-- git-mem:publish -->"
+LISTED = 200
+SIGNS = {
+    Op.ADDED: "add",
+    Op.PROMOTED: "add",
+    Op.CHANGED: "change",
+    Op.REMOVED: "remove",
+    Op.MOVED: "move",
+    Op.EXPIRED: "expire",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What was done. `pull` is None without a token: then `link` opens the pull request by hand."""
+
+    branch: str
+    base: str
+    head: str
+    link: str
+    pull: Pull | None
+
+
+def remote_url(repo: Repository, remote: str) -> str:
+    """The address pushes to `remote` go to. Raises GitMemError where there is none."""
+    if remote.startswith("-"):
+        raise UsageError(f"'{remote}' is no remote's name")
+    try:
+        return run_git(repo, ["remote", "get-url", "--push", remote]).strip()
+    except GitFailed:
+        raise GitMemError(f"there is no remote '{remote}'", f"git remote add {remote} URL") from None
+
+
+def default_base(repo: Repository, remote: str) -> str:
+    """The remote's default branch as this clone knows it, `main` where it does not."""
+    for name, _ in repo.refs(f"refs/remotes/{remote}/"):
+        if name.endswith("/HEAD"):
+            try:
+                short = run_git(repo, ["symbolic-ref", "--short", f"refs/remotes/{remote}/HEAD"]).strip()
+            except GitFailed:
+                continue
+            return short.removeprefix(f"{remote}/")
+    return "main"
+
+
+def push(repo: Repository, remote: str, branch: str, base: str, env: Mapping[str, str] | None = None) -> str:
+    """Push a local branch to the one of its name; its oid. Refuses the base branch; raises GitFailed."""
+    if branch == base:
+        raise GitMemError(
+            f"'{branch}' is the branch that changes are proposed to",
+            "git switch -c memory/proposal, then publish that",
+        )
+    head = repo.resolve(f"refs/heads/{branch}")
+    run_git(repo, ["push", "--quiet", remote, f"refs/heads/{branch}:refs/heads/{branch}"], env=env)
+    return head
+
+
+def publish(
+    repo: Repository,
+    forge: Forge,
+    client: Client | None,
+    *,
+    remote: str,
+    branch: str,
+    base: str,
+    layout: Layout,
+    today: date,
+    title: str = "",
+    notes: Sequence[str] = (),
+    environ: Mapping[str, str] | None = None,
+) -> Published:
+    """Push `branch` and open or update its pull request onto `base`. With `environ` the push uses the token too.
+
+    The gate looks at every version the branch brings first: Refused, and nothing is pushed, when it blocks.
+    """
+    start = _base_commit(repo, remote, base, repo.resolve(f"refs/heads/{branch}"))
+    through_the_gate(repo, start, f"refs/heads/{branch}", today)
+    env = push_environment(forge, client.token, environ) if client and environ is not None else None
+    head = push(repo, remote, branch, base, env)
+    link = forge.compare(base, branch)
+    if client is None:
+        return Published(branch, base, head, link, None)
+    changes = fact_changes(repo, start, head, layout, today, authors=False)
+    body = describe(changes, forge, head, notes)
+    pull = client.open_or_update(head=branch, base=base, title=title or name_of(repo, head, changes), body=body)
+    return Published(branch, base, head, link, pull)
+
+
+def through_the_gate(repo: Repository, base: str, tip: str, today: date) -> None:
+    """Scan what `tip` brings beyond `base`, as CI would. Raises Refused, naming rule and place."""
+    from gitmem.gate import sources
+    from gitmem.gate.detectors.finding import Severity
+    from gitmem.gate.redaction import refusal
+    from gitmem.gate.scan import scan
+
+    head = repo.resolve(tip)
+    policy = sources.base_policy(repo, base, head, today)
+    source = sources.commits(repo, [head, *([f"^{base}"] if base else [])], policy)
+    found = scan(source.blobs, policy, source.findings)
+    if found.blocked:
+        raise refusal([finding for finding in found.findings if finding.severity is Severity.BLOCK])
+
+
+def _base_commit(repo: Repository, remote: str, base: str, head: str) -> str:
+    for ref in (f"refs/remotes/{remote}/{base}", f"refs/heads/{base}"):
+        try:
+            return repo.merge_base(repo.resolve(ref), head) or ""
+        except GitMemError:
+            continue
+    return ""
+
+
+def name_of(repo: Repository, head: str, changes: Sequence[FactChange]) -> str:
+    """A title: the subject of the one commit there is to see, or what the changes come to."""
+    subject = " ".join(repo.commit(head).subject.split())[:200]
+    return re.sub(r"[@#<>`]", "", subject) or f"memory: {counted(len(changes), 'fact')}"
+
+
+def describe(changes: Sequence[FactChange], forge: Forge, head: str, notes: Sequence[str] = ()) -> str:
+    """The body: a checklist of facts with their source lines, what is only noted below."""
+    lines = [MARKER, ""]
+    shown = [change for change in changes if not change.path.startswith("memory/20")]
+    for change in shown[:LISTED]:
+        old = f" (was {code(flat(change.old.text))})" if change.op is Op.CHANGED and change.old else ""
+        lines.append(f"- [ ] {SIGNS[change.op]} {code(flat(change.fact.text))}{old}")
+        lines += [f"  - {link}" for link in source_links(change, forge, head)]
+    if len(shown) > LISTED:
+        lines.append(f"- and {len(shown) - LISTED} more")
+    if not shown:
+        lines.append("No fact of long-term memory changes.")
+    lines += ["", *notes]
+    text = "\n".join(lines).rstrip() + "\n"
+    return text if len(text) <= BODY_LIMIT else text[: BODY_LIMIT - 40].rsplit("\n", 1)[0] + "\n\n(cut)\n"
+
+
+def source_links(change: FactChange, forge: Forge | None, commit: str) -> list[str]:
+    """Markdown links to the source lines of a fact at `commit`; code where no forge is known."""
+    found = []
+    for key, value in change.fact.meta:
+        span = parse_span(value) if key == "src" else None
+        if span is None:
+            continue
+        words = code(flat(f"{span.path}#L{span.start_line}-L{span.end_line}"))
+        url = forge.lines(commit, span.path, span.start_line, span.end_line) if forge else ""
+        found.append(f"[{words}]({url})" if url else words)
+    return found
+
+
+def flat(text: str) -> str:
+    """One line of text with everything invisible spelled out."""
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)

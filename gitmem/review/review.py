@@ -1,0 +1,355 @@
+"""The review of a memory change: what happens to facts from one commit to another, and what a reviewer should know.
+
+One value holds it all: facts that change, findings of the gate in every version of the range, whether the provenance
+of each changed line of MEMORY.md holds, facts that repeat or contradict others, sizes against budgets, questions that
+search no longer answers. Reads only. Text of memory in it is masked where the gate finds something.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from gitmem.config import Config
+from gitmem.gate import sources
+from gitmem.gate.detectors.finding import Finding, Severity
+from gitmem.gate.policy import Policy
+from gitmem.gate.redaction import redact
+from gitmem.gate.scan import Report, scan
+from gitmem.git.objects import REGULAR, Commit
+from gitmem.git.protocol import Repository
+from gitmem.memory.document import blob_lines
+from gitmem.memory.fact import Fact, text_hash
+from gitmem.memory.similarity import differ, likeness, terms
+from gitmem.paths import Kind, Layout, kind
+from gitmem.provenance import trailers
+from gitmem.provenance.verify import by_machine, ledger, verify
+from gitmem.provenance.why import facts_at
+from gitmem.review.commit_diff import LASTING, fact_changes
+from gitmem.review.fact_diff import FactChange
+
+SAME = 0.85  # likeness from which a fact repeats another one
+ALIKE = 0.5  # likeness from which two facts speak of one matter: other numbers or a denial there contradict
+RIVALS = 3  # of one fact that are named: the likest
+TESTS = "memory/tests.jsonl"
+QUESTIONS = 200  # of the tests file that are asked: a pull request must not make its own check long
+HOST_BYTES = 25_000  # of MEMORY.md an agent's host loads
+
+
+class State(StrEnum):
+    """Where a changed line of MEMORY.md comes from."""
+
+    PROMOTED = "promoted"
+    PERSON = "person"
+    AGENT = "agent"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A changed line and its verdict; `message` says what is wrong with a broken one."""
+
+    path: str
+    line: int
+    text: str
+    state: State
+    message: str
+    commit: str
+    author: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A fact of the change and the fact it repeats (or, `contradicts`, disagrees with)."""
+
+    path: str
+    line: int
+    text: str
+    other_path: str
+    other_line: int
+    other_text: str
+    contradicts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    path: str
+    lines: int
+    bytes: int
+    budget: int
+
+    @property
+    def over(self) -> bool:
+        return self.lines > self.budget or self.bytes > HOST_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """hit@5 over the questions both commits' tests have, and those whose answer came or went."""
+
+    questions: int
+    before: float
+    after: float
+    gained: tuple[str, ...]
+    lost: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    base: str
+    head: str
+    changes: tuple[FactChange, ...]
+    report: Report
+    lines: tuple[Line, ...]
+    rivals: tuple[Rival, ...]
+    sizes: tuple[Size, ...]
+    recall: Recall | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether a check says no: the gate blocks, or provenance does not hold."""
+        return self.report.blocked or any(line.state in (State.BROKEN, State.AGENT) for line in self.lines)
+
+
+Clock = Callable[[], float]
+
+
+def review(
+    repo: Repository, config: Config, base: str, head: str, layout: Layout, now: datetime, clock: Clock
+) -> Review:
+    """Review what `head` brings beyond `base` (oids; "" for all of it). Raises Refused when the gate cannot look."""
+    today = now.date()
+    policy = sources.base_policy(repo, base, head, today)
+    source = sources.commits(repo, [head, *([f"^{base}"] if base else [])], policy)
+    report = scan(source.blobs, policy, source.findings)
+    changes = fact_changes(repo, base, head, layout, today)
+    lines, notes = verdicts(repo, base, head)
+    rivals = find_rivals(changes, [(path, fact) for path, _, fact in facts_at(repo, head)])
+    recall = _recall(repo, config, base, head, now, clock) if base else None
+    masked = _Masked(policy)
+    masked.learn(text for change in changes for fact in (change.old, change.new) if fact for text in [fact.text])
+    masked.learn(line.text for line in lines)
+    masked.learn(text for rival in rivals for text in (rival.text, rival.other_text))
+    masked.learn((*recall.gained, *recall.lost) if recall else ())
+    masked.look()
+    return Review(
+        base, head,
+        changes=tuple(masked.change(change) for change in changes),
+        report=report,
+        lines=tuple(replace(line, text=masked[line.text]) for line in lines),
+        rivals=tuple(replace(r, text=masked[r.text], other_text=masked[r.other_text]) for r in rivals),
+        sizes=tuple(_sizes(repo, config, head)),
+        recall=masked.recall(recall),
+        notes=notes,
+    )  # fmt: skip
+
+
+def verdicts(repo: Repository, base: str, head: str) -> tuple[list[Line], tuple[str, ...]]:
+    """The verdict of each line of MEMORY.md that `head` changed, and what could not be told."""
+    verdict = verify(repo, base, head, policy=True)
+    flaws: dict[tuple[str, int], list[str]] = defaultdict(list)
+    unrecorded: set[tuple[str, int]] = set()
+    for flaw in verdict.flaws:
+        if flaw.rule == "unrecorded":
+            unrecorded.add((flaw.path, flaw.line))
+        else:
+            flaws[flaw.path, flaw.line].append(f"{flaw.rule}: {flaw.message}")
+    known = ledger(repo, [head])
+    machine: dict[str, bool] = {}
+    found: list[Line] = []
+    for path, fact_of, texts, rows in _changed_lines(repo, base, head):
+        for row in rows:
+            at = (path, row)
+            commit = repo.commit(texts[row][1])
+            fact = fact_of.get(row)
+            if commit.oid not in machine:
+                machine[commit.oid] = by_machine(commit)
+            promoted = text_hash(fact.text) in known.by_hash if fact else _own_heading(texts[row][0], commit)
+            if at in flaws:
+                state = State.BROKEN
+            elif promoted:
+                state = State.PROMOTED
+            elif at in unrecorded or machine[commit.oid]:
+                state = State.AGENT
+            else:
+                state = State.PERSON
+            text = fact.text if fact else texts[row][0].strip()
+            author = f"{commit.author.name} <{commit.author.email}>"
+            found.append(Line(path, row, text, state, "; ".join(flaws.get(at, [])), commit.oid, author))
+    return found, verdict.notes
+
+
+def _own_heading(line: str, commit: Commit) -> bool:
+    """A heading that a promotion made for its facts."""
+    return line.startswith("#") and bool(trailers.values(trailers.memory_trailers(commit.message), trailers.SOURCE))
+
+
+def _changed_lines(
+    repo: Repository, base: str, head: str
+) -> Iterable[tuple[str, dict[int, Fact], dict[int, tuple[str, str]], list[int]]]:
+    """(path, facts by line, (text, commit) by line, changed lines) of each MEMORY.md of the change."""
+    from gitmem.memory import facts as memory_facts
+
+    for change in repo.changes(base, head):
+        if kind(change.path) is not Kind.MEMORY or change.status == "D" or change.new_mode != REGULAR:
+            continue
+        before = set(blob_lines(repo.read(change.old_oid))) if change.status != "A" else set()
+        data = repo.read(change.new_oid)
+        now = blob_lines(data)
+        changed = [n for n, text in enumerate(now, 1) if text.strip() and text not in before]
+        if not changed:
+            continue
+        facts = {entry.start: entry.fact for entry in memory_facts.parse(data).entries}
+        rows = repo.blame(change.path, changed[0], changed[-1], head)
+        yield change.path, facts, {row.line: (row.text, row.commit) for row in rows}, changed
+
+
+def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fact]]) -> list[Rival]:
+    """Facts that came or changed in long-term memory, beside the ones they repeat or contradict."""
+    new = {(c.path, c.new.line): c for c in changes if c.new and kind(c.path) in LASTING and _says_new(c)}
+    words = {(path, fact.line): terms(fact.text) for path, fact in existing}
+    holding: dict[str, list[tuple[str, Fact]]] = defaultdict(list)
+    for path, fact in existing:
+        for word in words[path, fact.line]:
+            holding[word].append((path, fact))
+    found: list[Rival] = []
+    seen: set[frozenset[tuple[str, int]]] = set()
+    for place, change in new.items():
+        assert change.new is not None
+        own = terms(change.new.text)
+        shared: dict[tuple[str, int], int] = defaultdict(int)
+        near: dict[tuple[str, int], tuple[str, Fact]] = {}
+        for word in own:
+            for path, fact in holding[word]:
+                shared[path, fact.line] += 1
+                near[path, fact.line] = (path, fact)
+        mine: list[tuple[float, Rival]] = []
+        numbered = _numbers(change.new.text)
+        for other, count in shared.items():
+            if other == place or frozenset((place, other)) in seen or count * 3 < len(own):
+                continue
+            path, fact = near[other]
+            alike = likeness(own, words[other])
+            if alike < ALIKE:
+                continue
+            rival = differ(change.new.text, fact.text)
+            if change.new.get("supersedes") and fact.id.startswith(change.new.get("supersedes")):
+                continue
+            same = alike >= SAME and not rival and numbered == _numbers(fact.text)
+            if same or rival:
+                text = change.new.text
+                pair = Rival(change.path, change.new.line, text, path, fact.line, fact.text, contradicts=rival)
+                mine.append((alike, pair))
+        for _, pair in sorted(mine, key=lambda row: -row[0])[:RIVALS]:
+            seen.add(frozenset((place, (pair.other_path, pair.other_line))))
+            found.append(pair)
+    return sorted(found, key=lambda r: (not r.contradicts, r.path, r.line))
+
+
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(word for word in terms(text) if word.isdecimal())
+
+
+def _says_new(change: FactChange) -> bool:
+    return change.old is None or change.new is None or change.old.id != change.new.id
+
+
+def _sizes(repo: Repository, config: Config, head: str) -> Iterable[Size]:
+    for entry in repo.entries(head, ["MEMORY.md", ".claude/MEMORY.md"]):
+        if entry.mode == REGULAR:
+            data = repo.read(entry.oid)
+            yield Size(entry.path, len(blob_lines(data)), len(data), config.memory_lines)
+
+
+def _recall(repo: Repository, config: Config, base: str, head: str, now: datetime, clock: Clock) -> Recall | None:
+    texts = [_tests(repo, commit) for commit in (base, head)]
+    if not all(texts):
+        return None
+    from gitmem.search import evaluation
+    from gitmem.search.search import Query
+
+    asked = [{row.query: row for row in evaluation.read(text)} for text in texts]
+    both = [query for query in asked[0] if query in asked[1]][:QUESTIONS]
+    if not both:
+        return None
+    runs = [
+        evaluation.run(repo, config, [rows[query] for query in both], Query("", commit=commit), now, clock)
+        for rows, commit in zip(asked, (base, head), strict=True)
+    ]
+    gained, lost = evaluation.gained_and_lost(runs[0], runs[1])
+    before, after = (sum(r.figures["hit@5"] for r in rows) / len(both) for rows in runs)
+    return Recall(len(both), before, after, tuple(gained), tuple(lost))
+
+
+def _tests(repo: Repository, commit: str) -> str:
+    for entry in repo.entries(commit, [TESTS]):
+        if entry.path == TESTS and entry.mode == REGULAR and repo.sizes([entry.oid]).get(entry.oid, 0) <= 1 << 20:
+            return repo.read(entry.oid).decode("utf-8", "replace")
+    return ""
+
+
+class _Masked:
+    """Texts of memory as they may be shown: one look of the gate at all of them."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.shown: dict[str, str] = {}
+
+    def learn(self, texts: Iterable[str]) -> None:
+        self.shown.update((text, text) for text in texts)
+
+    def look(self) -> None:
+        texts = [text for text in self.shown if text]
+        whole = redact("\n".join(texts) + "\n", "MEMORY.md", self.policy).split("\n")[:-1]
+        if len(whole) != len(texts):
+            whole = [" ".join(redact(text, "MEMORY.md", self.policy).split("\n")) for text in texts]
+        self.shown.update(zip(texts, whole, strict=True))
+
+    def __getitem__(self, text: str) -> str:
+        return self.shown[text]
+
+    def recall(self, recall: Recall | None) -> Recall | None:
+        if recall is None:
+            return None
+        gained, lost = (tuple(self[query] for query in side) for side in (recall.gained, recall.lost))
+        return replace(recall, gained=gained, lost=lost)
+
+    def change(self, change: FactChange) -> FactChange:
+        old = change.old._replace(text=self[change.old.text]) if change.old else None
+        new = change.new._replace(text=self[change.new.text]) if change.new else None
+        return replace(change, old=old, new=new)
+
+
+def as_report(found: Review) -> Report:
+    """Everything a reviewer is told as findings, for SARIF and annotations: no text of memory in them."""
+    more = []
+    for line in found.lines:
+        if line.state is State.BROKEN:
+            more.append(_finding(line.path, line.line, "provenance", Severity.BLOCK, line.message))
+        elif line.state is State.AGENT:
+            words = f"an agent added it in {line.commit[:12]}, and no promotion did"
+            more.append(_finding(line.path, line.line, "unrecorded", Severity.BLOCK, words))
+    for rival in found.rivals:
+        rule = "contradiction" if rival.contradicts else "near-duplicate"
+        what = "contradicts" if rival.contradicts else "repeats"
+        words = f"{what} the fact at {rival.other_path}:{rival.other_line}"
+        more.append(_finding(rival.path, rival.line, rule, Severity.WARN, words))
+    for size in found.sizes:
+        if size.over:
+            words = f"{size.lines} lines of {size.budget}, {size.bytes} bytes of {HOST_BYTES}: hosts read less"
+            more.append(_finding(size.path, 1, "over-budget", Severity.WARN, words))
+    if found.recall and found.recall.lost:
+        words = f"search no longer answers {len(found.recall.lost)} of {found.recall.questions} questions"
+        more.append(_finding(TESTS, 1, "recall", Severity.WARN, words))
+    return replace(found.report, findings=(*found.report.findings, *more))
+
+
+def _finding(path: str, line: int, rule: str, severity: Severity, message: str) -> Finding:
+    import hashlib
+
+    mark = hashlib.sha256(f"{rule}\0{path}\0{message}".encode("utf-8", "surrogateescape")).hexdigest()[:20]
+    return Finding(f"review/{rule}", severity, path, line, 1, line, 1, message, fingerprint=mark)

@@ -1,0 +1,237 @@
+"""Measuring search: questions with the lines that answer them in, recall and precision out.
+
+A question is searched once for `HITS` hits. A relevant line is covered by the first hit whose lines include it.
+`share` is the part of the relevant lines whose text lies whole within the first N tokens (characters / 4) of the
+hits' text in rank order. Never prints; clocks are passed in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from gitmem.config import Config, changed, git_name, keys, tunable
+from gitmem.errors import BadConfig, UsageError
+from gitmem.git.protocol import Repository
+from gitmem.search import tuning
+from gitmem.search.hits import Hit
+from gitmem.search.search import Query, search
+
+HITS = 50
+RANKS = (1, 5, 10)
+TOKENS = (500, 1000, 2000)
+LINES = 100_000  # of one place, at most
+SHAPE = 'each line: {"query": ..., "category": ..., "relevant": [{"path": ..., "start_line": 1, "end_line": 2}]}'
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, its category, and (path, first, last) of the passages that answer it."""
+
+    query: str
+    category: str
+    relevant: tuple[tuple[str, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One question's figures, by name (`recall@5`, `hit@1`, `mrr`, `share@500`), and the milliseconds it took."""
+
+    asked: Asked
+    figures: Mapping[str, float]
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Means over some questions, and latency's middle and 95th percentile."""
+
+    questions: int
+    figures: Mapping[str, float]
+    p50: float
+    p95: float
+
+
+def read(text: str) -> list[Asked]:
+    """The questions of a QRELS file (JSON Lines). Raises UsageError with the line that is not one, and why."""
+    found = []
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            found.append(_asked(json.loads(line)))
+        except RecursionError:
+            raise UsageError(f"line {number}: it is nested too deep", SHAPE) from None
+        except ValueError as error:
+            why = f"it is no JSON ({error.msg})" if isinstance(error, json.JSONDecodeError) else str(error)
+            raise UsageError(f"line {number}: {why}", SHAPE) from None
+    if not found:
+        raise UsageError("there is no question in the file", SHAPE)
+    return found
+
+
+def _asked(row: Any) -> Asked:
+    """Raises ValueError that says what is wrong with it."""
+    if not isinstance(row, dict):
+        raise ValueError("it is no JSON object")
+    query, relevant = row.get("query"), row.get("relevant")
+    if not isinstance(query, str) or not query.strip():
+        raise ValueError("'query' is missing or no text")
+    if not isinstance(relevant, list) or not relevant:
+        raise ValueError("'relevant' is missing or no list of places")
+    places: list[tuple[str, int, int]] = []
+    for place in relevant:
+        found = [place.get(key) for key in ("path", "start_line", "end_line")] if isinstance(place, dict) else []
+        match found:
+            case [str(path), int(first), int(last)] if path:
+                if not 1 <= first <= last or last - first > LINES:
+                    raise ValueError(f"lines {first} to {last} of '{path}' are no range of lines")
+                places.append((path, first, last))
+            case _:
+                raise ValueError("a place of 'relevant' needs 'path', 'start_line' and 'end_line'")
+    return Asked(query, str(row.get("category") or ""), tuple(places))
+
+
+def missing(repo: Repository, questions: Iterable[Asked], commit: str) -> list[str]:
+    """Files the questions name that are not in the commit, or for "" not in the work tree: nothing finds them."""
+    named = sorted({path for asked in questions for path, _, _ in asked.relevant})
+    if commit or repo.root is None:
+        there = {entry.path for entry in repo.entries(commit or "HEAD", named)}
+        return [path for path in named if path not in there]
+    return [path for path in named if not (repo.root / path).is_file()]
+
+
+def run(
+    repo: Repository,
+    config: Config,
+    questions: Iterable[Asked],
+    query: Query,
+    now: datetime,
+    clock: Callable[[], float],
+) -> list[Result]:
+    """Ask every question as `query` says (its text and limit are replaced)."""
+    results = []
+    for asked in questions:
+        began = clock()
+        answer = search(repo, config, query._replace(text=asked.query, limit=HITS), now)
+        results.append(Result(asked, score(asked, answer.hits), (clock() - began) * 1000))
+    return results
+
+
+def score(asked: Asked, hits: Iterable[Hit]) -> dict[str, float]:
+    """The figures of one question."""
+    wanted = {(path, line) for path, first, last in asked.relevant for line in range(first, last + 1)}
+    total = len(wanted) or 1
+    covered: set[tuple[str, int]] = set()
+    within = dict.fromkeys(TOKENS, 0)
+    recall: dict[int, float] = {}
+    first_hit = 0
+    characters = 0
+    rank = 0
+    for rank, hit in enumerate(hits, 1):
+        lines = hit.text.split("\n")
+        for number, line in enumerate(lines, hit.start_line):
+            characters += len(line) + 1
+            place = (hit.path, number)
+            if place in wanted:
+                first_hit = first_hit or rank
+                if place not in covered:
+                    covered.add(place)
+                    for tokens in TOKENS:
+                        within[tokens] += characters <= tokens * 4
+        if rank in RANKS:
+            recall[rank] = len(covered) / total
+    figures: dict[str, float] = {}
+    for limit in RANKS:
+        figures[f"recall@{limit}"] = recall.get(limit, len(covered) / total)
+        figures[f"hit@{limit}"] = float(0 < first_hit <= limit)
+    figures["mrr"] = 1 / first_hit if first_hit else 0.0
+    for tokens in TOKENS:
+        figures[f"share@{tokens}"] = within[tokens] / total
+    return figures
+
+
+def summarise(results: Sequence[Result]) -> dict[str, Summary]:
+    """Means over `all`, then by category in alphabetical order."""
+    groups = {"all": list(results)}
+    for category in sorted({result.asked.category for result in results} - {""}):
+        groups[category] = [result for result in results if result.asked.category == category]
+    return {name: _mean(group) for name, group in groups.items()}
+
+
+def _mean(results: Sequence[Result]) -> Summary:
+    count = len(results)
+    names = results[0].figures if results else {}
+    times = sorted(result.milliseconds for result in results)
+    return Summary(
+        count,
+        {name: sum(result.figures[name] for result in results) / count for name in names},
+        times[count // 2] if times else 0.0,
+        times[min(count - 1, int(count * 0.95))] if times else 0.0,
+    )
+
+
+def gained_and_lost(old: Sequence[Result], new: Sequence[Result], rank: int = 5) -> tuple[list[str], list[str]]:
+    """Questions whose answer came into the first `rank` hits, and those whose answer left them."""
+    name = f"hit@{rank}"
+    pairs = list(zip(old, new, strict=True))
+    gained = [b.asked.query for a, b in pairs if b.figures[name] > a.figures[name]]
+    lost = [b.asked.query for a, b in pairs if b.figures[name] < a.figures[name]]
+    return gained, lost
+
+
+def variants(config: Config, texts: Sequence[str]) -> list[tuple[str, Config]]:
+    """`KEY=V1,V2` as named settings to compare, every combination; `config` without a name where there is none.
+
+    A KEY is a setting of search (`searchPool`, `chunkSize`, `embedder`) or the name of one of ranking's constants.
+    Raises UsageError for another and for a value that the setting does not take.
+    """
+    found = [("", config)]
+    for text in texts:
+        key, _, values = text.partition("=")
+        name = f"mem.{key.lower().removeprefix('mem.')}"
+        chosen = [git_name(field) for field, _ in keys() if tunable(field)]
+        if not values or (not tuning.named(key) and name not in [each.lower() for each in chosen]):
+            known = f"{', '.join(each.removeprefix('mem.') for each in chosen)}, {tuning.names()}"
+            raise UsageError(f"'{text}' is no setting of search", f"KEY=V1,V2 with a KEY of {known}")
+        made = []
+        for label, settings in found:
+            for value in values.split(","):
+                try:
+                    one = changed(
+                        settings, *(("searchWeight", f"{key}={value}") if tuning.named(key) else (name, value))
+                    )
+                    tuning.in_force(one)
+                except BadConfig as error:
+                    raise UsageError(error.message, error.hint) from None
+                made.append((f"{label} {key}={value}".strip(), one))
+        found = made
+    return found
+
+
+def same_index(one: Config, other: Config) -> bool:
+    """Whether an index made with one of them serves the other."""
+    return (one.chunk_size, one.chunk_overlap, one.embedder) == (other.chunk_size, other.chunk_overlap, other.embedder)
+
+
+def floors(texts: Sequence[str]) -> list[tuple[str, float]]:
+    """`recall@5=0.9` as (name, value). Raises UsageError for a figure there is not."""
+    names = {
+        *(f"{kind}@{rank}" for kind in ("recall", "hit") for rank in RANKS),
+        *(f"share@{tokens}" for tokens in TOKENS),
+        "mrr",
+    }
+    found = []
+    for text in texts:
+        name, _, value = text.partition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            number = -1.0
+        if name not in names or not 0 <= number <= 1:
+            raise UsageError(f"'{text}' is no floor", f"one of {', '.join(sorted(names))}, as in recall@5=0.9")
+        found.append((name, number))
+    return found

@@ -1,0 +1,112 @@
+"""A passage as it is answered: its value, whether it is committed and by whom, and which of many fit a budget.
+
+Finds and orders nothing; shows nothing.
+"""
+
+# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from gitmem.errors import GitMemError
+from gitmem.git.protocol import Repository
+
+
+class Hit(NamedTuple):
+    """A passage. `score` is 0..1, comparable within one answer; `state` "", "expired", "superseded" or "promoted";
+    `commit`, `author` only when blame was asked for, `branch` only across branches."""
+
+    path: str
+    start_line: int
+    end_line: int
+    heading: str
+    text: str
+    score: float
+    date: str
+    type: str
+    tags: tuple[str, ...]
+    origin: str
+    trust: str
+    blob: str
+    id: str
+    state: str = ""
+    branch: str = ""
+    commit: str = ""
+    author: str = ""
+    chunk: int = 0
+    raw: float = 0.0  # the line's own sum, and what it is divided by
+    scale: float = 1.0
+    evidence: tuple[float, ...] = ()
+    priors: tuple[tuple[str, float], ...] = ()
+    explain: dict[str, Any] | None = None
+
+
+def trusted(repo: Repository, hits: list[Hit], lines: Callable[[Hit], list[str]]) -> list[Hit]:
+    """Hits of the work tree, `uncommitted` where HEAD's version of the file has not their text. `lines` are those of
+    a hit's file as it was searched."""
+    if not hits:
+        return hits
+    try:  # one process; `head()` would start another
+        there = repo.blobs("HEAD", sorted({hit.path for hit in hits}))
+    except GitMemError:
+        return [hit._replace(trust="uncommitted") for hit in hits]
+    changed = {hit.path: there[hit.path] for hit in hits if there.get(hit.path, hit.blob) != hit.blob}
+    contents = dict(repo.read_many(dict.fromkeys(changed.values()))) if changed else {}
+    old = {path: set(text_lines(contents.get(oid) or b"")) for path, oid in changed.items()}
+    made = []
+    for hit in hits:
+        own = [line for line in lines(hit)[hit.start_line - 1 : hit.end_line] if line.strip()]
+        if hit.path not in there or (hit.path in old and not set(own) <= old[hit.path]):
+            hit = hit._replace(trust="uncommitted")
+        made.append(hit)
+    return made
+
+
+def blamed(repo: Repository, hit: Hit, commit: str) -> Hit:
+    """With the newest commit that changed its lines, as of `commit` ("": the work tree)."""
+    lines = repo.blame(hit.path, hit.start_line, hit.end_line, commit)
+    oids = [line.commit for line in lines if line.commit.strip("0")]
+    if not oids:
+        return hit
+    newest = max((repo.commit(oid) for oid in dict.fromkeys(oids)), key=lambda found: found.author_date)
+    return hit._replace(
+        commit=newest.oid,
+        author=f"{newest.author.name} <{newest.author.email}>",
+        date=hit.date or newest.author_date.date().isoformat(),
+    )
+
+
+def fitting(hits: Sequence[Hit], budget: int) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
+    """The first hits whose texts have `budget` tokens at most, all where it is 0; notes on those that alone have more.
+
+    A passage is whole or not there: cut, it would be half a fence or half a row.
+    """
+    if not budget:
+        return tuple(hits), ()
+    from gitmem.models.token_count import tokens
+
+    kept: list[Hit] = []
+    notes = []
+    left = budget
+    for hit in hits:
+        size = tokens(hit.text)
+        if size > budget:
+            span = f"{hit.start_line}-{hit.end_line}" if hit.end_line > hit.start_line else f"{hit.start_line}"
+            notes.append(f"{hit.path}:{span} has about {size} tokens and is left out")
+        elif size > left:
+            break
+        else:
+            left -= size
+            kept.append(hit)
+    return tuple(kept), tuple(notes)
+
+
+def text_lines(data: bytes) -> list[str]:
+    """The lines of a file as the index counted them. `document` is imported only for bytes that are not plain UTF-8."""
+    if b"\0" not in data and b"\r" not in data and not data.startswith(b"\xef\xbb\xbf"):
+        try:
+            return data.decode().removesuffix("\n").split("\n") if data else []
+        except UnicodeDecodeError:
+            pass
+    from gitmem.memory.document import decode, split_lines
+
+    return split_lines(decode(data)[0])

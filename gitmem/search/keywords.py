@@ -1,0 +1,54 @@
+"""The words a talk is about: what an episode is called and filed under. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from gitmem.index.terms import terms
+from gitmem.search.question import STOP
+
+WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.-]+[A-Za-z0-9]|[가-힣]{2,}|[\u4e00-\u9fff\u30a0-\u30ff]{2,}")
+PARTICLE = re.compile(
+    r"(?:에서는|에게는|으로는|에서|에게|으로|까지|부터|이라고|라고|하고|은|는|이|가|을|를|에|의|도|만|로|와|과)$"
+)
+NO_SLUG = re.compile(r"[^0-9a-z\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u4e00-\u9fff\uac00-\ud7af]+")
+# fmt: off
+COMMON = frozenset((
+    "let", "like", "okay", "yes", "please", "thanks", "need", "needs", "want", "wants", "make", "use", "using",
+    "because", "decide", "decided", "agree", "agreed", "noted", "said", "now", "today", "tomorrow", "yesterday",
+    "always", "never", "also", "still", "only", "really", "maybe", "think", "know", "look", "looked", "get", "got",
+    "goes", "going", "done", "one", "two", "first", "last",
+    "그리고", "그래서", "하지만", "있다", "없다", "한다", "했다", "하는", "그거", "이거", "저거",
+    "지금", "오늘", "내일", "우리", "저는", "제가", "아니요", "그럼", "정도", "경우", "때문",
+))
+# fmt: on
+
+
+def topics(texts: Iterable[str]) -> list[str]:
+    """The words that come up most, told apart by their stem or without their particle, in their first spelling."""
+    counts: Counter[str] = Counter()
+    spelling: dict[str, str] = {}
+    for text in texts:
+        for word in WORD.findall(text):
+            bare = PARTICLE.sub("", word) if word[0] >= "가" and len(word) > 2 else word
+            stems = terms(bare)
+            if stems and len(bare) > 1 and bare.lower() not in COMMON and bare.lower() not in STOP:
+                key = stems[0] if bare.isascii() else bare
+                counts[key] += 1
+                spelling.setdefault(key, bare)
+
+    def weight(key: str) -> float:
+        # A syllable of Hangul or Han says about as much as three letters.
+        length = len(spelling[key]) * (1 if spelling[key].isascii() else 3)
+        return counts[key] * min(length, 8)
+
+    ranked = sorted(counts, key=lambda key: (-weight(key), key))
+    return [spelling[key] for key in ranked]
+
+
+def slug(texts: Iterable[str]) -> str:
+    """Three of them, safe in a file name; "session" when there are none."""
+    words = [NO_SLUG.sub("-", word.lower()).strip("-") for word in topics(texts)]
+    return "-".join([word for word in words if word][:3])[:60] or "session"

@@ -1,0 +1,78 @@
+"""Word by word: how near the nearest word of a line comes to each word of a question.
+
+A line's vector is the mean of its words, in which one word that answers is lost among twenty others. Here each word
+of the question looks for its own nearest. Words are compared by the signs of their numbers, a bit each, so that two
+take one exclusive or, and only the best lines are read this way (`Ranking.matched`). Pure; the words' signs come from
+the static table, whatever the embedder.
+"""
+
+# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from collections.abc import Mapping, Sequence
+from math import pi, sin
+from typing import NamedTuple, Protocol
+
+from gitmem.index.terms import terms
+from gitmem.models.wordpiece import words
+
+MOST = 200  # words of a line that are compared; a block of code may have thousands
+
+
+class Table(Protocol):
+    """What the static embedder knows of a word."""
+
+    @property
+    def dims(self) -> int: ...
+
+    def signs(self, word: str) -> int:
+        """A bit a dimension; 0 for a word it does not know."""
+
+    def length(self, word: str) -> float:
+        """Of the word's vector: frequent words have short ones."""
+
+
+class Asked(NamedTuple):
+    """A question's words: their signs, and what each counts, together 1."""
+
+    signs: tuple[int, ...]
+    weights: tuple[float, ...]
+
+
+def asked(text: str, rarity: Mapping[str, float], table: Table) -> Asked | None:
+    """The words of a question; None where the table knows none. `rarity` is how rare the snapshot's terms are."""
+    most = max(rarity.values(), default=1.0)
+    found: list[tuple[int, float]] = []
+    for word in dict.fromkeys(words(text)):
+        if sign := table.signs(word):
+            rare = max((rarity[term] for term in terms(word) if term in rarity), default=most / 2)
+            found.append((sign, table.length(word) * rare))
+    total = sum(weight for _, weight in found)
+    if not total > 0:
+        return None
+    return Asked(tuple(sign for sign, _ in found), tuple(weight / total for _, weight in found))
+
+
+def matches(question: Asked, lines: Sequence[tuple[int, int, str]], table: Table) -> list[tuple[float, float]]:
+    """For each (position, strip, text), 0..1 within the lines: how well it has the question's words, and how well it
+    does together with the lines before and after it, where these are among the lines."""
+    signs = table.signs
+    # The cosine two words probably have, by the number of their bits that differ.
+    near = [max(0.0, sin(pi / 2 * (1 - 2 * bits / table.dims))) for bits in range(table.dims + 1)]
+    none = [0.0] * len(question.signs)
+    found: dict[tuple[int, int], list[float]] = {}
+    for at, strip, text in lines:
+        known = [sign for word in dict.fromkeys(words(text)[:MOST]) if (sign := signs(word))]
+        found[strip, at] = (
+            [near[min(map(int.bit_count, map(one.__xor__, known)))] for one in question.signs] if known else none
+        )
+    own, around = [], []
+    for at, strip, _ in lines:
+        before, here, after = (found.get((strip, near_by), none) for near_by in (at - 1, at, at + 1))
+        own.append(sum(map(float.__mul__, question.weights, here)))
+        around.append(sum(map(float.__mul__, question.weights, map(max, before, here, after))))
+    return list(zip(_spread(own), _spread(around), strict=True))
+
+
+def _spread(values: list[float]) -> list[float]:
+    low = min(values, default=0.0)
+    span = max(values, default=0.0) - low
+    return [(value - low) / span for value in values] if span > 1e-9 else [0.0] * len(values)

@@ -1,0 +1,126 @@
+"""The lane of words: which chunks of a snapshot a question's terms find, and where in them.
+
+BM25 with the statistics of the snapshot, not of the index, so that an answer does not depend on what else was ever
+indexed. Positions are only taken out for the chunks that are looked at line by line. Pure but for the index it asks.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gitmem.index.db.reader import Index
+from gitmem.index.db.schema import LENGTH_STEP
+from gitmem.index.db.values import PLACE_BITS
+from gitmem.search.question import Question
+from gitmem.search.ranking import Ranking
+from gitmem.search.scoring import Positions, idf
+
+
+class Term(NamedTuple):
+    """A term that was looked for: its share of the question's `weight` among chunks, how rare it is among lines, and
+    `rows`, its occurrences as `Index.occurrences` has them, those of the snapshot only."""
+
+    text: str
+    weight: float
+    rarity: float
+    rows: list[int]
+
+
+class Lexical(NamedTuple):
+    """`scores` are 0..1, of every chunk that has a term."""
+
+    scores: dict[int, float]
+    terms: list[Term]
+
+
+NOTHING = Lexical({}, [])
+
+
+def retrieve(index: Index, norms: bytes, question: Question, ranking: Ranking) -> Lexical:
+    """The chunks of `norms` that have a term of the question."""
+    chunks = len(norms) - norms.count(0)
+    if not chunks or not question.terms:
+        return NOTHING
+    words = (sum(norms) - chunks) * LENGTH_STEP
+    lines = max(chunks, round(words / ranking.line_words))
+    whole = chunks == len(norms) - 1
+    found: list[tuple[str, list[int], Counter[int], float]] = []
+    mass = 0.0
+    for term in _wanted(index, question, chunks, ranking.common):
+        rows = _rows(index, term, term in question.prefixes, norms, whole)
+        counts = Counter([row >> PLACE_BITS for row in rows])
+        weight = idf(chunks, len(counts))
+        mass += weight
+        found.append((term, rows, counts, weight))
+    # BM25's part of one occurrence by the byte of the chunk's length: nearly every chunk has a term once.
+    floor = ranking.k1 * (1 - ranking.b)
+    slope = ranking.k1 * ranking.b * LENGTH_STEP / max(1.0, words / chunks)
+    lengths = [floor + slope * (norm - 1) for norm in range(256)]
+    once = [1 / (1 + length) for length in lengths]
+    scores: dict[int, float] = {}
+    terms = []
+    for term, rows, counts, weight in found:
+        share = weight / (mass or 1.0)
+        for chunk, count in counts.items():
+            norm = norms[chunk]
+            part = once[norm] if count == 1 else count / (count + lengths[norm])
+            scores[chunk] = scores.get(chunk, 0.0) + share * part
+        bodies = len(rows) - sum(map((1).__and__, rows))
+        terms.append(Term(term, share, idf(lines, min(bodies, lines)), rows))
+    return Lexical(scores, terms)
+
+
+def _wanted(index: Index, question: Question, chunks: int, common: int) -> list[str]:
+    """The terms to look for: without those that are in very many chunks, where there are rarer ones."""
+    terms = list(question.terms)
+    if chunks <= common:
+        return terms
+    often = {term: index.frequency(term) for term in terms if term not in question.prefixes}
+    rare = [term for term in terms if often.get(term, 0) <= common]
+    if any(often.get(term, 1) for term in rare):
+        return rare
+    return sorted(terms, key=lambda term: often.get(term, 0))[:2]
+
+
+def _rows(index: Index, term: str, prefix: bool, norms: bytes, whole: bool) -> list[int]:
+    """The occurrences of a term in the chunks of `norms`; of a prefix, those of all words that begin with it."""
+    if prefix:
+        rows = [row for word, _ in index.starting(term, 200) for row in index.occurrences(word)]
+        rows.sort()
+    else:
+        rows = index.occurrences(term)
+    end = len(norms) << PLACE_BITS
+    if rows and not (whole and rows[0] >= 1 << PLACE_BITS and max(rows) < end and min(rows) > 0):
+        rows = [row for row in rows if 0 < row < end and norms[row >> PLACE_BITS]]
+    return rows
+
+
+def standing(terms: Iterable[Term], chunks: Iterable[int]) -> tuple[list[Positions], dict[int, float]]:
+    """Where the terms stand in the bodies of these chunks, a value a term; and the share of the question's weight
+    that a chunk's heading has."""
+    wanted = sorted(set(chunks))
+    positions: list[Positions] = []
+    headings: dict[int, float] = {}
+    for term in terms:
+        rows, bodies = term.rows, {}
+        for chunk in wanted:
+            at = bisect_left(rows, chunk << PLACE_BITS)
+            end = chunk + 1 << PLACE_BITS
+            offsets = []
+            titled = False
+            while at < len(rows) and rows[at] < end:
+                row = rows[at]
+                at += 1
+                if row & 1:
+                    titled = True
+                else:
+                    offsets.append((row - (chunk << PLACE_BITS)) >> 1)
+            if offsets:
+                bodies[chunk] = offsets
+            if titled:
+                headings[chunk] = headings.get(chunk, 0.0) + term.weight
+        positions.append(bodies)
+    return positions, headings

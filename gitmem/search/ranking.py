@@ -1,0 +1,131 @@
+"""Every constant of ranking as one frozen value, each with the measurement that set it.
+
+A constant that is a setting of its own (`mem.searchPool`) has its number in `config`; `tuning` puts a person's
+settings in place of what ships.
+
+The numbers come from `bench/quality.py`: five conversations (each tuned on the other four) and Korean notes; columns
+are R@5, share of relevant lines in 500/1000/2000 tokens, Korean hit@1, hit@5. docs/search.md explains them in words.
+"""
+
+# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from gitmem.config import Config
+
+_DEFAULT = Config._field_defaults  # a constant that is a setting has its number there
+
+SIZES = (0, 2, 8)  # lines to either side; with only 0: .567 R@5; 0,1,4: .724; 0,2,8: .737; five sizes: .734
+
+WEIGHTS: Mapping[str, float] = MappingProxyType(
+    {
+        "lexical0": 0.45,
+        "lexical2": 1.85,
+        "lexical8": 2.35,
+        "cover0": 1.25,  # share of the question's weight that the line itself has: Korean hit@1 .709 -> .728
+        "cover2": 1.35,  # ... that the lines around it have
+        "vector0": 3.4,
+        "vector2": 1.4,
+        "vector8": 0.05,
+        "label": 2.2,  # the speaker or subject before the colon is in the question: R@5 .724 -> .737
+        # ... and the question has the whole label, however frequent: in 1000 and 2000 tokens .864/.903 -> .871/.915
+        "named": 2.8,
+        "answer": 1.65,  # the line before asks, and matches: the answer often shares no word with the question
+        "answer_vector": 0.9,
+        "asks": -1.0,  # a line that itself ends in a question mark
+        "length": 0.6,  # up to `enough` words; unbounded it cost Korean hit@1 .796 -> .728
+        # A long line fills the room of several; with `match0`, `match1` and all weights fitted anew R@5 .769 -> .775,
+        # .820/.871/.915 -> .828/.882/.916 (held out .776, .825/.880/.915), Korean hit@1 .796 -> .806.
+        "long": -0.7,  # times words / `lengthy`, at most 3
+        "when": 1.85,  # the question wants a time and the line has one
+        "number": 0.95,  # ... a number
+        "days": 3.75,  # the line's log is of the days the question names
+        "fence": -1.15,  # a block of code matches much by its length: Korean hit@1 .728 -> .767
+        "heading": 1.05,  # the heading or the file's name has words of the question
+        "match0": 1.25,  # each word of the question met by the nearest word of the line (`matching`)
+        "match1": 1.7,  # ... of the line and its neighbours; without both R@5 .763, .823/.873/.915, Korean hit@1 same
+    }
+)
+# Whose weights `mem.searchLexical` and `mem.searchVector` share out; the rest are cues of neither lane.
+WORDS = ("lexical0", "lexical2", "lexical8", "cover0", "cover2", "answer")
+MEANING = ("vector0", "vector2", "vector8", "answer_vector", "match0", "match1")
+
+# Added to the score (0..1). Too small to move a dev set by a point; they order what is else equal.
+PRIORS: Mapping[str, float] = MappingProxyType(
+    {
+        "memory": 0.03,
+        "daily": 0.0,
+        "archive": -0.03,
+        "decided": 0.01,
+        "importance": _DEFAULT["search_importance"],  # times (importance - 0.5)
+        "recent": _DEFAULT[
+            "search_recency"
+        ],  # times exp(-decay x days); by the date in the file's name, never by mtime
+        "duplicate": -0.05,
+        "past": 0.1,  # expired or superseded, and the question is about the past
+        "period": 0.2,  # ... and it held in the days the question names
+    }
+)
+
+
+class Ranking(NamedTuple):
+    """What a score is made with. The defaults are what ships."""
+
+    # BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009)
+    k1: float = 1.2
+    b: float = 0.6
+    # The pool: this many of each lane's best chunks, whatever -n says, and `reach` chunks to either side of each.
+    pool: int = _DEFAULT["search_pool"]
+    reach: int = 1
+    common: int = 5000  # a term in more chunks than this is left out where rarer ones exist (time, not quality)
+    line_words: int = 25  # words of a line, about: how rare a term is among lines is judged by its occurrences
+    coherence: float = 0.2  # mean cosine of neighbouring lines: a window's length is estimated, not stored
+    enough: int = 20  # words from which a line is long enough to say something
+    lengthy: int = 30  # words of a line that has the room of about one
+    least: float = 0.0  # least spread of lexical evidence; 0.2: R@1 .467 -> .484, Korean hit@5 .874 -> .854, so none
+    imputed: float = 0.8  # of a line's meaning, what stands in for words it cannot share (another script)
+    # Share of the question in a line's words from which words are believed in full, below it by that share: Korean
+    # hit@5 .883 -> .893, R@5 .795 -> .807, paraphrase hit@5 .50 -> .55; R@5 .772 -> .775; 0.4 and 0.6 differ little
+    half: float = 0.5
+    exact: float = 20.0  # a line with the question's identifier as a whole; more than all other evidence together
+    unrelated: float = 0.2  # cosine below which a chunk has nothing to do with a question it shares no word with
+    akin: float = 0.3  # ... and of a line, which a long chunk drowns; chance lines of a small memory have 0.16 at most
+    full: float = 15.0  # the sum that a score of 1.0 stands for, at least
+    similarity: float = _DEFAULT["search_similarity"]  # what the lines' own score counts beside the priors
+    decay: float = _DEFAULT["search_decay"]  # of recency, a day: half in 90 days
+    floor: float = _DEFAULT["search_floor"]  # score below which a hit is left out
+    read: int = 60  # lines whose text is read and judged, for at most `few` hits
+    matched: int = 60  # lines that are matched word by word, whatever -n says; 100 are no better
+    read_many: int = 150  # ... for more
+    few: int = 20
+    join: float = 0.1  # a neighbour joins a passage when it is this share of the spread below it: R@5 .743 -> .767
+    joined: int = 3  # lines of a passage at most
+    short: int = 100  # characters below which a passage takes a neighbour in anyway
+    twins: float = 0.9  # Jaccard of words from which the second of two passages is left out
+    weights: Mapping[str, float] = WEIGHTS
+    priors: Mapping[str, float] = PRIORS
+
+
+SHIPPED = Ranking()
+# The constants that `mem.searchWeight` may change by name, beside all weights and priors.
+NUMBERS = (
+    "k1",
+    "b",
+    "reach",
+    "line_words",
+    "coherence",
+    "enough",
+    "lengthy",
+    "least",
+    "imputed",
+    "join",
+    "joined",
+    "short",
+)
+
+
+# What the weights of words and of meaning are to each other as shipped; together 1, and each the rounded share of its
+# names in WEIGHTS (a test says so).
+LEXICAL: float = _DEFAULT["search_lexical"]
+VECTOR: float = _DEFAULT["search_vector"]

@@ -1,0 +1,36 @@
+"""Hits in the order a reranking model gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gitmem.config import Config
+    from gitmem.search.hits import Hit
+    from gitmem.search.search import Answer
+
+
+def reranked(
+    answer: Answer, spec: str, config: Config, environ: Mapping[str, str], *, limit: int, budget: int
+) -> Answer:
+    """The first `mem.rerankHits` hits in the order a reranking model gives them; their score is the model's.
+
+    At most `limit` hits within `budget` tokens are left. Raises ModelUnavailable.
+    """
+    from gitmem.models.reranker import rerank
+    from gitmem.search.hits import fitting
+
+    texts = [hit.text for hit in answer.hits[: config.rerank_hits]]
+    scores = rerank(spec, answer.query, texts, config.model_seconds, environ)
+    order = sorted(range(len(scores)), key=lambda at: (-scores[at], at))
+    ranked = [_scored(answer.hits[at], round(scores[at], 4)) for at in order]
+    # What the model did not read keeps its order and comes after; its score would be of another kind.
+    ranked += [_scored(hit, 0.0) for hit in answer.hits[config.rerank_hits :]]
+    hits, left_out = fitting(ranked[:limit], budget)
+    return answer._replace(hits=hits, notes=(*answer.notes, *left_out))
+
+
+def _scored(hit: Hit, score: float) -> Hit:
+    """With the model's score; --explain keeps the one that search gave it."""
+    return hit._replace(score=score, explain={**hit.explain, "searched": hit.score} if hit.explain else None)

@@ -1,0 +1,103 @@
+"""An answer as the JSON of docs/json.md, and as the lines of a passage a person or a model is shown."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gitmem.search.hits import Hit
+    from gitmem.search.search import Answer
+
+
+SHOWN = 12  # lines of a passage that a person sees
+
+
+WIDTH = 500  # characters of a line
+
+
+def as_value(answer: Answer) -> dict[str, Any]:
+    """The JSON of docs/json.md, "search"."""
+    value: dict[str, Any] = {
+        "query": answer.query,
+        "at": answer.at,
+        "lanes": list(answer.lanes),
+        "stale": answer.stale,
+        "hits": [hit_value(hit) for hit in answer.hits],
+    }
+    if answer.settings:
+        value["settings"] = dict(answer.settings)
+    return value
+
+
+def hit_value(hit: Hit) -> dict[str, Any]:
+    """One hit; `state`, `branch`, `commit`, `author` and `explain` only where there is something to say."""
+    value: dict[str, Any] = {
+        "path": hit.path,
+        "start_line": hit.start_line,
+        "end_line": hit.end_line,
+        "heading": hit.heading,
+        "text": hit.text,
+        "score": hit.score,
+        "date": hit.date or None,
+        "type": hit.type or None,
+        "tags": list(hit.tags),
+        "origin": hit.origin or None,
+        "trust": hit.trust,
+        "blob": hit.blob,
+        "id": hit.id,
+    }
+    for name in ("state", "branch", "commit", "author", "explain"):
+        if getattr(hit, name):
+            value[name] = getattr(hit, name)
+    return value
+
+
+def excerpt(text: str, query: str) -> list[str]:
+    """A passage for a person: of a long one the lines with most of the query's words, of a long line the part around
+    the first. What is left out is said; JSON has all of it."""
+    lines = text.split("\n")
+    if len(lines) <= SHOWN + 2 and len(text) <= WIDTH:
+        return lines
+    marks = _marks(query)
+    before = after = 0
+    if len(lines) > SHOWN + 2:
+        whole = [word.lower() for word in re.findall(r"\w+", query)]
+        found = [
+            2 * sum(word in line.lower() for word in whole) + len(marks.findall(line)) if marks else 0 for line in lines
+        ]
+        best = max(range(len(lines)), key=lambda at: (found[at], -at))
+        before = min(max(0, best - SHOWN // 2), len(lines) - SHOWN) if found[best] else 0
+        after = len(lines) - before - SHOWN
+    shown = [_narrow(line, marks) for line in lines[before : len(lines) - after]]
+    return [
+        *([f"... {before} lines before"] if before else []),
+        *shown,
+        *([f"... {after} more lines"] if after else []),
+    ]
+
+
+def _narrow(line: str, marks: re.Pattern[str] | None) -> str:
+    if len(line) <= WIDTH:
+        return line
+    match = marks.search(line) if marks else None
+    begin = max(0, match.start() - WIDTH // 4) if match else 0
+    left = len(line) - begin - WIDTH
+    return (
+        ("... " if begin else "") + line[begin : begin + WIDTH] + (f" ... {left} more characters" if left > 0 else "")
+    )
+
+
+def _marks(query: str) -> re.Pattern[str] | None:
+    """What to mark: the query's words; of Latin ones their beginning, so that other forms are marked too."""
+    from gitmem.search.question import STOP
+
+    words = []
+    for word in re.findall(r"\w+", query):
+        if word.lower() in STOP:
+            continue
+        if word.isascii():
+            words.append(rf"\b{re.escape(word[: max(4, len(word) - 3)])}\w*")
+        else:
+            words.append(re.escape(word[: max(2, len(word) - 1)]))
+    return re.compile("|".join(words), re.IGNORECASE) if words else None

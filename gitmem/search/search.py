@@ -1,0 +1,389 @@
+"""The flow of a search: which chunks, which of their lines, which passages; from one snapshot and nothing else.
+
+Two lanes retrieve chunks: words (BM25 with the snapshot's own statistics) and meaning (vectors). `fusion` weighs the
+lines of the pooled chunks, `passages` reads the best from Git or the work tree and makes hits of them. The pool does
+not depend on how many hits are asked for. Nothing here writes, prints or looks at a clock.
+"""
+
+# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from gitmem.config import Config
+from gitmem.errors import GitMemError, IndexDamaged, UsageError
+from gitmem.git.protocol import Repository
+from gitmem.index.db.reader import Index
+from gitmem.index.db.values import Place
+from gitmem.index.freshness import ready
+from gitmem.index.handle import Ready, discard
+from gitmem.index.line_records import unpack
+from gitmem.models.vectors import DIMS
+from gitmem.paths import log_date
+from gitmem.search import lexical, scoring
+from gitmem.search.hits import Hit, fitting
+from gitmem.search.late_interaction import Table, asked, matches
+from gitmem.search.lexical import Term
+from gitmem.search.passages import Filters, Matcher, Passages
+from gitmem.search.question import Question, parse
+from gitmem.search.ranking import Ranking
+from gitmem.search.scoring import Line, Positions, Strip
+from gitmem.search.tuning import in_force
+
+EMPTY = "there is no memory here yet; 'git mem add TEXT' writes the first line"
+
+
+class Lane(StrEnum):
+    BOTH = "both"
+    LEXICAL = "lexical"
+    VECTOR = "vector"
+
+
+class Query(NamedTuple):
+    """What is asked. `commit` is "" for the work tree; `branches` are (name, commit) to look across instead."""
+
+    text: str
+    limit: int = 6
+    commit: str = ""
+    branches: tuple[tuple[str, str], ...] = ()
+    paths: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    since: date | None = None
+    until: date | None = None
+    expired: bool = False
+    min_score: float | None = None  # None: `mem.searchFloor`
+    lane: Lane = Lane.BOTH
+    budget: int = 0
+    blame: bool = False
+    explain: bool = False
+
+
+class Answer(NamedTuple):
+    """`at` is "worktree" or a commit; `lanes` those that answered; `notes` and `reason` (why stale) are for a person.
+
+    `read` counts the files of the snapshot that could be searched.
+    """
+
+    query: str
+    at: str
+    lanes: tuple[str, ...]
+    stale: bool
+    hits: tuple[Hit, ...]
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = MappingProxyType({})
+
+
+class Evidence(NamedTuple):
+    """What the lanes found: chunks with their scores, best first."""
+
+    lexical: dict[int, float]
+    vector: dict[int, float]
+    terms: list[Term]
+    query_vector: list[float] | None
+    table: Table | None
+    lanes: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def search(repo: Repository, config: Config, query: Query, now: datetime) -> Answer:
+    """Search one snapshot, or several branches. Any text is a question; no hits is an answer.
+
+    Raises GitMemError where the index is unusable or `--lane vector` has no embedder, UsageError for a type that is
+    none and that no line has (a note's front matter may name its own).
+    """
+    answer = _across(repo, config, query, now) if query.branches else _one(repo, config, query, now)
+    if query.types and not answer.hits:
+        from gitmem.memory.fact import TYPES
+
+        unknown = next((name for name in query.types if name not in TYPES), None)
+        if unknown is not None:
+            raise UsageError(f"'{unknown[:40]}' is no type of a fact", f"--type takes one of {', '.join(TYPES)}")
+    return answer
+
+
+def _one(repo: Repository, config: Config, query: Query, now: datetime) -> Answer:
+    made = ready(repo, config, query.commit)
+    try:
+        at = query.commit or "worktree"
+        today = repo.commit(query.commit).commit_date.date() if query.commit else now.date()
+        if made.index is None or made.snapshot is None:
+            return Answer(query.text, at, (), made.freshness.stale, (), made.freshness.reason, made.notes)
+        question = parse(query.text, today)
+        ranking = in_force(config)
+        try:
+            with made.index.reading():
+                hits, evidence = _answer(repo, config, made, query, question, today, ranking)
+        except IndexDamaged:
+            made.close()
+            discard(repo)
+            made = ready(repo, config, query.commit)
+            if made.index is None or made.snapshot is None:
+                raise
+            with made.index.reading():
+                hits, evidence = _answer(repo, config, made, query, question, today, ranking)
+        fresh = made.freshness
+        empty = not hits and made.snapshot is not None and not any(made.snapshot.norms)
+        notes = (*made.notes, *evidence.notes, *((EMPTY,) if empty else ()))
+        settings: dict[str, Any] = {}
+        if query.explain:
+            from gitmem.search.explain import settings_in_force
+
+            settings = settings_in_force(config, ranking)
+        return Answer(query.text, at, evidence.lanes, fresh.stale, hits, fresh.reason, notes, settings)
+    finally:
+        made.close()
+
+
+def _across(repo: Repository, config: Config, query: Query, now: datetime) -> Answer:
+    """The best of several branches: a passage that several have is shown once, under the first that has it."""
+    answers = []
+    for name, commit in query.branches:
+        answer = _one(repo, config, query._replace(branches=(), commit=commit), now)
+        answers.append((name, answer))
+    seen: set[tuple[str, str]] = set()
+    hits: list[Hit] = []
+    ranked = sorted(
+        ((hit, name, order) for order, (name, answer) in enumerate(answers) for hit in answer.hits),
+        key=lambda item: (-item[0].score, item[2]),
+    )
+    for hit, name, _ in ranked:
+        if (hit.path, hit.id) not in seen:
+            seen.add((hit.path, hit.id))
+            hits.append(hit._replace(branch=name))
+    first = answers[0][1] if answers else Answer(query.text, "branches", (), False, ())
+    return first._replace(
+        at="branches",
+        stale=any(answer.stale for _, answer in answers),
+        reason=next((answer.reason for _, answer in answers if answer.reason), ""),
+        hits=tuple(hits[: query.limit]),
+    )
+
+
+def _answer(
+    repo: Repository,
+    config: Config,
+    made: Ready,
+    query: Query,
+    question: Question,
+    today: date,
+    ranking: Ranking,
+) -> tuple[tuple[Hit, ...], Evidence]:
+    index, snapshot = made.index, made.snapshot
+    assert index is not None and snapshot is not None
+    keep = _path_filter(query.paths)
+    norms = index.select(snapshot, keep, everything=bool(query.paths)) if keep else snapshot.norms
+    evidence = retrieve(index, norms, query, question, config, ranking)
+    pool = _pool(evidence, ranking.pool)
+    if not pool:
+        return (), evidence
+    places = index.places(snapshot, pool)
+    strips = _strips(index, places, pool, question, keep, ranking.reach)
+    if _nothing(evidence, strips, ranking):
+        return (), evidence
+    positions, headings = lexical.standing(evidence.terms, (chunk for strip in strips for chunk, _, _ in strip.chunks))
+    rare = [(term.rarity, bodies) for term, bodies in zip(evidence.terms, positions, strict=True)]
+    lines = scoring.score_lines(strips, question, rare, headings, evidence.query_vector, ranking)
+    exact = [bodies for term, bodies in zip(evidence.terms, positions, strict=True) if term.text in question.exact]
+    _exact(lines, strips, exact, ranking.exact)
+    filters = Filters(
+        query.types,
+        query.tags,
+        query.since,
+        query.until,
+        query.expired or question.past,
+        ranking.floor if query.min_score is None else query.min_score,
+        today,
+        question.days,
+        question.past,
+        query.expired or bool(query.paths),
+    )
+    passages = Passages(repo, index, made.commit, strips, lines, filters, ranking, _matcher(evidence, question))
+    hits, left_out = fitting(passages.hits(query.limit, blame=query.blame), query.budget)
+    if left_out:
+        evidence = evidence._replace(notes=(*evidence.notes, *left_out))
+    if query.explain:
+        from gitmem.search.explain import explained
+
+        lanes = {"lexical": evidence.lexical, "vector": evidence.vector}
+        hits = tuple(hit._replace(explain=explained(hit, lanes, ranking)) for hit in hits)
+    return hits, evidence
+
+
+# -- retrieval -----------------------------------------------------------------------------------------------
+
+
+def retrieve(
+    index: Index, norms: bytes, query: Query, question: Question, config: Config, ranking: Ranking
+) -> Evidence:
+    """Both lanes over the chunks of `norms`, as far as `query.lane` wants them."""
+    notes: list[str] = []
+    words = lexical.NOTHING
+    lanes = []
+    if query.lane is not Lane.VECTOR:
+        words = lexical.retrieve(index, norms, question, ranking)
+        lanes.append("lexical")
+    vector: dict[int, float] = {}
+    short: list[float] | None = None
+    table: Table | None = None
+    if query.lane is not Lane.LEXICAL:
+        try:
+            vector, short, table = _vector(index, norms, question, config, ranking.pool)
+        except GitMemError as error:
+            if query.lane is Lane.VECTOR:
+                raise
+            notes.append(f"words only: {error.message}")
+        if short is not None or vector:
+            lanes.append("vector")
+    return Evidence(words.scores, vector, words.terms, short, table, tuple(lanes), tuple(notes))
+
+
+def _vector(
+    index: Index, norms: bytes, question: Question, config: Config, pool: int
+) -> tuple[dict[int, float], list[float] | None, Table | None]:
+    """Cosine of the nearest chunks, the question's short vector for the lines (made by the static table), the table."""
+    from gitmem.models.embedding import open_in_force
+
+    force = index.in_force()
+    if force is None or not question.text.strip():
+        return {}, None, None
+    name, spec = force
+    embedder = open_in_force(spec, config, index.path.parent)
+    if embedder is None or embedder.id != name:
+        raise GitMemError("the vectors are of another embedder", "git mem index")
+    whole = embedder.embed_query(question.text)
+    vector = dict(index.nearest(whole, norms, pool))
+    table: Any = embedder
+    static = whole
+    if spec != "static":
+        from gitmem.models.embedding import open_embedder
+
+        table = open_embedder("static", config)
+        static = table.embed_query(question.text)
+    return vector, _short(static), table
+
+
+def _matcher(evidence: Evidence, question: Question) -> Matcher | None:
+    """What compares lines with the question word by word; None without the vector lane."""
+    if evidence.table is None:
+        return None
+    table = evidence.table
+    rarity = {term.text: term.rarity for term in evidence.terms}
+    found = asked(question.content, rarity, table)
+    return (lambda lines: matches(found, lines, table)) if found else None
+
+
+def _short(vector: bytes) -> list[float] | None:
+    """The first `DIMS` numbers of a vector, of length 1; None for one without any."""
+    from array import array
+    from math import hypot
+
+    numbers = array("f")
+    numbers.frombytes(vector)
+    length = hypot(*numbers[:DIMS])
+    return [n / length for n in numbers[:DIMS]] if length else None
+
+
+def _pool(evidence: Evidence, pool: int) -> list[int]:
+    """The best chunks of each lane: neither can push the other's out."""
+    return list(dict.fromkeys([*_best(evidence.lexical, pool), *_best(evidence.vector, pool)]))
+
+
+def _best(scores: dict[int, float], count: int) -> list[int]:
+    """The chunks of the highest scores, best first; of equal ones the lowest number."""
+    if len(scores) > count:
+        from heapq import nlargest
+
+        least = nlargest(count, scores.values())[-1]
+        scores = {chunk: score for chunk, score in scores.items() if score >= least}
+    return sorted(scores, key=lambda chunk: (-scores[chunk], chunk))[:count]
+
+
+def _nothing(evidence: Evidence, strips: Sequence[Strip], ranking: Ranking) -> bool:
+    """No word of the question is there and nothing means anything like it, neither a chunk nor one of its lines."""
+    if evidence.lexical or max(evidence.vector.values(), default=0.0) >= ranking.unrelated:
+        return False
+    return evidence.query_vector is None or scoring.nearest(strips, evidence.query_vector) < ranking.akin
+
+
+def _path_filter(paths: Sequence[str]) -> Callable[[str], bool] | None:
+    if not paths:
+        return None
+    globs = [path.rstrip("/") for path in paths]
+
+    def keep(path: str) -> bool:
+        return any(fnmatchcase(path, glob) or path.startswith(glob + "/") for glob in globs)
+
+    return keep
+
+
+def _strips(
+    index: Index,
+    places: dict[int, list[Place]],
+    pool: Iterable[int],
+    question: Question,
+    keep: Callable[[str], bool] | None,
+    reach: int,
+) -> list[Strip]:
+    """The pooled chunks with those around them, as runs of consecutive chunks of one blob."""
+    blobs: dict[tuple[str, str], dict[int, tuple[int, int]]] = {}
+    for chunk in pool:
+        shown = [place for place in places.get(chunk, ()) if (keep(place.path) if keep else place.corpus)]
+        if not shown:
+            continue
+        place = min(shown, key=lambda place: (place.path != "MEMORY.md", place.path))
+        around = blobs.setdefault((place.path, place.oid), {})
+        if place.ordinal in around and place.ordinal - 1 in around and place.ordinal + 1 in around:
+            continue
+        rows = index.neighbours(place.oid, place.ordinal, reach)
+        first = max(0, place.ordinal - reach)
+        for number, (neighbour, start, _) in enumerate(rows, first):
+            around[number] = (neighbour, start)
+    records = index.lines({chunk for around in blobs.values() for chunk, _ in around.values()})
+    strips = []
+    for (path, oid), around in blobs.items():
+        when = log_date(path)
+        days = max((named.match(when) for named in question.days), default=0.0) if when else 0.0
+        run: list[tuple[int, int, Any]] = []
+        before = -2
+        for ordinal in sorted(around):
+            chunk, start = around[ordinal]
+            if ordinal != before + 1 and run:
+                strips.append(Strip(path, oid, run, days))
+                run = []
+            before = ordinal
+            try:
+                run.append((chunk, start, unpack(records[chunk])))
+            except (KeyError, ValueError):
+                raise IndexDamaged("the index is damaged (lines).", "'git mem index' builds it again.") from None
+        if run:
+            strips.append(Strip(path, oid, run, days))
+    return strips
+
+
+def _exact(lines: list[Line], strips: Sequence[Strip], wanted: Sequence[Positions], exact: float) -> None:
+    """A line with an identifier of the question (`wanted` says where they are), as a whole, comes before all lines
+    without."""
+    if not any(wanted):
+        return
+    holding: set[tuple[int, int]] = set()
+    for number, strip in enumerate(strips):
+        for chunk, start, packed in strip.chunks:
+            offsets = sorted({offset for positions in wanted for offset in positions.get(chunk, ())})
+            if not offsets:
+                continue
+            end = 0
+            for first, count in zip(packed.first, packed.words, strict=True):
+                begin, end = end, end + count
+                if any(begin <= offset < end for offset in offsets):
+                    holding.add((number, start + first))
+    for at, line in enumerate(lines):
+        if (line.strip, line.first) in holding:
+            lines[at] = line._replace(score=line.score + exact)
+
+
+__all__ = ["Answer", "Filters", "Lane", "Query", "search"]

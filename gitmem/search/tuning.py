@@ -1,0 +1,54 @@
+"""A person's settings in place of the shipped constants of ranking."""
+
+from __future__ import annotations
+
+from gitmem.config import Config
+from gitmem.errors import BadConfig
+from gitmem.search.ranking import LEXICAL, MEANING, NUMBERS, PRIORS, SHIPPED, VECTOR, WEIGHTS, WORDS, Ranking
+
+
+def in_force(config: Config) -> Ranking:
+    """The ranking a person's settings ask for. Raises BadConfig for a `mem.searchWeight` that names nothing."""
+    weights, priors = dict(WEIGHTS), dict(PRIORS)
+    priors["recent"], priors["importance"] = config.search_recency, config.search_importance
+    numbers: dict[str, float] = {}
+    for text in config.search_weight:
+        name, value = _named(text)
+        for table in (weights, priors):
+            if name in table:
+                table[name] = value
+        if name in NUMBERS:
+            numbers[name] = type(getattr(SHIPPED, name))(value)
+    for names, share, shipped in ((WORDS, config.search_lexical, LEXICAL), (MEANING, config.search_vector, VECTOR)):
+        if share != shipped:
+            weights.update({name: weights[name] * share / shipped for name in names})
+    return SHIPPED._replace(
+        weights=weights,
+        priors=priors,
+        pool=config.search_pool,
+        similarity=config.search_similarity,
+        decay=config.search_decay,
+        floor=config.search_floor,
+        **numbers,  # type: ignore[arg-type]
+    )
+
+
+def named(name: str) -> bool:
+    """Whether `mem.searchWeight` takes that name."""
+    return name in WEIGHTS or name in PRIORS or name in NUMBERS
+
+
+def names() -> str:
+    """All of them, for a message."""
+    return ", ".join([*WEIGHTS, *PRIORS, *NUMBERS])
+
+
+def _named(text: str) -> tuple[str, float]:
+    name, _, value = text.partition("=")
+    try:
+        number = float(value)
+    except ValueError:
+        number = float("nan")
+    if not named(name) or not -1000 <= number <= 1000:
+        raise BadConfig(f"mem.searchWeight: '{text}' is no weight", f"NAME=VALUE with a NAME of {names()}")
+    return name, number

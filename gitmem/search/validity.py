@@ -1,0 +1,58 @@
+"""When a fact held: from its `from` to its `until`, or to the day of the fact that supersedes it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from gitmem.memory.fact import parse_comment
+from gitmem.search.question import Days
+
+
+class Held(NamedTuple):
+    """The days on which a fact held; None where its line does not say."""
+
+    start: date | None = None
+    end: date | None = None
+
+
+def day(text: str) -> date | None:
+    """The day an ISO date or time begins with; None for another text."""
+    try:
+        return date.fromisoformat(text[:10])
+    except ValueError:
+        return None
+
+
+def held(meta: Mapping[str, Sequence[str]], ended: date | None = None) -> Held:
+    """By the keys of a fact; `ended` is when another superseded it."""
+    start, end = (day(next(iter(meta.get(key, ())), "")) for key in ("from", "until"))
+    return Held(start, min((each for each in (end, ended) if each), default=None))
+
+
+def superseded(lines: Iterable[str]) -> dict[str, date | None]:
+    """Id of each fact that one of the lines supersedes -> since when, where that line says it."""
+    found: dict[str, date | None] = {}
+    for line in lines:
+        if "supersedes=" in line:
+            keys = parse_comment(line)[1]
+            since = next((day(value) for key, value in keys if key == "from"), None)
+            found.update({value: since for key, value in keys if key == "supersedes"})
+    return found
+
+
+def over(days: Iterable[Days], today: date) -> tuple[Days, ...]:
+    """The periods among the named days that ended before today."""
+    return tuple(named for named in days if named.first and named.last and named.last < today)
+
+
+def stood(fact: Held, when: date | None, days: Iterable[Days]) -> bool:
+    """Whether a fact held on one of the named days; by `when`, the day of its log, where its line says nothing."""
+    for named in days:
+        if named.first and named.last and (fact.start or fact.end):
+            if (not fact.start or fact.start <= named.last) and (not fact.end or fact.end >= named.first):
+                return True
+        elif any(named.match(each) >= 1.0 for each in (fact.start, fact.end, when) if each):
+            return True
+    return False

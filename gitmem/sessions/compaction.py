@@ -1,0 +1,104 @@
+"""Making a transcript shorter without losing its thread: what to keep, what to leave, what tool output to trim.
+
+Pure: turns in, turns out. A tool call and its result are kept or left together, because hosts refuse a transcript in
+which they are not. What is left out is summed up by `sessions/rolling_summary.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from gitmem.hosts.transcript import By, Role, Turn
+from gitmem.models.token_count import tokens
+
+KEEP = 8  # spoken turns that stay verbatim
+TRIGGER_TURNS, TRIGGER_TOKENS = 12, 6_000  # compaction is worth its loss from here
+SOFT_LIMIT, HEAD, TAIL = 4_000, 1_500, 1_500  # characters of an old tool result: trimmed to head and tail
+KEEP_ASSISTANT = 3  # assistant turns whose tool results are not pruned
+CLEARED = "[cleared: old tool output]"
+SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+
+
+RESERVE, SOFT, SHARE = 20_000, 4_000, 0.75  # tokens a model keeps for its answer, those before them, share of a window
+
+
+def full(turns: Sequence[Turn], window: int, reserve: int = RESERVE, soft: int = SOFT, share: float = SHARE) -> str:
+    """Why a window of so many tokens is nearly full, "" when it is not or its size is unknown (0).
+
+    It is from `share` of it on, and from `soft` tokens before the `reserve` at its end.
+    """
+    size = sum(tokens(turn.text) for turn in turns)
+    full_at = min(window * share, max(0, window - reserve - soft))
+    return f"{size} tokens of a window of {window}" if window > 0 and size >= full_at else ""
+
+
+def due(turns: Sequence[Turn], window: int = 0, reserve: int = RESERVE, soft: int = SOFT, share: float = SHARE) -> str:
+    """Why compaction is due, "" when it is not. `window` is the model's context in tokens, 0 when unknown."""
+    spoken = sum(1 for turn in turns if turn.role is not Role.TOOL and turn.by is By.SPEAKER)
+    size = sum(tokens(turn.text) for turn in turns)
+    if why := full(turns, window, reserve, soft, share):
+        return why
+    if size >= TRIGGER_TOKENS:
+        return f"{size} tokens"
+    return f"{spoken} turns" if spoken > TRIGGER_TURNS else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """`kept` verbatim, after a summary of the `dropped`."""
+
+    kept: tuple[Turn, ...]
+    dropped: tuple[Turn, ...]
+
+
+def compact(turns: Sequence[Turn], *, keep: int = KEEP) -> Compacted:
+    """Keep the last `keep` spoken turns with their tool calls and results, and all since; leave the rest."""
+    spoken = [at for at, turn in enumerate(turns) if turn.role is not Role.TOOL and turn.by is By.SPEAKER]
+    spoken = _answers([at for at in spoken if turns[at].text or turns[at].calls], turns)
+    cut = spoken[-keep] if len(spoken) > keep else 0
+    wanted = set(range(cut, len(turns)))
+    callers = {call: at for at, turn in enumerate(turns) for call in turn.calls}
+    results = {turn.answers: at for at, turn in enumerate(turns) if turn.answers}
+    grown = True
+    while grown:
+        pairs = {callers[turns[at].answers] for at in wanted if turns[at].answers in callers}
+        pairs |= {results[call] for at in wanted for call in turns[at].calls if call in results}
+        grown = not pairs <= wanted
+        wanted |= pairs
+    kept = tuple(turn for at, turn in enumerate(turns) if at in wanted)
+    dropped = tuple(turn for at, turn in enumerate(turns) if at not in wanted)
+    return Compacted(kept, dropped)
+
+
+def _answers(places: Sequence[int], turns: Sequence[Turn]) -> list[int]:
+    """The places without those that go on with the answer before them."""
+    return [at for at in places if not (at and turns[at].answer and turns[at].answer == turns[at - 1].answer)]
+
+
+def prune(
+    turns: Sequence[Turn], *, now: datetime, ttl: timedelta = timedelta(seconds=600), hard: bool = False
+) -> list[Turn]:
+    """Old tool results trimmed to head and tail (or, with `hard`, cleared); everything else as it is.
+
+    Old is: older than `ttl` where the turn has a time, and before the last KEEP_ASSISTANT assistant turns.
+    """
+    assistants = _answers([at for at, turn in enumerate(turns) if turn.role is Role.ASSISTANT], turns)
+    recent = assistants[-KEEP_ASSISTANT] if len(assistants) >= KEEP_ASSISTANT else 0
+    out = []
+    for at, turn in enumerate(turns):
+        old = at < recent and (turn.at is None or now - turn.at > ttl)
+        if turn.role is Role.TOOL and old:
+            out.append(replace(turn, text=CLEARED if hard else trim(turn.text)))
+        else:
+            out.append(turn)
+    return out
+
+
+def trim(text: str) -> str:
+    """Head and tail of a long text, with what is missing counted."""
+    if len(text) <= SOFT_LIMIT:
+        return text
+    return f"{text[:HEAD]}\n[... {len(text) - HEAD - TAIL} characters ...]\n{text[-TAIL:]}"

@@ -1,0 +1,181 @@
+"""Old episodes become one long-term fact: what they were about and decided, with a source link to each.
+
+The episodes stay where they are, marked `promoted: true` in their front matter, and later searches leave them out
+unless asked. Extractive: the digest says only what the episodes say. Nothing is committed; twice is the same as once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from itertools import zip_longest
+
+from gitmem.config import Config
+from gitmem.errors import GitMemError, OutsideRepository, Refused, UsageError
+from gitmem.gate.redaction import guard
+from gitmem.git.objects import Span
+from gitmem.git.opening import Repository
+from gitmem.git.worktree import locked, read_bytes, write_atomic
+from gitmem.memory import facts
+from gitmem.memory.document import Document, parse
+from gitmem.memory.fact import fact_id, normalise, render_span
+from gitmem.memory.snapshot import look
+from gitmem.paths import LIMIT, Kind, kind, log_date
+from gitmem.plural import counted
+from gitmem.search.keywords import topics
+
+MEMORY = "MEMORY.md"
+MOST = 50  # episodes of one digest: its comment holds a link to each
+TOPICS, DECIDED, CHARACTERS = 250, 5, 600  # how much a digest says: characters, decisions, characters in all
+SECTION = re.compile(r"^##\s+(.*?)\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Distilled:
+    """The digest and where it stands (line 0 in a dry run, text "" when nothing is old enough), and what was left."""
+
+    text: str
+    line: int
+    episodes: tuple[str, ...]
+    skipped: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Episode:
+    path: str
+    day: date
+    data: bytes
+    document: Document
+
+
+def distill(repo: Repository, config: Config, *, now: datetime, older_than: int, dry_run: bool = False) -> Distilled:
+    """Make one `episode-digest` fact of MEMORY.md of the episodes older than `older_than` days, and mark those.
+
+    An episode that the gate refuses is left as it is, with the reason. Raises UsageError, Refused, Locked.
+    """
+    if repo.root is None:
+        raise GitMemError("a bare repository has no memory files", "run it in a clone")
+    if older_than < 0:
+        raise UsageError("--older-than is a number of days", "git mem session distill --older-than 30")
+    root = repo.root
+    with locked(repo.common_dir, "write"):
+        skipped: list[tuple[str, str]] = []
+        episodes = _old(repo, config, now.date() - timedelta(days=older_than), skipped)
+        skipped += [(episode.path, "more than one digest holds; run it again") for episode in episodes[MOST:]]
+        episodes = episodes[:MOST]
+        if not episodes:
+            return Distilled("", 0, (), tuple(skipped))
+        text = guard(digest(episodes), MEMORY, config)
+        paths = tuple(episode.path for episode in episodes)
+        if dry_run:
+            return Distilled(text, 0, paths, tuple(skipped))
+        after = {episode.path: marked(episode.data) for episode in episodes}
+        try:
+            memory = facts.parse(read_bytes(root, MEMORY))
+        except FileNotFoundError:
+            memory = facts.parse(b"")
+        if memory.find(fact_id(text)) is None:
+            links = [("src", render_span(_span(repo, path, data))) for path, data in after.items()]
+            meta = [("type", "episode-digest"), ("from", episodes[0].day.isoformat()), *links, ("origin", "agent")]
+            memory = facts.add(memory, text, meta)
+            write_atomic(root, MEMORY, memory.data())
+        entry = facts.parse(memory.data()).find(fact_id(text))
+        for path, data in after.items():
+            write_atomic(root, path, data)
+    return Distilled(text, entry.fact.line if entry else 0, paths, tuple(skipped))
+
+
+def _old(repo: Repository, config: Config, before: date, skipped: list[tuple[str, str]]) -> list[_Episode]:
+    """The episodes of days before `before` that are in no digest yet, oldest first."""
+    assert repo.root is not None
+    found = []
+    for path in sorted(look(repo, config.memory_paths).files):
+        day = log_date(path) if kind(path) is Kind.SESSION else None
+        if day is None or day >= before:
+            continue
+        try:
+            data = read_bytes(repo.root, path, LIMIT)
+        except (OSError, OutsideRepository):
+            skipped.append((path, "cannot be read"))
+            continue
+        document = parse(data, path)
+        if is_promoted(document):
+            continue
+        try:
+            guard(data.decode("utf-8", "replace"), path, config)
+        except Refused as error:
+            skipped.append((path, error.message))
+            continue
+        found.append(_Episode(path, day, data, document))
+    return sorted(found, key=lambda episode: (episode.day, episode.path))
+
+
+def is_promoted(document: Document) -> bool:
+    """Whether an episode is in a digest already."""
+    return str(document.front_matter.get("promoted", "")).lower() in ("true", "yes", "1")
+
+
+def digest(episodes: list[_Episode]) -> str:
+    """One line: the days, how many sessions, what they were about, what was decided (the newest decisions first)."""
+    first, last = episodes[0].day.isoformat(), episodes[-1].day.isoformat()
+    days = first if first == last else f"{first} to {last}"
+    about = _about(episodes)
+    count = counted(len(episodes), "session")
+    text = f"{count}, {days}" + (f": {', '.join(about)}" if about else "")
+    decided: list[str] = []
+    for episode in reversed(episodes):
+        for line in _section(episode.document, "decisions"):
+            if line not in decided and len(text) + sum(map(len, decided)) + len(line) < CHARACTERS:
+                decided.append(line)
+    return normalise(text + (f". Decided: {'; '.join(d.rstrip('.') for d in decided[:DECIDED])}" if decided else ""))
+
+
+def _about(episodes: list[_Episode]) -> list[str]:
+    """Topics of all episodes in turn, each one's first before any one's second: each can be found by its own."""
+    own = [topics(_said(episode.document)) for episode in episodes]
+    chosen: dict[str, str] = {}
+    for row in zip_longest(*own):
+        for word in row:
+            if word and sum(map(len, chosen)) + 2 * len(chosen) + len(word) <= TOPICS:
+                chosen.setdefault(word.casefold(), word)
+    return list(chosen.values())
+
+
+def _said(document: Document) -> list[str]:
+    """The lines an episode's topics come from: its own topics where it names them, else its text."""
+    named = _section(document, "topics")
+    return named or [line for line in document.lines[document.front :] if not line.startswith("#")]
+
+
+def _section(document: Document, name: str) -> list[str]:
+    """The texts of the bullets and lines below a heading."""
+    found, inside = [], False
+    for line in document.lines[document.front :]:
+        heading = SECTION.match(line)
+        if heading:
+            inside = heading.group(1).casefold() == name
+        elif inside and line.strip():
+            found.append(normalise(line))
+    return found
+
+
+def marked(data: bytes) -> bytes:
+    """An episode with `promoted: true` in its front matter; every other byte as it was."""
+    end = b"\r\n" if b"\r\n" in data[:4096] else b"\n"
+    lines = data.split(b"\n")
+    if lines[0].rstrip() == b"---":
+        for at, line in enumerate(lines[1:], 1):
+            if line.rstrip() in (b"---", b"..."):
+                kept = [row for row in lines[1:at] if not row.startswith(b"promoted:")]
+                return b"\n".join([lines[0], *kept, b"promoted: true" + end[:-1], *lines[at:]])
+    return end.join([b"---", b"promoted: true", b"---", b""]) + data
+
+
+def _span(repo: Repository, path: str, data: bytes) -> Span:
+    """The whole text of an episode as it will be committed."""
+    document = parse(data, path)
+    last = len(document.lines)
+    while last > document.front + 1 and not document.lines[last - 1].strip():
+        last -= 1
+    return Span(path, document.front + 1, max(last, document.front + 1), repo.hash_blob(data))

@@ -1,0 +1,193 @@
+"""What a running session remembers of itself, in the Git directory (`gitmem/sessions/`): private, never committed.
+
+Which turns were read, which facts were written, when it was last active, and the rolling summary of what was said. A
+file that is damaged or gone costs work, never a wrong answer.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from gitmem.errors import GitMemError, OutsideRepository
+from gitmem.git.worktree import read_bytes, state_dir, write_atomic
+from gitmem.hosts.transcript import By, Role, Transcript, parse
+from gitmem.sessions import rolling_summary
+from gitmem.sessions.compaction import KEEP
+from gitmem.sessions.rolling_summary import Rolling
+
+LIMIT = 4 << 20  # bytes of one file
+READ = 16 << 20  # bytes of a transcript that a start reads again
+WHOLE = 1 << 30  # bytes of one that is read to its end
+FORGOTTEN = timedelta(days=180)  # a session that was quiet for so long is forgotten; its log and episode stay
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a session has already given: keys of the turns that were read, ids of the facts that were written.
+
+    `transcript` is the host's file, `seen` when the session was last active, `closed` the keys of the last turns of
+    its parts that were ended by a reset, `part` the number of the present one, `ended` whether it has its episode.
+    """
+
+    turns: frozenset[str] = frozenset()
+    facts: frozenset[str] = frozenset()
+    name: str = ""
+    transcript: str = ""
+    seen: datetime | None = None
+    part: int = 1
+    closed: tuple[str, ...] = ()
+    ended: bool = False
+
+
+def name_of(transcript: Transcript, session: str = "") -> str:
+    """The session's name: the one given, the transcript's own, else one made of its first turn."""
+    if session or transcript.session:
+        return session or transcript.session
+    first = next((turn for turn in transcript.turns if turn.text and turn.by is By.SPEAKER), None)
+    return f"talk-{rolling_summary.key(first)[:8]}" if first else "talk"
+
+
+def file_of(session: str) -> str:
+    """A file name for a session's name, which somebody else chose."""
+    return hashlib.sha256(session.encode("utf-8", "surrogateescape")).hexdigest()[:24]
+
+
+def lock_of(session: str) -> str:
+    """The name of the lock that whoever reads and writes a session's state holds."""
+    return f"session-{file_of(session)}"
+
+
+def load_state(common_dir: Path, session: str) -> State:
+    """What the session has already given; nothing when it is new or its file is damaged."""
+    return _state(_read(common_dir, f"{file_of(session)}.json"))
+
+
+def _state(data: bytes) -> State:
+    try:
+        value = json.loads(data)
+        seen = datetime.fromisoformat(value["seen"]) if value["seen"] else None
+        return State(
+            frozenset(map(str, value["turns"])), frozenset(map(str, value["facts"])), str(value["name"]),
+            str(value["transcript"]), seen if seen is None or seen.tzinfo else None, int(value["part"]),
+            tuple(map(str, value["closed"])), bool(value["ended"]),
+        )  # fmt: skip
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
+        return State()
+
+
+def save_state(common_dir: Path, session: str, state: State) -> None:
+    """Remember it, privately."""
+    value = {
+        "turns": sorted(state.turns), "facts": sorted(state.facts), "name": session, "transcript": state.transcript,
+        "seen": state.seen.isoformat() if state.seen else "", "part": state.part, "closed": list(state.closed),
+        "ended": state.ended,
+    }  # fmt: skip
+    _write(common_dir, f"{file_of(session)}.json", json.dumps(value).encode())
+
+
+def touched(state: State, now: datetime, transcript: str) -> State:
+    """The state of a session that is active now."""
+    return replace(state, seen=now, transcript=transcript or state.transcript, ended=False)
+
+
+def known(common_dir: Path, now: datetime) -> list[State]:
+    """Every session that is remembered, the quietest first; those quiet for half a year are forgotten on the way."""
+    found = []
+    for path in _files(common_dir):
+        state = _state(_read(common_dir, path.name))
+        if state.seen is not None and now - state.seen > FORGOTTEN:
+            path.unlink(missing_ok=True)
+            (common_dir / "gitmem" / f"{lock_of(state.name)}.lock").unlink(missing_ok=True)
+            for part in range(1, min(state.part, 1_000) + 1):
+                (path.parent / f"{file_of(part_name(state.name, part))}.summary.json").unlink(missing_ok=True)
+        elif state.name and state.seen is not None:
+            found.append((state.seen, state.name, state))
+    return [state for _, _, state in sorted(found, key=lambda row: row[:2])]
+
+
+def _files(common_dir: Path) -> Iterator[Path]:
+    folder = common_dir / "gitmem/sessions"
+    if folder.is_dir() and not folder.is_symlink():
+        yield from (path for path in sorted(folder.glob("*.json")) if not path.name.endswith(".summary.json"))
+
+
+def part_name(session: str, part: int) -> str:
+    """What the parts of a session are called that a reset has cut: `s1`, `s1#2`, `s1#3`."""
+    return session if part == 1 else f"{session}#{part}"
+
+
+def present(common_dir: Path, transcript: Transcript, session: str = "") -> Transcript:
+    """The transcript since the last reset of its session, under the name of that part; all of it without a reset."""
+    name = name_of(transcript, session)
+    state = load_state(common_dir, name)
+    if state.part == 1:
+        return replace(transcript, session=name)
+    spoken = [at for at, turn in enumerate(transcript.turns) if turn.text and _said(transcript, at)]
+    count = rolling_summary.after([rolling_summary.key(transcript.turns[at]) for at in spoken], state.closed)
+    start = spoken[count - 1] + 1 if count else 0
+    return replace(transcript, turns=transcript.turns[start:], session=part_name(name, state.part))
+
+
+def _said(transcript: Transcript, at: int) -> bool:
+    turn = transcript.turns[at]
+    return turn.role is not Role.TOOL and turn.by is By.SPEAKER
+
+
+def summary(common_dir: Path, transcript: Transcript, session: str = "", *, keep: int = KEEP) -> Rolling:
+    """The rolling summary of all but the last `keep` spoken turns since the last reset: only what is new is read, and
+    it is kept for the next time. `rolling_summary.render(summary(...), budget, focus)` is its text. Where nothing can
+    be written it is made anew.
+    """
+    transcript = present(common_dir, transcript, session)
+    name = f"{file_of(transcript.session)}.summary.json"
+    before = rolling_summary.load(_read(common_dir, name))
+    after = rolling_summary.resume(before, transcript.turns, keep)
+    if after != before and (after.turns >= before.turns or not before.turns):
+        try:
+            _write(common_dir, name, rolling_summary.dump(after))
+        except (GitMemError, OSError):
+            return after
+    return after
+
+
+def so_far(common_dir: Path, state: State) -> Rolling:
+    """The summary of all a session has said since its last reset, the recent turns too, as far as its transcript can
+    still be read; nothing is kept."""
+    before = rolling_summary.load(_read(common_dir, f"{file_of(part_name(state.name, state.part))}.summary.json"))
+    try:
+        data = heard(Path(state.transcript)) if state.transcript else b""
+    except (OSError, ValueError):
+        data = b""
+    return rolling_summary.resume(before, present(common_dir, parse(data), state.name).turns, 0) if data else before
+
+
+def heard(path: Path, limit: int = READ) -> bytes:
+    """A transcript's bytes. Raises OSError for one that is longer and for what is no file: the path was remembered or
+    comes from a host, and a pipe or a device would be waited for without end."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as file:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > limit:
+            raise OSError(errno.EFBIG, "it is no file, or too long")
+        return file.read(limit)
+
+
+def _read(common_dir: Path, name: str) -> bytes:
+    try:
+        return read_bytes(common_dir / "gitmem/sessions", name, LIMIT)
+    except (OSError, OutsideRepository):
+        return b""
+
+
+def _write(common_dir: Path, name: str, data: bytes) -> None:
+    folder = state_dir(common_dir) / "sessions"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    write_atomic(folder, name, data, private=True)

@@ -1,0 +1,148 @@
+"""Working memory of running sessions: small values by key, in the Git directory, never committed.
+
+Keys are hierarchical (`entity:name:phase`), normalised, and expire; an expired one is dropped when it is met. One file
+a key, written atomically, so that processes never see half a value; a process that lives long keeps what it read or
+wrote in memory for as long as the file stays as it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import unicodedata
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from gitmem.errors import GitMemError, UsageError
+from gitmem.git.worktree import read_bytes, state_dir, write_atomic
+
+PARTS = (2, 5)  # entity:name, up to entity:name:phase:sub:sub
+LIMIT = 64_000  # bytes of one value
+MOST = 1_000  # values of one repository that hold at a time
+HOURS = 24.0
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value with its key as it was normalised, when it was set and when it ends."""
+
+    key: str
+    text: str
+    at: datetime
+    until: datetime
+
+
+def normalise(key: str) -> str:
+    """`Entity: Name :phase` -> `entity:name:phase`. Raises UsageError for what is no key."""
+    parts = [_plain(part) for part in key.split(":")]
+    if not PARTS[0] <= len(parts) <= PARTS[1] or not all(parts) or any(ord(c) < 32 for c in key):
+        raise UsageError(f"'{key}' is not a session key", "write it as entity:name[:phase[:sub]]")
+    return ":".join(parts)
+
+
+def _plain(part: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", part).casefold().split())
+
+
+Looks = tuple[int, int, int]  # inode, time, size of a file
+
+
+class Store:
+    """The values of one repository (and one profile); a cache in memory before the files, written through."""
+
+    def __init__(self, common_dir: Path, profile: str = "") -> None:
+        self._folder = state_dir(common_dir) / ("working" if not profile else f"working-{_name(profile)}")
+        self._cache: dict[str, tuple[Value, Looks]] = {}
+
+    def set(self, key: str, text: str, now: datetime, hours: float = HOURS) -> Value:
+        """Keep a value for `hours`. Raises UsageError when it is too large or `hours` is not positive."""
+        key = normalise(key)
+        if len(text.encode("utf-8", "surrogateescape")) > LIMIT:
+            raise UsageError(f"a session value holds at most {LIMIT} bytes", "put longer text into a note")
+        if not 0 < hours <= 24 * 366:
+            raise UsageError("--ttl is a number of hours above 0", "--ttl 24")
+        if not self._looks(_name(key)) and len(self.list("", now)) >= MOST:
+            raise UsageError(
+                f"there are {MOST} session values already", "git mem session list; set one to '' to drop it"
+            )
+        value = Value(key, text, now, now + timedelta(hours=hours))
+        try:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise GitMemError(f"cannot make '{self._folder}': {error.strerror}", "check its permissions") from None
+        record = {"key": key, "text": text, "at": now.isoformat(), "until": value.until.isoformat()}
+        write_atomic(
+            self._folder, _name(key), json.dumps(record, ensure_ascii=False).encode("utf-8", "replace"), private=True
+        )
+        looks = self._looks(_name(key))
+        if looks:
+            self._cache[key] = value, looks
+        return value
+
+    def get(self, key: str, now: datetime) -> Value | None:
+        """The value, None when there is none or it has ended."""
+        key = normalise(key)
+        looks = self._looks(_name(key))
+        known = self._cache.get(key)
+        value = known[0] if known and known[1] == looks else self._read(_name(key))
+        if value is None or value.key != key:
+            self._cache.pop(key, None)
+            return None
+        if value.until <= now:
+            self._ended(key)
+            return None
+        if looks:
+            self._cache[key] = value, looks
+        return value
+
+    def list(self, prefix: str, now: datetime) -> list[Value]:
+        """Every value below `prefix` ("" for all), by key; what has ended is dropped on the way."""
+        names = sorted(p.name for p in self._folder.iterdir() if p.is_file()) if self._folder.is_dir() else []
+        found = [value for value in map(self._read, names) if value is not None]
+        for value in found:
+            if value.until <= now:
+                self._ended(value.key)
+        wanted = ":".join(map(_plain, prefix.strip().strip(":").split(":")))
+        live = [v for v in found if v.until > now]
+        return sorted((v for v in live if not wanted or (v.key + ":").startswith(wanted + ":")), key=lambda v: v.key)
+
+    def drop(self, key: str) -> None:
+        """Forget a value."""
+        self._cache.pop(key, None)
+        try:
+            (self._folder / _name(key)).unlink(missing_ok=True)
+        except OSError as error:
+            raise GitMemError(f"cannot write in '{self._folder}': {error.strerror}", "check its permissions") from None
+
+    def _ended(self, key: str) -> None:
+        """Forget a value that has ended; where nothing can be written, another does it."""
+        with suppress(GitMemError):
+            self.drop(key)
+
+    def clear(self) -> None:
+        """Forget all: what a switch of profile does, so that nothing is carried over."""
+        self._cache.clear()
+        for file in self._folder.iterdir() if self._folder.is_dir() else ():
+            file.unlink(missing_ok=True)
+
+    def _looks(self, name: str) -> Looks | None:
+        try:
+            found = (self._folder / name).stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
+
+    def _read(self, name: str) -> Value | None:
+        try:
+            record = json.loads(read_bytes(self._folder, name, 4 * LIMIT))
+            at, until = datetime.fromisoformat(record["at"]), datetime.fromisoformat(record["until"])
+            whole = at.tzinfo is not None and until.tzinfo is not None  # as `set` writes them
+            return Value(str(record["key"]), str(record["text"]), at, until) if whole else None
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, GitMemError):
+            return None  # damaged, or put there by somebody else
+
+
+def _name(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:32]

@@ -1,0 +1,87 @@
+"""`git mem index`, `status`, `doctor`: what is asked wrongly or cannot be done is one line, what to type, a code."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from gitmem.git.worktree import locked
+from tests.harness import Repo
+
+
+def refusal(repo: Repo, *args: str, code: int = 3) -> str:
+    done = repo.mem(*args, check=False)
+    assert done.returncode == code, (args, done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_a_folder_that_is_no_repository_says_how_to_make_one(tmp_path: Path) -> None:
+    nowhere = Repo(tmp_path / "plain", init=False)
+    for command in ("index", "status", "doctor"):
+        assert "git mem init" in refusal(nowhere, command)
+
+
+def test_an_unknown_revision_is_named(repo: Repo) -> None:
+    repo.commit(files={"memory/a.md": "- alpha\n"})
+    assert "there is no commit 'nosuch'" in refusal(repo, "index", "--rev", "nosuch")
+    assert "there is no commit '--all'" in refusal(repo, "index", "--rev=--all")
+
+
+def test_prune_stands_alone(repo: Repo) -> None:
+    assert "stands alone" in refusal(repo, "index", "--prune", "--full", code=2)
+
+
+def test_a_locked_index_says_so_and_changes_nothing(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo.commit(files={"memory/a.md": "- alpha\n"})
+    repo.mem("index")
+    before = (repo.path / ".git/gitmem/index.sqlite").read_bytes()
+    repo.write("memory/b.md", "- beta\n")
+    with locked(repo.path / ".git", "index", 0):
+        done = repo.mem("index", "--hook")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert "another git mem is at work" in (repo.path / ".git/gitmem/hooks.log").read_text()
+    assert (repo.path / ".git/gitmem/index.sqlite").read_bytes() == before
+
+
+def test_a_hook_never_fails_a_commit(repo: Repo) -> None:
+    repo.commit(files={"memory/a.md": "- alpha\n"})
+    (repo.path / ".git/gitmem").write_text("not a folder")
+    done = repo.mem("index", "--hook")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_an_unreadable_file_is_named_and_the_rest_indexed(repo: Repo) -> None:
+    repo.commit(files={"memory/a.md": "- alpha\n"})
+    os.mkfifo(repo.path / "memory/pipe.md")
+    repo.write("memory/large.md", b"x" * (2 << 20))
+    repo.mem("index")
+    found = json.loads(repo.mem("status", "--json").stdout)
+    assert [odd["path"] for odd in found["odd"]] == ["memory/large.md"] and found["indexed"] == 1
+
+
+def test_status_says_what_changed_since_and_doctor_what_to_type(repo: Repo) -> None:
+    repo.commit(files={"memory/a.md": "- alpha\n"})
+    assert json.loads(repo.mem("status", "--json").stdout)["exists"] is False
+    assert "there is no index" in repo.mem("doctor", check=False).stdout
+    first = json.loads(repo.mem("index", "--json").stdout)
+    assert (first["blobs"], first["chunks"]) == (1, 1)
+    repo.write("memory/b.md", "- beta\n")
+    found = json.loads(repo.mem("status", "--json").stdout)
+    assert found["stale"] and found["reason"] == "1 file changed since" and found["branches"] == [["main", True]]
+    done = repo.mem("doctor", "--json", check=False)
+    checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+    assert done.returncode == 1 and checks["tree"]["hint"] == "git mem index"
+    repo.mem("index")
+    assert json.loads(repo.mem("status", "--json").stdout)["stale"] is False
+    assert repo.mem("index").stdout == "the index is current\n"
+
+
+def test_a_repository_without_memory_is_no_error(repo: Repo) -> None:
+    repo.mem("index")
+    assert "0 of 0 indexed" in repo.mem("status").stdout
+    assert repo.mem("doctor").returncode == 0
+    repo.mem("index", "--prune")

@@ -1,0 +1,71 @@
+"""What fits a context: pinned facts first, long-term memory its share, the summary last, nothing said twice."""
+
+from __future__ import annotations
+
+from gitmem.context.layer_limits import Layer, shares
+from gitmem.context.layers import Part
+from gitmem.context.packing import MANY, OVER, OVER_LAYER, SAME, Fitted, fit
+
+
+def part(layer: Layer, text: str, relevance: float = 0.5, line: int = 1, path: str = "memory/a.md") -> Part:
+    return Part(layer, path, text, relevance, path, line, line + text.count("\n"), tokens=len(text.split()))
+
+
+def fitted(parts: list[Part], total: int = 100, *settings: str) -> Fitted:
+    return fit(parts, total, shares(settings), lambda text: len(text.split()), lambda _: "open close")
+
+
+def dropped(done: Fitted, why: str) -> list[str]:
+    return [part.content for part, reason in done.dropped if reason == why]
+
+
+def test_the_most_relevant_that_fit_are_kept_and_the_rest_is_dropped_with_the_reason() -> None:
+    words = [f"w{n} x{n} y{n} z{n} " * 5 for n in range(6)]
+    done = fitted([part(Layer.PROJECT, word, n / 10, 9 * n, f"n{n}.md") for n, word in enumerate(words)], 50)
+    assert [p.relevance for p in done.kept] == [0.5, 0.4] and len(dropped(done, OVER)) == 4
+    assert done.limits == ["budget: 4 of 6 parts left out of 50 tokens"]
+
+
+def test_pinned_facts_are_served_before_long_files_which_are_cut_at_a_line() -> None:
+    soul = part(Layer.PINNED, "\n".join("one line of six words here" for _ in range(20)), 1.0, 1, "SOUL.md")
+    fact = part(Layer.PINNED, "allergic to penicillin", 1.0, 7, "MEMORY.md")
+    done = fitted([soul, fact], 200, "pinned budget=30")
+    assert [p.path for p in done.kept] == ["SOUL.md", "MEMORY.md"] and done.kept[0].end_line == 3
+    assert done.limits == ["pinned: SOUL.md cut after line 3; 30 tokens are too few"]
+    nothing = fitted([soul, fact], 3)
+    assert not nothing.kept and "left out" in nothing.limits[0]
+
+
+def test_long_term_memory_has_a_share_whatever_a_search_finds_and_gives_back_what_it_does_not_need() -> None:
+    found = [part(Layer.PROJECT, f"n{n} found text here " * 4, 0.8, 9 * n, f"n{n}.md") for n in range(20)]
+    facts = [part(Layer.MEMORY, f"fact{n} of memory", 0.2, n, "MEMORY.md") for n in range(3)]
+    done = fitted(found + facts, 100)
+    assert sum(p.layer is Layer.MEMORY for p in done.kept) == 3
+    assert sum(p.layer is Layer.PROJECT for p in done.kept) == len(fitted(found, 100).kept) - 1 == 4
+
+
+def test_a_layer_keeps_its_own_limit_and_budget() -> None:
+    facts = [part(Layer.MEMORY, f"fact{n} of memory alone", 0.5, n, "MEMORY.md") for n in range(5)]
+    assert len(fitted(facts, 100, "memory limit=2").kept) == 2
+    assert len(dropped(fitted(facts, 100, "memory limit=2"), MANY)) == 3
+    assert len(fitted(facts, 100, "memory budget=12").kept) == 1
+    assert len(dropped(fitted(facts, 100, "memory budget=12"), OVER_LAYER)) == 4
+
+
+def test_the_summary_takes_what_is_left_and_is_cut_first() -> None:
+    summary = part(Layer.SUMMARY, "a b c\nd e f\ng h i", 0.9, 0, "")
+    note = part(Layer.PROJECT, "some words of a note", 0.1)
+    assert [p.content for p in fitted([summary, note], 15).kept] == ["a b c\nd e f", "some words of a note"]
+    gone = fitted([summary, note], 8)
+    assert [p.layer for p in gone.kept] == [Layer.PROJECT] and "summary: left out" in gone.limits
+
+
+def test_what_says_the_same_is_kept_once_but_never_where_a_number_or_a_denial_differs() -> None:
+    first = part(Layer.PROJECT, "the limit is 100 requests a minute for each key", 0.9, 1, "a.md")
+    again = part(Layer.DAILY, "The limit is 100 requests a minute, for each key!", 0.5, 1, "b.md")
+    other = part(Layer.DAILY, "the limit is 200 requests a minute for each key", 0.4, 1, "c.md")
+    denied = part(Layer.DAILY, "the limit is not 100 requests a minute for each key", 0.4, 1, "d.md")
+    done = fitted([first, again, other, denied])
+    assert [p.path for p in done.kept] == ["a.md", "c.md", "d.md"] and dropped(done, SAME) == [again.content]
+    lines = part(Layer.DAILY, "limit is 100 requests", 0.3, 1, "a.md")
+    assert dropped(fitted([first, lines]), SAME) == [lines.content]

@@ -1,0 +1,38 @@
+"""What a context is recalled by: the prompt as it is, and behind it what the session names."""
+
+from __future__ import annotations
+
+from gitmem.context.recall_queries import BEHIND, entities, questions
+from gitmem.hosts.transcript import Role, Turn
+
+
+def turns(*said: tuple[Role, str]) -> list[Turn]:
+    return [Turn(f"t{n}", role, text, n) for n, (role, text) in enumerate(said)]
+
+
+def test_a_prompt_alone_is_asked_as_it_is() -> None:
+    assert [tuple(q) for q in questions("why webhooks?", ["src/app.py", "*"])] == [("why webhooks? src/app.py", 1.0)]
+    assert questions("") == []
+
+
+def test_a_session_is_asked_behind_the_prompt_with_its_entities_summary_tools_and_profile() -> None:
+    said = turns(
+        (Role.USER, "The `payments-api` fails since the move to PaymentGateway."), (Role.ASSISTANT, "Looking."),
+        (Role.TOOL, "psycopg.OperationalError: connection to server at 10.0.0.7 refused"), (Role.USER, "and why?"),
+    )  # fmt: skip
+    first, behind = questions(
+        "", (), said, "- user: We migrate the ledger database.", [("service:ledger:phase", "cutover")],
+        "- Prefers Terraform.",
+    )  # fmt: skip
+    assert first.text.endswith("and why?") and first.weight == 1.0 and behind.weight == BEHIND
+    for word in ("psycopg.OperationalError", "ledger", "Terraform"):
+        assert word in behind.text
+    assert "payments-api" in first.text and "payments-api" not in behind.text  # asked already
+    clear = questions("how do I roll back?", (), said)
+    assert clear[0].text == "how do I roll back?" and "payments-api" in clear[1].text
+
+
+def test_entities_are_paths_identifiers_and_quoted_names_those_that_recur_first() -> None:
+    found = entities(["see memory/notes.md and OrderService", "OrderService calls `bill run` (INV-17)", '"blue lamp"'])
+    assert found[0] == "OrderService" and {"memory/notes.md", "bill run", "INV-17", "blue lamp"} <= set(found)
+    assert entities(["plain words only here"]) == []

@@ -1,0 +1,58 @@
+"""Personal data: believed by a checksum or by its place, a warning, never shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitmem.gate.detectors import Scope, Text, load
+from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.detectors.secrets.examples import personal_examples
+
+MAIL = "minji.kim" + "@" + "naver.com"
+
+
+def found(text: str, scope: Scope = Scope.MEMORY) -> dict[str, str]:
+    return {match.rule: text[match.start : match.end] for match in load("pii")(Text(text, scope=scope))}
+
+
+def test_everything_warns_and_nothing_is_shown() -> None:
+    for table in personal_examples().values():
+        for text in table.flag:
+            for match in load("pii")(Text(text)):
+                assert match.severity is Severity.WARN and match.secret
+                assert match.mask is not None and match.mask.startswith("[")
+                assert text[match.start : match.end] not in match.message
+
+
+def test_an_address_glued_to_hangul_ends_where_it_ends() -> None:
+    assert found(f"담당자는{MAIL}입니다") == {"email": MAIL}
+
+
+def test_addresses_in_a_commit_message_pass() -> None:
+    assert found(f"fix\n\nSigned-off-by: Minji <{MAIL}>", Scope.MESSAGE) == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "git@github.com:acme/notes.git", "you@example.com", "noreply@acme.io", "icon@2x.png", "left-pad@1.2.3", "ssh deploy@10.0.3.7",
+        "support@acme.io", "2026-02-05 10:30:15", "v2.10.1-20240101", "epoch 1770000000000", "0.123456789012", "ISBN 979-11-6224-123-4",
+        "4111-****-****-1111", "order 1234 5678 9012 3456", "192.168.100.200:8080", "서울 리전 로그 152건", "1600x1200", "123-45-67890",
+        "commit 1234567890123456", "+1 000", "tel: none", "010 is the prefix",
+    ],
+)  # fmt: skip
+def test_what_only_looks_personal_passes(text: str) -> None:
+    assert found(text) == {}
+
+
+@pytest.mark.parametrize(
+    ("phone", "text"),
+    [
+        ("010-2745-" + "8190", "{}로 전화"),
+        ("+82 10-2745-" + "8190", "{}"),
+        ("090-2745-" + "8190", "{}です"),
+        ("138" + "27459190", "手机{}"),
+    ],
+)
+def test_mobile_numbers_of_three_countries_are_found(phone: str, text: str) -> None:
+    assert found(text.format(phone)) == {"phone-number": phone}

@@ -1,0 +1,242 @@
+"""Secrets in the places where people leave them. Every secret here is invented by the table's own generator."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import gitmem.gate.detectors
+from gitmem.gate.detectors import Text, examples, load
+from gitmem.gate.detectors.secrets.checksums import base62_crc
+from gitmem.gate.detectors.secrets.examples import fake
+from gitmem.gate.detectors.secrets.secrets import secret_lines
+from gitmem.gate.detectors.secrets.shapes import SAMPLES, SHAPES
+from gitmem.gate.detectors.secrets.vendors import TOKENS
+from gitmem.gate.detectors.text import mask
+from tests.harness import SOURCE
+
+TOKEN = fake("ghp_<A>{36}")
+LOOSE = ("assigned-secret", "vendor-secret", "handled-secret")  # rules about random values, not about a format
+ZERO_WIDTH = chr(0x200B)
+
+
+def found(text: str, name: str = "secrets") -> list[str]:
+    return [text[match.start : match.end] for match in load(name)(Text(text))]
+
+
+def test_the_table_knows_more_than_a_hundred_and_fifty_vendors_and_each_rule_once() -> None:
+    rules = [row[0] for row in (*TOKENS, *SHAPES)]
+    assert len(rules) == len(set(rules))
+    assert len({row[1] for row in TOKENS}) >= 150
+    assert {row[0] for row in SHAPES} == set(SAMPLES)
+
+
+@pytest.mark.parametrize(
+    "text", [f"토큰은{TOKEN}를 쓴다", f"키({TOKEN})", f"令牌是{TOKEN},周五轮换", f"鍵は「{TOKEN}」です"]
+)
+def test_a_token_glued_to_other_scripts_is_found_and_ends_where_it_ends(text: str) -> None:
+    assert found(text) == [TOKEN]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"```sh\nexport GH={TOKEN}\n```",
+        f"---\ntoken: {TOKEN}\n---\n",
+        f"| prod | {TOKEN} | infra |",
+        f"> `{TOKEN}`.",
+        f"notes/{TOKEN}.md",
+        f"gate: rotate {TOKEN}\n\nMemory-Source: x",
+        f'{{"config.ini": "GH={TOKEN}\\nX=1"}}',
+        f"https://ci.internal/?t={TOKEN}&x=1",
+    ],
+)
+def test_a_token_is_found_in_fences_front_matter_tables_names_and_messages(text: str) -> None:
+    assert TOKEN in found(text)
+
+
+@pytest.mark.parametrize("gap", ["\n", "\\\n  ", "\n> ", '"\n  "', "\r\n"])
+def test_a_token_cut_by_the_end_of_a_line_is_found_whole(gap: str) -> None:
+    text = f"key: {TOKEN[:17]}{gap}{TOKEN[17:]} until Friday"
+    (hit,) = [hit for hit in found(text) if hit.startswith("ghp_")]
+    assert hit == f"{TOKEN[:17]}{gap}{TOKEN[17:]}"
+
+
+def test_a_token_with_invisible_characters_in_it_is_found_at_its_place() -> None:
+    text = f"토큰 {TOKEN[:9]}{ZERO_WIDTH}{TOKEN[9:]} 폐기"
+    assert found(text) == [TOKEN[:9] + ZERO_WIDTH + TOKEN[9:]]
+
+
+def test_a_right_checksum_is_said_and_overrules_the_look_of_a_placeholder() -> None:
+    body = "x" * 30
+    text = f"ghp_{body}{base62_crc(body)}"
+    (match,) = load("secrets")(Text(text))
+    assert "checksum is right" in match.message
+    assert not found("ghp_" + "x" * 36)
+
+
+def test_nothing_of_a_message_or_mask_holds_more_than_a_quarter_of_the_secret() -> None:
+    for name, text in (("secrets", f"k {TOKEN}"), ("cookies", f"Cookie: JSESSIONID={fake('<A>{32}')}")):
+        for match in load(name)(Text(text)):
+            secret = text[match.start : match.end]
+            assert match.secret and match.mask is not None
+            shown = match.mask.rstrip("…")
+            assert len(shown) <= min(6, len(secret) // 4)
+            assert secret[8:] not in match.message
+
+
+@pytest.mark.parametrize(("size", "shown"), [(8, 0), (15, 0), (16, 4), (24, 6), (200, 6)])
+def test_a_mask_shows_four_to_six_characters_and_nothing_of_short_ones(size: int, shown: int) -> None:
+    assert mask("a" * size) == "a" * shown + "…"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "twilio auth token for the staging subaccount: " + fake("<h>{32}"),
+        "The API token of build-bot: " + fake("<h>{34}"),
+        "Set HMAC_SIGNING_KEY to " + fake("<h>{64}") + " on both sides",
+        "session cookie secret we deployed: " + fake("<A>{48}"),
+        "the linode pat " + fake("<h>{64}") + " is to be revoked",
+        "기상청 API허브 인증키 Dz0pG0" + fake("<A>{16}") + " 사용",
+        "네이버 로그인 client id " + fake("<A>{20}") + " / client secret " + fake("<A>{8}") + "4b",
+        "署名用の秘密鍵文字列 " + fake("<h>{64}") + " を共有した",
+        "和风天气 " + fake("<h>{32}"),
+        "| 쿠팡 액세스 키 | " + fake("<uuid>") + " |",
+        "카카오 어드민 키 유출됨, 값은 " + fake("<h>{32}") + ", 오늘 폐기",
+        "//npm.acme.io/:_auth=" + "Y2k6" + fake("<A>{24}"),
+        'gh secret set DEPLOY_TOKEN --body "' + fake("<A>{40}") + '"',
+        "db_key := m{{h}o)p${e]nob(ody[finds>-_$#thatone}}",
+        "Rotated the datadog key, the new value is " + fake("<h>{32}") + ".",
+        "TMAP_APP_KEY=" + fake("<A>{40}"),
+        "PAGERDUTY_API_KEY=" + fake("<w>{20}"),
+        "NEXTAUTH_SECRET=" + fake("<b>{43}") + "=",
+        "AWS_S3_SECRET_KEY: " + fake("<A>{40}"),
+        "\\x1b[32m" + fake("ghp_<A>{36}"),
+    ],
+)
+def test_a_value_is_found_behind_what_a_sentence_says_of_its_key(text: str) -> None:
+    assert len(found(text)) == 1
+
+
+def test_a_distinct_beginning_is_believed_whatever_letters_follow() -> None:
+    assert len(found("pul-" + fake("<a>{40}"))) == 1
+    assert found("SK" + fake("[g-z]{32}")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- Fixed in " + fake("<h>{40}") + ": update the lock file",
+        "checksum (sha256) = " + fake("<h>{64}"),
+        '"integrity": "sha512-' + fake("<b>{86}") + '==",',
+        "세션 " + fake("<uuid>") + " 로그를 확인할 것",
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + fake("<b>{43}") + " ci@build",
+        "token: ghp_aB3d[REDACTED]",
+        "API_KEY=${API_KEY}",
+        "client_secret = Secret.from_name('oauth-client')",
+        "cursor=" + "TG9yZW0gaXBzdW0gZG9sb3Igc2l0IGFtZXQsIGNvbnNlY3RldHVy",
+        "토큰은 금고에만 둔다",
+        "the tokenizer splits keywords by authority",
+        "AKIA" + "IOSFODNN7EXAMPLE",
+        "the bundle holds key pk_live_" + fake("<A>{30}"),
+        "api_key=0123456789abcdef0123456789abcdef",
+        "The S3 key is exports/2026/11/part-" + fake("<uuid>") + ".snappy.parquet",
+        "nonMatchingToken := '" + fake("<a>{20}") + "'",
+        "recipient key age1" + "qpzry9x8gf2tvdw0s3jn54khce6mua7lqpzry9x8gf2tvdw0s3jn54khce",
+        "GPG key id 0x" + fake("<h>{16}"),
+        "auth: oauth2-proxy-v7.6.0-linux-amd64",
+        "arn:aws:secretsmanager:us-west-2:123456789012:secret:MyTestSecret-a1b2c3",
+        "--client-token " + fake("<uuid>"),
+        "certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1J" + fake("<b>{80}"),
+        "Release keys: `" + fake("<h>{40}").upper() + "`",
+        "docker tag token-service:" + fake("<h>{12}"),
+        "md5 of the key file: " + fake("<h>{32}"),
+        "멱등키 " + fake("<uuid>") + " 재사용",
+        "키워드: GPT-4o-mini-2024-07-18",
+    ],
+)
+def test_hashes_ids_references_and_placeholders_pass(text: str) -> None:
+    assert found(text) == []
+
+
+def test_the_lines_of_secrets_are_those_of_tokens_passwords_and_sessions() -> None:
+    key = "\n".join(["-----BEGIN " + "PRIVATE KEY-----", fake("<b>{60}"), "-----END " + "PRIVATE KEY-----"])
+    text = f"# Notes\nplain\nkey {TOKEN}\n\n비번은 {'Gro' + 'Vb7#19'} 이다\n{key}\nlast\n"
+    assert secret_lines(text) == {3, 5, 6, 7, 8}
+    assert secret_lines("# Notes\nnothing here\n") == set()
+
+
+HOSTILE = [
+    "ghp_" * 50_000,
+    "sk-" + "a" * 200_000,
+    "eyJ" * 66_000,
+    "eyJ" + "a." * 100_000,
+    "key=" * 50_000,
+    "password:" * 22_000,
+    "-" * 200_000,
+    "token" + " " * 200_000,
+    "키" * 200_000,
+    "a/" * 100_000,
+    "x@" * 100_000,
+    "://a:" * 40_000,
+    "|a|b" * 50_000,
+    "1-" * 100_000,
+    "\n".join(["-----BEGIN " + "PRIVATE KEY-----"] * 6_000),
+    "Cookie: sid=" * 16_000,
+    "AKIA" + "Q" * 200_000,
+    "비밀번호 " * 40_000,
+    "".join(chr(33 + (i * 7919) % 94) for i in range(200_000)),
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("name", ["secrets", "passwords", "cookies", "pii"])
+def test_hostile_text_ends_and_every_place_lies_inside(name: str, text: str) -> None:
+    for match in load(name)(Text(text)):
+        assert 0 <= match.start < match.end <= len(text)
+
+
+def test_no_repetition_of_the_tables_is_unbounded() -> None:
+    for row in (*TOKENS, *SHAPES):
+        assert not re.search(r"(?<!\\)[*+](?![^\[]*\])", row[-1]), row[0]
+
+
+def test_no_source_of_the_detectors_holds_what_they_look_for() -> None:
+    for path in sorted(Path(gitmem.gate.detectors.__file__).parent.glob("*.py")):
+        matches = load("secrets")(Text(path.read_text(encoding="utf-8")))
+        hits = [match.rule for match in matches if match.rule not in LOOSE]  # patterns are random to look at
+        assert not hits, (path.name, hits)
+
+
+@pytest.mark.parametrize("name", ["secrets", "passwords", "cookies", "pii"])
+def test_every_rule_has_its_place_in_the_documentation(name: str) -> None:
+    page = (SOURCE / "docs/detectors.md").read_text(encoding="utf-8")
+    assert f"\n## {name}\n" in page
+    assert [rule for rule in examples(name) if f"`{rule}`" not in page] == []
+
+
+@pytest.mark.parametrize("letter", ["circled", "raised", "ligature", "long s"])
+def test_a_token_in_letters_that_only_look_different_is_found(letter: str) -> None:
+    start, rest = TOKEN[:10], TOKEN[12:]
+    changed = {
+        "circled": "".join(chr(0x24D0 + ord(c) - 97) if "a" <= c <= "z" else c for c in TOKEN),
+        "raised": "gh" + chr(0x1D56) + TOKEN[3:],
+        "ligature": start + chr(0xFB00) + rest,
+        "long s": start + "k" + chr(0x17F) + rest,
+    }[letter]
+    assert found(f"key {changed} here") == [changed]
+
+
+def test_a_token_cut_by_a_soft_line_break_is_found() -> None:
+    assert found(f"key {TOKEN[:20]}=\n{TOKEN[20:]} here") == [f"{TOKEN[:20]}=\n{TOKEN[20:]}"]
+    assert found(f"key {TOKEN[:20]}=\r\n{TOKEN[20:]} here") == [f"{TOKEN[:20]}=\r\n{TOKEN[20:]}"]
+
+
+def test_forty_capital_hexadecimal_digits_are_a_fingerprint_unless_they_are_called_a_token() -> None:
+    value = fake("<h>{40}").upper()
+    assert found(f'"GITEA_TOKEN": "{value}"') == [value]
+    assert found(f"API_KEY={value}") == [value]
+    assert found(f"signing key {value}") == [] and found(f"gpg --armor --export-secret-keys {value}") == []

@@ -1,0 +1,39 @@
+"""Every rule of every detector flags what its own examples say it flags, and lets pass what they say passes."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+
+import pytest
+
+from gitmem.gate.detectors import DETECTORS, Text, examples, load
+
+CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+PRESENT = [name for name, module in DETECTORS.items() if find_spec(module)]
+RULES = [(name, rule) for name in PRESENT for rule in examples(name)]
+CASES = [
+    pytest.param(name, rule, text, flagged, id=f"{rule}-{'flag' if flagged else 'allow'}-{number}")
+    for name, rule in RULES
+    for flagged, texts in ((True, examples(name)[rule].flag), (False, examples(name)[rule].allow))
+    for number, text in enumerate(texts)
+]
+
+
+@pytest.mark.parametrize(("name", "rule"), RULES)
+def test_a_rule_has_two_examples_of_each_kind_and_one_of_each_is_not_english(name: str, rule: str) -> None:
+    table = examples(name)[rule]
+    assert len(table.flag) >= 2, "two texts it must flag"
+    assert len(table.allow) >= 2, "two texts it must let pass"
+    assert any(CJK.search(text) for text in table.flag), "one of what it flags is Korean, Japanese or Chinese"
+    assert any(CJK.search(text) for text in table.allow), "one of what it lets pass is Korean, Japanese or Chinese"
+
+
+@pytest.mark.parametrize(("name", "rule", "text", "flagged"), CASES)
+def test_a_rule_keeps_to_its_examples(name: str, rule: str, text: str, flagged: bool) -> None:
+    matches = list(load(name)(Text(text, path="memory/note.md")))
+    hits = [match for match in matches if match.rule == rule]
+    assert bool(hits) is flagged
+    for match in matches:
+        assert 0 <= match.start < match.end <= len(text)
+        assert match.message

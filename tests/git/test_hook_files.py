@@ -1,0 +1,128 @@
+"""Hook files on disk: what install adds, uninstall takes away, byte for byte."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from gitmem.git.hook_files import BEGIN, HOOKS, SAVED, SERVER, block, install, installed, shim, uninstall
+from tests.harness import SOURCE
+
+
+def snapshot(folder: Path) -> dict[str, tuple[object, ...]]:
+    """Name -> link target, or mode and bytes."""
+    found: dict[str, tuple[object, ...]] = {}
+    for path in sorted(folder.iterdir()):
+        if path.is_symlink():
+            found[path.name] = ("link", os.readlink(path))
+        else:
+            found[path.name] = (stat.S_IMODE(path.stat().st_mode), path.read_bytes())
+    return found
+
+
+@pytest.mark.parametrize("name", [*HOOKS, *SERVER])
+def test_the_folder_hooks_holds_exactly_what_install_writes(name: str) -> None:
+    path = SOURCE / "hooks" / name
+    assert path.read_text(encoding="utf-8") == shim(name)
+    assert path.stat().st_mode & 0o111
+
+
+def test_a_shim_is_about_fifteen_lines() -> None:
+    assert max(len(shim(name).splitlines()) for name in HOOKS) <= 16
+
+
+FOREIGN = {
+    "a shell script": (b"#!/bin/sh\necho before\n", 0o755),
+    "a script with options": (b"#!/usr/bin/env bash -e\necho before", 0o755),
+    "an empty shell script": (b"#!/bin/sh\n", 0o700),
+    "a Python script": (b"#!/usr/bin/env python3\nprint('before')\n", 0o755),
+    "no shebang": (b"echo before\n", 0o755),
+    "a binary": (b"\x7fELF\x00\xff\n", 0o755),
+    "CRLF": (b"#!/bin/sh\r\necho before\r\n", 0o755),
+    "not executable": (b"#!/bin/sh\nexit 1\n", 0o644),
+    "empty": (b"", 0o755),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_foreign_hook_is_restored_byte_for_byte(tmp_path: Path, name: str) -> None:
+    data, mode = FOREIGN[name]
+    path = tmp_path / "pre-commit"
+    path.write_bytes(data)
+    path.chmod(mode)
+    before = snapshot(tmp_path)
+    install(tmp_path, "/usr/bin/python3")
+    assert BEGIN.encode() in path.read_bytes()
+    assert path.stat().st_mode & 0o100
+    uninstall(tmp_path)
+    assert snapshot(tmp_path) == before
+
+
+def test_a_link_is_moved_aside_and_what_it_points_to_is_never_written(tmp_path: Path) -> None:
+    target = tmp_path / "tracked-script"
+    target.write_bytes(b"#!/bin/sh\necho tracked\n")
+    folder = tmp_path / "hooks"
+    folder.mkdir()
+    (folder / "pre-commit").symlink_to("../tracked-script")
+    before = snapshot(folder)
+    install(folder, "")
+    assert target.read_bytes() == b"#!/bin/sh\necho tracked\n"
+    uninstall(folder)
+    assert snapshot(folder) == before
+
+
+def test_installing_twice_changes_nothing_and_another_interpreter_updates_in_place(tmp_path: Path) -> None:
+    (tmp_path / "pre-commit").write_bytes(b"#!/bin/sh\necho before\n")
+    (tmp_path / "pre-commit").chmod(0o755)
+    install(tmp_path, "/usr/bin/python3")
+    before = snapshot(tmp_path)
+    assert install(tmp_path, "/usr/bin/python3") == []
+    assert snapshot(tmp_path) == before
+    assert len(install(tmp_path, "/it's here/python")) == len(HOOKS)
+    assert rb"gitmem_python='/it'\''s here/python'" in (tmp_path / "pre-commit").read_bytes()
+    assert (tmp_path / "pre-commit").read_bytes().count(BEGIN.encode()) == 1
+
+
+def test_dry_run_writes_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "not" / "there"
+    assert len(install(folder, "", dry=True)) == len(HOOKS)
+    assert not folder.exists()
+    install(folder, "")
+    before = snapshot(folder)
+    assert len(uninstall(folder, dry=True)) == len(HOOKS)
+    assert snapshot(folder) == before
+
+
+def test_edits_made_around_our_lines_after_install_survive_uninstall(tmp_path: Path) -> None:
+    path = tmp_path / "commit-msg"
+    path.write_bytes(b"#!/bin/sh\none\n")
+    path.chmod(0o755)
+    install(tmp_path, "")
+    path.write_bytes(path.read_bytes() + b"two\n")
+    uninstall(tmp_path)
+    assert path.read_bytes() == b"#!/bin/sh\none\ntwo\n"
+
+
+def test_an_earlier_save_is_never_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "pre-commit").write_bytes(b"\x7fELF")
+    (tmp_path / f"pre-commit{SAVED}").write_bytes(b"older")
+    with pytest.raises(Exception, match="in the way"):
+        install(tmp_path, "")
+    assert (tmp_path / f"pre-commit{SAVED}").read_bytes() == b"older"
+
+
+def test_what_is_installed_is_told_apart_from_old_lines(tmp_path: Path) -> None:
+    install(tmp_path, "/usr/bin/python3", promote="stage")
+    path = tmp_path / "pre-push"
+    path.write_text(path.read_text().replace("gitmem hook pre-push", "gitmem scan"))
+    (tmp_path / "pre-commit").unlink()
+    state = installed(tmp_path)
+    assert (state["pre-commit"], state["pre-push"], state["post-commit"]) == ("missing", "old", "current")
+
+
+def test_blocks_hold_no_command_of_the_repository() -> None:
+    for name in HOOKS:
+        assert "-P -m gitmem" in block(name, "/usr/bin/python3")

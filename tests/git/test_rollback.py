@@ -1,0 +1,129 @@
+"""Files written for a commit that is not made are as they were, also after a kill."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from gitmem.git.opening import open_repository
+from gitmem.git.rollback import RECORD, attempt, recover
+from tests.harness import SOURCE, Repo
+
+MEMORY = "# Memory\n\n- We use Postgres 16\n"
+LOG = "# 2026-03-01\n\n## 09:00 - plan\n\n- Decided: deploys happen on Tuesdays because support is there\n"
+KILLED = """
+    import os, signal, sys
+    from pathlib import Path
+    from gitmem.git import rollback as attempt
+    from gitmem.git.opening import open_repository
+    from gitmem.git.write import run_git
+    repo = open_repository(Path.cwd(), os.environ)
+    files = {"MEMORY.md": b"# Memory\\n\\n- promoted\\n", "memory/archive/2026.md": b"# Archive\\n"}
+    with attempt.attempt(repo, files):
+        if "staged" in sys.argv:
+            run_git(repo, ["add", "--", *files])
+        if "committed" in sys.argv:
+            run_git(repo, ["add", "--", *files])
+            run_git(repo, ["commit", "-q", "-m", "promoted"])
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture
+def memory(repo: Repo) -> Repo:
+    repo.commit("start", {"MEMORY.md": MEMORY, "memory/2026-03-01.md": LOG})
+    return repo
+
+
+def killed(repo: Repo, *when: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(KILLED), *when], cwd=repo.path, check=False,
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL
+    assert (repo.path / ".git" / RECORD).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("when", ["written", "staged"])
+def test_a_killed_run_is_undone_by_the_next_one(memory: Repo, when: str) -> None:
+    killed(memory, when)
+    assert "promoted" in memory.read("MEMORY.md")
+    done = memory.mem("promote")
+    assert "as it was before a run that was killed" in done.stdout
+    assert memory.git("status", "--porcelain") == ""
+    assert "deploys happen on Tuesdays" in memory.read("MEMORY.md") and "- promoted" not in memory.read("MEMORY.md")
+    assert not (memory.path / ".git" / RECORD).exists()
+
+
+def test_a_run_killed_after_its_commit_keeps_it(memory: Repo) -> None:
+    killed(memory, "committed")
+    assert recover(open_repository(memory.path, os.environ)) == []
+    assert "- promoted" in memory.read("MEMORY.md") and memory.git("status", "--porcelain") == ""
+
+
+def test_what_somebody_wrote_since_a_kill_stays(memory: Repo) -> None:
+    killed(memory, "written")
+    memory.write("MEMORY.md", "# Memory\n\n- promoted\n- mine\n")
+    assert memory.mem("promote", check=False).returncode == 3
+    assert "- mine" in memory.read("MEMORY.md")
+    assert not (memory.path / "memory/archive/2026.md").exists()
+
+
+def test_a_correction_after_a_kill_starts_from_what_is_committed(memory: Repo) -> None:
+    killed(memory, "written")
+    memory.mem("forget", "MEMORY.md:3", "--reason", "moved away")
+    assert memory.read("MEMORY.md") == "# Memory\n\n"
+
+
+@pytest.mark.parametrize(
+    "record", ["", "[]", '{"MEMORY.md": 1}', '{"MEMORY.md": {"before": "!", "after": ""}}', '{"a": {}}']
+)
+def test_a_record_that_cannot_be_read_is_dropped(memory: Repo, record: str) -> None:
+    (memory.path / ".git" / RECORD).write_text(record)
+    assert recover(open_repository(memory.path, os.environ)) == []
+    assert not (memory.path / ".git" / RECORD).exists() and memory.read("MEMORY.md") == MEMORY
+
+
+@pytest.mark.parametrize(
+    "path", ["../outside", "/etc/hostname", ".git/config", "memory", "linked.md", "a\0b", "\ud800", ""]
+)
+def test_a_record_cannot_reach_outside_and_stops_no_run(memory: Repo, tmp_path: Path, path: str) -> None:
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"mine")
+    (memory.path / "linked.md").symlink_to(outside)
+    config = (memory.path / ".git/config").read_bytes()
+    there = config if path == ".git/config" else b"mine"
+    rows = {path: {"before": "YQ==", "after": hashlib.sha256(there).hexdigest()}}
+    (memory.path / ".git" / RECORD).write_text(json.dumps(rows))
+    memory.mem("forget", "MEMORY.md:3", "--reason", "x")
+    assert outside.read_bytes() == b"mine" and (memory.path / ".git/config").read_bytes() == config
+    assert not (memory.path / ".git" / RECORD).exists()
+
+
+def test_a_record_that_is_a_link_or_nested_without_end_is_dropped(memory: Repo, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("{}")
+    record = memory.path / ".git" / RECORD
+    record.symlink_to(outside)
+    assert recover(open_repository(memory.path, os.environ)) == [] and outside.exists() and not record.is_symlink()
+    record.write_text("[" * 200_000)
+    assert recover(open_repository(memory.path, os.environ)) == [] and not record.exists()
+
+
+def test_a_block_that_raises_leaves_files_and_staging_as_they_were(memory: Repo) -> None:
+    memory.write("memory/other.md", "- staged by a person\n")
+    memory.git("add", "memory/other.md")
+    repo = open_repository(memory.path, os.environ)
+    with pytest.raises(RuntimeError), attempt(repo, {"MEMORY.md": b"new\n", "memory/archive/2026.md": b"x\n"}):
+        memory.git("add", "MEMORY.md", "memory/archive/2026.md")
+        raise RuntimeError
+    assert memory.git("status", "--porcelain") == "A  memory/other.md\n" and memory.read("MEMORY.md") == MEMORY
+    assert not (memory.path / ".git" / RECORD).exists()

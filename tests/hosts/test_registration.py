@@ -1,0 +1,114 @@
+"""Registering with a host adds what is ours, keeps what is not, and can be taken back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from gitmem.errors import GitMemError
+from gitmem.hosts.registration import HOSTS, plan
+
+THEIRS = {
+    ".mcp.json": {"mcpServers": {"other": {"command": "x"}}},
+    ".claude/settings.json": {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "theirs"}]}]}, "model": "m"},
+    ".codex/config.toml": 'model = "m"\n\n[mcp_servers.other]\ncommand = "x"\n',
+    ".codex/hooks.json": {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "theirs"}]}]}},
+    ".cursor/mcp.json": {"mcpServers": {"other": {}}},
+    ".cursor/hooks.json": {
+        "version": 1,
+        "hooks": {"stop": [{"command": "theirs"}], "afterFileEdit": [{"command": "x"}]},
+    },
+    ".vscode/mcp.json": {"servers": {"other": {}}},
+    ".github/hooks/git-mem.json": {"version": 1, "hooks": {"Stop": [{"type": "command", "command": "theirs"}]}},
+    ".gemini/settings.json": {
+        "theme": "dark",
+        "hooks": {"AfterAgent": [{"hooks": [{"type": "command", "command": "t"}]}]},
+    },
+    "~/.openclaw/openclaw.json": {"mcp": {"servers": {"other": {}}}},
+}
+THEIRS = {path: text if isinstance(text, str) else json.dumps(text, indent=2) + "\n" for path, text in THEIRS.items()}
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_is_there_stays_twice_is_once_and_it_can_be_undone(host: str) -> None:
+    texts = {path: THEIRS[path] for path in HOSTS[host]}
+    done = {**texts, **{change.path: change.text for change in plan(host, texts)}}
+    assert done != texts and all("git-mem" in done[path] for path in HOSTS[host])
+    assert plan(host, done) == []
+    back = {**done, **{change.path: change.text for change in plan(host, done, remove=True)}}
+    assert back == texts
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_fresh_host_gets_files_of_its_own_and_loses_them_again(host: str) -> None:
+    done = {change.path: change.text for change in plan(host, {})}
+    assert set(done) == set(HOSTS[host])
+    assert all(change.text == "" for change in plan(host, done, remove=True))
+
+
+def test_a_file_that_is_not_plain_json_is_left_alone() -> None:
+    for text in ("{ // comment\n}", "[]", '{"mcpServers": []}'):
+        with pytest.raises(GitMemError):
+            plan("cursor", {".cursor/mcp.json": text})
+    with pytest.raises(GitMemError):
+        plan("codex", {".codex/config.toml": "# >>> git-mem >>>\nx"})
+    with pytest.raises(GitMemError):
+        plan("cursor", {".cursor/hooks.json": '{"hooks": {"stop": {"command": "x"}}}'})
+    with pytest.raises(GitMemError) as refused:
+        plan("openclaw", {"~/.openclaw/openclaw.json": "{ mcp: {}, }"})  # JSON5, which OpenClaw reads and we do not
+    assert "openclaw mcp set" in refused.value.hint
+
+
+def hooks_of(host: str) -> dict[str, list[dict[str, Any]]]:
+    (change,) = [c for c in plan(host, {}) if c.path.endswith(".json") and "hooks" in json.loads(c.text)]
+    found = json.loads(change.text)["hooks"]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_hooks_name_every_event_the_host_has_by_its_own_name_with_a_time_limit() -> None:
+    ours = {"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}
+    for host in ("claude", "codex"):
+        assert set(hooks_of(host)) == ours
+        assert all(group[0]["hooks"][0]["timeout"] in (1, 5, 10, 30) for group in hooks_of(host).values())
+    gemini = hooks_of("gemini")
+    assert set(gemini) == {"SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd"}
+    asked = gemini["BeforeAgent"][0]["hooks"][0]
+    assert asked["timeout"] == 5000 and asked["command"] == "git-mem session hook UserPromptSubmit --host gemini"
+    cursor = hooks_of("cursor")
+    assert set(cursor) == {"sessionStart", "stop", "preCompact", "sessionEnd"}
+    assert cursor["stop"] == [{"command": "git-mem session hook Stop --host cursor", "timeout": 10}]
+    assert hooks_of("vscode")["SessionStart"][0]["type"] == "command"
+
+
+def test_openclaw_starts_the_server_in_the_memory_and_cursor_keeps_its_version() -> None:
+    (change,) = plan("openclaw", {}, root="/home/me/memory")
+    assert json.loads(change.text)["mcp"]["servers"]["git-mem"]["cwd"] == "/home/me/memory"
+    made = next(c for c in plan("cursor", {}) if c.path == ".cursor/hooks.json")
+    assert json.loads(made.text)["version"] == 1
+
+
+def test_a_server_that_a_person_changed_stays_and_one_of_another_kind_is_not_replaced() -> None:
+    changed = {"mcpServers": {"git-mem": {"command": "git-mem", "args": ["mcp", "--read-only"], "env": {"A": "1"}}}}
+    text = json.dumps(changed, indent=2) + "\n"
+    assert [c.path for c in plan("cursor", {".cursor/mcp.json": text})] == [".cursor/hooks.json"]
+    gone = next(c for c in plan("cursor", {".cursor/mcp.json": text}, remove=True) if c.path == ".cursor/mcp.json")
+    assert gone.text == ""
+    other = json.dumps({"mcpServers": {"git-mem": {"url": "https://mine.example/mcp"}}})
+    with pytest.raises(GitMemError):
+        plan("cursor", {".cursor/mcp.json": other})
+    assert plan("cursor", {".cursor/mcp.json": other}, remove=True) == []
+
+
+def test_a_file_keeps_its_indentation_and_its_last_line() -> None:
+    for theirs in (
+        '{\n\t"mcpServers": {\n\t\t"other": {}\n\t}\n}',
+        '{\n    "mcpServers": {\n        "other": {}\n    }\n}\n',
+    ):
+        path = ".mcp.json"
+        made = next(c.text for c in plan("claude", {path: theirs}) if c.path == path)
+        assert '"git-mem"' in made and made.endswith("\n") == theirs.endswith("\n")
+        back = next(c.text for c in plan("claude", {path: made}, remove=True) if c.path == path)
+        assert back == theirs

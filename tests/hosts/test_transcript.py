@@ -1,0 +1,141 @@
+"""Transcripts of four hosts become the same turns; what is not understood is skipped."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitmem.hosts.transcript import By, Role, neutral, parse
+
+
+def lines(*entries: object) -> bytes:
+    return "\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries).encode()
+
+
+CLAUDE = lines(
+    {"type": "summary", "summary": "old"},
+    {"type": "user", "uuid": "u1", "sessionId": "s", "timestamp": "2026-02-05T14:30:00Z", "message": {"role": "user", "content": "기억해줘: 배포는 11시 전"}},
+    {"type": "assistant", "uuid": "a1", "message": {"role": "assistant", "content": [
+        {"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "네"}, {"type": "tool_use", "id": "c1", "name": "Bash", "input": {}}]}},
+    {"type": "user", "uuid": "u2", "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "ok"}]}]}},
+    {"type": "user", "uuid": "m", "isMeta": True, "message": {"role": "user", "content": "meta"}},
+)  # fmt: skip
+
+
+def test_claude_code() -> None:
+    found = parse(CLAUDE)
+    assert found.session == "s" and [(t.id, t.role, t.text) for t in found.turns] == [
+        ("u1", Role.USER, "기억해줘: 배포는 11시 전"), ("a1", Role.ASSISTANT, "네"), ("u2", Role.TOOL, "ok"),
+    ]  # fmt: skip
+    assert found.turns[1].calls == ("c1",) and found.turns[2].answers == "c1" and found.turns[0].at is not None
+
+
+def test_codex() -> None:
+    found = parse(
+        lines(
+            {"type": "session_meta", "payload": {"id": "s2"}},
+            {"type": "response_item", "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}},
+            {"type": "response_item", "payload": {"type": "function_call", "name": "shell", "call_id": "c", "arguments": "{}"}},
+            {"type": "response_item", "payload": {"type": "function_call_output", "call_id": "c", "output": "done"}},
+            {"type": "response_item", "payload": {"type": "reasoning"}},
+        )
+    )  # fmt: skip
+    assert found.session == "s2" and [(t.role, t.text) for t in found.turns] == [
+        (Role.USER, "hi"), (Role.ASSISTANT, ""), (Role.TOOL, "done"),
+    ]  # fmt: skip
+    assert found.turns[1].calls == ("c",) == (found.turns[2].answers,)
+
+
+def test_openclaw() -> None:
+    found = parse(
+        lines(
+            {"type": "session", "id": "s3"},
+            {"type": "message", "id": "m1", "timestamp": 1770000000000, "message": {"role": "assistant", "content": [
+                {"type": "text", "text": "calling"}, {"type": "toolCall", "id": "c", "name": "read"}]}},
+            {"type": "message", "id": "m2", "message": {"role": "toolResult", "toolCallId": "c", "toolName": "read", "content": [{"type": "text", "text": "x"}]}},
+        )
+    )  # fmt: skip
+    assert found.session == "s3" and found.turns[0].calls == ("c",) and found.turns[1].answers == "c"
+
+
+def test_the_neutral_form_comes_back_as_it_was() -> None:
+    found = parse(CLAUDE)
+    again = parse("\n".join(neutral(turn) for turn in found.turns).encode())
+    assert [(t.id, t.role, t.text, t.calls, t.answers) for t in again.turns] == [
+        (t.id, t.role, t.text, t.calls, t.answers) for t in found.turns
+    ]
+    assert [turn.text for turn in again.spoken()] == ["기억해줘: 배포는 11시 전", "네"]
+
+
+def test_what_is_not_understood_is_counted() -> None:
+    assert parse(b'{"a": 1}\nnot json\n[1]\n{"role": "judge", "text": "x"}\n').skipped == 4
+
+
+@given(st.binary(max_size=200) | st.lists(st.dictionaries(st.sampled_from(["type", "message", "payload", "role", "text", "uuid", "timestamp", "content"]), st.recursive(st.none() | st.integers() | st.text(max_size=5) | st.sampled_from(["user", "response_item", "message"]), lambda s: st.lists(s, max_size=3) | st.dictionaries(st.sampled_from(["role", "content", "type"]), s, max_size=3), max_leaves=6), max_size=5), max_size=4).map(lambda rows: lines(*rows)))  # fmt: skip
+def test_any_bytes_are_a_transcript(data: bytes) -> None:
+    parse(data)
+
+
+def test_what_a_host_says_in_a_persons_name_is_not_what_the_person_said() -> None:
+    rows = [
+        {"type": "user", "isCompactSummary": True, "message": {"role": "user", "content": "This session is being continued. The user prefers tabs."}},
+        {"type": "user", "message": {"role": "user", "content": "<command-name>/clear</command-name>\n<command-args></command-args>"}},
+        {"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": "Deploy at noon."}, {"type": "text", "text": "<system-reminder>\nalways obey\n</system-reminder>"}]}},
+        {"type": "user", "message": {"role": "user", "content": "[Request interrupted by user]"}},
+        {"type": "assistant", "isApiErrorMessage": True, "message": {"role": "assistant", "content": [{"type": "text", "text": "API Error"}]}},
+        {"type": "response_item", "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nAlways use bun.\n</INSTRUCTIONS>"}]}},
+        {"type": "response_item", "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "<environment_context>\n<cwd>/w</cwd>\n</environment_context>"}]}},
+        {"type": "response_item", "payload": {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "sandbox"}]}},
+        {"type": "compacted", "payload": {"message": "The user wants webhooks."}},
+        {"type": "compaction", "id": "k", "summary": "They chose UTC.", "firstKeptEntryId": "m", "tokensBefore": 9},
+        {"type": "user", "message": {"role": "user", "content": "The tag <div> stays."}},
+    ]  # fmt: skip
+    found = parse(lines(*rows))
+    assert [turn.text for turn in found.spoken()] == ["Deploy at noon.", "The tag <div> stays."]
+    assert [turn.text for turn in found.turns if turn.by is By.SUMMARY] == [
+        "This session is being continued. The user prefers tabs.", "The user wants webhooks.", "They chose UTC.",
+    ]  # fmt: skip
+
+
+def test_codex_as_it_wrote_before_it_wrapped_its_entries() -> None:
+    found = parse(
+        lines(
+            {"id": "s4", "timestamp": "2025-07-01T10:00:00Z", "instructions": None, "git": {}},
+            {"record_type": "state"},
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+            {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c"},
+            {"type": "function_call_output", "call_id": "c", "output": {"content": "done", "success": True}},
+        )
+    )
+    assert found.session == "s4" and found.skipped == 0
+    assert [(t.role, t.text, t.calls or t.answers) for t in found.turns] == [
+        (Role.USER, "hi", ""), (Role.ASSISTANT, "", ("c",)), (Role.TOOL, "done", "c"),
+    ]  # fmt: skip
+
+
+def test_headers_and_settings_of_hosts_count_as_understood() -> None:
+    silent = ("file-history-snapshot", "attachment", "queue-operation", "model_change", "turn_context", "event_msg")
+    assert parse(lines(*({"type": name} for name in silent))).skipped == 0
+
+
+def test_cursor_and_gemini_transcripts_are_read() -> None:
+    cursor = [
+        {"role": "user", "message": {"content": [{"type": "text", "text": "<user_query>\nUse REST.\n</user_query>"}]}},
+        {"role": "assistant", "message": {"content": [{"type": "text", "text": "Done."}]}},
+    ]
+    found = parse("\n".join(map(json.dumps, cursor)).encode())
+    assert [(t.role.value, t.text) for t in found.turns] == [("user", "Use REST."), ("assistant", "Done.")]
+    gemini = {"sessionId": "s1", "messages": [
+        {"id": "m1", "timestamp": "2026-02-05T09:00:00Z", "type": "user", "content": "Use REST."},
+        {"id": "m2", "type": "gemini", "content": [{"text": "Done."}]}, {"type": "error", "content": "quota"}, "x",
+    ]}  # fmt: skip
+    for text in (json.dumps(gemini), json.dumps(gemini, indent=2)):
+        read = parse(text.encode())
+        assert [(t.id, t.role.value, t.text) for t in read.turns] == [
+            ("m1", "user", "Use REST."),
+            ("m2", "assistant", "Done."),
+        ]
+        assert (read.session, read.skipped, read.lines) == ("s1", 2, False)
+    assert parse(b'{"messages": 3}').lines and parse(b'{"messages": [').skipped == 1

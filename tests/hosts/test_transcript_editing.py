@@ -1,0 +1,63 @@
+"""A shortened transcript is still the host's own: kept lines byte for byte, pairs intact, readable again."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from gitmem.hosts.transcript import Role, parse
+from gitmem.hosts.transcript_editing import compacted, pruned
+from gitmem.sessions.compaction import compact, prune
+from gitmem.sessions.rolling_summary import summarise
+from tests.hosts.test_transcript import CLAUDE, lines
+
+NOW = datetime(2026, 2, 6, tzinfo=UTC)
+BIG = "x" * 9000
+
+
+def claude(count: int) -> bytes:
+    rows = [{"type": "user", "uuid": f"u{n}", "sessionId": "s", "message": {"role": "user", "content": f"We talk about deploys, part {n}."}} for n in range(count)]  # fmt: skip
+    return lines(*rows)
+
+
+def codex(count: int) -> bytes:
+    rows = [{"type": "response_item", "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": f"We talk about deploys, part {n}."}]}} for n in range(count)]  # fmt: skip
+    return lines(*rows)
+
+
+def openclaw(count: int) -> bytes:
+    rows = [{"type": "message", "id": f"m{n}", "message": {"role": "user", "content": [{"type": "text", "text": f"We talk about deploys, part {n}."}]}} for n in range(count)]  # fmt: skip
+    return lines(*rows)
+
+
+@pytest.mark.parametrize("host", [claude, codex, openclaw])
+def test_the_oldest_turns_become_one_entry_that_the_host_reads(host) -> None:  # type: ignore[no-untyped-def]
+    data = host(20)
+    found = parse(data)
+    done = compact(found.turns)
+    short = compacted(data, done.kept, done.dropped, summarise(done.dropped))
+    again = parse(short)
+    assert len(again.turns) == 9 and again.turns[0].role is Role.USER and "deploys" in again.turns[0].text
+    assert [t.text for t in again.turns[1:]] == [t.text for t in done.kept]
+    assert set(short.split(b"\n")[1:]) <= set(data.split(b"\n")) and again.skipped == 0
+
+
+def test_a_pruned_result_is_the_same_entry_with_less_text() -> None:
+    turns = []
+    for n in range(5):
+        turns.append({"type": "assistant", "uuid": f"a{n}", "message": {"role": "assistant", "content": [{"type": "text", "text": "go"}, {"type": "tool_use", "id": f"c{n}", "name": "Bash"}]}})  # fmt: skip
+        turns.append({"type": "user", "uuid": f"r{n}", "toolUseResult": {"stdout": BIG}, "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"c{n}", "content": BIG}]}})  # fmt: skip
+    data = lines(*turns)
+    found = parse(data)
+    short = pruned(data, found.turns, prune(found.turns, now=NOW))
+    again = parse(short)
+    assert [t.id for t in again.turns] == [t.id for t in found.turns] and len(short) < len(data) - 25_000
+    assert [len(t.text) for t in again.turns if t.role is Role.TOOL][-3:] == [9000] * 3
+
+
+def test_nothing_to_do_is_byte_for_byte_the_same() -> None:
+    found = parse(CLAUDE)
+    done = compact(found.turns)
+    assert compacted(CLAUDE, done.kept, done.dropped, summarise(done.dropped)) == CLAUDE
+    assert pruned(CLAUDE, found.turns, prune(found.turns, now=NOW)) == CLAUDE

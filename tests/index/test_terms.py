@@ -1,0 +1,63 @@
+"""Words of documents and of questions."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitmem.index.terms import compatible, cut, stem, terms, tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("POSTGRES_URL", ["postgres_url", "postgr", "url"]),
+        ("v2.3.0", ["v2_3_0", "v", "2", "3", "0"]),
+        ("ERR_1042", ["err_1042", "err", "1042"]),
+        ("getUserName", ["getusername", "get", "user", "name"]),
+        ("RedisUUIDLock", ["redisuuidlock", "redi", "uuid", "lock"]),
+        ("memory/notes.md", ["memory_notes_md", "memori", "note", "md"]),
+        ("_last_tool", ["last_tool", "last", "tool"]),
+        ("Caroline's agencies", ["carolin", "agenc"]),
+        ("메모리는", ["메모", "모리", "리는", "는"]),
+        ("데이터 락", ["데이", "이터", "터", "락"]),
+        ("データを", ["デー", "ータ", "タを", "を"]),
+        ("DB가 죽음", ["db", "가", "죽음", "음"]),
+        ("ＡＢＣ café", ["abc", "cafe"]),
+    ],
+)
+def test_text_is_cut_into(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("running", "runs"),
+        ("agency", "agencies"),
+        ("decided", "decide"),
+        ("deployments", "deployed"),
+        ("studies", "study"),
+    ],
+)
+def test_forms_of_a_word_share_a_stem(one: str, other: str) -> None:
+    assert stem(one) == stem(other)
+
+
+def test_decomposed_hangul_is_the_same_word() -> None:
+    assert terms("메모리") == terms("메모리")
+
+
+@given(st.text(max_size=200))
+def test_any_text_gives_terms_that_need_no_quoting(text: str) -> None:
+    assert not any(re.search(r"[\s!-/:-@\[-^`{-~]", term) for term in terms(text))
+    assert terms(text) == terms(text)
+
+
+@given(st.text() | st.text(alphabet="aB9_.-/:'’`=\u0338é\u0301가ㅏ漢ｶﾞ \u3000\n", max_size=40))
+def test_what_is_remembered_of_words_is_what_cutting_the_whole_text_gives(text: str) -> None:
+    assert terms(text) == [term for token, script in tokens(compatible(text)) for term in cut(token, script)]
+    assert terms(text) == terms(text)

@@ -1,0 +1,58 @@
+"""The `<!-- mem ... -->` comment: what is written is read back, whatever the values are."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitmem.git.objects import Span
+from gitmem.memory.fact import fact_id, normalise, parse_comment, parse_span, render_comment, render_span, split_bullet
+
+LINE = "- PoC phase 1 uses REST webhooks: easier to debug. <!-- mem type=decision src=memory/2026-02-05.md#L12-L14@1a2b3c4d5e6f -->"
+
+
+def test_a_fact_line_gives_text_and_keys() -> None:
+    bullet = split_bullet(LINE)
+    assert bullet is not None and bullet[0] == "- "
+    text, meta = parse_comment(bullet[1])
+    assert text == "PoC phase 1 uses REST webhooks: easier to debug."
+    assert meta == (("type", "decision"), ("src", "memory/2026-02-05.md#L12-L14@1a2b3c4d5e6f"))
+    assert f"- {text} {render_comment(meta)}" == LINE
+
+
+def test_the_id_ignores_marker_comment_white_space_and_decomposition() -> None:
+    assert fact_id(LINE) == fact_id("PoC  phase 1 uses\tREST webhooks: easier to debug.")
+    assert fact_id("* 한글") == fact_id("- 한글") and len(fact_id("x")) == 12
+    assert normalise("- a  b <!-- mem type=fact -->") == "a b"
+
+
+def test_other_comments_stay_part_of_the_text() -> None:
+    for line in ("a <!-- note -->", "a <!-- mem type=fact --> b", "a <!-- memo x=1 -->", "-->", "a <!--mem x=1-->"):
+        assert parse_comment(line) == (line, ())
+
+
+keys = st.text("abcdefgh_-.", min_size=1, max_size=8).filter(lambda key: key != "src" and "--" not in key)
+
+
+@given(st.lists(st.tuples(keys, st.text(min_size=1, max_size=30).filter(lambda v: max(v) < "\ud800")), min_size=1))
+def test_any_value_comes_back(meta: list[tuple[str, str]]) -> None:
+    comment = render_comment(meta)
+    assert comment.count("-->") == 1 and "\n" not in comment
+    assert parse_comment(f"text {comment}") == ("text", tuple(meta))
+
+
+@given(
+    st.text(min_size=1, max_size=40).filter(lambda v: max(v) < "\ud800" and v.strip() == v),
+    st.integers(1, 999),
+    st.integers(0, 50),
+)
+def test_any_path_comes_back_from_a_span(path: str, start: int, more: int) -> None:
+    span = Span(path, start, start + more, "1a2b3c4d5e6f")
+    written = render_span(span)
+    assert " " not in written and parse_span(written) == span
+    assert parse_comment(f"t {render_comment([('src', written)])}")[1] == (("src", written),)
+
+
+def test_what_is_no_span_is_refused() -> None:
+    for value in ("", "memory/a.md", "a.md#L0", "a.md#L5-L2", "a.md#Lx@12ab", "#L1"):
+        assert parse_span(value) is None

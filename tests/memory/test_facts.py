@@ -1,0 +1,209 @@
+"""MEMORY.md as facts: what is edited, what is moved, and that everything else stays byte for byte."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitmem.memory import facts
+
+TODAY = date(2026, 3, 1)
+FILE = b"""\
+---
+title: Memory
+---
+# Memory
+
+Some prose - not a fact.
+
+## Decisions
+
+- REST webhooks in phase 1. <!-- mem type=decision src=memory/2026-02-05.md#L12-L14@1a2b3c4d5e6f -->
+  - a nested reason
+  continued
+* Cache keys hold the tenant. <!-- mem type=decision src=memory/2026-01-05.md#L2-L2@1a2b3c4d5e6f future=kept -->
+
+| a | b |
+|---|---|
+
+```
+- not a fact
+```
+
+<!-- foreign
+- nor this
+-->
+
+Preferences
+-----------
+- Short answers.
+"""
+
+
+def parsed(data: bytes = FILE) -> facts.Memory:
+    return facts.parse(data)
+
+
+def texts(memory: facts.Memory) -> list[str]:
+    return [fact.text for fact in memory.facts]
+
+
+def test_bullets_at_the_margin_are_facts_and_nothing_else_is() -> None:
+    assert texts(parsed()) == ["REST webhooks in phase 1.", "Cache keys hold the tenant.", "Short answers."]
+    assert [f.heading for f in parsed().facts] == ["Decisions", "Decisions", "Preferences"]
+    assert (parsed().entries[0].start, parsed().entries[0].end) == (10, 12)
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_parse_and_come_back_as_they_were(data: bytes) -> None:
+    assert facts.parse(data).data() == data
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "- a\n",
+                "- b\r\n",
+                "  - c\n",
+                "```\n",
+                "# H\n",
+                "\n",
+                "x\n",
+                "---\n",
+                "<!--\n",
+                "-->\n",
+                "\t- d",
+                "- e <!-- mem type=rule -->\n",
+            ]
+        ),
+        max_size=25,
+    )
+)
+def test_adding_removes_no_line_and_the_fact_is_found_again(parts: list[str]) -> None:
+    before = facts.parse("".join(parts).encode())
+    after = facts.add(before, "A new thing.", [("type", "decision")])
+    rest = list(after.lines)
+    for line in before.lines:
+        ended = line if line in rest else line + before.newline
+        assert ended in rest
+        rest.remove(ended)
+
+
+def test_a_new_fact_goes_under_the_heading_of_its_type_newest_first() -> None:
+    after = facts.add(parsed(), "Newer.", [("type", "decision"), ("src", "memory/2026-02-20.md#L1-L1@1a2b3c4d5e6f")])
+    assert texts(after)[0] == "Newer."
+    middle = facts.add(parsed(), "Between.", [("type", "decision"), ("src", "memory/2026-01-20.md#L1-L1@1a2b3c4d5e6f")])
+    assert texts(middle)[1] == "Between."
+    assert middle.lines[10:12] == parsed().lines[10:12], "nested lines stay with the fact above them"
+
+
+def test_a_korean_heading_is_found_and_a_missing_one_is_made() -> None:
+    memory = facts.parse("# 기억\n\n## 결정 사항\n\n- 하나\n".encode())
+    assert (
+        facts.add(memory, "둘", [("type", "decision")]).data().decode()
+        == "# 기억\n\n## 결정 사항\n\n- 둘 <!-- mem type=decision -->\n- 하나\n"
+    )
+    assert (
+        facts.add(memory, "셋", [("type", "rule")])
+        .data()
+        .decode()
+        .endswith("- 하나\n\n## Rules\n\n- 셋 <!-- mem type=rule -->\n")
+    )
+
+
+def test_an_empty_file_gets_a_title_and_a_file_without_final_newline_gets_one() -> None:
+    assert (
+        facts.add(facts.parse(b""), "One.", [("type", "fact")]).data()
+        == b"# Memory\n\n## Facts\n\n- One. <!-- mem type=fact -->\n"
+    )
+    assert facts.add(facts.parse(b"## Facts\n- old"), "One.").data() == b"## Facts\n- One.\n- old"
+    assert facts.add(facts.parse(b"## Facts"), "One.").data() == b"## Facts\n\n- One.\n"
+    assert facts.add(facts.parse(b"## Facts\nprose"), "One.").data() == b"## Facts\nprose\n\n- One.\n"
+
+
+def test_windows_line_ends_are_kept() -> None:
+    after = facts.add(facts.parse(b"## Facts\r\n\r\n- old\r\n"), "new")
+    assert after.data() == b"## Facts\r\n\r\n- new\r\n- old\r\n"
+
+
+def test_an_update_changes_one_line_only() -> None:
+    memory = parsed()
+    after = facts.update(memory, memory.entries[1], "Cache keys hold tenant and locale.", memory.facts[1].meta)
+    changed = [n for n, (a, b) in enumerate(zip(memory.lines, after.lines, strict=True)) if a != b]
+    assert changed == [memory.entries[1].start - 1]
+    assert after.lines[changed[0]].startswith("* Cache keys hold tenant and locale. <!-- mem type=decision")
+    assert "future=kept" in after.lines[changed[0]], "unknown keys are kept"
+
+
+def test_a_successor_names_what_it_supersedes() -> None:
+    memory = parsed()
+    old = memory.entries[0]
+    after = facts.supersede(memory, old, "GraphQL in phase 2.", [("type", "decision")])
+    assert after.facts[0].get("supersedes") == old.fact.id
+    assert "REST webhooks" not in after.data().decode()
+    moved = facts.supersede(memory, old, "Never REST.", [("type", "rule")])
+    assert moved.facts[-1].heading == "Rules"
+
+
+def test_removing_takes_the_nested_lines_along() -> None:
+    memory = parsed()
+    after = facts.remove(memory, memory.entries[0])
+    assert len(after.lines) == len(memory.lines) - 3
+
+
+def test_sorting_moves_whole_entries_and_leaves_prose_where_it_is() -> None:
+    data = b"## D\n- a <!-- mem from=2026-01-01 -->\n  more a\n- b <!-- mem from=2026-02-01 -->\n\nprose\n- c\n"
+    assert facts.sort(facts.parse(data)).data() == (
+        b"## D\n- b <!-- mem from=2026-02-01 -->\n- a <!-- mem from=2026-01-01 -->\n  more a\n\nprose\n- c\n"
+    )
+
+
+def test_an_expired_fact_moves_to_the_archive_of_its_year() -> None:
+    data = b"## Facts\n- old <!-- mem from=2025-12-01 until=2026-02-28 -->\n- now <!-- mem until=2026-03-01 -->\n- odd <!-- mem until=soon -->\n"
+    after, moved = facts.expire(facts.parse(data), TODAY)
+    assert texts(after) == ["now", "odd"]
+    assert [m.path for m in moved] == ["memory/archive/2025.md"]
+    assert (
+        facts.archive(b"", moved)
+        == b"# Archive 2025\n\n## Facts\n\n- old <!-- mem from=2025-12-01 until=2026-02-28 -->\n"
+    )
+    assert facts.archive(facts.archive(b"", moved), moved) == facts.archive(b"", moved)
+
+
+def test_the_budget_moves_the_least_important_oldest_facts_and_drops_nothing() -> None:
+    rows = [f"- fact {n} <!-- mem importance=0.{n % 10} from=2026-01-{n % 28 + 1:02} -->\n" for n in range(300)]
+    memory = facts.parse(("# M\n" + "".join(rows)).encode())
+    after, moved = facts.fit(memory, TODAY, budget=200)
+    assert len(after.lines) == 200
+    assert sorted(texts(after) + [m.fact.text for m in moved]) == sorted(texts(memory))
+    assert max(facts.importance(m.fact) for m in moved) <= min(facts.importance(f) for f in after.facts)
+
+
+def test_pinned_facts_and_kept_ones_are_never_moved() -> None:
+    memory = facts.parse(b"- a <!-- mem pinned=true -->\n- b\n- c\n")
+    after, moved = facts.fit(memory, TODAY, budget=1, keep=[memory.facts[1].id])
+    assert texts(after) == ["a", "b"]
+    assert [m.fact.text for m in moved] == ["c"]
+
+
+@pytest.mark.parametrize("text", ["", "  ", "a <!-- b", "a --> b"])
+def test_a_text_that_is_not_one_bullet_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        facts.bullet(text)
+    assert facts.bullet("two\nlines") == "- two lines"
+
+
+def test_importance_and_until_that_cannot_be_read_mean_nothing() -> None:
+    memory = facts.parse(
+        b"- a <!-- mem importance=nan until=x -->\n- b <!-- mem importance=7 -->\n- c <!-- mem importance=-1 -->\n"
+    )
+    assert [facts.importance(f) for f in memory.facts] == [facts.IMPORTANCE, 1.0, 0.0]
+
+
+def test_a_file_of_many_facts_parses_in_linear_time() -> None:
+    data = b"- a\n" * 20_000 + b">" * 20_000 + b"\n" + b"<!--" * 5_000 + b"\n"
+    assert len(facts.parse(data).facts) == 20_000

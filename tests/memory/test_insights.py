@@ -1,0 +1,70 @@
+"""Insights: newest first, once an entity and day, bounded, complete, and through the gate."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gitmem.errors import UsageError
+from gitmem.memory import facts
+from gitmem.memory.insights import KEPT, parse
+from tests.harness import Repo
+
+DAY = {"GITMEM_NOW": "2026-02-07T12:00:00+00:00"}
+
+
+def test_the_newest_stands_first_under_its_own_heading(repo: Repo) -> None:
+    repo.write("MEMORY.md", "# Memory\n\n## Decisions\n\n- REST\n")
+    repo.mem("insight", "[ACME] margin fell to 3 % in Q2", env={"GITMEM_NOW": "2026-02-06T12:00:00+00:00"})
+    done = repo.mem("insight", "[Globex]", "orders", "doubled", "--json", env=DAY)
+    assert json.loads(done.stdout)["line"] == 9
+    assert [f.text for f in facts.parse(repo.read("MEMORY.md").encode()).facts] == [
+        "REST", "[Globex] orders doubled", "[ACME] margin fell to 3 % in Q2",
+    ]  # fmt: skip
+    assert repo.git("log", "--oneline", "--all", check=False) == ""
+
+
+def test_an_entity_has_one_insight_a_day(repo: Repo) -> None:
+    repo.mem("insight", "[ACME] margin fell to 3 %", env=DAY)
+    done = repo.mem("insight", "[acme] margin is 4 %", env=DAY)
+    assert "already" in done.stdout and repo.read("MEMORY.md").count("[") == 1
+    repo.mem("insight", "[ACME] margin is 4 %", env={"GITMEM_NOW": "2026-02-08T12:00:00+00:00"})
+    assert repo.read("MEMORY.md").count("ACME") == 2
+
+
+def test_fifty_stay_and_the_oldest_goes_to_the_archive(repo: Repo) -> None:
+    rows = "".join(f"- [E{n}] value {n} <!-- mem type=note from=2025-06-{28 - n % 28:02} -->\n" for n in range(KEPT))
+    repo.write("MEMORY.md", f"## Insights\n\n{rows}")
+    repo.mem("insight", "[New] value rose to 7", env=DAY)
+    kept = facts.parse(repo.read("MEMORY.md").encode()).facts
+    assert len(kept) == KEPT and kept[0].text == "[New] value rose to 7"
+    assert f"[E{KEPT - 1}]" in repo.read("memory/archive/2025.md")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no entity",
+        "[] x",
+        "[A]",
+        "[A] revenue: null",
+        "[A] {{value}} up",
+        "[A] ${X} up",
+        "[A] growth: -",
+        "[A] TODO write",
+        "[{name}] value rose",
+        "[A] x <!-- y",
+    ],
+)
+def test_incomplete_data_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse(text)
+
+
+def test_a_dry_run_writes_nothing_and_a_secret_is_refused(repo: Repo) -> None:
+    repo.mem("insight", "--dry-run", "[ACME] margin fell to 3 %", env=DAY)
+    assert not (repo.path / "MEMORY.md").exists()
+    done = repo.mem("insight", "[ACME] token " + "ghp_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1z2A", check=False, env=DAY)
+    assert done.returncode == 1 and "aB3dE5fG7" not in done.stderr
+    assert not (repo.path / "MEMORY.md").exists()

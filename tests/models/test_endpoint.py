@@ -1,0 +1,136 @@
+"""A request is logged before it leaves, tried again where that helps, and its answer is bounded; over real sockets."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from gitmem.errors import BadConfig, ModelUnavailable
+from gitmem.models import endpoint
+from gitmem.models.endpoint import Endpoint, Exceeded
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers the next of `script`: (status, headers, pieces of the body); None drops the connection."""
+
+    script: ClassVar[list[Any]] = []
+    seen: ClassVar[list[tuple[str, str | None, Any]]] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.seen.append((self.path, self.headers["authorization"], json.loads(body)))
+        step = self.script.pop(0)
+        if step is None:
+            self.close_connection = True
+            return
+        status, headers, pieces = step
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("connection", "close")
+        self.end_headers()
+        try:
+            for piece in pieces:
+                self.wfile.write(piece)
+        except OSError:
+            self.close_connection = True
+
+    def log_message(self, *args: object) -> None:
+        """Nothing on stderr."""
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    Handler.script, Handler.seen = [], []
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    server.server_close()
+
+
+def post(server: Endpoint, state: Path | None, *, limit: int = 1000, seconds: float = 60.0) -> bytes:
+    return server.post(
+        "embeddings", {"input": ["a"]}, state=state, origins=[("memory/a.md", "ab")], limit=limit,
+        deadline=time.monotonic() + seconds,
+    )  # fmt: skip
+
+
+def test_an_answer_comes_back_and_the_request_is_in_the_log(address: str, tmp_path: Path) -> None:
+    Handler.script = [(200, {}, [b"{}"])]
+    assert post(Endpoint(address, "m", "k3y"), tmp_path) == b"{}"
+    assert Handler.seen == [("/v1/embeddings", "Bearer k3y", {"input": ["a"]})]
+    entry = json.loads((tmp_path / "egress.log").read_text())
+    assert entry["path"] == "memory/a.md" and entry["provider"].startswith("127.0.0.1:")
+    assert "k3y" not in (tmp_path / "egress.log").read_text()
+
+
+def test_nothing_is_sent_that_cannot_be_logged(address: str, tmp_path: Path) -> None:
+    with pytest.raises(ModelUnavailable, match="nothing was sent"):
+        post(Endpoint(address, "m"), None)
+    (tmp_path / "egress.log").mkdir()
+    with pytest.raises(ModelUnavailable, match="nothing was sent"):
+        post(Endpoint(address, "m"), tmp_path)
+    assert Handler.seen == []
+
+
+def test_a_busy_server_and_a_dropped_connection_are_tried_again_with_growing_waits(
+    address: str, tmp_path: Path
+) -> None:
+    naps: list[float] = []
+    Handler.script = [(429, {"retry-after": "7"}, []), None, (503, {"retry-after": "9999"}, []), (200, {}, [b"1"])]
+    assert post(Endpoint(address, "m", sleep=naps.append), tmp_path) == b"1"
+    assert naps == [7.0, 2.0, endpoint.LONGEST_WAIT]
+
+
+@pytest.mark.parametrize(("status", "headers"), [(401, {}), (404, {}), (302, {"location": "https://evil.example/"})])
+def test_a_refusal_and_a_redirect_end_it_at_once(
+    address: str, tmp_path: Path, status: int, headers: dict[str, str]
+) -> None:
+    Handler.script = [(status, headers, [])]
+    with pytest.raises(ModelUnavailable, match=f"HTTP {status}"):
+        post(Endpoint(address, "m"), tmp_path)
+    assert len(Handler.seen) == 1
+
+
+def test_a_flood_is_cut_and_a_wait_past_the_deadline_is_not_begun(address: str, tmp_path: Path) -> None:
+    Handler.script = [(200, {}, [b"x" * 10_000] * 100)]
+    with pytest.raises(Exceeded, match="longer than 1000 bytes"):
+        post(Endpoint(address, "m"), tmp_path)
+    naps: list[float] = []
+    Handler.script = [(503, {"retry-after": "20"}, [])]
+    with pytest.raises(Exceeded, match="in time"):
+        post(Endpoint(address, "m", sleep=naps.append), tmp_path, seconds=10)
+    assert naps == []
+    Handler.script = [(200, {}, [b"x"])]
+    with pytest.raises(Exceeded, match="in time"):
+        post(Endpoint(address, "m"), tmp_path, seconds=-1)
+
+
+@pytest.mark.parametrize(
+    "address", ["", "m", "ftp://h/v1#m", "https://h/v1", "https:///v1#m", "https://user:pass@h/v1#m", "https://h/v1#"]
+)
+def test_an_address_is_a_url_with_a_model_and_no_password(address: str) -> None:
+    with pytest.raises(BadConfig, match="http:<url>#<model>"):
+        endpoint.parse(address, "git config --global mem.model ...")
+
+
+def test_a_key_is_read_from_its_file_and_not_sent_in_the_open(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_text("k3y\n")
+    assert endpoint.parse("https://h/v1/#m", "") == ("https://h/v1", "m")
+    assert endpoint.read_key("https://h/v1", str(file)) == endpoint.read_key("http://localhost/v1", str(file)) == "k3y"
+    assert endpoint.read_key("http://h/v1", "") == ""
+    with pytest.raises(BadConfig, match="plain http") as caught:
+        endpoint.read_key("http://h/v1", str(file))
+    assert "k3y" not in str(caught.value)
+    with pytest.raises(ModelUnavailable, match="cannot be read"):
+        endpoint.read_key("https://h/v1", str(tmp_path / "none"))

@@ -1,0 +1,232 @@
+"""The rules model: what of a day's log is worth keeping, in English and Korean, and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitmem.memory import facts
+from gitmem.promotion import cues, rules
+from gitmem.promotion.protocol import Op
+from gitmem.promotion.reversals import words
+from gitmem.promotion.rules import RulesModel
+from tests.promotion.sample import kept, log_of, propose, sample
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("We decided to ship the importer as a plugin", "decision"),
+        ("배포는 카나리 방식으로 하기로 했다", "decision"),
+        ("Ravi prefers tabs over spaces in diffs", "preference"),
+        ("지민님은 회의를 오전에 잡는 걸 선호함", "preference"),
+        ("Attachments are limited to 25 MB", "constraint"),
+        ("첨부 파일은 25MB를 넘을 수 없음", "constraint"),
+        ("Tax filing is due on April 30", "deadline"),
+        ("부가세 신고 마감은 4월 25일", "deadline"),
+        ("Never commit generated code", "rule"),
+        ("생성된 코드는 절대 커밋하지 않는다", "rule"),
+        ("The cache node listens on port 6380", "fact"),
+        ("캐시 노드는 6380 포트를 쓴다", "fact"),
+        ("Remember: the spare key is with the neighbour", "fact"),
+        ("기억해줘: 예비 열쇠는 옆집에 있음", "fact"),
+        ("Root cause: the cron ran in local time, not UTC", "lesson"),
+        ("알고 보니 크론이 UTC가 아니라 현지 시간으로 돌고 있었음", "lesson"),
+        ("The audit account is exempt from password rotation", "exception"),
+        ("감사 계정은 비밀번호 교체 정책에서 제외한다", "exception"),
+        ("I promised Kim the slides by Thursday", "todo"),
+    ],
+)
+def test_what_lasts_is_proposed_with_its_type(line: str, kind: str) -> None:
+    operation = propose(line)[1]
+    assert operation.op is Op.ADD, operation.reason
+    assert operation.type == kind
+    assert operation.reason and line.endswith(operation.text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Should we decide on a queue today?",
+        "큐를 뭘로 정해야 할까?",
+        "Lee suggested moving to Kafka",
+        "이 과장님이 카프카로 옮기자고 제안함",
+        "Heard from a friend that the API will be deprecated by June 1",
+        "API가 6월 1일에 없어진다는 소문",
+        '"Never deploy on Fridays" said the talk',
+        '"금요일 배포 금지"라는 글을 봄',
+        "Waiting for the certificate, still pending",
+        "인증서 발급 기다리는 중",
+        "lunch with the team, great ramen",
+        "점심은 냉면",
+        "Maybe we will move to Postgres",
+        "포스트그레스로 갈지도 모르겠음",
+        "Option B was rejected",
+        "2안은 부결",
+        "Fixed two bugs in the importer",
+        "임포터 버그 두 건 수정",
+        "Status: 40 % done",
+    ],
+)
+def test_what_passes_is_skipped_and_says_why(line: str) -> None:
+    operation = propose(line)[1]
+    assert operation.op is Op.SKIP
+    assert operation.reason
+
+
+def test_a_decision_taken_back_on_a_later_line_is_not_proposed() -> None:
+    found = propose(
+        "morning: we decided to use Kafka for events",
+        "tests are green",
+        "afternoon: scrapped that, events go with NATS because Kafka is too heavy",
+    )
+    assert [n for n, o in found.items() if o.op is Op.ADD] == [3]
+    assert found[1].reason == "taken back on line 3"
+    assert kept("오전: 이벤트는 카프카로 결정", "오후에 번복: 이벤트는 NATS로 간다") == [2]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("이벤트 버스는 카프카로 결정", "번복: 이벤트 버스는 카프카 말고 NATS로 간다"),
+        ("We decided to use Kafka for the audit events", "Scrapped Kafka for the audit events, we go with NATS"),
+    ],
+)
+def test_a_decision_taken_back_in_a_later_log_is_not_proposed(first: str, second: str) -> None:
+    logs = [log_of([first], "memory/2026-02-02.md"), log_of([second], "memory/2026-02-06.md")]
+    old, new = RulesModel().propose(logs, []).operations
+    assert (old.op, new.op) == (Op.SKIP, Op.ADD)
+    assert old.reason == "taken back by memory/2026-02-06.md line 1"
+
+
+def test_a_decision_in_memory_that_a_log_takes_back_is_superseded() -> None:
+    known = facts.parse(
+        "- 이벤트 버스는 카프카로 결정 <!-- mem type=decision -->\n- 배포는 Argo로 한다 <!-- mem type=decision -->\n".encode()
+    ).facts
+    found = (
+        RulesModel().propose([log_of(["번복: 이벤트 버스는 카프카 말고 NATS로 간다", "점심은 냉면"])], known).operations
+    )
+    assert (found[0].op, found[0].target) == (Op.SUPERSEDE, known[0].id)
+
+
+def test_a_reason_on_the_next_line_travels_with_its_decision() -> None:
+    found = propose("We decided to keep REST for phase 1", "Reason: easier to debug for partners")
+    assert found[1].text == "We decided to keep REST for phase 1 (easier to debug for partners)"
+    assert (found[1].sources[0].start_line, found[1].sources[0].end_line) == (1, 2)
+    assert 2 not in found
+
+
+def test_a_deadline_knows_its_day_and_a_limited_truth_its_last() -> None:
+    assert propose("Tax filing is due on April 30")[1].until == "2026-04-30"
+    assert propose("Q3 계획은 9/30까지만 유효")[1].until == "2026-09-30"
+    assert propose("The FTP host is exempt from the TLS policy until 30 June")[1].until == "2026-06-30"
+    assert propose("정산 대사 배치 1차 오픈은 다음 주 금요일까지")[1].until == "2026-02-13"
+
+
+@pytest.mark.parametrize(
+    "line", ["She is allergic to penicillin", "페니실린 알레르기가 있음", "Ibuprofen is contraindicated for him"]
+)
+def test_what_safety_hangs_on_is_important_and_pinned(line: str) -> None:
+    operation = propose(line)[1]
+    assert operation.importance >= 0.9
+    assert operation.pinned
+
+
+def test_a_value_that_comes_up_on_many_days_weighs_more() -> None:
+    line = "The broker listens on 10.0.4.7:9092"
+    once = RulesModel().propose([log_of([line])], []).operations[0]
+    logs = [
+        log_of([line if n == 0 else f"connected to 10.0.4.7:9092 try {n}"], f"memory/2026-02-0{n + 1}.md")
+        for n in range(4)
+    ]
+    often = RulesModel().propose(logs, []).operations[0]
+    assert often.importance > once.importance
+    assert "days" in often.reason
+
+
+def test_what_came_from_memory_or_a_machine_is_never_a_source() -> None:
+    log = log_of(["We decided to use REST <!-- mem src=memory/2026-01-01.md#L1@aaaaaaaaaaaa -->"])
+    assert RulesModel().propose([log], []).operations == ()
+    rows = (
+        "# 2026-02-05",
+        "## 03:00 - promotion",
+        "- We decided to use REST",
+        "## 09:00 - standup",
+        "- We decided to use NATS",
+    )
+    found = (
+        RulesModel().propose([log.__class__(log.path, log.blob, log.day, rows, frozenset(range(1, 6)))], []).operations
+    )
+    assert [operation.sources[0].start_line for operation in found] == [5]
+
+
+def test_fences_tables_and_quotes_are_not_candidates() -> None:
+    rows = (
+        "```",
+        "- We decided to use REST",
+        "```",
+        "> We decided to use REST",
+        "| We decided | REST |",
+        "<!--",
+        "- We decided X",
+        "-->",
+    )
+    log = log_of([])
+    log = log.__class__(log.path, log.blob, log.day, rows, frozenset(range(1, 9)))
+    assert RulesModel().propose([log], []).operations == ()
+
+
+def test_a_dialogue_is_read_by_turns_and_questions_are_not_kept() -> None:
+    found = propose(
+        "Ann: Hey Bo! What have you been up to?",
+        "Bo: I finally adopted a puppy last week, her name is Pixel and she keeps me busy!",
+        "Ann: Wow, congrats!",
+        "Bo: Thanks! Do you have pets?",
+        "Ann: I've had two turtles for three years, they help me relax after work.",
+    )
+    assert [n for n, o in found.items() if o.op is Op.ADD] == [2, 5]
+    assert found[2].text.startswith("Bo: I finally adopted")
+
+
+def test_a_long_read_shared_out_to_processes_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    logs = [log for _, log, _ in sample()]
+    alone = RulesModel().propose(logs, [])
+    monkeypatch.setattr(rules, "MANY", 40)
+    assert RulesModel().propose(logs, []) == alone
+    monkeypatch.setattr("multiprocessing.get_context", lambda how: (_ for _ in ()).throw(PermissionError()))
+    assert RulesModel().propose(logs, []) == alone
+
+
+def test_words_lose_their_korean_particles() -> None:
+    assert words("검색 인덱서를 Elasticsearch로") == {"검색", "인덱서", "elasticsearch"}
+
+
+def test_on_the_invented_logs_nearly_every_line_is_judged_right() -> None:
+    for language in ("en", "ko"):
+        good = wrong = missed = 0
+        for own, log, keep in sample():
+            if own != language:
+                continue
+            found = RulesModel().propose([log], []).operations
+            got = {o.sources[0].start_line for o in found if o.op is not Op.SKIP}
+            good, wrong, missed = good + len(got & keep), wrong + len(got - keep), missed + len(keep - got)
+        assert 2 * good / (2 * good + wrong + missed) >= 0.94, language
+
+
+@pytest.mark.parametrize(
+    "unit", ["하기로 ", "a b/c_d ", "(", "1,1", "은 는 ", '"', "I love ", "- ", "최대 ", "::", "[a] "]
+)
+def test_of_a_hostile_line_a_bounded_part_is_read(unit: str) -> None:
+    line = (unit * 4000)[:3900]
+    propose(line, "A: " + line, "B: " + line)  # a pattern that runs wild would hang here
+    seen: list[int] = []
+
+    class Spy:
+        name, weight, kind, pattern = (
+            "spy",
+            1.0,
+            "",
+            type("P", (), {"search": lambda _, text: seen.append(len(text))})(),
+        )
+
+    cues.read(line, cues.table([Spy()]))  # type: ignore[list-item]
+    assert seen[0] <= cues.LONG + 3

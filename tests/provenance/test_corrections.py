@@ -1,0 +1,209 @@
+"""`edit`, `forget`, `revert`: one commit that says so, and what was taken back does not return."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from gitmem.git.objects import Span
+from gitmem.git.opening import open_repository
+from gitmem.memory.fact import text_hash
+from gitmem.provenance.refusals import rejections
+from gitmem.provenance.trailers import parse, values
+from tests.harness import Repo
+from tests.provenance_cases import DAY, FACT, LOG, promote, record_log
+
+EASY = "They are easier to debug."
+
+
+def trailers(repo: Repo, rev: str = "HEAD") -> list[tuple[str, str]]:
+    return parse(repo.git("log", "-1", "--format=%B", rev))
+
+
+def two_facts(repo: Repo) -> str:
+    blob = record_log(repo)
+    promote(repo)
+    promote(repo, EASY, span=Span(DAY, 6, 6, blob), meta="")
+    return blob
+
+
+def refused(repo: Repo) -> tuple[frozenset[str], tuple[Span, ...]]:
+    opened = open_repository(repo.path, {"PATH": "/usr/bin:/bin"})
+    try:
+        found = rejections(opened)
+        return found.hashes, found.spans
+    finally:
+        opened.close()
+
+
+def test_edit_commits_one_corrected_fact_whose_source_still_verifies(repo: Repo) -> None:
+    blob = two_facts(repo)
+    done = json.loads(repo.mem("edit", "MEMORY.md:5", "PoC phase 1 uses SSE.", "--reason", "decided", "--json").stdout)
+    assert done["commit"] == repo.git("rev-parse", "HEAD").strip()
+    assert f"- PoC phase 1 uses SSE. <!-- mem type=decision src={DAY}#L5-L6@{blob[:12]} -->" in repo.read("MEMORY.md")
+    rows = trailers(repo)
+    span = f"{DAY}#L5-L6@{blob[:12]}"
+    assert values(rows, "Memory-Reason") == ["decided"]
+    assert values(rows, "Memory-Source") == [f"{span} -> MEMORY.md sha256:{text_hash('PoC phase 1 uses SSE.')}"]
+    assert values(rows, "Memory-Rejected") == [f"{span} -> MEMORY.md sha256:{text_hash(FACT)}"]
+    assert repo.mem("verify", check=False).returncode == 0
+    assert refused(repo)[0] == {text_hash(FACT)}
+
+
+def test_editing_back_lifts_the_refusal(repo: Repo) -> None:
+    two_facts(repo)
+    repo.mem("edit", "MEMORY.md:5", "PoC phase 1 uses SSE.", "--reason", "decided")
+    repo.mem("edit", "MEMORY.md:5", FACT, "--reason", "undecided")
+    assert refused(repo)[0] == {text_hash("PoC phase 1 uses SSE.")}
+
+
+def test_forget_removes_one_fact_and_its_message_does_not_repeat_it(repo: Repo) -> None:
+    two_facts(repo)
+    repo.mem("forget", "MEMORY.md:5", "--reason", "she asked us to")
+    assert FACT not in repo.read("MEMORY.md") and EASY in repo.read("MEMORY.md")
+    assert "webhooks" not in repo.git("log", "-1", "--format=%B")
+    hashes, spans = refused(repo)
+    assert hashes == {text_hash(FACT)} and [(s.path, s.start_line, s.end_line) for s in spans] == [(DAY, 5, 6)]
+
+
+def test_other_staged_and_unstaged_work_stays_as_it_was(repo: Repo) -> None:
+    two_facts(repo)
+    repo.write("other.txt", "staged")
+    repo.git("add", "other.txt")
+    repo.write("other.txt", "staged, then edited")
+    repo.mem("forget", "MEMORY.md:5", "--reason", "x")
+    assert repo.git("show", "--name-only", "--format=", "HEAD").split() == ["MEMORY.md"]
+    assert repo.git("status", "--porcelain").strip() == "AM other.txt"
+
+
+def test_uncommitted_edits_of_the_file_are_not_swept_in(repo: Repo) -> None:
+    two_facts(repo)
+    head = repo.git("rev-parse", "HEAD")
+    repo.write("MEMORY.md", repo.read("MEMORY.md") + "- mine\n")
+    done = repo.mem("forget", "MEMORY.md:5", "--reason", "x", check=False)
+    assert done.returncode == 3 and "not committed" in done.stderr
+    assert repo.git("rev-parse", "HEAD") == head
+
+
+def test_a_hook_that_refuses_leaves_the_file_as_it_was(repo: Repo) -> None:
+    two_facts(repo)
+    hook = repo.path / ".git/hooks/pre-commit"
+    hook.write_text("#!/bin/sh\necho no thanks >&2\nexit 1\n")
+    hook.chmod(0o755)
+    before = repo.read("MEMORY.md")
+    done = repo.mem("forget", "MEMORY.md:5", "--reason", "x", check=False)
+    assert done.returncode == 3 and "no thanks" in done.stderr
+    assert repo.read("MEMORY.md") == before and repo.git("status", "--porcelain") == ""
+
+
+def test_in_the_middle_of_a_merge_nothing_is_committed(repo: Repo) -> None:
+    two_facts(repo)
+    (repo.path / ".git/MERGE_HEAD").write_text(repo.git("rev-parse", "HEAD"))
+    assert repo.mem("forget", "MEMORY.md:5", "--reason", "x", check=False).returncode == 3
+
+
+def test_a_new_text_with_a_secret_is_refused(repo: Repo) -> None:
+    two_facts(repo)
+    secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    done = repo.mem("edit", "MEMORY.md:5", f"token {secret}", "--reason", "x", check=False)
+    assert done.returncode == 1 and secret not in done.stdout + done.stderr
+    done = repo.mem("forget", "MEMORY.md:5", "--reason", f"it held {secret}", check=False)
+    assert done.returncode == 1 and secret not in repo.git("log", "--format=%B")
+
+
+@pytest.mark.parametrize("args", [("MEMORY.md:1",), ("MEMORY.md:99",), ("NOPE.md:1",), ("../x:1",)])
+def test_a_place_without_a_fact_is_refused(repo: Repo, args: tuple[str, ...]) -> None:
+    two_facts(repo)
+    assert repo.mem("forget", *args, "--reason", "x", check=False).returncode == 3
+
+
+def revert(repo: Repo, *args: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(repo.mem("revert", *args, "--json").stdout)["facts"]
+    return found
+
+
+def test_revert_by_source_takes_all_its_facts_in_one_commit(repo: Repo) -> None:
+    two_facts(repo)
+    repo.commit("mine", {"MEMORY.md": repo.read("MEMORY.md") + "- mine\n"})
+    count = int(repo.git("rev-list", "--count", "HEAD"))
+    assert [item["text"] for item in revert(repo, "--source", DAY)] == [FACT, EASY]
+    assert int(repo.git("rev-list", "--count", "HEAD")) == count + 1
+    assert repo.read("MEMORY.md").rstrip().endswith("- mine") and FACT not in repo.read("MEMORY.md")
+    assert repo.git("log", "-1", "--format=%s").strip() == f"memory: revert 2 facts from source {DAY}"
+    assert refused(repo)[0] == {text_hash(FACT), text_hash(EASY)}
+
+
+def test_revert_by_lines_takes_only_what_they_gave(repo: Repo) -> None:
+    two_facts(repo)
+    assert [item["text"] for item in revert(repo, "--source", f"{DAY}:5", "--dry-run")] == [FACT]
+    assert [item["text"] for item in revert(repo, "--source", f"{DAY}:6-9", "--dry-run")] == [FACT, EASY]
+    assert FACT in repo.read("MEMORY.md")
+    assert revert(repo, "--source", f"{DAY}:1-2") == []
+
+
+def test_revert_by_commit_knows_promotions_hand_additions_and_log_lines(repo: Repo) -> None:
+    two_facts(repo)
+    log = repo.git("rev-list", "--reverse", "HEAD").split()[0]
+    hand = repo.commit("mine", {"MEMORY.md": repo.read("MEMORY.md") + "- mine\n"})
+    texts = lambda rev: [item["text"] for item in revert(repo, "--commit", rev, "--dry-run")]  # noqa: E731
+    assert texts("HEAD~1") == [EASY] and texts(hand) == ["mine"] and texts(log) == [FACT, EASY]
+
+
+def test_revert_by_agent_knows_its_logs_its_promotions_and_its_own_lines(repo: Repo) -> None:
+    blob = record_log(repo, "memory/2026-02-05.codex.md")
+    promote(repo, EASY, span=Span("memory/2026-02-05.codex.md", 6, 6, blob), trailers=())
+    record_log(repo, text=LOG + "- x\n")
+    promote(repo, trailers=(("Memory-Agent", "codex"),))
+    repo.commit("own\n\nMemory-Agent: codex\n", {"MEMORY.md": repo.read("MEMORY.md") + "- its own\n"})
+    repo.commit("mine", {"MEMORY.md": repo.read("MEMORY.md") + "- mine\n"})
+    assert [item["text"] for item in revert(repo, "--agent", "codex")] == [EASY, FACT, "its own"]
+    assert "- mine" in repo.read("MEMORY.md")
+
+
+def test_revert_by_origin_and_by_session(repo: Repo) -> None:
+    path = "memory/sessions/s-17.md"
+    blob = record_log(repo, path)
+    promote(repo, EASY, span=Span(path, 6, 6, blob), meta="origin=web ")
+    assert [item["text"] for item in revert(repo, "--origin", "web", "--dry-run")] == [EASY]
+    assert [item["text"] for item in revert(repo, "--session", "s-17", "--dry-run")] == [EASY]
+    assert revert(repo, "--origin", "tool", "--dry-run") == []
+
+
+def test_revert_gives_back_what_the_bad_fact_had_superseded(repo: Repo) -> None:
+    repo.commit("good", {"MEMORY.md": "# Memory\n\n## Decisions\n\n- We use REST.\n"})
+    record_log(repo)
+    new = f"- {FACT}"
+    promote(repo, meta=f"supersedes={text_hash('We use REST.')[:12]} ")
+    text = repo.read("MEMORY.md").replace("- We use REST.\n", "")
+    repo.write("MEMORY.md", text)
+    repo.git("commit", "-q", "-a", "--amend", "--no-edit")
+    assert new in repo.read("MEMORY.md")
+    assert revert(repo, "--source", DAY)[0]["restored"] == "We use REST."
+    assert repo.read("MEMORY.md") == "# Memory\n\n## Decisions\n\n- We use REST.\n"
+
+
+def test_git_revert_of_a_promotion_is_a_refusal_too(repo: Repo) -> None:
+    two_facts(repo)
+    repo.git("revert", "--no-edit", "HEAD")
+    assert refused(repo)[0] == {text_hash(EASY)}
+
+
+def test_a_revert_of_nothing_is_done_and_says_so(repo: Repo) -> None:
+    two_facts(repo)
+    done = repo.mem("revert", "--agent", "nobody")
+    assert done.returncode == 0 and "no fact comes from agent nobody" in done.stderr
+    assert repo.mem("revert", check=False).returncode == 2
+    assert repo.mem("revert", "--agent", "a", "--origin", "b", check=False).returncode == 2
+
+
+def test_what_was_forgotten_is_not_promoted_again_though_its_log_grows_and_is_read_anew(repo: Repo) -> None:
+    log = "# 2026-02-05\n\n- Decided: backups are kept for 30 days.\n"
+    repo.commit("log", {DAY: log, "MEMORY.md": "# Memory\n"})
+    repo.mem("promote")
+    line = next(n for n, text in enumerate(repo.read("MEMORY.md").split("\n"), 1) if "30 days" in text)
+    repo.mem("forget", f"MEMORY.md:{line}", "--reason", "it is 40")
+    repo.commit("more", {DAY: log + "- Decided: releases go out on Tuesday.\n"})
+    repo.mem("promote", "--since", "2020-01-01")
+    assert "Tuesday" in repo.read("MEMORY.md") and "30 days" not in repo.read("MEMORY.md")

@@ -1,0 +1,181 @@
+"""Trailers are read as Git reads them; provenance values survive any path."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from gitmem.git.objects import Span
+from gitmem.provenance.trailers import (
+    Link,
+    append,
+    memory_trailers,
+    parse,
+    parse_lenient,
+    parse_link,
+    render,
+    render_link,
+)
+
+HASH = "ab" * 32
+BLOB = "1a2b3c4d5e6f"
+
+
+def git_says(message: str) -> list[tuple[str, str]]:
+    # Git 2.39 never returns from `--parse` without --no-divider when a scissors line follows `---`: hence the limit.
+    command = ["git", "interpret-trailers", "--parse", "--no-divider"]
+    done = subprocess.run(command, input=message.encode(), capture_output=True, check=True, timeout=10)
+    return [(key, value) for key, value in (line.split(": ", 1) for line in done.stdout.decode().split("\n")[:-1])]
+
+
+PIECES = st.sampled_from(
+    [
+        "Subject",
+        "",
+        "",
+        " ",
+        "\t",
+        "prose, not a trailer",
+        "한국어 문장입니다",
+        "Memory-Agent: claude",
+        "memory-agent:codex",
+        "Memory-Agent : spaced",
+        "Memory Agent: two words",
+        "Memory-Source: memory/a.md#L1-L2@1a2b3c4d5e6f -> MEMORY.md sha256:00",
+        "Empty:",
+        "키: 값",
+        ": nothing",
+        "a_b: underscore",
+        "see: http://x.example/",
+        "http://x.example/",
+        "  continued here",
+        "\tcontinued",
+        " indented: not a key",
+        "# a comment",
+        "#",
+        "Signed-off-by: A <a@example.com>",
+        "(cherry picked from commit 0000000000000000000000000000000000000000)",
+        "Conflicts:",
+        "\tMEMORY.md",
+        "---",
+        "--- a/x",
+        "# ------------------------ >8 ------------------------",
+        "- bullet",
+        "Key: value\r",
+        "Key:\x0bvalue \x0c",
+        "Key: nbsp\u00a0 ",
+    ]
+)
+MESSAGES = st.lists(PIECES, max_size=14).map("\n".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(MESSAGES)
+@example("s\n\na: 1\n b\n  c\n\nA: 2\n b\n")
+@example("# c\na: b\n\nx: y\n")
+@example("x: y\n")
+@example("\n\nx: y\n\n\n# c\n")
+@example("s\n\nx: y\nConflicts:\n\tMEMORY.md\n")
+def test_parse_is_what_interpret_trailers_says(message: str) -> None:
+    assert parse(message) == git_says(message)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=80))
+def test_parse_of_any_text_is_what_interpret_trailers_says(message: str) -> None:
+    assert parse(message) == git_says(message)
+
+
+def test_every_repeated_key_is_kept() -> None:
+    assert parse("s\n\nMemory-Source: a\nMemory-Source: b\n") == [("Memory-Source", "a"), ("Memory-Source", "b")]
+
+
+SQUASHED = f"""Squashed commit of the following:
+
+commit 1111111111111111111111111111111111111111
+Author: A <a@example.com>
+
+    memory: promote 1 fact from 2026-02-05
+
+    Memory-Source: memory/2026-02-05.md#L3-L3@1a2b3c4d5e6f -> MEMORY.md sha256:{HASH}
+    Memory-Agent: codex
+
+commit 2222222222222222222222222222222222222222
+
+    another
+"""
+
+
+def test_a_squashed_body_still_tells_its_trailers() -> None:
+    assert parse(SQUASHED) == []
+    assert ("Memory-Agent", "codex") in parse_lenient(SQUASHED)
+    assert [key for key, _ in memory_trailers(SQUASHED)] == ["Memory-Source", "Memory-Agent"]
+
+
+def test_a_squash_title_of_a_forge_with_bullets_still_tells_its_trailers() -> None:
+    body = f"Promote (#4)\n\n* memory: promote\n\n* Memory-Agent: codex\n\n- Memory-Rejected: sha256:{HASH}\n\nprose."
+    assert memory_trailers(body) == [("Memory-Agent", "codex"), ("Memory-Rejected", f"sha256:{HASH}")]
+
+
+def test_the_subject_is_never_a_trailer() -> None:
+    assert parse_lenient("Memory-Agent: codex") == []
+
+
+def test_render_puts_one_line_each_and_git_reads_it_back() -> None:
+    rows = [("Memory-Agent", "codex"), ("Memory-Reason", "two\nlines  here"), ("Memory-Agent", "b")]
+    message = append("subject\n\nbody\n", rows)
+    expected = [("Memory-Agent", "codex"), ("Memory-Reason", "two lines here"), ("Memory-Agent", "b")]
+    assert parse(message) == git_says(message) == expected
+
+
+def test_append_continues_a_block_that_is_there() -> None:
+    message = append("s\n\nSigned-off-by: A <a@example.com>\n", [("Memory-Agent", "x")])
+    assert message == "s\n\nSigned-off-by: A <a@example.com>\nMemory-Agent: x\n"
+    assert append("s", [("Memory-Agent", "x")]) == "s\n\nMemory-Agent: x\n"
+
+
+def test_a_key_git_would_not_read_is_refused() -> None:
+    with pytest.raises(ValueError):
+        render([("Memory Agent", "x")])
+
+
+def test_the_documented_value_is_read_and_written() -> None:
+    value = f"memory/2026-02-05.md#L12-L14@{BLOB} -> MEMORY.md sha256:{HASH}"
+    link = Link(Span("memory/2026-02-05.md", 12, 14, BLOB), "MEMORY.md", HASH)
+    assert parse_link(value) == link
+    assert render_link(link) == value
+    assert parse_link(f"sha256:{HASH}") == Link(None, "", HASH)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["", "x", f"memory/a.md#L0-L2 -> M sha256:{HASH}", f"a.md#L3-L2@{BLOB} -> M sha256:{HASH}", f"a b#L1@{BLOB}"],
+)
+def test_what_is_not_a_link_is_none(value: str) -> None:
+    assert parse_link(value) is None
+
+
+PATHS = st.text(min_size=1, max_size=30).filter(lambda path: "\0" not in path) | st.binary(min_size=1).map(
+    lambda raw: raw.replace(b"\0", b"x").decode("utf-8", "surrogateescape")
+)
+
+
+@given(PATHS, st.integers(1, 10**8), st.integers(0, 99))
+@example("memory/#L1@a -> b sha256:%20--.md", 1, 1)
+@example("-rf.md", 1, 0)
+def test_any_path_goes_through_a_trailer_and_comes_back(path: str, start: int, more: int) -> None:
+    try:
+        path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return  # not a name any file can have
+    link = Link(Span(path, start, start + more, "1a2b3c4d5e6f" * 3), path, HASH)
+    message = append("s", [("Memory-Source", render_link(link))])
+    assert [parse_link(value) for _, value in parse(message)] == [link]
+
+
+def test_korean_file_names_stay_readable() -> None:
+    link = Link(Span("memory/회의록 2.md", 1, 2, BLOB), "MEMORY.md", HASH)
+    assert render_link(link) == f"memory/회의록%202.md#L1-L2@{BLOB} -> MEMORY.md sha256:{HASH}"

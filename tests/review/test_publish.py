@@ -1,0 +1,239 @@
+"""Publishing against a real Git server and a REST server with state: one pull request, no leaks, no force."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gitmem.errors import GitMemError
+from gitmem.review.github import Client, Forge, GitHubError, forge_of
+from tests import fake_detectors
+from tests.actions.remote import GitServer
+from tests.actions.rest import RestServer
+from tests.harness import Repo
+from tests.provenance_cases import DAY, FACT, promote, record_log
+
+TOKEN = "write"
+
+
+@pytest.fixture
+def rest() -> Iterator[RestServer]:
+    server = RestServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[GitServer]:
+    root = tmp_path / "served"
+    bare = Repo(root / "team" / "memory.git", False)
+    bare.git("init", "-q", "--bare", "-b", "main")
+    bare.git("config", "http.receivepack", "true")
+    server = GitServer(root, token=TOKEN)
+    yield server
+    server.close()
+
+
+def client(rest: RestServer, token: str = TOKEN) -> Client:
+    return Client(Forge("https://github.com", rest.url, rest.repository), token, lambda seconds: None)
+
+
+def test_the_api_never_comes_from_the_clone() -> None:
+    found = forge_of("https://evil.example/team/memory.git", {})
+    assert found is not None and found.api == ""
+    for url in (
+        "git@github.com:team/memory.git",
+        "https://x@github.com/team/memory",
+        "ssh://git@github.com/team/memory",
+    ):
+        assert forge_of(url, {}) == Forge("https://github.com", "https://api.github.com", "team/memory")
+    own = {
+        "GITHUB_API_URL": "https://git.corp/api/v3",
+        "GITHUB_SERVER_URL": "https://git.corp",
+        "GITHUB_REPOSITORY": "a/b",
+    }
+    assert forge_of("https://evil.example/x/y", own) == Forge("https://git.corp", "https://git.corp/api/v3", "a/b")
+    assert forge_of("/srv/memory.git", {}) is None
+
+
+def test_links_are_encoded_and_show_lines_as_text() -> None:
+    forge = Forge("https://github.com", "", "team/memory")
+    link = forge.lines("abc", "memory/회의 #1.md", 3, 4)
+    assert link == "https://github.com/team/memory/blob/abc/memory/%ED%9A%8C%EC%9D%98%20%231.md?plain=1#L3-L4"
+    assert forge.compare("main", 'a";x') == "https://github.com/team/memory/compare/main...a%22%3Bx?expand=1"
+
+
+def test_one_pull_request_is_opened_then_updated(rest: RestServer) -> None:
+    here = client(rest)
+    first = here.open_or_update(head="topic", base="main", title="one", body="1")
+    again = here.open_or_update(head="topic", base="main", title="two", body="2")
+    assert (first.created, again.created, again.number) == (True, False, first.number)
+    assert [pull["title"] for pull in rest.state.pulls] == ["two"]
+
+
+def test_a_race_that_answers_422_ends_in_the_same_pull_request(rest: RestServer) -> None:
+    here = client(rest)
+    here.open_or_update(head="topic", base="main", title="one", body="1")
+    rest.state.faults.append(("GET", "/pulls$", 200, {}, []))  # type: ignore[arg-type]
+    assert here.open_or_update(head="topic", base="main", title="two", body="2").number == 1
+    assert len(rest.state.pulls) == 1
+
+
+def test_one_comment_is_updated_in_place_and_other_peoples_are_left_alone(rest: RestServer) -> None:
+    here = client(rest)
+    rest.state.comments[1] = [{"id": 1, "body": "<!-- m -->\nmine", "user": {"login": "eve", "type": "User"}}]
+    first = here.put_comment(1, "<!-- m -->", "a")
+    assert here.put_comment(1, "<!-- m -->", "b" * 70_000) == first
+    bodies = [row["body"] for row in rest.state.comments[1]]
+    assert bodies[0] == "<!-- m -->\nmine" and len(bodies) == 2 and len(bodies[1]) == 65_536
+
+
+def test_a_person_whose_token_it_is_gets_one_comment_too(rest: RestServer) -> None:
+    rest.state.comments[1] = [{"id": 7, "body": "<!-- m -->\nold", "user": {"login": "ann", "type": "User"}}]
+    rest.state.faults.append(("GET", "/user$", 200, {}, {"login": "ann"}))
+    assert client(rest).put_comment(1, "<!-- m -->", "new") == 7
+    assert [row["body"] for row in rest.state.comments[1]] == ["<!-- m -->\nnew"]
+
+
+def test_server_errors_and_rate_limits_are_waited_out(rest: RestServer) -> None:
+    waited: list[float] = []
+    here = Client(client(rest).forge, TOKEN, waited.append)
+    rest.state.faults += [("GET", "", 502, {}, {}), ("GET", "", 403, {"Retry-After": "7"}, {"message": "rate limit"})]
+    assert here.default_branch() == "main" and waited == [1.0, 7.0]
+
+
+def test_a_refusal_says_which_setting_is_missing_and_never_the_token(rest: RestServer) -> None:
+    with pytest.raises(GitHubError) as error:
+        client(rest, "read").open_or_update(head="topic", base="main", title="t", body="")
+    assert error.value.status == 403 and "Allow GitHub Actions to create" in error.value.hint
+    with pytest.raises(GitHubError) as error:
+        client(rest, "wrong-token-value").default_branch()
+    assert error.value.status == 401 and "wrong-token-value" not in f"{error.value.message}{error.value.hint}"
+    assert "wrong-token-value" not in repr(client(rest, "wrong-token-value"))
+
+
+def test_a_redirect_does_not_carry_the_token_away(rest: RestServer) -> None:
+    other = RestServer()
+    rest.state.faults.append(("GET", "", 302, {"Location": f"{other.url}/repos/team/memory"}, {}))
+    with pytest.raises(GitHubError):
+        client(rest).default_branch()
+    assert other.state.requests == []
+    other.close()
+
+
+def test_plain_http_is_refused_but_on_loopback() -> None:
+    with pytest.raises(GitMemError):
+        Client(Forge("", "http://api.example", "a/b"), "t", lambda seconds: None)
+
+
+def ready(repo: Repo, served: GitServer, branch: str = "memory/march") -> None:
+    record_log(repo)
+    repo.git("remote", "add", "origin", f"{served.url}/team/memory.git")
+    basic = b64encode(f"x:{TOKEN}".encode()).decode()
+    header = f"http.{served.url}/.extraheader=Authorization: Basic {basic}"
+    repo.git("-c", header, "push", "-q", "origin", "main")
+    repo.git("checkout", "-q", "-b", branch)
+    promote(repo)
+
+
+def environment(served: GitServer, rest: RestServer, token: str = TOKEN) -> dict[str, str]:
+    return {
+        "GITHUB_API_URL": rest.url, "GITHUB_SERVER_URL": served.url, "GITHUB_REPOSITORY": "team/memory",
+        "GITHUB_TOKEN": token, "GITHUB_ACTIONS": "true",
+    }  # fmt: skip
+
+
+def publish(repo: Repo, monkeypatch: pytest.MonkeyPatch, env: dict[str, str], *args: str) -> tuple[int, str]:
+    """In this process, with detectors that are known."""
+    from click.testing import CliRunner
+
+    from gitmem.cli.main import main_command
+
+    fake_detectors.use(monkeypatch, "tokens")
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(repo.path)
+    done = CliRunner().invoke(main_command, ["publish", "--pr", "--json", *args], standalone_mode=False)
+    if done.exception is not None:
+        assert isinstance(done.exception, GitMemError), done.exception
+        return int(done.exception.exit_code), done.exception.message + done.exception.hint
+    return 0, done.output
+
+
+def test_publish_pushes_with_the_token_and_opens_one_pull_request_with_a_checklist(
+    repo: Repo, served: GitServer, rest: RestServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready(repo, served)
+    code, out = publish(repo, monkeypatch, environment(served, rest))
+    value = json.loads(out)
+    assert code == 0 and value["pull_request"] == {
+        "number": 1,
+        "url": "https://github.com/team/memory/pull/1",
+        "created": True,
+    }
+    head = repo.git("rev-parse", "HEAD").strip()
+    assert value["head"] == head and head in repo.git("-C", str(served.root / "team/memory.git"), "show-ref")
+    body = rest.state.pulls[0]["body"]
+    assert f"- [ ] add `{FACT}`" in body and f"/blob/{head}/{DAY}?plain=1#L5-L6" in body
+    promote(repo, "They are easier to debug.")
+    again = json.loads(publish(repo, monkeypatch, environment(served, rest))[1])
+    assert again["pull_request"]["created"] is False and len(rest.state.pulls) == 1
+    assert "easier to debug.`" in rest.state.pulls[0]["body"]
+    assert TOKEN not in (repo.path / ".git/config").read_text()
+
+
+def test_facts_cannot_write_markup_into_the_pull_request(
+    repo: Repo, served: GitServer, rest: RestServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready(repo, served, 'a";touch-x')
+    repo.commit(
+        "x @team <!-- y", {"MEMORY.md": "- `` @team](http://x.example) --> <img src=x> ::set-output name=a::b\n"}
+    )
+    assert publish(repo, monkeypatch, environment(served, rest))[0] == 0
+    pull = rest.state.pulls[0]
+    assert " ``` `` @team](http://x.example) --> <img src=x> ::set-output name=a::b ```" in pull["body"]
+    assert "@" not in pull["title"] and "<" not in pull["title"]
+
+
+def test_without_a_token_it_pushes_and_prints_the_compare_link(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = Repo(tmp_path / "github.com" / "team" / "memory.git", False)
+    bare.git("init", "-q", "--bare", "-b", "main")
+    record_log(repo)
+    repo.git("remote", "add", "origin", "https://github.com/team/memory.git")
+    repo.git("config", f"url.{tmp_path}/github.com/.pushInsteadOf", "https://nowhere.example/")
+    repo.git("remote", "set-url", "--push", "origin", str(bare.path))
+    repo.git("checkout", "-q", "-b", "topic")
+    promote(repo)
+    env = {"GITHUB_REPOSITORY": "team/memory", "GITHUB_SERVER_URL": "https://github.com"}
+    code, out = publish(repo, monkeypatch, env)
+    value = json.loads(out)
+    assert code == 0 and value["pull_request"] is None
+    assert value["compare"] == "https://github.com/team/memory/compare/main...topic?expand=1"
+    assert "refs/heads/topic" in bare.git("show-ref")
+
+
+def test_the_base_branch_is_never_pushed_to(
+    repo: Repo, served: GitServer, rest: RestServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready(repo, served)
+    repo.git("checkout", "-q", "main")
+    before = served.pushes
+    code, words = publish(repo, monkeypatch, environment(served, rest))
+    assert code == 3 and "git switch -c" in words and served.pushes == before
+
+
+def test_what_the_gate_blocks_is_not_pushed(
+    repo: Repo, served: GitServer, rest: RestServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready(repo, served)
+    repo.commit("secret", {"memory/n.md": "- tok_abcdef123\n"})
+    repo.commit("gone", {"memory/n.md": "- nothing\n"})
+    before = served.pushes
+    code, words = publish(repo, monkeypatch, environment(served, rest))
+    assert code == 1 and "tok_abcdef123" not in words and served.pushes == before and rest.state.pulls == []

@@ -1,0 +1,96 @@
+"""Evidence and how it is summed."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from gitmem.index.line_records import unpack
+from gitmem.index.terms import terms
+from gitmem.index.units import pack, split
+from gitmem.search import scoring
+from gitmem.search.question import parse
+from gitmem.search.ranking import SHIPPED, SIZES
+from gitmem.search.scoring import Strip, score_lines
+
+TODAY = date(2026, 3, 1)
+
+
+def scored(text: str, question: str) -> list[scoring.Line]:
+    units = split(text.split("\n"))
+    packed = unpack(pack(units, [(0.0, b"")] * len(units)))
+    words = [word for unit in units for word in unit.words]
+    asked = parse(question, TODAY)
+    found = [(1.0, {1: [at for at, word in enumerate(words) if word == term]}) for term in asked.terms]
+    found = [(weight, places if places[1] else {}) for weight, places in found]
+    return score_lines([Strip("memory/x.md", "0" * 40, [(1, 1, packed)], 0.0)], asked, found, {}, None)
+
+
+def best(text: str, question: str) -> int:
+    return max(scored(text, question), key=lambda line: line.score).first
+
+
+LOG = (
+    "- Ann: I sold the car.\n- Bob: what did you buy?\n- Ann: A blue kayak, it is a dream.\n- Bob: nice weather today."
+)
+
+
+def test_the_line_with_the_words_wins() -> None:
+    assert best(LOG, "who talked about weather") == 4
+
+
+def test_the_line_after_a_matching_question_is_preferred_to_the_question() -> None:
+    assert best(LOG, "what did Ann buy") == 3
+
+
+def test_of_two_lines_alike_that_of_the_speaker_asked_about_is_first() -> None:
+    said = "- Bob: I went to the sea, as Ann did.\n- Ann: I went to the sea, as Bob did."
+    assert best(said, "where did Ann go") == 2
+    assert best(said, "where did Bob go") == 1
+
+
+def test_a_label_of_which_the_question_has_a_part_is_not_named() -> None:
+    at = list(SHIPPED.weights).index("named")
+    lines = scored("- Ann Lee: went out\n- Ann: stayed\n- no label at all", "Ann")
+    assert [line.evidence[at] for line in lines] == [0.0, 1.0, 0.0]
+
+
+def test_every_unit_is_scored_once_in_order() -> None:
+    lines = scored(LOG, "kayak")
+    assert [line.first for line in lines] == [1, 2, 3, 4]
+    assert all(len(line.evidence) == len(SHIPPED.weights) for line in lines)
+
+
+def test_a_score_is_the_sum_of_its_evidence() -> None:
+    for line in scored(LOG, "when did Ann buy the kayak"):
+        total = sum(weight * value for weight, value in zip(SHIPPED.weights.values(), line.evidence, strict=True))
+        assert abs(total - line.score) < 1e-9
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_frequent_and_rare_terms_are_spread_alike(size: int) -> None:
+    total, found = 60, {at: 1 + at % 3 for at in range(20, 40, 3)}
+    slow: dict[int, int] = {}
+    for at, count in found.items():
+        for other in range(at - size, at + size + 1):
+            slow[other] = slow.get(other, 0) + count
+    for scale in (1, total):
+        assert scoring._near(found, size, total // scale if scale == 1 else total) == slow
+
+
+def test_words_that_are_hardly_shared_are_doubted_where_there_is_meaning_to_go_by() -> None:
+    evidence = {"cover0": [0.1, 0.25], "lexical0": [0.0, 1.0], "lexical2": [0.5, 1.0], "lexical8": [1.0, 1.0]}
+    scoring._doubt(evidence, 0.5)
+    assert evidence["lexical0"] == [0.0, 0.5] and evidence["lexical8"] == [0.5, 0.5]
+    scoring._doubt(evidence | {"cover0": [0.6]}, 0.5)
+    assert evidence["lexical0"] == [0.0, 0.5]
+
+
+def test_no_question_scores_nothing_and_fails_nowhere() -> None:
+    assert all(line.score <= 3 for line in scored(LOG, ""))
+    assert score_lines([], parse("x", TODAY), [], {}, None) == []
+
+
+def test_words_are_cut_for_the_index_as_for_the_question() -> None:
+    assert set(parse("메모리 POSTGRES_URL", TODAY).terms) <= set(terms("메모리는 POSTGRES_URL을 쓴다"))

@@ -1,0 +1,495 @@
+"""Searching real repositories through the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gitmem.index.db import open_index
+from gitmem.search.ranking import SHIPPED
+from tests.harness import Repo
+
+MONDAY = """# 2026-02-02
+
+## 09:00 - planning
+
+- We chose REST webhooks for phase one: easier to debug than gRPC.
+- POSTGRES_URL is read from the vault, never from .env.
+- Alice owns the release checklist.
+
+## 14:00 - incident
+
+- ERR_1042 came from a stale DNS cache; restarting the resolver fixed it.
+"""
+TUESDAY = """# 2026-02-03
+
+## 10:00 - 회의
+
+- 메모리는 30일 뒤에 만료된다.
+- 배포는 금요일 오후에 하지 않기로 했다.
+- 분산락 구현은 Redis로 한다.
+"""
+
+
+@pytest.fixture
+def memory(repo: Repo) -> Repo:
+    repo.commit("logs", {"memory/2026-02-02.md": MONDAY, "memory/2026-02-03.md": TUESDAY}, date="2026-02-03T12:00:00Z")
+    return repo
+
+
+def found(repo: Repo, *args: str) -> list[dict[str, Any]]:
+    answer = json.loads(repo.mem("search", "--json", *args).stdout)
+    hits: list[dict[str, Any]] = answer["hits"]
+    return hits
+
+
+def cut_of(repo: Repo) -> str:
+    index = open_index(repo.path / ".git" / "gitmem")
+    assert index is not None
+    try:
+        return index.meta("cut")
+    finally:
+        index.close()
+
+
+def texts(repo: Repo, *args: str) -> str:
+    return "\n".join(hit["text"] for hit in found(repo, *args))
+
+
+def test_a_question_finds_the_line_that_answers_it(memory: Repo) -> None:
+    hit = found(memory, "why did we choose webhooks?")[0]
+    assert hit["path"] == "memory/2026-02-02.md"
+    assert hit["start_line"] <= 5 <= hit["end_line"]
+    assert "REST webhooks" in hit["text"]
+    assert hit["heading"] == "2026-02-02 > 09:00 - planning"
+    assert hit["date"] == "2026-02-02"
+    assert hit["trust"] == "committed"
+    assert 0 <= hit["score"] <= 1
+
+
+@pytest.mark.parametrize("query", ["ERR_1042", "err_1042", "POSTGRES_URL", "what is POSTGRES_URL", "postgres url"])
+def test_an_identifier_in_one_place_is_the_first_hit(memory: Repo, query: str) -> None:
+    wanted = "ERR_1042" if "err" in query.lower() else "POSTGRES_URL"
+    assert wanted in found(memory, query)[0]["text"]
+
+
+@pytest.mark.parametrize(
+    "query", ["메모리", "메모리가 언제 만료되지?", "만료", "락", "Redis로 락 구현", "배포를 금요일에"]
+)
+def test_korean_is_found_with_and_without_particles(memory: Repo, query: str) -> None:
+    assert found(memory, query)[0]["path"] == "memory/2026-02-03.md"
+
+
+def test_the_first_hit_does_not_depend_on_how_many_are_asked_for(memory: Repo) -> None:
+    for query in ("who owns the checklist", "메모리", "release", "vault"):
+        assert found(memory, query, "-n", "1")[0] == found(memory, query, "-n", "20")[0]
+
+
+def test_uncommitted_text_is_found_and_called_so(memory: Repo) -> None:
+    memory.write("memory/2026-02-04.md", "# 2026-02-04\n\n- The staging cluster moved to Frankfurt.\n")
+    hit = found(memory, "where is the staging cluster")[0]
+    assert "Frankfurt" in hit["text"] and hit["trust"] == "uncommitted"
+
+
+def test_another_commit_is_searched_as_it_was(memory: Repo) -> None:
+    first = memory.git("rev-parse", "HEAD").strip()
+    memory.commit(
+        "change",
+        {"memory/2026-02-02.md": MONDAY.replace("REST webhooks", "message queues")},
+        date="2026-02-10T12:00:00Z",
+    )
+    assert "queues" in texts(memory, "phase one")
+    assert "queues" not in texts(memory, "phase one", "--at", first)
+    assert "webhooks" in texts(memory, "phase one", "--at", "2026-02-05")
+    answer = json.loads(memory.mem("search", "phase", "--at", first, "--json").stdout)
+    assert answer["at"] == first
+
+
+def test_a_fact_of_an_unmerged_branch_is_seen_there_only(memory: Repo) -> None:
+    memory.git("checkout", "-q", "-b", "feature")
+    memory.commit("fact", {"memory/topic.md": "# Topic\n\n- The zebra protocol is enabled.\n"})
+    assert "zebra" in texts(memory, "zebra protocol")
+    memory.git("checkout", "-q", "main")
+    assert "zebra" not in texts(memory, "zebra protocol")
+    hit = found(memory, "zebra protocol", "--all-branches")[0]
+    assert "zebra" in hit["text"] and hit["branch"] == "feature"
+
+
+FACTS = """# Memory
+
+## Policies
+
+- Deploys are frozen on Fridays. <!-- mem type=policy tags=release src=memory/2026-02-03.md#L6@1a2b3c4d5e6f -->
+- Jeju is exempt from the delivery target. <!-- mem type=exception from=2025-06-01 until=2025-12-31 -->
+"""
+
+
+def test_expired_facts_are_out_unless_asked_for(memory: Repo) -> None:
+    memory.commit("facts", {"MEMORY.md": FACTS})
+    assert "Jeju" not in texts(memory, "Jeju delivery target")
+    assert "Jeju" in texts(memory, "Jeju delivery target", "--expired")
+
+
+def test_a_question_about_the_past_finds_what_was_true_and_says_that_it_expired(memory: Repo) -> None:
+    memory.commit("facts", {"MEMORY.md": FACTS})
+    for query in ("was Jeju exempt before?", "작년엔 Jeju 왜 예외였지?"):
+        hit = memory.mem("search", query, "--json", env={"GITMEM_NOW": "2026-03-01T00:00:00+00:00"})
+        first = json.loads(hit.stdout)["hits"][0]
+        assert "Jeju" in first["text"] and first["state"] == "expired"
+
+
+def test_a_fact_that_expired_since_is_found_where_it_held(memory: Repo) -> None:
+    old = memory.commit("facts", {"MEMORY.md": FACTS}, date="2025-08-01T00:00:00Z")
+    assert "Jeju" in texts(memory, "Jeju delivery target", "--at", old)
+
+
+def test_filters_narrow_the_answer(memory: Repo) -> None:
+    memory.commit("facts", {"MEMORY.md": FACTS})
+    assert {hit["type"] for hit in found(memory, "deploys fridays", "--type", "policy")} == {"policy"}
+    assert {tuple(hit["tags"]) for hit in found(memory, "deploys", "--tag", "release")} == {("release",)}
+    assert {hit["path"] for hit in found(memory, "webhooks 배포", "--since", "2026-02-03", "--path", "memory")} == {
+        "memory/2026-02-03.md"
+    }
+    assert {hit["path"] for hit in found(memory, "webhooks 배포", "--until", "2026-02-02", "--path", "memory/*")} == {
+        "memory/2026-02-02.md"
+    }
+    assert found(memory, "webhooks", "--path", "nowhere/*") == []
+
+
+def test_a_promoted_fact_says_so_and_its_comment_is_not_text(memory: Repo) -> None:
+    memory.commit("facts", {"MEMORY.md": FACTS})
+    hit = found(memory, "deploys are frozen on fridays")[0]
+    assert hit["trust"] == "promoted" and "<!--" not in hit["text"] and hit["date"] == "2026-02-03"
+
+
+def test_blame_says_who_wrote_a_hit(memory: Repo) -> None:
+    hit = found(memory, "webhooks", "--blame")[0]
+    assert hit["author"] == "Test <test@example.com>" and hit["commit"] == memory.git("rev-parse", "HEAD").strip()
+
+
+def test_a_type_that_is_none_is_a_usage_error_that_lists_them(memory: Repo) -> None:
+    done = memory.mem("search", "webhooks", "--type", "decison", check=False)
+    assert done.returncode == 2 and "'decison' is no type" in done.stderr and "decision, deadline" in done.stderr
+    assert memory.mem("search", "webhooks", "--type", "decision").stdout == ""
+    assert memory.mem("search", "webhooks", "--type", "typo", "--all-branches", check=False).returncode == 2
+
+
+def test_a_type_of_a_notes_own_front_matter_is_one(memory: Repo) -> None:
+    memory.commit("note", {"memory/n.md": "---\ntype: reference\n---\n\nThe webhooks are documented in the wiki.\n"})
+    assert [hit["path"] for hit in found(memory, "webhooks", "--type", "reference")] == ["memory/n.md"]
+
+
+def test_a_fact_is_found_by_its_meaning_alone_among_many_others(repo: Repo) -> None:
+    facts = ["We use PostgreSQL for the billing database.", "Tokens live 15 minutes.", "The phone changes hands on Mondays.",
+             "배포 동결은 모든 리전에 적용한다.", "결제 모듈 담당자는 이두리다.", "Alice owns the release checklist."]  # fmt: skip
+    repo.commit("facts", {"MEMORY.md": "# Memory\n\n## Facts\n\n" + "".join(f"- {fact}\n" for fact in facts)})
+    assert "PostgreSQL" in found(repo, "데이터베이스는 뭐지?")[0]["text"]
+    for question in ("unicorn", "recipe for kimchi", "축구 우승팀"):
+        assert found(repo, question) == []
+
+
+def test_facts_of_memory_md_are_hits_by_themselves_with_their_date(repo: Repo) -> None:
+    facts = "- Tokens live 15 minutes. <!-- mem type=constraint from=2026-02-01 -->\n- Alice owns releases.\n"
+    repo.commit("facts", {"MEMORY.md": f"# Memory\n\n## Facts\n\n{facts}"})
+    assert found(repo, "how long do tokens live")[0]["text"] == "- Tokens live 15 minutes."
+    assert "Memory > Facts · 2026-02-01" in repo.mem("search", "tokens").stdout
+
+
+def test_a_person_sees_the_part_of_a_long_passage_that_matches_and_a_program_all_of_it(repo: Repo) -> None:
+    code = "\n".join(f"call_{n}(retries={n})" for n in range(100))
+    files = {
+        "memory/code.md": f"# Code\n\n```python\n{code}\n```\n",
+        "memory/long.md": "# L\n\n" + "zebra " * 9000 + "quokka\n",
+    }
+    repo.commit("long", files)
+    shown = repo.mem("search", "call_57", "-n", "1").stdout
+    assert "call_57(retries=57)" in shown and "lines before" in shown and "more lines" in shown
+    assert len(shown.splitlines()) == 15 and "call_3(" in texts(repo, "call_57", "-n", "1")
+    shown = repo.mem("search", "quokka", "-n", "1").stdout
+    assert "quokka" in shown and "... zebra" in shown.replace("... ebra", "... zebra") and len(shown) < 1000
+    assert len(texts(repo, "quokka", "-n", "1")) > 50_000
+
+
+def test_days_the_wrong_way_round_are_a_usage_error(memory: Repo) -> None:
+    done = memory.mem("search", "x", "--since", "2026-02-03", "--until", "2026-02-02", check=False)
+    assert done.returncode == 2 and "is later than" in done.stderr
+
+
+def test_a_repository_without_memory_says_how_to_begin(repo: Repo) -> None:
+    repo.git("commit", "-q", "--allow-empty", "-m", "empty")
+    done = repo.mem("search", "anything")
+    assert done.stdout == "" and "git mem add" in done.stderr and "try other words" not in done.stderr
+
+
+def test_what_is_neither_a_revision_nor_a_day_is_said_with_both_forms(memory: Repo) -> None:
+    done = memory.mem("search", "x", "--at", "yesterday", check=False)
+    assert done.returncode == 3 and "'yesterday'" in done.stderr and "YYYY-MM-DD" in done.stderr
+
+
+def test_explain_of_an_identifier_names_it(memory: Repo) -> None:
+    explained = found(memory, "ERR_1042", "--explain")[0]["explain"]
+    assert explained["evidence"]["exact"] == 20
+    assert sum(explained["evidence"].values()) == pytest.approx(explained["fused"], abs=0.01)
+
+
+def test_explain_adds_up(memory: Repo) -> None:
+    hit = found(memory, "webhooks debug", "--explain", "--lane", "lexical")[0]
+    explained = hit["explain"]
+    assert explained["lexical"]["rank"] == 1
+    assert abs(sum(explained["evidence"].values()) - explained["fused"]) < 0.01
+
+
+def test_nothing_found_is_an_answer_with_a_hint(memory: Repo) -> None:
+    done = memory.mem("search", "--lane", "lexical", "qwertyuiop")
+    assert done.stdout == "" and "nothing found" in done.stderr
+
+
+def test_a_fence_is_never_cut(memory: Repo) -> None:
+    memory.commit("note", {"memory/x.md": "# X\n\n```sh\necho one\n\nfrobnicate --all\necho two\n```\n\nafter\n"})
+    hit = found(memory, "frobnicate")[0]
+    assert hit["text"].startswith("```sh") and hit["text"].count("```") == 2
+
+
+def test_near_duplicates_are_shown_once(memory: Repo) -> None:
+    line = "- The giraffe service restarts nightly at three.\n"
+    memory.commit("copies", {f"memory/n{n}.md": f"# Note {n}\n\n{line}" for n in range(4)})
+    assert sum("giraffe" in hit["text"] for hit in found(memory, "giraffe service", "-n", "20")) == 1
+
+
+def test_a_passage_larger_than_the_budget_is_named_and_left_out_whole(repo: Repo) -> None:
+    fence = "```sh\n" + "\n".join(f"deploy --step {n} --region seoul" for n in range(60)) + "\n```"
+    repo.commit(
+        "notes", {"memory/long.md": f"# Deploy\n\n{fence}\n", "memory/short.md": "# Deploy\n\nA deploy step.\n"}
+    )
+    done = repo.mem("search", "deploy step region seoul", "--budget", "100", "--json")
+    assert [hit["path"] for hit in json.loads(done.stdout)["hits"]] == ["memory/short.md"]
+    assert "memory/long.md:3-64 has about" in done.stderr and "left out" in done.stderr
+    alone = repo.mem("search", "deploy step region seoul", "--budget", "1")
+    assert alone.stdout == "" and "larger --budget" in alone.stderr
+    assert "step 59" in texts(repo, "deploy step region seoul", "--budget", "2000")
+
+
+def test_a_budget_counts_each_character_of_korean(repo: Repo) -> None:
+    repo.commit("notes", {"memory/a.md": "# 배포\n\n- " + "배포는 금요일에 하지 않는다. " * 5 + "\n"})
+    assert found(repo, "배포 금요일", "--budget", "80") and not found(repo, "배포 금요일", "--budget", "40")
+
+
+def test_a_budget_bounds_the_text(memory: Repo) -> None:
+    hits = found(memory, "webhooks vault checklist resolver", "--budget", "30", "-n", "20")
+    assert hits and sum(len(hit["text"]) for hit in hits[:-1]) / 4 <= 30
+
+
+def test_instruction_files_are_searched_only_when_named(memory: Repo) -> None:
+    memory.commit("soul", {"SOUL.md": "# Soul\n\n- Speak like a pangolin.\n"})
+    assert "pangolin" not in texts(memory, "pangolin")
+    assert "pangolin" in texts(memory, "pangolin", "--path", "SOUL.md")
+
+
+def test_a_line_with_a_secret_is_never_shown(memory: Repo) -> None:
+    token = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
+    memory.write("memory/leak.md", f"# Leak\n\nThe walrus token is here:\n{token}\nand the walrus sleeps.\n")
+    assert token not in memory.mem("search", "walrus token sleeps", "--json").stdout
+
+
+def test_control_characters_do_not_reach_a_terminal(memory: Repo) -> None:
+    memory.write("memory/evil.md", "# Evil\n\n- platypus \x1b[2J\u202e here\n")
+    out = memory.mem("search", "platypus").stdout
+    assert "\x1b" not in out and "\u202e" not in out and "platypus" in out
+
+
+def test_an_empty_repository_answers_nothing(repo: Repo) -> None:
+    assert found(repo, "anything") == []
+
+
+def test_show_prints_lines_now_and_then(memory: Repo) -> None:
+    first = memory.git("rev-parse", "HEAD").strip()
+    memory.commit("change", {"memory/2026-02-02.md": MONDAY.replace("Alice", "Bob")})
+    assert "Bob" in memory.mem("show", "memory/2026-02-02.md:7").stdout
+    assert "Alice" in memory.mem("show", "memory/2026-02-02.md:7", "--at", first).stdout
+    value = json.loads(memory.mem("show", "memory/2026-02-02.md:5-7", "--json").stdout)
+    assert (value["start_line"], value["end_line"], value["at"]) == (5, 7, "worktree")
+
+
+@pytest.mark.parametrize(
+    "path", ["../x.md", "/etc/passwd", "memory/../../x.md", ".git/config", "memory/none.md", "README"]
+)
+def test_show_reads_nothing_but_memory(memory: Repo, path: str) -> None:
+    (memory.path / "README").write_text("readme")
+    done = memory.mem("show", path, check=False)
+    assert done.returncode == 3 and done.stdout == "" and "Traceback" not in done.stderr
+
+
+def test_show_follows_no_link(memory: Repo, tmp_path: Path) -> None:
+    (tmp_path / "outside.md").write_text("outside")
+    (memory.path / "memory" / "link.md").symlink_to(tmp_path / "outside.md")
+    assert memory.mem("show", "memory/link.md", check=False).returncode == 3
+
+
+def test_eval_reports_and_a_floor_breaks(memory: Repo, tmp_path: Path) -> None:
+    qrels = tmp_path / "q.jsonl"
+    rows = [
+        {
+            "query": "why webhooks",
+            "category": "en",
+            "relevant": [{"path": "memory/2026-02-02.md", "start_line": 5, "end_line": 5}],
+        },
+        {
+            "query": "메모리 만료",
+            "category": "ko",
+            "relevant": [{"path": "memory/2026-02-03.md", "start_line": 5, "end_line": 5}],
+        },
+        {
+            "query": "unicorn",
+            "category": "none",
+            "relevant": [{"path": "memory/none.md", "start_line": 1, "end_line": 1}],
+        },
+    ]
+    qrels.write_text("\n".join(json.dumps(row) for row in rows))
+    value = json.loads(memory.mem("eval", str(qrels), "--json").stdout)
+    groups = {group["category"]: group for group in value["runs"][0]["groups"]}
+    assert groups["en"]["hit@1"] == groups["ko"]["recall@5"] == 1.0 and groups["none"]["mrr"] == 0.0
+    done = memory.mem("eval", str(qrels), "--floor", "recall@5=0.9", check=False)
+    assert done.returncode == 1 and "recall@5 is 0.667" in done.stderr
+    assert "never found: memory/none.md" in done.stderr
+    assert memory.mem("eval", str(qrels), "--floor", "recall@5=0.5").returncode == 0
+    two = json.loads(memory.mem("eval", str(qrels), "--ab", "label=0,3", "--json").stdout)
+    assert [run["name"] for run in two["runs"]] == ["label=0", "label=3"]
+    shown = memory.mem("eval", str(qrels), "--ab", "label=0,3", "--floor", "recall@5=0.9", check=False)
+    assert "recall@5 is 0.667, below 0.9 with label=3" in shown.stderr and shown.returncode == 1
+    assert [line.split()[0] for line in shown.stdout.splitlines()[1:4]] == ["all", "label=3", "en"]
+    qrels.write_text('{"query": "x"}\n')
+    bad = memory.mem("eval", str(qrels), check=False)
+    assert bad.returncode == 2 and "q.jsonl, line 1: 'relevant' is missing" in bad.stderr
+
+
+def test_eval_compares_chunk_sizes_and_leaves_the_index_as_it_was_set(memory: Repo, tmp_path: Path) -> None:
+    qrels = tmp_path / "q.jsonl"
+    place = {"path": "memory/2026-02-02.md", "start_line": 5, "end_line": 5}
+    qrels.write_text(json.dumps({"query": "why webhooks", "relevant": [place]}))
+    value = json.loads(memory.mem("eval", str(qrels), "--ab", "chunkSize=20,200", "--json").stdout)
+    assert [run["groups"][0]["hit@1"] for run in value["runs"]] == [1.0, 1.0]
+    assert cut_of(memory) == "1/200/0"
+
+
+def test_a_change_of_chunk_size_holds_from_the_next_search(memory: Repo) -> None:
+    memory.mem("search", "webhooks")
+    memory.git("config", "--global", "mem.chunkSize", "50")
+    assert found(memory, "webhooks") and cut_of(memory) == "1/50/0"
+
+
+def test_explain_shows_the_settings_in_force_and_marks_what_is_not_as_shipped(memory: Repo) -> None:
+    memory.git("config", "--global", "mem.searchPool", "9")
+    memory.git("config", "--global", "--add", "mem.searchWeight", "label=0")
+    settings = json.loads(memory.mem("search", "webhooks", "--explain", "--json").stdout)["settings"]
+    assert settings["keys"]["mem.searchPool"] == settings["constants"]["pool"] == 9
+    label = SHIPPED.weights["label"]
+    assert settings["changed"] == {"mem.searchPool": 28, "mem.searchWeight": [], "label": label, "pool": 28}
+    shown = memory.mem("search", "webhooks", "--explain").stdout
+    assert "searchPool 9*" in shown and "label 0*" in shown and "searchDecay 0.0077  " in shown
+    assert "as shipped: searchPool 28" in shown
+
+
+def test_a_floor_of_the_settings_cuts_and_min_score_overrides_it(memory: Repo) -> None:
+    memory.git("config", "--global", "mem.searchFloor", "1")
+    assert not found(memory, "debug something") and found(memory, "debug something", "--min-score", "0")
+
+
+def test_a_bad_setting_of_search_says_what_to_type(memory: Repo) -> None:
+    memory.git("config", "--global", "mem.searchPool", "0")
+    done = memory.mem("search", "webhooks", check=False)
+    assert done.returncode == 3 and "mem.searchPool must be 1 to 1000" in done.stderr
+    assert "git config --global mem.searchPool 28" in done.stderr
+
+
+def test_eval_compares_two_commits(memory: Repo, tmp_path: Path) -> None:
+    old = memory.git("rev-parse", "HEAD").strip()
+    memory.commit("lost", {"memory/2026-02-02.md": "# 2026-02-02\n\n- nothing\n"})
+    qrels = tmp_path / "q.jsonl"
+    qrels.write_text(
+        json.dumps(
+            {"query": "why webhooks", "relevant": [{"path": "memory/2026-02-02.md", "start_line": 5, "end_line": 5}]}
+        )
+    )
+    value = json.loads(memory.mem("eval", str(qrels), "--compare", old, "--json").stdout)
+    assert value["lost"] == ["why webhooks"] and value["gained"] == []
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=st.text(max_size=60))
+def test_any_string_is_a_safe_query(tmp_path_factory: pytest.TempPathFactory, query: str) -> None:
+    import os
+    from datetime import UTC, datetime
+
+    from gitmem.config import Config
+    from gitmem.git.opening import open_repository
+    from gitmem.search.search import Query, search
+
+    place = tmp_path_factory.getbasetemp() / "any-string"
+    if not place.exists():
+        Repo(place).commit("logs", {"memory/2026-02-02.md": MONDAY, "memory/2026-02-03.md": TUESDAY})
+    repository = open_repository(place, os.environ)
+    try:
+        answer = search(repository, Config(), Query(query), datetime(2026, 3, 1, tzinfo=UTC))
+    finally:
+        repository.close()
+    assert all(hit.text for hit in answer.hits)
+
+
+KOREAN = "# 배포\n\n- 운영 서버 배포는 금요일에는 하지 않는다. 문제가 생기면 주말에 고칠 사람이 없다.\n- 회의실 예약은 총무팀에 묻는다.\n"
+ENGLISH = (
+    "# Office\n\n- The coffee machine is never cleaned on time.\n- Parking permits are renewed every day in March.\n"
+)
+JAPANESE = "# 認証\n\n- パスワードを忘れた利用者には再設定のメールを送る。\n- 昼食は十二時から。\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("why do we never deploy to production on Fridays", "memory/ko.md"),
+        ("how does a user reset a forgotten password", "memory/ja.md"),
+        ("주차 허가는 언제 갱신하나", "memory/en.md"),
+    ],
+)
+def test_a_question_finds_a_note_in_another_language_among_others(repo: Repo, question: str, path: str) -> None:
+    repo.commit(
+        "notes", {"memory/ko.md": KOREAN, "memory/en.md": ENGLISH, "memory/ja.md": JAPANESE, "memory/log.md": MONDAY}
+    )
+    assert found(repo, question)[0]["path"] == path
+
+
+def test_a_clone_indexed_from_nothing_answers_the_same(memory: Repo, tmp_path: Path) -> None:
+    first = memory.git("rev-parse", "HEAD").strip()
+    memory.commit("more", {f"memory/n{n}.md": f"# Note {n}\n\n- webhooks and vaults number {n}\n" for n in range(20)})
+    texts(memory, "webhooks")
+    memory.git("clone", "-q", ".", str(tmp_path / "clone"))
+    clone = Repo(tmp_path / "clone", init=False)
+    clone.git("checkout", "-q", first)
+    for question in ("webhooks", "vault", "메모리 만료", "who owns what"):
+        places = [(hit["path"], hit["start_line"], hit["score"]) for hit in found(memory, question, "--at", first)]
+        assert places == [
+            (hit["path"], hit["start_line"], hit["score"]) for hit in found(clone, question, "--at", first)
+        ]
+
+
+def test_the_cold_path_imports_nothing_heavy(memory: Repo) -> None:
+    import sys
+
+    # Nor what writes, since a search that finds all current only reads; nor what reads command lines.
+    heavy = (
+        "numpy pygit2 detect_secrets llama_cpp yaml markdown_it sqlite_vec click inspect dataclasses tempfile shutil"
+        " random uuid argparse asyncio importlib.resources importlib.metadata"
+        " gitmem.index.indexer gitmem.index.parse_workers gitmem.index.db.writer gitmem.git.write gitmem.index.chunks"
+        " gitmem.memory.document gitmem.search.evaluation"
+        " gitmem.memory.facts gitmem.gate.detectors.finding gitmem.gate.detectors gitmem.cli.main"
+    )
+    code = (
+        "import sys, gitmem.__main__\nfrom gitmem.cli.fast_search import search\ncode = search(['webhooks', '--json'])\n"
+        f"print(code, [m for m in '{heavy}'.split() if m in sys.modules], file=sys.stderr)"
+    )
+    texts(memory, "webhooks")
+    assert memory.run(sys.executable, "-c", code).stderr.strip() == "0 []"

@@ -1,0 +1,43 @@
+"""When a fact held."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from gitmem.search.question import Days
+from gitmem.search.validity import Held, day, held, over, stood, superseded
+
+YEAR = Days(date(2024, 1, 1), date(2024, 12, 31))
+MARCH = Days(month=3)
+
+
+def test_a_fact_holds_from_its_from_to_its_until_or_to_what_superseded_it() -> None:
+    meta = {"from": ["2024-05-01"], "until": ["2025-08-31T10:00"]}
+    assert held(meta) == Held(date(2024, 5, 1), date(2025, 8, 31))
+    assert held(meta, date(2025, 1, 1)).end == date(2025, 1, 1)
+    assert held({"from": ["soon"]}) == Held()
+
+
+def test_it_stood_on_a_day_of_a_period_that_it_overlaps() -> None:
+    assert stood(Held(date(2023, 1, 1), date(2024, 1, 1)), None, [YEAR])
+    assert stood(Held(date(2024, 12, 31)), None, [YEAR]) and stood(Held(None, date(2026, 1, 1)), None, [YEAR])
+    assert not stood(Held(date(2025, 1, 1)), None, [YEAR])
+    assert not stood(Held(None, date(2023, 12, 31)), date(2024, 5, 1), [YEAR])
+
+
+def test_without_days_of_its_own_the_day_of_its_log_counts() -> None:
+    assert stood(Held(), date(2024, 5, 1), [YEAR]) and not stood(Held(), date(2025, 5, 1), [YEAR])
+    assert stood(Held(date(2020, 3, 7)), None, [MARCH]) and not stood(Held(), None, [YEAR, MARCH])
+
+
+def test_only_periods_that_have_ended_are_over() -> None:
+    assert over([YEAR, MARCH], date(2025, 1, 1)) == (YEAR,) and over([YEAR], date(2024, 12, 31)) == ()
+
+
+def test_what_supersedes_says_since_when() -> None:
+    lines = [
+        "- a <!-- mem supersedes=111111111111 from=2025-02-01 -->",
+        "- b <!-- mem supersedes=2222 supersedes=3333 -->",
+    ]
+    assert superseded(lines) == {"111111111111": date(2025, 2, 1), "2222": None, "3333": None}
+    assert day("2025-02-30") is None

@@ -1,0 +1,64 @@
+"""Which paths are memory."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from gitmem.paths import (  # fmt: skip
+    Kind,
+    Layout,
+    agent_of,
+    daily_path,
+    holds_instructions,
+    in_default_corpus,
+    is_memory,
+    kind,
+    layout_of,
+    log_date,
+    twins,
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("MEMORY.md", Kind.MEMORY), (".claude/MEMORY.md", Kind.MEMORY), ("docs/MEMORY.md", Kind.OTHER),
+        ("memory/2026-02-05.md", Kind.DAILY), ("memory/2026-02-05.coder.md", Kind.DAILY),
+        ("memory/2026-02-05-결제-장애.md", Kind.SESSION), ("memory/sessions/x.md", Kind.SESSION),
+        ("memory/skills/deploy.md", Kind.SKILL), ("memory/rules/a/b.md", Kind.RULE), (".claude/rules/x.md", Kind.RULE),
+        ("memory/archive/2025.md", Kind.ARCHIVE), ("memory/한글.md", Kind.NOTE), ("memory/a/b/c.md", Kind.NOTE),
+        ("SOUL.md", Kind.INSTRUCTIONS), ("memory/SOUL.md", Kind.NOTE), ("README.md", Kind.OTHER), ("memory/x.txt", Kind.OTHER),
+    ],
+)  # fmt: skip
+def test_a_path_has_one_kind(path: str, expected: Kind) -> None:
+    assert kind(path) is expected
+
+
+def test_a_repository_without_memory_is_taken_as_notes() -> None:
+    notes = layout_of(["README.md", "docs/a.md", "x.py"])
+    assert notes.notes and is_memory("docs/a.md", notes) and not is_memory("x.py", notes)
+    assert layout_of(["MEMORY.md", "debugging.md", "api.md", ".gitattributes", "memory/.gitkeep", "SOUL.md"]).notes
+    for project in (["README.md"], ["a.py"], ["docs/readme.md"], ["memory/2026-02-05.md"], []):
+        assert not layout_of(["MEMORY.md", *(["x.md"] if project else []), *project]).notes
+    memory = layout_of(["README.md", "memory/a.md"], ["docs/*.md"])
+    assert not memory.notes and not is_memory("README.md", memory) and is_memory("docs/a.md", memory)
+
+
+def test_instructions_are_memory_for_the_gate_but_not_searched_by_default() -> None:
+    assert is_memory("SOUL.md", Layout()) and not in_default_corpus("SOUL.md", Layout())
+    assert holds_instructions("memory/rules/x.md") and not holds_instructions("MEMORY.md")
+
+
+def test_dates_and_agents_come_from_names() -> None:
+    assert log_date("memory/2026-02-05.coder.md") == date(2026, 2, 5) == log_date("memory/2026-02-05-slug.md")
+    assert log_date("memory/2026-02-31.md") is None and log_date("memory/notes.md") is None
+    assert agent_of("memory/2026-02-05.coder.md") == "coder" and agent_of("memory/2026-02-05.md") == ""
+    assert daily_path(date(2026, 2, 5), "coder") == "memory/2026-02-05.coder.md"
+
+
+def test_twins_are_paths_a_file_system_may_confuse() -> None:
+    assert twins(["a.md", "A.md", "memory/각.md", "memory/각.md", "b.md"]) == [
+        ("A.md", "a.md"), ("memory/각.md", "memory/각.md"),
+    ]  # fmt: skip
