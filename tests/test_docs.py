@@ -80,6 +80,14 @@ def test_every_package_has_its_place_in_the_design() -> None:
             assert f"`{path.stem}`" in design, path.stem
 
 
+def test_the_glossary_has_only_words_that_the_code_uses() -> None:
+    source = "\n".join(path.read_text(encoding="utf-8") for path in (SOURCE / "gitmem").rglob("*.py")).casefold()
+    rows = re.findall(r"(?m)^\| ([^|]+) \|", (SOURCE / "docs/glossary.md").read_text(encoding="utf-8"))
+    words = [word for row in rows if row not in ("word", "---") for word in row.split(", ")]
+    assert len(words) > 40
+    assert not [word for word in words if not re.search(rf"\b{re.escape(word)}", source)]
+
+
 def test_every_rule_of_the_gate_has_a_heading() -> None:
     from gitmem.gate.detectors import DETECTORS, examples
 

@@ -1,4 +1,4 @@
-"""The edge: what a person sees when things go wrong, and that nothing heavy is loaded early."""
+"""The command line: what a person sees when things go wrong, and that nothing heavy is loaded early."""
 
 from __future__ import annotations
 
