@@ -296,6 +296,56 @@ def test_a_line_with_a_secret_is_never_shown(memory: Repo) -> None:
     assert token not in memory.mem("search", "walrus token sleeps", "--json").stdout
 
 
+TOKEN = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
+WORDLESS = {
+    "one emoji": {"memory/x.md": "- \U0001f44d\n"},
+    "a withheld secret": {"memory/x.md": f"{TOKEN}\n"},
+    "punctuation": {"MEMORY.md": "---\n\n***\n\n- !!! ... ???\n"},
+    "a heading alone": {"memory/x.md": "#\n"},
+    "several": {f"memory/{n}.md": f"- \U0001f44d{'!' * n}\n" for n in range(5)},
+    "an empty file": {"memory/x.md": ""},
+    "front matter alone": {"memory/x.md": "---\ntitle: ''\n---\n"},
+}
+
+
+def paths_found(repo: Repo, query: str, lane: str) -> list[str]:
+    """The paths of the hits, without a process."""
+    import os
+    from datetime import UTC, datetime
+
+    from gitmem.config import Config
+    from gitmem.git.opening import open_repository
+    from gitmem.search.search import Lane, Query, search
+
+    opened = open_repository(repo.path, os.environ)
+    try:
+        answer = search(opened, Config(), Query(query, lane=Lane(lane)), datetime(2026, 3, 1, tzinfo=UTC))
+    finally:
+        opened.close()
+    return [hit.path for hit in answer.hits]
+
+
+@pytest.mark.parametrize("lane", ["both", "vector", "lexical"])
+@pytest.mark.parametrize("notes", WORDLESS.values(), ids=WORDLESS)
+def test_a_note_without_a_word_takes_no_other_answer_away(repo: Repo, notes: dict[str, str], lane: str) -> None:
+    for path, text in notes.items():
+        repo.write(path, text)
+    for query in ("anything", "\U0001f44d", "!!!", "\u3131", ""):
+        assert paths_found(repo, query, lane) == []
+    repo.write("memory/words.md", "- The otter sleeps in the harbour.\n")
+    assert paths_found(repo, "where does the otter sleep?", lane) == ["memory/words.md"]
+
+
+@pytest.mark.parametrize("notes", [WORDLESS["one emoji"], WORDLESS["a withheld secret"]])
+def test_commands_that_search_work_beside_a_note_without_a_word(repo: Repo, notes: dict[str, str]) -> None:
+    for path, text in notes.items():
+        repo.write(path, text)
+    assert found(repo, "anything") == []
+    assert repo.mem("context", "anything").returncode == 0
+    prompt = json.dumps({"session_id": "s", "cwd": str(repo.path), "prompt": "anything at all"})
+    assert repo.mem("session", "hook", "UserPromptSubmit", input=prompt).stderr == ""
+
+
 def test_control_characters_do_not_reach_a_terminal(memory: Repo) -> None:
     memory.write("memory/evil.md", "# Evil\n\n- platypus \x1b[2J\u202e here\n")
     out = memory.mem("search", "platypus").stdout
@@ -417,6 +467,16 @@ def test_eval_compares_two_commits(memory: Repo, tmp_path: Path) -> None:
     )
     value = json.loads(memory.mem("eval", str(qrels), "--compare", old, "--json").stdout)
     assert value["lost"] == ["why webhooks"] and value["gained"] == []
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(note=st.text(max_size=40), query=st.text(min_size=1, max_size=20))
+def test_any_note_is_safe_to_search(tmp_path_factory: pytest.TempPathFactory, note: str, query: str) -> None:
+    place = tmp_path_factory.getbasetemp() / "any-note"
+    repo = Repo(place, not place.exists())
+    repo.write("memory/x.md", note.encode("utf-8", "surrogatepass"))
+    for lane in ("both", "vector"):
+        assert set(paths_found(repo, query, lane)) <= {"memory/x.md"}
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -310,8 +310,9 @@ class Index:
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
         """The k chunks of `norms` nearest to a vector (float32, little-endian): (chunk id, cosine), best first.
 
-        A binary scan, then exact rescoring of `OVERFETCH * k` by int8. Empty when the vector is not of the
-        embedder in force.
+        A binary scan, then exact rescoring of `OVERFETCH * k` by int8. A chunk without a word an embedder knows (an
+        emoji, a withheld secret) has a vector of zeros, which is near nothing and never among them. Empty when the
+        vector is not of the embedder in force, or is all zeros.
         """
         low = self._first_vector(vector)
         if low is None:
@@ -319,11 +320,12 @@ class Index:
         ids = array("q", self._scanned(low, bits(vector), norms, k * OVERFETCH))
         if not ids:
             return []
-        return self._rows(
+        rows = self._rows(
             "SELECT id - ?1, 1 - vec_distance_cosine(vec_int8(value), vec_int8(?2)) AS cosine FROM vector"
             " WHERE id IN (SELECT value FROM carray(?3)) ORDER BY cosine DESC, id LIMIT ?4",
             (low, int8(vector), apsw.carray(ids), k),
         )
+        return [(chunk, cosine) for chunk, cosine in rows if cosine is not None]  # NULL: a vector of zeros
 
     def _scanned(self, low: int, signs: bytes, norms: bytes, count: int) -> list[int]:
         """Ids in `code` of the chunks of `norms` whose signs differ least."""
@@ -343,20 +345,6 @@ class Index:
         only = "AND substr(?5, id - ?1 + 1, 1) > x'00' "
         rows = self._rows(scan.format(only), (low, low + len(norms), signs, count, norms))
         return [i for (i,) in rows]
-
-    @stored
-    def cosines(self, vector: bytes, chunks: Iterable[int]) -> dict[int, float]:
-        """Cosine of each of these chunks with a vector: the vector score of what the other lane found."""
-        low = self._first_vector(vector)
-        ids = array("q", () if low is None else (low + chunk for chunk in chunks))
-        if not ids:
-            return {}
-        rows = self._rows(
-            "SELECT id - ?1, 1 - vec_distance_cosine(vec_int8(value), vec_int8(?2)) FROM vector"
-            " WHERE id IN (SELECT value FROM carray(?3))",
-            (low, int8(vector), apsw.carray(ids)),
-        )
-        return dict(rows)
 
     def _first_vector(self, vector: bytes) -> int | None:
         """The id of chunk 0 of the embedder in force; None when the vector is none of its."""
