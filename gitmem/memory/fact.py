@@ -23,7 +23,9 @@ TYPES = (
     "fact", "preference", "constraint", "decision", "deadline", "todo", "timeline", "profile", "rule", "goal",
     "policy", "exception", "lesson", "note", "episode-digest",
 )  # fmt: skip
-ORIGINS = ("user", "agent", "tool", "web")
+ORIGINS = ("user", "agent", "tool", "web")  # from the most to the least trusted
+UNSEEN_ORIGINS = ("tool", "web")  # nothing of these becomes a fact before a person has seen it
+_ORIGIN_WORD = re.compile(r"[^\s,;|/+&]+")
 
 
 def split_bullet(line: str) -> tuple[str, str] | None:
@@ -115,6 +117,22 @@ def fact_id(text: str) -> str:
     return text_hash(text)[:12]
 
 
+def worst_origin(*values: str) -> str:
+    """The least trusted of the origins that `values` name: one of ORIGINS, "" where they name none.
+
+    A value may name several (`web, user`). Case and width do not matter. A word that is no origin counts as `web`:
+    who cannot say whose words these are cannot vouch for them.
+    """
+    words = [word for value in values for word in _ORIGIN_WORD.findall(unicodedata.normalize("NFKC", value).casefold())]
+    ranks = [ORIGINS.index(word) if word in ORIGINS else len(ORIGINS) - 1 for word in words]
+    return ORIGINS[max(ranks)] if ranks else ""
+
+
+def origin_of(meta: Iterable[tuple[str, str]]) -> str:
+    """The worst origin among the keys of one comment or front matter, "" where none is stated."""
+    return worst_origin(*(value for key, value in meta if key.casefold() == "origin"))
+
+
 class Fact(NamedTuple):
     """One bullet of memory. `text` has no marker and no comment (NFC, white space collapsed);
     `id` is the first 12 hex of its SHA-256; `meta` the keys of its `<!-- mem ... -->` comment in order
@@ -130,4 +148,10 @@ class Fact(NamedTuple):
     meta: Meta = ()
 
     def get(self, key: str, default: str = "") -> str:
+        """The first value of a key, `default` where the comment lacks it."""
         return next((value for name, value in self.meta if name == key), default)
+
+    @property
+    def origin(self) -> str:
+        """The worst origin its comment states, "" where it states none."""
+        return origin_of(self.meta)

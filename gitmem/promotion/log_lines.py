@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gitmem.memory.fact import parse_comment
+from gitmem.memory.fact import origin_of, parse_comment, worst_origin
 from gitmem.promotion.protocol import Log
 
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[(?P<box>[ xX])\]\s+)?")
@@ -28,6 +28,7 @@ _LABEL = re.compile(
 _SPEAKER = re.compile(r"^([^\W\d_][\w.'-]*(?: [^\W\d_][\w.'-]*)?): (?=\S)")
 _HANGUL = re.compile(r"[가-힣]")
 _LATIN = re.compile(r"[A-Za-z]+")
+_QUOTE = re.compile(r"^\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)*>")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _MACHINE = re.compile(
     r"\b(?:promot(?:ed|ion)|dream(?:s|ing)?|heartbeat|cron|consolidation|recall(?:ed)?|digest|auto-?generated|insights?)\b"
@@ -53,11 +54,43 @@ class Line:
     origin: str = ""
 
 
+def line_origins(lines: Sequence[str]) -> list[str]:
+    """The worst origin stated for each line of a log: by its own comment and by every bullet it is indented below.
+
+    A quoted or fenced line is `web`: whoever wrote the log shows there what somebody else wrote.
+    """
+    origins: list[str] = []
+    above: list[tuple[int, str]] = []  # (indent, origin) of the bullets a line stands below
+    fence = ""
+    for raw in lines:
+        bare = raw.strip()
+        mark = _FENCE.match(raw)
+        if fence or mark:
+            closes = bool(fence) and bare.startswith(fence) and not bare.strip(fence[0])
+            fence = "" if closes else fence or (mark[1] if mark else "")
+            origins.append("web")
+            continue
+        if not bare:
+            origins.append("")
+            continue
+        indent = len(raw.expandtabs(4)) - len(raw.expandtabs(4).lstrip())
+        while above and above[-1][0] >= indent:
+            above.pop()
+        stated = origin_of(parse_comment(raw)[1])
+        quoted = "web" if _QUOTE.match(raw) else ""
+        origin = worst_origin(stated, quoted, *(inherited for _, inherited in above[-1:]))
+        origins.append(origin)
+        if _BULLET.match(raw):
+            above.append((indent, worst_origin(stated, *(inherited for _, inherited in above[-1:]))))
+    return origins
+
+
 def read(log: Log, labels: Mapping[str, object]) -> list[Line]:
     """Every candidate line of a log, new or not (the old ones are context for reversals)."""
     rows: list[tuple[int, str, str, str]] = []  # number, body, section, origin
     section, fence, comment, machine = "", "", False, False
     front = bool(log.lines) and log.lines[0].strip() == "---"
+    origins = line_origins(log.lines)
     for number, raw in enumerate(log.lines, 1):
         bare = raw.strip()
         if front:
@@ -86,7 +119,7 @@ def read(log: Log, labels: Mapping[str, object]) -> list[Line]:
         body, meta = parse_comment(_BULLET.sub("", raw, count=1))
         if any(key == "src" for key, _ in meta):
             continue  # it came from memory
-        rows.append((number, body.strip(), section, dict(meta).get("origin", "")))
+        rows.append((number, body.strip(), section, origins[number - 1]))
     speakers = _speakers([body for _, body, _, _ in rows])
     return [_line(n, body, section, origin, speakers, labels) for n, body, section, origin in rows]
 

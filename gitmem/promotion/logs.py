@@ -17,7 +17,8 @@ from gitmem.gate.detectors.finding import Skipped
 from gitmem.git.objects import EXECUTABLE, REGULAR, Entry, Span
 from gitmem.git.protocol import Repository
 from gitmem.memory import facts as memory_facts
-from gitmem.memory.fact import Fact, fact_id, normalise, parse_span, text_hash
+from gitmem.memory.document import Fault, glance
+from gitmem.memory.fact import Fact, fact_id, normalise, parse_span, text_hash, worst_origin
 from gitmem.paths import LIMIT, Kind, kind, log_date
 from gitmem.promotion.protocol import Log
 from gitmem.provenance import trailers
@@ -128,16 +129,13 @@ def _new(lines: Sequence[str], old: Sequence[str]) -> frozenset[int]:
 
 
 def _origin(lines: Sequence[str]) -> str:
-    """`origin:` of a log's front matter."""
-    if not lines or lines[0].strip() != "---":
-        return ""
-    for line in lines[1:40]:
-        if line.strip() in ("---", "..."):
-            break
-        key, _, value = line.partition(":")
-        if key.strip().lower() == "origin":
-            return value.strip().strip("\"'").lower()
-    return ""
+    """The worst `origin` of a log's front matter, "" where it states none, `web` where it cannot be read."""
+    document = glance("\n".join(lines).encode("utf-8", "surrogateescape"))
+    if any(problem.fault is Fault.FRONT for problem in document.problems):
+        front = "\n".join(document.lines[: document.front]).casefold()
+        return worst_origin("unreadable") if "origin" in front else ""
+    values = [value for key, value in document.front_matter.items() if key.casefold() == "origin"]
+    return worst_origin(*(word for value in values for word in ([value] if isinstance(value, str) else value)))
 
 
 def past(repo: Repository, head: str, here: Iterable[Fact], logs: Sequence[Log]) -> Past:

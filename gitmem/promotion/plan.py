@@ -11,10 +11,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
+from functools import cache
 
-from gitmem.memory.fact import TYPES, Fact, fact_id, normalise, render_span, text_hash
+from gitmem.memory.fact import (
+    TYPES,
+    UNSEEN_ORIGINS,
+    Fact,
+    fact_id,
+    normalise,
+    render_span,
+    text_hash,
+    worst_origin,
+)  # fmt: skip
 from gitmem.memory.facts import Memory, fact_date
 from gitmem.memory.similarity import likeness, terms
+from gitmem.promotion.log_lines import line_origins
 from gitmem.promotion.protocol import Log, Op, Operation
 from gitmem.provenance.grounding import differs, uncounted, undated, unnamed, unreasoned, unsaid
 
@@ -24,7 +35,6 @@ SPANS = 4  # spans one operation may cite
 SAME = 0.85  # likeness from which two texts are one fact
 ALIKE = 0.5  # likeness from which two texts speak of the same matter (docs/promotion.md, "Thresholds")
 LOSS, LOSS_SHARE = 3, 0.25  # prior facts one run may take away: the larger of the two
-UNSEEN_ORIGINS = ("web", "tool")
 
 
 class Why(StrEnum):
@@ -109,9 +119,10 @@ def decide(operations: Iterable[Operation], logs: Sequence[Log], memory: Memory,
     taken: dict[str, tuple[str, set[str]]] = {}
     targets: set[str] = set()
     losses = max(LOSS, int(LOSS_SHARE * len(facts)))
+    origins = cache(lambda key: line_origins(found[key].lines))  # once a log, however many operations cite it
     for _, proposed in ordered:
         full = len(approved) >= rules.limit  # the rest is looked at in earnest by a later run
-        verdict = _judge(proposed, found, known, taken, rules, full)
+        verdict = _judge(proposed, found, origins, known, taken, rules, full)
         if isinstance(verdict, Refused):
             refused.append(verdict)
             continue
@@ -138,6 +149,7 @@ def decide(operations: Iterable[Operation], logs: Sequence[Log], memory: Memory,
 def _judge(
     proposed: Operation,
     logs: Mapping[tuple[str, str], Log],
+    origins: Callable[[tuple[str, str]], list[str]],
     known: Sequence[tuple[Fact, set[str]]],
     taken: Mapping[str, tuple[str, set[str]]],
     rules: Rules,
@@ -175,7 +187,7 @@ def _judge(
     problem = unreasoned(operation.text, cited) if operation.type == "decision" else ""
     if problem:
         return Refused(operation, Why.REASON, problem)
-    origin = _origin(operation, lines, log)
+    origin = _origin(operation, logs, origins)
     if origin in UNSEEN_ORIGINS and not _accepted(operation, rules):
         words = f"from {origin}: a person lets it in with --accept {fact_id(operation.text)}"
         return Refused(replace(operation, origin=origin), Why.ORIGIN, words)
@@ -243,6 +255,9 @@ def meta_of(operation: Operation, log: Log, old: Fact | None) -> tuple[tuple[str
         meta.append(("pinned", "true"))
     if old is not None:
         ours = {key for key, _ in meta}
+        if operation.op is Op.UPDATE and (origin := worst_origin(operation.origin, old.origin)):
+            meta = [pair for pair in meta if pair[0] != "origin"] + [("origin", origin)]
+            ours.add("origin")
         kept = [(key, value) for key, value in old.meta if key not in ours | {"supersedes", "until", "confidence"}]
         if operation.op is Op.UPDATE:
             kept += [pair for pair in old.meta if pair[0] == "src" and pair not in meta]
@@ -320,12 +335,15 @@ def _plain(found: set[str]) -> set[str]:
     return {term for term in found if not term.isdigit()}
 
 
-def _origin(operation: Operation, lines: Sequence[str], log: Log) -> str:
-    from gitmem.memory.fact import parse_comment
-
-    marked = [dict(parse_comment(line)[1]).get("origin", "") for line in lines]
-    all_of_them = [operation.origin, *marked, log.origin]
-    return next((o for o in UNSEEN_ORIGINS if o in all_of_them), next((o for o in all_of_them if o), ""))
+def _origin(
+    operation: Operation, logs: Mapping[tuple[str, str], Log], origins: Callable[[tuple[str, str]], list[str]]
+) -> str:
+    """The worst origin of what the operation says of itself, of the lines it cites and of every log they stand in."""
+    stated = [operation.origin]
+    for span in operation.sources:
+        key = (span.path, span.blob)
+        stated += [logs[key].origin, *origins(key)[span.start_line - 1 : span.end_line]]
+    return worst_origin(*stated)
 
 
 def _accepted(operation: Operation, rules: Rules) -> bool:

@@ -166,7 +166,7 @@ def _matches(repo: Repository, selector: Selector, fact: Fact, known: Ledger) ->
                 for span in spans
             )
         case By.ORIGIN:
-            return fact.get("origin") == selector.value
+            return fact.origin == selector.value.casefold()
         case By.AGENT:
             wrote = any(agent_of(span.path) == selector.value for span in spans)
             return wrote or _says(repo, fact, known, trailers.AGENT, selector.value)

@@ -292,7 +292,7 @@ def facts_at(repo: Repository, commit: str, paths: Container[str] | None = None)
 
 
 _FRONT = re.compile(rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n(.{0,8000}?)^(?:---|\.\.\.)[ \t]*\r?$", re.S | re.M)
-_KEY = re.compile(r"(src|origin|session):[ \t]*(.*)")
+_KEY = re.compile(r"(src|(?i:origin)|session):[ \t]*(.*)")
 
 
 def file_meta(data: bytes) -> Meta:
@@ -309,9 +309,10 @@ def file_meta(data: bytes) -> Meta:
         row = _KEY.match(line)
         item = line.strip().removeprefix("- ") if open_key and line.strip().startswith("- ") else ""
         if row:
-            open_key = row[1] if not row[2].strip() else ""
+            name = row[1].lower()
+            open_key = name if not row[2].strip() else ""
             values = row[2].strip().removeprefix("[").removesuffix("]").split(",") if row[2].strip() else []
-            found += [(row[1], value.strip().strip("\"'")) for value in values if value.strip()]
+            found += [(name, value.strip().strip("\"'")) for value in values if value.strip()]
         elif item:
             found.append((open_key, item.strip().strip("\"'")))
         elif line.strip():
@@ -320,8 +321,8 @@ def file_meta(data: bytes) -> Meta:
 
 
 def inherit(fact: Fact, whole: Meta) -> Fact:
-    """The fact with what its file says and it does not say itself."""
-    more = tuple(pair for pair in whole if not fact.get(pair[0]))
+    """The fact with what its file says and it does not say itself; of origins every one, because the worst counts."""
+    more = tuple(pair for pair in whole if pair[0] == "origin" or not fact.get(pair[0]))
     return fact._replace(meta=fact.meta + more) if more else fact
 
 

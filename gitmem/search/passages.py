@@ -16,7 +16,7 @@ from gitmem.git.protocol import Repository
 from gitmem.index.db.reader import Index
 from gitmem.index.db.values import Shape
 from gitmem.index.line_records import ASKS, HEADING
-from gitmem.memory.fact import normalise, parse_comment, parse_span
+from gitmem.memory.fact import normalise, parse_comment, parse_span, worst_origin
 from gitmem.memory.snapshot import read
 from gitmem.paths import Kind, kind, log_date
 from gitmem.search.hits import Hit, blamed, text_lines, trusted
@@ -354,7 +354,7 @@ class Passages:
             date=best.when.isoformat() if best.when else "",
             type=next(iter(meta.get("type", ())), ""),
             tags=_tags(meta),
-            origin=next(iter(meta.get("origin", ())), ""),
+            origin=worst_origin(*file.front.get("origin", ()), *meta.get("origin", ())),
             trust="promoted" if "src" in meta else "committed",
             blob=file.oid,
             id=hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:12],

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.git.objects import Span
-from gitmem.memory.fact import fact_id, normalise, parse_comment, parse_span, render_comment, render_span, split_bullet
+from gitmem.memory import facts
+from gitmem.memory.fact import (
+    fact_id,
+    normalise,
+    parse_comment,
+    parse_span,
+    render_comment,
+    render_span,
+    split_bullet,
+    worst_origin,
+)  # fmt: skip
 
 LINE = "- PoC phase 1 uses REST webhooks: easier to debug. <!-- mem type=decision src=memory/2026-02-05.md#L12-L14@1a2b3c4d5e6f -->"
 
@@ -56,3 +67,30 @@ def test_any_path_comes_back_from_a_span(path: str, start: int, more: int) -> No
 def test_what_is_no_span_is_refused() -> None:
     for value in ("", "memory/a.md", "a.md#L0", "a.md#L5-L2", "a.md#Lx@12ab", "#L1"):
         assert parse_span(value) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "worst"),
+    [
+        ((), ""),
+        (("",), ""),
+        (("user",), "user"),
+        (("Web",), "web"),
+        (("TOOL", "user"), "tool"),
+        (("user", "agent"), "agent"),
+        (("user, web",), "web"),
+        (("user|tool",), "tool"),
+        (("ｗｅｂ",), "web"),
+        (("w\u0435b",), "web"),  # a Cyrillic letter: no origin at all
+        (("the internet",), "web"),
+        (("user.",), "web"),
+    ],
+)
+def test_of_several_origins_the_worst_counts_and_what_is_none_is_the_worst(values: tuple[str, ...], worst: str) -> None:
+    assert worst_origin(*values) == worst
+    assert worst_origin(*reversed(values)) == worst
+
+
+def test_a_comment_with_several_origins_has_the_worst_of_them() -> None:
+    for comment in ("origin=web origin=user", "origin=user origin=web", "Origin=Web", "origin=user ORIGIN=web"):
+        assert facts.parse(f"- a fact <!-- mem {comment} -->\n".encode()).facts[0].origin == "web", comment

@@ -152,6 +152,47 @@ def test_a_person_lets_in_what_came_from_the_web() -> None:
     assert why(GOOD, logs=[replace(LOG, origin="web")]) == [Why.ORIGIN]
 
 
+@pytest.mark.parametrize(
+    "comment", ["origin=Web", "origin=web origin=user", "origin=user origin=tool", "Origin=web", "origin=website"]
+)
+def test_no_spelling_of_an_origin_launders_what_came_from_elsewhere(comment: str) -> None:
+    log = replace(LOG, lines=(f"- Rate limit is 600 requests per minute <!-- mem {comment} -->",), new=frozenset([1]))
+    assert why(op("Rate limit is 600 requests per minute", 1, origin="user"), logs=[log]) == [Why.ORIGIN]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("- From their page: <!-- mem origin=web -->", "  - Rate limit is 600 requests per minute"),
+        ("- From their page: <!-- mem origin=web -->", "", "    Rate limit is 600 requests per minute"),
+        ("- note", "> Rate limit is 600 requests per minute"),
+        ("- > Rate limit is 600 requests per minute",),
+        ("```", "Rate limit is 600 requests per minute", "```"),
+    ],
+)
+def test_what_is_quoted_fenced_or_below_a_bullet_of_the_web_is_nobodys_word(lines: tuple[str, ...]) -> None:
+    log = replace(LOG, lines=lines, new=frozenset(range(1, len(lines) + 1)))
+    at = next(n for n, line in enumerate(lines, 1) if "600" in line)
+    operation = op("Rate limit is 600 requests per minute", at)
+    assert why(operation, logs=[log]) == [Why.ORIGIN]
+    after = replace(log, lines=(*lines, "- Rate limit is 600 requests per minute"), new=frozenset([len(lines) + 1]))
+    assert plan(op("Rate limit is 600 requests per minute", len(lines) + 1), logs=[after]).approved
+
+
+def test_the_worst_log_of_several_sources_counts_not_the_first() -> None:
+    page = Log("memory/2026-02-04.md", BLOB, date(2026, 2, 4), LINES, frozenset(range(1, 9)), "web")
+    both = replace(GOOD, sources=(*GOOD.sources, Span(page.path, 2, 2, BLOB)))
+    assert why(both, logs=[LOG, page]) == [Why.ORIGIN]
+
+
+def test_an_update_keeps_the_worse_origin_of_the_fact_and_its_correction() -> None:
+    memory = b"- Rate limit is 300 requests per minute <!-- mem from=2026-01-01 origin=Web -->\n"
+    target = facts.parse(memory).facts[0].id
+    operation = replace(op("Rate limit is 600 requests per minute", 3, origin="user"), op=Op.UPDATE, target=target)
+    meta = plan(operation, memory=memory).approved[0].meta
+    assert [value for key, value in meta if key == "origin"] == ["web"]
+
+
 def test_the_limit_keeps_the_most_important() -> None:
     found = plan(op("Rate limit is 600 requests per minute", 3, importance=0.2), GOOD, rules=replace(RULES, limit=1))
     assert found.approved[0].operation.text == GOOD.text

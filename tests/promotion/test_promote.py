@@ -249,6 +249,24 @@ def test_what_came_from_the_web_waits_for_a_person(repo: Repo) -> None:
     assert "origin=web" in repo.read("MEMORY.md")
 
 
+@pytest.mark.parametrize(
+    "front",
+    ["origin: Web", "Origin: TOOL", "origin: [user, web]", "origin: user\norigin: web", "origin: &a web\nb: *a"],
+)
+def test_a_log_whose_front_matter_names_or_hides_a_foreign_origin_waits_for_a_person(repo: Repo, front: str) -> None:
+    log = f"---\n{front}\n---\n# 2026-02-05\n\n- We decided to use REST webhooks in phase 1\n"
+    repo.commit("log", {"memory/2026-02-05.md": log})
+    answer = promote(repo)
+    assert answer["facts"] == [] and answer["skipped"][0]["check"] == "origin"
+
+
+def test_a_line_below_a_bullet_of_the_web_waits_for_a_person(repo: Repo) -> None:
+    log = "# 2026-02-05\n\n- From their page: <!-- mem origin=Web -->\n  - We decided to use REST webhooks in phase 1\n"
+    repo.commit("log", {"memory/2026-02-05.md": log})
+    answer = promote(repo)
+    assert answer["facts"] == [] and answer["skipped"][0]["check"] == "origin"
+
+
 def test_a_secret_or_an_instruction_is_never_promoted(repo: Repo) -> None:
     token = "ghp_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1z2A"
     lines = [

@@ -171,6 +171,14 @@ def test_revert_by_origin_and_by_session(repo: Repo) -> None:
     assert revert(repo, "--origin", "tool", "--dry-run") == []
 
 
+@pytest.mark.parametrize("origin", ["origin=Web ", "origin=user origin=web "])
+def test_revert_by_origin_finds_every_spelling_of_it(repo: Repo, origin: str) -> None:
+    blob = record_log(repo)
+    promote(repo, EASY, span=Span(DAY, 6, 6, blob), meta=origin)
+    assert [item["text"] for item in revert(repo, "--origin", "WEB", "--dry-run")] == [EASY]
+    assert revert(repo, "--origin", "user", "--dry-run") == []
+
+
 def test_revert_gives_back_what_the_bad_fact_had_superseded(repo: Repo) -> None:
     repo.commit("good", {"MEMORY.md": "# Memory\n\n## Decisions\n\n- We use REST.\n"})
     record_log(repo)
