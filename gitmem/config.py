@@ -8,7 +8,8 @@ Two sources. `git config mem.*` at system, global or command scope is the user's
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from gitmem.errors import BadConfig
+from gitmem.errors import BadConfig, UsageError
+from gitmem.paths import agent_name
 
 TRACKED = ".gitmem.toml"
 
@@ -26,14 +27,17 @@ def _key(
     tighten: str = "",
     choices: tuple[str, ...] = (),
     limits: tuple[float, float] | None = None,
+    form: Callable[[str], str] | None = None,
 ) -> Any:
     """A setting. `tracked` is its place in .gitmem.toml (`table.key`), `tighten` how that may change it:
     `union` (lists add), `min`, `max`, `or` (may only turn on), `first` (in `choices`, may only move to the front).
-    `limits` are the least and the greatest number that the user may give."""
+    `limits` are the least and the greatest number that the user may give, `form` brings a text into the form it is
+    used in, or raises UsageError."""
     if limits is None and isinstance(default, (int, float)) and not isinstance(default, bool):
         limits = COUNT
     meta = {
         "doc": doc, "tracked": tracked, "tighten": tighten, "choices": choices, "default": default, "limits": limits,
+        "form": form,
     }  # fmt: skip
     _KEYS.append(meta)
     return default
@@ -47,7 +51,9 @@ class Config(NamedTuple):
 
     # what is memory
     memory_paths: tuple[str, ...] = _key((), "More globs of memory files.", tracked="memory.paths", tighten="union")
-    agent: str = _key("", "Name of the agent that writes: its own daily log, `Memory-Agent` in its commits.")
+    agent: str = _key(
+        "", "Name of the agent that writes: its own daily log, `Memory-Agent` in its commits.", form=agent_name
+    )
     profile: str = _key("", "The profile in force (`git mem profile switch`): its own memory, index and identity.")
     organisation: str = _key("", "The organisation's memory: a path or URL, with `#ref` pinned. Read only.")
     personal: str = _key("", "Your own memory beside any project: a path or URL, with `#ref`. Read only.")
@@ -248,4 +254,11 @@ def _read(key: str, text: str, meta: Mapping[str, Any]) -> Any:
         return (text,)
     if meta["choices"] and text not in meta["choices"]:
         raise BadConfig(f"{key} must be one of {', '.join(meta['choices'])}, not '{text}'")
-    return text
+    return _formed(key, text, meta["form"]) if meta["form"] else text
+
+
+def _formed(key: str, text: str, form: Callable[[str], str]) -> str:
+    try:
+        return form(text)
+    except UsageError as error:
+        raise BadConfig(f"{key}: {error.message}", error.hint) from None

@@ -10,6 +10,8 @@ from enum import Enum
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
+from gitmem.errors import UsageError
+
 
 class Kind(Enum):
     """What a memory file is by its place."""
@@ -27,7 +29,9 @@ class Kind(Enum):
 
 LIMIT = 1 << 20  # bytes of a memory file; a larger one is not read, and what leaves it out says so
 INSTRUCTIONS = ("SOUL.md", "USER.md", "AGENTS.md", "TOOLS.md")
-DAILY = re.compile(r"^(?:.*/)?memory/(\d{4})-(\d{2})-(\d{2})(?:\.([A-Za-z0-9][\w-]*))?\.md$")
+AGENT = r"[^\W_][\w-]*"  # a letter or digit of any script, then those, "_" and "-"
+AGENT_LIMIT = 60  # characters of a name; with four bytes each the log's name still fits in a file system's 255
+DAILY = re.compile(rf"^(?:.*/)?memory/(\d{{4}})-(\d{{2}})-(\d{{2}})(?:\.({AGENT}))?\.md$")
 DATED = re.compile(r"^(?:.*/)?(\d{4})-(\d{2})-(\d{2})(?:[.-][^/]*)?\.md$")
 FOLDERS = {"sessions": Kind.SESSION, "skills": Kind.SKILL, "rules": Kind.RULE, "archive": Kind.ARCHIVE}
 
@@ -124,12 +128,27 @@ def log_date(path: str) -> date | None:
 def agent_of(path: str) -> str:
     """The agent in `memory/YYYY-MM-DD.<agent>.md`, "" where there is none."""
     match = DAILY.match(path)
-    return (match.group(4) or "") if match else ""
+    return unicodedata.normalize("NFC", match.group(4) or "") if match else ""
+
+
+def agent_name(name: str) -> str:
+    """The name of an agent as it is written everywhere: the spelling of `name` in Unicode's NFC; "" stays "".
+
+    It becomes part of a file's name and of a trailer, so it is a letter or digit (of any script) and then letters,
+    digits, "_" and "-". Raises UsageError for anything else: its log would be written, and never read.
+    """
+    whole = unicodedata.normalize("NFC", name)
+    if whole and (not re.fullmatch(AGENT, whole) or len(whole) > AGENT_LIMIT):
+        near = re.sub(r"[^\w-]+", "-", whole).strip("-_")[:AGENT_LIMIT]
+        hint = f"letters, digits, '_' and '-', at most {AGENT_LIMIT}" + (f", as in '{near}'" if near else "")
+        raise UsageError(f"'{name}' cannot name an agent", hint)
+    return whole
 
 
 def daily_path(day: date, agent: str = "") -> str:
-    """Where today's log of an agent is."""
-    return f"memory/{day.isoformat()}{'.' + agent if agent else ''}.md"
+    """Where the log of an agent is on a day. Raises UsageError for what cannot name an agent (`agent_name`)."""
+    name = agent_name(agent)
+    return f"memory/{day.isoformat()}{'.' + name if name else ''}.md"
 
 
 def twins(paths: Iterable[str]) -> list[tuple[str, ...]]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from gitmem.config import Config
+from gitmem.config import Config, changed
 from gitmem.errors import GitMemError, UsageError
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -116,12 +116,13 @@ def switched(pairs: Pairs) -> datetime | None:
 def applied(config: Config, profiles: dict[str, Profile], root: Path | None, own_agent: bool) -> Config:
     """The settings as the owner of the repository at `root` has them: its identity, no other memory beside its own.
 
-    `own_agent` says that an option named the agent, which wins.
+    `own_agent` says that an option named the agent, which wins. Raises BadConfig where the profile's agent has no name
+    that can be written.
     """
     mine = owner(profiles, root)
     config = config._replace(profile=mine.name if mine else "")
     if mine and mine.agent and not own_agent:
-        config = config._replace(agent=mine.agent)
+        config = changed(config, "agent", mine.agent)
     for field in ("organisation", "personal"):
         other = owner(profiles, _local(getattr(config, field)))
         if other is not None and other != mine:

@@ -74,3 +74,11 @@ def test_one_setting_is_changed_by_its_name_in_any_case() -> None:
 def test_every_key_is_documented_and_has_a_name_git_accepts() -> None:
     for name, meta in keys():
         assert meta["doc"].endswith(".") and "_" not in git_name(name)
+
+
+def test_the_name_of_an_agent_is_one_that_its_log_can_have() -> None:
+    assert load([("mem.agent", "클로드", "global")]).agent == "클로드"
+    for key, value in (("mem.agent", "a/b"), ("mem.agent", "Claude Code")):
+        with pytest.raises(BadConfig) as error:
+            load([(key, value, "global")])
+        assert error.value.message.startswith("mem.agent: ")

@@ -6,9 +6,11 @@ from datetime import date
 
 import pytest
 
+from gitmem.errors import UsageError
 from gitmem.paths import (  # fmt: skip
     Kind,
     Layout,
+    agent_name,
     agent_of,
     daily_path,
     holds_instructions,
@@ -62,3 +64,21 @@ def test_twins_are_paths_a_file_system_may_confuse() -> None:
     assert twins(["a.md", "A.md", "memory/각.md", "memory/각.md", "b.md"]) == [
         ("A.md", "a.md"), ("memory/각.md", "memory/각.md"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["coder", "클로드", "Claude-2", "작성자_1", "e\u0301mile", "a" * 60])
+def test_the_log_of_an_agent_is_read_as_that_agents(name: str) -> None:
+    path = daily_path(date(2026, 2, 5), name)
+    assert kind(path) is Kind.DAILY and agent_of(path) == agent_name(name) == agent_name(agent_name(name))
+    assert len(path.removeprefix("memory/").encode()) < 256
+
+
+@pytest.mark.parametrize(
+    "name", ["a/b", "../x", "Claude Code", "a.b", "-x", "_x", " ", "a\nb", "a\n", "x\u202e", "\u200b", "a" * 61, "."]
+)
+def test_a_name_that_no_log_can_have_is_refused_with_one_that_can(name: str) -> None:
+    with pytest.raises(UsageError) as error:
+        daily_path(date(2026, 2, 5), name)
+    assert "letters, digits" in error.value.hint
+    if name == "Claude Code":
+        assert "'Claude-Code'" in error.value.hint

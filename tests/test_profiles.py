@@ -266,3 +266,15 @@ def test_a_switch_leaves_no_setting_that_config_does_not_know(people: dict[str, 
     people["project"].mem("profile", "switch", "alice")
     people["project"].mem("profile", "switch", "--none")
     assert people["project"].mem("config").stderr == ""
+
+
+def test_a_profile_whose_agent_has_no_writable_name_is_refused(repo: Repo, tmp_path: Path) -> None:
+    refused = repo.mem("profile", "add", "carol", str(tmp_path / "carol"), "--agent", "a/b", check=False)
+    assert refused.returncode == 2 and "cannot name an agent" in refused.stderr and not (tmp_path / "carol").exists()
+    repo.mem("profile", "add", "carol", str(tmp_path / "carol"), "--agent", "캐롤")
+    repo.mem("--profile", "carol", "add", "fed the zebra")
+    logs = json.loads(repo.mem("--profile", "carol", "log", "--agent", "캐롤", "--json").stdout)
+    assert logs and "fed the zebra" in json.dumps(logs)
+    repo.git("config", "--global", "mem.profile.carol.agent", "a/b")
+    refused = repo.mem("--profile", "carol", "add", "x y", check=False)
+    assert refused.returncode == 3 and "cannot name an agent" in refused.stderr

@@ -11,11 +11,18 @@ from gitmem.cli.registry import SECTIONS
 from gitmem.config import Config
 from gitmem.environment import cache_folder, enter, now, opened, settings, tracked_text
 from gitmem.git.opening import Repository
+from gitmem.paths import agent_name
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md).")
 colour_option = click.option(
     "--color", "colour", type=click.Choice(["auto", "always", "never"]), default="auto", help="When to colour."
 )
+
+
+def agent_option(help: str = "Who writes (mem.agent).") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`--agent NAME`, in the spelling of `paths.agent_name`: a name no log could have is a usage error."""
+    return click.option("--agent", default="", callback=lambda ctx, option, name: agent_name(name), help=help)
+
 
 # What a repository's own gate and set-up say is about the repository they stand in, whatever profile is in force.
 HERE = frozenset((*SECTIONS["Gate"], *SECTIONS["Set up"], "init", "redact", "profile"))
@@ -38,6 +45,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 __all__ = [
     "HERE",
     "Decorator",
+    "agent_option",
     "cache_folder",
     "colour_option",
     "enter",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitmem.cli.options import json_option, open_here
+from gitmem.cli.options import agent_option, json_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.config import Config
 from gitmem.environment import cache_folder, now
@@ -32,7 +32,7 @@ OFFERED = ("organisation", "user")
     metavar="PLACE",
     help="auto (by type), daily, memory, a path; organisation, user: offered as a branch.",
 )
-@click.option("--agent", default="", help="Who writes: its own daily log (mem.agent).")
+@agent_option("Who writes: its own daily log (mem.agent).")
 @click.option("--origin", type=click.Choice(ORIGINS), help="Whose words; tool and web are never promoted unseen.")
 @click.option("--tag", "tags", multiple=True, help="A tag; repeatable.")
 @click.option("--topic", default="", help="Heading of the log's section: `## HH:MM - TOPIC`.")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from gitmem.cli.options import json_option, open_here
+from gitmem.cli.options import agent_option, json_option, open_here
 from gitmem.cli.terminal import escape, write, write_json
 from gitmem.environment import now
 
 
 @click.command()
 @click.argument("text", nargs=-1, required=True)
-@click.option("--agent", default="", help="Who writes (mem.agent).")
+@agent_option()
 @click.option("--dry-run", is_flag=True, help="Say what would be written; write nothing.")
 @json_option
 def command(text: tuple[str, ...], agent: str, dry_run: bool, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from gitmem import profiles
-from gitmem.cli.options import json_option
+from gitmem.cli.options import agent_option, json_option
 from gitmem.cli.terminal import escape, write, write_json
 from gitmem.environment import now
 from gitmem.errors import GitMemError, NotARepository, UsageError
@@ -29,7 +29,7 @@ def command() -> None:
 @command.command("add")
 @click.argument("name")
 @click.argument("path", required=False, type=click.Path(file_okay=False, path_type=Path))
-@click.option("--agent", default="", help="Name its agent writes under (default: NAME).")
+@agent_option("Name its agent writes under (default: NAME).")
 @click.option("--name", "author", default="", help="Author of its commits.")
 @click.option("--email", default="", help="Address of its commits.")
 @json_option

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from gitmem.cli.options import json_option, open_here
+from gitmem.cli.options import agent_option, json_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError, UsageError
@@ -20,7 +20,6 @@ from gitmem.hosts.transcript import Transcript, parse
 
 transcript_argument = click.argument("transcript", type=click.Path(path_type=Path))
 session_option = click.option("--session", "session", default="", help="The session's id (default: the transcript's).")
-agent_option = click.option("--agent", default="", help="Who writes (mem.agent).")
 output_option = click.option(
     "-o", "--output", "target", type=click.Path(path_type=Path), help="Write here, not to stdout."
 )
@@ -51,7 +50,7 @@ def read(path: Path) -> tuple[bytes, Transcript]:
 @command.command("flush")
 @transcript_argument
 @session_option
-@agent_option
+@agent_option()
 @click.option("--if-due", is_flag=True, help="Only when the model's context is nearly full (mem.sessionWindow).")
 @click.option("--window", type=click.IntRange(0), default=None, help="The model's context in tokens.")
 @click.option("--promote", "promoting", is_flag=True, help="Commit the log and propose its promotion on a branch.")
@@ -136,7 +135,7 @@ def report(done: Any, path: str, reset: Sequence[Any], as_json: bool, **more: An
 @command.command("end")
 @transcript_argument
 @session_option
-@agent_option
+@agent_option()
 @json_option
 def end_command(transcript: Path, session: str, agent: str, as_json: bool) -> None:
     """Flush, then write the episode of the session: summary, decisions, topics.
@@ -192,7 +191,7 @@ def distill_command(days: int, dry_run: bool, as_json: bool) -> None:
 @output_option
 @in_place_option
 @session_option
-@agent_option
+@agent_option()
 @click.option("--keep", type=click.IntRange(1), default=8, show_default=True, help="Spoken turns that stay verbatim.")
 @click.option("--focus", default="", help="Words whose sentences the summary takes first.")
 @click.option("--window", type=int, default=None, help="The model's context in tokens (mem.sessionWindow).")
@@ -285,7 +284,7 @@ def put(data: bytes, source: Path, target: Path | None, in_place: bool) -> None:
 
 
 @command.command("start")
-@agent_option
+@agent_option()
 @json_option
 def start_command(agent: str, as_json: bool) -> None:
     """Print the context of a new session, and what the last one left open."""
