@@ -204,7 +204,7 @@ class Memory:
         from gitmem.provenance import why
         from gitmem.provenance.why import as_value
 
-        return as_value(why.why(self.repo, path, line, self.repo.resolve(at) if at else ""))
+        return as_value(why.why(self.repo, self.config, path, line, self.repo.resolve(at) if at else ""))
 
     def forget(self, path: str, line: int, *, reason: str) -> Value:
         """`git mem forget`: remove the fact on that line and commit that alone. Raises Refused, GitMemError."""

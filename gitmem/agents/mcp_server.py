@@ -167,8 +167,8 @@ def explainer(kept: Kept) -> Callable[..., Why]:
         """Why a line is there: its commit, author, reviewers, and the source lines it came from, verified."""
         from gitmem.provenance.why import as_value, why
 
-        with kept.lent() as (repo, _):
-            value: dict[str, Any] = as_value(why(repo, path, line))
+        with kept.lent() as (repo, config):
+            value: dict[str, Any] = as_value(why(repo, config, path, line))
             sources = [{**s, "text": fence(str(s.get("text") or ""), str(s["path"]))} for s in value["sources"]]
             return Why(
                 path=path, line=line, text=fence(str(value["text"]), path, line, line), sources=sources,

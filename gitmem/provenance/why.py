@@ -11,13 +11,14 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from gitmem.errors import GitMemError, OutsideRepository
+from gitmem.config import Config
+from gitmem.errors import GitMemError
 from gitmem.git.objects import EXECUTABLE, REGULAR, Commit, Span
 from gitmem.git.protocol import Repository
-from gitmem.git.worktree import read_bytes
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, Meta, fact_id, normalise, parse_span, render_span, text_hash
+from gitmem.memory.files import read_memory_file
 from gitmem.memory.similarity import terms
 from gitmem.paths import LIMIT, Kind, agent_of, kind
 from gitmem.plural import counted
@@ -69,11 +70,11 @@ class Answer:
     notes: tuple[str, ...] = ()
 
 
-def why(repo: Repository, path: str, line: int, rev: str = "") -> Answer:
-    """The provenance of one line at `rev`; when empty of the work tree's file, of HEAD's where there is no work tree.
-    Raises GitMemError for no such line."""
+def why(repo: Repository, config: Config, path: str, line: int, rev: str = "") -> Answer:
+    """The provenance of one line of a memory file at `rev`; when empty of the work tree's file, of HEAD's where there
+    is no work tree. Raises MissingFile, OutsideRepository, GitMemError for no such line."""
     rev = rev or ("" if repo.root else repo.head() or "")
-    data = _read_path(repo, path, rev)
+    data = read_memory_file(repo, config, path, rev)
     memory = memory_facts.parse(data)
     if not 1 <= line <= len(memory.lines):
         raise GitMemError(f"{path} has {counted(len(memory.lines), 'line')}, there is no line {line}")
@@ -333,18 +334,6 @@ def shallow(repo: Repository) -> frozenset[str]:
     except (OSError, UnicodeDecodeError):
         return frozenset()
     return frozenset(text.split())
-
-
-def _read_path(repo: Repository, path: str, rev: str) -> bytes:
-    if not rev and repo.root is not None:
-        try:
-            return read_bytes(repo.root, path)
-        except (FileNotFoundError, IsADirectoryError, NotADirectoryError, OutsideRepository):
-            raise GitMemError(f"there is no file '{path}' here") from None
-    entries = [entry for entry in repo.entries(rev or "HEAD", [path]) if entry.path == path]
-    if not entries:
-        raise GitMemError(f"there is no file '{path}' at {rev or 'HEAD'}")
-    return repo.read(entries[0].oid)
 
 
 def as_value(answer: object) -> dict[str, object]:

@@ -27,9 +27,9 @@ def command(place: str, rev: str, colour: str, as_json: bool) -> None:
     from gitmem.cli.places import place as parse_place
     from gitmem.provenance import why
 
-    repo, _ = open_here()
+    repo, config = open_here()
     path, line = parse_place(repo, place)
-    answer = why.why(repo, path, line, repo.resolve(rev) if rev else "")
+    answer = why.why(repo, config, path, line, repo.resolve(rev) if rev else "")
     if as_json:
         for note in answer.notes:
             say(f"note: {note}")

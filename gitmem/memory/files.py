@@ -1,0 +1,71 @@
+"""One memory file, whatever the way in: which paths may be read, and the bytes of one. Reads only.
+
+Every entry that takes a path from outside (`show`, `why`, the MCP tools, the memory tool) asks here. A file is memory
+where search would take it for that: by the layout and the globs of `[memory] paths`, a plain file that Git does not
+ignore, in this repository and in none inside it. Symbolic links are never followed.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import PurePosixPath
+
+from gitmem.config import Config
+from gitmem.errors import GitMemError, MissingFile
+from gitmem.git.opening import Repository
+from gitmem.git.worktree import read_bytes, resolve
+from gitmem.memory.snapshot import look, tree_files
+from gitmem.paths import LIMIT, Layout, is_memory
+from gitmem.plural import counted
+
+HINT = "git mem search finds lines"
+
+
+def read_memory_file(repo: Repository, config: Config, path: str, commit: str = "") -> bytes:
+    """The bytes of the memory file `path` (from the top of the repository) in the work tree, or at `commit`.
+
+    In a bare repository "" means HEAD. Raises MissingFile where there is no such memory file (a file that is not
+    memory is not told apart), OutsideRepository for a path that leaves the repository or goes through a link, and
+    GitMemError for a file beyond LIMIT.
+    """
+    commit = commit or ("" if repo.root is not None else repo.head() or "")
+    data = _in_commit(repo, config, path, commit) if commit or repo.root is None else _in_work_tree(repo, config, path)
+    if len(data) > LIMIT:
+        raise GitMemError(f"'{path}' is larger than {counted(LIMIT, 'byte')}", "a memory file is short: split it")
+    return data
+
+
+def _in_commit(repo: Repository, config: Config, path: str, commit: str) -> bytes:
+    files, _ = tree_files(repo, repo.tree(commit), config.memory_paths) if commit else ({}, Layout())
+    oid = files.get(path)
+    if oid is None:
+        raise MissingFile(f"there is no memory file '{path}' at {commit[:12] or 'HEAD'}", HINT)
+    return repo.read(oid)
+
+
+def _in_work_tree(repo: Repository, config: Config, path: str) -> bytes:
+    missing = MissingFile(f"there is no memory file '{path}'", HINT)
+    if not in_work_tree(repo, config, path):
+        raise missing
+    assert repo.root is not None
+    try:
+        return read_bytes(repo.root, path, LIMIT + 1)
+    except OSError:
+        raise missing from None
+
+
+def in_work_tree(repo: Repository, config: Config, path: str) -> bool:
+    """Whether a path of the work tree is memory, whether or not a file is there yet. Raises OutsideRepository."""
+    assert repo.root is not None
+    resolve(repo.root, path)
+    if str(PurePosixPath(path)) != path:
+        return False
+    if any(os.path.lexists(repo.root / folder / ".git") for folder in list(PurePosixPath(path).parents)[:-1]):
+        return False  # a repository inside this one
+    # What the layout of notes adds is told by all files together; the rest by the path alone.
+    if (
+        not is_memory(path, Layout(extra=tuple(config.memory_paths)))
+        and path not in look(repo, config.memory_paths).files
+    ):
+        return False
+    return path not in repo.ignored([path])
