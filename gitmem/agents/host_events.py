@@ -214,10 +214,10 @@ def _transcript(given: dict[str, Any]) -> tuple[Path | None, str]:
 
 
 def _read(path: Path) -> Any:
+    from gitmem.git.regular_file import read_regular
     from gitmem.hosts.transcript import parse
-    from gitmem.sessions.state import WHOLE, heard
 
-    return parse(heard(path, WHOLE))
+    return parse(read_regular(path))
 
 
 def _own(repo: Repository, found: Any) -> Any:

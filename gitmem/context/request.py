@@ -60,10 +60,11 @@ def request_of(
     """A request with the settings in force. Raises GitMemError for a transcript that cannot be read."""
     found = None
     if transcript is not None:
+        from gitmem.git.regular_file import read_regular
         from gitmem.hosts.transcript import parse
 
         try:
-            found = parse(transcript.read_bytes())
+            found = parse(read_regular(transcript))
         except OSError as error:
             raise GitMemError(f"cannot read '{transcript}': {error.strerror}") from None
     weights = Weights(

@@ -105,7 +105,14 @@ def configure(environ: Mapping[str, str], *args: str) -> bool:
 
 
 def init_repository(folder: Path, environ: Mapping[str, str]) -> None:
-    """`git init` in a folder that exists; the user's init.defaultBranch and templates apply."""
+    """`git init` in a folder, made where there is none; the user's init.defaultBranch and templates apply.
+
+    Raises GitMemError for a folder that cannot be made, GitFailed where git refuses.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GitMemError(f"cannot make '{folder}': {error.strerror}") from None
     env = {name: value for name, value in environ.items() if name not in (*HOOK_VIEW, "GIT_DIR", "GIT_WORK_TREE")}
     done = subprocess.run(["git", "init", "--quiet", str(folder)], capture_output=True, env=env, check=False)
     if done.returncode != 0:

@@ -71,8 +71,8 @@ def look_at(source: Path, config: Config, environ: Mapping[str, str], here: Path
 
     Raises UsageError for a folder that is not there or is the target itself.
     """
-    source = source.expanduser().absolute()
-    if not source.is_dir():
+    source = Path(os.path.expanduser(source)).absolute()
+    if not os.path.isdir(source):
         raise UsageError(f"there is no folder '{source}'", "git mem init --from PATH")
     top, target = source.resolve(), here.resolve()
     if top == target or target.is_relative_to(top) or top.is_relative_to(target):

@@ -25,7 +25,7 @@ class LaidOut:
 
 def lay_out(folder: Path, environ: Mapping[str, str], language: str, *, dry_run: bool = False) -> LaidOut:
     """Make FOLDER the memory repository it is not yet: `git init` only where no repository holds it."""
-    folder = folder.absolute()
+    folder = _possible(folder.absolute())
     try:
         place = discover(folder if folder.exists() else _parent(folder), environ)
         inside = folder.exists() or place.root == folder
@@ -38,7 +38,6 @@ def lay_out(folder: Path, environ: Mapping[str, str], language: str, *, dry_run:
     if root is None:
         raise GitMemError("a bare repository holds no memory files", "make it in a clone")
     if initialised and not dry_run:
-        folder.mkdir(parents=True, exist_ok=True)
         init_repository(folder, environ)
     written, kept = [], []
     for path, text in {**files(language), "memory/.gitkeep": ""}.items():
@@ -58,6 +57,15 @@ def lay_out(folder: Path, environ: Mapping[str, str], language: str, *, dry_run:
             write_atomic(root, path, text.encode())
         written.append(path)
     return LaidOut(root, initialised, tuple(written), tuple(kept))
+
+
+def _possible(folder: Path) -> Path:
+    """The folder, where its name can be one. Raises GitMemError for a name that no file system takes."""
+    try:
+        folder.exists()
+    except OSError as error:
+        raise GitMemError(f"cannot make '{folder}': {error.strerror}") from None
+    return folder
 
 
 def _parent(folder: Path) -> Path:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.errors import GitMemError
+from gitmem.git.regular_file import read_regular
 from gitmem.paths import log_date
 from gitmem.promotion.protocol import Log, Model, Op, Operation
 
@@ -58,7 +59,7 @@ def evaluate_promotion(file: Path, model: Model) -> Quality:
 def rows(file: Path) -> Iterator[tuple[Log, frozenset[int], dict[int, str]]]:
     """(log, lines worth keeping, their types where the row has them) of every row."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_regular(file).decode("utf-8")
     except (OSError, UnicodeDecodeError):
         raise GitMemError(f"cannot read '{file}'", "a JSON object a line, UTF-8") from None
     for number, line in enumerate(text.splitlines(), 1):

@@ -12,12 +12,13 @@ from pathlib import Path
 from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
+from gitmem.git.regular_file import read_regular
 from gitmem.git.worktree import locked
 from gitmem.hosts.transcript import Transcript, Turn, parse
 from gitmem.sessions import lifecycle as sessions
 from gitmem.sessions.reset_policy import Reset, over
 from gitmem.sessions.rolling_summary import MARKS, key
-from gitmem.sessions.state import WHOLE, State, heard, known, load_state, save_state
+from gitmem.sessions.state import State, known, load_state, save_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +64,9 @@ def _end(
     problem, path, kept = "", "", 0
     if transcript is None:
         try:
-            transcript = parse(heard(Path(state.transcript), WHOLE)) if state.transcript else Transcript(())
-        except (OSError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it is no path"
-            transcript, problem = Transcript(()), f"its transcript cannot be read: {why}"
+            transcript = parse(read_regular(Path(state.transcript))) if state.transcript else Transcript(())
+        except OSError as error:
+            transcript, problem = Transcript(()), f"its transcript cannot be read: {error.strerror}"
     old = _until(transcript, state, seen)
     try:
         flushed, path = sessions.end(repo, config, old, now=seen, session=state.name)

@@ -6,17 +6,15 @@ file that is damaged or gone costs work, never a wrong answer.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
-import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from gitmem.errors import GitMemError, OutsideRepository
+from gitmem.git.regular_file import read_regular
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
 from gitmem.hosts.transcript import By, Role, Transcript, parse
 from gitmem.sessions import rolling_summary
@@ -25,7 +23,6 @@ from gitmem.sessions.rolling_summary import Rolling
 
 LIMIT = 4 << 20  # bytes of one file
 READ = 16 << 20  # bytes of a transcript that a start reads again
-WHOLE = 1 << 30  # bytes of one that is read to its end
 FORGOTTEN = timedelta(days=180)  # a session that was quiet for so long is forgotten; its log and episode stay
 
 
@@ -163,21 +160,10 @@ def so_far(common_dir: Path, state: State) -> Rolling:
     still be read; nothing is kept."""
     before = rolling_summary.load(_read(common_dir, f"{file_of(part_name(state.name, state.part))}.summary.json"))
     try:
-        data = heard(Path(state.transcript)) if state.transcript else b""
-    except (OSError, ValueError):
+        data = read_regular(Path(state.transcript), READ) if state.transcript else b""
+    except OSError:
         data = b""
     return rolling_summary.resume(before, present(common_dir, parse(data), state.name).turns, 0) if data else before
-
-
-def heard(path: Path, limit: int = READ) -> bytes:
-    """A transcript's bytes. Raises OSError for one that is longer and for what is no file: the path was remembered or
-    comes from a host, and a pipe or a device would be waited for without end."""
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(handle, "rb") as file:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > limit:
-            raise OSError(errno.EFBIG, "it is no file, or too long")
-        return file.read(limit)
 
 
 def _read(common_dir: Path, name: str) -> bytes:

@@ -13,6 +13,7 @@ from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, progress, say, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
+from gitmem.git.regular_file import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +62,7 @@ def command(
 
     wanted = evaluation.floors(floor)
     try:
-        questions = evaluation.read(qrels.read_text(encoding="utf-8"))
+        questions = evaluation.read(read_regular(qrels).decode("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise GitMemError(f"cannot read '{qrels}': {reason}") from None

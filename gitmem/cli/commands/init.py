@@ -67,10 +67,9 @@ def _import(folder: Path, source: Path, history: bool, lang: str, dry_run: bool,
     from gitmem.memory.importing import EXPECTED, bring, look_at
     from gitmem.memory.new_repository import lay_out
 
-    source = source.expanduser().absolute()
     folder = folder.absolute()
     try:
-        inside = folder.is_dir() and discover(folder, os.environ).root is not None
+        inside = os.path.isdir(folder) and discover(folder, os.environ).root is not None
     except NotARepository:
         inside = False
     config = Config()
@@ -84,7 +83,6 @@ def _import(folder: Path, source: Path, history: bool, lang: str, dry_run: bool,
     commit, laid = "", None
     if not dry_run:
         if not inside:
-            folder.mkdir(parents=True, exist_ok=True)
             init_repository(folder, os.environ)
         repo = open_repository(folder, os.environ)
         click.get_current_context().call_on_close(repo.close)

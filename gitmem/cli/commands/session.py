@@ -15,6 +15,7 @@ from gitmem.cli.options import agent_option, json_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError, UsageError
+from gitmem.git.regular_file import read_input, writable_file
 from gitmem.hosts.registration import NAMES
 from gitmem.hosts.transcript import Transcript, parse
 
@@ -37,10 +38,7 @@ def command() -> None:
 
 def read(path: Path) -> tuple[bytes, Transcript]:
     """A transcript's bytes and turns. Raises GitMemError when it cannot be read."""
-    try:
-        data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
-    except OSError as error:
-        raise GitMemError(f"cannot read '{path}': {error.strerror}") from None
+    data = read_input(path, sys.stdin.buffer)
     found = parse(data)
     if found.skipped and not found.turns:
         say(f"git mem: nothing in {escape(str(path), keep='')} is a turn of a known host (docs/sessions.md)")
@@ -273,6 +271,7 @@ def put(data: bytes, source: Path, target: Path | None, in_place: bool) -> None:
     if place is None:
         sys.stdout.buffer.write(data)
         return
+    place = writable_file(place)
     temporary = place.with_name(f".{place.name}.gitmem-{os.getpid()}")
     try:
         temporary.write_bytes(data)

@@ -1,0 +1,80 @@
+"""A file outside the repository that a person, a host or a remembered state names: read in bounds, or refused.
+
+Never waits for a pipe, never reads a device, never holds more than its limit: what `read_bytes` of `git/worktree.py`
+is for files of the work tree. Links are followed, since a person may keep transcripts behind one.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+from gitmem.errors import GitMemError
+
+INPUT_LIMIT = 256 << 20  # bytes of a file that a person names
+
+
+def read_regular(path: Path, limit: int = INPUT_LIMIT) -> bytes:
+    """The bytes of a regular file of at most `limit` bytes.
+
+    Raises OSError with a sentence as its `strerror` for anything else: a folder, a pipe, a device, a file that the
+    kernel makes up while it is read (`/proc`), one that is longer, and what cannot be a path.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    except ValueError:
+        raise OSError(errno.EINVAL, "it is no path") from None
+    with os.fdopen(handle, "rb", buffering=0) as file:
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(errno.EISDIR, "it is a folder")
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file")
+        data = _read_at_most(file, limit)
+        if data and not os.fstat(handle).st_size:
+            raise OSError(errno.EINVAL, "it is no regular file")
+        return data
+
+
+def _read_at_most(file: BinaryIO, limit: int) -> bytes:
+    """All that is left of `file`. Raises OSError (EFBIG) when that is more than `limit` bytes."""
+    parts, left = [], limit + 1
+    while left > 0 and (part := file.read(min(left, 1 << 20))):
+        parts.append(part)
+        left -= len(part)
+    if left <= 0:
+        raise OSError(errno.EFBIG, f"it is longer than {_size(limit)}")
+    return b"".join(parts)
+
+
+def _size(limit: int) -> str:
+    return f"{limit >> 20} MiB" if limit >= 1 << 20 else f"{limit} bytes"
+
+
+def read_input(path: Path, standard_input: BinaryIO, limit: int = INPUT_LIMIT) -> bytes:
+    """What a person named on the command line: a regular file, or standard input for `-`.
+
+    Raises GitMemError with the reason when it cannot be read, or is longer than `limit` bytes.
+    """
+    try:
+        return _read_at_most(standard_input, limit) if str(path) == "-" else read_regular(path, limit)
+    except OSError as error:
+        hint = "'-' reads standard input" if error.errno == errno.EINVAL else ""
+        raise GitMemError(f"cannot read '{path}': {error.strerror}", hint) from None
+
+
+def writable_file(path: Path) -> Path:
+    """The real file that writing to `path` replaces or makes: links are followed.
+
+    Raises GitMemError for a folder, a pipe or a device, which a rename would replace.
+    """
+    try:
+        real = path.resolve()
+        made = not real.exists() or real.is_file()
+    except (OSError, ValueError, RuntimeError):
+        made = False
+    if not made or not path.name:
+        raise GitMemError(f"cannot write '{path}': it is no regular file", "leave -o away to write to standard output")
+    return real
