@@ -22,6 +22,7 @@ from gitmem.memory.fact import parse_comment
 from gitmem.memory.outline import Heading
 
 LineVectors = Callable[[Sequence[str]], Sequence[tuple[float, bytes]]]
+Stored = Callable[[Sequence[bytes]], Set[bytes]]  # chunk hashes -> those of which the index has the lines already
 EMBEDDED = 4000  # characters of a chunk that an embedder reads
 SHOWN_KEYS = ("title", "aliases", "tags", "triggers")  # front matter whose words find every chunk of the note
 
@@ -38,26 +39,36 @@ def digest(
     return _rows([(oid, data, document, hidden)], cut, vectors)[0]
 
 
-def digest_all(blobs: Sequence[tuple[str, bytes]], cut: Cut, vectors: LineVectors | None = None) -> list[BlobRow]:
-    """`digest` of many blobs, step by step: what a step needs stays in the processor's cache."""
+def digest_all(
+    blobs: Sequence[tuple[str, bytes]], cut: Cut, vectors: LineVectors | None = None, stored: Stored | None = None
+) -> list[BlobRow]:
+    """`digest` of many blobs, step by step: what a step needs stays in the processor's cache.
+
+    Chunks that `stored` names, asked once for all of them, get no line vectors: their `ChunkRow.lines` is empty.
+    """
     documents = [parse(data) for _, data in blobs]
     hidden = [_secrets(document) for document in documents]
     parts = [
         (oid, data, document, lines) for (oid, data), document, lines in zip(blobs, documents, hidden, strict=True)
     ]
-    return _rows(parts, cut, vectors)
+    return _rows(parts, cut, vectors, stored)
 
 
 def _rows(
-    parts: Sequence[tuple[str, bytes, Document, Set[int]]], cut: Cut, vectors: LineVectors | None
+    parts: Sequence[tuple[str, bytes, Document, Set[int]]],
+    cut: Cut,
+    vectors: LineVectors | None,
+    stored: Stored | None = None,
 ) -> list[BlobRow]:
     drafts = [_drafts(document, cut, hidden) for _, _, document, hidden in parts]
-    units = [draft.units for found in drafts for draft in found]
+    units = {draft.hash: draft.units for found in drafts for draft in found}
+    for known in stored(list(units)) if stored is not None else ():
+        del units[known]
     if vectors is not None:
-        made = iter(vectors([unit.text for some in units for unit in some]))
+        made = iter(vectors([unit.text for some in units.values() for unit in some]))
     else:
         made = repeat((0.0, b""))
-    records = iter([pack(some, list(islice(made, len(some)))) for some in units])
+    records = {key: pack(some, list(islice(made, len(some)))) for key, some in units.items()}
     return [
         BlobRow(
             oid=oid,
@@ -66,7 +77,7 @@ def _rows(
             problems=len(document.problems),
             skipped=document.skipped,
             shape=shape(document, hidden),
-            chunks=tuple([ChunkRow(*draft[:-2], next(records), draft.text) for draft in found]),
+            chunks=tuple([ChunkRow(*draft[:-2], records.get(draft.hash, b""), draft.text) for draft in found]),
         )
         for (oid, data, document, hidden), found in zip(parts, drafts, strict=True)
     ]

@@ -93,7 +93,7 @@ class Intake:
         """
         if not total:
             return True
-        from gitmem.index.parse_workers import Workers, count, work
+        from gitmem.index.parse_workers import Task, Workers, count, parsed
 
         batches = _batches(blobs)
         first, many, much = [], 0, 0
@@ -108,16 +108,16 @@ class Intake:
             much += sum(len(data) for _, data in batch)
         children = count() if many >= MANY or much >= MUCH else 0
         workers = Workers(children) if children else None
-        # Only the table's vectors are made beside the parsing; `whole` makes none before it knows which are missing.
-        embeds = self.static and not self.whole
         done = 0
         try:
             if workers is not None:
                 self.writer.bulk()
-                results = workers.run(chain(first, batches), self.cut, embeds)
+                # Only the static table's vectors are made beside the parsing.
+                known = self.writer.known_chunks(self.number if self.static else None)
+                results = workers.run(chain(first, batches), Task(self.cut, self.static, *known))
             else:
-                made = self.embedder if many >= 8 and embeds else None
-                results = (work(batch, self.cut, made) for batch in chain(first, batches))
+                stored = self.writer.stored_chunks
+                results = ((parsed(batch, self.cut, stored), {}) for batch in chain(first, batches))
             for rows, vectors in results:
                 with self.transaction():
                     self._add(rows, vectors)

@@ -13,11 +13,11 @@ import struct
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cache
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from gitmem.index.chunks import LineVectors, digest_all
+from gitmem.index.chunks import LineVectors, Stored, digest_all
 from gitmem.index.db.values import BlobRow, Cut, bits, int8
 from gitmem.models.processes import end
 
@@ -29,15 +29,26 @@ Vectors = dict[bytes, tuple[bytes, bytes]]  # chunk hash -> (bits, int8)
 AHEAD = 3  # batches under way or waiting for us, for each child
 
 
-def work(batch: Batch, cut: Cut, embedder: Any = None) -> tuple[list[BlobRow], Vectors]:
-    """Rows of some blobs, with the chunks' vectors where an embedder is given."""
-    lines = line_vectors()
-    rows = digest_all(batch, cut, lines)
-    vectors: Vectors = {}
-    if embedder is not None:
-        texts = {chunk.hash: chunk.text for row in rows for chunk in row.chunks}
-        vectors = dict(zip(texts, codes(embedder, list(texts.values())), strict=True))
-    return rows, vectors
+class Task(NamedTuple):
+    """What children are to do with every batch. `embeds`: make the static table's vectors of chunks. What the index
+    has already is not made again: `stored` and `embedded` are the hashes of the chunks whose lines, whose vectors it
+    has."""
+
+    cut: Cut
+    embeds: bool
+    stored: frozenset[bytes] = frozenset()
+    embedded: frozenset[bytes] = frozenset()
+
+
+def parsed(batch: Batch, cut: Cut, stored: Stored) -> list[BlobRow]:
+    """Rows of some blobs, with the vectors of the lines of those chunks that `stored` does not name."""
+    return digest_all(batch, cut, line_vectors(), stored)
+
+
+def embedded(rows: Iterable[BlobRow], embedder: Any, known: Set[bytes]) -> Vectors:
+    """The vectors of the chunks of some rows, each distinct text once, without those whose hashes are `known`."""
+    texts = {chunk.hash: chunk.text for row in rows for chunk in row.chunks if chunk.hash not in known}
+    return dict(zip(texts, codes(embedder, list(texts.values())), strict=True))
 
 
 def codes(embedder: Any, texts: Sequence[str]) -> list[tuple[bytes, bytes]]:
@@ -65,19 +76,18 @@ def static_table() -> StaticEmbedder | None:
 
 
 def serve(source: IO[bytes], sink: IO[bytes]) -> None:
-    """Answer batches until the input ends."""
+    """Take a `Task`, then answer batches until the input ends."""
     table = static_table()
     if table is not None:
         table.read_all()
     # Rows hold no cycles, and looking for some among all that is remembered took a twentieth of the time.
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
-    while True:
-        message = _receive(source)
-        if message is None:
-            return
-        batch, cut, embeds = message
-        _send(sink, work(batch, cut, table if embeds else None))
+    task: Task = _receive(source)
+    while (batch := _receive(source)) is not None:
+        rows = parsed(batch, task.cut, task.stored.intersection)
+        vectors = embedded(rows, table, task.embedded) if task.embeds and table is not None else {}
+        _send(sink, (rows, vectors))
 
 
 class Workers:
@@ -101,9 +111,9 @@ class Workers:
             for _ in range(count)
         ]
 
-    def run(self, batches: Iterable[Batch], cut: Cut, embeds: bool) -> Iterator[tuple[list[BlobRow], Vectors]]:
-        """Results of the batches, with the static table's vectors when `embeds`. Raises ChildProcessError when a
-        child dies."""
+    def run(self, batches: Iterable[Batch], task: Task) -> Iterator[tuple[list[BlobRow], Vectors]]:
+        """(rows, vectors) of each batch, vectors only where `task.embeds`. Raises ChildProcessError when a child
+        dies."""
         from concurrent.futures import Future, ThreadPoolExecutor
         from queue import SimpleQueue
 
@@ -111,11 +121,16 @@ class Workers:
         for child in self._children:
             idle.put(child)
 
-        def ask(message: Any) -> Any:
+        started: set[int] = set()
+
+        def ask(batch: Batch) -> Any:
             # Whoever is free: the child that shares its core with us is the slower one.
             child = idle.get()
             try:
-                return _ask(child, message)
+                if child.pid not in started:
+                    started.add(child.pid)
+                    _tell(child, task)
+                return _ask(child, batch)
             finally:
                 idle.put(child)
 
@@ -124,7 +139,7 @@ class Workers:
         lanes = ThreadPoolExecutor(len(self._children))
         try:
             for batch in batches:
-                waiting.append(lanes.submit(ask, (batch, cut, embeds)))
+                waiting.append(lanes.submit(ask, batch))
                 if len(waiting) >= AHEAD * len(self._children):
                     yield waiting.popleft().result()
             while waiting:
@@ -144,12 +159,17 @@ def count() -> int:
     return min(cores, 4) if cores > 1 else 0
 
 
-def _ask(child: subprocess.Popen[bytes], message: Any) -> Any:
-    assert child.stdin is not None and child.stdout is not None
+def _tell(child: subprocess.Popen[bytes], message: Any) -> None:
+    assert child.stdin is not None
     try:
         _send(child.stdin, message)
     except BrokenPipeError:
         raise ChildProcessError("a parsing process ended early") from None
+
+
+def _ask(child: subprocess.Popen[bytes], message: Any) -> Any:
+    assert child.stdout is not None
+    _tell(child, message)
     answer = _receive(child.stdout)
     if answer is None:
         raise ChildProcessError("a parsing process ended early")

@@ -7,6 +7,7 @@ import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from gitmem.config import Config
 from gitmem.errors import IndexUnusable, Locked
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.worktree import locked
-from gitmem.index import freshness, handle, indexer, ingest
+from gitmem.index import freshness, handle, indexer, ingest, parse_workers
 from gitmem.index.handle import Ready
 from gitmem.index.terms import terms
 from gitmem.memory.snapshot import look, read, work_tree_key
@@ -137,6 +138,63 @@ def test_edit_rename_revert_and_branch_switch_embed_only_new_text(
     repo.write("memory/a.md", repo.read("memory/a.md") + "## new\n- one more\n")
     assert find(opened, "more") == ["memory/a.md"]
     assert embedder.embedded == ["A new\n- one more"]
+
+
+def sections(files: int) -> dict[str, str]:
+    """Notes of 17 sections each."""
+    return {
+        f"memory/n{n:02}.md": f"# n{n}\n" + "".join(f"## s{s}\n- section {s} of note {n}\n\n" for s in range(17))
+        for n in range(files)
+    }
+
+
+@pytest.mark.parametrize("many", [ingest.MANY, 8])
+def test_a_branch_switch_embeds_only_new_text_however_many_files_change(
+    repo: Repo, opened: Repository, embedder: WordsEmbedder, monkeypatch: pytest.MonkeyPatch, many: int
+) -> None:
+    """In this process as in others: ten files of 17 chunks, of each of which one is new."""
+    files = sections(10)
+    repo.commit("main", files)
+    indexer.refresh(opened, CONFIG)
+    assert len(embedder.embedded) == 170
+    repo.git("checkout", "-q", "-b", "side")
+    repo.commit("side", {path: text + "## new\n- one more here\n" for path, text in files.items()})
+    embedder.embedded.clear()
+    lines: list[str] = []
+
+    def counted(texts: list[str]) -> list[tuple[float, bytes]]:
+        lines.extend(texts)
+        return [(0.0, b"")] * len(texts)
+
+    monkeypatch.setattr(parse_workers, "line_vectors", lambda: counted)
+    monkeypatch.setattr(ingest, "MANY", many)
+    monkeypatch.setattr(parse_workers, "count", lambda: 2)
+    monkeypatch.setattr(parse_workers, "Workers", InThisProcess)
+
+    work = indexer.refresh(opened, CONFIG)
+    assert work.chunks == work.embedded == 10
+    assert len(embedder.embedded) == 10 and all("one more" in text for text in embedder.embedded)
+    assert len(lines) == 20  # the heading and the line of each new section
+
+    repo.git("checkout", "-q", "main")
+    indexer.refresh(opened, CONFIG)
+    repo.git("checkout", "-q", "side")
+    assert indexer.refresh(opened, CONFIG, full=True).embedded == 0
+    assert len(embedder.embedded) == 10
+
+
+class InThisProcess(parse_workers.Workers):
+    """What the children do, where it can be counted: they know nothing of an embedder that stands in."""
+
+    def __init__(self, count: int) -> None:
+        self._children = []
+
+    def run(self, batches: Any, task: parse_workers.Task) -> Any:
+        assert task.embeds
+        table = embedding.open_embedder("static", CONFIG)
+        for batch in batches:
+            made = parse_workers.parsed(batch, task.cut, task.stored.intersection)
+            yield made, parse_workers.embedded(made, table, task.embedded)
 
 
 def rows(repo: Repository, commit: str = "") -> object:
@@ -470,8 +528,8 @@ def test_many_files_are_parsed_by_other_processes_with_the_same_result(
     assert rows(opened) == one
 
 
-def without_vectors(self, batches, cut, spec):  # type: ignore[no-untyped-def]
-    return RUN(self, batches, cut, False)
+def without_vectors(self, batches, task):  # type: ignore[no-untyped-def]
+    return RUN(self, batches, task._replace(embeds=False))
 
 
 RUN = __import__("gitmem.index.parse_workers", fromlist=["Workers"]).Workers.run

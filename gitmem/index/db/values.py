@@ -69,7 +69,8 @@ class Cut(NamedTuple):
 
 class ChunkRow(NamedTuple):
     """One chunk of a blob on its way in. Words are `terms.terms` joined by spaces, of the body those of its units
-    (`units.split`), in order; `lines` is `lines.pack` of them; `text` is what is embedded."""
+    (`units.split`), in order; `lines` is `units.pack` of them, empty for a chunk the index has already; `text` is
+    what is embedded."""
 
     hash: bytes
     start: int

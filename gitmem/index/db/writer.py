@@ -217,6 +217,23 @@ class Writer(Index):
         there = {number for (number,) in rows}
         return [number - low for number in ids if number not in there]
 
+    def stored_chunks(self, hashes: Sequence[bytes]) -> set[bytes]:
+        """Those of these chunk hashes of which words and lines are stored."""
+        found: set[bytes] = set()
+        same = "SELECT hash FROM chunk WHERE length >= 0 AND hash IN (SELECT value FROM carray(?))"
+        for at in range(0, len(hashes), MOST):
+            found.update(key for (key,) in self._rows(same, (apsw.carray(tuple(hashes[at : at + MOST])),)))
+        return found
+
+    def known_chunks(self, number: int | None) -> tuple[frozenset[bytes], frozenset[bytes]]:
+        """The hashes of all chunks of which words and lines are stored, and of all that have a vector of the embedder
+        `number` (none where it is None)."""
+        stored = frozenset(key for (key,) in self._rows("SELECT hash FROM chunk WHERE length >= 0"))
+        if number is None:
+            return stored, frozenset()
+        embedded = "SELECT hash FROM chunk JOIN code ON code.id = chunk.id + ?"
+        return stored, frozenset(key for (key,) in self._rows(embedded, (number << EMBEDDER_SHIFT,)))
+
     def add_vectors(self, number: int, vectors: Iterable[tuple[int, tuple[bytes, bytes]]]) -> None:
         """(chunk, (`bits`, `int8`) of its vector); one that is there already stays."""
         low = number << EMBEDDER_SHIFT
