@@ -110,6 +110,9 @@ class Config(NamedTuple):
     rerank_hits: int = _key(20, "Hits a model of `--rerank` reads.", limits=(1, 200))
     # gate
     on_secret: str = _key("refuse", "What our own writers do with a secret.", choices=("refuse", "mask"))
+    on_personal: str = _key(
+        "mask", "What our own writers do with personal data (e-mail, telephone, numbers).", choices=("mask", "keep")
+    )
     protected: tuple[str, ...] = _key(
         (), "Globs of files an agent may not change.", tracked="gate.protected", tighten="union"
     )

@@ -82,8 +82,12 @@ def decode(data: bytes) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What the detectors make of one text: all matches in order, the ranges to mask, detectors that failed."""
+class Inspection:
+    """What the detectors found in one text.
+
+    `matches` in order of place; `secrets` the half-open ranges of `text.raw` that may not be shown, in order and
+    apart; `failed` (detector, name of its error) for each that raised.
+    """
 
     text: Text
     matches: list[Match]
@@ -91,18 +95,27 @@ class Look:
     failed: list[tuple[str, str]]
 
 
-def look(text: str, path: str, policy: Policy) -> Look:
-    """Run the detectors on a text as what it is at `path`; overlapping secrets are one."""
-    scope = Scope.MESSAGE if path == MESSAGE else Scope.INSTRUCTIONS if is_instructions(path) else Scope.MEMORY
-    subject = Text(text, path, scope, kind(path).value)
+def inspect(text: str, path: str, policy: Policy, *, exhaustive: bool = False) -> Inspection:
+    """Run the policy's detectors on a text as what it is at `path`; a secret inside another is left out.
+
+    With `exhaustive` every place is reported, at its smallest, as masking needs it (`Text.exhaustive`).
+    """
+    scope = _scope_of(path)
+    subject = Text(text, path, scope, kind(path).value, exhaustive=exhaustive)
     matches, failed = run(subject, policy)
     if "\0" in text:  # what NUL splits is read joined as well
         places = [at for at, c in enumerate(text) if c != "\0"]
-        joined, broken = run(Text(text.replace("\0", ""), path, scope), policy)
-        matches += [_unsplit(match, places) for match in joined]
+        unsplit, broken = run(Text(text.replace("\0", ""), path, scope, exhaustive=exhaustive), policy)
+        matches += [_unsplit(match, places) for match in unsplit]
         failed += broken
     matches = _distinct(matches)
-    return Look(subject, matches, merge_spans([(m.start, m.end) for m in matches if m.secret]), failed)
+    return Inspection(subject, matches, merge_spans([(m.start, m.end) for m in matches if m.secret]), failed)
+
+
+def _scope_of(path: str) -> Scope:
+    if path == MESSAGE:
+        return Scope.MESSAGE
+    return Scope.INSTRUCTIONS if is_instructions(path) else Scope.MEMORY
 
 
 def examine(text: str, path: str, policy: Policy) -> list[Finding]:
@@ -111,14 +124,14 @@ def examine(text: str, path: str, policy: Policy) -> list[Finding]:
     Above MOST, those that block come first and the rest is one finding that says how many: a file full of secrets
     must not cost minutes of fingerprints.
     """
-    seen = look(text, path, policy)
-    shown, hidden = seen.matches, list[Match]()
+    inspection = inspect(text, path, policy)
+    shown, hidden = inspection.matches, list[Match]()
     if len(shown) > MOST:
-        ranked = sorted(seen.matches, key=lambda match: match.severity is Severity.WARN)
+        ranked = sorted(inspection.matches, key=lambda match: match.severity is Severity.WARN)
         shown, hidden = sorted(ranked[:MOST], key=lambda match: match.start), ranked[MOST:]
-    findings = [finding_of(match, seen, policy) for match in shown]
+    findings = [finding_of(match, inspection, policy) for match in shown]
     findings += [_rest(hidden, path, policy)] if hidden else []
-    return findings + [failure(name, error, path, policy) for name, error in seen.failed]
+    return findings + [failure(name, error, path, policy) for name, error in inspection.failed]
 
 
 def failure(name: str, error: str, path: str, policy: Policy) -> Finding:
@@ -171,16 +184,16 @@ def _distinct(matches: Sequence[Match]) -> list[Match]:
     return kept
 
 
-def finding_of(match: Match, seen: Look, policy: Policy) -> Finding:
+def finding_of(match: Match, inspection: Inspection, policy: Policy) -> Finding:
     """A match as a finding: place, masked excerpt, fingerprint."""
-    text = seen.text
+    text = inspection.text
     line, column = text.line_of(match.start)
     end_line, end_column = text.line_of(max(match.start, match.end - 1))
     whole = Finding(
         match.rule, match.severity, text.path, line, column, end_line, end_column + (match.end > match.start),
-        match.message, excerpt(text.raw, match, seen.secrets), match.start, match.end,
+        match.message, excerpt(text.raw, match, inspection.secrets), match.start, match.end,
     )  # fmt: skip
-    return _with_fingerprint(whole, identity(text, match, seen.secrets), policy)
+    return _with_fingerprint(whole, identity(text, match, inspection.secrets), policy)
 
 
 def identity(text: Text, match: Match, secrets: list[tuple[int, int]]) -> str:

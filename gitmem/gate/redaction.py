@@ -1,54 +1,103 @@
 """Masking in a text what the gate finds, until it finds nothing: `scan(redact(x))` is empty. Pure.
 
-`guard` is the door our own writers go through: it refuses, or masks secrets and personal data, as `mem.onSecret`
-says. Masks carry the rule's name and nothing of what they cover.
+A mask takes the smallest stretch that the detectors name: a value, a sentence, a line; never more of a text than they
+find in it. `guarded` is what our own writers call before they write: it refuses, or masks secrets and personal data, as
+`mem.onSecret` and `mem.onPersonal` say. Masks carry the rule's name and nothing of what they cover.
 """
 
 from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 
 from gitmem.config import Config
 from gitmem.errors import Refused
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.detectors.text import Match
-from gitmem.gate.examine import Look, failure, finding_of, look, merge_spans
+from gitmem.gate.examine import Inspection, failure, finding_of, inspect
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import scan_text
 
-ROUNDS = 4  # of span masking before whole lines go: masks can join what stood apart
+ROUNDS = 4  # of masking stretches, then of masking lines: masks can join what stood apart
 LINE = "[redacted]"
+# What no mask mends: the text is not wrong in one place. `gate/report.py` says what mends each.
+STRUCTURAL = frozenset(["conflict-marker", "front-matter-size", "front-matter-bomb"])
+ALWAYS = 400  # characters that may be masked whatever the size of a text
+SHARE = 0.5  # of a text that may be masked without a word of the person's
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """One stretch that was replaced: by which rule, on which line (1-based), how many characters it took."""
+
+    rule: str
+    line: int
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """A masked text. `whole` says that nothing less than the whole text could be masked."""
+
+    text: str
+    masks: tuple[Mask, ...] = ()
+    whole: bool = False
+
+    @property
+    def characters(self) -> int:
+        """How many characters of the text were replaced; line ends stay and do not count."""
+        return sum(mask.characters for mask in self.masks)
+
+    def excessive(self, size: int) -> bool:
+        """Whether more was masked of a text of `size` characters than may be without asking."""
+        return self.whole or self.characters > max(ALWAYS, size * SHARE)
 
 
 def redact(text: str, path: str, policy: Policy, *, only_secrets: bool = False) -> str:
     """`text` with every find replaced by its mask. With `only_secrets`, instructions and the like stay.
 
-    Exceptions hold: what the exceptions file covers is left alone. Line ends stay, so line numbers do. Raises
-    Refused when a detector fails: what it would have found would stay.
+    Exceptions hold: what the exceptions file covers is left alone. Line ends stay, so line numbers do. Where masking
+    stretches and then lines does not end, the whole text is one mask: what leaves must hold nothing. Raises Refused
+    when a detector fails: what it would have found would stay.
     """
-    text = text.replace("\0", "\ufffd")
-    for _ in range(ROUNDS):
-        seen, matches = _open(text, path, policy, only_secrets)
+    return redaction(text, path, policy, only_secrets=only_secrets).text
+
+
+def redaction(
+    text: str, path: str, policy: Policy, *, only_secrets: bool = False, leave: Collection[str] = ()
+) -> Redaction:
+    """As `redact`, with what was replaced. Matches of the rules in `leave` stay as they are."""
+    draft = _Draft(text.replace("\0", "\ufffd"))
+    for attempt in range(2 * ROUNDS):
+        inspection, matches = _to_mask(draft.text, path, policy, only_secrets, leave)
         if not matches:
-            return text
-        text = _apply(text, [(match.start, match.end, _mask(match, text)) for match in matches])
-    seen, matches = _open(text, path, policy, only_secrets)
-    if matches:
-        text = _lines_out(seen, matches)
-        seen, matches = _open(text, path, policy, only_secrets)
-    return text if not matches else LINE + "\n"
+            return draft.redaction()
+        if attempt < ROUNDS:
+            draft.replace([_Span(match.start, match.end, _mask(match, draft.text), match.rule) for match in matches])
+        else:
+            draft.replace(_lines_of(inspection, matches))
+    inspection, matches = _to_mask(draft.text, path, policy, only_secrets, leave)
+    if not matches:
+        return draft.redaction()
+    return Redaction(LINE + "\n", (Mask(matches[0].rule, 1, len(text)),), whole=True)
 
 
-def _open(text: str, path: str, policy: Policy, only_secrets: bool) -> tuple[Look, list[Match]]:
-    """What is to be masked: every match that no exception covers."""
-    seen = look(text, path, policy)
-    if seen.failed:
-        raise refusal([failure(name, error, path, policy) for name, error in seen.failed])
-    matches = [match for match in seen.matches if match.secret or not only_secrets]
+def _to_mask(
+    text: str, path: str, policy: Policy, only_secrets: bool, leave: Collection[str]
+) -> tuple[Inspection, list[Match]]:
+    """What is to be masked: every match that no exception covers. Raises Refused when a detector failed."""
+    inspection = inspect(text, path, policy, exhaustive=True)
+    if inspection.failed:
+        raise refusal([failure(name, error, path, policy) for name, error in inspection.failed])
+    matches = [m for m in inspection.matches if (m.secret or not only_secrets) and m.rule not in leave]
     excepted = {entry.rule for entry in policy.allow.entries if entry.path == path}
-    return seen, [match for match in matches if match.rule not in excepted or not _excused(match, seen, policy)]
+    return inspection, [m for m in matches if m.rule not in excepted or not _excused(m, inspection, policy)]
 
 
-def _excused(match: Match, seen: Look, policy: Policy) -> bool:
-    entry = policy.allow.covers(finding_of(match, seen, policy))
+def _excused(match: Match, inspection: Inspection, policy: Policy) -> bool:
+    entry = policy.allow.covers(finding_of(match, inspection, policy))
     return entry is not None and not entry.expired(policy.today)
 
 
@@ -60,50 +109,124 @@ def _mask(match: Match, text: str) -> str:
     return f"[redacted:{match.rule}]"
 
 
-def _apply(text: str, spans: list[tuple[int, int, str]]) -> str:
-    """Replace the ranges; overlapping ones become one, with the first one's mask. Line ends inside stay."""
-    out, at = [], 0
-    masks: dict[int, str] = {}
-    for start, _end, mask in sorted(spans):
-        masks.setdefault(start, mask)
-    for start, end in merge_spans((start, max(end, start + 1)) for start, end, _ in spans):
-        covered = text[start:end]
-        out += [text[at:start], masks[start], "\n" * covered.count("\n")]
-        at = end
-    out.append(text[at:])
-    return "".join(out)
-
-
-def _lines_out(seen: Look, matches: list[Match]) -> str:
-    lines = seen.text.raw.split("\n")
+def _lines_of(inspection: Inspection, matches: Sequence[Match]) -> list[_Span]:
+    """The whole lines, without their ends, on which something was found."""
+    rules: dict[int, str] = {}
     for match in matches:
-        first, last = seen.text.line_of(match.start)[0], seen.text.line_of(max(match.start, match.end - 1))[0]
-        for number in range(first, min(last, len(lines)) + 1):
-            lines[number - 1] = LINE
-    return "\n".join(lines)
+        first, _ = inspection.text.line_of(match.start)
+        last, _ = inspection.text.line_of(max(match.start, match.end - 1))
+        for number in range(first, last + 1):
+            rules.setdefault(number, match.rule)
+    spans = []
+    for number, (start, line) in enumerate(inspection.text.lines, 1):
+        if number in rules:
+            spans.append(_Span(start, start + len(line), LINE, rules[number]))
+    return spans
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """`text[start:end]` is to become `mask`, or is one already.
+
+    Of a mask that stands there `hidden` says how many characters of the first text it took; it is -1 before.
+    """
+
+    start: int
+    end: int
+    mask: str
+    rule: str
+    hidden: int = -1
+
+    @property
+    def placed(self) -> bool:
+        return self.hidden >= 0
+
+
+class _Draft:
+    """A text while it is masked, round by round, and which stretches of it are masks by now."""
+
+    __slots__ = ("masks", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.masks: list[_Span] = []
+
+    def replace(self, spans: Sequence[_Span]) -> None:
+        """Replace the spans; those that touch become one, with the mask of the first. Line ends inside stay.
+
+        A mask of an earlier round that a span touches goes with it.
+        """
+        out: list[str] = []
+        masks: list[_Span] = []
+        at = length = 0
+        for group in _groups([*self.masks, *spans]):
+            first, start = group[0], group[0].start
+            end = max(max(span.end, span.start + 1) for span in group)
+            covered = self.text[start:end]
+            breaks = covered.count("\n")
+            old = [span for span in group if span.placed]
+            hidden = len(covered) - breaks + sum(span.hidden - (span.end - span.start) for span in old)
+            length += start - at
+            masks.append(_Span(length, length + len(first.mask), first.mask, first.rule, hidden))
+            out += [self.text[at:start], first.mask, "\n" * breaks]
+            length += len(first.mask) + breaks
+            at = end
+        self.text = "".join([*out, self.text[at:]])
+        self.masks = masks
+
+    def redaction(self) -> Redaction:
+        """What was masked, by line."""
+        ends = list(accumulate(len(line) + 1 for line in self.text.split("\n")))
+        masks = [Mask(span.rule, bisect_right(ends, span.start) + 1, span.hidden) for span in self.masks]
+        return Redaction(self.text, tuple(masks))
+
+
+def _groups(spans: Sequence[_Span]) -> list[list[_Span]]:
+    """The spans in order, in groups that overlap or touch; masks that only touch each other stay apart."""
+    groups: list[list[_Span]] = []
+    reach = -1
+    for span in sorted(spans, key=lambda s: (s.start, s.end, s.mask)):
+        apart = not groups or span.start > reach
+        if apart or (span.start == reach and span.placed and groups[-1][-1].placed):
+            groups.append([])
+        groups[-1].append(span)
+        reach = max(reach, span.end, span.start + 1)
+    return groups
 
 
 def guard(text: str, path: str, config: Config, policy: Policy | None = None) -> str:
-    """The text that may be written to `path`: as it is, or masked. Raises Refused, never quoting what it found.
+    """The text of `guarded`: what may be written to `path`. Raises Refused, never quoting what it found."""
+    return guarded(text, path, config, policy).text
 
-    With `mem.onSecret` = `mask` secrets are covered, else refused; personal data is covered in either case (a
-    memory never needs it); anything else that blocks is refused. Without `policy` no exception holds.
+
+def guarded(text: str, path: str, config: Config, policy: Policy | None = None) -> Redaction:
+    """What may be written to `path`: the text as it is, or masked, and what was masked.
+
+    With `mem.onSecret` = `mask` secrets are masked, else refused; personal data is masked in either case unless
+    `mem.onPersonal` is `keep`; anything else that blocks is refused. Without `policy` no exception holds. Raises
+    Refused, never quoting what it found.
     """
     policy = policy or Policy()
-    _, matches = _open(text, path, policy, only_secrets=False)
-    if any(match.secret for match in matches):
-        if config.on_secret == "mask":
-            text = redact(text, path, policy, only_secrets=True)
-        else:
-            personal = [m for m in matches if m.secret and m.severity is Severity.WARN]
-            text = _apply(text, [(m.start, m.end, _mask(m, text)) for m in personal])
-    blocking = [finding for finding in scan_text(text, path, policy) if finding.severity is Severity.BLOCK]
+    _, matches = _to_mask(text, path, policy, only_secrets=False, leave=())
+    secrets = [match for match in matches if match.secret]
+    personal = {match.rule for match in secrets if match.severity is Severity.WARN}
+    done = Redaction(text)
+    if config.on_personal == "keep":
+        secrets = [match for match in secrets if match.rule not in personal]
+    if secrets and config.on_secret == "mask":
+        done = redaction(text, path, policy, only_secrets=True, leave=personal if config.on_personal == "keep" else ())
+    elif secrets:
+        draft = _Draft(text)
+        kept = [match for match in secrets if match.severity is Severity.WARN]
+        draft.replace([_Span(match.start, match.end, _mask(match, text), match.rule) for match in kept])
+        done = draft.redaction()
+    blocking = [f for f in scan_text(done.text, path, policy) if f.severity is Severity.BLOCK]
     if blocking:
         raise refusal(blocking)
-    return text
+    return done
 
 
-def refusal(findings: list[Finding]) -> Refused:
+def refusal(findings: Sequence[Finding]) -> Refused:
     """The refusal of a text of ours, with rule and line of each find and what to do."""
     what = ", ".join(dict.fromkeys(f"{f.rule} (line {f.line}: {f.message})" for f in findings[:3]))
     more = f" and {len(findings) - 3} more" if len(findings) > 3 else ""

@@ -12,12 +12,42 @@ from typing import Any
 
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import MESSAGE
-from gitmem.gate.scan import Report
+from gitmem.gate.scan import IN_NAME, Report
 
 ROTATE = "a real secret is rotated first: see docs/leaked-secret.md of git-mem"
 ANNOTATIONS = 10  # GitHub shows ten of each kind for a step
 HOOK_LINES = 20
+REMEDIES_SHOWN = 3  # by a refused commit
+REASONED = ("log-rewritten", "memory-bulk-deletion")  # what a reason in the message answers
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+# What mends a finding that no mask mends.
+REMEDIES = {
+    "conflict-marker": "finish the merge: keep what holds of both sides, take the markers out, git add the file",
+    "front-matter-size": "shorten the front matter: what is text belongs below it",
+    "front-matter-bomb": "write the values out, without anchors, aliases and nested brackets",
+    "not-text": "convert it to UTF-8, or keep it out of memory: git rm --cached",
+    "unscannable": "what cannot be read cannot pass: resolve, fetch or shorten it, or git rm --cached it",
+    "scanner-failed": "a bug of the detector named: report it; --no-verify passes the hook, CI scans again",
+    "symlink": "put the file itself there: git rm --cached the link",
+    "submodule": "put the files themselves there: git rm --cached the submodule",
+    "path-control": "give it another name: git mv",
+    "path-windows": "give it another name: git mv",
+    "path-long": "give it a shorter name: git mv",
+    "path-twin": "give one of the two another name: git mv",
+    "protected-file": "take the change out, or have it reviewed: git mem allow",
+    "encoding-attribute": "take working-tree-encoding out of .gitattributes",
+    "log-rewritten": "put the lines back, or say why: git commit --trailer 'Memory-Rewrite: why'",
+    "memory-bulk-deletion": "put the facts back, or say why: git commit --trailer 'Memory-Rewrite: why'",
+}
+
+
+def remedy(finding: Finding) -> str:
+    """What mends a finding that `git mem redact` cannot mend, "" for one that a mask mends."""
+    if finding.message.startswith(IN_NAME):
+        return "give the file another name: git mv"
+    return REMEDIES.get(finding.rule, "")
 
 
 def order(findings: Sequence[Finding]) -> list[Finding]:
@@ -53,7 +83,10 @@ def finding_value(finding: Finding) -> dict[str, Any]:
 
 def as_text(report: Report, escape: Callable[[str], str]) -> str:
     """One block of lines a finding, a last line that sums up."""
-    lines = [line for finding in order(report.findings) for line in finding_lines(finding, escape)]
+    lines: list[str] = []
+    for finding in order(report.findings):
+        lines += finding_lines(finding, escape)
+        lines += [f"    mend: {remedy(finding)}"] if remedy(finding) else []
     return "\n".join([*lines, *_rotate(report), summary(report)]) + "\n"
 
 
@@ -113,7 +146,7 @@ def hook_lines(report: Report, hook: str, escape: Callable[[str], str]) -> list[
 def _what_to_do(worst: Sequence[Finding], hook: str) -> list[str]:
     if not worst:
         return []
-    first = next((f for f in worst if f.path != MESSAGE), None)
+    first = next((f for f in worst if f.path != MESSAGE and not remedy(f)), None)
     lines = []
     if hook == "pre-receive":
         lines.append("  mend:   rewrite the commits named above (git rebase -i), then push again")
@@ -121,9 +154,12 @@ def _what_to_do(worst: Sequence[Finding], hook: str) -> list[str]:
         lines.append("  mend:   git mem redact the files, then git rebase -i or git commit --amend")
     elif first is not None:
         lines.append(f"  mask:   git mem redact --staged {shell_word(first.path)}")
-    else:
+    elif any(f.path == MESSAGE for f in worst):
         lines.append("  mend:   change the message (it is kept: git commit -e -F .git/COMMIT_EDITMSG)")
-    if any(f.rule in ("log-rewritten", "memory-bulk-deletion") for f in worst):
+    if hook not in ("pre-receive", "pre-push"):
+        mends = dict.fromkeys(f"  mend:   {f.rule}: {remedy(f)}" for f in worst if remedy(f) and f.rule not in REASONED)
+        lines += list(mends)[:REMEDIES_SHOWN]
+    if any(f.rule in REASONED for f in worst):
         lines.append("  say so: git commit --trailer 'Memory-Rewrite: why the past is changed'")
     lines.append(f"  allow:  git mem allow {worst[0].fingerprint} --reason 'why' (it is reviewed as its own change)")
     if hook != "pre-receive":

@@ -16,6 +16,7 @@ from gitmem.gate.detectors.text import Scope, Text
 from gitmem.gate.examine import Blob, _masked, _whole, _with_fingerprint, examine, merge_spans, run, scan_blob
 from gitmem.gate.policy import MESSAGE, Policy
 
+IN_NAME = "in the file's name: "  # how the message of a finding in a name begins
 POOL_FROM = 100  # blobs from which two processes pay for their start
 
 
@@ -111,7 +112,7 @@ def scan_names(names: dict[str, str], policy: Policy) -> tuple[list[Finding], di
         if secrets:
             shown[name] = _masked(name, 0, len(name), secrets, nothing=False)
         for match in strong:
-            whole = Finding(match.rule, match.severity, name, 1, 1, 1, 1, f"in the file's name: {match.message}")
+            whole = Finding(match.rule, match.severity, name, 1, 1, 1, 1, f"{IN_NAME}{match.message}")
             findings.append(
                 _with_fingerprint(replace(whole, commit=names[name]), name[match.start : match.end], policy)
             )

@@ -167,12 +167,12 @@ def _run(
 
 def stopped_by(text: str, policy: Policy, path: str = MEMORY) -> str:
     """The rule that keeps a text out of long-term memory, "" for none: all that blocks, and personal data."""
-    from gitmem.gate.examine import look
+    from gitmem.gate.examine import inspect
 
-    seen = look(text, path, policy)
-    if seen.failed:
+    inspection = inspect(text, path, policy)
+    if inspection.failed:
         return "scanner-failed"
-    return next((m.rule for m in seen.matches if m.severity is Severity.BLOCK or m.secret), "")
+    return next((m.rule for m in inspection.matches if m.severity is Severity.BLOCK or m.secret), "")
 
 
 def _why_nothing(reading: logs.Reading, plan: Plan) -> str:

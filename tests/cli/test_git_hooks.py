@@ -46,6 +46,14 @@ def test_a_staged_secret_refuses_the_commit_and_says_what_to_do(gated: Repo) -> 
     assert len(said.splitlines()) <= 20
 
 
+def test_a_merge_left_unfinished_is_told_how_it_ends_and_not_to_be_masked(gated: Repo) -> None:
+    gated.write("MEMORY.md", "# Memory\n\n<<<<<<< HEAD\n- ours\n=======\n- theirs\n>>>>>>> topic\n")
+    gated.git("add", "-A")
+    said = refused(gated, "commit", "-m", "merge")
+    assert "git mem redact" not in said
+    assert "mend:   conflict-marker: finish the merge" in said
+
+
 def test_redact_as_told_then_the_commit_passes(gated: Repo) -> None:
     gated.write("memory/a.md", BAD)
     gated.git("add", "-A")

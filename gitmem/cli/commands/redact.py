@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
 import click
 
 from gitmem.cli.commands.scan import inside
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.environment import now
-from gitmem.errors import GitMemError
+from gitmem.errors import Exit, GitMemError, Refused
 from gitmem.gate import sources
+from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.examine import decode
 from gitmem.gate.policy import Policy
+from gitmem.gate.redaction import STRUCTURAL, Redaction
+from gitmem.gate.report import remedy
 from gitmem.gate.scan import scan_text
 from gitmem.git.opening import Repository
+
+SHOWN = 20  # masks of one file that are told one by one
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True)
 @click.option("--staged", is_flag=True, help="Mask what is staged as well, so that the next commit has it masked.")
 @click.option("--dry-run", is_flag=True, help="Say what would be masked, and do nothing.")
+@click.option("--force", is_flag=True, help="Mask even where the masks take more than half of a file.")
 @json_option
-def command(paths: tuple[str, ...], staged: bool, dry_run: bool, as_json: bool) -> None:
+def command(paths: tuple[str, ...], staged: bool, dry_run: bool, force: bool, as_json: bool) -> int:
     """Mask secrets, personal data and whatever else `git mem scan` finds in PATHS, in place.
+
+    Says what each mask replaced. What no mask mends (conflict markers) stays, is named with what mends it, and ends
+    with exit 1. Masks that take more than half of a file are refused before anything is written; --force masks it.
 
     Lines keep their numbers. A secret that was committed stays in history: rotate it first (docs/leaked-secret.md).
     A daily log that is masked needs a Memory-Rewrite trailer; the commit-msg hook adds it by itself.
@@ -33,49 +45,76 @@ def command(paths: tuple[str, ...], staged: bool, dry_run: bool, as_json: bool) 
     today = now().date()
     names = [inside(repo, path) for path in paths]
     policy = sources.staged_policy(repo, today) if staged else sources.worktree_policy(repo, today)
-    done = _staged(repo, names, policy, dry_run) if staged else []
-    done += _files(repo, names, policy, dry_run, must=not staged)
+    planned = list(_staged(repo, names, policy)) if staged else []
+    planned += _files(repo, names, policy, must=not staged)
+    masked = [plan for plan in planned if plan.rules]
+    if not force and not dry_run:
+        refuse_excessive(masked)
+    if not dry_run:
+        _write(repo, masked)
+    left = [(plan, finding) for plan in planned for finding in plan.left]
     if as_json:
-        rows = [{"path": path, "where": where, "rules": rules} for path, where, rules, _ in done]
-        write_json({"redacted": rows, "dry_run": dry_run})
+        rows = [plan.as_value() for plan in masked]
+        unmended = [_left_value(plan, finding) for plan, finding in left]
+        write_json({"redacted": rows, "left": unmended, "dry_run": dry_run})
     else:
-        for path, where, rules, _ in done:
-            write(escape(f"{path} ({where}): {', '.join(rules)}", keep="") + "\n")
-        if not done:
-            write("nothing to mask\n")
-    if done and not dry_run:
-        from gitmem.gate import redaction_record
-
-        redaction_record.note(repo, [(path, oid) for path, _, _, oid in done])
+        _show(masked, left)
+    if masked and not dry_run:
         say("a real secret is rotated first: masking does not take it back (docs/leaked-secret.md)")
+    return Exit.FINDINGS if left else Exit.DONE
 
 
-Done = list[tuple[str, str, list[str], str]]  # path, where, rules, oid of the masked blob
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to become of one file, or of what is staged of it: `mode` is 0 for a file of the work tree.
+
+    `rules` is empty where nothing is masked; `left` are the findings that no mask mends.
+    """
+
+    path: str
+    where: str
+    size: int
+    redaction: Redaction
+    rules: tuple[str, ...]
+    left: tuple[Finding, ...] = ()
+    mode: int = 0
+
+    @property
+    def data(self) -> bytes:
+        return self.redaction.text.encode("utf-8", "replace")
+
+    def as_value(self) -> dict[str, object]:
+        """The JSON of docs/json.md."""
+        masks = [{"rule": m.rule, "line": m.line, "characters": m.characters} for m in self.redaction.masks]
+        return {
+            "path": self.path, "where": self.where, "rules": list(self.rules), "masks": masks,
+            "characters": self.redaction.characters, "of": self.size,
+        }  # fmt: skip
 
 
-def _files(repo: Repository, names: list[str], policy: Policy, dry: bool, must: bool) -> Done:
-    from gitmem.git.worktree import write_atomic
+def refuse_excessive(plans: Sequence[Plan]) -> None:
+    """Raise Refused where the masks of a file take more of it than may be without asking; nothing is written then."""
+    for plan in plans:
+        if plan.redaction.excessive(plan.size):
+            taken = "all" if plan.redaction.whole else f"{plan.redaction.characters:,}"
+            raise Refused(
+                f"nothing is masked: it would take {taken} of the {plan.size:,} characters of '{plan.path}'",
+                "look first: git mem redact --dry-run shows each mask; --force masks it all the same",
+            )
 
+
+def _files(repo: Repository, names: list[str], policy: Policy, must: bool) -> Iterator[Plan]:
     assert repo.root is not None
-    done: Done = []
     present = [name for name in names if must or (repo.root / name).exists()]
     source = sources.paths(repo, present, policy) if present else sources.Source(iter(()))
     for blob in source.blobs:
         if blob.skipped:
             say(f"{blob.path}: {blob.skipped}")
-            continue
-        data, rules = _masked(blob.data, blob.path, policy)
-        if rules:
-            if not dry:
-                write_atomic(repo.root, blob.path, data)
-            done.append((blob.path, "work tree", rules, repo.hash_blob(data)))
-    return done
+        else:
+            yield _plan(blob.data, blob.path, "work tree", 0, policy)
 
 
-def _staged(repo: Repository, names: list[str], policy: Policy, dry: bool) -> Done:
-    from gitmem.git.write import stage_bytes
-
-    done: Done = []
+def _staged(repo: Repository, names: list[str], policy: Policy) -> Iterator[Plan]:
     entries = [e for e in repo.staged() if any(n in ("", e.path) or e.path.startswith(f"{n}/") for n in names)]
     for entry in entries:
         if entry.mode in sources.LINKS or not (entry.path in names or policy.concerns(entry.path)):
@@ -83,21 +122,60 @@ def _staged(repo: Repository, names: list[str], policy: Policy, dry: bool) -> Do
         for blob in sources.read(repo, [(entry.path, entry.oid, "")], policy):
             if blob.skipped:
                 say(f"{blob.path}: {blob.skipped}")
-                continue
-            data, rules = _masked(blob.data, entry.path, policy)
-            if rules:
-                if not dry:
-                    stage_bytes(repo, entry.path, data, entry.mode)
-                done.append((entry.path, "staged", rules, repo.hash_blob(data)))
-    return done
+            else:
+                yield _plan(blob.data, entry.path, "staged", entry.mode, policy)
 
 
-def _masked(data: bytes, path: str, policy: Policy) -> tuple[bytes, list[str]]:
-    from gitmem.gate.redaction import redact
+def _plan(data: bytes, path: str, where: str, mode: int, policy: Policy) -> Plan:
+    """What masking makes of some bytes; of bytes that are no text in any encoding we read, nothing."""
+    from gitmem.gate.redaction import redaction
 
     text, problem = decode(data)
-    found = scan_text(text, path, policy)
-    if not found and not problem:
-        return data, []
-    rules = list(dict.fromkeys([f.rule for f in found] + (["not-text"] if problem else [])))
-    return redact(text, path, policy).encode("utf-8", "replace"), rules
+    findings = scan_text(text, path, policy)
+    left = tuple(finding for finding in findings if finding.rule in STRUCTURAL)
+    if problem and "\ufffd" in text:
+        unread = Finding("not-text", Severity.BLOCK, path, 1, 1, 1, 1, problem)
+        return Plan(path, where, len(text), Redaction(text), (), (*left, unread), mode)
+    rules = [finding.rule for finding in findings if finding.rule not in STRUCTURAL]
+    rules += ["not-text"] if problem else []
+    if not rules:
+        return Plan(path, where, len(text), Redaction(text), (), left, mode)
+    done = redaction(text, path, policy, leave=STRUCTURAL)
+    return Plan(path, where, len(text), done, tuple(dict.fromkeys(rules)), left, mode)
+
+
+def _write(repo: Repository, plans: Sequence[Plan]) -> None:
+    from gitmem.gate import redaction_record
+    from gitmem.git.worktree import write_atomic
+    from gitmem.git.write import stage_bytes
+
+    assert repo.root is not None
+    for plan in plans:
+        if plan.mode:
+            stage_bytes(repo, plan.path, plan.data, plan.mode)
+        else:
+            write_atomic(repo.root, plan.path, plan.data)
+    if plans:
+        redaction_record.note(repo, [(plan.path, repo.hash_blob(plan.data)) for plan in plans])
+
+
+def _show(masked: Sequence[Plan], left: Sequence[tuple[Plan, Finding]]) -> None:
+    for plan in masked:
+        done = plan.redaction
+        count = f"{done.characters:,} of {plan.size:,} characters"
+        write(escape(f"{plan.path} ({plan.where}): {', '.join(plan.rules)}: {count}", keep="") + "\n")
+        for mask in done.masks[:SHOWN]:
+            write(f"  line {mask.line}: {mask.rule}, {mask.characters:,} characters\n")
+        if len(done.masks) > SHOWN:
+            write(f"  and {len(done.masks) - SHOWN} more\n")
+    for plan, finding in left:
+        where = f"{plan.path}:{finding.line} ({plan.where})"
+        write(escape(f"{where}: not masked: {finding.rule}; {remedy(finding)}", keep="") + "\n")
+    if not masked and not left:
+        write("nothing to mask\n")
+
+
+def _left_value(plan: Plan, finding: Finding) -> dict[str, object]:
+    return {
+        "path": plan.path, "where": plan.where, "rule": finding.rule, "line": finding.line, "then": remedy(finding),
+    }  # fmt: skip

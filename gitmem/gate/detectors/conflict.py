@@ -11,6 +11,7 @@ from gitmem.gate.detectors.text import Examples, Match, Severity, Text
 _OURS = lazy(r"^<{7}(?: .*)?\r?$", re.M)
 _THEIRS = lazy(r"^>{7}(?: .*)?\r?$", re.M)
 _BETWEEN = lazy(r"^={7}\r?$", re.M)
+_MOST = 50  # markers that are reported of one text
 
 
 def detect(text: Text) -> Iterator[Match]:
@@ -22,7 +23,8 @@ def detect(text: Text) -> Iterator[Match]:
     found = [*ours, *theirs]
     if ours and theirs:
         found += [m for m in _BETWEEN.finditer(raw) if ours[0].start() < m.start() < theirs[-1].start()]
-    for match in sorted(found, key=re.Match.start)[:50]:
+    markers = sorted(found, key=re.Match.start)
+    for match in markers if text.exhaustive else markers[:_MOST]:
         yield Match("conflict-marker", Severity.BLOCK, *match.span(), "a conflict marker: finish the merge first")
 
 

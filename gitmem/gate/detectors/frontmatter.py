@@ -27,7 +27,7 @@ KEY = lazy(
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """At most one match a rule."""
+    """At most one match a rule; of tags and repeated keys all where all are wanted."""
     fence = FENCE.match(text.raw)
     if fence is None:
         return
@@ -46,7 +46,8 @@ def detect(text: Text) -> Iterator[Match]:
     for tag in TAG.finditer(body):
         if tag.group() not in PLAIN_TAGS:
             yield _match("front-matter-tag", start + tag.start(), start + tag.end(), "a YAML tag that makes an object")
-            break
+            if not text.exhaustive:
+                break
     if _depth(body) > DEPTH:
         yield _match("front-matter-bomb", start, start + 1, f"brackets nested deeper than {DEPTH}")
     seen: set[str] = set()
@@ -55,7 +56,8 @@ def detect(text: Text) -> Iterator[Match]:
         if name in seen:
             words = "a key stands twice: readers disagree about which counts"
             yield _match("front-matter-key", start + key.start(1), start + key.end(1), words)
-            break
+            if not text.exhaustive:
+                break
         seen.add(name)
 
 

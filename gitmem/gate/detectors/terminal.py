@@ -15,6 +15,7 @@ _CONTROL = lazy(
     r"\x1b(?:\][^\x07\x1b\n]{0,400}(?:\x07|\x1b\\)?|[PX^_][^\x1b\n]{0,400}(?:\x1b\\)?|\[[0-9;:?<=>]{0,40}[ -/]{0,4}[@-~]?|.)?"
     r"|\x9b[0-9;?]{0,40}[@-~]?|[^\n]?\x08|\r(?![\n\r]|$)|[\x00-\x06\x0e-\x1a\x1c-\x1f\x7f]"
 )
+_MOST = 50  # sequences that are reported of one text
 # The control characters, and the first byte of U+009B.
 _BYTES = table(bytes([*range(9), *range(14, 32), 127, 0xC2]))
 _NAMES = {
@@ -25,12 +26,12 @@ _NAMES = {
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """Each control character or sequence, the first fifty of a text."""
+    """Each control character or sequence; the first fifty of a text unless all are wanted."""
     raw = text.raw
     returns = raw.count("\r")
     if not has_byte(raw, _BYTES) and (not returns or returns == raw.count("\r\n")):
         return
-    for match in islice(_CONTROL.finditer(raw), 50):
+    for match in islice(_CONTROL.finditer(raw), None if text.exhaustive else _MOST):
         char = match.group()[0]
         kind = _NAMES.get(char, "a backspace" if "\x08" in match.group() else "a control character")
         if match.group().startswith("\x1b]"):

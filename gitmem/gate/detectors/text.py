@@ -3,7 +3,7 @@
 Normalisation is done once for all detectors and only when one asks for it: `Text.norm` is what a model
 would read where a person sees nothing odd (zero-width characters gone, look-alike letters folded, Hangul
 recomposed, letters set apart joined again), and `Text.to_raw` leads back to the characters as they stand
-in the file. This room knows nothing of rules, severity policy or files on disk.
+in the file. This module knows nothing of rules, severity policy or files on disk.
 """
 
 from __future__ import annotations
@@ -22,7 +22,11 @@ __all__ = ["Examples", "Match", "Scope", "Severity", "Text", "mask"]
 
 
 class Scope(StrEnum):
-    """What the text is for. INSTRUCTIONS is SOUL, USER, AGENTS, TOOLS, rules and skills."""
+    """What a text is for, which decides what may stand in it.
+
+    MEMORY: facts, logs, notes. INSTRUCTIONS: SOUL, USER, AGENTS, TOOLS, rules and skills, where an order to the agent
+    is at home and only warns. MESSAGE: a commit message or a file name, where an e-mail address is no finding.
+    """
 
     MEMORY = "memory"
     INSTRUCTIONS = "instructions"
@@ -31,11 +35,11 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """One find of one rule, at `raw[start:end]` of the text.
+    """What one rule matched, at `raw[start:end]` of the text: offsets in characters, half-open.
 
     `message` names the parts that matched in words of ours and never quotes a secret. `secret` says that the
-    matched characters themselves must not be shown; `mask` what to write in their place (None: the scan
-    flow's own mask).
+    matched characters themselves must not be shown; `mask` is what to write in their place (None: the mask that
+    `gate/redaction.py` makes of the rule's name). A detector gives matches in any order; they may overlap.
     """
 
     rule: str
@@ -62,19 +66,26 @@ class Examples:
 
 
 class Text:
-    """One text to look at. Immutable for its users; what is derived from `raw` is computed on first use.
+    """The input of a detector. Immutable for its users; what is derived from `raw` is computed on first use.
 
     `raw` is the decoded text with its byte-order mark, `norm` its normalised form, `folded` that in lower
-    case and with digits for letters read back, at the same offsets as `norm`.
+    case and with digits for letters read back, at the same offsets as `norm`. `path` is repository-relative, "" for a
+    text of no file (a decoded stretch); `kind` the value of `paths.Kind` for it.
+
+    `exhaustive`: every place is wanted, at its smallest, because each will be masked. Otherwise a detector may report
+    equal sentences once, stop after some tens of matches and prefer the place that says most, as a person reads them.
     """
 
-    __slots__ = ("_folded", "_line_starts", "_map", "_norm", "kind", "path", "raw", "scope")
+    __slots__ = ("_folded", "_line_starts", "_map", "_norm", "exhaustive", "kind", "path", "raw", "scope")
 
-    def __init__(self, raw: str, path: str = "", scope: Scope = Scope.MEMORY, kind: str = "") -> None:
+    def __init__(
+        self, raw: str, path: str = "", scope: Scope = Scope.MEMORY, kind: str = "", *, exhaustive: bool = False
+    ) -> None:
         self.raw = raw
         self.path = path
         self.scope = scope
         self.kind = kind
+        self.exhaustive = exhaustive
         self._norm: str | None = None
         self._folded: str | None = None
         self._map: folding.OffsetMap | None = None

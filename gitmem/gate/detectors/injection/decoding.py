@@ -194,8 +194,11 @@ _HINTS = {
 }
 
 
-def decoded(raw: str) -> Iterator[View]:
-    """The encoded stretches of a text, one level deep, those that decode to readable text."""
+def decoded(raw: str, *, exhaustive: bool = False) -> Iterator[View]:
+    """The encoded stretches of a text, one level deep, those that decode to readable text.
+
+    Where they come to more than `_BUDGET` the last view is a CUT; with `exhaustive` every further one is.
+    """
     budget = _BUDGET
     for kind, needs, pattern, decode in _DECODERS:
         if needs not in raw if needs.isascii() else b"\xf0\x9f\x87" not in utf8(raw):
@@ -210,11 +213,13 @@ def decoded(raw: str) -> Iterator[View]:
             if len(match.group()) > 4 * LONGEST or (kind == "base64" and len(match.group()) > LONGEST * 4 // 3 + 8):
                 yield View(CUT, start, end, "")
             text = text[:LONGEST]
-            yield View(kind, start, end, text)
-            budget -= len(text)
+            if budget > 0:
+                yield View(kind, start, end, text)
+                budget -= len(text)
             if budget <= 0:
                 yield View(CUT, start, end, "")
-                return
+                if not exhaustive:
+                    return
 
 
 def _stretches(kind: str, pattern: re.Pattern[str], raw: str) -> Iterator[re.Match[str]]:

@@ -6,18 +6,21 @@ and secret detectors. Harmless encoded text (an image, lorem ipsum, a search add
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gitmem.gate.detectors.injection import weights
 from gitmem.gate.detectors.injection.decoding import CUT, LONGEST, View, decoded
 from gitmem.gate.detectors.injection.injection import explain, judge
 from gitmem.gate.detectors.injection.invisible_characters import payloads
-from gitmem.gate.detectors.injection.puzzles import SPLIT, puzzles
+from gitmem.gate.detectors.injection.puzzles import ACROSTIC, SPLIT, first_letters, puzzles
 from gitmem.gate.detectors.injection.structure import tokens
+from gitmem.gate.detectors.key_words import segment
 from gitmem.gate.detectors.text import Examples, Match, Severity, Text
 
 _ENCODED_BOOST = 1.0  # somebody took the trouble
 _PUZZLE_BOOST = 0.0  # a reading that may be chance
 _DEPTH = 2
+_MOST_VIEWS = 400  # encoded stretches that are read
 _MOST_FINDS = 50  # disguised instructions that are told one by one
 _SHORTEST, _MOST_RUNS = 6, 100  # characters that can say something; runs that are read one by one
 
@@ -25,23 +28,30 @@ _SHORTEST, _MOST_RUNS = 6, 100  # characters that can say something; runs that a
 def detect(text: Text) -> Iterator[Match]:
     """What an encoded or disguised stretch says, where that is an instruction or a secret."""
     found = 0
-    for view in decoded(text.raw):
+    for view in decoded(text.raw, exhaustive=text.exhaustive):
         if view.kind == CUT:
             yield Match(
                 "encoded-too-long", Severity.BLOCK, view.start, view.end, "encoded text too long to be read whole"
             )
             continue
-        yield from _about(view, view.start, view.end, _DEPTH)
+        if found < _MOST_VIEWS:
+            yield from _about(view, view.start, view.end, _DEPTH)
         found += 1
-        if found >= 400:
+        if found >= _MOST_VIEWS:
             yield Match(
                 "encoded-too-long", Severity.BLOCK, view.start, view.end, "too many encoded pieces to read them all"
             )
-            return
-    yield from _smuggled(text.raw)
+            if not text.exhaustive:
+                return
+    yield from _smuggled(text)
+    yield from _puzzles(text)
+
+
+def _puzzles(text: Text) -> Iterator[Match]:
+    """What the letters say when they are read as a puzzle would be."""
     weight = weights.load().quick.get
     told = 0
-    for view in puzzles(text.folded):
+    for view in puzzles(text.folded, exhaustive=text.exhaustive):
         if view.kind == SPLIT:  # without a new word that matters it says what the line says
             new = tokens(view.text) - tokens(text.folded[view.start : view.end])
             if sum(weight(token, 0.0) for token in new) < 0.5:
@@ -49,26 +59,56 @@ def detect(text: Text) -> Iterator[Match]:
         why = _instruction(Text(view.text), _PUZZLE_BOOST)
         if why:
             start, end = text.to_raw(view.start, view.end)
-            yield Match("encoded-instruction", Severity.BLOCK, start, end, f"{view.kind}: an instruction: {why}")
+            places = _acrostic(text) if view.kind == ACROSTIC and text.exhaustive else [(start, end)]
+            for place in places:
+                yield Match("encoded-instruction", Severity.BLOCK, *place, f"{view.kind}: an instruction: {why}")
             told += 1
-            if told >= _MOST_FINDS:
+            if told >= _MOST_FINDS and not text.exhaustive:
                 message = "too many disguised instructions to read them all"
                 yield Match("encoded-too-long", Severity.BLOCK, start, end, message)
                 return
 
 
-def _smuggled(raw: str) -> Iterator[Match]:
-    """What invisible characters spell: each run that can say something, and all of them in a row."""
-    runs = list(payloads(raw))
+def _acrostic(text: Text) -> list[tuple[int, int]]:
+    """The letters that begin the fewest lines in a row which spell an instruction, each by itself, in `raw`.
+
+    Found by bisection, first where the lines may end and then where they may begin: some twenty readings.
+    """
+    places = [at for at in first_letters(text.folded) if text.folded[at].isascii()]
+
+    def instructs(first: int, last: int) -> bool:
+        spelled = segment("".join(text.folded[at] for at in places[first:last]))
+        return bool(spelled) and bool(_instruction(Text(spelled or ""), _PUZZLE_BOOST))
+
+    least, last = 0, len(places)  # instructs(0, last) holds throughout
+    while last - least > 1:
+        middle = (least + last) // 2
+        least, last = (least, middle) if instructs(0, middle) else (middle, last)
+    first, most = 0, last  # instructs(first, last) holds throughout
+    while most - first > 1:
+        middle = (first + most) // 2
+        first, most = (middle, most) if instructs(middle, last) else (first, middle)
+    return [text.to_raw(at, at + 1) for at in places[first:last]]
+
+
+def _smuggled(text: Text) -> Iterator[Match]:
+    """What invisible characters spell: each run that can say something, and all of them in a row.
+
+    Where every place is wanted the runs are told one by one and not as the stretch from the first to the last.
+    """
+    runs = list(payloads(text.raw))
     long = [run for run in runs if len(run[2]) >= _SHORTEST]
-    for start, end, spelled in long[:_MOST_RUNS]:
+    for start, end, spelled in long if text.exhaustive else long[:_MOST_RUNS]:
         yield from _about(View("invisible characters", start, end, spelled), start, end, _DEPTH)
     if len(runs) > 1 and len(long[:_MOST_RUNS]) < len(runs):
         start, end = runs[0][0], runs[-1][1]
+        places = [(first, last) for first, last, _ in runs] if text.exhaustive else [(start, end)]
         spelled = "".join([run[2] for run in runs])
         if len(spelled) > LONGEST:
-            yield Match("encoded-too-long", Severity.BLOCK, start, end, "invisible text too long to be read whole")
-        yield from _about(View("invisible characters", start, end, spelled[:LONGEST]), start, end, _DEPTH)
+            message = "invisible text too long to be read whole"
+            yield from (Match("encoded-too-long", Severity.BLOCK, first, last, message) for first, last in places)
+        for match in _about(View("invisible characters", start, end, spelled[:LONGEST]), start, end, _DEPTH):
+            yield from (replace(match, start=first, end=last) for first, last in places)
 
 
 def _about(view: View, start: int, end: int, depth: int) -> Iterator[Match]:

@@ -15,6 +15,7 @@ from gitmem.gate.detectors.injection.injection import explain, judge
 from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.text import Examples, Match, Scope, Severity, Text
 
+_MOST = 20  # commands that are reported of one text
 _MEM = lazy(r"\s*mem(?=\s)")
 _VALUE = lazy(r"[\w.-]{1,40}=(\S{1,2000})")
 _DEFINITION = lazy(
@@ -119,20 +120,20 @@ def detect(text: Text) -> Iterator[Match]:
         inner = text.raw[place.start : place.end]
         if len(inner) < 6 or not any(char.isalpha() for char in inner):
             continue
-        for start, end, why in _commands(inner, place.boost):
+        for start, end, why in _commands(inner, place.boost, text.exhaustive):
             yield Match(
                 "hidden-command", Severity.BLOCK, place.start + start, place.start + end,
                 f"an instruction hidden in {place.kind}: {why}",
             )  # fmt: skip
             seen += 1
-            if seen >= 20:
+            if seen >= _MOST and not text.exhaustive:
                 return
     if "<!--" in text.raw:
         yield from _mem_values(text)
 
 
-def _commands(inner: str, boost: float) -> Iterator[tuple[int, int, str]]:
-    part = Text(inner)
+def _commands(inner: str, boost: float, exhaustive: bool) -> Iterator[tuple[int, int, str]]:
+    part = Text(inner, exhaustive=exhaustive)
     for verdict in judge(part, boost):
         if verdict.blocks:
             yield *part.to_raw(verdict.start, verdict.end), explain(verdict)

@@ -14,6 +14,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from gitmem.gate.detectors.injection import weights
 from gitmem.gate.detectors.injection.lexicon import Concept as C
@@ -28,6 +29,7 @@ from gitmem.gate.detectors.injection.structure import (
     words,
 )
 from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Examples, Match, Scope, Severity, Text
 
 # What counts as a part of an instruction; the others only describe the sentence around it.
@@ -64,16 +66,26 @@ class Verdict:
 
 
 def judge(text: Text, boost: float = 0.0) -> Iterator[Verdict]:
-    """The units of `text` that read as instructions, best first, none overlapping another.
+    """The units of `text` that read as instructions, none overlapping another, in time linear in the text.
 
     `boost` is added to each score: what speaks against a text before a word is read (it was hidden, it was
-    encoded). At most a bounded number, in time linear in the text.
+    encoded). Highest score first and at most `_MOST_FINDINGS`; of an exhaustive text all of them, shortest first.
     """
-    learned = weights.load()
+    verdicts = list(islice(_verdicts(text, boost), None if text.exhaustive else 4 * _MOST_FINDINGS + 1))
+    if text.exhaustive:  # to be masked: a sentence rather than the line it stands in
+        verdicts.sort(key=lambda v: (v.end - v.start, v.start))
+    else:
+        verdicts.sort(key=lambda v: (-v.score, v.start))
+    taken = Spans()
+    apart = (verdict for verdict in verdicts if taken.claim(verdict.start, verdict.end))
+    yield from islice(apart, None if text.exhaustive else _MOST_FINDINGS)
+
+
+def _verdicts(text: Text, boost: float) -> Iterator[Verdict]:
+    """Every unit above the warning line, in order of place; equal units once unless every place is wanted."""
     folded = _without_keys(text.folded)
-    found: list[Verdict] = []
     seen: set[str] = set()
-    gate = learned.gate - boost
+    gate = weights.load().gate - boost
     before = 0.0
     for line in lines(folded):
         source = " ".join(folded[a:b] for a, b in line.pieces) if line.pieces else folded[line.start : line.end]
@@ -83,25 +95,14 @@ def judge(text: Text, boost: float = 0.0) -> Iterator[Verdict]:
             continue
         before = quick
         for unit in units_of(folded, line):
-            if unit.text in seen:
+            if unit.text in seen and not text.exhaustive:
                 continue
             seen.add(unit.text)
             if len(unit.text) < 0.7 * len(source) and _quick(unit.text) < gate:
                 continue
             weighed = _weigh(unit.text, boost)
             if weighed is not None:
-                found.append(Verdict(unit.start, unit.end, *weighed))
-            if len(found) > 4 * _MOST_FINDINGS:
-                break
-        if len(found) > 4 * _MOST_FINDINGS:
-            break
-    taken: list[tuple[int, int]] = []
-    for verdict in sorted(found, key=lambda v: (-v.score, v.start)):
-        if all(verdict.end <= a or b <= verdict.start for a, b in taken):
-            taken.append((verdict.start, verdict.end))
-            yield verdict
-            if len(taken) >= _MOST_FINDINGS:
-                return
+                yield Verdict(unit.start, unit.end, *weighed)
 
 
 _OWN = lazy(r"<!--[ \t]+mem[ \t][^<>\n]{0,2000}-->")
@@ -274,7 +275,9 @@ def _markers(text: Text) -> Iterator[Match]:
         if len(read) > _MOST_MARKERS:
             message = "more markers of roles than can be read"
             yield Match("injection-role-marker", Severity.BLOCK, *text.to_raw(start, end), message)
-            return
+            if not text.exhaustive:
+                return
+            continue
         if not (not talked or _introduces(after, True) if hard else _introduces(after, False)):
             continue
         first, end = text.to_raw(start, end)
@@ -286,7 +289,7 @@ def _markers(text: Text) -> Iterator[Match]:
             "a marker that starts or ends a role of a conversation",
         )
         count += 1
-        if count >= _MOST_FINDINGS:
+        if count >= _MOST_FINDINGS and not text.exhaustive:
             return
 
 

@@ -65,13 +65,13 @@ def detect(text: Text) -> Iterator[Match]:
     for start, end, decoded in payloads(raw):
         spelled = f', it spells "{_shown(decoded)}"' if decoded.strip() else ""
         yield Match("invisible-smuggling", Severity.BLOCK, start, end, f"characters that show nothing{spelled}")
-    yield from _bidi(raw)
-    yield from _zero_width(raw)
+    yield from _bidi(raw, text.exhaustive)
+    yield from _zero_width(raw, text.exhaustive)
 
 
-def _bidi(raw: str) -> Iterator[Match]:
+def _bidi(raw: str, exhaustive: bool) -> Iterator[Match]:
     for count, match in enumerate(_OVERRIDES.finditer(raw)):
-        if count == _MOST:
+        if count == _MOST and not exhaustive:
             return
         yield Match(
             "invisible-bidi",
@@ -85,18 +85,13 @@ def _bidi(raw: str) -> Iterator[Match]:
     for line in raw.split("\n"):
         opened = [match.start() for match in _EMBEDDINGS.finditer(line)]
         if len(opened) > len(_CLOSERS.findall(line)) or (opened and not _RTL.search(line) and len(opened) > 1):
-            place = offset + opened[0]
-            yield Match(
-                "invisible-bidi",
-                Severity.BLOCK,
-                place,
-                place + 1,
-                "a change of direction that this line does not end",
-            )
+            for at in opened if exhaustive else opened[:1]:
+                message = "a change of direction that this line does not end"
+                yield Match("invisible-bidi", Severity.BLOCK, offset + at, offset + at + 1, message)
         offset += len(line) + 1
 
 
-def _zero_width(raw: str) -> Iterator[Match]:
+def _zero_width(raw: str, exhaustive: bool) -> Iterator[Match]:
     inside: list[tuple[int, int]] = []
     loose: list[tuple[int, int]] = []
     for match in _ZERO.finditer(raw):
@@ -118,20 +113,15 @@ def _zero_width(raw: str) -> Iterator[Match]:
         else:
             loose.append((start, end))
     if len(inside) >= 2 or any(end - start >= 2 for start, end in inside):
-        yield Match(
-            "invisible-zero-width", Severity.BLOCK, inside[0][0], inside[0][1],
-            f"invisible characters inside words, at {len(inside)} place{'s' * (len(inside) > 1)}",
-        )  # fmt: skip
+        message = f"invisible characters inside words, at {len(inside)} place{'s' * (len(inside) > 1)}"
+        for place in inside if exhaustive else inside[:1]:
+            yield Match("invisible-zero-width", Severity.BLOCK, *place, message)
     elif len(inside) == 1:
         yield Match("invisible-zero-width", Severity.WARN, *inside[0], "an invisible character inside a word")
     long = [place for place in loose if place[1] - place[0] >= 8]
-    if long:  # eight bits make a letter
-        yield Match(
-            "invisible-zero-width",
-            Severity.BLOCK,
-            *long[0],
-            "a run of invisible characters that can carry text",
-        )
+    for place in long if exhaustive else long[:1]:  # eight bits make a letter
+        message = "a run of invisible characters that can carry text"
+        yield Match("invisible-zero-width", Severity.BLOCK, *place, message)
 
 
 def _dense(raw: str, start: int) -> bool:

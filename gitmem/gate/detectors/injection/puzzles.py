@@ -16,6 +16,7 @@ from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.prefilter import CJK, LOWER, has_byte, has_run, table
 
 SPLIT = "split words"
+ACROSTIC = "first letters of lines"
 
 _LONG_KEYS = [word for word in KEY_WORDS if len(word) >= 5]
 
@@ -87,8 +88,12 @@ def _keyboard(text: str) -> str:
     return re.sub("[ㄱ-ㅣ]+", lambda run: compose_letters(run.group()), letters)
 
 
-def puzzles(folded: str) -> Iterator[View]:
-    """Other readings of normalised text, line by line, offsets of `folded`; only where a sign of one shows."""
+def puzzles(folded: str, *, exhaustive: bool = False) -> Iterator[View]:
+    """Other readings of normalised text, line by line, offsets of `folded`; only where a sign of one shows.
+
+    The first letters of lines are one view of kind ACROSTIC that covers the whole text. Of each kind of sign some
+    thousands are looked at, with `exhaustive` all.
+    """
     for kind, sign, reading in _PUZZLES:
         done = 0
         for count, match in enumerate(sign(folded)):
@@ -104,7 +109,7 @@ def puzzles(folded: str) -> Iterator[View]:
             text = reading(line)
             if text and text != line:
                 yield View(kind, start, end, text)
-            if count > 2000:
+            if count > 2000 and not exhaustive:
                 break
     yield from _acrostic(folded)
 
@@ -115,12 +120,23 @@ _LONGEST_LINE = 2 * 1024
 def _acrostic(folded: str) -> Iterator[View]:
     if folded.count("\n") < 7:
         return
-    firsts = [line.lstrip(_BULLETS)[:1] for line in folded.split("\n")]
-    letters = [first for first in firsts if first.isalpha()][:400]
-    if len(letters) >= 8:
-        spelled = segment("".join(letter for letter in letters if letter.isascii()))
+    places = first_letters(folded)
+    if len(places) >= 8:
+        spelled = segment("".join(folded[at] for at in places if folded[at].isascii()))
         if spelled:
-            yield View("first letters of lines", 0, len(folded), spelled)
+            yield View(ACROSTIC, 0, len(folded), spelled)
+
+
+def first_letters(folded: str) -> list[int]:
+    """Offsets of the first letter of each line that begins with one behind its markers, at most 400."""
+    places: list[int] = []
+    at = 0
+    for line in folded.split("\n"):
+        first = at + len(line) - len(line.lstrip(_BULLETS))
+        if folded[first : first + 1].isalpha() and first < at + len(line):
+            places.append(first)
+        at += len(line) + 1
+    return places[:400]
 
 
 _BULLETS = " \t>*#0123456789.)-"
