@@ -1,9 +1,11 @@
-"""Blame of the work tree. `git blame` of a file on disk would run the clone's clean filters: the file is compared with
-HEAD's here, and Git asked of HEAD alone.
+"""Who wrote a line of the work tree that may not be committed yet. `git blame --contents` would run the clone's clean
+filters: the file is compared with HEAD's here, and Git asked of HEAD alone.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from gitmem.errors import GitFailed
@@ -11,26 +13,80 @@ from gitmem.git.objects import BlameLine
 from gitmem.git.protocol import Repository
 from gitmem.git.worktree import read_bytes
 
+COMPARED = 1 << 14  # pairs of lines of a block that are compared each with each; of a larger one only its ends
+SPLITS = 16  # times a block is cut at lines that stand once on both sides: each costs one pass over the file
+
 
 def blame_work_tree(repo: Repository, path: str, start: int, end: int) -> list[BlameLine]:
     """Lines `start`..`end` of a file of the work tree, each with what HEAD's blame says of the line it was there; the
     oid of a line that HEAD has not is all zeros. Raises GitFailed where there is no such file."""
     now, then = _work_tree_lines(repo, path), _head_lines(repo, path)
-    origin: dict[int, int] = {}
-    for block in SequenceMatcher(None, then, now, autojunk=False).get_matching_blocks():
-        origin.update({block.b + at + 1: block.a + at + 1 for at in range(block.size)})
-    wanted = [line for line in range(start, end + 1) if line <= len(now)]
-    known = [origin[line] for line in wanted if line in origin]
+    origin = {after: before for before, after in same_lines(then, now) if start <= after <= end}
     nobody = "0" * (64 if repo.object_format == "sha256" else 40)
     blamed = {}
-    if known:
-        blamed = {row.line: row for row in repo.blame(path, min(known), max(known), "HEAD")}
+    if origin:
+        rows = repo.blame(path, min(origin.values()), max(origin.values()), "HEAD")
+        blamed = {row.line: row for row in rows}
     return [
         blamed[origin[line]]._replace(line=line)
         if line in origin
         else BlameLine(line, now[line - 1], nobody, path, line)
-        for line in wanted
+        for line in range(start, min(end, len(now)) + 1)
     ]
+
+
+def same_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """(line in `old`, line in `new`), 1-based, of lines that were kept, in any order; no two of them cross.
+
+    Equal ends, then the lines that stand once on either side (patience diff), then small blocks by longest common
+    runs. In time linear in the lines: SequenceMatcher on a whole file is quadratic where lines repeat.
+    """
+    blocks = [(0, len(old), 0, len(new), SPLITS)]
+    while blocks:
+        first, last, begin, end, splits = blocks.pop()
+        while first < last and begin < end and old[first] == new[begin]:
+            yield first + 1, begin + 1
+            first, begin = first + 1, begin + 1
+        tail = 0
+        while first < last - tail and begin < end - tail and old[last - tail - 1] == new[end - tail - 1]:
+            tail += 1
+            yield last - tail + 1, end - tail + 1
+        last, end = last - tail, end - tail
+        if first == last or begin == end:
+            continue
+        if (last - first) * (end - begin) <= COMPARED:
+            matcher = SequenceMatcher(None, old[first:last], new[begin:end], autojunk=False)
+            for run in matcher.get_matching_blocks():
+                yield from ((first + run.a + at + 1, begin + run.b + at + 1) for at in range(run.size))
+        elif splits:
+            anchors = _anchors(old, new, (first, last, begin, end))
+            cuts = zip([(first, begin), *anchors], [*anchors, (last, end)], strict=True)
+            blocks += [(a, c, b, d, splits - 1) for (a, b), (c, d) in cuts] if anchors else []
+
+
+def _anchors(old: Sequence[str], new: Sequence[str], block: tuple[int, int, int, int]) -> list[tuple[int, int]]:
+    """Places of lines that stand once on both sides of a block (first, last, begin, end), rising on both: the longest
+    such chain."""
+    from bisect import bisect_left
+
+    first, last, begin, end = block
+    counts = Counter(old[first:last]), Counter(new[begin:end])
+    single = {old[at]: at for at in range(first, last) if counts[0][old[at]] == 1 == counts[1][old[at]]}
+    pairs = [(single[new[at]], at) for at in range(begin, end) if new[at] in single]
+    ends: list[int] = []  # the lowest old place that ends a chain of each length
+    chains: list[int] = []  # of each pair: the index of its chain's last but one pair, -1 for none
+    tops: list[int] = []  # the pair that `ends` is about
+    for number, (place, _) in enumerate(pairs):
+        length = bisect_left(ends, place)
+        chains.append(tops[length - 1] if length else -1)
+        ends[length : length + 1] = [place]
+        tops[length : length + 1] = [number]
+    found = []
+    at = tops[-1] if tops else -1
+    while at >= 0:
+        found.append(pairs[at])
+        at = chains[at]
+    return found[::-1]
 
 
 def _work_tree_lines(repo: Repository, path: str) -> list[str]:
