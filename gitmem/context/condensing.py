@@ -13,6 +13,7 @@ from datetime import date
 from typing import Any
 
 from gitmem.memory.fact import normalise
+from gitmem.memory.similarity import denials
 from gitmem.models.language import REPLY_LIMIT, Complete, OutOfBudget, Prompt
 from gitmem.promotion.prompt import packaged, rows
 from gitmem.provenance import grounding
@@ -131,14 +132,8 @@ def _line(row: Any, notes: Sequence[Note], taken: set[int], count: Callable[[str
             return None, why
     if why := grounding.uncounted(sources, text, ()):
         return None, f"it loses what they say: {why}"
-    if any(_denials(note.text) and not _denials(text) for note in cited):
+    if any(denials(note.text) and not denials(text) for note in cited):
         return None, "it loses a denial"
     if count(text) >= count(sources):
         return None, "it is no shorter than what it cites"
     return Line(topic, text, tuple(note.key for note in cited)), ""
-
-
-def _denials(text: str) -> bool:
-    from gitmem.context.packing import denies
-
-    return any(denies(word) for word in text.casefold().replace("'", " ").split())

@@ -7,16 +7,15 @@ left. Of two parts that say the same the better one stays.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gitmem.context import layers
 from gitmem.context.layer_limits import Count, Layer, Share
 from gitmem.context.layers import Part
+from gitmem.memory.similarity import repeats
 
 RESERVED = 0.25  # of what pinned parts leave, kept for MEMORY.md: what a person reviewed, whatever a search finds
-ALIKE = 0.8  # of the words of the shorter one
 JOINED = 5  # tokens a part takes beside its text in a quotation that is open already
 OVER, OVER_LAYER, MANY, SAME = (
     "over the budget",
@@ -152,7 +151,7 @@ def _first_lines(text: str, budget: int, count: Count) -> str:
 def _fill(parts: Sequence[Part], room: _Room, shares: Mapping[Layer, Share], done: Fitted, reserved: int) -> list[Part]:
     """Take what fits, the most relevant first; the parts that do not. `reserved` is kept for MEMORY.md at first."""
     spent: dict[Layer, int] = {}
-    alike = _Alike(done.kept)
+    told: list[Part] = list(done.kept)
     waiting: Sequence[Part] = parts
     for kept_back in (reserved, 0):
         later: list[Part] = []
@@ -164,54 +163,24 @@ def _fill(parts: Sequence[Part], room: _Room, shares: Mapping[Layer, Share], don
                 done.dropped.append((part, OVER_LAYER))
             elif cost > free:
                 later.append(part)
-            elif part.layer is not Layer.INCLUDED and alike.known(part):
+            elif part.layer is not Layer.INCLUDED and _told(part, told):
                 done.dropped.append((part, SAME))
             else:
                 room.take(part)
                 spent[part.layer] = spent.get(part.layer, 0) + cost
                 kept_back = max(0, kept_back - cost) if part.layer is Layer.MEMORY else kept_back
                 done.kept.append(part)
-                alike.add(part)
+                told.append(part)
         waiting = later
     return list(waiting)
 
 
-class _Alike:
-    """The parts that are in, to tell whether one more says anything new."""
-
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self.parts: list[tuple[Part, set[str]]] = []
-        for part in parts:
-            self.add(part)
-
-    def add(self, part: Part) -> None:
-        self.parts.append((part, _words(part)))
-
-    def known(self, part: Part) -> bool:
-        """Whether one of them has the same lines, or says the same: nearly all words, every number, as many denials."""
-        words = _words(part)
-        for other, theirs in self.parts:
-            same = part.path and part.path == other.path and part.scope == other.scope
-            if same and part.start_line <= other.end_line and other.start_line <= part.end_line:
-                return True
-            short, long = (words, theirs) if len(words) <= len(theirs) else (theirs, words)
-            if len(short) > 3 and len(short & long) >= ALIKE * len(short) and not _telling(short ^ long, short):
-                return True
-        return False
-
-
-def _telling(differing: set[str], short: set[str]) -> bool:
-    """Whether words that only one of two texts has turn its meaning: a number of the shorter, a denial of either."""
-    return any(denies(word) or (word in short and any(c.isdigit() for c in word)) for word in differing)
-
-
-def denies(word: str) -> bool:
-    """Whether a word, in lower case, turns what is said into its contrary."""
-    return bool(_DENIAL.search(word))
-
-
-_DENIAL = re.compile(r"^(?:not?|never|none|without|\w+n't|cannot|don|doesn|won|isn)$|않|없|아니|말고|금지|안된|못")
-
-
-def _words(part: Part) -> set[str]:
-    return set(re.findall(r"\w+", part.content.casefold()))
+def _told(part: Part, others: Iterable[Part]) -> bool:
+    """Whether one of the others has the same lines, or says all that this part says."""
+    for other in others:
+        same_file = part.path and part.path == other.path and part.scope == other.scope
+        if same_file and part.start_line <= other.end_line and other.start_line <= part.end_line:
+            return True
+        if repeats(part.content, other.content):
+            return True
+    return False

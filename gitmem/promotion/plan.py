@@ -1,6 +1,6 @@
 """What a model proposed, judged: which operations may change MEMORY.md, and why each of the others may not.
 
-Pure, and the only door: whatever a model says, nothing reaches MEMORY.md but what `decide` let through. Every check
+Pure, and the only way in: whatever a model says, nothing reaches MEMORY.md but what `decide` let through. Every check
 has its own `Why`, its own sentence and its own test; the first that fails names the reason. Knows no model and no Git.
 """
 
@@ -24,16 +24,14 @@ from gitmem.memory.fact import (
     worst_origin,
 )  # fmt: skip
 from gitmem.memory.facts import Memory, fact_date
-from gitmem.memory.similarity import likeness, terms
+from gitmem.memory.similarity import ALIKE, alike, contradicts, likeness, same, terms
 from gitmem.promotion.log_lines import line_origins
 from gitmem.promotion.protocol import Log, Op, Operation
-from gitmem.provenance.grounding import differs, uncounted, undated, unnamed, unreasoned, unsaid
+from gitmem.provenance.grounding import denied, uncounted, undated, unnamed, unreasoned, unsaid
 
 TEXT_LIMIT = 600  # characters of a fact: one line that a person can read
 SOURCE_LINES = 12  # lines one operation may cite in one span
 SPANS = 4  # spans one operation may cite
-SAME = 0.85  # likeness from which two texts are one fact
-ALIKE = 0.5  # likeness from which two texts speak of the same matter (docs/promotion.md, "Thresholds")
 LOSS, LOSS_SHARE = 3, 0.25  # prior facts one run may take away: the larger of the two
 
 
@@ -48,6 +46,7 @@ class Why(StrEnum):
     DATE = "date"
     NAME = "name"
     UNSAID = "unsaid"
+    DENIED = "denied"
     REASON = "reason"
     TARGET = "target"
     DUPLICATE = "duplicate"
@@ -58,6 +57,12 @@ class Why(StrEnum):
     RETENTION = "retention"
     LIMIT = "limit"
     SIZE = "size"
+
+
+# In this order: the first that fails names the reason. A check answers with a sentence, "" where the lines bear it out.
+GROUNDING: tuple[tuple[Why, Callable[[str, str, Iterable[date]], str]], ...] = (
+    (Why.DATE, undated), (Why.NUMBER, uncounted), (Why.NAME, unnamed), (Why.UNSAID, unsaid), (Why.DENIED, denied),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,7 @@ class Plan:
     refused: tuple[Refused, ...] = ()
 
     def stopped(self, why: Why) -> list[Refused]:
+        """The operations that this check refused, [] for none."""
         return [item for item in self.refused if item.why is why]
 
 
@@ -95,7 +101,7 @@ class Rules:
 
     `gate` returns the rule that blocks a text, "" for none. `covered` are spans already promoted or refused, as
     (path, normalised line text); `refused` hashes (64 hex) of texts a person took out; `accepted` ids of facts of
-    origin web or tool a person let in; `room` the lines MEMORY.md may still grow by.
+    origin web or tool a person let in; `may_grow` says whether MEMORY.md has space for one more.
     """
 
     today: date
@@ -105,139 +111,139 @@ class Rules:
     refused: frozenset[str] = frozenset()
     accepted: frozenset[str] = frozenset()
     archived: Mapping[str, Fact] = field(default_factory=dict)
-    room: bool = True
+    may_grow: bool = True
 
 
 def decide(operations: Iterable[Operation], logs: Sequence[Log], memory: Memory, rules: Rules) -> Plan:
-    """Judge every operation; the most important first, because the limit stops the rest."""
-    found = {(log.path, log.blob): log for log in logs}
+    """Judge every operation; the most important first, because the limit stops the rest.
+
+    Every operation ends in one of the two lists. Nothing raises: whatever a model proposed is a value to be judged.
+    """
+    run = _Run(logs, memory, rules)
     ordered = sorted(enumerate(operations), key=lambda pair: (-_number(pair[1].importance), pair[0]))
-    approved: list[Approved] = []
-    refused: list[Refused] = []
-    facts = memory.facts
-    known = [(fact, terms(fact.text)) for fact in facts]
-    taken: dict[str, tuple[str, set[str]]] = {}
-    targets: set[str] = set()
-    losses = max(LOSS, int(LOSS_SHARE * len(facts)))
-    origins = cache(lambda key: line_origins(found[key].lines))  # once a log, however many operations cite it
-    for _, proposed in ordered:
-        full = len(approved) >= rules.limit  # the rest is looked at in earnest by a later run
-        verdict = _judge(proposed, found, origins, known, taken, rules, full)
-        if isinstance(verdict, Refused):
-            refused.append(verdict)
-            continue
+    verdicts = [run.decide(operation) for _, operation in ordered]
+    approved = tuple(verdict for verdict in verdicts if isinstance(verdict, Approved))
+    return Plan(approved, tuple(verdict for verdict in verdicts if isinstance(verdict, Refused)))
+
+
+class _Run:
+    """What the operations of one run are held against: the logs, the facts there are, and what was let through."""
+
+    def __init__(self, logs: Sequence[Log], memory: Memory, rules: Rules) -> None:
+        self.rules = rules
+        self.logs = {(log.path, log.blob): log for log in logs}
+        self.facts = {fact.id: fact for fact in reversed(memory.facts)}
+        self.approved: dict[str, str] = {}  # id -> text
+        self.replaced: set[str] = set()
+        self.losses = self.losses_left = max(LOSS, int(LOSS_SHARE * len(memory.facts)))
+        # once a log, however many operations cite it
+        self.origins = cache(lambda path, blob: line_origins(self.logs[path, blob].lines))
+
+    def decide(self, proposed: Operation) -> Approved | Refused:
+        """The verdict on one operation, which later ones are held against."""
+        verdict = self._judge(proposed)
+        if isinstance(verdict, Approved):
+            verdict = self._bounded(verdict)
+        if isinstance(verdict, Approved):
+            self.approved[fact_id(verdict.operation.text)] = verdict.operation.text
+            if verdict.old is not None:
+                self.replaced.add(verdict.old.id)
+                self.losses_left -= verdict.operation.op is Op.SUPERSEDE
+        return verdict
+
+    def _bounded(self, verdict: Approved) -> Approved | Refused:
+        """What a whole run may do at most, and last, because it is dear, the gate."""
         operation, old = verdict.operation, verdict.old
-        if old is not None and old.id in targets:
-            refused.append(Refused(operation, Why.TARGET, f"the fact {old.id} was replaced in this run already"))
-        elif operation.op is Op.SUPERSEDE and losses <= 0:
-            words = f"a run replaces at most {max(LOSS, int(LOSS_SHARE * len(facts)))} facts"
-            refused.append(Refused(operation, Why.RETENTION, words))
-        elif old is None and not rules.room:
-            refused.append(Refused(operation, Why.SIZE, "MEMORY.md is full and nothing in it can be archived"))
-        elif blocked := rules.gate("\n".join([operation.text, operation.reason, *_cited(operation, found)])):
-            hidden = replace(operation, text="", reason="")
-            refused.append(Refused(hidden, Why.GATE, f"the gate stops it: {blocked}"))
-        else:
-            approved.append(verdict)
-            taken[fact_id(operation.text)] = (operation.text, terms(operation.text))
-            if old is not None:
-                targets.add(old.id)
-                losses -= operation.op is Op.SUPERSEDE
-    return Plan(tuple(approved), tuple(refused))
+        if old is not None and old.id in self.replaced:
+            return Refused(operation, Why.TARGET, f"the fact {old.id} was replaced in this run already")
+        if operation.op is Op.SUPERSEDE and self.losses_left <= 0:
+            return Refused(operation, Why.RETENTION, f"a run replaces at most {self.losses} facts")
+        if old is None and not self.rules.may_grow:
+            return Refused(operation, Why.SIZE, "MEMORY.md is full and nothing in it can be archived")
+        blocked = self.rules.gate("\n".join([operation.text, operation.reason, *_cited(operation, self.logs)]))
+        if blocked:
+            return Refused(replace(operation, text="", reason=""), Why.GATE, f"the gate stops it: {blocked}")
+        return verdict
 
+    def _judge(self, proposed: Operation) -> Approved | Refused:
+        """The operation by itself: its form, its sources, whether they bear it out, whose words it is."""
+        if proposed.op is Op.SKIP:
+            return Refused(proposed, Why.MODEL, proposed.reason or "the model skipped it")
+        if problem := shape(proposed):
+            return Refused(_short(proposed), Why.SHAPE, problem)
+        operation = replace(proposed, text=normalise(proposed.text))
+        if problem := sources(operation, self.logs):
+            return Refused(operation, Why.SOURCE, problem)
+        if problem := _covered(operation, self.logs, self.rules):
+            return Refused(operation, Why.COVERED, problem)
+        if problem := _rejected(operation, self.rules):
+            return Refused(operation, Why.REJECTED, problem)
+        if len(self.approved) >= self.rules.limit:
+            return self._over_limit(operation)
+        if refused := self._ungrounded(operation):
+            return refused
+        operation = replace(operation, origin=self._origin(operation))
+        if operation.origin in UNSEEN_ORIGINS and not _accepted(operation, self.rules):
+            words = f"from {operation.origin}: a person lets it in with --accept {fact_id(operation.text)}"
+            return Refused(operation, Why.ORIGIN, words)
+        if operation.until and operation.until < self.rules.today.isoformat():
+            return Refused(operation, Why.OVER, f"it ended on {operation.until}")
+        return self._against_known(operation)
 
-def _judge(
-    proposed: Operation,
-    logs: Mapping[tuple[str, str], Log],
-    origins: Callable[[tuple[str, str]], list[str]],
-    known: Sequence[tuple[Fact, set[str]]],
-    taken: Mapping[str, tuple[str, set[str]]],
-    rules: Rules,
-    full: bool,
-) -> Approved | Refused:
-    if proposed.op is Op.SKIP:
-        return Refused(proposed, Why.MODEL, proposed.reason or "the model skipped it")
-    problem = shape(proposed)
-    if problem:
-        return Refused(_short(proposed), Why.SHAPE, problem)
-    operation = replace(proposed, text=normalise(proposed.text))
-    problem = sources(operation, logs)
-    if problem:
-        return Refused(operation, Why.SOURCE, problem)
-    for why, problem in (
-        (Why.COVERED, _covered(operation, logs, rules)),
-        (Why.REJECTED, _rejected(operation, rules)),
-    ):
-        if problem:
-            return Refused(operation, why, problem)
-    if full:
-        same = any(fact.id == fact_id(operation.text) for fact, _ in known) or fact_id(operation.text) in taken
-        if same:
+    def _over_limit(self, operation: Operation) -> Refused:
+        """What a later run looks at in earnest; what is there already need not come back."""
+        ident = fact_id(operation.text)
+        if ident in self.facts or ident in self.approved:
             return Refused(operation, Why.DUPLICATE, "it is there already")
-        words = f"over the limit of {rules.limit} facts a run; the next run takes it up"
+        words = f"over the limit of {self.rules.limit} facts a run; the next run takes it up"
         return Refused(operation, Why.LIMIT, words)
-    lines = _cited(operation, logs)
-    log = logs[operation.sources[0].path, operation.sources[0].blob]
-    days = {logs[span.path, span.blob].day for span in operation.sources}
-    cited = "\n".join(normalise(line) for line in lines)
-    for why, check in ((Why.DATE, undated), (Why.NUMBER, uncounted), (Why.NAME, unnamed), (Why.UNSAID, unsaid)):
-        problem = check(operation.text, cited, days)
-        if problem:
-            return Refused(operation, why, problem)
-    problem = unreasoned(operation.text, cited) if operation.type == "decision" else ""
-    if problem:
-        return Refused(operation, Why.REASON, problem)
-    origin = _origin(operation, logs, origins)
-    if origin in UNSEEN_ORIGINS and not _accepted(operation, rules):
-        words = f"from {origin}: a person lets it in with --accept {fact_id(operation.text)}"
-        return Refused(replace(operation, origin=origin), Why.ORIGIN, words)
-    operation = replace(operation, origin=origin)
-    if operation.until and operation.until < rules.today.isoformat():
-        return Refused(operation, Why.OVER, f"it ended on {operation.until}")
-    return _against(operation, log, known, taken, rules)
 
+    def _ungrounded(self, operation: Operation) -> Refused | None:
+        """The first thing it claims that its lines do not bear out, None where they bear out all."""
+        cited = "\n".join(normalise(line) for line in _cited(operation, self.logs))
+        days = {self.logs[span.path, span.blob].day for span in operation.sources}
+        for why, check in GROUNDING:
+            if problem := check(operation.text, cited, days):
+                return Refused(operation, why, problem)
+        problem = unreasoned(operation.text, cited) if operation.type == "decision" else ""
+        return Refused(operation, Why.REASON, problem) if problem else None
 
-def _against(
-    operation: Operation,
-    log: Log,
-    known: Sequence[tuple[Fact, set[str]]],
-    taken: Mapping[str, tuple[str, set[str]]],
-    rules: Rules,
-) -> Approved | Refused:
-    """The operation held against what is there: the same is refused, what it contradicts is replaced."""
-    ident, own = fact_id(operation.text), terms(operation.text)
-    target = next((fact for fact, _ in known if operation.target and fact.id.startswith(operation.target)), None)
-    if operation.op in (Op.UPDATE, Op.SUPERSEDE) and target is None:
-        return Refused(operation, Why.TARGET, "the fact it would change is not in MEMORY.md")
-    same = ident in taken or any(fact.id == ident for fact, _ in known) or ident in rules.archived
-    if same:
-        return Refused(operation, Why.DUPLICATE, f"it is there already ({ident})")
-    for fact, words in known:
-        if fact is not target and likeness(own, words) >= SAME and not differs(operation.text, fact.text):
-            return Refused(operation, Why.DUPLICATE, f"it says the same as {fact.id}")
-    for text, words in taken.values():
-        if likeness(own, words) >= SAME and not differs(operation.text, text):
+    def _origin(self, operation: Operation) -> str:
+        """The worst origin of what it says of itself, of the lines it cites and of the logs they stand in."""
+        stated = [operation.origin]
+        for span in operation.sources:
+            lines = self.origins(span.path, span.blob)[span.start_line - 1 : span.end_line]
+            stated += [self.logs[span.path, span.blob].origin, *lines]
+        return worst_origin(*stated)
+
+    def _against_known(self, operation: Operation) -> Approved | Refused:
+        """The operation held against what is there: the same is refused, what it contradicts is replaced."""
+        text, ident = operation.text, fact_id(operation.text)
+        target = next((f for f in self.facts.values() if operation.target and f.id.startswith(operation.target)), None)
+        if operation.op in (Op.UPDATE, Op.SUPERSEDE) and target is None:
+            return Refused(operation, Why.TARGET, "the fact it would change is not in MEMORY.md")
+        if ident in self.approved or ident in self.facts or ident in self.rules.archived:
+            return Refused(operation, Why.DUPLICATE, f"it is there already ({ident})")
+        for fact in self.facts.values():
+            if fact is not target and same(text, fact.text):
+                return Refused(operation, Why.DUPLICATE, f"it says the same as {fact.id}")
+        if any(same(text, other) for other in self.approved.values()):
             return Refused(operation, Why.DUPLICATE, "it says the same as another fact of this run")
-    if target is None:
-        rival = _rival(operation, log, own, known)
-        if rival is not None:
-            operation, target = replace(operation, op=Op.SUPERSEDE, target=rival.id), rival
-    elif operation.op is Op.UPDATE and likeness(own, terms(target.text)) < ALIKE / 2:
-        # An update keeps the matter and corrects the words; anything else takes a fact away, and counts as that.
-        operation = replace(operation, op=Op.SUPERSEDE)
-    return Approved(operation, meta_of(operation, log, target), target)
+        log = self.logs[operation.sources[0].path, operation.sources[0].blob]
+        if target is None:
+            target = _rival(text, log.day, self.facts.values())
+            if target is not None:
+                operation = replace(operation, op=Op.SUPERSEDE, target=target.id)
+        elif operation.op is Op.UPDATE and likeness(terms(text), terms(target.text)) < ALIKE / 2:
+            # An update keeps the matter and corrects the words; anything else takes a fact away, and counts as that.
+            operation = replace(operation, op=Op.SUPERSEDE)
+        return Approved(operation, meta_of(operation, log, target), target)
 
 
-def _rival(operation: Operation, log: Log, own: set[str], known: Sequence[tuple[Fact, set[str]]]) -> Fact | None:
-    """The fact an addition contradicts: the same matter with another value, and not newer than the log."""
-    best: tuple[float, Fact] | None = None
-    for fact, words in known:
-        alike = likeness(_plain(own), _plain(words))
-        if alike < ALIKE or not differs(operation.text, fact.text) or fact_date(fact) > log.day.isoformat():
-            continue
-        if best is None or alike > best[0]:
-            best = (alike, fact)
-    return best[1] if best else None
+def _rival(text: str, day: date, facts: Iterable[Fact]) -> Fact | None:
+    """The fact, not newer than the log of `day`, that an addition contradicts; of several the most alike."""
+    rivals = [fact for fact in facts if contradicts(text, fact.text) and fact_date(fact) <= day.isoformat()]
+    return max(rivals, key=lambda fact: alike(text, fact.text), default=None)
 
 
 def meta_of(operation: Operation, log: Log, old: Fact | None) -> tuple[tuple[str, str], ...]:
@@ -329,21 +335,6 @@ def _covered(operation: Operation, logs: Mapping[tuple[str, str], Log], rules: R
 
 def _rejected(operation: Operation, rules: Rules) -> str:
     return "a person took it out before" if text_hash(operation.text) in rules.refused else ""
-
-
-def _plain(found: set[str]) -> set[str]:
-    return {term for term in found if not term.isdigit()}
-
-
-def _origin(
-    operation: Operation, logs: Mapping[tuple[str, str], Log], origins: Callable[[tuple[str, str]], list[str]]
-) -> str:
-    """The worst origin of what the operation says of itself, of the lines it cites and of every log they stand in."""
-    stated = [operation.origin]
-    for span in operation.sources:
-        key = (span.path, span.blob)
-        stated += [logs[key].origin, *origins(key)[span.start_line - 1 : span.end_line]]
-    return worst_origin(*stated)
 
 
 def _accepted(operation: Operation, rules: Rules) -> bool:

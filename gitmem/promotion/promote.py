@@ -136,7 +136,7 @@ def _run(
         refused=past.refused,
         accepted=frozenset(request.accept),
         archived=past.archived,
-        room=_has_room(memory, now.date(), config.memory_lines),
+        may_grow=_has_room(memory, now.date(), config.memory_lines),
     )
     plan = decide(proposal.operations if proposal else (), reading.logs, memory, rules)
     # A candidate that a limit stopped must be read again: the cursor does not pass it.

@@ -11,10 +11,11 @@ from collections.abc import Iterable
 from datetime import date
 
 from gitmem.memory import dates
-from gitmem.memory.similarity import terms
+from gitmem.memory.similarity import OPENERS, denials, is_identifier, matter, name_words, numbers, terms
 
 COVERED = 0.3  # share of a fact's words that its source must hold: loses 5 % of faithful paraphrases
 COVERED_CJK = 0.5  # the same for pairs of Hangul, Kana and Han
+DENIED = 0.6  # share of a fact's words in one sentence from which that sentence's denial is about the fact: 0.5 % lost
 
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _SPELLED = {
@@ -25,17 +26,9 @@ _SPELLED = {
 _ALNUM = re.compile(r"[^\W_]+")
 
 
-def _numbers(text: str) -> set[str]:
-    found = set()
-    for match in _NUMBER.findall(text):
-        whole = match.replace(",", "")
-        found |= {whole, whole.lstrip("0") or "0"}
-    return found
-
-
 def uncounted(text: str, cited: str, days: Iterable[date]) -> str:
     """A number in the fact that the cited lines do not hold (thousands separators and leading zeros aside)."""
-    there = _numbers(cited) | {_SPELLED[word] for word in _ALNUM.findall(cited.lower()) if word in _SPELLED}
+    there = numbers(cited) | {_SPELLED[word] for word in _ALNUM.findall(cited.lower()) if word in _SPELLED}
     for day in days:
         there |= {str(day.year), str(day.month), str(day.day), f"{day.month:02}", f"{day.day:02}", day.isoformat()}
         for mention in dates.find(cited, day):
@@ -64,30 +57,19 @@ def undated(text: str, cited: str, days: Iterable[date]) -> str:
     return ""
 
 
-_NAMELIKE = re.compile(r"[A-Za-zÀ-ɏ][A-Za-zÀ-ɏ0-9_.+#/-]*[A-Za-zÀ-ɏ0-9_+#]|[A-Z]")
-_IDENTIFIER = re.compile(r"[_/\\.+#]|\d|[a-z][A-Z]|^[A-Z]{2,}$")
-_COMMON = """the a an we our it this that these those there in on at for from by to of with and or if when after before
-all no not never always do don't use uses keep user users is are has have must should prefer prefers only each every
-monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
-october november december i he she they his her their my"""
-_OPENERS = frozenset(_COMMON.split())
-
-
 def unnamed(text: str, cited: str, days: Iterable[date]) -> str:
     """A capitalised Latin word or an identifier in the fact that the cited lines do not hold."""
     there = cited.casefold()
-    start = True
-    for match in _NAMELIKE.finditer(text):
-        word = match[0].rstrip(".-/")
-        before = text[: match.start()].rstrip()
-        start = not before or before[-1] in ".:!?(\"'-"
-        named = word[:1].isupper() and not (start and word.casefold() in _OPENERS) and word.casefold() not in _OPENERS
-        if not (named or _IDENTIFIER.search(word)):
+    for at, word in name_words(text):
+        before = text[:at].rstrip()
+        opens = not before or before[-1] in ".:!?(\"'-"
+        identifier = is_identifier(word)
+        if not identifier and (not word[:1].isupper() or word.casefold() in OPENERS):
             continue
         stem = word.casefold().removesuffix("'s").removesuffix("’s")
-        if stem in there or (start and not _IDENTIFIER.search(word) and stem[:4] in there):
-            continue
-        return f"'{word[:40]}' is not in the lines it cites"
+        inflected = opens and not identifier and stem[:4] in there
+        if stem not in there and not inflected:
+            return f"'{word[:40]}' is not in the lines it cites"
     return ""
 
 
@@ -120,24 +102,23 @@ def unreasoned(text: str, cited: str) -> str:
     return "" if told else "the log gives a reason and the fact leaves it out"
 
 
-_NEGATION = re.compile(
-    r"\b(?:not|no|never|without|don't|doesn't|cannot|can't|won't|isn't|aren't|stop|disable\w*|off)\b"
-    r"|(?:지\s*않|안\s|못\s|금지|없|말\s*것|불가|제외|중단|폐기)",
-    re.I,
-)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
 
 
-def differs(a: str, b: str) -> bool:
-    """Whether two texts on one matter disagree: another number or identifier, or only one of them denies."""
-    if _numbers(a) != _numbers(b) or bool(_NEGATION.search(a)) != bool(_NEGATION.search(b)):
-        return True
-    return _identifiers(a) != _identifiers(b)
+def denied(text: str, cited: str, days: Iterable[date]) -> str:
+    """A denial that only one side has: the text denies and no cited line does, or the sentence it rests on denies it.
+
+    It rests on the sentence that holds most of its words, DENIED of them at least; of two that hold as many, on the one
+    that agrees.
+    """
+    sentences = [sentence for sentence in _SENTENCE.split(cited) if sentence.strip()]
+    if denials(text):
+        return "" if any(map(denials, sentences)) else "it denies something, and the lines it cites do not"
+    own = _stems(matter(text) - OPENERS)
+    rests = [(len(own & _stems(matter(sentence))), not denials(sentence)) for sentence in sentences]
+    shared, agrees = max(rests, default=(0, True))
+    return "" if agrees or shared < DENIED * len(own) else "the lines it cites deny it"
 
 
-def _identifiers(text: str) -> set[str]:
-    found = set()
-    for match in _NAMELIKE.finditer(text):
-        word = match[0].rstrip(".-/")
-        if _IDENTIFIER.search(word) or (word[:1].isupper() and match.start() > 0):
-            found.add(word.casefold())
-    return found - _OPENERS
+def _stems(words: Iterable[str]) -> set[str]:
+    return {word[:5] if word.isascii() else word for word in words}

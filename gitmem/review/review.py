@@ -23,7 +23,7 @@ from gitmem.git.objects import REGULAR, Commit
 from gitmem.git.protocol import Repository
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, text_hash
-from gitmem.memory.similarity import differ, likeness, terms
+from gitmem.memory.similarity import alike, contradicts, same, terms
 from gitmem.paths import Kind, Layout, kind
 from gitmem.provenance import trailers
 from gitmem.provenance.verify import by_machine, ledger, verify
@@ -31,8 +31,6 @@ from gitmem.provenance.why import facts_at
 from gitmem.review.commit_diff import LASTING, fact_changes
 from gitmem.review.fact_diff import FactChange
 
-SAME = 0.85  # likeness from which a fact repeats another one
-ALIKE = 0.5  # likeness from which two facts speak of one matter: other numbers or a denial there contradict
 RIVALS = 3  # of one fact that are named: the likest
 TESTS = "memory/tests.jsonl"
 QUESTIONS = 200  # of the tests file that are asked: a pull request must not make its own check long
@@ -228,30 +226,21 @@ def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fac
                 shared[path, fact.line] += 1
                 near[path, fact.line] = (path, fact)
         mine: list[tuple[float, Rival]] = []
-        numbered = _numbers(change.new.text)
         for other, count in shared.items():
             if other == place or frozenset((place, other)) in seen or count * 3 < len(own):
                 continue
             path, fact = near[other]
-            alike = likeness(own, words[other])
-            if alike < ALIKE:
-                continue
-            rival = differ(change.new.text, fact.text)
             if change.new.get("supersedes") and fact.id.startswith(change.new.get("supersedes")):
                 continue
-            same = alike >= SAME and not rival and numbered == _numbers(fact.text)
-            if same or rival:
-                text = change.new.text
+            text = change.new.text
+            rival = contradicts(text, fact.text)
+            if rival or same(text, fact.text):
                 pair = Rival(change.path, change.new.line, text, path, fact.line, fact.text, contradicts=rival)
-                mine.append((alike, pair))
+                mine.append((alike(text, fact.text), pair))
         for _, pair in sorted(mine, key=lambda row: -row[0])[:RIVALS]:
             seen.add(frozenset((place, (pair.other_path, pair.other_line))))
             found.append(pair)
     return sorted(found, key=lambda r: (not r.contradicts, r.path, r.line))
-
-
-def _numbers(text: str) -> frozenset[str]:
-    return frozenset(word for word in terms(text) if word.isdecimal())
 
 
 def _says_new(change: FactChange) -> bool:

@@ -131,6 +131,53 @@ def test_a_contradiction_supersedes_and_shows_both() -> None:
     assert dict(approved.meta)["tags"] == "api"
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("我们使用 REST webhooks", "我们不再使用 REST webhooks"),
+        ("我们在生产环境使用缓存和队列", "我们在生产环境不再使用缓存和队列"),
+        ("결제 콜백은 웹훅을 사용한다", "결제 콜백은 더 이상 웹훅을 사용하지 않는다"),
+        ("本番環境ではキャッシュを使う", "本番環境ではキャッシュを使わない"),
+        ("We deploy on Fridays after review", "We no longer deploy on Fridays after review"),
+    ],
+)
+def test_a_reversal_replaces_what_it_takes_back_in_every_language(old: str, new: str) -> None:
+    memory = f"## Facts\n\n- {old} <!-- mem type=fact from=2026-01-01 -->\n".encode()
+    log = replace(LOG, lines=(f"- {new}",), new=frozenset([1]))
+    approved = plan(op(new, 1), memory=memory, logs=[log]).approved[0]
+    assert approved.operation.op is Op.SUPERSEDE and approved.old is not None and approved.old.text == old
+
+
+def test_another_row_of_a_table_replaces_nothing() -> None:
+    memory = b"- Unit 7 uses 91 litres of water a day <!-- mem from=2026-01-01 -->\n"
+    log = replace(LOG, lines=("- Unit 8 uses 92 litres of water a day",), new=frozenset([1]))
+    approved = plan(op("Unit 8 uses 92 litres of water a day", 1), memory=memory, logs=[log]).approved[0]
+    assert approved.old is None and approved.operation.op is Op.ADD
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("Refunds never need approval by finance", "Refunds need approval by finance"),
+        ("Refunds need approval by finance", "Refunds never need approval by finance"),
+        ("환불은 재무팀 승인이 필요하지 않다", "환불은 재무팀 승인이 필요하다"),
+        ("返金には経理の承認が必要です", "返金には経理の承認が不要です"),
+        ("退款不需要财务审批", "退款需要财务审批"),
+        ("Ship it today. Refunds do not need approval by finance.", "Refunds need approval by finance"),
+    ],
+)
+def test_a_fact_that_says_the_contrary_of_its_line_is_refused(line: str, text: str) -> None:
+    log = replace(LOG, lines=(f"- {line}",), new=frozenset([1]))
+    assert why(op(text, 1), logs=[log]) == [Why.DENIED]
+    assert plan(op(line, 1), logs=[log]).approved, "what the line says itself is let through"
+
+
+def test_a_denial_beside_the_matter_does_not_stop_a_fact() -> None:
+    line = "The meeting did not take long. We use REST webhooks for payment callbacks."
+    log = replace(LOG, lines=(f"- {line}",), new=frozenset([1]))
+    assert plan(op("We use REST webhooks for payment callbacks", 1), logs=[log]).approved
+
+
 def test_an_older_log_does_not_overrule_a_newer_fact() -> None:
     memory = b"- Rate limit is 900 requests per minute <!-- mem from=2026-03-01 -->\n"
     assert plan(op("Rate limit is 600 requests per minute", 3), memory=memory).approved[0].old is None
@@ -200,7 +247,7 @@ def test_the_limit_keeps_the_most_important() -> None:
 
 
 def test_a_full_memory_takes_nothing_more() -> None:
-    assert why(GOOD, rules=replace(RULES, room=False)) == [Why.SIZE]
+    assert why(GOOD, rules=replace(RULES, may_grow=False)) == [Why.SIZE]
 
 
 def test_a_run_replaces_a_quarter_of_what_is_there_at_most() -> None:

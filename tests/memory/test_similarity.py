@@ -1,0 +1,115 @@
+"""The same, of one matter, or contradicting: one rule in four languages."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitmem.memory.similarity import alike, contradicts, denials, names, numbers, repeats, same
+
+REVERSALS = [  # one text and what takes it back
+    ("We use Redis for the session cache", "We do not use Redis for the session cache"),
+    ("We deploy on Fridays after review", "We no longer deploy on Fridays after review"),
+    ("Refunds need approval by finance", "Refunds never need approval by finance"),
+    ("Retries are allowed in the payment job", "Retries aren’t allowed in the payment job"),
+    ("세션 캐시는 Redis를 쓴다", "세션 캐시는 Redis를 쓰지 않는다"),
+    ("배포는 금요일에 진행한다", "배포는 금요일에 진행하지 않는다"),
+    ("결제 콜백은 웹훅을 사용한다", "결제 콜백은 더 이상 웹훅을 사용하지 않는다"),
+    ("운영 서버에 직접 배포를 허용한다", "운영 서버에 직접 배포를 금지한다"),
+    ("本番環境ではキャッシュを使う", "本番環境ではキャッシュを使わない"),
+    ("デプロイには承認が必要です", "デプロイには承認が不要です"),
+    ("会議は金曜日に行います", "会議は金曜日に行いません"),
+    ("我们使用 REST webhooks", "我们不再使用 REST webhooks"),
+    ("我们在生产环境使用缓存", "我们在生产环境不再使用缓存"),
+    ("部署需要审批", "部署不需要审批"),
+    ("部署到生產環境需要審批", "部署到生產環境無需審批"),
+]
+OTHER_VALUES = [
+    ("Rate limit is 300 requests per minute", "Rate limit is 600 requests per minute"),
+    ("We use Postgres for billing data", "We use MySQL for billing data"),
+    ("결제 타임아웃은 30초로 정했다", "결제 타임아웃은 45초로 정했다"),
+    ("決済のタイムアウトは30秒です", "決済のタイムアウトは45秒です"),
+    ("支付超时时间是30秒", "支付超时时间是45秒"),
+]
+THE_SAME = [
+    ("Rate limit is 600 requests per minute", "rate limit is 600 requests per  minute."),
+    ("Invoices above 1,000 USD need two approvals", "Invoices above 1000 USD need two approvals"),
+    ("We do not use Redis for the session cache", "We don't use Redis for the session cache"),
+    ("보안 정책은 분기마다 검토한다", "보안 정책은 분기마다 검토한다."),
+    ("本番環境ではキャッシュを使わない", "本番環境では、キャッシュを使わない。"),
+    ("我们不再使用缓存", "我们不再使用缓存。"),
+]
+OTHER_MATTERS = [
+    ("unit 7 uses 91 litres of water a day", "unit 8 uses 92 litres of water a day"),
+    ("We use Redis for the session cache", "The office in Berlin closes at six"),
+    ("배포는 금요일에 진행한다", "회의실 예약은 하지 않는다"),
+    ("会議は金曜日に行います", "ログは保存しない"),
+    ("我们使用缓存", "会议室周五不开放"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), REVERSALS + OTHER_VALUES)
+def test_a_reversal_or_another_value_contradicts_and_is_never_the_same(old: str, new: str) -> None:
+    assert contradicts(old, new) and contradicts(new, old)
+    assert not same(old, new) and not repeats(old, new)
+    assert alike(old, new) >= 0.5
+
+
+@pytest.mark.parametrize(("one", "other"), THE_SAME)
+def test_other_spelling_of_one_text_is_the_same_and_contradicts_nothing(one: str, other: str) -> None:
+    assert same(one, other) and same(other, one)
+    assert not contradicts(one, other)
+
+
+@pytest.mark.parametrize(("one", "other"), OTHER_MATTERS)
+def test_what_speaks_of_other_matters_neither_repeats_nor_contradicts(one: str, other: str) -> None:
+    assert not contradicts(one, other) and not same(one, other) and not repeats(one, other)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "보안 정책", "제안 사항", "방안 검토", "잘못 설정한 값", "끊임없이 개선한다", "그렇지 않으면 안 된다", "不同的密钥", "特别重要", "未来计划",
+        "不仅快而且稳定", "级别高", "我们不得不升级", "少ない人数", "行かなければならない", "危ない", "つないだ", "しましょう", "不具合を直す", "未来の計画",
+        "not only A but also B", "no later than Friday", "kick-off on Monday", "No. 5", "a day off", "nothing's notable",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_denial_is_none(text: str) -> None:
+    assert denials(text) == frozenset()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do not deploy", "never", "without review", "it isn't allowed", "stopped", "turned off", "avoid it", "prohibited",
+        "하지 않는다", "안 쓴다", "안된다", "못 쓴다", "없다", "금지", "하지 말 것", "더는 아니다", "폐기했다",
+        "使わない", "使いません", "禁止", "不要", "無効", "使わずに進める", "廃止",
+        "不再使用", "不要用", "没有", "别用", "禁止", "取消", "无需", "未启用", "停用",
+    ],
+)  # fmt: skip
+def test_each_language_has_its_denials(text: str) -> None:
+    assert denials(text)
+
+
+def test_a_part_repeats_one_that_holds_all_it_says() -> None:
+    long = "The vendor sends webhooks for every paid order and retries three times on failure"
+    assert repeats("The vendor sends webhooks for every paid order", long)
+    assert repeats(long, "The vendor sends webhooks for every paid order")
+    assert not repeats("The vendor sends no webhooks for every paid order", long)
+    assert not repeats("The vendor sends webhooks for every paid order 7 times", long)
+    assert not repeats("The vendor sends", long), "three words say too little"
+
+
+def test_numbers_and_names_are_read_as_people_write_them() -> None:
+    assert numbers("1,000 and 007 at 10:00") == {"1000", "007", "7", "10:00"}
+    assert names("The Stripe API of rate_limits, v2") == {"stripe", "api", "rate_limits", "v2"}
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_any_two_texts_are_compared_alike_in_both_orders(one: str, other: str) -> None:
+    assert same(one, other) == same(other, one)
+    assert contradicts(one, other) == contradicts(other, one)
+    assert repeats(one, other) == repeats(other, one)
+    assert not (same(one, other) and contradicts(one, other))
+    assert not contradicts(one, one)
