@@ -205,7 +205,13 @@ class BinaryRepository:
 
     def head(self) -> str | None:
         oid, kind, _ = self._ask("info", "HEAD^{commit}")
-        return oid if kind == "commit" else None
+        if kind == "commit":
+            return oid
+        # Before the first commit HEAD names nothing; a HEAD whose commit is lost is damage, not a beginning.
+        named = self._run(["rev-parse", "-q", "--verify", "HEAD"], ok=(0, 1)).decode().strip()
+        if named:
+            raise GitFailed(f"HEAD names {named[:12]}, which is missing or no commit", "git fsck says what is damaged")
+        return None
 
     def branch(self) -> str | None:
         name = os.fsdecode(self._run(["symbolic-ref", "-q", "--short", "HEAD"], ok=(0, 1))).strip()
@@ -231,8 +237,20 @@ class BinaryRepository:
         return self._run(["merge-base", "--end-of-options", a, b], ok=(0, 1)).decode().strip() or None
 
     def is_ancestor(self, a: str, b: str) -> bool:
+        if a.startswith("-") or b.startswith("-"):
+            raise UnknownRevision("a commit's name does not begin with '-'")
         command = self._command(["merge-base", "--is-ancestor", a, b])
-        return subprocess.run(command, env=self._env, capture_output=True, check=False).returncode == 0
+        done = subprocess.run(command, env=self._env, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+        if done.returncode == 0:
+            return True
+        if done.returncode == 1 and not done.stderr:  # Git before 2.44 ends with 1 for a history it cannot read, too
+            return False
+        if not (self._is_commit(a) and self._is_commit(b)):
+            return False
+        raise GitFailed(f"git merge-base: {first_line(os.fsdecode(done.stderr)) or done.returncode}")
+
+    def _is_commit(self, rev: str) -> bool:
+        return self._ask("info", f"{rev}^{{commit}}")[1] == "commit"
 
     # -- lists -----------------------------------------------------------------------------------------------
 
@@ -368,9 +386,9 @@ class BinaryRepository:
         oid, kind, _ = self._ask("info", prefix)
         if kind == "blob":
             return oid
-        if rev.startswith("-"):
+        if rev.startswith("-") or not self._is_commit(rev):
             return None
-        out = self._run(["log", "--format=", *RAW, "--no-renames", "-m", rev, "--", path], ok=(0, 128))
+        out = self._run(["log", "--format=", *RAW, "--no-renames", "-m", rev, "--", path])
         return next((c.new_oid for c in parse_raw(out) if c.new_oid.startswith(prefix)), None)
 
     # -- history ---------------------------------------------------------------------------------------------

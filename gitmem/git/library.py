@@ -39,10 +39,12 @@ class LibraryRepository(BinaryRepository):
             ) from None
 
     def head(self) -> str | None:
+        if self._opened.head_is_unborn:
+            return None
         try:
             return str(self._opened.head.peel(pygit2.Commit).id)
         except pygit2.GitError:
-            return None
+            raise GitFailed("HEAD names a commit that is missing", "git fsck says what is damaged") from None
 
     def tree(self, commit: str) -> str:
         try:
@@ -91,7 +93,14 @@ class LibraryRepository(BinaryRepository):
         return str(found) if found else None
 
     def is_ancestor(self, a: str, b: str) -> bool:
-        return a == b or bool(self._opened.descendant_of(b, a))
+        try:
+            a, b = self.resolve(a), self.resolve(b)
+        except UnknownRevision:
+            return False
+        try:
+            return a == b or bool(self._opened.descendant_of(b, a))
+        except pygit2.GitError as error:
+            raise GitFailed(f"libgit2: {error}") from None
 
 
 def open_library(start: Path, environ: Mapping[str, str]) -> Repository:

@@ -41,7 +41,7 @@ class Repository(Protocol):
         """The commit oid `rev` names. Raises UnknownRevision (never reads `rev` as an option)."""
 
     def head(self) -> str | None:
-        """HEAD's commit, None before the first commit."""
+        """HEAD's commit, None before the first commit. Raises GitFailed where HEAD names a commit that is lost."""
 
     def branch(self) -> str | None:
         """The current branch's short name, None when detached."""
@@ -114,10 +114,12 @@ class Repository(Protocol):
         """The best common ancestor."""
 
     def is_ancestor(self, a: str, b: str) -> bool:
-        """Whether `a` is reachable from `b`."""
+        """Whether commit `a` is reachable from `b`; False where one of them is not here (a shallow clone, a rewritten
+        history). Raises GitFailed where Git cannot tell."""
 
     def find_blob(self, path: str, prefix: str, rev: str = "HEAD") -> str | None:
-        """The full oid of the blob starting with `prefix` (12 hex) that `path` had, else any such blob."""
+        """The full oid of the blob starting with `prefix` (12 hex): any that is here, else one that `path` had in the
+        history of `rev`. None where there is none or `rev` names no commit; raises GitFailed where Git fails."""
 
     def user_config(self) -> list[tuple[str, str, str]]:
         """(key, value, origin) of `mem.*` at system, global and command scope; never the clone's own file."""

@@ -26,8 +26,10 @@ def user_settings(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
 def clones_settings(at: Path, environ: Mapping[str, str]) -> list[str]:
     """The `mem.*` keys of the repository's own configuration, which nothing reads: it may have come with the clone."""
     command = ["git", *SAFE, "-C", str(at), "config", *OURS]
-    out = subprocess.run(command, capture_output=True, env=read_environment(environ), check=False).stdout
-    fields = out.split(b"\0")
+    done = subprocess.run(command, capture_output=True, env=read_environment(environ), check=False)
+    if done.returncode not in (0, 1):
+        raise GitFailed(first_line(os.fsdecode(done.stderr)) or "git config failed")
+    fields = done.stdout.split(b"\0")
     found = [os.fsdecode(pair).partition("\n")[0] for scope, pair in zip(fields[::2], fields[1::2], strict=False)
              if scope in (b"local", b"worktree")]  # fmt: skip
     return list(dict.fromkeys(found))
@@ -38,6 +40,8 @@ def config_files(at: Path, environ: Mapping[str, str]) -> list[Path]:
     own could be written yet. A setting changes only when one of these does."""
     command = ["git", *SAFE, "-C", str(at), "config", "--list", "--show-origin", "--name-only", "-z"]
     done = subprocess.run(command, capture_output=True, env=read_environment(environ), check=False)
+    if done.returncode not in (0, 1):
+        raise GitFailed(first_line(os.fsdecode(done.stderr)) or "git config failed")
     origins = dict.fromkeys(done.stdout.split(b"\0")[::2])
     found = [at / os.fsdecode(origin).removeprefix("file:") for origin in origins if origin.startswith(b"file:")]
     home = environ.get("HOME", "")

@@ -158,6 +158,30 @@ def test_log_follows_paths_limits_and_exclusions(repo: Repo, opened: Opener) -> 
     assert git.merge_base(one, three) == one and git.is_ancestor(one, three) and not git.is_ancestor(three, one)
 
 
+def test_a_failure_of_git_is_no_answer(repo: Repo, opened: Opener) -> None:
+    """A commit that is not here is nobody's ancestor; a damaged history is an error, not a `no`."""
+    one = repo.commit("one", {"a.md": "1\n"})
+    two = repo.commit("two", {"a.md": "2\n"})
+    three = repo.commit("three", {"a.md": "3\n"})
+    git = opened(repo.path)
+    assert not git.is_ancestor("1" * 40, three) and not git.is_ancestor(one, "1" * 40)
+    assert git.find_blob("a.md", "1" * 12, "nothing") is None
+    (repo.path / ".git/objects" / two[:2] / two[2:]).unlink()
+    git = opened(repo.path)
+    with pytest.raises(GitFailed):
+        git.is_ancestor(one, three)
+    with pytest.raises(GitFailed):
+        git.find_blob("a.md", "1" * 12)
+
+
+def test_a_lost_head_is_damage_and_not_a_repository_without_a_commit(repo: Repo, opened: Opener) -> None:
+    assert opened(repo.path).head() is None
+    one = repo.commit("one", {"a.md": "1\n"})
+    (repo.path / ".git/objects" / one[:2] / one[2:]).unlink()
+    with pytest.raises(GitFailed, match="missing"):
+        opened(repo.path).head()
+
+
 def test_a_blob_is_found_by_its_first_twelve_digits(repo: Repo, opened: Opener) -> None:
     first = repo.commit("one", {"a.md": "old\n"})
     repo.commit("two", {"a.md": "new\n"})
