@@ -2,7 +2,8 @@
 
 One function without dependencies, for whoever runs the API loop: `memory_tool(repo, config, command) -> text`. The
 strings are those the tool's documentation gives, because models are trained on them. `/memories` is the repository's
-memory: `/memories/MEMORY.md`, `/memories/memory/2026-02-05.md`. Every write passes the gate; nothing is committed.
+memory: `/memories/MEMORY.md`, `/memories/memory/2026-02-05.md`, and no other file. What is read leaves with its markup
+spelled out, as in a quotation (`gate.quoting`). Every write passes the gate; nothing is committed.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.config import Config
-from gitmem.errors import GitMemError, OutsideRepository, Refused
-from gitmem.gate.quoting import without_secrets
+from gitmem.errors import GitMemError, MissingFile, OutsideRepository, Refused
+from gitmem.gate.quoting import neutral, plain, without_secrets
 from gitmem.gate.redaction import guard
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked, read_bytes, resolve, write_atomic
+from gitmem.memory.files import in_work_tree, read_memory_file
+from gitmem.memory.snapshot import look
 from gitmem.paths import is_memory, layout_of
 
 ROOT = "/memories"
@@ -31,7 +34,15 @@ class _Answer(Exception):
 
 
 def memory_tool(repo: Repository, config: Config, command: Mapping[str, Any], *, read_only: bool = False) -> str:
-    """Carry out one command of the tool and return what the model is told; errors are told, never raised."""
+    """Carry out one command of the tool and return the answer for the model, in the documented words.
+
+    Errors and refusals are answers that begin with `Error:`, or what the documentation gives; nothing is raised. No
+    answer holds a tag, a chat template's marker or an invisible character.
+    """
+    return neutral(_answer(repo, config, command, read_only))
+
+
+def _answer(repo: Repository, config: Config, command: Mapping[str, Any], read_only: bool) -> str:
     if repo.root is None:
         return "Error: the repository is bare and has no memory files"
     tool = _Tool(repo, repo.root, config)
@@ -65,6 +76,8 @@ def memory_tool(repo: Repository, config: Config, command: Mapping[str, Any], *,
         return f"Error: {error.message}"
     except OSError as error:
         return f"Error: {error.strerror}"
+    except UnicodeError:
+        return "Error: the path or the text is no Unicode text"
 
 
 def _text(command: Mapping[str, Any], key: str) -> str:
@@ -91,19 +104,23 @@ class _Tool:
 
     def writable(self, path: str) -> str:
         relative = self.inside(path)
-        if not is_memory(relative, layout_of(["MEMORY.md"], self.config.memory_paths)):
+        if not relative or not in_work_tree(self.repo, self.config, relative):
             raise _Answer(f"Error: {path} is not a memory file; use {ROOT}/MEMORY.md or {ROOT}/memory/<name>.md")
         return relative
 
     def lines(self, path: str, relative: str, missing: str = MISSING) -> list[str]:
-        if not relative or not (self.root / relative).is_file():
+        """The lines of a memory file; any other file is `missing`."""
+        if not relative:
             raise _Answer(missing.format(path))
-        return read_bytes(self.root, relative).decode("utf-8", "surrogateescape").split("\n")
+        try:
+            data = read_memory_file(self.repo, self.config, relative)
+        except MissingFile:
+            raise _Answer(missing.format(path)) from None
+        return data.decode("utf-8", "surrogateescape").split("\n")
 
     def view(self, path: str, view_range: object) -> str:
         relative = self.inside(path)
-        target = self.root / relative if relative else self.root
-        if target.is_dir():
+        if not relative or (self.root / relative).is_dir():
             return self.listing(path, relative)
         lines = self.lines(path, relative)
         if len(lines) > MAX_LINES:
@@ -115,27 +132,34 @@ class _Tool:
             and all(isinstance(n, int) for n in view_range)
         ):
             first, last = max(1, view_range[0]), len(lines) if view_range[1] == -1 else min(len(lines), view_range[1])
-        told = without_secrets(lines)
-        body = "\n".join(f"{number:>6}\t{told[number - 1]}" for number in range(first, last + 1))
+        shown = without_secrets([line.removesuffix("\r") for line in lines])
+        body = "\n".join(f"{number:>6}\t{shown[number - 1]}" for number in range(first, last + 1))
         return f"Here's the content of {path} with line numbers:\n{body}"
 
     def listing(self, path: str, relative: str) -> str:
-        out = [
-            f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items and node_modules:"
-        ]
-        layout = layout_of(["MEMORY.md"], self.config.memory_paths)
+        """The memory files and their folders below a folder, two levels deep, with their sizes."""
         base = path.rstrip("/")
-        found: dict[str, int] = {base: 0}
-        for name, size in _walk(self.root, relative):
-            if not is_memory(name, layout):
-                continue
-            below = name[len(relative) :].strip("/")
+        sizes: dict[str, int] = {base: 0}
+        inside = self.sizes(f"{relative}/" if relative else "")
+        if relative and not inside:
+            raise _Answer(MISSING.format(path))
+        for below, size in inside.items():
             parts = below.split("/")
             for depth in range(min(len(parts), 2)):
-                key = f"{base}/{'/'.join(parts[: depth + 1])}"
-                found[key] = found.get(key, 0) + size
-            found[base] += size
-        return "\n".join(out + [f"{_human(size)}\t{name}" for name, size in sorted(found.items())])
+                name = f"{base}/{'/'.join(parts[: depth + 1])}"
+                sizes[name] = sizes.get(name, 0) + size
+            sizes[base] += size
+        head = (
+            f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items and node_modules:"
+        )
+        return "\n".join([head, *(f"{_human(size)}\t{_one_line(name)}" for name, size in sorted(sizes.items()))])
+
+    def sizes(self, prefix: str) -> dict[str, int]:
+        """Bytes of the memory files below `prefix`, by the rest of their path; hidden and ignored ones are left out."""
+        found = look(self.repo, self.config.memory_paths).looks
+        shown = [path for path in found if path.startswith(prefix) and not _hidden(path)]
+        ignored = self.repo.ignored(shown) if shown else set()
+        return {path[len(prefix) :]: found[path][0] for path in shown if path not in ignored}
 
     def create(self, path: str, text: str) -> str:
         relative = self.writable(path)
@@ -149,6 +173,8 @@ class _Tool:
         relative = self.writable(path)
         with locked(self.repo.common_dir, "write"):
             text = "\n".join(self.lines(path, relative, "Error: " + MISSING))
+            if old and old not in text and plain(old) in text:
+                old, new = plain(old), plain(new)  # copied from a view, where markup is spelled out
             count = text.count(old) if old else 0
             if count == 0:
                 raise _Answer(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
@@ -229,6 +255,15 @@ def _walk(root: Path, relative: str) -> list[tuple[str, int]]:
             if not name.startswith(".") and stat.S_ISREG(status.st_mode):
                 found.append((path.relative_to(root).as_posix(), status.st_size))
     return found
+
+
+def _hidden(path: str) -> bool:
+    return any(part.startswith(".") or part == "node_modules" for part in path.split("/"))
+
+
+def _one_line(name: str) -> str:
+    """The name of a file, whose own line breaks begin no line of a listing."""
+    return name.replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _places(text: str, old: str) -> list[int]:

@@ -39,11 +39,13 @@ def _hostile(c: str) -> bool:
     return (
         code < 0x20
         or 0x7F <= code < 0xA0
+        or code in (0x061C, 0x180E)  # marks of direction and of vowels that are not seen
         or 0x200B <= code <= 0x200F
         or 0x2028 <= code <= 0x202E
         or 0x2060 <= code <= 0x206F
         or 0xD800 <= code < 0xE000
         or code == 0xFEFF
+        or 0xFFF9 <= code <= 0xFFFB
         or 0xE0000 <= code < 0xE0200
     )
 

@@ -33,6 +33,19 @@ def neutral(text: str) -> str:
     return IMAGE.sub("!\\\\[", TEMPLATE.sub(r"\\[", MARKUP.sub("&lt;", text)))
 
 
+def plain(text: str) -> str:
+    """The text whose markup `neutral` spelled out so: what a model copies from a quotation, as it stands in the file.
+
+    Characters that cannot be seen stay spelled out.
+    """
+    return text.replace("!\\[", "![").replace("\\[", "[").replace("&lt;", "<")
+
+
+def one_line(text: str) -> str:
+    """A field beside a quotation (a path, a heading, a name): neutral, without a secret, on one line."""
+    return neutral(without_secrets([" ".join(text.split())])[0])
+
+
 def _spelled(c: str) -> str:
     return f"\\u{ord(c):04x}" if ord(c) < 0x10000 else f"\\U{ord(c):08x}"
 
@@ -69,4 +82,4 @@ def _span(first: int, last: int) -> str:
 
 
 def _attribute(value: str) -> str:
-    return neutral(" ".join(value.split())).replace('"', "&quot;").replace(">", "&gt;")
+    return neutral(" ".join(value.split())).replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")

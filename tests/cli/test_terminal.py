@@ -12,6 +12,7 @@ def test_terminal_commands_are_spelled_out() -> None:
     assert escape("a\x1b]52;c;aGk=\x07b") == "a\\x1b]52;c;aGk=\\x07b"
     assert escape("over\rwrite") == "over\\x0dwrite" and escape("\x9b2J") == "\\x9b2J"
     assert escape("ab\u202ecd\u200b") == "ab\\u202ecd\\u200b" and escape("한글 é\n\t") == "한글 é\n\t"
+    assert escape("a\u061cb\u180e\ufffb") == "a\\u061cb\\u180e\\ufffb"
     assert escape("\U000e0041") == "\\U000e0041" and escape("\udc80") == "\\udc80"
 
 
