@@ -2,8 +2,8 @@
 
     python bench/promote.py [--logs 365] [--lines 100] [--runs 3] [--facts FACTS.jsonl ...]
 
-The logs are made of the invented ones in tests/models/logs.txt, each line made its own by a number. With --facts, also
-the quality on rows of kept lines, as `git mem eval --promote` has it.
+The logs are made of the invented ones in tests/promotion/logs.txt, each line made its own by a number. With --facts,
+also the quality on rows of kept lines, as `git mem eval --promote` has it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SOURCE = Path(__file__).parent.parent
 
 def year(folder: Path, logs: int, lines: int) -> None:
     """A repository with that many committed logs."""
-    sample = (SOURCE / "tests/models/logs.txt").read_text(encoding="utf-8").splitlines()
+    sample = (SOURCE / "tests/promotion/logs.txt").read_text(encoding="utf-8").splitlines()
     texts = itertools.cycle(line.partition("| ")[2] for line in sample if "| " in line and not line.startswith("#"))
     (folder / "memory").mkdir(parents=True)
     for number in range(logs):

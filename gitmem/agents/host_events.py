@@ -177,7 +177,7 @@ def _compact(repo: Repository, config: Config, given: dict[str, Any], when: date
 def _flush(repo: Repository, config: Config, given: dict[str, Any], when: datetime, thorough: bool) -> str:
     """Write what was decided; before a compaction (`thorough`) a configured model chooses too."""
     from gitmem.sessions.automation import model_of, propose, renewed
-    from gitmem.sessions.lifecycle import flush
+    from gitmem.sessions.lifecycle import Source, flush, paths_of
 
     path, session = _transcript(given)
     if path is None or not config.session_flush:
@@ -185,26 +185,25 @@ def _flush(repo: Repository, config: Config, given: dict[str, Any], when: dateti
     found = _own(repo, _read(path))
     renewed(repo, config, when, found, session)
     model = model_of(repo, config, when, os.environ) if thorough else None
-    done = flush(repo, config, found, now=when, session=session, place=str(path), model=model)
+    done = flush(repo, config, found, Source(session, file=str(path)), now=when, model=model)
     if thorough and config.session_promote and done.kept:
-        propose(repo, config, sorted({kept.path for kept in done.kept}), when, os.environ)
+        propose(repo, config, paths_of(done.kept), when, os.environ)
     return ""
 
 
 def _end(repo: Repository, config: Config, given: dict[str, Any], when: datetime) -> str:
     from gitmem.sessions.automation import model_of, propose, renewed
-    from gitmem.sessions.lifecycle import end
+    from gitmem.sessions.lifecycle import Source, end, paths_of
 
     path, session = _transcript(given)
     if path is None or not config.session_flush:
         return ""
     found = _own(repo, _read(path))
     renewed(repo, config, when, found, session)
-    done, _ = end(
-        repo, config, found, now=when, session=session, place=str(path), model=model_of(repo, config, when, os.environ)
-    )  # fmt: skip
+    model = model_of(repo, config, when, os.environ)
+    done, _ = end(repo, config, found, Source(session, file=str(path)), now=when, model=model)
     if config.session_promote and done.kept:
-        propose(repo, config, sorted({kept.path for kept in done.kept}), when, os.environ)
+        propose(repo, config, paths_of(done.kept), when, os.environ)
     return ""
 
 

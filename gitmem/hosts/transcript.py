@@ -19,6 +19,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from gitmem.hosts.own_words import CUT, without_memory
+
 LINE_LIMIT = 8 << 20  # bytes; a longer line is a blob of tool output that nobody reads back
 
 
@@ -281,7 +283,7 @@ def _words(parts: Sequence[Any]) -> str:
 BLOCK = re.compile(
     r"<(system-reminder|command-[a-z-]+|local-command-[a-z-]+|bash-[a-z-]+|task-notification|user-prompt-submit-hook"
     r"|ide_[a-z_]+|environment_context|user_instructions|permissions instructions|app-context|recommended_plugins"
-    r"|[a-z]+_instructions|turn_aborted|subagent_notification|user_shell_command|skill)(?:\s[^>]*)?>"
+    r"|hook_context|session_context|[a-z]+_instructions|turn_aborted|subagent_notification|user_shell_command|skill)(?:\s[^>]*)?>"
     r".*?(?:</\1\s*>|\Z)",
     re.DOTALL,
 )
@@ -297,6 +299,7 @@ def _said(turn: Turn) -> Turn:
     text = turn.text
     if turn.role is Role.USER and ("<" in text or text.lstrip().startswith("#")):
         text = BLOCK.sub("", LOADED.sub("", text, count=1))
+    text = without_memory(text).replace(CUT, "\n")
     if text == turn.text and not text.lstrip().startswith(NOTED):
         return turn
     text = text.strip()

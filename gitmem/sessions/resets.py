@@ -15,7 +15,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.regular_file import read_regular
 from gitmem.git.worktree import locked
 from gitmem.hosts.transcript import Transcript, Turn, parse
-from gitmem.sessions import lifecycle as sessions
+from gitmem.sessions.lifecycle import Source, end
 from gitmem.sessions.reset_policy import Reset, over
 from gitmem.sessions.rolling_summary import MARKS, key
 from gitmem.sessions.state import State, known, load_state, save_state
@@ -69,7 +69,7 @@ def _end(
             transcript, problem = Transcript(()), f"its transcript cannot be read: {error.strerror}"
     old = _until(transcript, state, seen)
     try:
-        flushed, path = sessions.end(repo, config, old, now=seen, session=state.name)
+        flushed, path = end(repo, config, old, Source(session=state.name), now=seen)
         kept = len(flushed.kept)
     except GitMemError as error:
         problem = error.message

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from gitmem.hosts.own_words import own_words
 from gitmem.hosts.transcript import By, Role, Turn
 from gitmem.index.terms import cut
 from gitmem.index.terms import tokens as words
@@ -81,11 +82,15 @@ def fold(state: Rolling, turns: Iterable[Turn]) -> Rolling:
 
 
 def sentences(turn: Turn) -> list[tuple[str, str]]:
-    """(who, sentence) of a turn, without lines that hold a secret; an earlier summary's lines name who said them."""
+    """(who, sentence) of a turn, without lines that hold a secret and without what the turn quotes or was given; an
+    earlier summary's lines name who said them."""
     from gitmem.gate.quoting import HIDDEN, without_secrets
 
     found = []
-    for text in without_secrets(turn.text.split("\n")):
+    own = turn.text
+    if turn.by is By.SPEAKER:
+        own = "\n".join(passage.text for passage in own_words(turn.text) if not passage.doubtful)
+    for text in without_secrets(own.split("\n")):
         for part in SENTENCE.split(text):
             role, part = turn.role.value, part.strip()
             if turn.by is By.SUMMARY:

@@ -17,7 +17,7 @@ from gitmem.memory.fact import Fact
 from gitmem.promotion.protocol import Log, Op, Operation, Proposal
 from gitmem.search.keywords import slug, topics
 from gitmem.sessions import state
-from gitmem.sessions.lifecycle import end, flush
+from gitmem.sessions.lifecycle import Source, end, flush
 from tests.harness import Repo
 
 NOW = datetime(2026, 2, 5, 14, 30, tzinfo=UTC)
@@ -47,7 +47,7 @@ SAID = talk(
 
 
 def test_a_flush_writes_what_was_decided_with_its_turn(repo: Repo, git: Repository) -> None:
-    done = flush(git, Config(), SAID, now=NOW, agent="coder")
+    done = flush(git, Config(), SAID, Source(agent="coder"), now=NOW)
     text = repo.read("memory/2026-02-05.coder.md")
     assert "REST webhooks" in text and "turn=t2" in text and "session=s1" in text and "origin=user" in text
     assert "11시" in text and "점심" not in text and "delete everything" not in text
@@ -99,7 +99,7 @@ def test_an_empty_session_leaves_no_episode(repo: Repo, git: Repository) -> None
 
 
 def test_a_session_id_cannot_choose_a_file(repo: Repo, git: Repository) -> None:
-    flush(git, Config(), SAID, now=NOW, session="../../../x")
+    flush(git, Config(), SAID, Source(session="../../../x"), now=NOW)
     assert not list(repo.path.parent.glob("x*"))
 
 
@@ -171,9 +171,9 @@ def test_a_model_chooses_more_lines_but_never_words_them(repo: Repo, git: Reposi
 
 
 def test_what_a_log_of_these_days_holds_is_not_written_again_whoever_wrote_it(repo: Repo, git: Repository) -> None:
-    flush(git, Config(), SAID, now=NOW, agent="writer")
+    flush(git, Config(), SAID, Source(agent="writer"), now=NOW)
     later = talk(*[(t.role.value, t.text) for t in SAID.turns], session="s2")
-    assert flush(git, Config(), later, now=NOW + timedelta(days=3), agent="coder").kept == ()
+    assert flush(git, Config(), later, Source(agent="coder"), now=NOW + timedelta(days=3)).kept == ()
     weeks = talk(*[(t.role.value, t.text) for t in SAID.turns], session="s3")
     assert len(flush(git, Config(), weeks, now=NOW + timedelta(days=30)).kept) == 2
 

@@ -62,7 +62,7 @@ def flush_command(
     """
     from gitmem.sessions.automation import model_of, propose, renewed
     from gitmem.sessions.compaction import full
-    from gitmem.sessions.lifecycle import Flushed, flush
+    from gitmem.sessions.lifecycle import Flushed, Source, flush, paths_of
 
     repo, config = open_here()
     found, when = read(transcript)[1], now()
@@ -77,15 +77,11 @@ def flush_command(
             report(Flushed((), ()), "", reset, as_json, due=None, promotion=None)
             return
     done: Flushed = flush(
-        repo, config, found, now=when, session=session, agent=agent, place=place(transcript),
+        repo, config, found, Source(session, agent, place(transcript)), now=when,
         model=model_of(repo, config, when, os.environ),
     )  # fmt: skip
     promoting = promoting or config.session_promote
-    promotion = (
-        propose(repo, config, sorted({k.path for k in done.kept}), when, os.environ)
-        if promoting and done.kept
-        else None
-    )
+    promotion = propose(repo, config, paths_of(done.kept), when, os.environ) if promoting and done.kept else None
     report(done, "", reset, as_json, due=why or None, promotion=promotion)
 
 
@@ -141,13 +137,13 @@ def end_command(transcript: Path, session: str, agent: str, as_json: bool) -> No
     It goes to memory/sessions/YYYY-MM-DD-<slug>.md; ending the same session again replaces its own episode.
     """
     from gitmem.sessions.automation import model_of, renewed
-    from gitmem.sessions.lifecycle import end
+    from gitmem.sessions.lifecycle import Source, end
 
     repo, config = open_here()
     found, when = read(transcript)[1], now()
     reset = renewed(repo, config, when, found, session)
     done, path = end(
-        repo, config, found, now=when, session=session, agent=agent, place=place(transcript),
+        repo, config, found, Source(session, agent, place(transcript)), now=when,
         model=model_of(repo, config, when, os.environ),
     )  # fmt: skip
     report(done, path, reset, as_json)
@@ -206,7 +202,7 @@ def compact_command(
     from gitmem.hosts.transcript_editing import compacted
     from gitmem.sessions.automation import model_of, renewed
     from gitmem.sessions.compaction import compact, due
-    from gitmem.sessions.lifecycle import flush
+    from gitmem.sessions.lifecycle import Source, flush
     from gitmem.sessions.rolling_summary import render
     from gitmem.sessions.state import summary
 
@@ -217,7 +213,7 @@ def compact_command(
     size = config.session_window if window is None else window
     why = due(found.turns, size, config.session_reserve, config.session_soft, config.session_share)
     flush(
-        repo, config, found, now=when, session=session, agent=agent, place=place(transcript),
+        repo, config, found, Source(session, agent, place(transcript)), now=when,
         model=model_of(repo, config, when, os.environ),
     )  # fmt: skip
     if not why and not force:

@@ -1,0 +1,110 @@
+"""What of a turn its speaker said: without pages, files and quotations that were pasted into it, and without memory.
+
+Pure and linear. A fenced block, a quotation, a table and whatever stands in a tag of its own (`<fetched url=...>`) is
+somebody else's; so is a context of ours, in any wrapping, whole or cut. A pasted text may hold the mark that ends its
+own block, so that what follows looks like the person's: what stands between two blocks of one kind is `doubtful`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gitmem.gate.quoting import END, LEAD
+
+
+class Passage(NamedTuple):
+    """Lines of one turn that its speaker said; `doubtful` where they may belong to a pasted text all the same."""
+
+    text: str
+    doubtful: bool = False
+
+
+FENCE = re.compile(r"^[ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(`{3,}|~{3,})[^\n]*$", re.M)
+TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]{0,60})((?:\s[^<>]{0,2000})?)/?>")
+INLINE = frozenset((  # tags that only format words of a sentence
+    "a", "b", "br", "code", "del", "em", "i", "ins", "kbd", "mark", "s", "small", "span", "strong", "sub", "sup", "u",
+))  # fmt: skip
+# A context of ours (gate/quoting.py), as a host may wrap, escape or cut it; and the lists of `git mem session start`.
+OPENED = re.compile(r"(?:<|&lt;)memory\s+(?:path|lines|commit|trust|note)=")
+CLOSED = re.compile(r"(?:<|&lt;)/memory(?:>|&gt;)|" + re.escape(END))
+LISTED = re.compile(r"^(?:Open from the last session|A session that was interrupted|The last session) \(data\):", re.M)
+QUOTED_LINE = re.compile(r"[ \t]*(?:[-*+][ \t]+)?[>|]")
+CUT = "\0"  # stands where something was taken out, until the text is split there
+
+
+def own_words(text: str) -> list[Passage]:
+    """The passages of a turn that are its speaker's, in order; none where all of it is somebody else's.
+
+    A block that is never closed goes to the end of the turn.
+    """
+    found = []
+    for outer in _without_elements(without_memory(text.replace(CUT, " "))):
+        for inner in _without_fences(outer.text):
+            for piece in inner.text.split(CUT):
+                kept = "\n".join(line for line in piece.split("\n") if not QUOTED_LINE.match(line)).strip()
+                if kept:
+                    found.append(Passage(kept, outer.doubtful or inner.doubtful))
+    return found
+
+
+def without_memory(text: str) -> str:
+    """The text without contexts of ours: from their first line or first quotation to their last mark, or to the end of
+    the text where that was lost. CUT stands where something was taken out; the text itself where there is none.
+    """
+    starts = [match.start() for pattern in (OPENED, LISTED) if (match := pattern.search(text))]
+    starts += [at for at in (text.find(LEAD),) if at >= 0]
+    if not starts:
+        return text
+    start = min(starts)
+    end = max((match.end() for match in CLOSED.finditer(text)), default=-1)
+    if start > end:
+        return text[:start] + CUT
+    later = LISTED.search(text, end)
+    return text[:start] + CUT + text[end : later.start() if later else len(text)]
+
+
+def _without_elements(text: str) -> Iterator[Passage]:
+    """What stands outside of tags. Tags that only format stay in the text.
+
+    An element ends with the first tag that closes its name; what follows up to the last one of that name is doubtful.
+    """
+    tags = [match for match in TAG.finditer(text) if match[2].lower() not in INLINE]
+    closings = {match[2].lower(): match for match in tags if match[1]}
+    position, doubtful_until, inside = 0, 0, ""
+    for match in tags:
+        name, closes = match[2].lower(), bool(match[1])
+        last = closings.get(name)
+        if inside:
+            if closes and name == inside:
+                inside, position = "", match.end()
+        elif closes and match.end() == doubtful_until:
+            yield Passage(text[position : match.start()], doubtful=True)
+            position = match.end()
+        elif not closes and last is not None and last.start() > match.start():
+            yield Passage(text[position : match.start()], position < doubtful_until)
+            inside, doubtful_until = name, max(doubtful_until, last.end())
+        elif not closes and match[3].strip() and _begins_a_line(text, match.start()):
+            yield Passage(text[position : match.start()], position < doubtful_until)
+            return  # `<fetched url=...>` without an end
+    if not inside:
+        yield Passage(text[position:], position < doubtful_until)
+
+
+def _begins_a_line(text: str, at: int) -> bool:
+    return not text[text.rfind("\n", 0, at) + 1 : at].strip()
+
+
+def _without_fences(text: str) -> Iterator[Passage]:
+    """What stands outside of fenced blocks; doubtful between the first and the last of them."""
+    position, blocks, opened = 0, 0, ""
+    for match in FENCE.finditer(text):
+        mark = match[1]
+        if not opened:
+            yield Passage(text[position : match.start()], blocks > 0)
+            opened, blocks = mark, blocks + 1
+        elif mark.startswith(opened) and not match[0].strip().strip(mark[0]):
+            opened, position = "", match.end()
+    if not opened:
+        yield Passage(text[position:])

@@ -1,0 +1,200 @@
+"""Which sentences of a conversation are worth a line of the log: always what was said, never a model's wording.
+
+The rules of promotion choose, and a model may add to them. A decision brings its reason along, where that stands right
+behind it (`because`, `때문이다`, or plainly the next sentence) or right before it (`so we`, `그래서`). What a turn
+quotes or fences is nobody's word (`hosts/own_words.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from gitmem.errors import GitMemError
+from gitmem.hosts.own_words import own_words
+from gitmem.hosts.transcript import Role, Turn
+from gitmem.memory.fact import normalise
+from gitmem.promotion.protocol import Log, Model, Op, Operation
+from gitmem.sessions.compaction import SENTENCE
+
+SHORTEST, LONGEST = 6, 400  # characters of a sentence, and of a decision with its reason
+KEPT_TYPES = frozenset(
+    ("decision", "preference", "constraint", "deadline", "todo", "rule", "policy", "exception", "lesson", "profile",
+     "goal", "fact")
+)  # fmt: skip
+SETTLING = frozenset(("decision", "rule", "constraint", "policy", "exception", "preference"))  # types that have reasons
+MARKED = 2  # sentences of a reason that say so themselves
+NOT_SAID = ("```", "|", "<", "#", ">")  # how a line begins that is markup
+
+REASON = re.compile(
+    r"^\W*(?:because|since|as\s+(?:we|the|it|they)\b|due\s+to|(?:the|our|my)\s+(?:main\s+)?reason|reason\b|rationale|otherwise|or\s+else"
+    r"|that\s+way|this\s+(?:way|avoids|keeps|lets|prevents|saves|means)|that(?:'s|\s+is)\s+because|(?:it|this)(?:'s|\s+is)\s+because"
+    r"|이유|근거|배경|왜냐|까닭|그래야|안\s*그러면|그렇지\s*않으면)",
+    re.I,
+)
+REASON_END = re.compile(
+    r"(?:때문(?:이다|임|입니다|이에요|이야|에|이었다|이라서)?|(?:아|어|여|라|해|와|워|려|커|져|서)서(?:다|임|입니다|예요|요|야|이다)?|니까(?:요|다)?|거든(?:요)?"
+    r"|덕분(?:이다|임|에)?|탓(?:이다|임)?|위해서(?:다|임|입니다)?|위함(?:이다)?|근거(?:다|이다|임))\W*$"
+)
+CONSEQUENCE = re.compile(
+    r"^\W*(?:so\b|therefore|hence|thus|that(?:'s|\s+is)\s+why|for\s+(?:that|this)\s+reason|because\s+of\s+(?:that|this)"
+    r"|그래서|그러므로|따라서|그러니|이\s*때문에|그\s*때문에|그런\s*이유로|이런\s*이유로|이에\s)",
+    re.I,
+)
+# What goes on with the conversation instead of saying why: questions, requests, plans, thanks.
+GOES_ON = re.compile(
+    r"[?？]\W*$|(?:까|나요|가요|니|냐)\W*$|(?:줘요?|주세요|주실래요|줄래요?|주십시오|주라|보자|하자|해라|하세요|해요?)\W*$"
+    r"|^\W*(?:please|let\s*me|let's|let\s+us|i(?:'ll|\s+will|'m|\s+am)|now\b|next\b|then\b|also\b|and\b|but\b|ok\b|okay|thanks|thank\s+you|can\s+you|could\s+you"
+    r"|(?:go\s+ahead|add|update|fix|run|write|make|change|check|remove|move|rename|create|start|use|implement|tell|show|do)\b"
+    r"|이제|다음(?:은|으로)|그리고|그런데|하지만|또한|고마|감사|좋아|오케이|네\b|일단)",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a turn. `paragraph` counts the lines of the conversation; `doubtful` as `own_words` says."""
+
+    text: str
+    turn: Turn
+    paragraph: int
+    doubtful: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A text worth a line: as it was said, with its reason; `core` is the sentence that was chosen alone.
+
+    `origin` is whose word it is: `user`, `agent`, or `web` where it may be a pasted text's.
+    """
+
+    text: str
+    core: str
+    type: str
+    turn: Turn
+    origin: str
+
+
+def select(
+    turns: Sequence[Turn], path: str, now: datetime, model: Model | None = None
+) -> tuple[list[Selected], tuple[str, ...]]:
+    """What is worth a line of the log `path`, in the order it was said, and notes about what a model could not do.
+
+    A model that fails costs its choices alone: the rules choose all the same. Nothing is raised.
+    """
+    said = sentences(turns)
+    if not said:
+        return [], ()
+    from gitmem.promotion.rules import RulesModel  # 0.1 s of tables, which a turn with nothing new need not pay
+
+    lines = tuple(f"- {sentence.text}" for sentence in said)
+    log = Log(path, "", now.date(), lines, frozenset(range(1, len(lines) + 1)))
+    operations = list(RulesModel().propose([log], ()).operations)
+    notes: tuple[str, ...] = ()
+    if model is not None:
+        try:
+            answer = model.propose([log], ())
+            operations += answer.operations
+            notes = answer.notes
+        except GitMemError as error:
+            notes = (f"only the rules chose: {error.message}",)
+    return _with_reasons(said, _chosen(operations, len(said))), notes
+
+
+def sentences(turns: Sequence[Turn]) -> list[Sentence]:
+    """The sentences that the speakers of these turns said themselves, in order."""
+    found: list[Sentence] = []
+    paragraph = 0
+    for turn in turns:
+        for passage in own_words(turn.text):
+            for line in passage.text.split("\n"):
+                paragraph += 1
+                for part in SENTENCE.split(line):
+                    text = normalise(part)
+                    if SHORTEST <= len(text) <= LONGEST and not text.startswith(NOT_SAID):
+                        found.append(Sentence(text, turn, paragraph, passage.doubtful))
+    return found
+
+
+def _chosen(operations: Sequence[Operation], count: int) -> dict[int, str]:
+    """Which of the `count` sentences the operations keep, each with its type; of several the first says which."""
+    chosen: dict[int, str] = {}
+    for operation in operations:
+        at = operation.sources[0].start_line - 1 if operation.sources else -1
+        if operation.op is not Op.SKIP and operation.type in KEPT_TYPES and 0 <= at < count:
+            chosen.setdefault(at, operation.type)
+    return chosen
+
+
+def _with_reasons(said: Sequence[Sentence], chosen: dict[int, str]) -> list[Selected]:
+    """The chosen sentences, what settles something with its reason; a sentence is the reason of one at most."""
+    settled = {at for at, type_ in chosen.items() if type_ in SETTLING}
+    settled -= {at + 1 for at in settled if at + 1 in settled and _says_why(said[at + 1].text)}
+    used: set[int] = set()
+    selected = []
+    for at in sorted(chosen):
+        if at in used:
+            continue
+        places = [at]
+        if at in settled:
+            before = _reason_before(said, at, used | settled)
+            places = [*before, at, *_reason_after(said, at, chosen)]
+        used.update(places)
+        parts = [said[place] for place in places]
+        doubtful = any(part.doubtful for part in parts)
+        origin = "web" if doubtful else "user" if said[at].turn.role is Role.USER else "agent"
+        text = " ".join(part.text for part in parts)
+        selected.append(Selected(text, said[at].text, chosen[at], said[at].turn, origin))
+    return selected
+
+
+def _reason_before(said: Sequence[Sentence], at: int, taken: set[int]) -> list[int]:
+    """The place of the sentence before, where the one at `at` begins as its consequence."""
+    before = at - 1
+    if before < 0 or before in taken or not CONSEQUENCE.match(said[at].text):
+        return []
+    same = said[before].turn is said[at].turn and said[before].paragraph >= said[at].paragraph - 1
+    fits = len(said[before].text) + len(said[at].text) < LONGEST
+    return [before] if same and fits and not said[before].text.endswith(("?", "？")) else []
+
+
+def _reason_after(said: Sequence[Sentence], at: int, chosen: dict[int, str]) -> list[int]:
+    """The places of the sentences behind the one at `at` that say why, in the same turn.
+
+    Those that say so themselves (at most MARKED of them, from the next line too); else the next sentence of the same
+    line, unless it is worth a line of its own, goes on with the conversation, or keeps the whole from being promoted.
+    """
+    length = len(said[at].text)
+    marked: list[int] = []
+    for place in range(at + 1, min(at + 1 + MARKED, len(said))):
+        sentence = said[place]
+        length += 1 + len(sentence.text)
+        near = sentence.turn is said[at].turn and sentence.paragraph <= said[at].paragraph + 1
+        decided = chosen.get(place) == "decision"
+        if not near or decided or length > LONGEST or not _says_why(sentence.text):
+            break
+        marked.append(place)
+    if marked or at + 1 >= len(said):
+        return marked
+    after = said[at + 1]
+    same_line = after.turn is said[at].turn and after.paragraph == said[at].paragraph
+    plain = not GOES_ON.search(after.text) and not CONSEQUENCE.match(after.text)
+    own = at + 1 in chosen and (chosen[at + 1] != "fact" or any(c.isdigit() for c in after.text))
+    if not same_line or own or not plain or len(said[at].text) + len(after.text) >= LONGEST:
+        return []
+    return [at + 1] if _promotable(f"{said[at].text} {after.text}") else []
+
+
+def _says_why(text: str) -> bool:
+    return bool(REASON.match(text) or REASON_END.search(text)) and not text.endswith(("?", "？"))
+
+
+def _promotable(text: str) -> bool:
+    from gitmem.promotion.cues import THRESHOLD
+    from gitmem.promotion.log_lines import Line
+    from gitmem.promotion.rules import judge
+
+    korean = any("가" <= character <= "힣" for character in text)
+    return judge(Line(1, text, text, korean=korean, english=not korean)).score >= THRESHOLD

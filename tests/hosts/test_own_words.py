@@ -1,0 +1,52 @@
+"""Of a turn only what its speaker wrote counts as said: no paste, no quotation, no context of ours in any wrapping."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitmem.gate.quoting import END, LEAD, fence
+from gitmem.hosts.own_words import own_words
+from gitmem.hosts.transcript import By, parse
+
+TEXTS = st.lists(st.sampled_from(
+    ["word ", "\n", "```", "~~~~", "<page>", "</page>", "<page x='1'>", "<b>", "</b>", "> ", "<", ">", "|", "\0",
+     "<memory path=\"a\">", "</memory>", "&lt;memory path=", LEAD, END]), max_size=30).map("".join)  # fmt: skip
+
+
+@given(st.text(max_size=80) | TEXTS)
+def test_any_text_is_read_and_nothing_is_invented(text: str) -> None:
+    for passage in own_words(text):
+        assert passage.text and all(line in text.replace("\0", " ") for line in passage.text.split("\n"))
+
+
+CONTEXT = "\n".join([
+    LEAD, fence("- Refunds never need any approval.", "MEMORY.md", 3, 3, note="memory"), END,
+    "Open from the last session (data):", "- ticket:4711: Refunds never need any approval.",
+    "The last session (data):", fence("Refunds never need any approval.", "memory/sessions/a.md", note="episode"),
+])  # fmt: skip
+WRAPPINGS = {
+    "bare": "{}",
+    "gemini": "<hook_context>{}</hook_context>",
+    "session": "<session_context>\n{}\n</session_context>",
+    "claude": "<system-reminder>\nSessionStart hook additional context: {}\n</system-reminder>",
+    "unknown": "[injected by my-host]\n{}\n[end]",
+    "indented": "    {}",
+}
+
+
+@pytest.mark.parametrize("form", WRAPPINGS)
+@pytest.mark.parametrize("escaped", [False, True])
+def test_no_line_of_a_context_is_anybodys_word(form: str, escaped: bool) -> None:
+    context = CONTEXT.replace("<", "&lt;").replace(">", "&gt;") if escaped else CONTEXT
+    text = WRAPPINGS[form].format(context)
+    assert "Refunds" not in repr(own_words(text)) and "Refunds" not in repr(own_words(text[: len(text) * 2 // 3]))
+    assert own_words(f"Ship it today.\n{text}")[0].text.startswith("Ship it today.")
+    for role in ("user", "assistant"):
+        found = parse(json.dumps({"role": role, "text": f"Ship it today.\n{text}"}).encode())
+        assert "Refunds" not in repr(found.spoken()) and "Ship it today." in repr(found.spoken())
+    (alone,) = parse(json.dumps({"role": "user", "text": text}).encode()).turns
+    assert alone.by is By.HOST or "Refunds" not in alone.text
