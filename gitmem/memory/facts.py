@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from gitmem.memory.fact import Fact, fact_id, normalise, parse_comment, render_comment, split_bullet
+from gitmem.memory.front_matter import closing_line
 
 BUDGET = 200  # lines of MEMORY.md: an agent's host loads the first 200 (docs/promotion.md, "Budget")
 IMPORTANCE = 0.5  # of a fact that says nothing about it
@@ -90,78 +91,104 @@ def parse(data: bytes) -> Memory:
     """Any bytes: what is not UTF-8 survives as surrogate escapes. Linear in the size."""
     text = data.decode("utf-8", "surrogateescape")
     lines = text.split("\n")
-    return _parse([line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else []))
+    return parse_lines([line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else []))
 
 
-def _parse(lines: Sequence[str]) -> Memory:
-    entries: list[Entry] = []
-    headings: list[tuple[int, int, str]] = []
-    heading, fence, comment = "", "", False
-    front = bool(lines) and lines[0].lstrip("\ufeff").rstrip() == "---"
-    open_entry: Fact | None = None
-    last = 0  # last line that belongs to the open entry
-    previous = ""
+def parse_lines(lines: Sequence[str]) -> Memory:
+    """The facts of lines, with or without their ends: the one reading of a file's facts there is."""
+    reader = _Reader()
+    front = closing_line(lines)
+    for number, line in enumerate(lines[front:], front + 1):
+        reader.read(number, line.rstrip("\r\n"))
+    reader.close()
+    return Memory(tuple(lines), tuple(reader.entries), tuple(reader.headings))
 
-    def close() -> None:
-        nonlocal open_entry
-        if open_entry is not None:
-            entries.append(Entry(open_entry, last))
-            open_entry = None
 
-    for number, raw in enumerate(lines, 1):
-        line = raw.rstrip("\r\n")
+class _Reader:
+    """Reads one line after the other and knows what is open: a fence, a comment, a fact."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.headings: list[tuple[int, int, str]] = []
+        self.heading = ""
+        self.fence = ""
+        self.comment = False
+        self.fact: Fact | None = None
+        self.margin = 0  # where the text of the open fact begins
+        self.last = 0  # last line that belongs to the open fact
+        self.prose = ""  # the line before, where it is prose: a ruler below makes it a heading
+
+    def close(self) -> None:
+        """Nothing more travels with the open fact."""
+        if self.fact is not None:
+            self.entries.append(Entry(self.fact, self.last))
+            self.fact = None
+
+    def read(self, number: int, line: str) -> None:
+        """One line without its end."""
         bare = line.strip()
-        before, previous = previous, ""
-        if front:
-            front = not (number > 1 and bare in ("---", "..."))
-            continue
-        indented = line[:1] in (" ", "\t") and bool(bare)
+        before, self.prose = self.prose, ""
+        if self.fence:
+            self._fenced(number, line)
+        elif self.comment:
+            self.comment = "-->" not in line
+        elif self.fact is not None and bare and line[0] in " \t":
+            self._indented(number, line)
+        elif bare:
+            self._at_margin(number, line, before)
+
+    def _fenced(self, number: int, line: str) -> None:
+        bare = line.strip()
+        if self.fact is not None and bare and line[0] in " \t":
+            self.last = number
+        if bare.startswith(self.fence) and not bare.strip(self.fence[0]):
+            self.fence = ""
+
+    def _indented(self, number: int, line: str) -> None:
+        """A line below a fact travels with it, but a comment that begins left of its text is not the fact's."""
+        inside = line.lstrip()
+        if _opens_comment(inside) and len(line) - len(inside) < self.margin:
+            self.close()
+            self.comment = True
+            return
+        self.last = number
+        fence = _FENCE.match(inside)
         if fence:
-            if open_entry is not None and indented:
-                last = number
-            if bare.startswith(fence) and not bare.strip(fence[0]):
-                fence = ""
-            continue
-        if comment:
-            comment = "-->" not in line
-            continue
-        if open_entry is not None and indented:
-            last = number
-            match = _FENCE.match(line.lstrip())
-            if match:
-                fence = match[1]
-            continue
-        if not bare:
-            continue
-        match = _FENCE.match(line)
-        if match:
-            close()
-            fence = match[1]
-            continue
-        title = _HEADING.match(line)
-        if title:
-            close()
-            heading = (title[2] or "").strip()
-            headings.append((number, len(title[1]), heading))
-            continue
+            self.fence = fence[1]
+
+    def _at_margin(self, number: int, line: str, before: str) -> None:
+        bare = line.strip()
         bullet = split_bullet(line)
-        if bullet:
-            close()
+        fence = _FENCE.match(line)
+        title = _HEADING.match(line)
+        if fence:
+            self.close()
+            self.fence = fence[1]
+        elif title:
+            self.close()
+            self._head(number, len(title[1]), (title[2] or "").strip())
+        elif bullet:
+            self.close()
             body, meta = parse_comment(bullet[1])
             words = normalise(body)
-            open_entry, last = Fact(words, fact_id(words), number, heading, tuple(meta)), number
-            continue
-        close()
-        if before and _RULER.match(line):  # a setext heading: its text is the line before
-            heading = before
-            headings.append((number, 1 if bare[0] == "=" else 2, heading))
-            continue
-        if bare.startswith("<!--") and "-->" not in bare:
-            comment = True
-            continue
-        previous = bare
-    close()
-    return Memory(tuple(lines), tuple(entries), tuple(headings))
+            self.fact, self.last = Fact(words, fact_id(words), number, self.heading, meta), number
+            self.margin = len(bullet[0])
+        else:
+            self.close()
+            if before and _RULER.match(line):  # a setext heading: its text is the line before
+                self._head(number, 1 if bare[0] == "=" else 2, before)
+            elif _opens_comment(bare):
+                self.comment = True
+            else:
+                self.prose = bare
+
+    def _head(self, number: int, level: int, text: str) -> None:
+        self.heading = text
+        self.headings.append((number, level, text))
+
+
+def _opens_comment(bare: str) -> bool:
+    return bare.startswith("<!--") and "-->" not in bare
 
 
 def bullet(text: str, meta: Iterable[tuple[str, str]] = (), marker: str = "- ") -> str:
@@ -223,7 +250,7 @@ def insert(memory: Memory, block: Sequence[str], fact: Fact, names: Sequence[str
     wanted = {name.casefold() for name in names}
     place = next((n for n, _, text in memory.headings if text.casefold().rstrip(":") in wanted), 0)
     if place:
-        return _parse(_placed(memory, block, fact, place))
+        return parse_lines(_placed(memory, block, fact, place))
     lines = list(memory.lines)
     end = memory.newline
     if lines and not lines[-1].endswith("\n"):
@@ -232,7 +259,7 @@ def insert(memory: Memory, block: Sequence[str], fact: Fact, names: Sequence[str
         lines.append(end)
     if not lines:
         lines += [f"# Memory{end}", end]
-    return _parse([*lines, f"## {names[0]}{end}", end, *block])
+    return parse_lines([*lines, f"## {names[0]}{end}", end, *block])
 
 
 def _placed(memory: Memory, block: Sequence[str], fact: Fact, place: int) -> list[str]:
@@ -271,7 +298,7 @@ def update(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, st
     line = raw.rstrip("\r\n")
     split = split_bullet(line)
     new = bullet(text, meta, marker=split[0] if split else "- ") + raw[len(line) :]
-    return _parse([*memory.lines[: entry.start - 1], new, *memory.lines[entry.start :]])
+    return parse_lines([*memory.lines[: entry.start - 1], new, *memory.lines[entry.start :]])
 
 
 def supersede(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, str]]) -> Memory:
@@ -287,7 +314,7 @@ def supersede(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str,
 
 def remove(memory: Memory, entry: Entry) -> Memory:
     """Without this entry and the lines that travel with it; its heading stays."""
-    return _parse([*memory.lines[: entry.start - 1], *memory.lines[entry.end :]])
+    return parse_lines([*memory.lines[: entry.start - 1], *memory.lines[entry.end :]])
 
 
 def sort(memory: Memory) -> Memory:
@@ -311,7 +338,7 @@ def sort(memory: Memory) -> Memory:
             flush()
         run.append(entry)
     flush()
-    return _parse(lines)
+    return parse_lines(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,7 +368,7 @@ def take(memory: Memory, chosen: Iterable[Entry], today: date) -> tuple[Memory, 
         ends = tuple(line if line.endswith("\n") else line + memory.newline for line in block)
         moved.append(Moved(entry.fact, ends, archive_path(entry.fact, today)))
         at = entry.end
-    return (_parse([*lines, *memory.lines[at:]]) if moved else memory), moved
+    return (parse_lines([*lines, *memory.lines[at:]]) if moved else memory), moved
 
 
 def expire(memory: Memory, today: date) -> tuple[Memory, list[Moved]]:
@@ -374,7 +401,7 @@ def archive(data: bytes, moved: Iterable[Moved]) -> bytes:
     memory = parse(data)
     for item in moved:
         if not memory.lines:
-            memory = _parse([f"# Archive {item.path[-7:-3]}\n", "\n"])
+            memory = parse_lines([f"# Archive {item.path[-7:-3]}\n", "\n"])
         if memory.find(item.fact.id) is None:
             memory = insert(memory, item.lines, item.fact, (item.fact.heading or HEADINGS["fact"][0],))
     return memory.data()

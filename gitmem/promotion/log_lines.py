@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gitmem.memory.fact import origin_of, parse_comment, worst_origin
+from gitmem.memory.front_matter import closing_line
 from gitmem.promotion.protocol import Log
 
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[(?P<box>[ xX])\]\s+)?")
@@ -89,13 +90,10 @@ def read(log: Log, labels: Mapping[str, object]) -> list[Line]:
     """Every candidate line of a log, new or not (the old ones are context for reversals)."""
     rows: list[tuple[int, str, str, str]] = []  # number, body, section, origin
     section, fence, comment, machine = "", "", False, False
-    front = bool(log.lines) and log.lines[0].strip() == "---"
+    front = closing_line(log.lines)
     origins = line_origins(log.lines)
-    for number, raw in enumerate(log.lines, 1):
+    for number, raw in enumerate(log.lines[front:], front + 1):
         bare = raw.strip()
-        if front:
-            front = number == 1 or bare not in ("---", "...")
-            continue
         if fence:
             if bare.startswith(fence):
                 fence = ""

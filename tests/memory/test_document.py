@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gitmem.memory import facts
 from gitmem.memory.document import Fault, glance, parse, structured
 from gitmem.memory.outline import _exact, _plain
 from gitmem.paths import LIMIT
@@ -125,6 +126,27 @@ def test_facts_are_top_level_bullets_outside_fences_with_their_keys() -> None:
         ("REST webhooks", 3, "Decisions"), ("Second", 8, "Decisions"),
     ]  # fmt: skip
     assert document.facts[0].get("type") == "decision"
+
+
+def test_a_bullet_inside_a_comment_is_no_fact_whoever_reads_it() -> None:
+    data = (
+        b"# Memory\n\n<!--\n- hidden\n-->\n\n- seen\n\n <!-- left of the text of the fact\n- hidden too\n-->\n- last\n"
+    )
+    assert [fact.text for fact in parse(data).facts] == ["seen", "last"]
+    assert [fact.text for fact in facts.parse(data).facts] == ["seen", "last"]
+
+
+def test_a_ruler_at_the_top_that_nothing_closes_hides_no_fact() -> None:
+    data = b"---\n\n- seen\n"
+    assert [fact.text for fact in facts.parse(data).facts] == ["seen"]
+    assert parse(data).front == 0
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from([*LINES, "- f <!-- mem type=rule -->", "  <!-- in", " <!-- left", "..."]), max_size=12))
+def test_a_document_has_the_facts_that_the_parser_of_facts_finds(lines: list[str]) -> None:
+    data = "\n".join(lines).encode()
+    assert list(parse(data).facts) == facts.parse(data).facts
 
 
 def test_hostile_shapes_take_bounded_work() -> None:

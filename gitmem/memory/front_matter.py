@@ -1,0 +1,138 @@
+"""The front matter of a file: the YAML between the two `---` at its top, as strings and lists of strings.
+
+Pure, and never fails: what cannot be read is a sentence. The common case needs no YAML parser; the rest is read without
+aliases, tags, repeated keys and deep nesting, so that no file can make it run long (THREATS A24).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+LIMIT = 64 << 10  # characters
+
+Value = str | tuple[str, ...]
+
+
+class FrontMatter(NamedTuple):
+    """`end` is the line that closes it, 0 without one; `fault` what is wrong with it, "" where nothing is."""
+
+    end: int = 0
+    keys: Mapping[str, Value] = {}
+    fault: str = ""
+
+
+def closing_line(lines: Sequence[str]) -> int:
+    """The number of the line that closes the front matter, 0 where the file has none or it is never closed."""
+    if not lines or lines[0].lstrip("\ufeff").rstrip() != "---":
+        return 0
+    return next((number for number, line in enumerate(lines[1:], 2) if line.rstrip() in ("---", "...")), 0)
+
+
+def read(lines: Sequence[str]) -> FrontMatter:
+    """The front matter of a file's lines (without their ends). No dates, no objects: values are strings and lists."""
+    end = closing_line(lines)
+    if not end:
+        return FrontMatter()
+    body = lines[1 : end - 1]
+    plain = _plain(body)
+    if plain is not None:
+        return FrontMatter(end, plain)
+    keys, fault = _yaml("\n".join(body))
+    return FrontMatter(end, keys, fault)
+
+
+def nested(lines: Sequence[str], end: int) -> dict[str, Any]:
+    """The whole of a front matter that `read` found no fault with: strings, lists and objects of them."""
+    import yaml
+
+    value = yaml.load("\n".join(lines[1 : end - 1]), Loader=yaml.BaseLoader)  # strings only
+    return {str(key): item for key, item in value.items()} if isinstance(value, dict) else {}
+
+
+_KEY = re.compile(r"([A-Za-z_][\w-]*):(?:[ ]+(.*))?$")
+_ITEM = re.compile(r"[ ]*-[ ]+(.*)$")
+_QUOTED = re.compile(r"\"[^\"\\,]{0,500}\"$|'[^',]{0,500}'$")  # a comma could end it inside a list
+_SCALAR = re.compile(r"[^\s\[\]{}&*!|>'\"%@`#,?:-][^\[\]{}#:'\"\\]*$|^-?\d[\w.:+-]*$")
+
+
+def _plain(body: Sequence[str]) -> dict[str, Value] | None:
+    """The common case: `key: plain value`, `key: [a, b]`, `key:` with `- item` lines. None for any other."""
+    keys: dict[str, Value] = {}
+    listed = ""  # the key whose `- item` lines may follow
+    for line in filter(None, map(str.rstrip, body)):
+        item = _ITEM.match(line) if listed else None
+        if item:
+            scalar = _scalar(item[1])
+            if scalar is None:
+                return None
+            keys[listed] = (*keys[listed], scalar)
+            continue
+        match = _KEY.match(line)
+        if match is None or match[1] in keys:
+            return None
+        text = (match[2] or "").strip()
+        value = _value(text)
+        if value is None:
+            return None
+        keys[match[1]] = value
+        listed = "" if text else match[1]
+    return keys
+
+
+def _value(text: str) -> Value | None:
+    """`[a, b]` as a tuple, one scalar as its text, "" for nothing yet; None for what needs YAML."""
+    if not text.startswith("[") or not text.endswith("]"):
+        return _scalar(text) if text else ""
+    parts = [_scalar(part.strip()) for part in text[1:-1].split(",")] if text[1:-1].strip() else []
+    scalars = tuple(part for part in parts if part is not None)
+    return scalars if len(scalars) == len(parts) else None
+
+
+def _scalar(text: str) -> str | None:
+    """A plain or quoted scalar whose text is what stands there, None for any other."""
+    if _QUOTED.match(text):
+        return text[1:-1]
+    return text if _SCALAR.match(text) else None
+
+
+def _yaml(text: str) -> tuple[dict[str, Value], str]:
+    """(its keys, "") or ({}, what is wrong). All scalars stay strings; deeper values have no meaning to us."""
+    if len(text) > LIMIT:
+        return {}, "is larger than 64 KB"
+    deep = any(sum(map(line.count, "[{?-")) > 64 for line in text.split("\n"))
+    if deep or text.count("[") + text.count("{") > 512:
+        return {}, "is nested too deep"  # PyYAML's time grows with the square of the depth
+    import yaml
+
+    try:
+        fault = _fault(yaml, text)
+        if fault:
+            return {}, fault
+        loaded = yaml.load(text, Loader=yaml.BaseLoader)  # makes strings, lists and dicts only
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return {}, "is not valid YAML"
+    keys: dict[str, Value] = {}
+    for name, value in (loaded or {}).items():
+        if isinstance(value, str):
+            keys[str(name)] = value
+        elif isinstance(value, list) and all(isinstance(item, str) for item in value):
+            keys[str(name)] = tuple(value)
+    return keys, ""
+
+
+def _fault(yaml: Any, text: str) -> str:
+    """What YAML allows and we do not: aliases, tags, no mapping at the top, a key twice. "" where it is none of it."""
+    for event in yaml.parse(text, Loader=yaml.BaseLoader):
+        if isinstance(event, yaml.AliasEvent):
+            return "uses a YAML alias"
+        if getattr(event, "tag", None) not in (None, "!"):
+            return "uses a YAML tag"
+    node = yaml.compose(text, Loader=yaml.BaseLoader)
+    if node is None:
+        return ""
+    if not isinstance(node, yaml.MappingNode):
+        return "is no list of keys"
+    names = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+    return "has a key twice" if len(set(names)) != len(names) else ""
