@@ -19,7 +19,7 @@ from gitmem.gate.redaction import guard
 from gitmem.git.mirrors import clean, fetch_mirror, is_url, mirror_of, shown_url
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.write import commit_paths, run_git
-from gitmem.memory import writing
+from gitmem.memory import facts, writing
 from gitmem.memory.fact import fact_id, normalise
 from gitmem.paths import layout_of
 from gitmem.review import publish
@@ -58,11 +58,31 @@ class Offered:
     pull: Pull | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The memory a line is offered to: its repository here, its name as a scope, the branch to propose to. In a `copy`
+    of a memory behind a URL branches follow those of the origin."""
+
+    repo: Repository
+    scope: str
+    base: str
+    copy: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """How a branch leaves: the clock, the environment, and the client of a forge (None without a token)."""
+
+    now: datetime
+    environ: Mapping[str, str]
+    client_of: Callable[[Forge], Client | None]
+
+
 def offer(
     config: Config, scope: str, line: Line, *, now: datetime, environ: Mapping[str, str], cache: Path,
     client_of: Callable[[Forge], Client | None] = lambda _: None, dry_run: bool = False,
 ) -> Offered:  # fmt: skip
-    """Offer a line to the organisation's (or the person's) memory.
+    """Offer a line to the organisation's (or the person's) memory. The same line again is the same branch.
 
     Raises UsageError where none is configured, Refused when the gate says no (then nothing is left behind), GitFailed
     where there is no copy of it and none can be fetched.
@@ -81,11 +101,12 @@ def offer(
         fetch_mirror(place, folder, clean(environ), now, 0)
     repo = open_repository(folder, clean(environ))
     try:
-        base = _base(repo, ref)
+        target = Target(repo, scope, _base(repo, ref), copy=remote)
         branch = f"memory/{slug([text])}-{fact_id(text)[:6]}"
         if dry_run:
-            return Offered("would offer", scope, "MEMORY.md", 0, text, branch, base)
-        return _offered(repo, config, scope, line, text, now, branch, base, environ, client_of, kept_apart=remote)
+            return Offered("would offer", scope, "MEMORY.md", 0, text, branch, target.base)
+        made = _offered_before(target, branch, text) or _on_a_branch(target, config, line, branch, now)
+        return _sent(target, config, made, Sending(now, environ, client_of)) if made.branch else made
     finally:
         repo.close()
 
@@ -99,24 +120,52 @@ def _base(repo: Repository, ref: str) -> str:
     return base
 
 
-def _offered(
-    repo: Repository, config: Config, scope: str, line: Line, text: str, now: datetime, branch: str, base: str,
-    environ: Mapping[str, str], client_of: Callable[[Forge], Client | None], *, kept_apart: bool,
-) -> Offered:  # fmt: skip
-    full = f"refs/heads/{branch}"
-    start = repo.resolve(f"refs/heads/{base}")
-    run_git(repo, ["update-ref", full, start])  # the same line again is the same branch, made anew on what is there
+def _offered_before(target: Target, branch: str, text: str) -> Offered | None:
+    """The offer of the same line that an earlier call made, where its branch adds that fact alone to what is proposed
+    to; None where there is none, or the fact is there already."""
+    repo, full = target.repo, f"refs/heads/{branch}"
+    commits = dict(repo.refs())
+    commit = commits.get(full) or commits.get(f"{KEPT}{branch}")
+    base = repo.resolve(f"refs/heads/{target.base}")
+    start = repo.merge_base(base, commit) if commit else None
+    if commit is None or start is None or {change.path for change in repo.changes(start, commit)} != {"MEMORY.md"}:
+        return None
+    own = fact_id(text)
+    old, new = (facts.parse(_memory_at(repo, at)) for at in (start, commit))
+    entry = new.find(own)
+    added = {item.fact.id for item in new.entries} - {item.fact.id for item in old.entries}
+    kept = {item.fact.id for item in old.entries} <= {item.fact.id for item in new.entries}
+    if entry is None or added != {own} or not kept or facts.parse(_memory_at(repo, base)).find(own):
+        return None
+    run_git(repo, ["update-ref", full, commit])
+    return Offered("kept", target.scope, "MEMORY.md", entry.fact.line, text, branch, target.base, commit)
+
+
+def _memory_at(repo: Repository, commit: str) -> bytes:
+    """The bytes of MEMORY.md in a commit, none where there is no such file."""
+    oid = next((entry.oid for entry in repo.entries(commit, ["MEMORY.md"])), None)
+    return repo.read(oid) if oid else b""
+
+
+def _on_a_branch(target: Target, config: Config, line: Line, branch: str, now: datetime) -> Offered:
+    """The line as a commit on a branch of its own, from what is there now; without a branch where it says so already.
+
+    Whatever goes wrong, the branch is gone.
+    """
+    repo, full = target.repo, f"refs/heads/{branch}"
+    start = repo.resolve(f"refs/heads/{target.base}")
+    run_git(repo, ["update-ref", full, start])
     try:
         with checked_out(repo, branch) as there:
             before = _bytes(there)
             added = writing.add(
-                there, config, text, now=now, kind=line.kind, to="memory", agent=line.agent, origin=line.origin,
+                there, config, line.text, now=now, kind=line.kind, to="memory", agent=line.agent, origin=line.origin,
                 tags=line.tags,
             )  # fmt: skip
             if _bytes(there) == before:
                 run_git(there, ["checkout", "--quiet", "--detach"])
                 run_git(repo, ["update-ref", "-d", full])
-                return Offered("there already", scope, added.path, added.line, added.text, base=base)
+                return Offered("there already", target.scope, added.path, added.line, added.text, base=target.base)
             agent = line.agent or config.agent
             trailer = f"\nMemory-Agent: {agent}\n" if agent else ""
             commit = commit_paths(there, f"memory: {added.text[:60]}\n{trailer}", [added.path])
@@ -124,8 +173,7 @@ def _offered(
     except BaseException:
         run_git(repo, ["update-ref", "-d", full])
         raise
-    done = Offered("kept", scope, added.path, added.line, added.text, branch, base, commit)
-    return _sent(repo, config, done, now, environ, client_of, kept_apart=kept_apart)
+    return Offered("kept", target.scope, added.path, added.line, added.text, branch, target.base, commit)
 
 
 def _bytes(there: Repository) -> bytes:
@@ -134,36 +182,37 @@ def _bytes(there: Repository) -> bytes:
     return path.read_bytes() if path.is_file() else b""
 
 
-def _sent(
-    repo: Repository, config: Config, done: Offered, now: datetime, environ: Mapping[str, str],
-    client_of: Callable[[Forge], Client | None], *, kept_apart: bool,
-) -> Offered:  # fmt: skip
-    """Push the branch and open its pull request, as far as that goes."""
-    full = f"refs/heads/{done.branch}"
+def _sent(target: Target, config: Config, done: Offered, sending: Sending) -> Offered:
+    """Push the branch and open its pull request, as far as that goes; what to type for the rest."""
+    repo, full = target.repo, f"refs/heads/{done.branch}"
     at = repo.root or repo.git_dir
     try:
         url = publish.remote_url(repo, "origin")
     except GitMemError:
         return replace(done, then=f"git -C '{at}' merge {done.branch}    # for who keeps that memory")
-    forge = forge_of(url, environ)
     try:
-        if forge is None:
-            publish.push(repo, "origin", done.branch, done.base)
-            sent = replace(done, state="pushed", then=f"propose branch {done.branch} of {shown_url(url)}")
-        else:
-            layout = layout_of([entry.path for entry in repo.entries(done.commit)], config.memory_paths)
-            made = publish.publish(
-                repo, forge, client_of(forge), remote="origin", branch=done.branch, base=done.base, layout=layout,
-                today=now.date(),
-            )  # fmt: skip
-            state = "proposed" if made.pull else "pushed"
-            sent = replace(done, state=state, pull=made.pull, then="" if made.pull else made.link)
+        sent = _pushed(target, config, done, url, sending)
     except GitFailed as error:
-        name = f"{KEPT}{done.branch}" if kept_apart else full
-        then = f"git -C '{at}' push origin {name}:{full}    # {error.message}"
-        sent = replace(done, then=then)
-    if kept_apart:
+        name = f"{KEPT}{done.branch}" if target.copy else full
+        sent = replace(done, then=f"git -C '{at}' push origin {name}:{full}    # {error.message}")
+    if target.copy:
         if sent.state == "kept":
             run_git(repo, ["update-ref", f"{KEPT}{done.branch}", done.commit])
         run_git(repo, ["update-ref", "-d", full])
     return sent
+
+
+def _pushed(target: Target, config: Config, done: Offered, url: str, sending: Sending) -> Offered:
+    """The offer, pushed to `url` and, where that is a forge with a token, proposed. Raises GitFailed."""
+    repo = target.repo
+    forge = forge_of(url, sending.environ)
+    if forge is None:
+        publish.push(repo, "origin", done.branch, done.base)
+        return replace(done, state="pushed", then=f"propose branch {done.branch} of {shown_url(url)}")
+    layout = layout_of([entry.path for entry in repo.entries(done.commit)], config.memory_paths)
+    made = publish.publish(
+        repo, forge, sending.client_of(forge), remote="origin", branch=done.branch, base=done.base, layout=layout,
+        today=sending.now.date(),
+    )  # fmt: skip
+    state = "proposed" if made.pull else "pushed"
+    return replace(done, state=state, pull=made.pull, then="" if made.pull else made.link)

@@ -1,7 +1,8 @@
 """The few calls of GitHub's REST API that publishing and reviewing need (https://docs.github.com/rest).
 
-An adapter: the only room that speaks HTTP to a forge. The token goes to the one address the environment or the user
-named, never to one read from a clone, never through a redirect, never into an error. Answers are untrusted.
+An adapter: the only module that speaks HTTP to a forge. The token goes to the one address the environment or the user
+named, never to one read from a clone, never through a redirect, never into an error. Answers are untrusted: what is
+no JSON, or has not the fields that are needed, is an error and never an empty answer.
 """
 
 from __future__ import annotations
@@ -117,7 +118,10 @@ class Client:
 
     def default_branch(self) -> str:
         """The branch pull requests go to."""
-        return str(self.call("GET", "").get("default_branch") or "main")
+        name = _object(self.call("GET", "")).get("default_branch")
+        if not isinstance(name, str) or not name:
+            raise GitHubError("GitHub's answer names no default branch")
+        return name
 
     def pulls(self, *, head: str = "", base: str = "", state: str = "open") -> list[Pull]:
         """Pull requests from branch `head` of this repository, newest first."""
@@ -137,7 +141,7 @@ class Client:
         try:
             row = self.call("POST", "/pulls", value)
         except GitHubError as error:
-            # 422: somebody opened it between our look and our call.
+            # 422: somebody opened it between the two calls.
             raced = next(iter(self.pulls(head=head)), None) if error.status == 422 else None
             if raced is None:
                 raise
@@ -169,14 +173,19 @@ class Client:
             if user.get("type") != "Bot":
                 me = me or self._login()
             if user.get("type") == "Bot" or (me and user.get("login") == me):
-                self.call("PATCH", f"/issues/comments/{int(row['id'])}", {"body": text})
-                return int(row["id"])
-        return int(self.call("POST", f"/issues/{number}/comments", {"body": text})["id"])
+                known = _number(row, "id")
+                self.call("PATCH", f"/issues/comments/{known}", {"body": text})
+                return known
+        return _number(self.call("POST", f"/issues/{number}/comments", {"body": text}), "id")
 
     def _login(self) -> str:
-        """The token's own user, "" for the token of a workflow or an app."""
+        """The token's own user, "" for the token of a workflow or an app, which may not ask."""
         status, _, data = self._send("GET", f"{self.forge.api}/user", None)
-        return str(data.get("login", "")) if status == 200 and isinstance(data, dict) else ""
+        if status in (401, 403, 404):
+            return ""
+        if status >= 300:
+            raise _refused("GET", "/user", status, _json(data))
+        return str(_object(_json(data)).get("login", ""))
 
     # -- transport -------------------------------------------------------------------------------------------
 
@@ -191,23 +200,31 @@ class Client:
                 return
 
     def call(self, method: str, path: str, value: Any = None) -> Any:
-        """One request below /repos/OWNER/NAME; its JSON. Raises GitHubError.
+        """One request below /repos/OWNER/NAME; its JSON, `{}` for an answer that has no content (status 204).
 
-        Waits and tries again on 5xx, 429 and a rate limit, four times at most; a write only where it is safe.
+        Waits and tries again on 5xx, 429 and a rate limit, four times at most; a write only where it is safe. Raises
+        GitHubError for every other status, and for an answer that is no JSON or longer than ANSWER_LIMIT.
         """
         for attempt in range(1, ATTEMPTS + 1):
             url = f"{self.forge.api}/repos/{self.forge.repository}{path}"
             status, headers, data = self._send(method, url, value)
+            if status == 204:
+                return {}
             if status < 300:
-                return data
+                value = _json(data)
+                if value is None:
+                    raise GitHubError(f"GitHub's answer to {method} {path.partition('?')[0] or '/'} is no JSON")
+                return value
             pause = _pause(status, headers, attempt)
             again = status in (429, 403) or method in ("GET", "PATCH") or status == 503
             if pause is None or not again or attempt == ATTEMPTS:
-                raise _refused(method, path, status, data)
+                raise _refused(method, path, status, _json(data))
             self.wait(pause)
         raise AssertionError
 
-    def _send(self, method: str, url: str, value: Any) -> tuple[int, Mapping[str, str], Any]:
+    def _send(self, method: str, url: str, value: Any) -> tuple[int, Mapping[str, str], bytes]:
+        """Status, headers (names in lower case) and the bytes of an answer, whatever the status. A redirect is not
+        followed. Raises GitHubError where nothing answers."""
         import http.client
         from urllib import error, request
 
@@ -224,13 +241,13 @@ class Client:
         body = None if value is None else json.dumps(value).encode("utf-8", "backslashreplace")
         if body is not None:
             headers["Content-Type"] = "application/json"
-        asked = request.Request(url, data=body, headers=headers, method=method)
+        sent = request.Request(url, data=body, headers=headers, method=method)
         try:
-            with request.build_opener(NoRedirect).open(asked, timeout=TIMEOUT) as answer:
-                return answer.status, _lower(answer.headers.items()), _json(answer.read(ANSWER_LIMIT))
+            with request.build_opener(NoRedirect).open(sent, timeout=TIMEOUT) as answer:
+                return answer.status, _lower(answer.headers.items()), answer.read(ANSWER_LIMIT)
         except error.HTTPError as refused:
             with refused:
-                return refused.code, _lower(refused.headers.items()), _json(refused.read(ANSWER_LIMIT))
+                return refused.code, _lower(refused.headers.items()), refused.read(ANSWER_LIMIT)
         except (OSError, http.client.HTTPException):
             raise GitHubError(f"cannot reach {urlsplit(self.forge.api).hostname}", "check the network") from None
 
@@ -246,16 +263,29 @@ def push_environment(forge: Forge, token: str, environ: Mapping[str, str]) -> di
     }
 
 
-def _pull(row: Mapping[str, Any]) -> Pull:
+def _object(value: Any) -> dict[str, Any]:
+    """An answer that has to be a JSON object. Raises GitHubError."""
+    if not isinstance(value, dict):
+        raise GitHubError("GitHub's answer is no object")
+    return value
+
+
+def _number(value: Any, key: str) -> int:
+    """The number an object has under a key. Raises GitHubError where it has none."""
+    number = _object(value).get(key)
+    if not isinstance(number, int) or isinstance(number, bool):
+        raise GitHubError(f"GitHub's answer has no '{key}'")
+    return number
+
+
+def _pull(value: Any) -> Pull:
+    """A row of pull requests. Raises GitHubError for what is none."""
+    row = _object(value)
     head, base = row.get("head"), row.get("base")
     head = head if isinstance(head, dict) else {}
     repo = head.get("repo")
-    try:
-        number = int(row["number"])
-    except (KeyError, TypeError, ValueError):
-        raise GitHubError("GitHub's answer names no pull request") from None
     return Pull(
-        number=number,
+        number=_number(row, "number"),
         url=str(row.get("html_url", "")),
         created=False,
         state=str(row.get("state", "open")),
@@ -271,10 +301,11 @@ def _lower(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _json(data: bytes) -> Any:
+    """The JSON value of an answer, None where it is none."""
     try:
-        return json.loads(data) if data else {}
+        return json.loads(data)
     except (ValueError, RecursionError):
-        return {}
+        return None
 
 
 def _pause(status: int, headers: Mapping[str, str], attempt: int) -> float | None:
@@ -301,12 +332,12 @@ FORBIDDEN = {
 
 
 def _refused(method: str, path: str, status: int, data: Any) -> GitHubError:
-    said = ""
+    reason = ""
     if isinstance(data, dict):
         errors = data.get("errors")
         rows = errors if isinstance(errors, list) else []
         more = [str(row.get("message", "")) for row in rows[:3] if isinstance(row, dict)]
-        said = "; ".join(text for text in [str(data.get("message", "")), *more] if text)[:300]
+        reason = "; ".join(text for text in [str(data.get("message", "")), *more] if text)[:300]
     hint = HINTS.get(status, "")
     if status == 403:
         hint = next(
@@ -315,5 +346,5 @@ def _refused(method: str, path: str, status: int, data: Any) -> GitHubError:
         )
     where = path.partition("?")[0]
     return GitHubError(
-        f"GitHub refused {method} {where or '/'} with {status}: {said or 'no reason given'}", hint, status
+        f"GitHub refused {method} {where or '/'} with {status}: {reason or 'no reason given'}", hint, status
     )

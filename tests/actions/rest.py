@@ -26,7 +26,7 @@ class State:
     comments: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     labels: dict[int, list[str]] = field(default_factory=dict)
     requests: list[tuple[str, str, Any]] = field(default_factory=list)
-    faults: list[tuple[str, str, int, dict[str, str], dict[str, Any]]] = field(default_factory=list)
+    faults: list[tuple[str, str, int, dict[str, str], Any]] = field(default_factory=list)
 
 
 class RestServer:
@@ -46,7 +46,7 @@ class RestServer:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)) or 0)
                 with outer.lock:
                     status, headers, value = outer.handle(self.command, self.path, self.headers, body)
-                data = json.dumps(value).encode() if value is not None else b""
+                data = value if isinstance(value, bytes) else json.dumps(value).encode() if value is not None else b""
                 self.send_response(status)
                 for name, text in headers.items():
                     self.send_header(name, text)

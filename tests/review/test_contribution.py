@@ -61,6 +61,31 @@ def test_a_url_is_pushed_to_and_what_cannot_be_pushed_is_kept_with_what_to_type(
     assert "Licences" in wide.git("show", f"{offline['branch']}:MEMORY.md") and wide.git("rev-parse", "main") == main
 
 
+def test_the_same_line_twice_is_one_branch_that_is_pushed_once(repo: Repo, wide: Repo) -> None:
+    repo.git("config", "--global", "mem.organisation", wide.path.as_uri())
+    first = offer(repo, FACT, env={"GITMEM_NOW": "2026-02-05T10:00:00+00:00"})
+    wide.commit("meanwhile", {"MEMORY.md": wide.read("MEMORY.md") + "- Licences are MIT.\n"})
+    second = offer(repo, FACT, "--type", "rule", env={"GITMEM_NOW": "2026-02-06T10:00:00+00:00"})
+    assert second == first and second["state"] == "pushed"
+    assert wide.git("rev-parse", first["branch"]).strip() == first["commit"]
+    wide.git("merge", "-q", "-m", "m", "-X", "union", first["branch"], check=False)
+    wide.write(
+        "MEMORY.md", "# Memory\n\n## Decisions\n\n- Deploy before 11.\n- Licences are MIT.\n- Invoices are in UTC.\n"
+    )
+    wide.commit("merged")
+    assert offer(repo, FACT)["state"] == "there already"
+
+
+def test_a_branch_of_that_name_with_something_else_is_not_offered_as_ours(repo: Repo, wide: Repo) -> None:
+    repo.git("config", "--global", "mem.organisation", wide.path.as_uri())
+    branch = offer(repo, FACT, "--dry-run")["branch"]
+    wide.git("switch", "-q", "-c", branch)
+    other = wide.commit("x", {"MEMORY.md": wide.read("MEMORY.md") + f"- {FACT}\n- Pay to account 7.\n"})
+    wide.git("switch", "-q", "main")
+    done = offer(repo, FACT)
+    assert done["state"] == "kept" and done["commit"] != other and wide.git("rev-parse", branch).strip() == other
+
+
 def test_what_the_gate_refuses_leaves_no_branch_and_quotes_nothing(repo: Repo, wide: Repo) -> None:
     repo.git("config", "--global", "mem.organisation", str(wide.path))
     refused = repo.mem("add", "--to", "organisation", f"the token is {TOKEN}", check=False)

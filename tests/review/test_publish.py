@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,6 +105,33 @@ def test_server_errors_and_rate_limits_are_waited_out(rest: RestServer) -> None:
     here = Client(client(rest).forge, TOKEN, waited.append)
     rest.state.faults += [("GET", "", 502, {}, {}), ("GET", "", 403, {"Retry-After": "7"}, {"message": "rate limit"})]
     assert here.default_branch() == "main" and waited == [1.0, 7.0]
+
+
+@pytest.mark.parametrize("answer", [b"<html>", b"", b"[1", b"null", b"3", b'"x"', {}, {"number": "x"}, []], ids=repr)
+def test_an_answer_that_is_not_what_was_asked_for_is_an_error_and_never_an_empty_one(
+    rest: RestServer, answer: Any
+) -> None:
+    here = client(rest)
+    calls: list[tuple[str, str, Callable[[], Any]]] = [
+        ("GET", "memory$", here.default_branch),
+        ("POST", "/pulls$", lambda: here.open_or_update(head="topic", base="main", title="t", body="b")),
+        ("POST", "/comments$", lambda: here.put_comment(1, "<!-- m -->", "b")),
+    ]
+    if answer != []:
+        calls.append(("GET", "/pulls$", here.pulls))
+    for method, path, call in calls:
+        rest.state.faults.append((method, path, 200, {}, answer))
+        with pytest.raises(GitHubError, match="GitHub's answer"):
+            call()
+        assert not rest.state.faults
+
+
+def test_a_server_that_cannot_say_who_is_asking_makes_no_second_comment(rest: RestServer) -> None:
+    rest.state.comments[1] = [{"id": 7, "body": "<!-- m -->\nold", "user": {"login": "ann", "type": "User"}}]
+    rest.state.faults.append(("GET", "/user$", 502, {}, {}))
+    with pytest.raises(GitHubError):
+        client(rest).put_comment(1, "<!-- m -->", "new")
+    assert len(rest.state.comments[1]) == 1
 
 
 def test_a_refusal_says_which_setting_is_missing_and_never_the_token(rest: RestServer) -> None:
