@@ -67,6 +67,10 @@ class Locked(GitMemError):
     """Another process holds a lock for longer than we wait."""
 
 
+class Changed(GitMemError):
+    """A file, the commit or the branch is not what it was when a writer read it; nothing of it was overwritten."""
+
+
 class IndexUnusable(GitMemError):
     """The search index cannot be opened, read or written."""
 

@@ -125,23 +125,29 @@ def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        usual = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
+        usual = stat.S_IMODE(target.stat().st_mode) if target.exists() else default_mode()
         os.chmod(temporary, 0o600 if private else usual)
         os.replace(temporary, target)
     except OSError as error:
         Path(temporary).unlink(missing_ok=True)
         raise GitMemError(f"cannot write '{path}': {error.strerror}") from None
-    folder = os.open(target.parent, os.O_RDONLY)
+    sync_folder(target.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder on the disk."""
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        os.fsync(handle)
     finally:
-        os.close(folder)
+        os.close(handle)
 
 
-def _umask() -> int:
+def default_mode() -> int:
+    """The mode of a new file, as the user's umask has it."""
     mask = os.umask(0o077)
     os.umask(mask)
-    return mask
+    return 0o666 & ~mask
 
 
 @contextmanager

@@ -6,6 +6,7 @@ Only paths named are committed; whatever else is staged stays staged.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,6 +23,8 @@ IN_PROGRESS = {
     "rebase-apply": ("a rebase or am", "git rebase --continue"),
     "BISECT_LOG": ("a bisect", "git bisect reset"),
 }
+GRACE = 5.0  # seconds for a git that is told to end
+_MADE = re.compile(r"\[[^\n]* ([0-9a-f]{4,64})\] ")  # what `git commit` says it made: `[main 1a2b3c4] subject`
 # A hook's view of the repository must not reach a command that commits elsewhere in it.
 HOOK_VIEW = (
     "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH",
@@ -41,16 +44,30 @@ def run_git(
         environ.pop("GIT_DIR", None)
     environ.update(LC_ALL="C.UTF-8", GIT_TERMINAL_PROMPT="0", **(env or {}))
     at = repo.root or repo.git_dir
-    done = subprocess.run(
+    process = subprocess.Popen(
         ["git", "--literal-pathspecs", "-C", str(at), *args],
-        input=None if input is None else input.encode("utf-8", "surrogateescape"),
-        stdin=subprocess.DEVNULL if input is None else None,
-        capture_output=True, env=environ, check=False,
+        stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ,
     )  # fmt: skip
-    if done.returncode != 0:
-        words = os.fsdecode(done.stderr).strip() or os.fsdecode(done.stdout).strip()
+    with process:
+        try:
+            out, problem = process.communicate(None if input is None else input.encode("utf-8", "surrogateescape"))
+        except BaseException:
+            _end(process)
+            raise
+    if process.returncode != 0:
+        words = os.fsdecode(problem).strip() or os.fsdecode(out).strip()
         raise GitFailed(f"git {args[0]} failed: {first_line(words)}", _rest(words))
-    return os.fsdecode(done.stdout)
+    return os.fsdecode(out)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a git that we were interrupted in: told to, it takes its lock files away; killed, it leaves them."""
+    process.terminate()
+    try:
+        process.wait(GRACE)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 def _rest(words: str) -> str:
@@ -84,12 +101,11 @@ def commit_paths(
     new = [p for p in paths if (repo.root / p).exists()]
     if new:
         run_git(repo, ["add", "--intent-to-add", "--", *new])
-    args = ["commit", "--quiet", "--only", "--cleanup=whitespace", "--file=-"]
+    args = ["commit", "--only", "--cleanup=whitespace", "--file=-"]
     args += [f"--author={author}"] if author else []
-    run_git(repo, [*args, "--", *paths], input=message, env=env)
-    head = repo.head()
-    assert head is not None
-    return head
+    # HEAD may name another commit by now: what Git says is the one it made.
+    made = _MADE.match(run_git(repo, [*args, "--", *paths], input=message, env=env))
+    return repo.resolve(made[1] if made else "HEAD")
 
 
 def configure(environ: Mapping[str, str], *args: str) -> bool:

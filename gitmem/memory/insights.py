@@ -7,13 +7,13 @@ incomplete data refused. Through the gate and under the writers' lock; commits n
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, UsageError
 from gitmem.git.opening import Repository
-from gitmem.git.worktree import locked, read_bytes, write_atomic
+from gitmem.git.transaction import Draft, Reading, write
 from gitmem.memory import facts
 from gitmem.memory.fact import fact_id, normalise
 from gitmem.memory.facts import INSIGHTS, Entry, Memory, Moved
@@ -48,29 +48,30 @@ def record(
         raise GitMemError("a bare repository has no MEMORY.md to write", "run it in a clone")
     entity, words = parse(text)
     words = guard(f"[{entity}] {words}", MEMORY, config)
-    with locked(repo.common_dir, "write"):
-        try:
-            data = read_bytes(repo.root, MEMORY)
-        except FileNotFoundError:
-            data = b""
-        memory = facts.parse(data)
-        day = now.date().isoformat()
-        if any(facts.fact_date(e.fact) == day and _entity(e) == entity.casefold() for e in insights(memory)):
-            return Recorded(words, 0, False, reason=f"{entity} has its insight of {day} already")
-        origin = [("origin", "agent")] if agent or config.agent else []
-        meta = [("type", "note"), ("from", day), *origin]
-        memory = facts.add(memory, words, meta, heading=INSIGHTS)
-        memory, moved = facts.take(memory, insights(memory)[KEPT:], now.date())
-        entry = memory.find(fact_id(words))
-        recorded = Recorded(words, entry.start if entry else 0, not dry_run, tuple(moved))
-        if dry_run:
-            return recorded
-        files = {MEMORY: memory.data()}
-        for item in moved:
-            files[item.path] = facts.archive(files.get(item.path, _old(repo, item.path)), [item])
-        for path in sorted(files, key=lambda path: path == MEMORY):  # the archive first: nothing is ever nowhere
-            write_atomic(repo.root, path, files[path])
-        return recorded
+
+    def plan(reading: Reading) -> Draft[Recorded]:
+        draft = _recorded(reading, entity, words, now, agent or config.agent)
+        return Draft({}, replace(draft.result, written=False)) if dry_run else draft
+
+    return write(repo, plan)
+
+
+def _recorded(reading: Reading, entity: str, words: str, now: datetime, agent: str) -> Draft[Recorded]:
+    """The files with the insight, the archive first: nothing is ever nowhere."""
+    memory = facts.parse(reading.read(MEMORY) or b"")
+    day = now.date().isoformat()
+    if any(facts.fact_date(e.fact) == day and _entity(e) == entity.casefold() for e in insights(memory)):
+        return Draft({}, Recorded(words, 0, False, reason=f"{entity} has its insight of {day} already"))
+    origin = [("origin", "agent")] if agent else []
+    meta = [("type", "note"), ("from", day), *origin]
+    memory = facts.add(memory, words, meta, heading=INSIGHTS)
+    memory, moved = facts.take(memory, insights(memory)[KEPT:], now.date())
+    files: dict[str, bytes] = {}
+    for item in moved:
+        files[item.path] = facts.archive(files.get(item.path, reading.read(item.path) or b""), [item])
+    files[MEMORY] = memory.data()
+    entry = memory.find(fact_id(words))
+    return Draft(files, Recorded(words, entry.start if entry else 0, True, tuple(moved)))
 
 
 def parse(text: str) -> tuple[str, str]:
@@ -94,11 +95,3 @@ def insights(memory: Memory) -> list[Entry]:
 def _entity(entry: Entry) -> str:
     match = _FORM.fullmatch(entry.fact.text)
     return normalise(match[1]).casefold() if match else ""
-
-
-def _old(repo: Repository, path: str) -> bytes:
-    assert repo.root is not None
-    try:
-        return read_bytes(repo.root, path)
-    except FileNotFoundError:
-        return b""

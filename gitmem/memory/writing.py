@@ -12,7 +12,8 @@ from datetime import datetime
 from gitmem.config import Config
 from gitmem.errors import GitMemError, Refused, UsageError
 from gitmem.git.opening import Repository
-from gitmem.git.worktree import locked, read_bytes, relative, write_atomic
+from gitmem.git.transaction import Draft, Reading, write
+from gitmem.git.worktree import relative
 from gitmem.memory import facts
 from gitmem.memory.fact import Meta, fact_id, normalise, render_comment
 from gitmem.paths import Kind, daily_path
@@ -81,11 +82,9 @@ def add(
     meta: Meta = (*((key, value) for key, value in own if value), *more)
     if meta:
         _through_the_gate(f"- {text} {render_comment(meta)}", path, config)  # the line as it will stand
-    with locked(repo.common_dir, "write"):
-        try:
-            old = read_bytes(repo.root, path)
-        except FileNotFoundError:
-            old = b""
+
+    def plan(reading: Reading) -> Draft[Added]:
+        old = reading.read(path) or b""
         match kind_of(path):
             case Kind.MEMORY:
                 new, line = _with_fact(old, text, meta)
@@ -93,8 +92,9 @@ def add(
                 new, line = append_entry(old.decode("utf-8", "surrogateescape"), text, meta, now, topic)
             case _:
                 new, line = append_bullet(old.decode("utf-8", "surrogateescape"), text, meta)
-        write_atomic(repo.root, path, new.encode("utf-8", "surrogateescape"))
-    return Added(path, line, text)
+        return Draft({path: new.encode("utf-8", "surrogateescape")}, Added(path, line, text))
+
+    return write(repo, plan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,27 +117,35 @@ def log(
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
     path = relative(repo.root, daily_path(now.date(), agent or config.agent))
+
+    def plan(reading: Reading) -> Draft[list[Added | Refused]]:
+        old = (reading.read(path) or b"").decode("utf-8", "surrogateescape")
+        new, done = _with_entries(old, path, config, entries, now, topic)
+        added = any(isinstance(item, Added) for item in done)
+        return Draft({path: new.encode("utf-8", "surrogateescape")} if added else {}, done)
+
+    return write(repo, plan)
+
+
+def _with_entries(
+    old: str, path: str, config: Config, entries: Sequence[Entry], now: datetime, topic: str
+) -> tuple[str, list[Added | Refused]]:
+    """The log with the lines that pass the gate, and for each where it stands or why it was refused."""
+    new = old
     done: list[Added | Refused] = []
-    with locked(repo.common_dir, "write"):
+    for entry in entries:
+        own = [("type", entry.kind), ("origin", entry.origin)]
+        meta: Meta = (*((key, value) for key, value in own if value), *entry.more)
         try:
-            new = read_bytes(repo.root, path).decode("utf-8", "surrogateescape")
-        except FileNotFoundError:
-            new = ""
-        for entry in entries:
-            own = [("type", entry.kind), ("origin", entry.origin)]
-            meta: Meta = (*((key, value) for key, value in own if value), *entry.more)
-            try:
-                text = _through_the_gate(normalise(entry.text), path, config)
-                if meta:
-                    _through_the_gate(f"- {text} {render_comment(meta)}", path, config)
-            except Refused as error:
-                done.append(error)
-                continue
-            new, line = append_entry(new, text, meta, now, topic)
-            done.append(Added(path, line, text))
-        if any(isinstance(one, Added) for one in done):
-            write_atomic(repo.root, path, new.encode("utf-8", "surrogateescape"))
-    return done
+            text = _through_the_gate(normalise(entry.text), path, config)
+            if meta:
+                _through_the_gate(f"- {text} {render_comment(meta)}", path, config)
+        except Refused as error:
+            done.append(error)
+            continue
+        new, line = append_entry(new, text, meta, now, topic)
+        done.append(Added(path, line, text))
+    return new, done
 
 
 def _with_fact(old: bytes, text: str, meta: Meta) -> tuple[str, int]:

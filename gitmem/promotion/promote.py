@@ -11,7 +11,6 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from enum import StrEnum
@@ -19,16 +18,29 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.config import Config
-from gitmem.errors import GitMemError, UsageError
+from gitmem.errors import Changed, GitMemError, UsageError
 from gitmem.gate.change_rules import BULK_LINES
 from gitmem.gate.change_rules import TRAILER as REWRITE
 from gitmem.gate.detectors.finding import Severity, Skipped
 from gitmem.gate.policy import MESSAGE, Policy
+from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.objects import EXECUTABLE, REGULAR
-from gitmem.git.opening import Repository, open_repository
-from gitmem.git.rollback import as_committed, attempt, recover
-from gitmem.git.worktree import locked, read_bytes, state_dir
-from gitmem.git.write import commit_paths, ensure_can_commit, run_git
+from gitmem.git.opening import Repository
+from gitmem.git.transaction import (
+    TRIES,
+    Contents,
+    Position,
+    Reading,
+    commit_files,
+    ensure_position,
+    ensure_utf8,
+    is_committed,
+    position,
+    replaced,
+    writer,
+)  # fmt: skip
+from gitmem.git.worktree import locked, state_dir, write_atomic
+from gitmem.git.write import ensure_can_commit, run_git
 from gitmem.memory import facts
 from gitmem.memory.fact import fact_id, render_span, text_hash
 from gitmem.memory.facts import Memory, Moved
@@ -91,78 +103,151 @@ class Files:
     moved: tuple[Moved, ...] = field(default=())
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One promotion: logs are read from `repo`, facts are written in `place` (the same, or a work tree of a branch)."""
+
+    repo: Repository
+    place: Repository
+    config: Config
+    model: Model
+    policy: Policy
+    request: Request
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What a run would write in which commits, and what it would answer."""
+
+    steps: tuple[Files, ...]
+    outcome: Outcome
+
+
 def promote(repo: Repository, config: Config, model: Model, policy: Policy, request: Request, now: datetime) -> Outcome:
-    """Run one promotion. Raises GitMemError where it cannot run: no commit, edits of MEMORY.md, a merge, a lock."""
+    """Run one promotion.
+
+    Raises GitMemError where it cannot run (no commit, edits of MEMORY.md, a merge, a lock), Changed where the branch
+    or MEMORY.md changed while the model was asked, ModelUnavailable where the model gives no answer; nothing is
+    written then. Commits made meanwhile are read too: the plan is made again on top of them.
+    """
     if request.accept and config.agent:
         raise UsageError("only a person accepts what came from the web or a tool", "unset mem.agent, or leave it")
     head = repo.head()
     if head is None:
         raise GitMemError("there is no commit here yet, so no log to read", "git add memory && git commit")
+    run = Run(repo, repo, config, model, policy, request, now)
     if request.mode is Mode.NOTHING:
-        return _run(repo, repo, head, config, model, policy, request, now)
+        return _planned(run, head, head).outcome
     ensure_can_commit(repo)
     with locked(repo.common_dir, "promote", wait=0):
         if request.mode is Mode.BRANCH and repo.branch() != request.branch:
-            with _on_branch(repo, request.branch, head) as there:
-                return _run(repo, there, head, config, model, policy, request, now)
-        with locked(repo.common_dir, "write"):
-            undone = recover(repo)
-            _ensure_clean(repo, head)
-            outcome = _run(repo, repo, head, config, model, policy, request, now)
-    words = [f"{path} is as it was before a run that was killed" for path in undone]
-    return replace(outcome, notes=(*words, *outcome.notes))
+            return _promote_on_branch(run, head)
+        return _promote_here(run)
 
 
-def _run(
-    repo: Repository, place: Repository, head: str, config: Config, model: Model, policy: Policy, request: Request,
-    now: datetime,
-) -> Outcome:  # fmt: skip
-    """Read the logs of `head` in `repo`, plan, and write in `place` (the same, or a work tree of the branch)."""
-    tip = place.head() or head
+def _promote_here(run: Run) -> Outcome:
+    """Plan without holding up other writers, then write where nothing changed meanwhile."""
+    repo = run.repo
+    with writer(repo) as undone:
+        before = position(repo)
+        _ensure_clean(repo, before)
+    notes = tuple(f"{path} is as it was before a run that was killed" for path in undone)
+    for _ in range(TRIES):
+        assert before.head is not None
+        planned = _planned(run, before.head, before.head)
+        if not planned.steps:
+            break
+        with writer(repo):
+            now = position(repo)
+            if now.branch == before.branch and now.head != before.head and now.head is not None:
+                before = now
+                continue
+            ensure_position(repo, before)
+            planned = _written(run, planned, before, _ensure_clean(repo, before))
+            break
+    else:
+        raise Changed("there were commits all the time while this ran; nothing was written", "run it again")
+    return replace(planned.outcome, notes=(*notes, *planned.outcome.notes))
+
+
+def _promote_on_branch(run: Run, head: str) -> Outcome:
+    repo, name = run.repo, run.request.branch
+    run_git(repo, ["check-ref-format", "--branch", name])
+    old = dict(repo.refs()).get(f"refs/heads/{name}", "")
+    start = old if old and not repo.is_ancestor(old, head) else head
+    with branch_worktree(repo, name, start) as there:
+        if not repo.is_ancestor(head, start):
+            _merge(there, head, name)
+        tip = there.head()
+        assert tip is not None
+        run = replace(run, place=there)
+        planned = _planned(run, head, tip)
+        if not planned.steps:
+            return planned.outcome
+        with writer(there):
+            before = position(there)
+            return _written(run, planned, before, _ensure_clean(there, before)).outcome
+
+
+def _planned(run: Run, head: str, tip: str) -> Planned:
+    """Read the logs at `head`, ask the model, and plan for the MEMORY.md of `tip`. Writes nothing."""
+    repo, place, request, config = run.repo, run.place, run.request, run.config
     read_to = logs.cursor(repo, tip)
     if request.since:
-        base = logs.since(repo, request.since, head, now)
+        base = logs.since(repo, request.since, head, run.now)
     else:  # what a person now accepts was read before
         base = "" if request.accept else read_to
     reading = logs.read(repo, head, base)
     memory = facts.parse(_at(place, tip, MEMORY))
-    past = logs.past(repo, tip, memory.facts, reading.logs)
-    proposal = model.propose(reading.logs, memory.facts) if reading.logs else None
-    rules = Rules(
-        today=now.date(),
-        gate=lambda text: stopped_by(text, policy),
-        limit=min(request.limit, config.max_facts) if request.limit else config.max_facts,
-        covered=past.covered,
-        refused=past.refused,
-        accepted=frozenset(request.accept),
-        archived=past.archived,
-        may_grow=_has_room(memory, now.date(), config.memory_lines),
-    )
+    proposal = run.model.propose(reading.logs, memory.facts) if reading.logs else None
+    rules = _rules(run, memory, logs.past(repo, tip, memory.facts, reading.logs))
     plan = decide(proposal.operations if proposal else (), reading.logs, memory, rules)
     # A candidate that a limit stopped must be read again: the cursor does not pass it.
     waits = bool(request.since) or (proposal is not None and not proposal.whole)
     waits = waits or any(plan.stopped(why) for why in (Why.LIMIT, Why.SIZE, Why.RETENTION))
     outcome = Outcome(
-        plan, model.id, read_to if waits else head, request.mode, skipped=reading.skipped,
+        plan, run.model.id, read_to if waits else head, request.mode, skipped=reading.skipped,
         notes=proposal.notes if proposal else (), lines=reading.lines,
         branch=request.branch if request.mode is Mode.BRANCH else "",
     )  # fmt: skip
     if not plan.approved:
-        return replace(outcome, why_nothing=_why_nothing(reading, plan))
-    steps = list(_steps(place, tip, memory, plan, now.date(), config.memory_lines, request.mode is Mode.EACH))
-    outcome = replace(outcome, archived=tuple(moved for step in steps for moved in step.moved))
-    if request.mode is Mode.NOTHING:
-        return outcome
-    agent = request.agent or config.agent
-    accepted = reviewer(place) if request.accept else ""
-    if request.mode is Mode.STAGE:
-        stage(place, steps[0], trailer_rows(steps[0], outcome, agent, accepted, last=True))
-        return outcome
+        return Planned((), replace(outcome, why_nothing=_why_nothing(reading, plan)))
+    steps = tuple(_steps(place, tip, memory, plan, run.now.date(), config.memory_lines, request.mode is Mode.EACH))
+    return Planned(steps, replace(outcome, archived=tuple(moved for step in steps for moved in step.moved)))
+
+
+def _rules(run: Run, memory: Memory, past: logs.Past) -> Rules:
+    today, most = run.now.date(), run.config.max_facts
+    return Rules(
+        today=today,
+        gate=lambda text: stopped_by(text, run.policy),
+        limit=min(run.request.limit, most) if run.request.limit else most,
+        covered=past.covered,
+        refused=past.refused,
+        accepted=frozenset(run.request.accept),
+        archived=past.archived,
+        may_grow=_has_room(memory, today, run.config.memory_lines),
+    )
+
+
+def _written(run: Run, planned: Planned, before: Position, noted: dict[str, bytes | None]) -> Planned:
+    """Stage or commit what is planned, over the bytes `noted`; the plan with its commits. The caller is the writer."""
+    steps, outcome = planned.steps, planned.outcome
+    agent = run.request.agent or run.config.agent
+    accepted = reviewer(run.place) if run.request.accept else ""
+    for path in {path for step in steps for path in step.contents}:
+        noted.setdefault(path, None)
+    if run.request.mode is Mode.STAGE:
+        _stage(run.place, noted, steps[0], trailer_rows(steps[0], outcome, agent, accepted, last=True))
+        return planned
     commits = []
     for number, step in enumerate(steps, 1):
-        message = compose(step, outcome, agent, accepted, policy, last=number == len(steps))
-        commits.append(_write(place, step, message))
-    return replace(outcome, commits=tuple(commits))
+        message = compose(step, outcome, agent, accepted, run.policy, last=number == len(steps))
+        commits.append(commit_files(run.place, before, noted, step.contents, message))
+        before = before._replace(head=commits[-1])
+        noted |= step.contents
+    return replace(planned, outcome=replace(outcome, commits=tuple(commits)))
 
 
 def stopped_by(text: str, policy: Policy, path: str = MEMORY) -> str:
@@ -195,7 +280,9 @@ def _at(repo: Repository, commit: str, path: str) -> bytes:
         return b""
     if entry.mode not in (REGULAR, EXECUTABLE):
         raise GitMemError(f"'{path}' is not a plain file", f"git rm {path}, then write it as a file")
-    return repo.read(entry.oid)
+    data = repo.read(entry.oid)
+    ensure_utf8(data, path)
+    return data
 
 
 # -- the files -----------------------------------------------------------------------------------------------
@@ -249,36 +336,34 @@ def archived(repo: Repository, commit: str, contents: dict[str, bytes], moved: I
     return contents
 
 
-def _ensure_clean(repo: Repository, head: str) -> None:
-    """Raise where MEMORY.md or an archive has edits of its own, staged or not."""
-    assert repo.root is not None
+def _ensure_clean(repo: Repository, at: Position) -> dict[str, bytes | None]:
+    """The bytes of MEMORY.md and the archives, which HEAD holds too. Raises where one has edits, staged or not."""
+    assert at.head is not None
     dirty = [c.path for c in repo.staged_changes() if c.path == MEMORY or c.path.startswith("memory/archive/")]
-    known = {e.path: e.oid for e in repo.entries(head, [MEMORY, "memory/archive"])}
+    known = [entry.path for entry in repo.entries(at.head, [MEMORY, "memory/archive"])]
+    reading = Reading(repo)
     for path in {MEMORY, *known}:
-        try:
-            data = read_bytes(repo.root, path)
-        except FileNotFoundError:
-            if path in known:
-                dirty.append(path)
+        data = reading.read(path)
+        if data is None and path not in known:
             continue
-        if not as_committed(repo, known.get(path), data):
+        if data is None or not is_committed(repo, path, data):
             dirty.append(path)
     if dirty:
         raise GitMemError(
             f"'{sorted(dirty)[0]}' has edits that are not committed", "commit or stash them, or use --dry-run"
         )
+    return reading.noted
 
 
-def _write(repo: Repository, step: Files, message: str) -> str:
-    with attempt(repo, step.contents):
-        return commit_paths(repo, message, list(step.contents))
-
-
-def stage(repo: Repository, step: Files, rows: Sequence[trailers.Trailer]) -> None:
+def _stage(repo: Repository, noted: Contents, step: Files, rows: Sequence[trailers.Trailer]) -> None:
     """Leave the files staged; the next commit of them gets the trailers from prepare-commit-msg."""
-    with attempt(repo, step.contents):
-        run_git(repo, ["add", "--", *step.contents])
-        (repo.git_dir / PENDING).write_text(trailers.render(rows), encoding="utf-8", errors="surrogateescape")
+    with replaced(repo, step.contents, noted):
+        write_atomic(repo.git_dir, PENDING, trailers.render(rows).encode("utf-8", "surrogateescape"))
+        try:
+            run_git(repo, ["add", "--", *step.contents])
+        except BaseException:
+            (repo.git_dir / PENDING).unlink(missing_ok=True)
+            raise
 
 
 # -- the message ---------------------------------------------------------------------------------------------
@@ -336,38 +421,6 @@ def reviewer(repo: Repository) -> str:
     """`Name <e-mail>` of the person at work, as Git has it."""
     words = run_git(repo, ["var", "GIT_COMMITTER_IDENT"]).strip()
     return words[: words.rfind(">") + 1]
-
-
-# -- a branch of its own -------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _on_branch(repo: Repository, name: str, head: str) -> Iterator[Repository]:
-    """A temporary work tree on the tip of `name` with `head` merged in; the branch moves when the block is done."""
-    run_git(repo, ["check-ref-format", "--branch", name])
-    ref = f"refs/heads/{name}"
-    if f"branch {ref}\n" in run_git(repo, ["worktree", "list", "--porcelain"]) + "\n":
-        raise GitMemError(f"'{name}' is checked out in another work tree", "run promote there, or name another branch")
-    old = dict(repo.refs()).get(ref, "")
-    start = old if old and not repo.is_ancestor(old, head) else head
-    folder = tempfile.mkdtemp(prefix="git-mem-promote-")
-    try:
-        run_git(repo, ["worktree", "add", "--quiet", "--detach", folder, start])
-        environ = {key: value for key, value in repo.environ.items() if not key.startswith("GIT_DIR")}
-        for key in ("GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"):
-            environ.pop(key, None)
-        there = open_repository(Path(folder), environ)
-        try:
-            if not repo.is_ancestor(head, start):
-                _merge(there, head, name)
-            yield there
-            tip = there.head()
-        finally:
-            there.close()
-        if tip and tip != head and tip != old:
-            run_git(repo, ["update-ref", "-m", "git mem promote", ref, tip, old or "0" * len(tip)])
-    finally:
-        run_git(repo, ["worktree", "remove", "--force", folder])
 
 
 def _merge(there: Repository, head: str, name: str) -> None:

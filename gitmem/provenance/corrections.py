@@ -16,9 +16,7 @@ from gitmem.gate.change_rules import BULK_LINES
 from gitmem.gate.change_rules import TRAILER as REWRITE
 from gitmem.git.objects import Commit, Span
 from gitmem.git.protocol import Repository
-from gitmem.git.rollback import as_committed, attempt, recover
-from gitmem.git.worktree import locked, read_bytes
-from gitmem.git.write import commit_paths, ensure_can_commit
+from gitmem.git.transaction import CommitDraft, Reading, commit
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, encode, fact_id, normalise, render_span, text_hash
@@ -72,33 +70,40 @@ class Correction:
 
 
 def edit(repo: Repository, config: Config, path: str, line: int, text: str, reason: str) -> Correction:
-    """Replace the text of the fact at `path`:`line`; its comment stays. Raises UsageError, Refused, GitMemError."""
+    """Replace the text of the fact at `path`:`line`; its comment stays.
+
+    Raises UsageError for a text that is none, Refused where the gate or a hook says no, Changed where somebody else
+    wrote meanwhile, GitMemError where there is no such fact or the file has edits; nothing is written then.
+    """
     from gitmem.gate.redaction import guard
 
     text = normalise(text)
     if not text or "<!--" in text or "-->" in text:
         raise UsageError("a fact is one line of text without comment marks")
     text = guard(text, path, config)
-    with locked(repo.common_dir, "write"):
-        recover(repo)
-        memory, entry = _one(repo, path, line)
+
+    def plan(reading: Reading) -> Draft:
+        memory, entry = _fact_at(reading, path, line)
         if fact_id(text) == entry.fact.id:
             raise UsageError("that is what the line says already")
         if memory.find(fact_id(text)):
             raise Refused(f"{path} says that already, on another line")
         taken = Taken(path, entry.fact, tuple(cited(entry.fact)), new=text)
         new = memory_facts.update(memory, entry, text, entry.fact.meta)
-        return _commit(repo, config, "correct 1 fact", [taken], {path: new}, reason)
+        return _draft(config, Account("correct 1 fact", reason), [taken], {path: new})
+
+    return Correction(*commit(repo, plan))
 
 
 def forget(repo: Repository, config: Config, path: str, line: int, reason: str) -> Correction:
-    """Remove the fact at `path`:`line` with the lines that travel with it. Raises GitMemError, Refused."""
-    with locked(repo.common_dir, "write"):
-        recover(repo)
-        memory, entry = _one(repo, path, line)
+    """Remove the fact at `path`:`line` with the lines that travel with it. Raises as `edit`."""
+
+    def plan(reading: Reading) -> Draft:
+        memory, entry = _fact_at(reading, path, line)
         taken = Taken(path, entry.fact, tuple(cited(entry.fact)))
-        new = memory_facts.remove(memory, entry)
-        return _commit(repo, config, "forget 1 fact", [taken], {path: new}, reason)
+        return _draft(config, Account("forget 1 fact", reason), [taken], {path: memory_facts.remove(memory, entry)})
+
+    return Correction(*commit(repo, plan))
 
 
 def revert(
@@ -106,35 +111,42 @@ def revert(
 ) -> Correction:
     """Remove every fact of long-term memory that derives from what `selector` names.
 
-    A fact that had superseded one from elsewhere is replaced by that one. Nothing found: nothing is committed.
+    A fact that had superseded one from elsewhere is replaced by that one. Nothing found: nothing is committed. A dry
+    run writes nothing and repairs nothing. Raises as `edit`.
     """
-    with locked(repo.common_dir, "write"):
-        if not dry_run:
-            recover(repo)
-        known = ledger(repo, ["HEAD"]) if repo.head() else Ledger({}, {}, {})
-        chosen = derived(repo, selector, known)
-        gone = {fact.id for _, fact in chosen}
-        taken: list[Taken] = []
-        memories: dict[str, Memory] = {}
-        for path, fact in chosen:
-            memory = memories.get(path) or memory_facts.parse(_clean(repo, path))
-            entry = memory.find(fact.id)
-            if entry is None:
-                continue
-            digest = text_hash(fact.text)
-            spans = tuple(cited(fact) or dict.fromkeys(known.sources.get(digest, [])))
-            before = _superseded(repo, known.by_hash.get(digest, ""), path, fact, gone)
-            restored = before.text if before else ""
-            taken.append(Taken(path, fact, spans, restored=restored))
-            if before:
-                memories[path] = memory_facts.update(memory, entry, before.text, before.meta)
-            else:
-                memories[path] = memory_facts.remove(memory, entry)
-        if dry_run or not taken:
-            return Correction(tuple(taken), "")
+    if dry_run:
+        return Correction(_taken_back(repo, selector, Reading(repo))[0], "")
+
+    def plan(reading: Reading) -> Draft:
+        taken, memories = _taken_back(repo, selector, reading)
         what = f"revert {len(taken)} fact{'s' if len(taken) > 1 else ''} from {selector}"
-        more = [(trailers.REVERTED, str(selector))]
-        return _commit(repo, config, what, taken, memories, reason or f"taken back: {selector}", more)
+        account = Account(what, reason or f"taken back: {selector}", ((trailers.REVERTED, str(selector)),))
+        return _draft(config, account, taken, memories)
+
+    return Correction(*commit(repo, plan))
+
+
+def _taken_back(repo: Repository, selector: Selector, reading: Reading) -> tuple[tuple[Taken, ...], dict[str, Memory]]:
+    """The facts that `selector` takes back, and the files without them."""
+    known = ledger(repo, ["HEAD"]) if repo.head() else Ledger({}, {}, {})
+    chosen = derived(repo, selector, known)
+    gone = {fact.id for _, fact in chosen}
+    taken: list[Taken] = []
+    memories: dict[str, Memory] = {}
+    for path, fact in chosen:
+        memory = memories.get(path) or memory_facts.parse(reading.committed(path))
+        entry = memory.find(fact.id)
+        if entry is None:
+            continue
+        digest = text_hash(fact.text)
+        spans = tuple(cited(fact) or dict.fromkeys(known.sources.get(digest, [])))
+        before = _superseded(repo, known.by_hash.get(digest, ""), path, fact, gone)
+        taken.append(Taken(path, fact, spans, restored=before.text if before else ""))
+        if before:
+            memories[path] = memory_facts.update(memory, entry, before.text, before.meta)
+        else:
+            memories[path] = memory_facts.remove(memory, entry)
+    return tuple(taken), memories
 
 
 def derived(repo: Repository, selector: Selector, known: Ledger) -> list[tuple[str, Fact]]:
@@ -264,50 +276,38 @@ def _superseded(repo: Repository, oid: str, path: str, fact: Fact, gone: set[str
 # -- one commit ----------------------------------------------------------------------------------------------
 
 
-def _clean(repo: Repository, path: str) -> bytes:
-    """The work tree's bytes of a file that is as HEAD has it. Raises GitMemError where it has edits of its own."""
-    ensure_can_commit(repo)
-    assert repo.root is not None
-    try:
-        data = read_bytes(repo.root, path)
-    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
-        raise GitMemError(f"there is no file '{path}' here") from None
-    head = repo.head()
-    known = [entry.oid for entry in repo.entries(head, [path]) if entry.path == path] if head else []
-    if not known or not as_committed(repo, known[0], data):
-        raise GitMemError(f"'{path}' has edits that are not committed", "commit or stash them first")
-    return data
+@dataclass(frozen=True, slots=True)
+class Account:
+    """How a commit accounts for what it takes out: what it does, why, and trailers besides the usual ones."""
+
+    what: str
+    reason: str
+    trailers: tuple[trailers.Trailer, ...] = ()
 
 
-def _one(repo: Repository, path: str, line: int) -> tuple[Memory, Entry]:
-    memory = memory_facts.parse(_clean(repo, path))
+Draft = CommitDraft[tuple[Taken, ...]]
+
+
+def _fact_at(reading: Reading, path: str, line: int) -> tuple[Memory, Entry]:
+    memory = memory_facts.parse(reading.committed(path))
     entry = memory.at(line)
     if entry is None:
         raise GitMemError(f"there is no fact on {path}:{line}", "a fact is a bullet at the left margin")
     return memory, entry
 
 
-def _commit(
-    repo: Repository,
-    config: Config,
-    what: str,
-    taken: Sequence[Taken],
-    new: Mapping[str, Memory],
-    reason: str,
-    more: Sequence[trailers.Trailer] = (),
-) -> Correction:
-    """Commit the files alone; where the commit is refused they are as they were."""
+def _draft(config: Config, account: Account, taken: Sequence[Taken], new: Mapping[str, Memory]) -> Draft:
+    """What is to be committed: these files alone. Raises Refused for a reason that the gate stops."""
     from gitmem.gate.policy import MESSAGE
     from gitmem.gate.redaction import guard
 
-    reason = guard(" ".join(reason.split()), MESSAGE, config)
-    message = _message(what, taken, reason, config.agent, more)
-    with attempt(repo, {path: memory.data() for path, memory in new.items()}):
-        return Correction(tuple(taken), commit_paths(repo, message, list(new)))
+    reason = guard(" ".join(account.reason.split()), MESSAGE, config)
+    message = _message(account, taken, reason, config.agent)
+    return CommitDraft({path: memory.data() for path, memory in new.items()}, tuple(taken), message)
 
 
-def _message(what: str, taken: Sequence[Taken], reason: str, agent: str, more: Sequence[trailers.Trailer]) -> str:
-    lines = [f"memory: {what}", ""]
+def _message(account: Account, taken: Sequence[Taken], reason: str, agent: str) -> str:
+    lines = [f"memory: {account.what}", ""]
     for item in taken:
         kind_of = item.fact.get("type")
         lines.append(
@@ -322,11 +322,11 @@ def _message(what: str, taken: Sequence[Taken], reason: str, agent: str, more: S
             if item.new and span:
                 link = trailers.Link(span, item.path, text_hash(item.new))
                 rows.append((trailers.SOURCE, trailers.render_link(link)))
-    rows += more
+    rows += account.trailers
     rows += [(trailers.REASON, reason)] if reason else []
     rows += [(trailers.AGENT, agent)] if agent else []
     if len(taken) >= BULK_LINES or any(kind(item.path) is Kind.DAILY for item in taken):
-        rows.append((REWRITE, reason or what))
+        rows.append((REWRITE, reason or account.what))
     return trailers.append("\n".join(lines), rows)
 
 

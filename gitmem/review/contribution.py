@@ -16,6 +16,7 @@ from pathlib import Path
 from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError, UsageError
 from gitmem.gate.redaction import guard
+from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.mirrors import clean, fetch_mirror, is_url, mirror_of, shown_url
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.write import commit_paths, run_git
@@ -24,7 +25,6 @@ from gitmem.memory.fact import fact_id, normalise
 from gitmem.paths import layout_of
 from gitmem.review import publish
 from gitmem.review.github import Client, Forge, Pull, forge_of
-from gitmem.review.proposals import checked_out
 from gitmem.search.keywords import slug
 
 KEPT = "refs/gitmem/proposals/"  # in a copy, whose branches follow those of its origin
@@ -150,29 +150,25 @@ def _memory_at(repo: Repository, commit: str) -> bytes:
 def _on_a_branch(target: Target, config: Config, line: Line, branch: str, now: datetime) -> Offered:
     """The line as a commit on a branch of its own, from what is there now; without a branch where it says so already.
 
-    Whatever goes wrong, the branch is gone.
+    Whatever goes wrong, the branch is as it was.
     """
     repo, full = target.repo, f"refs/heads/{branch}"
     start = repo.resolve(f"refs/heads/{target.base}")
-    run_git(repo, ["update-ref", full, start])
-    try:
-        with checked_out(repo, branch) as there:
-            before = _bytes(there)
-            added = writing.add(
-                there, config, line.text, now=now, kind=line.kind, to="memory", agent=line.agent, origin=line.origin,
-                tags=line.tags,
-            )  # fmt: skip
-            if _bytes(there) == before:
-                run_git(there, ["checkout", "--quiet", "--detach"])
-                run_git(repo, ["update-ref", "-d", full])
-                return Offered("there already", target.scope, added.path, added.line, added.text, base=target.base)
+    with branch_worktree(repo, branch, start) as there:
+        before = _bytes(there)
+        added = writing.add(
+            there, config, line.text, now=now, kind=line.kind, to="memory", agent=line.agent, origin=line.origin,
+            tags=line.tags,
+        )  # fmt: skip
+        commit = ""
+        if _bytes(there) != before:
             agent = line.agent or config.agent
             trailer = f"\nMemory-Agent: {agent}\n" if agent else ""
             commit = commit_paths(there, f"memory: {added.text[:60]}\n{trailer}", [added.path])
-        publish.through_the_gate(repo, start, full, now.date())
-    except BaseException:
+            publish.through_the_gate(repo, start, commit, now.date())
+    if not commit:
         run_git(repo, ["update-ref", "-d", full])
-        raise
+        return Offered("there already", target.scope, added.path, added.line, added.text, base=target.base)
     return Offered("kept", target.scope, added.path, added.line, added.text, branch, target.base, commit)
 
 

@@ -4,17 +4,15 @@ memory pull requests kept mergeable. Flows: take a repository and a client, retu
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 
 from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError
 from gitmem.git import merge_driver
-from gitmem.git.opening import Repository, open_repository
+from gitmem.git.branch_worktree import branch_worktree
+from gitmem.git.opening import Repository
 from gitmem.git.write import run_git
 from gitmem.paths import is_memory, layout_of
 from gitmem.provenance import corrections
@@ -38,23 +36,6 @@ def fetch(repo: Repository, forge: Forge, client: Client | None, branch: str, en
     return dict(repo.refs()).get(f"refs/heads/{branch}", "")
 
 
-@contextmanager
-def checked_out(repo: Repository, branch: str) -> Iterator[Repository]:
-    """`branch` in a work tree of its own, which is gone afterwards; the branch follows its commits."""
-    folder = tempfile.mkdtemp(prefix="git-mem-proposal-")
-    try:
-        run_git(repo, ["worktree", "add", "--quiet", "--force", folder, branch])
-        elsewhere = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
-        environ = {key: value for key, value in repo.environ.items() if key not in elsewhere}
-        there = open_repository(Path(folder), environ)
-        try:
-            yield there
-        finally:
-            there.close()
-    finally:
-        run_git(repo, ["worktree", "remove", "--force", folder])
-
-
 def record_rejection(repo: Repository, config: Config, client: Client, branch: str, base: str) -> int:
     """When the last pull request of `branch` was closed without merging: take its facts out of the branch, with the
     trailers that keep them from being offered again. How many there were; 0 when nothing was declined.
@@ -73,7 +54,7 @@ def record_rejection(repo: Repository, config: Config, client: Client, branch: s
     ]
     count = 0
     if promoted:
-        with checked_out(repo, branch) as there:
+        with branch_worktree(repo, branch) as there:
             for oid in promoted:
                 selector = corrections.Selector(corrections.By.COMMIT, oid)
                 done = corrections.revert(there, config, selector, MARKER_OF_REJECTION.format(last.number))
@@ -134,7 +115,7 @@ def _merge_one(
     theirs = {change.path for change in repo.changes(start, tip)}
     if not any(is_memory(path, layout) for path in ours & theirs):
         return Merged(number, branch, "skipped", "no memory file changed on both sides")
-    with checked_out(repo, branch) as there:
+    with branch_worktree(repo, branch) as there:
         try:
             message = f"memory: merge the base branch into {branch}"
             run_git(there, ["merge", "--quiet", "--no-edit", "-m", message, base])

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.git.opening import open_repository
-from gitmem.git.rollback import RECORD, attempt, recover
+from gitmem.git.transaction import RECORD, recover, replaced
 from tests.harness import SOURCE, Repo
 
 MEMORY = "# Memory\n\n- We use Postgres 16\n"
@@ -22,12 +22,15 @@ LOG = "# 2026-03-01\n\n## 09:00 - plan\n\n- Decided: deploys happen on Tuesdays 
 KILLED = """
     import os, signal, sys
     from pathlib import Path
-    from gitmem.git import rollback as attempt
+    from gitmem.git import transaction
     from gitmem.git.opening import open_repository
     from gitmem.git.write import run_git
     repo = open_repository(Path.cwd(), os.environ)
     files = {"MEMORY.md": b"# Memory\\n\\n- promoted\\n", "memory/archive/2026.md": b"# Archive\\n"}
-    with attempt.attempt(repo, files):
+    noted = transaction.Reading(repo)
+    for path in files:
+        noted.raw(path)
+    with transaction.replaced(repo, files, noted.noted, before=transaction.position(repo)):
         if "staged" in sys.argv:
             run_git(repo, ["add", "--", *files])
         if "committed" in sys.argv:
@@ -122,7 +125,9 @@ def test_a_block_that_raises_leaves_files_and_staging_as_they_were(memory: Repo)
     memory.write("memory/other.md", "- staged by a person\n")
     memory.git("add", "memory/other.md")
     repo = open_repository(memory.path, os.environ)
-    with pytest.raises(RuntimeError), attempt(repo, {"MEMORY.md": b"new\n", "memory/archive/2026.md": b"x\n"}):
+    noted = {"MEMORY.md": MEMORY.encode(), "memory/archive/2026.md": None}
+    files = {"MEMORY.md": b"new\n", "memory/archive/2026.md": b"x\n"}
+    with pytest.raises(RuntimeError), replaced(repo, files, noted):
         memory.git("add", "MEMORY.md", "memory/archive/2026.md")
         raise RuntimeError
     assert memory.git("status", "--porcelain") == "A  memory/other.md\n" and memory.read("MEMORY.md") == MEMORY

@@ -1,0 +1,442 @@
+"""The one write step of every writer of memory: files of the work tree, and the commit of them.
+
+Under the lock of all writers: repair what a killed run left, plan from bytes that are noted, compare HEAD, branch and
+bytes again, write. On any failure only what is still ours goes back, and the record of what stood there, beside
+Git's own state, goes last. The order of every write: the Markdown first, Git second, the search index last.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from gitmem.errors import Changed, GitMemError, Locked, OutsideRepository
+from gitmem.git.opening import Repository
+from gitmem.git.replacement import Replacement, sweep, sweep_beside
+from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
+from gitmem.git.write import commit_paths, ensure_can_commit, run_git
+
+RECORD = "gitmem-attempt.json"  # in the Git directory of the work tree
+RECORD_LIMIT = 64 << 20  # bytes of it that are read: memory files are small, and somebody else may have put it there
+TRIES = 5  # times a plan is made when files change under it
+PAUSE = 0.05  # seconds before the next try: an editor that truncates a file has written it by then
+GIT_PATIENCE = 5.0  # seconds a commit that a killed run began may still take
+_HELD_BACK = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
+
+Contents = Mapping[str, bytes | None]  # path -> bytes of the file; None is no file
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft(Generic[Result]):
+    """What a writer wants to stand in which files, and what it answers when it does. No contents: nothing to write."""
+
+    contents: Contents
+    result: Result
+
+
+@dataclass(frozen=True, slots=True)
+class CommitDraft(Draft[Result]):
+    """The same, with the message of the commit of exactly these files."""
+
+    message: str
+
+
+class Position(NamedTuple):
+    """Where a repository stands: HEAD's commit (None before the first) and the branch (None when detached)."""
+
+    head: str | None
+    branch: str | None
+
+
+def position(repo: Repository) -> Position:
+    """Where `repo` stands now."""
+    return Position(repo.head(), repo.branch())
+
+
+class Reading:
+    """The files of the work tree as a plan sees them; what was read is noted, to be compared before the write."""
+
+    def __init__(self, repo: Repository) -> None:
+        self.repo = repo
+        self.noted: dict[str, bytes | None] = {}
+
+    def read(self, path: str) -> bytes | None:
+        """The bytes of a text file, None where there is none.
+
+        Raises GitMemError for UTF-16 and other text that is no UTF-8, and for a file that a sparse checkout leaves
+        out; OutsideRepository for a path through a link.
+        """
+        data = self.raw(path)
+        if data is not None:
+            ensure_utf8(data, path)
+        return data
+
+    def raw(self, path: str) -> bytes | None:
+        """As `read`, whatever the bytes are."""
+        if path not in self.noted:
+            self.noted[path] = _present(self.repo, path)
+            if self.noted[path] is None and _outside_sparse_checkout(self.repo, path):
+                raise GitMemError(
+                    f"'{path}' is tracked and left out of this sparse checkout", "git sparse-checkout add its folder"
+                )
+        return self.noted[path]
+
+    def committed(self, path: str) -> bytes:
+        """The bytes of a file that is as HEAD has it. Raises GitMemError where it is missing or has edits."""
+        try:
+            data = self.read(path)
+        except (IsADirectoryError, NotADirectoryError):
+            data = None
+        if data is None:
+            raise GitMemError(f"there is no file '{path}' here")
+        if not is_committed(self.repo, path, data):
+            raise GitMemError(f"'{path}' has edits that are not committed", "commit or stash them first")
+        return data
+
+
+def _outside_sparse_checkout(repo: Repository, path: str) -> bool:
+    """Whether Git's index has a file that the work tree leaves out: one written there is not committed."""
+    return run_git(repo, ["ls-files", "-t", "-z", "--", path]).startswith("S ")
+
+
+def ensure_utf8(data: bytes, path: str) -> None:
+    """Raise GitMemError for text in UTF-16: what is appended in UTF-8 would make both unreadable."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in data:
+        raise GitMemError(f"'{path}' is not UTF-8 text and is left as it is", "convert it: iconv -f UTF-16 -t UTF-8")
+
+
+# -- the write step ------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def writer(repo: Repository) -> Iterator[tuple[str, ...]]:
+    """Be the only writer here, with what a killed one left repaired; the paths that were put back.
+
+    Raises Locked when another writer holds on, GitMemError in a bare repository.
+    """
+    if repo.root is None:
+        raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
+    with locked(repo.common_dir, "write"):
+        undone = recover(repo)
+        sweep(_scratch(repo))
+        yield tuple(undone)
+
+
+def write(repo: Repository, plan: Callable[[Reading], Draft[Result]]) -> Result:
+    """Write the files of a plan and commit nothing; what the plan answers.
+
+    `plan` reads through its argument. It is called again, at most TRIES times, where one of these files changed
+    before it was written; then Changed is raised. Several files are written in the order of the draft, all or none.
+    """
+    with writer(repo):
+        for attempt in range(TRIES):
+            reading = Reading(repo)
+            draft = plan(reading)
+            for path in draft.contents:
+                reading.raw(path)
+            try:
+                with replaced(repo, draft.contents, reading.noted, recorded=len(draft.contents) > 1):
+                    return draft.result
+            except Changed:
+                if attempt + 1 == TRIES:
+                    raise
+                time.sleep(PAUSE)
+    raise AssertionError("unreachable")
+
+
+def commit(repo: Repository, plan: Callable[[Reading], CommitDraft[Result]]) -> tuple[Result, str]:
+    """Write the files of a plan and commit them alone: what the plan answers, and the commit ("" for no files).
+
+    Raises Changed where HEAD, the branch or a file is not as it was when the plan was made, GitFailed where a hook
+    refuses; the files are then as they were, but for what somebody else saved meanwhile.
+    """
+    ensure_can_commit(repo)
+    with writer(repo):
+        before = position(repo)
+        reading = Reading(repo)
+        draft = plan(reading)
+        if not draft.contents:
+            return draft.result, ""
+        for path in draft.contents:
+            reading.raw(path)
+        return draft.result, commit_files(repo, before, reading.noted, draft.contents, draft.message)
+
+
+def commit_files(repo: Repository, before: Position, noted: Contents, contents: Contents, message: str) -> str:
+    """Write `contents` over the bytes `noted` and commit these files on top of `before`; the commit.
+
+    The caller is the `writer`. Raises as `commit`.
+    """
+    ensure_position(repo, before)
+    with replaced(repo, contents, noted, before=before):
+        oid = commit_paths(repo, message, list(contents))
+        _ensure_as_planned(repo, before, contents, oid)
+    return oid
+
+
+def ensure_position(repo: Repository, before: Position) -> None:
+    """Raise Changed where HEAD or the branch is not what it was."""
+    now = position(repo)
+    if now.branch != before.branch:
+        raise Changed(
+            f"the branch changed from '{before.branch or 'a detached HEAD'}' to '{now.branch or 'a detached HEAD'}' "
+            "meanwhile; nothing was written",
+            "run it again on the branch you mean",
+        )
+    if now.head != before.head:
+        raise Changed("somebody committed here meanwhile; nothing was written", "run it again")
+
+
+@contextmanager
+def replaced(
+    repo: Repository, contents: Contents, noted: Contents, *, before: Position | None = None, recorded: bool = True
+) -> Iterator[None]:
+    """Write `contents` over the bytes `noted`; the block stages or commits them. The caller is the `writer`.
+
+    When the block raises, or a file holds something else (Changed), the files and what is staged of them are as they
+    were: all but what somebody else saved meanwhile, and what HEAD holds where it moved on from `before` (None for a
+    block that does not commit). With `recorded`, a run that is killed is undone by the next one.
+    """
+    assert repo.root is not None
+    scratch = _scratch(repo)
+    wanted = {path: data for path, data in contents.items() if data != noted[path]}
+    if recorded:
+        _write_record(repo, wanted, noted)
+    files = [Replacement(repo.root, path, noted[path], data, scratch) for path, data in wanted.items()]
+    try:
+        for file in files:
+            with signals_held_back():
+                file.apply()
+        yield
+    except BaseException as error:
+        with signals_held_back():
+            repo.close()  # an interrupt may have ended its helper process: a new one answers
+            problem = _take_back(repo, files, committed=before is not None and repo.head() != before.head)
+            if not problem and recorded:
+                _drop_record(repo)
+        if problem and isinstance(error, Exception):
+            raise GitMemError(f"{error}; {problem}", "the next git mem command that writes puts it back") from error
+        raise
+    finally:
+        for file in files:
+            file.close()
+    if recorded:
+        _drop_record(repo)
+
+
+@contextmanager
+def signals_held_back() -> Iterator[None]:
+    """Let no interrupt, end or alarm come between; those that arrive do when the block is done."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD_BACK)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _take_back(repo: Repository, files: Sequence[Replacement], committed: bool) -> str:
+    """Undo what HEAD does not hold (`committed`: it moved); what could not be undone, "" for nothing."""
+    failed = []
+    head = _oids(repo, repo.head(), [file.path for file in files]) if committed else None
+    for file in reversed(files):
+        try:
+            if head is not None and _is_blob(repo, head.get(file.path), file.after):
+                _refresh_stage(repo, file.path, file.before)
+            else:
+                file.undo()
+                _unstage(repo, file.path, file.before, file.after)
+        except (OSError, GitMemError) as error:
+            failed.append(f"'{file.path}' could not be put back ({error})")
+    return ", ".join(failed)
+
+
+def _ensure_as_planned(repo: Repository, before: Position, contents: Contents, oid: str) -> None:
+    """Take a commit back that is not what was planned, and raise Changed.
+
+    Between the comparison and the moment in which Git takes its own lock somebody may have switched the branch,
+    committed to the same files or saved one of them. What a hook makes of a file is the user's own wish.
+    """
+    made = repo.commit(oid)
+    parent = made.parents[0] if made.parents else None
+    paths = list(contents)
+    problem = ""
+    if before.branch and not _holds(repo, before.branch, oid):
+        problem = "the branch changed meanwhile"
+    elif parent != before.head and _oids(repo, parent, paths) != _oids(repo, before.head, paths):
+        problem = "somebody committed to the same file meanwhile"
+    else:
+        staged, there = {entry.path: entry.oid for entry in repo.staged()}, _oids(repo, oid, paths)
+        for path, data in contents.items():
+            if staged.get(path) == there.get(path) and not _is_blob(repo, there.get(path), data):
+                problem = f"'{path}' was saved by somebody else meanwhile"
+    if not problem:
+        return
+    to = [parent] if parent else []
+    run_git(repo, ["update-ref", "-m", "git mem: taken back", *([] if parent else ["-d"]), "HEAD", *to, oid])
+    _reset(repo, paths)
+    raise Changed(f"{problem}; nothing was committed", "run it again")
+
+
+def _holds(repo: Repository, branch: str, oid: str) -> bool:
+    tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")
+    return bool(tip) and (tip == oid or repo.is_ancestor(oid, tip))
+
+
+# -- Git's index ---------------------------------------------------------------------------------------------
+
+
+def is_committed(repo: Repository, path: str, data: bytes) -> bool:
+    """Whether HEAD holds `data` as `path`, line ends aside."""
+    return _is_blob(repo, _oids(repo, repo.head(), [path]).get(path), data)
+
+
+def _oids(repo: Repository, commit: str | None, paths: Sequence[str]) -> dict[str, str]:
+    if commit is None:
+        return {}
+    return {entry.path: entry.oid for entry in repo.entries(commit, paths) if entry.path in paths}
+
+
+def _is_blob(repo: Repository, oid: str | None, data: bytes | None) -> bool:
+    """Whether a work-tree file's bytes are that blob, its line ends aside; None is no file."""
+    if data is None or oid is None:
+        return data is None and oid is None
+    return oid in (repo.hash_blob(data), repo.hash_blob(data.replace(b"\r\n", b"\n")))
+
+
+def _unstage(repo: Repository, path: str, before: bytes | None, after: bytes | None) -> None:
+    """Nothing of ours staged: neither the text, nor its removal, nor the intent to add it."""
+    staged = {entry.path: entry.oid for entry in repo.staged() if entry.path == path}.get(path)
+    intent = before is None and staged == repo.hash_blob(b"")
+    if intent or (_is_blob(repo, staged, after) and not _is_blob(repo, staged, before)):
+        _reset(repo, [path])
+
+
+def _refresh_stage(repo: Repository, path: str, before: bytes | None) -> None:
+    """Git was stopped between HEAD and its index: the next commit must not take the old text back."""
+    staged = {entry.path: entry.oid for entry in repo.staged() if entry.path == path}.get(path)
+    if _is_blob(repo, staged, before):
+        _reset(repo, [path])
+
+
+def _reset(repo: Repository, paths: Sequence[str]) -> None:
+    if repo.head() is None:
+        run_git(repo, ["rm", "--cached", "--quiet", "--force", "--ignore-unmatch", "--", *paths])
+    else:
+        run_git(repo, ["reset", "--quiet", "--", *paths])
+
+
+# -- the record of a killed run ------------------------------------------------------------------------------
+
+
+def _write_record(repo: Repository, contents: Contents, noted: Contents) -> None:
+    rows = {path: {"before": _spelled(noted[path]), "after": _digest(data)} for path, data in contents.items()}
+    write_atomic(repo.git_dir, RECORD, json.dumps(rows).encode(), private=True)
+
+
+def _spelled(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode()
+
+
+def _digest(data: bytes | None) -> str | None:
+    return None if data is None else hashlib.sha256(data).hexdigest()
+
+
+def recover(repo: Repository) -> list[str]:
+    """Undo what a killed run left: files that hold just what it wrote, where HEAD does not. The paths put back.
+
+    A file that somebody changed since stays as it is, and so does what a record names that is no file of ours. Raises
+    Locked while a commit that it began still runs, GitMemError where a file cannot be put back: the record stays then.
+    The caller holds the lock of all writers.
+    """
+    try:
+        record = json.loads(read_bytes(repo.git_dir, RECORD, RECORD_LIMIT))
+        rows = [_row(path, row) for path, row in record.items()]
+    except FileNotFoundError:
+        return []
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError, OutsideRepository):
+        rows = []  # killed while it was written: nothing else had begun; or no record of ours
+    if rows:
+        _await_git(repo)
+    undone = []
+    for path, before, digest in rows:
+        with signals_held_back():
+            if _recovered(repo, path, before, digest):
+                undone.append(path)
+    _drop_record(repo)
+    return undone
+
+
+def _row(path: str, row: Any) -> tuple[str, bytes | None, str | None]:
+    before, digest = row["before"], row["after"]
+    if not isinstance(digest, str | None):
+        raise TypeError
+    return path, None if before is None else base64.b64decode(before), digest
+
+
+def _recovered(repo: Repository, path: str, before: bytes | None, digest: str | None) -> bool:
+    """Put one file back where it still holds what the killed run wrote; whether it did."""
+    assert repo.root is not None
+    try:
+        data = _present(repo, path)
+        sweep_beside(repo.root / path)
+    except (OSError, ValueError, OutsideRepository):
+        return False  # nothing that a writer could have written
+    if data == before or _digest(data) != digest:
+        return False
+    if _is_blob(repo, _oids(repo, repo.head(), [path]).get(path), data) and repo.head() is not None:
+        _refresh_stage(repo, path, before)
+        return False
+    file = Replacement(repo.root, path, data, before, _scratch(repo))
+    try:
+        file.apply()
+        _unstage(repo, path, before, data)
+    except Changed:
+        return False
+    finally:
+        file.close()
+    return True
+
+
+def _await_git(repo: Repository) -> None:
+    """A killed run's `git commit` goes on without it: what it commits must not be put back meanwhile."""
+    lock = repo.git_dir / "index.lock"
+    deadline = time.monotonic() + GIT_PATIENCE
+    while lock.exists():
+        if time.monotonic() >= deadline:
+            raise Locked(
+                "a commit that git mem began is still running here, or was killed",
+                f"wait for it; if no git runs any more: rm '{lock}'",
+            )
+        time.sleep(0.02)
+
+
+def _drop_record(repo: Repository) -> None:
+    """Take the record away. Raises GitMemError where that cannot be: the next run would meet it again."""
+    try:
+        (repo.git_dir / RECORD).unlink(missing_ok=True)
+    except OSError as error:
+        raise GitMemError(f"cannot remove '{repo.git_dir / RECORD}': {error.strerror}") from None
+
+
+def _present(repo: Repository, path: str) -> bytes | None:
+    assert repo.root is not None
+    try:
+        return read_bytes(repo.root, path)
+    except FileNotFoundError:
+        return None
+
+
+def _scratch(repo: Repository) -> Path:
+    """Where files in between lie: in the Git directory, where neither `git add` nor a search sees them."""
+    folder = state_dir(repo.common_dir) / "writing"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
