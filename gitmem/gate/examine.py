@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from gitmem.gate import detectors
 from gitmem.gate.detectors import rule_file
@@ -26,6 +27,7 @@ GUESSABLE = (  # beginnings of the rules whose finds can be guessed: of these no
 
 
 MOST = 60  # findings of one file that are told one by one
+MOST_MATCHES = 6_000  # of one detector in one text; a text of more is refused without reading on
 
 
 NOISE = 3  # control characters that are told one by one where a file is no text
@@ -86,13 +88,23 @@ class Inspection:
     """What the detectors found in one text.
 
     `matches` in order of place; `secrets` the half-open ranges of `text.raw` that may not be shown, in order and
-    apart; `failed` (detector, name of its error) for each that raised.
+    apart; `failed` (detector, name of its error) for each that raised; `unread`: a detector had more to report than
+    MOST_MATCHES, and was stopped.
     """
 
     text: Text
     matches: list[Match]
     secrets: list[tuple[int, int]]
     failed: list[tuple[str, str]]
+    unread: bool = False
+    masked_lines: dict[tuple[int, int], str] = field(default_factory=dict)
+
+    def masked_line(self, start: int, end: int) -> str:
+        """The lines around `text.raw[start:end]`, secrets masked. Kept: one line may hold thousands of finds."""
+        place = _line_around(self.text.raw, start, end)
+        if place not in self.masked_lines:
+            self.masked_lines[place] = _masked(self.text.raw, *place, self.secrets, nothing=True)
+        return self.masked_lines[place]
 
 
 def inspect(text: str, path: str, policy: Policy, *, exhaustive: bool = False) -> Inspection:
@@ -102,14 +114,15 @@ def inspect(text: str, path: str, policy: Policy, *, exhaustive: bool = False) -
     """
     scope = _scope_of(path)
     subject = Text(text, path, scope, kind(path).value, exhaustive=exhaustive)
-    matches, failed = run(subject, policy)
+    matches, failed, unread = run(subject, policy)
     if "\0" in text:  # what NUL splits is read joined as well
         places = [at for at, c in enumerate(text) if c != "\0"]
-        unsplit, broken = run(Text(text.replace("\0", ""), path, scope, exhaustive=exhaustive), policy)
+        unsplit, broken, more = run(Text(text.replace("\0", ""), path, scope, exhaustive=exhaustive), policy)
+        unread = unread or more
         matches += [_unsplit(match, places) for match in unsplit]
         failed += broken
     matches = _distinct(matches)
-    return Inspection(subject, matches, merge_spans([(m.start, m.end) for m in matches if m.secret]), failed)
+    return Inspection(subject, matches, merge_spans([(m.start, m.end) for m in matches if m.secret]), failed, unread)
 
 
 def _scope_of(path: str) -> Scope:
@@ -130,7 +143,7 @@ def examine(text: str, path: str, policy: Policy) -> list[Finding]:
         ranked = sorted(inspection.matches, key=lambda match: match.severity is Severity.WARN)
         shown, hidden = sorted(ranked[:MOST], key=lambda match: match.start), ranked[MOST:]
     findings = [finding_of(match, inspection, policy) for match in shown]
-    findings += [_rest(hidden, path, policy)] if hidden else []
+    findings += [_rest(hidden, path, policy, text if inspection.unread else "")] if hidden or inspection.unread else []
     return findings + [failure(name, error, path, policy) for name, error in inspection.failed]
 
 
@@ -140,7 +153,15 @@ def failure(name: str, error: str, path: str, policy: Policy) -> Finding:
     return _whole("scanner-failed", Blob(path, b""), words, policy)
 
 
-def _rest(hidden: Sequence[Match | Finding], path: str, policy: Policy) -> Finding:
+def _rest(hidden: Sequence[Match | Finding], path: str, policy: Policy, unread: str = "") -> Finding:
+    """The findings that are not told one by one, as one. `unread` is the text where not all of it was looked at:
+    then the finding blocks, and its fingerprint is that of this very text."""
+    if unread:
+        from hashlib import sha256  # loads OpenSSL: only a text full of secrets needs it
+
+        words = "more findings in this file than can be counted: they are no notes"
+        digest = sha256(unread.encode("utf-8", "surrogatepass")).hexdigest()
+        return _whole("more-findings", Blob(path, b"", oid=digest), words, policy)
     blocks = any(match.severity is Severity.BLOCK for match in hidden)
     rules = ", ".join(sorted({match.rule for match in hidden})[:4])
     words = f"{len(hidden)} more findings in this file ({rules})"
@@ -148,18 +169,28 @@ def _rest(hidden: Sequence[Match | Finding], path: str, policy: Policy) -> Findi
     return replace(finding, severity=Severity.BLOCK if blocks else Severity.WARN)
 
 
-def run(text: Text, policy: Policy) -> tuple[list[Match], list[tuple[str, str]]]:
-    """(matches, detectors that failed with the name of their error). Never raises for what a detector does."""
+def run(text: Text, policy: Policy) -> tuple[list[Match], list[tuple[str, str]], bool]:
+    """(matches, detectors that failed with the name of their error, whether one was stopped at MOST_MATCHES).
+
+    Never raises for what a detector or a rule of `--rules` does. Of an exhaustive text no detector is stopped.
+    """
     matches: list[Match] = []
     failed: list[tuple[str, str]] = []
+    unread = False
+    most = None if text.exhaustive else MOST_MATCHES
     for name in policy.detectors or detectors.DETECTORS:
         try:
-            matches += list(detectors.load(name)(text))
+            found = list(islice(detectors.load(name)(text), most))
+            matches += found
+            unread = unread or len(found) == most
         except Exception as error:  # noqa: BLE001 - fails closed: the caller makes a blocking finding of it
             failed.append((name, type(error).__name__))
     if policy.rules:
-        matches += rule_file.find(text, policy.rules)
-    return sorted(set(matches), key=lambda m: (m.start, m.end, m.rule, m.message)), failed
+        try:
+            matches += list(rule_file.find(text, policy.rules))
+        except Exception as error:  # noqa: BLE001 - as above: rules are a person's own, and may not end
+            failed.append(("rules", type(error).__name__))
+    return sorted(set(matches), key=lambda m: (m.start, m.end, m.rule, m.message)), failed, unread
 
 
 def _unsplit(match: Match, places: list[int]) -> Match:
@@ -193,14 +224,14 @@ def finding_of(match: Match, inspection: Inspection, policy: Policy) -> Finding:
         match.rule, match.severity, text.path, line, column, end_line, end_column + (match.end > match.start),
         match.message, excerpt(text.raw, match, inspection.secrets), match.start, match.end,
     )  # fmt: skip
-    return _with_fingerprint(whole, identity(text, match, inspection.secrets), policy)
+    return _with_fingerprint(whole, identity(inspection, match), policy)
 
 
-def identity(text: Text, match: Match, secrets: list[tuple[int, int]]) -> str:
+def identity(inspection: Inspection, match: Match) -> str:
     """What a fingerprint is made of: the matched text, or for what can be guessed its path and masked line."""
+    text = inspection.text
     if match.secret and match.rule.startswith(GUESSABLE):
-        first, last = _line_around(text.raw, match.start, match.end)
-        return f"{text.path}\0{_masked(text.raw, first, last, secrets, nothing=True)}"
+        return f"{text.path}\0{inspection.masked_line(match.start, match.end)}"
     return text.raw[match.start : match.end] or f"{text.path}\0{match.message}"
 
 

@@ -100,13 +100,13 @@ def scan_names(names: dict[str, str], policy: Policy) -> tuple[list[Finding], di
     listed = list(names)
     starts = [0, *accumulate(len(name) + 2 for name in listed)]
     joined = "\n\n".join(name.replace("\n", " ") for name in listed)
-    matches, failed = run(Text(joined, "", Scope.MESSAGE), policy)
+    matches, failed, unread = run(Text(joined, "", Scope.MESSAGE), policy)
     hit = {min(bisect_right(starts, match.start), len(listed)) - 1 for match in matches}
     findings: list[Finding] = []
     shown: dict[str, str] = {}
-    for number in sorted(hit) if not failed else range(len(listed)):
+    for number in sorted(hit) if not (failed or unread) else range(len(listed)):
         name = listed[number]
-        matches, broken = run(Text(name, "", Scope.MESSAGE), policy)
+        matches, broken, _ = run(Text(name, "", Scope.MESSAGE), policy)
         strong = [m for m in matches if m.severity is Severity.BLOCK]
         secrets = merge_spans([(m.start, m.end) for m in matches if m.secret])
         if secrets:

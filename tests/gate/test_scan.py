@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitmem.gate.detectors import rule_file
 from gitmem.gate.detectors.finding import Severity
-from gitmem.gate.examine import Blob, decode, mask
+from gitmem.gate.examine import MOST_MATCHES, Blob, decode, examine, mask
 from gitmem.gate.exceptions import Allowlist, Entry
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.scan import scan, scan_text
@@ -187,3 +188,23 @@ def test_a_file_full_of_finds_is_told_in_part_and_summed_up() -> None:
     (rest,) = (f for f in report.findings if f.rule == "more-findings")
     assert rest.severity is Severity.BLOCK
     assert rest.message.startswith("4940 more findings")
+
+
+def test_rules_of_a_file_that_raise_block_and_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> list[object]:
+        raise RecursionError
+
+    monkeypatch.setattr(rule_file, "find", broken)
+    policy = replace(Policy(), rules=(rule_file.Rule("own", "an own rule", "x"),))
+    report = scan([Blob("memory/a.md", b"plain")], policy)
+    assert report.blocked and [finding.rule for finding in report.findings][:1] == ["scanner-failed"]
+    assert "'rules' failed (RecursionError)" in report.findings[0].message
+
+
+def test_a_text_of_more_secrets_than_are_counted_blocks_by_a_finding_of_its_own() -> None:
+    policy = Policy()
+    text = "".join(f"tok_{n:08d}abcdefgh\n" for n in range(MOST_MATCHES + 5))
+    rest = [finding for finding in examine(text, "memory/a.md", policy) if finding.rule == "more-findings"]
+    assert [finding.severity for finding in rest] == [Severity.BLOCK]
+    other = [f for f in examine(text + "x", "memory/a.md", policy) if f.rule == "more-findings"]
+    assert rest[0].fingerprint != other[0].fingerprint

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from gitmem.gate.detectors.finding import Severity
@@ -143,11 +144,11 @@ def _quoted(text: str, start: int, end: int, quote: str, phrase: bool) -> tuple[
 def _found(text: str) -> Iterator[tuple[str, int, int]]:
     low = candidates(text).low
     taken = Spans()
-    finds = (
-        *password_pairs.addresses(text, low),
-        *_named(text, low),
-        *password_pairs.pairs(text, low),
-        *password_pairs.cells(text),
+    finds = chain(
+        password_pairs.addresses(text, low),
+        _named(text, low),
+        password_pairs.pairs(text, low),
+        password_pairs.cells(text),
     )
     for rule, start, end in finds:
         if end > start and taken.claim(start, end):

@@ -8,6 +8,7 @@ network whether a secret is still good. `secret_lines` is the same for the index
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from gitmem.gate.detectors.finding import Severity
@@ -24,7 +25,7 @@ def _found(text: str) -> Iterator[tokens.Found]:
     """What is found in one string, overlapping finds of lesser rules left out."""
     seen = candidates(text)
     taken = Spans()
-    for found in (*tokens.find(text, seen), *assignments.find(text, seen)):
+    for found in chain(tokens.find(text, seen), assignments.find(text, seen)):
         if taken.claim(found.start, found.end):
             yield found
 
@@ -34,10 +35,13 @@ def detect(text: Text) -> Iterator[Match]:
 
     Of two finds that overlap the longer one counts: a character nobody sees must not cut a token in two.
     """
+    if not disguised(text.raw) or text.norm == text.raw:
+        for found in _found(text.raw):
+            yield _match(text.raw, found, found.start, found.end)
+        return
     finds = [(found.start, found.end, found) for found in _found(text.raw)]
-    if disguised(text.raw) and text.norm != text.raw:
-        finds += [(*text.to_raw(found.start, found.end), found) for found in _found(text.norm)]
-        finds.sort(key=lambda find: find[0] - find[1])
+    finds += [(*text.to_raw(found.start, found.end), found) for found in _found(text.norm)]
+    finds.sort(key=lambda find: find[0] - find[1])
     taken = Spans()
     for start, end, found in finds:
         if taken.claim(start, end):
