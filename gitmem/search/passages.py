@@ -7,11 +7,12 @@ hit, never invent one. A fenced block is never cut. Never ranks by anything that
 # Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from math import exp
 from typing import NamedTuple
 
+from gitmem.config import Config
 from gitmem.git.protocol import Repository
 from gitmem.index.db.reader import Index
 from gitmem.index.db.values import Shape
@@ -54,6 +55,15 @@ class Filters(NamedTuple):
         return bool(self.types or self.tags or self.since or self.until)
 
 
+class Source(NamedTuple):
+    """Where passages are read: as of `commit`, "" for the work tree."""
+
+    repo: Repository
+    config: Config
+    store: Index
+    commit: str
+
+
 class _File(NamedTuple):
     """A file that was read: its lines, shape, date and front matter."""
 
@@ -83,24 +93,21 @@ class Passages:
 
     def __init__(
         self,
-        repo: Repository,
-        index: Index,
-        commit: str,
+        source: Source,
         strips: Sequence[Strip],
         lines: Sequence[Line],
         filters: Filters,
         ranking: Ranking,
         matcher: Matcher | None = None,
     ) -> None:
-        self.repo = repo
-        self.index = index
-        self.commit = commit
+        self.repo, self.config, self.index, self.commit = source
         self.strips = strips
         self.lines = lines
         self.filters = filters
         self.ranking = ranking
         self.matcher = matcher
         self.files: dict[tuple[str, str], _File | None] = {}
+        self.line_days: Mapping[tuple[str, str], Sequence[date]] = {}
         self.superseded: dict[str, date | None] = {}
         self.over = over(filters.days, filters.today)
         self.limit = 0
@@ -135,6 +142,15 @@ class Passages:
                 front.setdefault(key, []).append(value)
             self.files[path, oid] = _File(path, oid, text_lines(data), shape, front, log_date(path), kind(path))
 
+    def _read_line_days(self) -> None:
+        """When the lines of files without a day in their name were written, if `--since` or `--until` asks for it."""
+        if not (self.filters.since or self.filters.until):
+            return
+        from gitmem.index.line_days import line_days
+
+        undated = {key: len(file.lines) for key, file in self.files.items() if file is not None and file.when is None}
+        self.line_days = line_days(self.repo, self.config, self.index, undated, self.commit, self.filters.today)
+
     def _lines(self, path: str, oid: str) -> list[str]:
         file = self.files[path, oid]
         assert file is not None
@@ -152,6 +168,7 @@ class Passages:
             ranked = ranked[: ranking.read if self.limit <= ranking.few else ranking.read_many]
         numbers = dict.fromkeys(self.lines[at].strip for at in ranked)
         self._read((self.strips[number].path, self.strips[number].oid) for number in numbers)
+        self._read_line_days()
         self._gather_superseded()
         found = [candidate for at in ranked if (candidate := self._candidate(at)) is not None]
         best = set(ranked[: ranking.matched])
@@ -212,8 +229,8 @@ class Passages:
         if filters.tags and not set(filters.tags) & set(_tags(meta)):
             return None
         if filters.since or filters.until:
-            when = when or self._author_date(file, line)
-            if when is None or (filters.since and when < filters.since) or (filters.until and when > filters.until):
+            when = when or self.line_days[file.path, file.oid][line.first - 1]
+            if (filters.since and when < filters.since) or (filters.until and when > filters.until):
                 return None
         priors = self._priors(meta, file, line, when, state, then)
         return _Candidate(at, line, file, 0.0, priors, meta, state, when, 1.0)
@@ -231,11 +248,6 @@ class Passages:
     def _held(self, meta: dict[str, list[str]], file: _File, line: Line) -> Held:
         ended = self.superseded.get(normal_id(file.lines[line.first - 1 : line.last])) if self.superseded else None
         return held(meta, ended)
-
-    def _author_date(self, file: _File, line: Line) -> date | None:
-        blamed = self.repo.blame(file.path, line.first, line.first, self.commit)
-        oid = blamed[0].commit if blamed else ""
-        return self.repo.commit(oid).author_date.date() if oid.strip("0") else self.filters.today
 
     def _priors(
         self, meta: dict[str, list[str]], file: _File, line: Line, when: date | None, state: str, then: Held
@@ -415,7 +427,8 @@ def _tags(meta: dict[str, list[str]]) -> tuple[str, ...]:
 
 
 def _when(meta: dict[str, list[str]], file: _File) -> date | None:
-    """The day a line is of: its own `from`, the file's name, its source's name."""
+    """The day a line is of: the one in the file's name, else its own `from` or `date`, else the one in its source's
+    name; None where none of these has one."""
     if file.when is not None:
         return file.when
     for key in ("from", "date"):

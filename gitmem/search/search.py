@@ -1,6 +1,6 @@
 """The flow of a search: which chunks, which of their lines, which passages; from one snapshot and nothing else.
 
-Two lanes retrieve chunks: words (BM25 with the snapshot's own statistics) and meaning (vectors). `fusion` weighs the
+Two lanes retrieve chunks: words (`lexical`) and meaning (`vector`). `scoring` weighs the
 lines of the pooled chunks, `passages` reads the best from Git or the work tree and makes hits of them. The pool does
 not depend on how many hits are asked for. Nothing here writes, prints or looks at a clock.
 """
@@ -21,13 +21,12 @@ from gitmem.index.db.values import Place
 from gitmem.index.freshness import ready
 from gitmem.index.handle import Ready, discard
 from gitmem.index.line_records import unpack
-from gitmem.models.vectors import DIMS
 from gitmem.paths import log_date
-from gitmem.search import lexical, scoring
+from gitmem.search import lexical, scoring, vector
 from gitmem.search.hits import Hit, fitting
 from gitmem.search.late_interaction import Table, asked, matches
 from gitmem.search.lexical import Term
-from gitmem.search.passages import Filters, Matcher, Passages
+from gitmem.search.passages import Filters, Matcher, Passages, Source
 from gitmem.search.question import Question, parse
 from gitmem.search.ranking import Ranking
 from gitmem.search.scoring import Line, Positions, Strip
@@ -63,10 +62,8 @@ class Query(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """`at` is "worktree" or a commit; `lanes` those that answered; `notes` and `reason` (why stale) are for a person.
-
-    `read` counts the files of the snapshot that could be searched.
-    """
+    """`at` is "worktree", "branches" or a commit; `lanes` those that answered; `notes` and `reason` (why stale) are for
+    a person; `settings` are those in force, only where `Query.explain` asked for them."""
 
     query: str
     at: str
@@ -79,7 +76,8 @@ class Answer(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What the lanes found: chunks with their scores, best first."""
+    """What the lanes found. `lexical` and `vector` are chunk id -> score (0..1, a cosine); `terms` those looked for;
+    `query_vector` and `table` as `vector.Vectors` has them; `lanes` those that answered; `notes` why one did not."""
 
     lexical: dict[int, float]
     vector: dict[int, float]
@@ -191,18 +189,19 @@ def _answer(
     exact = [bodies for term, bodies in zip(evidence.terms, positions, strict=True) if term.text in question.exact]
     _exact(lines, strips, exact, ranking.exact)
     filters = Filters(
-        query.types,
-        query.tags,
-        query.since,
-        query.until,
-        query.expired or question.past,
-        ranking.floor if query.min_score is None else query.min_score,
-        today,
-        question.days,
-        question.past,
-        query.expired or bool(query.paths),
+        types=query.types,
+        tags=query.tags,
+        since=query.since,
+        until=query.until,
+        expired=query.expired or question.past,
+        min_score=ranking.floor if query.min_score is None else query.min_score,
+        today=today,
+        days=question.days,
+        past=question.past,
+        promoted=query.expired or bool(query.paths),
     )
-    passages = Passages(repo, index, made.commit, strips, lines, filters, ranking, _matcher(evidence, question))
+    source = Source(repo, config, index, made.commit)
+    passages = Passages(source, strips, lines, filters, ranking, _matcher(evidence, question))
     hits, left_out = fitting(passages.hits(query.limit, blame=query.blame), query.budget)
     if left_out:
         evidence = evidence._replace(notes=(*evidence.notes, *left_out))
@@ -220,51 +219,27 @@ def _answer(
 def retrieve(
     index: Index, norms: bytes, query: Query, question: Question, config: Config, ranking: Ranking
 ) -> Evidence:
-    """Both lanes over the chunks of `norms`, as far as `query.lane` wants them."""
+    """Both lanes over the chunks of `norms`, as far as `query.lane` wants them.
+
+    Where the lane of meaning cannot answer, `notes` says so; with `--lane vector` its GitMemError is raised.
+    """
     notes: list[str] = []
     words = lexical.NOTHING
     lanes = []
     if query.lane is not Lane.VECTOR:
         words = lexical.retrieve(index, norms, question, ranking)
         lanes.append("lexical")
-    vector: dict[int, float] = {}
-    short: list[float] | None = None
-    table: Table | None = None
+    near = vector.NOTHING
     if query.lane is not Lane.LEXICAL:
         try:
-            vector, short, table = _vector(index, norms, question, config, ranking.pool)
+            near = vector.retrieve(index, norms, question, config, ranking.pool)
         except GitMemError as error:
             if query.lane is Lane.VECTOR:
                 raise
             notes.append(f"words only: {error.message}")
-        if short is not None or vector:
+        if near.query is not None or near.scores:
             lanes.append("vector")
-    return Evidence(words.scores, vector, words.terms, short, table, tuple(lanes), tuple(notes))
-
-
-def _vector(
-    index: Index, norms: bytes, question: Question, config: Config, pool: int
-) -> tuple[dict[int, float], list[float] | None, Table | None]:
-    """Cosine of the nearest chunks, the question's short vector for the lines (made by the static table), the table."""
-    from gitmem.models.embedding import open_in_force
-
-    force = index.in_force()
-    if force is None or not question.text.strip():
-        return {}, None, None
-    name, spec = force
-    embedder = open_in_force(spec, config, index.path.parent)
-    if embedder is None or embedder.id != name:
-        raise GitMemError("the vectors are of another embedder", "git mem index")
-    whole = embedder.embed_query(question.text)
-    vector = dict(index.nearest(whole, norms, pool))
-    table: Any = embedder
-    static = whole
-    if spec != "static":
-        from gitmem.models.embedding import open_embedder
-
-        table = open_embedder("static", config)
-        static = table.embed_query(question.text)
-    return vector, _short(static), table
+    return Evidence(words.scores, near.scores, words.terms, near.query, near.table, tuple(lanes), tuple(notes))
 
 
 def _matcher(evidence: Evidence, question: Question) -> Matcher | None:
@@ -275,17 +250,6 @@ def _matcher(evidence: Evidence, question: Question) -> Matcher | None:
     rarity = {term.text: term.rarity for term in evidence.terms}
     found = asked(question.content, rarity, table)
     return (lambda lines: matches(found, lines, table)) if found else None
-
-
-def _short(vector: bytes) -> list[float] | None:
-    """The first `DIMS` numbers of a vector, of length 1; None for one without any."""
-    from array import array
-    from math import hypot
-
-    numbers = array("f")
-    numbers.frombytes(vector)
-    length = hypot(*numbers[:DIMS])
-    return [n / length for n in numbers[:DIMS]] if length else None
 
 
 def _pool(evidence: Evidence, pool: int) -> list[int]:

@@ -15,7 +15,7 @@ import apsw
 from gitmem.errors import IndexDamaged
 from gitmem.index.db.schema import EMBEDDER_SHIFT, LENGTH_STEP
 from gitmem.index.db.sqlite import REBUILD, drop_copy, extension, translated
-from gitmem.index.db.values import PLACE_BITS, Place, Shape, Snapshot, bits, int8, unpack_shape
+from gitmem.index.db.values import PLACE_BITS, LineDays, Place, Shape, Snapshot, bits, int8, unpack_days, unpack_shape
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -139,6 +139,18 @@ class Index:
             rows = self._rows("SELECT shape FROM blob WHERE oid = ?", (bytes.fromhex(oid),))
             if rows:
                 found[oid] = unpack_shape(rows[0][0])
+        return found
+
+    @stored
+    def line_days(self, files: Iterable[tuple[str, str]]) -> list[LineDays]:
+        """What is kept of the days of the lines of these (path, oid), as far as there is any."""
+        found = []
+        for path, oid in files:
+            rows = self._rows(
+                "SELECT at, runs FROM line_day WHERE path = ? AND oid = ?",
+                (path.encode("utf-8", "surrogateescape"), bytes.fromhex(oid)),
+            )
+            found += [LineDays(path, oid, at.hex(), unpack_days(runs)) for at, runs in rows]
         return found
 
     @stored

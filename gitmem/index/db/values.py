@@ -6,6 +6,7 @@ Named tuples, not dataclasses: these are made when a search starts, and a datacl
 # Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
 import json
 from array import array
+from datetime import date
 from typing import NamedTuple
 
 from gitmem.index.db.schema import LENGTH_STEP
@@ -105,6 +106,15 @@ class EntryRow(NamedTuple):
     stat: str = ""
 
 
+class LineDays(NamedTuple):
+    """The day on which each line of a blob at a path was written, as Git's blame had it at the commit `at`."""
+
+    path: str
+    oid: str
+    at: str
+    days: tuple[date, ...]
+
+
 def norm(length: int) -> int:
     """The byte of a chunk of that many words; 0 is kept for "not in the snapshot"."""
     return min(255, max(0, length) // LENGTH_STEP + 1)
@@ -133,6 +143,29 @@ def unpack_shape(text: str) -> Shape:
         )
     except (TypeError, RecursionError) as error:
         raise ValueError("not a shape") from error
+
+
+def pack_days(days: tuple[date, ...]) -> bytes:
+    """Runs of equal days: how many lines, and the day's ordinal, four bytes each."""
+    runs = array("I")
+    for day in days:
+        number = day.toordinal()
+        if runs and runs[-1] == number:
+            runs[-2] += 1
+        else:
+            runs.extend((1, number))
+    return runs.tobytes()
+
+
+def unpack_days(runs: bytes) -> tuple[date, ...]:
+    """The reverse of `pack_days`. Raises ValueError for what it did not write."""
+    numbers = array("I", runs)
+    if len(numbers) % 2 or sum(numbers[::2]) > 1 << PLACE_BITS:
+        raise ValueError("no runs of days")
+    days: list[date] = []
+    for count, number in zip(numbers[::2], numbers[1::2], strict=True):
+        days += [date.fromordinal(number)] * count
+    return tuple(days)
 
 
 _FLIPPED = bytes(n ^ 128 for n in range(256))  # n - 128 as a signed byte

@@ -12,7 +12,7 @@ import apsw
 from gitmem.index.db.reader import Index
 from gitmem.index.db.schema import EMBEDDER_SHIFT
 from gitmem.index.db.sqlite import translated
-from gitmem.index.db.values import BlobRow, ChunkRow, EntryRow, norm, pack_shape
+from gitmem.index.db.values import BlobRow, ChunkRow, EntryRow, LineDays, norm, pack_days, pack_shape
 
 MOST = 2000  # values that are asked for at once
 IN_FORCE, GROWING, KEPT = 1, 0, -1  # states of an embedder: compared with, not complete yet, kept as a cache
@@ -123,7 +123,7 @@ class Writer(Index):
     def forget_blobs(self) -> None:
         """Everything but the chunks' identities and vectors, for `index --full`: these need no new embedding."""
         with translated():
-            for table in ("place", "blob", "entry", "snapshot", "covered"):
+            for table in ("place", "blob", "entry", "snapshot", "covered", "line_day"):
                 self._db.execute(f"DELETE FROM {table}")
             self._db.execute("INSERT INTO words(words) VALUES ('delete-all')")
             self._db.execute("UPDATE chunk SET length = -1")
@@ -155,6 +155,7 @@ class Writer(Index):
                     (numbers,),
                 )
                 db.execute("DELETE FROM entry WHERE snapshot NOT IN (SELECT id FROM snapshot)")
+            db.execute("DELETE FROM line_day WHERE oid NOT IN (SELECT oid FROM blob)")
             orphans = self._rows("SELECT id, length FROM chunk WHERE id NOT IN (SELECT chunk FROM place)")
             for number, length in orphans:
                 if length >= 0:
@@ -373,6 +374,14 @@ class Writer(Index):
         with translated():
             self._db.execute("DELETE FROM entry WHERE snapshot = (SELECT id FROM snapshot WHERE key = ?)", (key,))
             self._db.execute("DELETE FROM snapshot WHERE key = ?", (key,))
+
+    def put_line_days(self, rows: Iterable[LineDays]) -> None:
+        """Keep the days of lines, in the place of what was kept of the same blob at the same path."""
+        with translated():
+            self._db.executemany(
+                "INSERT OR REPLACE INTO line_day VALUES (?, ?, ?, ?)",
+                [(_stored(r.path), bytes.fromhex(r.oid), bytes.fromhex(r.at), pack_days(r.days)) for r in rows],
+            )
 
     def cover(self, trees: Mapping[str, str]) -> None:
         """Record that every memory blob of these refs' trees is indexed: ref -> tree. Replaces the record."""

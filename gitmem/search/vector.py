@@ -1,0 +1,61 @@
+"""The lane of meaning: which chunks of a snapshot are near a question, and the vector its lines are compared with.
+
+Chunks are compared by the vectors of the embedder in force, lines and words always by the static table. Pure but for
+the index and the embedder it asks; nothing stands in for an embedder that is missing.
+"""
+
+# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from array import array
+from math import hypot
+from typing import Any, NamedTuple
+
+from gitmem.config import Config
+from gitmem.errors import GitMemError
+from gitmem.index.db.reader import Index
+from gitmem.models.vectors import DIMS
+from gitmem.search.late_interaction import Table
+from gitmem.search.question import Question
+
+
+class Vectors(NamedTuple):
+    """`scores` are the cosines (-1..1) of the nearest chunks; `query` the question's first `DIMS` numbers, by the
+    static table and at length 1, None where it knows no word of it; `table` that table, None without a question."""
+
+    scores: dict[int, float]
+    query: list[float] | None
+    table: Table | None
+
+
+NOTHING = Vectors({}, None, None)
+
+
+def retrieve(index: Index, norms: bytes, question: Question, config: Config, pool: int) -> Vectors:
+    """The `pool` chunks of `norms` nearest to the question, and its vector for the lines.
+
+    `NOTHING` for an empty question and for an index without vectors; no scores for a question without a word that the
+    embedder knows. Raises GitMemError where the embedder of the index's vectors cannot be used.
+    """
+    force = index.in_force()
+    if force is None or not question.text.strip():
+        return NOTHING
+    from gitmem.models.embedding import open_embedder, open_in_force
+
+    name, spec = force
+    embedder = open_in_force(spec, config, index.path.parent)
+    if embedder is None or embedder.id != name:
+        raise GitMemError("the vectors are of another embedder", "git mem index")
+    vector = embedder.embed_query(question.text)
+    scores = dict(index.nearest(vector, norms, pool))
+    table: Any = embedder
+    if spec != "static":
+        table = open_embedder("static", config)
+        vector = table.embed_query(question.text)
+    return Vectors(scores, _shortened(vector), table)
+
+
+def _shortened(vector: bytes) -> list[float] | None:
+    """The first `DIMS` numbers of a float32 vector, at length 1; None for one without any."""
+    numbers = array("f")
+    numbers.frombytes(vector)
+    length = hypot(*numbers[:DIMS])
+    return [n / length for n in numbers[:DIMS]] if length else None
