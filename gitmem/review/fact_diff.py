@@ -1,7 +1,7 @@
 """What happened to facts between two snapshots: added, changed, removed, moved, expired. Pure.
 
 Line diffs see a fact that was edited as one line gone and another come; here they are paired, by what the new one
-says it supersedes, by the source both name, by how much of the text they share.
+says it supersedes, by the source both name, and only where one names none by how much of the text they share.
 """
 
 from __future__ import annotations
@@ -12,14 +12,25 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from difflib import SequenceMatcher
 from enum import StrEnum
+from typing import NamedTuple
 
-from gitmem.memory.fact import Fact
+from gitmem.memory.fact import Fact, parse_span
 from gitmem.memory.facts import expired
 from gitmem.memory.similarity import likeness, terms
 
 SAME_FACT = 0.5  # likeness from which a fact that went and one that came in the same file are one that was edited
 SAME_SPELLING = 0.7  # share of characters in order from which a short one is (`Port 80.` and `Port 81.`)
 SPELLED = 4  # nearest candidates whose characters are compared
+SURE, SHARED_SOURCE = 3.0, 1.0  # scores of a pair; likeness, 0..1, tells apart what shares one source
+COMMON_WORD = 200  # facts a word may stand in and still tell which fact was edited
+
+Source = tuple[str, int, int]
+
+
+class _Id(NamedTuple):
+    """A fact's id as a key beside words and sources."""
+
+    id: str
 
 
 class Op(StrEnum):
@@ -128,40 +139,13 @@ def _moves(gone: list[_At], come: list[_At], today: date) -> Iterator[FactChange
 
 
 def _pairs(gone: list[_At], come: list[_At]) -> list[FactChange]:
-    """Edited facts: the best pair first, each fact in one pair at most, in one file."""
-    words = {id(at): terms(at.fact.text) for at in (*gone, *come)}
-    holding: dict[tuple[str, str], list[_At]] = defaultdict(list)
-    for at in gone:
-        for word in words[id(at)]:
-            holding[at.path, word].append(at)
-    scored: list[tuple[float, int, int, _At, _At]] = []
-    for number, at in enumerate(come):
-        near: dict[int, _At] = {}
-        for word in words[id(at)]:
-            rows = holding.get((at.path, word), ())
-            near.update({id(other): other for other in rows} if len(rows) <= 200 else {})
-        ident = at.fact.get("supersedes")
-        own = set(_sources(at.fact))
-        for other in gone:
-            if other.path == at.path and (
-                (ident and other.fact.id.startswith(ident))
-                or other.fact.id == at.fact.id
-                or own & set(_sources(other.fact))
-            ):
-                near[id(other)] = other
-        alikes = {key: likeness(words[id(at)], words[key]) for key in near}
-        nearest = sorted(alikes, key=lambda key: -alikes[key])[:SPELLED]
-        for other in near.values():
-            alike = alikes[id(other)]
-            if other.fact.id == at.fact.id or (ident and other.fact.id.startswith(ident)):
-                alike = 2.0
-            elif own and own == set(_sources(other.fact)):
-                alike += 0.4
-            elif alike < SAME_FACT and id(other) in nearest:
-                matcher = SequenceMatcher(None, at.fact.text, other.fact.text, autojunk=False)
-                alike = SAME_FACT if matcher.quick_ratio() >= SAME_SPELLING <= matcher.ratio() else alike
-            if alike >= SAME_FACT:
-                scored.append((-alike, abs(other.fact.line - at.fact.line), number, at, other))
+    """Edited facts: the best pair first, each fact in one pair at most, in one file. Both lists lose what is paired."""
+    candidates = _Candidates(gone)
+    scored = [
+        (-score, abs(other.fact.line - at.fact.line), number, at, other)
+        for number, at in enumerate(come)
+        for score, other in candidates.scored(at)
+    ]
     found = []
     for _, _, _, at, other in sorted(scored, key=lambda row: row[:3]):
         if at in come and other in gone:
@@ -171,10 +155,70 @@ def _pairs(gone: list[_At], come: list[_At]) -> list[FactChange]:
     return found
 
 
+class _Candidates:
+    """The facts that went, to be found by what a fact that came may share with them: id, source, words."""
+
+    def __init__(self, gone: Sequence[_At]) -> None:
+        self.gone = list(gone)
+        self.words = [terms(at.fact.text) for at in self.gone]
+        self.sources = [_sources(at.fact) for at in self.gone]
+        self.holding: dict[tuple[str, object], list[int]] = defaultdict(list)  # (path, word or source or id) -> places
+        for number, at in enumerate(self.gone):
+            for key in (*self.words[number], *self.sources[number], _Id(at.fact.id)):
+                self.holding[at.path, key].append(number)
+
+    def scored(self, at: _At) -> list[tuple[float, _At]]:
+        """(score, fact that went) of every one that `at` may be the edited form of.
+
+        The same text or a named predecessor first, then a shared source: whatever the words, it is what became of that
+        source. Words decide only where one of the two has no source; two facts of different sources are two facts.
+        """
+        words, sources = terms(at.fact.text), _sources(at.fact)
+        numbers = self._near(at, words, sources)
+        alikes = {number: likeness(words, self.words[number]) for number in numbers}
+        nearest = sorted(alikes, key=lambda number: -alikes[number])[:SPELLED]
+        scores: list[tuple[float, _At]] = []
+        for number in numbers:
+            other, alike, theirs = self.gone[number], alikes[number], self.sources[number]
+            if other.fact.id == at.fact.id or _names(at.fact, other.fact):
+                scores.append((SURE, other))
+            elif sources & theirs:
+                scores.append((SHARED_SOURCE + alike, other))
+            elif sources and theirs:
+                continue
+            elif alike >= SAME_FACT or (number in nearest and _spelled_alike(at.fact.text, other.fact.text)):
+                scores.append((max(alike, SAME_FACT), other))
+        return scores
+
+    def _near(self, at: _At, words: Iterable[str], sources: Iterable[Source]) -> list[int]:
+        near: set[int] = set()
+        for word in words:
+            places = self.holding.get((at.path, word), ())
+            near.update(places if len(places) <= COMMON_WORD else ())
+        for key in (*sources, _Id(at.fact.id)):
+            near.update(self.holding.get((at.path, key), ()))
+        if at.fact.get("supersedes"):
+            near.update(n for n, other in enumerate(self.gone) if other.path == at.path and _names(at.fact, other.fact))
+        return sorted(near)
+
+
+def _names(fact: Fact, predecessor: Fact) -> bool:
+    """Whether a fact says that it supersedes the other."""
+    ident = fact.get("supersedes")
+    return bool(ident) and predecessor.id.startswith(ident)
+
+
+def _spelled_alike(a: str, b: str) -> bool:
+    matcher = SequenceMatcher(None, a, b, autojunk=False)
+    return matcher.quick_ratio() >= SAME_SPELLING and matcher.ratio() >= SAME_SPELLING
+
+
 def pair(path: str, gone: Sequence[Fact], come: Sequence[Fact]) -> list[FactChange]:
     """The facts of one file that were edited, out of those that went and those that came."""
     return _pairs([_At(path, fact) for fact in gone], [_At(path, fact) for fact in come])
 
 
-def _sources(fact: Fact) -> Iterable[str]:
-    return (value for key, value in fact.meta if key == "src")
+def _sources(fact: Fact) -> frozenset[Source]:
+    """The lines it cites as (path, first, last): a blob that is written shorter is the same source."""
+    spans = (parse_span(value) for key, value in fact.meta if key == "src")
+    return frozenset((span.path, span.start_line, span.end_line) for span in spans if span is not None)

@@ -39,6 +39,46 @@ def test_a_rewritten_fact_is_paired_by_what_it_supersedes() -> None:
     assert ops(old, new) == [("changed", "gRPC now")]
 
 
+SRC = "src=memory/2026-02-05.md#L5-L6@1a2b3c4d5e6f"
+OTHER = "src=memory/2026-02-06.md#L3@1a2b3c4d5e6f"
+
+
+def test_an_edit_is_paired_by_the_source_both_name_whatever_its_words() -> None:
+    old = read(
+        M=f"- Invoices are rounded half up <!-- mem {SRC} -->\n- Refunds need two approvals <!-- mem {OTHER} -->\n"
+    )
+    new = read(
+        M=f"- Refunds need two approvals always <!-- mem {SRC} -->\n- Refunds need two approvals <!-- mem {OTHER} -->\n"
+    )
+    (change,) = compare(old, new, TODAY)
+    assert change.op is Op.CHANGED and change.old and change.new
+    assert (change.old.text, change.new.text) == ("Invoices are rounded half up", "Refunds need two approvals always")
+
+
+def test_facts_that_cite_different_lines_are_no_edit_of_each_other_however_alike() -> None:
+    old = read(M=f"- The limit of the API is 600 requests <!-- mem {SRC} -->\n")
+    new = read(M=f"- The limit of the API is 900 requests <!-- mem {OTHER} -->\n")
+    assert [op for op, _ in ops(old, new)] == ["added", "removed"]
+    unsourced = read(M="- The limit of the API is 900 requests\n")
+    assert [op for op, _ in ops(old, unsourced)] == ["changed"], "words decide where one names no source"
+
+
+def test_of_two_facts_of_one_source_the_more_alike_is_the_edited_one() -> None:
+    old = read(M=f"- Port is 80 for the API <!-- mem {SRC} -->\n- Logs are kept a week <!-- mem {SRC} -->\n")
+    new = read(M=f"- Logs are kept a month <!-- mem {SRC} -->\n- Port is 81 for the API <!-- mem {SRC} -->\n")
+    pairs = {(c.old.text, c.new.text) for c in compare(old, new, TODAY) if c.old and c.new}
+    assert pairs == {
+        ("Port is 80 for the API", "Port is 81 for the API"),
+        ("Logs are kept a week", "Logs are kept a month"),
+    }
+
+
+def test_a_shorter_oid_in_the_source_is_the_same_source() -> None:
+    old = read(M=f"- alpha beta <!-- mem {SRC} -->\n")
+    new = read(M=f"- gamma delta <!-- mem {SRC[:-4]} -->\n")
+    assert ops(old, new) == [("changed", "gamma delta")]
+
+
 def test_unlike_facts_are_a_removal_and_an_addition() -> None:
     assert ops(read(M="- alpha beta\n"), read(M="- gamma delta\n")) == [
         ("added", "gamma delta"),
