@@ -11,8 +11,12 @@ from typing import NoReturn
 from gitmem.cli.terminal import say
 from gitmem.errors import Exit, GitMemError
 
-# What is wrong with the disk, not with us.
-SURROUNDINGS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG)
+# What is wrong with the disk, or with a path that was typed: no bug.
+SURROUNDINGS = frozenset(
+    (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR,
+     errno.EISDIR, errno.EACCES, errno.EPERM, errno.ENXIO, errno.ENODEV)
+)  # fmt: skip
+SHOWN = 200  # characters of a path in a message
 
 
 def ending(run: Callable[[], int | None]) -> int:
@@ -38,7 +42,8 @@ def ending(run: Callable[[], int | None]) -> int:
         if error.errno not in SURROUNDINGS:
             return _bug(error)
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left in its buffer would fail again
-        where = f" '{error.filename}'" if error.filename else ""
+        name = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else ""
+        where = f" '{name if len(name) <= SHOWN else name[:SHOWN] + '...'}'" if name else ""
         say(f"git mem: cannot read or write{where}: {error.strerror}")
         return Exit.CANNOT_RUN
     except Exception as error:  # noqa: BLE001 - the one place where a bug becomes exit 4

@@ -107,6 +107,7 @@ def scan_command(sarif: str | None, severity: str) -> int:
     from gitmem import __version__
     from gitmem.gate import report, sources
     from gitmem.gate.scan import scan
+    from gitmem.git.regular_file import writable_file
 
     repo, _ = open_here()
     base, tip = commits_of(repo, event())
@@ -117,7 +118,10 @@ def scan_command(sarif: str | None, severity: str) -> int:
     span = f"{base[:12] or 'the beginning'}..{tip[:12]}"
     summarise(report.as_markdown(found, escape, f"Memory scan of {span}"))
     if sarif:
-        Path(sarif).write_text(report.as_sarif(found, __version__), encoding="utf-8")
+        try:
+            writable_file(Path(sarif)).write_text(report.as_sarif(found, __version__), encoding="utf-8")
+        except OSError as error:
+            raise GitMemError(f"cannot write '{sarif}': {error.strerror}") from None
     failed = bool(found.findings) if severity == "warn" else found.blocked
     output(findings=str(len(found.findings)), sarif=sarif or "", result="failed" if failed else "clean")
     return Exit.FINDINGS if failed else Exit.DONE

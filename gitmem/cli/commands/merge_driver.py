@@ -27,11 +27,12 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
     Git runs this; `git mem install` sets it up as: git-mem merge-driver -- %O %A %B %L %P
     """
     from gitmem.git.merge_file import merge_text
+    from gitmem.git.regular_file import read_regular
     from gitmem.review.fact_merge import merge
     from gitmem.review.line_merge import MARK, Labels
 
     try:
-        versions = [file.read_bytes() for file in (base, ours, theirs)]
+        versions = [read_regular(file) for file in (base, ours, theirs)]
     except OSError as error:
         raise GitMemError(f"cannot read a version to merge: {error.strerror}") from None
     labels = Labels(size=marker)

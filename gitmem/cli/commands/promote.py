@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from gitmem.promotion.plan import Refused
     from gitmem.promotion.promote import Outcome
 
+BY_ITSELF = click.Choice(("commit", "commit-per-fact", "branch", "stage"))  # of a promotion that a commit starts
+
 
 @click.command()
 @click.option("--since", metavar="REV|DATE", default="", help="Read log lines added since then, not since the cursor.")
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
 @click.option("--branch", metavar="NAME", help="Commit on branch NAME, from a temporary work tree.")
 @click.option("--stage", "mode", flag_value="stage", help="Leave MEMORY.md staged; commit nothing.")
 @click.option("--accept", multiple=True, metavar="ID", help="Let in this fact of origin web or tool; repeatable.")
-@click.option("--hook", metavar="MODE", default="", hidden=True, help="From post-commit: start detached.")
-@click.option("--background", metavar="MODE", default="", hidden=True, help="What --hook started.")
+@click.option("--hook", type=BY_ITSELF, metavar="MODE", hidden=True, help="From post-commit: start detached.")
+@click.option("--background", type=BY_ITSELF, metavar="MODE", hidden=True, help="What --hook started.")
 @json_option
 def command(
     since: str,
@@ -41,8 +43,8 @@ def command(
     mode: str | None,
     branch: str | None,
     accept: tuple[str, ...],
-    hook: str,
-    background: str,
+    hook: str | None,
+    background: str | None,
     as_json: bool,
 ) -> None:
     """Promote lasting facts from daily logs to MEMORY.md in one commit that names their sources.
@@ -60,7 +62,10 @@ def command(
     if hook or background:
         from gitmem.cli.promotion_hook import run, start
 
-        start(hook) if hook else run(background)
+        if hook:
+            start(hook)
+        elif background:
+            run(background)
         return
     if branch and mode:
         raise UsageError("--branch goes without --commit, --commit-per-fact and --stage")

@@ -20,6 +20,7 @@ from gitmem.gate.exceptions import Entry
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.scan import Report, scan
 from gitmem.git.opening import Repository
+from gitmem.git.regular_file import read_input, read_regular
 
 WORKERS = 2
 
@@ -109,11 +110,7 @@ def inside(repo: Repository, path: str) -> str:
 
 
 def _with_message(blobs: Iterator[Blob], name: str) -> Iterator[Blob]:
-    try:
-        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-    except OSError as error:
-        raise GitMemError(f"cannot read '{name}': {error.strerror}") from None
-    yield Blob(MESSAGE, data)
+    yield Blob(MESSAGE, read_input(Path(name), sys.stdin.buffer))
     yield from blobs
 
 
@@ -132,7 +129,7 @@ def _counted(blobs: Iterator[Blob]) -> Iterator[Blob]:
 def read_rules(name: str) -> tuple[Rule, ...]:
     """The token rules of a file the user named. Raises GitMemError."""
     try:
-        return tuple(parse_rules(Path(name).read_text(encoding="utf-8")))
+        return tuple(parse_rules(read_regular(Path(name)).decode("utf-8")))
     except (OSError, UnicodeDecodeError):
         raise GitMemError(f"cannot read the rules in '{name}'", "it must be a gitleaks.toml") from None
 

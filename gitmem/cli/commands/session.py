@@ -19,6 +19,8 @@ from gitmem.git.regular_file import read_input, writable_file
 from gitmem.hosts.registration import NAMES
 from gitmem.hosts.transcript import Transcript, parse
 
+CENTURY = 100 * 365 * 86_400  # seconds; what is asked to be older than that is older than everything
+
 transcript_argument = click.argument("transcript", type=click.Path(path_type=Path))
 session_option = click.option("--session", "session", default="", help="The session's id (default: the transcript's).")
 output_option = click.option(
@@ -162,7 +164,7 @@ def distill_command(days: int, dry_run: bool, as_json: bool) -> None:
     from gitmem.sessions.distill import MEMORY, distill
 
     repo, config = open_here()
-    done = distill(repo, config, now=now(), older_than=days, dry_run=dry_run)
+    done = distill(repo, config, now=now(), older_than=min(days, CENTURY // 86_400), dry_run=dry_run)
     if as_json:
         skipped = [{"path": path, "reason": reason} for path, reason in done.skipped]
         write_json(
@@ -242,7 +244,7 @@ def prune_command(transcript: Path, target: Path | None, in_place: bool, ttl: in
 
     data, found = read(transcript)
     rewritable(found)
-    after = prune(found.turns, now=now(), ttl=timedelta(seconds=ttl), hard=hard)
+    after = prune(found.turns, now=now(), ttl=timedelta(seconds=min(ttl, CENTURY)), hard=hard)
     put(pruned(data, found.turns, after), transcript, target, in_place)
 
 
