@@ -19,7 +19,8 @@ from gitmem.errors import GitMemError, MissingFile, OutsideRepository, Refused
 from gitmem.gate.quoting import neutral, plain, without_secrets
 from gitmem.gate.redaction import guard
 from gitmem.git.opening import Repository
-from gitmem.git.worktree import locked, read_bytes, resolve, write_atomic
+from gitmem.git.transaction import Draft, Reading, write
+from gitmem.git.worktree import resolve
 from gitmem.memory.files import in_work_tree, read_memory_file
 from gitmem.memory.snapshot import look
 from gitmem.paths import is_memory, layout_of
@@ -163,31 +164,25 @@ class _Tool:
 
     def create(self, path: str, text: str) -> str:
         relative = self.writable(path)
-        with locked(self.repo.common_dir, "write"):
+
+        def plan(reading: Reading) -> Draft[str]:
             if (self.root / relative).exists():
                 raise _Answer(f"Error: File {path} already exists")
-            self.write(relative, text)
-        return f"File created successfully at: {path}"
+            reading.raw(relative)
+            return Draft({relative: self.gated(relative, text)}, f"File created successfully at: {path}")
+
+        return write(self.repo, plan)
 
     def replace(self, path: str, old: str, new: str) -> str:
         relative = self.writable(path)
-        with locked(self.repo.common_dir, "write"):
-            text = "\n".join(self.lines(path, relative, "Error: " + MISSING))
-            if old and old not in text and plain(old) in text:
-                old, new = plain(old), plain(new)  # copied from a view, where markup is spelled out
-            count = text.count(old) if old else 0
-            if count == 0:
-                raise _Answer(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
-            if count > 1:
-                at = [text.count("\n", 0, start) + 1 for start in _places(text, old)]
-                numbers = ", ".join(map(str, at))
-                raise _Answer(
-                    f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {numbers}. "
-                    "Please ensure it is unique"
-                )
-            start = text.index(old)
-            changed = text[:start] + new + text[start + len(old) :]
-            self.write(relative, changed)
+
+        def plan(reading: Reading) -> Draft[tuple[str, int]]:
+            text = self.text(reading, path, relative, "Error: " + MISSING)
+            start, new_text = _only_place(path, text, old, new)
+            changed = text[: start[0]] + new_text + text[start[1] :]
+            return Draft({relative: self.gated(relative, changed)}, (changed, start[0]))
+
+        changed, start = write(self.repo, plan)
         first = changed.count("\n", 0, start)
         lines = without_secrets(changed.split("\n"))
         near = range(max(0, first - 4), min(len(lines), first + new.count("\n") + 5))
@@ -195,8 +190,9 @@ class _Tool:
 
     def insert(self, path: str, line: object, text: str) -> str:
         relative = self.writable(path)
-        with locked(self.repo.common_dir, "write"):
-            lines = self.lines(path, relative, "Error: The path {} does not exist")
+
+        def plan(reading: Reading) -> Draft[str]:
+            lines = self.text(reading, path, relative, "Error: The path {} does not exist").split("\n")
             count = len(lines) - (lines[-1] == "")
             if not isinstance(line, int) or isinstance(line, bool) or not 0 <= line <= count:
                 raise _Answer(
@@ -204,8 +200,9 @@ class _Tool:
                     f"It should be within the range of lines of the file: [0, {count}]"
                 )
             lines[line:line] = text.removesuffix("\n").split("\n")
-            self.write(relative, "\n".join(lines))
-        return f"The file {path} has been edited."
+            return Draft({relative: self.gated(relative, "\n".join(lines))}, f"The file {path} has been edited.")
+
+        return write(self.repo, plan)
 
     def delete(self, path: str) -> str:
         relative = self.inside(path)
@@ -222,26 +219,48 @@ class _Tool:
             names = [relative]
         if not target.exists():
             raise _Answer(f"Error: The path {path} does not exist")
-        with locked(self.repo.common_dir, "write"):
-            for name in names:
-                resolve(self.root, name).unlink()
-        return f"Successfully deleted {path}"
+        return write(self.repo, lambda _: Draft(dict.fromkeys(names), f"Successfully deleted {path}"))
 
     def rename(self, old: str, new: str) -> str:
         source, target = self.writable(old), self.writable(new)
-        with locked(self.repo.common_dir, "write"):
-            if not (self.root / source).is_file():
+
+        def plan(reading: Reading) -> Draft[str]:
+            data = reading.raw(source) if (self.root / source).is_file() else None
+            if data is None:
                 raise _Answer(f"Error: The path {old} does not exist")
             if (self.root / target).exists():
                 raise _Answer(f"Error: The destination {new} already exists")
-            data = read_bytes(self.root, source)
             guard(data.decode("utf-8", "replace"), target, self.config)
-            (self.root / target).parent.mkdir(parents=True, exist_ok=True)
-            os.rename(resolve(self.root, source), resolve(self.root, target))
-        return f"Successfully renamed {old} to {new}"
+            return Draft({target: data, source: None}, f"Successfully renamed {old} to {new}")
 
-    def write(self, relative: str, text: str) -> None:
-        write_atomic(self.root, relative, guard(text, relative, self.config).encode("utf-8", "surrogateescape"))
+        return write(self.repo, plan)
+
+    def text(self, reading: Reading, path: str, relative: str, missing: str) -> str:
+        """The text of a memory file that is to be changed; any other file is `missing`."""
+        data = reading.read(relative) if (self.root / relative).is_file() else None
+        if data is None:
+            raise _Answer(missing.format(path))
+        return data.decode("utf-8", "surrogateescape")
+
+    def gated(self, relative: str, text: str) -> bytes:
+        return guard(text, relative, self.config).encode("utf-8", "surrogateescape")
+
+
+def _only_place(path: str, text: str, old: str, new: str) -> tuple[tuple[int, int], str]:
+    """Where `old` stands in a text, from and to, and what replaces it. Raises _Answer unless it stands there once."""
+    if old and old not in text and plain(old) in text:
+        old, new = plain(old), plain(new)  # copied from a view, where markup is spelled out
+    count = text.count(old) if old else 0
+    if count == 0:
+        raise _Answer(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
+    if count > 1:
+        numbers = ", ".join(str(text.count("\n", 0, start) + 1) for start in _places(text, old))
+        raise _Answer(
+            f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {numbers}. "
+            "Please ensure it is unique"
+        )
+    start = text.index(old)
+    return (start, start + len(old)), new
 
 
 def _walk(root: Path, relative: str) -> list[tuple[str, int]]:

@@ -153,6 +153,12 @@ def write(repo: Repository, plan: Callable[[Reading], Draft[Result]]) -> Result:
     raise AssertionError("unreachable")
 
 
+def write_over(repo: Repository, noted: Contents, contents: Contents) -> None:
+    """Write `contents` over the bytes `noted`, all or none, and commit nothing. Raises as `write`, at once."""
+    with writer(repo), replaced(repo, contents, noted, recorded=len(contents) > 1):
+        pass
+
+
 def commit(repo: Repository, plan: Callable[[Reading], CommitDraft[Result]]) -> tuple[Result, str]:
     """Write the files of a plan and commit them alone: what the plan answers, and the commit ("" for no files).
 

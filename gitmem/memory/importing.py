@@ -23,7 +23,8 @@ from gitmem.gate.redaction import guard
 from gitmem.gate.scan import scan
 from gitmem.gate.sources import commits
 from gitmem.git.opening import Repository, discover, open_repository
-from gitmem.git.worktree import read_bytes, write_atomic
+from gitmem.git.transaction import position, replaced, writer
+from gitmem.git.worktree import read_bytes
 from gitmem.git.write import ensure_can_commit, run_git
 from gitmem.memory.document import decode
 from gitmem.paths import LIMIT, Kind, Layout, kind
@@ -203,20 +204,19 @@ def _plain(environ: Mapping[str, str]) -> dict[str, str]:
 def bring(repo: Repository, plan: Plan, now: datetime, environ: Mapping[str, str]) -> Imported:
     """Write the files of a plan; with history, fetch it and commit them on top of both.
 
-    Raises Refused when the gate finds something in the history: a file can be left out, a commit cannot.
+    Raises Refused when the gate finds something in the history: a file can be left out, a commit cannot; Changed where
+    somebody writes one of the files meanwhile. On any failure there is nothing of the import, neither file nor merge.
     """
     if repo.root is None:
         raise GitMemError("a bare repository holds no memory files", "make it in a clone")
     if plan.history and plan.files:
         ensure_can_commit(repo)
         _scan_history(plan.source, now, environ)
-    written = []
-    for _, to, data in plan.files:
-        if _existing(repo.root, to) is None:
-            write_atomic(repo.root, to, data)
-            written.append(to)
-    commit = _with_history(repo, plan) if plan.history and plan.files else ""
-    return Imported(plan, tuple(written), commit)
+    with writer(repo):
+        contents = {to: data for _, to, data in plan.files if _existing(repo.root, to) is None}
+        with replaced(repo, contents, dict.fromkeys(contents), before=position(repo)):
+            commit = _with_history(repo, plan) if plan.history and plan.files else ""
+    return Imported(plan, tuple(contents), commit)
 
 
 def _scan_history(source: Path, now: datetime, environ: Mapping[str, str]) -> None:
@@ -249,13 +249,14 @@ def _with_history(repo: Repository, plan: Plan) -> str:
             run_git(repo, [*merge, "refs/gitmem/import"])
         else:
             run_git(repo, ["reset", "--quiet", "--soft", "refs/gitmem/import"])
+        begun = repo.head()
         try:
             run_git(repo, ["add", "--", *(to for _, to, _ in plan.files)])
             message = f"memory: import {counted(len(plan.files), 'file')} with their history"
             run_git(repo, ["commit", "--quiet", "--allow-empty", "-F", "-"], input=message + "\n")
-        except GitMemError:
-            undo = ["merge", "--abort"] if before else ["update-ref", "-d", "HEAD"]
-            run_git(repo, undo)
+        except BaseException:
+            if repo.head() == begun:  # else it was stopped after the commit, which stays
+                run_git(repo, ["merge", "--abort"] if before else ["update-ref", "-d", "HEAD"])
             raise
     finally:
         run_git(repo, ["update-ref", "-d", "refs/gitmem/import"])

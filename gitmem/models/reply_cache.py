@@ -9,12 +9,24 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from gitmem.models.language import Prompt, Reply
 
 FOLDER = "replies"
 KEPT = 400
+
+
+def answers(text: str, schema: Mapping[str, Any]) -> bool:
+    """Whether a reply is a JSON object with every key that the schema requires."""
+    start = text.find("{")
+    try:
+        value, _ = json.JSONDecoder(strict=False).raw_decode(text[start:] if start >= 0 else text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and all(key in value for key in schema.get("required", ()))
 
 
 class Cache:
@@ -30,13 +42,17 @@ class Cache:
             return None
         try:
             value = json.loads((self._folder / self._name(prompt)).read_text(encoding="utf-8"))
-            return Reply(str(value["text"]), too_long=bool(value["too_long"]))
+            reply = Reply(str(value["text"]), too_long=bool(value["too_long"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
+        return reply if reply.too_long or answers(reply.text, prompt.schema) else None
 
     def put(self, prompt: Prompt, reply: Reply) -> None:
-        """Keep a whole reply. A folder that cannot be written is no error: it is only a cache."""
-        if self._folder is None or reply.cut:
+        """Keep a whole reply that answers the prompt: one that does not is asked for again.
+
+        A folder that cannot be written is no error: it is only a cache.
+        """
+        if self._folder is None or reply.cut or not (reply.too_long or answers(reply.text, prompt.schema)):
             return
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
@@ -51,5 +67,5 @@ class Cache:
             return
 
     def _name(self, prompt: Prompt) -> str:
-        asked = json.dumps([self._model, prompt.system, prompt.user, prompt.schema], sort_keys=True)
-        return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
+        question = json.dumps([self._model, prompt.system, prompt.user, prompt.schema], sort_keys=True)
+        return hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()

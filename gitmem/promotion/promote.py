@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.config import Config
-from gitmem.errors import Changed, GitMemError, UsageError
+from gitmem.errors import Changed, GitMemError, ModelUnavailable, UsageError
 from gitmem.gate.change_rules import BULK_LINES
 from gitmem.gate.change_rules import TRAILER as REWRITE
 from gitmem.gate.detectors.finding import Severity, Skipped
@@ -201,6 +201,10 @@ def _planned(run: Run, head: str, tip: str) -> Planned:
     reading = logs.read(repo, head, base)
     memory = facts.parse(_at(place, tip, MEMORY))
     proposal = run.model.propose(reading.logs, memory.facts) if reading.logs else None
+    if proposal and proposal.unreadable:
+        raise ModelUnavailable(
+            f"the model gave no readable answer: {proposal.unreadable}", "nothing was written; run it again"
+        )
     rules = _rules(run, memory, logs.past(repo, tip, memory.facts, reading.logs))
     plan = decide(proposal.operations if proposal else (), reading.logs, memory, rules)
     # A candidate that a limit stopped must be read again: the cursor does not pass it.

@@ -145,11 +145,15 @@ def ask(
     complete: Complete,
     words: str = "",
 ) -> Proposal:
-    """Ask for every batch, halving those that do not fit. Stops where `complete` says the budget is used up."""
+    """Ask for every batch, halving those that do not fit. Stops where `complete` says the budget is used up.
+
+    Lines whose answer cannot be read are not dealt with: the proposal is not whole then.
+    """
     waiting = batches(lines_of(logs, clean))
     operations: list[Operation] = []
     notes: list[str] = []
     whole = True
+    readable, unreadable = 0, ""
     while waiting:
         group = waiting.pop(0)
         request = prompt(group, existing, words)
@@ -170,7 +174,11 @@ def ask(
         operations += found
         if problem:
             notes.append(f"{group[0].log.path}: {problem}")
-    return Proposal(tuple(operations), tuple(notes), whole)
+        if problem and not found and not reply.cut:
+            unreadable, whole = problem, False
+        else:
+            readable += 1
+    return Proposal(tuple(operations), tuple(notes), whole, "" if readable else unreadable)
 
 
 def read(reply: Reply, request: Request) -> tuple[list[Operation], str]:

@@ -63,12 +63,14 @@ class Operation:
 class Proposal:
     """What a model answered: its operations, and notes for the person (cut replies, limits that were reached).
 
-    `whole` is False where lines were left unread; they are read again in the next run.
+    `whole` is False where lines were left unread; they are read again in the next run. `unreadable` is what was wrong
+    with the answers where none of them could be read, "" else.
     """
 
     operations: tuple[Operation, ...]
     notes: tuple[str, ...] = ()
     whole: bool = True
+    unreadable: str = ""
 
 
 class Model(Protocol):

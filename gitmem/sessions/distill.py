@@ -16,7 +16,8 @@ from gitmem.errors import GitMemError, OutsideRepository, Refused, UsageError
 from gitmem.gate.redaction import guard
 from gitmem.git.objects import Span
 from gitmem.git.opening import Repository
-from gitmem.git.worktree import locked, read_bytes, write_atomic
+from gitmem.git.transaction import Reading, write_over
+from gitmem.git.worktree import read_bytes
 from gitmem.memory import facts
 from gitmem.memory.document import Document, parse
 from gitmem.memory.fact import fact_id, normalise, render_span
@@ -58,31 +59,26 @@ def distill(repo: Repository, config: Config, *, now: datetime, older_than: int,
         raise GitMemError("a bare repository has no memory files", "run it in a clone")
     if older_than < 0:
         raise UsageError("--older-than is a number of days", "git mem session distill --older-than 30")
-    root = repo.root
-    with locked(repo.common_dir, "write"):
-        skipped: list[tuple[str, str]] = []
-        episodes = _old(repo, config, now.date() - timedelta(days=older_than), skipped)
-        skipped += [(episode.path, "more than one digest holds; run it again") for episode in episodes[MOST:]]
-        episodes = episodes[:MOST]
-        if not episodes:
-            return Distilled("", 0, (), tuple(skipped))
-        text = guard(digest(episodes), MEMORY, config)
-        paths = tuple(episode.path for episode in episodes)
-        if dry_run:
-            return Distilled(text, 0, paths, tuple(skipped))
-        after = {episode.path: marked(episode.data) for episode in episodes}
-        try:
-            memory = facts.parse(read_bytes(root, MEMORY))
-        except FileNotFoundError:
-            memory = facts.parse(b"")
-        if memory.find(fact_id(text)) is None:
-            links = [("src", render_span(_span(repo, path, data))) for path, data in after.items()]
-            meta = [("type", "episode-digest"), ("from", episodes[0].day.isoformat()), *links, ("origin", "agent")]
-            memory = facts.add(memory, text, meta)
-            write_atomic(root, MEMORY, memory.data())
-        entry = facts.parse(memory.data()).find(fact_id(text))
-        for path, data in after.items():
-            write_atomic(root, path, data)
+    skipped: list[tuple[str, str]] = []
+    episodes = _old(repo, config, now.date() - timedelta(days=older_than), skipped)
+    skipped += [(episode.path, "more than one digest holds; run it again") for episode in episodes[MOST:]]
+    episodes = episodes[:MOST]
+    if not episodes:
+        return Distilled("", 0, (), tuple(skipped))
+    text = guard(digest(episodes), MEMORY, config)
+    paths = tuple(episode.path for episode in episodes)
+    if dry_run:
+        return Distilled(text, 0, paths, tuple(skipped))
+    after = {episode.path: marked(episode.data) for episode in episodes}
+    reading = Reading(repo)
+    memory = facts.parse(reading.read(MEMORY) or b"")
+    if memory.find(fact_id(text)) is None:
+        links = [("src", render_span(_span(repo, path, data))) for path, data in after.items()]
+        meta = [("type", "episode-digest"), ("from", episodes[0].day.isoformat()), *links, ("origin", "agent")]
+        memory = facts.add(memory, text, meta)
+    entry = facts.parse(memory.data()).find(fact_id(text))
+    noted = {**reading.noted, **{episode.path: episode.data for episode in episodes}}
+    write_over(repo, noted, {MEMORY: memory.data(), **after})
     return Distilled(text, entry.fact.line if entry else 0, paths, tuple(skipped))
 
 

@@ -18,7 +18,8 @@ from gitmem.errors import OutsideRepository
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import guard, redact
 from gitmem.git.opening import Repository
-from gitmem.git.worktree import locked, read_bytes, write_atomic
+from gitmem.git.transaction import Draft, Reading, write
+from gitmem.git.worktree import read_bytes
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.paths import Kind, kind
 from gitmem.search.keywords import slug, topics
@@ -52,11 +53,14 @@ def write_episode(
     words = slug(MASK.sub(" ", turn.text) for turn in clean)
     path = existing or f"{FOLDER}/{now.date().isoformat()}-{words}.md"
     text = guard(redact(render_episode(clean, session, agent, now), path, policy), path, config)
-    with locked(repo.common_dir, "write"):
-        if not existing and (repo.root / path).exists():
-            path = path.removesuffix(".md") + f"-{file_of(session)[:6]}.md"
-        write_atomic(repo.root, path, text.encode("utf-8", "surrogateescape"))
-    return path
+
+    def plan(reading: Reading) -> Draft[str]:
+        place = path
+        if not existing and reading.raw(path) is not None:
+            place = path.removesuffix(".md") + f"-{file_of(session)[:6]}.md"
+        return Draft({place: text.encode("utf-8", "surrogateescape")}, place)
+
+    return write(repo, plan)
 
 
 def render_episode(turns: Sequence[Turn], session: str, agent: str, now: datetime) -> str:

@@ -336,8 +336,10 @@ def test_a_key_is_not_sent_over_plain_http_and_an_address_needs_a_model(tmp_path
 def test_a_damaged_cache_is_no_error(tmp_path: Path) -> None:
     cache = Cache(tmp_path, "m")
     request = asking.prompt([Source("", LOG, 1, "x")], []).prompt
-    cache.put(request, Reply("y"))
-    assert cache.get(request) == Reply("y")
+    cache.put(request, Reply('{"facts": []}'))
+    assert cache.get(request) == Reply('{"facts": []}')
+    cache.put(request, Reply("I am sorry"))
+    assert cache.get(request) == Reply('{"facts": []}'), "what does not answer the prompt is not kept"
     for file in (tmp_path / "replies").iterdir():
         file.write_bytes(b"\xff{")
     assert cache.get(request) is None

@@ -78,6 +78,7 @@ class Plan:
     rules: tuple[str, ...]
     left: tuple[Finding, ...] = ()
     mode: int = 0
+    before: bytes = b""
 
     @property
     def data(self) -> bytes:
@@ -141,20 +142,19 @@ def _plan(data: bytes, path: str, where: str, mode: int, policy: Policy) -> Plan
     if not rules:
         return Plan(path, where, len(text), Redaction(text), (), left, mode)
     done = redaction(text, path, policy, leave=STRUCTURAL)
-    return Plan(path, where, len(text), done, tuple(dict.fromkeys(rules)), left, mode)
+    return Plan(path, where, len(text), done, tuple(dict.fromkeys(rules)), left, mode, data)
 
 
 def _write(repo: Repository, plans: Sequence[Plan]) -> None:
     from gitmem.gate import redaction_record
-    from gitmem.git.worktree import write_atomic
+    from gitmem.git.transaction import write_over
     from gitmem.git.write import stage_bytes
 
-    assert repo.root is not None
+    files = [plan for plan in plans if not plan.mode]
+    write_over(repo, {plan.path: plan.before for plan in files}, {plan.path: plan.data for plan in files})
     for plan in plans:
         if plan.mode:
             stage_bytes(repo, plan.path, plan.data, plan.mode)
-        else:
-            write_atomic(repo.root, plan.path, plan.data)
     if plans:
         redaction_record.note(repo, [(plan.path, repo.hash_blob(plan.data)) for plan in plans])
 
