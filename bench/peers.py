@@ -438,12 +438,12 @@ def machine() -> str:
 
 def corpora(folder: Path, everything: bool, count: int) -> Iterator[tuple[str, Path, list[Any], bool]]:
     """(title, repository, questions, whether their answers are known)."""
-    from gitmem.search.evaluation import Asked, read
+    from gitmem.search.evaluation import LabelledQuestion, read
 
     if not sets():
         print(NONE)
         root = folder / "invented"
-        asked = [Asked(text, "", ()) for text in build(root, 2000)]
+        asked = [LabelledQuestion(text, "", ()) for text in build(root, 2000)]
         yield "2,000 invented chunks", root, asked[:count], False
     for name, sources in sets().items():
         if not sources:

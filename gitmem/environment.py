@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gitmem.config import TRACKED, Config, load
 from gitmem.errors import GitMemError, NotARepository
-from gitmem.git.opening import Repository, Sought, open_repository
+from gitmem.git.opening import Repository, RepositoryLookup, open_repository
 
 
 def now() -> datetime:
@@ -25,13 +25,13 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "git-mem"
 
 
-def sought() -> Sought:
+def look_up() -> RepositoryLookup:
     """The repository of the current folder, being looked for."""
-    return Sought(Path.cwd(), os.environ)
+    return RepositoryLookup(Path.cwd(), os.environ)
 
 
 def opened(
-    overrides: Mapping[str, str] | None = None, *, stay: bool = False, here: Sought | None = None
+    overrides: Mapping[str, str] | None = None, *, stay: bool = False, here: RepositoryLookup | None = None
 ) -> tuple[Repository, Config]:
     """The repository of the current folder (`here`, where it is being looked for), for the caller to close, and the
     settings in force.
@@ -42,7 +42,7 @@ def opened(
     named = "GIT_DIR" in os.environ or "GIT_INDEX_FILE" in os.environ
     repo: Repository
     try:
-        repo, pairs = (here or sought()).found()
+        repo, pairs = (here or look_up()).result()
     except NotARepository:
         from gitmem.git.settings import user_settings
 
@@ -50,7 +50,7 @@ def opened(
         if root is None:
             raise
         os.chdir(root)
-        repo, pairs = sought().found()
+        repo, pairs = look_up().result()
     try:
         root = None if stay else in_force(pairs, repo.common_dir)
     except BaseException:

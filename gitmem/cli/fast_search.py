@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-# option -> (field of `Asked`, kind); `several` are lists.
+# option -> (field of `SearchRequest`, kind); `several` are lists.
 OPTIONS: dict[str, tuple[str, str]] = {
     "-n": ("limit", "number"),
     "--limit": ("limit", "number"),
@@ -28,7 +28,7 @@ MOST = {"limit": (1, 1000), "budget": (0, 1_000_000_000)}  # what the numbers ma
 
 
 def read(words: Sequence[str]) -> dict[str, Any] | None:
-    """The fields of `search_output.Asked` that these words set; None where click must read them."""
+    """The fields of `search_output.SearchRequest` that these words set; None where click must read them."""
     query: list[str] = []
     found: dict[str, Any] = {}
     rest = iter(words)
@@ -65,15 +65,15 @@ def search(words: Sequence[str]) -> int | None:
     from gitmem.cli.exits import ending
 
     def run() -> None:
-        from gitmem.environment import opened, sought
+        from gitmem.environment import look_up, opened
 
-        here = sought()  # git is at work while the rest is imported
+        here = look_up()  # git is at work while the rest is imported
         import gitmem.search.search  # noqa: F401
-        from gitmem.cli.search_output import Asked, answer
+        from gitmem.cli.search_output import SearchRequest, answer
 
         repo, config = opened(here=here)
         try:
-            answer(Asked(**given), repo, config)
+            answer(SearchRequest(**given), repo, config)
         finally:
             repo.close()
 

@@ -12,20 +12,19 @@ from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, paint, say, write, write_json
 from gitmem.environment import now
 from gitmem.errors import UsageError
-from gitmem.search.reranking import reranked
-from gitmem.search.results import _marks, as_value, excerpt, hit_value
+from gitmem.search.results import as_value, excerpt, hit_value, marked_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import date
+    from datetime import date, datetime
 
     from gitmem.config import Config
     from gitmem.git.opening import Repository
     from gitmem.search.hits import Hit
-    from gitmem.search.search import Answer
+    from gitmem.search.search import Answer, Query
 
 
-class Asked(NamedTuple):
+class SearchRequest(NamedTuple):
     """The words and options of one search, as `git mem search -h` has them."""
 
     query: tuple[str, ...]
@@ -49,67 +48,75 @@ class Asked(NamedTuple):
     as_json: bool = False
 
 
-def answer(asked: Asked, repo: Repository, config: Config) -> None:
-    """Search and print. Raises UsageError for options that do not go together."""
-    from gitmem.git.revision import resolve_at
-    from gitmem.search.search import EMPTY, Lane, Query, search
+def answer(request: SearchRequest, repo: Repository, config: Config) -> None:
+    """Search and print. Nothing found is an answer, with a hint on standard error.
 
-    if asked.since and asked.until and asked.since > asked.until:
-        raise UsageError(f"--since {asked.since} is later than --until {asked.until}")
-    if asked.at and asked.all_branches:
-        raise UsageError("--at and --all-branches do not go together")
+    Raises UsageError for options that do not go together or are no days, UnknownRevision, ModelUnavailable, and what
+    `search` raises.
+    """
+    from gitmem.search.search import search
+
     moment = now()
-    branches: tuple[tuple[str, str], ...] = ()
-    if asked.all_branches:
-        current = repo.branch()
-        refs = [(name.removeprefix("refs/heads/"), oid) for name, oid in repo.refs()]
-        branches = tuple(sorted(refs, key=lambda ref: (ref[0] != current, ref[0])))
-    query = Query(
-        text=" ".join(asked.query),
-        limit=max(asked.limit, config.rerank_hits) if asked.rerank else asked.limit,
-        commit=resolve_at(repo, asked.at, moment) if asked.at else "",
-        branches=branches,
-        paths=asked.paths,
-        types=asked.types,
-        tags=asked.tags,
-        since=_day(asked.since, "--since"),
-        until=_day(asked.until, "--until"),
-        expired=asked.expired,
-        min_score=asked.min_score,
-        lane=Lane(asked.lane),
-        budget=0 if asked.rerank else asked.budget,
-        blame=asked.blame,
-        explain=asked.explain,
-    )
+    query = query_of(request, repo, config, moment)
     found = search(repo, config, query, moment)
-    if asked.rerank:
-        found = reranked(found, asked.rerank, config, os.environ, limit=asked.limit, budget=asked.budget)
+    if request.rerank:
+        from gitmem.search.reranking import reranked
+
+        found = reranked(found, request.rerank, config, os.environ, limit=request.limit, budget=request.budget)
     for note in found.notes:
         say(f"note: {note}")
     if found.stale:
         say(f"note: the answer may miss something: {found.reason}")
-    if asked.jsonl:
+    if request.jsonl:
         for hit in found.hits:
             write_json(hit_value(hit), lines=True)
-    elif asked.as_json:
+    elif request.as_json:
         write_json(as_value(found))
     else:
-        write(render(found, query.text, coloured(asked.colour)))
+        write(render(found, query.text, coloured(request.colour)))
         if found.settings:
             write(settings_text(found.settings))
-        if not found.hits and EMPTY not in found.notes:
-            filters = (asked.paths, asked.types, asked.tags, asked.since, asked.until, asked.min_score)
-            full = asked.budget and found.notes
-            blank = not query.text.strip()
-            hint = "the question is empty: git mem search 'why webhooks?'" if blank else ""
-            hint = hint or ("nothing fits; try a larger --budget." if full else _hint(any(filters), bool(asked.at)))
+        if hint := _hint(request, found):
             say(hint)
+
+
+def query_of(request: SearchRequest, repo: Repository, config: Config, moment: datetime) -> Query:
+    """What the words and options ask for. With `--rerank` more hits than asked for, and no budget: the model cuts."""
+    from gitmem.git.revision import resolve_at
+    from gitmem.search.search import Lane, Query
+
+    if request.since and request.until and request.since > request.until:
+        raise UsageError(f"--since {request.since} is later than --until {request.until}")
+    if request.at and request.all_branches:
+        raise UsageError("--at and --all-branches do not go together")
+    branches: tuple[tuple[str, str], ...] = ()
+    if request.all_branches:
+        current = repo.branch()
+        refs = [(name.removeprefix("refs/heads/"), oid) for name, oid in repo.refs()]
+        branches = tuple(sorted(refs, key=lambda ref: (ref[0] != current, ref[0])))
+    return Query(
+        text=" ".join(request.query),
+        limit=max(request.limit, config.rerank_hits) if request.rerank else request.limit,
+        commit=resolve_at(repo, request.at, moment) if request.at else "",
+        branches=branches,
+        paths=request.paths,
+        types=request.types,
+        tags=request.tags,
+        since=_day(request.since, "--since"),
+        until=_day(request.until, "--until"),
+        expired=request.expired,
+        min_score=request.min_score,
+        lane=Lane(request.lane),
+        budget=0 if request.rerank else request.budget,
+        blame=request.blame,
+        explain=request.explain,
+    )
 
 
 def render(answer: Answer, query: str, on: bool) -> str:
     """For a person: where, under which heading, the text; matches marked on a terminal."""
     out = []
-    marks = _marks(query) if on else None
+    marks = marked_words(query) if on else None
     for hit in answer.hits:
         span = f"{hit.start_line}-{hit.end_line}" if hit.end_line != hit.start_line else f"{hit.start_line}"
         where = f"{paint(escape(hit.path, ''), 'path', on)}:{paint(span, 'line', on)}"
@@ -167,10 +174,19 @@ def settings_text(settings: Mapping[str, Any]) -> str:
     return "\n".join(["", *rows, *([f"* as shipped: {'  '.join(about)}"] if about else []), ""])
 
 
-def _hint(narrowed: bool, then: bool) -> str:
-    if narrowed:
+def _hint(request: SearchRequest, found: Answer) -> str:
+    """What a person may try who was shown no hits; "" where there are some, or where the notes say it already."""
+    from gitmem.search.search import EMPTY
+
+    if found.hits or EMPTY in found.notes:
+        return ""
+    if not " ".join(request.query).strip():
+        return "the question is empty: git mem search 'why webhooks?'"
+    if request.budget and found.notes:
+        return "nothing fits; try a larger --budget."
+    if any((request.paths, request.types, request.tags, request.since, request.until, request.min_score)):
         return "nothing found; without the filters there may be more."
-    where = "at that commit" if then else "here"
+    where = "at that commit" if request.at else "here"
     return f"nothing found {where}; try other words, --expired, --all-branches, or 'git mem status'."
 
 

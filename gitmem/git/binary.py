@@ -63,7 +63,7 @@ def read_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 def discover(start: Path, environ: Mapping[str, str]) -> Place:
     """Find the repository that holds `start`. Raises NotARepository with what to do."""
-    return _place(start, *_begun(start, PLACE, environ).communicate())
+    return _place(start, *_started(start, PLACE, environ).communicate())
 
 
 PLACE = (
@@ -72,7 +72,7 @@ PLACE = (
 )  # fmt: skip
 
 
-def _begun(start: Path, args: Sequence[str], environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def _started(start: Path, args: Sequence[str], environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """A git process that runs in `start` while something else is done."""
     command = ["git", *SAFE, "-C", str(start), *args]
     env = read_environment(environ)
@@ -435,16 +435,16 @@ class BinaryRepository:
         return users_own(self._run(["config", *OURS], ok=(0, 1)))
 
 
-class Sought:
+class RepositoryLookup:
     """The repository that holds `start` and the user's settings: two processes look for them at once, while the caller
-    does something else. `found`, to be asked once, waits for both."""
+    does something else. `result`, to be called once, waits for both."""
 
     def __init__(self, start: Path, environ: Mapping[str, str]) -> None:
         self._start, self._environ = start, environ
-        self._place = _begun(start, PLACE, environ)
-        self._settings = _begun(start, ("config", *OURS), environ)
+        self._place = _started(start, PLACE, environ)
+        self._settings = _started(start, ("config", *OURS), environ)
 
-    def found(self) -> tuple[BinaryRepository, list[tuple[str, str, str]]]:
+    def result(self) -> tuple[BinaryRepository, list[tuple[str, str, str]]]:
         """The repository and what its `user_config` says. Raises NotARepository."""
         place, settings = self._place.communicate(), self._settings.communicate()
         repo = BinaryRepository(_place(self._start, *place), self._environ)

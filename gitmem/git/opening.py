@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from gitmem.git.binary import BinaryRepository, Sought, discover
+from gitmem.git.binary import BinaryRepository, RepositoryLookup, discover
 from gitmem.git.protocol import Repository
 
-__all__ = ["Repository", "Sought", "discover", "open_repository"]
+__all__ = ["Repository", "RepositoryLookup", "discover", "open_repository"]
 
 
 def open_repository(start: Path, environ: Mapping[str, str]) -> Repository:

@@ -28,7 +28,7 @@ SHAPE = 'each line: {"query": ..., "category": ..., "relevant": [{"path": ..., "
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LabelledQuestion:
     """A question, its category, and (path, first, last) of the passages that answer it."""
 
     query: str
@@ -40,7 +40,7 @@ class Asked:
 class Result:
     """One question's figures, by name (`recall@5`, `hit@1`, `mrr`, `share@500`), and the milliseconds it took."""
 
-    asked: Asked
+    question: LabelledQuestion
     figures: Mapping[str, float]
     milliseconds: float
 
@@ -55,14 +55,14 @@ class Summary:
     p95: float
 
 
-def read(text: str) -> list[Asked]:
+def read(text: str) -> list[LabelledQuestion]:
     """The questions of a QRELS file (JSON Lines). Raises UsageError with the line that is not one, and why."""
     found = []
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         if not line.strip():
             continue
         try:
-            found.append(_asked(json.loads(line)))
+            found.append(_labelled(json.loads(line)))
         except RecursionError:
             raise UsageError(f"line {number}: it is nested too deep", SHAPE) from None
         except ValueError as error:
@@ -73,7 +73,7 @@ def read(text: str) -> list[Asked]:
     return found
 
 
-def _asked(row: Any) -> Asked:
+def _labelled(row: Any) -> LabelledQuestion:
     """Raises ValueError that says what is wrong with it."""
     if not isinstance(row, dict):
         raise ValueError("it is no JSON object")
@@ -92,12 +92,12 @@ def _asked(row: Any) -> Asked:
                 places.append((path, first, last))
             case _:
                 raise ValueError("a place of 'relevant' needs 'path', 'start_line' and 'end_line'")
-    return Asked(query, str(row.get("category") or ""), tuple(places))
+    return LabelledQuestion(query, str(row.get("category") or ""), tuple(places))
 
 
-def missing(repo: Repository, questions: Iterable[Asked], commit: str) -> list[str]:
+def missing(repo: Repository, questions: Iterable[LabelledQuestion], commit: str) -> list[str]:
     """Files the questions name that are not in the commit, or for "" not in the work tree: nothing finds them."""
-    named = sorted({path for asked in questions for path, _, _ in asked.relevant})
+    named = sorted({path for question in questions for path, _, _ in question.relevant})
     if commit or repo.root is None:
         there = {entry.path for entry in repo.entries(commit or "HEAD", named)}
         return [path for path in named if path not in there]
@@ -107,23 +107,23 @@ def missing(repo: Repository, questions: Iterable[Asked], commit: str) -> list[s
 def run(
     repo: Repository,
     config: Config,
-    questions: Iterable[Asked],
+    questions: Iterable[LabelledQuestion],
     query: Query,
     now: datetime,
     clock: Callable[[], float],
 ) -> list[Result]:
     """Ask every question as `query` says (its text and limit are replaced)."""
     results = []
-    for asked in questions:
+    for question in questions:
         began = clock()
-        answer = search(repo, config, query._replace(text=asked.query, limit=HITS), now)
-        results.append(Result(asked, score(asked, answer.hits), (clock() - began) * 1000))
+        answer = search(repo, config, query._replace(text=question.query, limit=HITS), now)
+        results.append(Result(question, score(question, answer.hits), (clock() - began) * 1000))
     return results
 
 
-def score(asked: Asked, hits: Iterable[Hit]) -> dict[str, float]:
+def score(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[str, float]:
     """The figures of one question."""
-    wanted = {(path, line) for path, first, last in asked.relevant for line in range(first, last + 1)}
+    wanted = {(path, line) for path, first, last in question.relevant for line in range(first, last + 1)}
     total = len(wanted) or 1
     covered: set[tuple[str, int]] = set()
     within = dict.fromkeys(TOKENS, 0)
@@ -157,8 +157,8 @@ def score(asked: Asked, hits: Iterable[Hit]) -> dict[str, float]:
 def summarise(results: Sequence[Result]) -> dict[str, Summary]:
     """Means over `all`, then by category in alphabetical order."""
     groups = {"all": list(results)}
-    for category in sorted({result.asked.category for result in results} - {""}):
-        groups[category] = [result for result in results if result.asked.category == category]
+    for category in sorted({result.question.category for result in results} - {""}):
+        groups[category] = [result for result in results if result.question.category == category]
     return {name: _mean(group) for name, group in groups.items()}
 
 
@@ -178,8 +178,8 @@ def gained_and_lost(old: Sequence[Result], new: Sequence[Result], rank: int = 5)
     """Questions whose answer came into the first `rank` hits, and those whose answer left them."""
     name = f"hit@{rank}"
     pairs = list(zip(old, new, strict=True))
-    gained = [b.asked.query for a, b in pairs if b.figures[name] > a.figures[name]]
-    lost = [b.asked.query for a, b in pairs if b.figures[name] < a.figures[name]]
+    gained = [b.question.query for a, b in pairs if b.figures[name] > a.figures[name]]
+    lost = [b.question.query for a, b in pairs if b.figures[name] < a.figures[name]]
     return gained, lost
 
 

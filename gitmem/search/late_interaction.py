@@ -30,14 +30,14 @@ class Table(Protocol):
         """Of the word's vector: frequent words have short ones."""
 
 
-class Asked(NamedTuple):
+class QuestionWords(NamedTuple):
     """A question's words: their signs, and what each counts, together 1."""
 
     signs: tuple[int, ...]
     weights: tuple[float, ...]
 
 
-def asked(text: str, rarity: Mapping[str, float], table: Table) -> Asked | None:
+def question_words(text: str, rarity: Mapping[str, float], table: Table) -> QuestionWords | None:
     """The words of a question; None where the table knows none. `rarity` is how rare the snapshot's terms are."""
     most = max(rarity.values(), default=1.0)
     found: list[tuple[int, float]] = []
@@ -48,10 +48,10 @@ def asked(text: str, rarity: Mapping[str, float], table: Table) -> Asked | None:
     total = sum(weight for _, weight in found)
     if not total > 0:
         return None
-    return Asked(tuple(sign for sign, _ in found), tuple(weight / total for _, weight in found))
+    return QuestionWords(tuple(sign for sign, _ in found), tuple(weight / total for _, weight in found))
 
 
-def matches(question: Asked, lines: Sequence[tuple[int, int, str]], table: Table) -> list[tuple[float, float]]:
+def matches(question: QuestionWords, lines: Sequence[tuple[int, int, str]], table: Table) -> list[tuple[float, float]]:
     """For each (position, strip, text), 0..1 within the lines: how well it has the question's words, and how well it
     does together with the lines before and after it, where these are among the lines."""
     signs = table.signs

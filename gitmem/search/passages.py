@@ -23,7 +23,7 @@ from gitmem.paths import Kind, kind, log_date
 from gitmem.search.hits import Hit, blamed, text_lines, trusted
 from gitmem.search.question import Days
 from gitmem.search.ranking import Ranking
-from gitmem.search.scoring import Line, Strip, matched
+from gitmem.search.scoring import Line, Strip, with_matches
 from gitmem.search.validity import Held, day, held, over, stood, superseded
 
 _DECIDED = re.compile(r"(?i:decision|decided|constraint|policy)|결정|제약|정책|決定|制約|方針|决定|约束|政策")
@@ -186,7 +186,7 @@ class Passages:
             return candidates
         lines = [(c.at, c.line.strip, "\n".join(c.file.lines[c.line.first - 1 : c.line.last])) for c in candidates]
         return [
-            candidate._replace(line=matched(candidate.line, own, around, self.ranking))
+            candidate._replace(line=with_matches(candidate.line, own, around, self.ranking))
             for candidate, (own, around) in zip(candidates, self.matcher(lines), strict=True)
         ]
 

@@ -59,7 +59,7 @@ def excerpt(text: str, query: str) -> list[str]:
     lines = text.split("\n")
     if len(lines) <= SHOWN + 2 and len(text) <= WIDTH:
         return lines
-    marks = _marks(query)
+    marks = marked_words(query)
     before = after = 0
     if len(lines) > SHOWN + 2:
         whole = [word.lower() for word in re.findall(r"\w+", query)]
@@ -88,7 +88,7 @@ def _narrow(line: str, marks: re.Pattern[str] | None) -> str:
     )
 
 
-def _marks(query: str) -> re.Pattern[str] | None:
+def marked_words(query: str) -> re.Pattern[str] | None:
     """What to mark: the query's words; of Latin ones their beginning, so that other forms are marked too."""
     from gitmem.search.question import STOP
 

@@ -55,6 +55,23 @@ def _minmax(values: list[float], real: Sequence[bool], least: float = 0.0) -> li
     return [(value - low) / span for value in values] if span > 1e-9 else [0.0] * len(values)
 
 
+class _Columns(NamedTuple):
+    """The units of all strips in one row, a value a unit in each column; `max(SIZES)` empty units before, between and
+    after the strips keep their windows apart. `base` is chunk -> (its first unit, words of its units), for each place
+    the chunk stands at."""
+
+    owner: list[int]  # the strip, -1 for an empty unit
+    first: list[int]
+    last: list[int]
+    words: list[int]
+    labels: list[int]
+    flags: list[int]
+    norms: list[float]
+    vectors: list[bytes]
+    heading: list[float]
+    base: dict[int, list[tuple[int, Sequence[int]]]]
+
+
 def score_lines(
     strips: Sequence[Strip],
     question: Question,
@@ -66,17 +83,25 @@ def score_lines(
     """Every unit of the strips with its score, in order. `terms` are (idf, positions) of the question's terms,
     `headings` the heading evidence of a chunk (0..1), `vector` the question's first `DIMS` numbers, of length 1.
     """
+    columns = _columns(strips, headings)
+    evidence = _evidence(columns, strips, question, terms, vector, ranking)
+    owner, first, last, flags = columns.owner, columns.first, columns.last, columns.flags
+    scores = [0.0] * len(owner)
+    for name, weight in ranking.weights.items():
+        if any(evidence[name]):
+            scores = list(map(add, scores, map(float(weight).__mul__, evidence[name])))
+    rows = zip(*(evidence[name] for name in ranking.weights), strict=True)
+    return [
+        Line(owner[at], first[at], last[at], flags[at], scores[at], row)
+        for at, row in enumerate(rows)
+        if owner[at] >= 0
+    ]
+
+
+def _columns(strips: Sequence[Strip], headings: dict[int, float]) -> _Columns:
     pad = max(SIZES)
-    owner: list[int] = []
-    first: list[int] = []
-    last: list[int] = []
-    words: list[int] = []
-    labels: list[int] = []
-    flags: list[int] = []
-    norms: list[float] = []
-    vectors: list[bytes] = []
-    head: list[float] = []
-    base: dict[int, list[tuple[int, Sequence[int]]]] = {}  # chunk -> (index of its first unit, words of its units)
+    columns = _Columns([], [], [], [], [], [], [], [], [], {})
+    owner, first, last, words, labels, flags, norms, vectors, heading, base = columns
 
     def gap() -> None:
         owner.extend([-1] * pad)
@@ -84,7 +109,7 @@ def score_lines(
             column.extend([0] * pad)
         norms.extend([0.0] * pad)
         vectors.extend([b""] * pad)
-        head.extend([0.0] * pad)
+        heading.extend([0.0] * pad)
 
     gap()
     for number, strip in enumerate(strips):
@@ -99,20 +124,32 @@ def score_lines(
             flags.extend(packed.flags)
             norms.extend(packed.norms)
             vectors.extend(packed.vectors)
-            head.extend([headings.get(chunk, 0.0)] * count)
+            heading.extend([headings.get(chunk, 0.0)] * count)
         gap()
+    return columns
+
+
+def _evidence(
+    columns: _Columns,
+    strips: Sequence[Strip],
+    question: Question,
+    terms: Sequence[tuple[float, Positions]],
+    vector: Sequence[float] | None,
+    ranking: Ranking,
+) -> dict[str, list[float]]:
+    """Each kind of evidence by the name of its weight: a value a unit, 0..1 but for `long` (0..3)."""
+    owner, flags, words = columns.owner, columns.flags, columns.words
     total = len(owner)
     real = [number >= 0 and not flag & HEADING for number, flag in zip(owner, flags, strict=True)]
-
-    lexical, cover, (label, named) = _lexical(terms, base, words, labels, total, ranking)
+    lexical, cover, (label, named) = _lexical(terms, columns, ranking)
     evidence: dict[str, list[float]] = {
         f"lexical{size}": _minmax(column, real, ranking.least) for size, column in zip(SIZES, lexical, strict=True)
     }
     evidence["cover0"], evidence["cover2"] = cover
     evidence["fence"] = [1.0 if flag & FENCE else 0.0 for flag in flags]
     evidence["label"], evidence["named"] = label, named
-    columns = _vector(vector, vectors, norms, total, ranking.coherence)
-    for size, column in zip(SIZES, columns, strict=True):
+    cosine_windows = _vector(vector, columns.vectors, columns.norms, total, ranking.coherence)
+    for size, column in zip(SIZES, cosine_windows, strict=True):
         evidence[f"vector{size}"] = _minmax(column, real)
     _impute(evidence, flags, question, ranking.imputed)
     if vector is not None:
@@ -128,22 +165,12 @@ def score_lines(
     wants = NUMBER * question.wants_number
     evidence["number"] = [1.0 if flag & wants else 0.0 for flag in flags]
     evidence["days"] = [strips[number].days if number >= 0 else 0.0 for number in owner]
-    evidence["heading"] = head
-    evidence["match0"] = evidence["match1"] = [0.0] * total  # by `matched`, once the best lines are read
-
-    scores = [0.0] * total
-    for name, weight in ranking.weights.items():
-        if any(evidence[name]):
-            scores = list(map(add, scores, map(float(weight).__mul__, evidence[name])))
-    rows = zip(*(evidence[name] for name in ranking.weights), strict=True)
-    return [
-        Line(owner[at], first[at], last[at], flags[at], scores[at], row)
-        for at, row in enumerate(rows)
-        if owner[at] >= 0
-    ]
+    evidence["heading"] = columns.heading
+    evidence["match0"] = evidence["match1"] = [0.0] * total  # by `with_matches`, once the best lines are read
+    return evidence
 
 
-def matched(line: Line, own: float, around: float, ranking: Ranking = SHIPPED) -> Line:
+def with_matches(line: Line, own: float, around: float, ranking: Ranking = SHIPPED) -> Line:
     """The line with what its words, and those of its neighbours, are to the question's (`late_interaction.matches`)."""
     found = dict(zip(ranking.weights, line.evidence, strict=True)) | {"match0": own, "match1": around}
     gain = ranking.weights["match0"] * own + ranking.weights["match1"] * around
@@ -151,62 +178,66 @@ def matched(line: Line, own: float, around: float, ranking: Ranking = SHIPPED) -
 
 
 def _lexical(
-    terms: Sequence[tuple[float, Positions]],
-    base: dict[int, list[tuple[int, Sequence[int]]]],
-    words: list[int],
-    labels: list[int],
-    total: int,
-    ranking: Ranking,
+    terms: Sequence[tuple[float, Positions]], columns: _Columns, ranking: Ranking
 ) -> tuple[list[list[float]], tuple[list[float], list[float]], tuple[list[float], list[float]]]:
     """BM25 of each unit's window at each size; share of the terms' weight in the unit and within the middle window;
     share of it in the label, and whether the question has the whole label."""
-    lengths = [_windows(list(accumulate(words, initial=0)), size, total) for size in SIZES]
-    floors = []
-    for column in lengths:
-        known = [n for n in column if n]
-        mean = sum(known) / len(known) if known else 1.0
-        flat, slope = ranking.k1 * (1 - ranking.b), ranking.k1 * ranking.b / mean
-        floors.append([flat + slope * n for n in column])
+    labels, total = columns.labels, len(columns.owner)
+    floors = _floors(columns.words, ranking)
     scores = [[0.0] * total for _ in SIZES]
     cover = [0.0] * total
     cover0 = [0.0] * total
     label = [0.0] * total
-    told = [0] * total  # words of the label that the question has
+    label_words = [0] * total  # words of the label that the question has
     mass = sum(weight for weight, _ in terms) or 1.0
     for weight, positions in terms:
-        found: dict[int, int] = {}
-        for chunk, offsets in positions.items():
-            for start, counts in base.get(chunk, ()):
-                at, end = start, counts[0] if counts else 0
-                for offset in offsets:
-                    while offset >= end:
-                        at += 1
-                        if at - start >= len(counts):
-                            break
-                        end += counts[at - start]
-                    else:
-                        found[at] = found.get(at, 0) + 1
-                        if offset < end - counts[at - start] + labels[at]:
-                            label[at] += weight / mass
-                            told[at] += 1
-                        continue
-                    break
-        if not found:
-            continue
-        for at in found:
-            cover0[at] += weight / mass
+        gain = weight / mass
+        counts, in_label = _occurrences(positions, columns)
+        for at in in_label:
+            label[at] += gain
+            label_words[at] += 1
+        for at in counts:
+            cover0[at] += gain
         for size, floor, column in zip(SIZES, floors, scores, strict=True):
-            near: dict[int, int] = found
-            if size:
-                near = _near(found, size, total)
-            gain = weight / mass
+            near = _near(counts, size, total) if size and counts else counts
             for at, count in near.items():
                 column[at] += gain * count / (count + floor[at])
             if size == 2:
                 for at in near:
-                    cover[at] += weight / mass
-    named = [1.0 if count and count >= whole else 0.0 for count, whole in zip(told, labels, strict=True)]
+                    cover[at] += gain
+    named = [1.0 if count and count >= whole else 0.0 for count, whole in zip(label_words, labels, strict=True)]
     return scores, (cover0, cover), ([min(1.0, value) for value in label], named)
+
+
+def _floors(words: Sequence[int], ranking: Ranking) -> list[list[float]]:
+    """For each size what BM25 adds to a term's frequency below the line: k1 (1 - b + b length / mean length)."""
+    floors = []
+    for size in SIZES:
+        lengths = _windows(list(accumulate(words, initial=0)), size, len(words))
+        known = [n for n in lengths if n]
+        mean = sum(known) / len(known) if known else 1.0
+        flat, slope = ranking.k1 * (1 - ranking.b), ranking.k1 * ranking.b / mean
+        floors.append([flat + slope * n for n in lengths])
+    return floors
+
+
+def _occurrences(positions: Positions, columns: _Columns) -> tuple[dict[int, int], list[int]]:
+    """Unit -> how often a term stands in it; and the unit of each occurrence that stands in its unit's label."""
+    counts: dict[int, int] = {}
+    in_label: list[int] = []
+    for chunk, offsets in positions.items():
+        for start, lengths in columns.base.get(chunk, ()):
+            at, end = start, lengths[0] if lengths else 0
+            for offset in offsets:
+                while offset >= end and at - start + 1 < len(lengths):
+                    at += 1
+                    end += lengths[at - start]
+                if offset >= end:
+                    break  # past the last unit
+                counts[at] = counts.get(at, 0) + 1
+                if offset < end - lengths[at - start] + columns.labels[at]:
+                    in_label.append(at)
+    return counts, in_label
 
 
 def _near(found: dict[int, int], size: int, total: int) -> dict[int, int]:

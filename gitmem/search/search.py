@@ -24,7 +24,7 @@ from gitmem.index.line_records import unpack
 from gitmem.paths import log_date
 from gitmem.search import lexical, scoring, vector
 from gitmem.search.hits import Hit, fitting
-from gitmem.search.late_interaction import Table, asked, matches
+from gitmem.search.late_interaction import Table, matches, question_words
 from gitmem.search.lexical import Term
 from gitmem.search.passages import Filters, Matcher, Passages, Source
 from gitmem.search.question import Question, parse
@@ -248,7 +248,7 @@ def _matcher(evidence: Evidence, question: Question) -> Matcher | None:
         return None
     table = evidence.table
     rarity = {term.text: term.rarity for term in evidence.terms}
-    found = asked(question.content, rarity, table)
+    found = question_words(question.content, rarity, table)
     return (lambda lines: matches(found, lines, table)) if found else None
 
 

@@ -7,7 +7,7 @@ import pytest
 from gitmem.config import Config
 from gitmem.errors import UsageError
 from gitmem.search.evaluation import (
-    Asked,
+    LabelledQuestion,
     Result,
     floors,
     gained_and_lost,
@@ -26,18 +26,18 @@ def hit(path: str, first: int, text: str) -> Hit:
     return Hit(path, first, last, "", text, 0.5, "", "", (), "", "committed", "0" * 40, "x")
 
 
-ASKED = Asked("q", "c", (("a.md", 1, 2), ("b.md", 5, 5)))
+QUESTION = LabelledQuestion("q", "c", (("a.md", 1, 2), ("b.md", 5, 5)))
 
 
 def test_recall_counts_lines_covered_by_the_first_hits() -> None:
-    figures = score(ASKED, [hit("x.md", 1, "no"), hit("a.md", 2, "yes"), hit("b.md", 5, "yes")])
+    figures = score(QUESTION, [hit("x.md", 1, "no"), hit("a.md", 2, "yes"), hit("b.md", 5, "yes")])
     assert figures["recall@1"] == 0 and figures["recall@5"] == pytest.approx(2 / 3)
     assert figures["hit@1"] == 0 and figures["hit@5"] == 1 and figures["mrr"] == 0.5
 
 
 def test_a_share_counts_lines_whole_within_the_tokens() -> None:
     figures = score(
-        ASKED, [hit("x.md", 1, "a" * 1990), hit("a.md", 1, "short\n" + "b" * 100), hit("b.md", 5, "c" * 3000)]
+        QUESTION, [hit("x.md", 1, "a" * 1990), hit("a.md", 1, "short\n" + "b" * 100), hit("b.md", 5, "c" * 3000)]
     )
     assert figures["share@500"] == pytest.approx(1 / 3)
     assert figures["share@1000"] == pytest.approx(2 / 3)
@@ -45,11 +45,14 @@ def test_a_share_counts_lines_whole_within_the_tokens() -> None:
 
 
 def test_no_hits_score_nothing() -> None:
-    assert set(score(ASKED, []).values()) == {0.0}
+    assert set(score(QUESTION, []).values()) == {0.0}
 
 
 def test_the_summary_has_all_then_each_category() -> None:
-    results = [Result(ASKED, score(ASKED, []), 10.0), Result(ASKED, score(ASKED, [hit("a.md", 1, "x\ny")]), 30.0)]
+    results = [
+        Result(QUESTION, score(QUESTION, []), 10.0),
+        Result(QUESTION, score(QUESTION, [hit("a.md", 1, "x\ny")]), 30.0),
+    ]
     groups = summarise(results)
     assert list(groups) == ["all", "c"] and groups["all"].figures["hit@1"] == 0.5 and groups["all"].questions == 2
     assert gained_and_lost(results[:1], results[1:]) == (["q"], [])
@@ -89,7 +92,7 @@ def test_questions_are_read_with_a_byte_order_mark_and_odd_line_ends() -> None:
 
 
 def test_the_figures_stand_in_the_same_order_however_few_hits_there_are() -> None:
-    assert list(score(ASKED, [hit("a.md", 1, "x")])) == list(score(ASKED, [hit("a.md", 1, "x")] * 12))
+    assert list(score(QUESTION, [hit("a.md", 1, "x")])) == list(score(QUESTION, [hit("a.md", 1, "x")] * 12))
 
 
 def test_settings_are_compared_in_every_combination() -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from gitmem.models.static_embedder import shared
-from gitmem.search.late_interaction import MOST, asked, matches
+from gitmem.search.late_interaction import MOST, matches, question_words
 
 TABLE = shared()
 
 
 def best(question: str, *lines: str, rarity: dict[str, float] | None = None) -> int:
-    found = asked(question, rarity or {}, TABLE)
+    found = question_words(question, rarity or {}, TABLE)
     assert found is not None
     scores = matches(found, [(2 * at, 0, line) for at, line in enumerate(lines)], TABLE)
     return max(range(len(lines)), key=lambda at: scores[at][0])
@@ -32,7 +32,7 @@ def test_a_rare_word_counts_more_than_a_frequent_one() -> None:
 
 
 def test_neighbours_count_only_within_their_strip_and_next_to_the_line() -> None:
-    found = asked("kayak", {}, TABLE)
+    found = question_words("kayak", {}, TABLE)
     assert found is not None
     lines = [(0, 0, "kayak"), (1, 0, "weather"), (2, 0, "weather"), (3, 1, "weather")]
     around = [near for _, near in matches(found, lines, TABLE)]
@@ -41,16 +41,16 @@ def test_neighbours_count_only_within_their_strip_and_next_to_the_line() -> None
 
 
 def test_what_has_no_word_matches_nothing_and_fails_nowhere() -> None:
-    assert asked("", {}, TABLE) is None
-    assert asked("?! …", {}, TABLE) is None
-    found = asked("kayak", {}, TABLE)
+    assert question_words("", {}, TABLE) is None
+    assert question_words("?! …", {}, TABLE) is None
+    found = question_words("kayak", {}, TABLE)
     assert found is not None
     assert matches(found, [], TABLE) == []
     assert matches(found, [(0, 0, ""), (1, 0, "```\n```")], TABLE) == [(0.0, 0.0), (0.0, 0.0)]
 
 
 def test_of_a_very_long_line_the_beginning_is_compared() -> None:
-    found = asked("kayak", {}, TABLE)
+    found = question_words("kayak", {}, TABLE)
     assert found is not None
     scores = matches(found, [(0, 0, "weather " * MOST + "kayak"), (2, 0, "weather today")], TABLE)
     assert scores[0][0] <= scores[1][0]

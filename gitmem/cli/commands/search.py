@@ -42,6 +42,6 @@ def command(**given: Any) -> None:
     git mem search 배포 규칙 --at 2026-03-01
     git mem search ERR_1042 --json
     """
-    from gitmem.cli.search_output import Asked, answer
+    from gitmem.cli.search_output import SearchRequest, answer
 
-    answer(Asked(**given), *open_here())
+    answer(SearchRequest(**given), *open_here())
