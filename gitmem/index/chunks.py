@@ -20,6 +20,7 @@ from gitmem.index.units import Unit, pack, split
 from gitmem.memory.document import Document, parse
 from gitmem.memory.fact import parse_comment
 from gitmem.memory.outline import Heading
+from gitmem.models.token_count import estimate
 
 LineVectors = Callable[[Sequence[str]], Sequence[tuple[float, bytes]]]
 Stored = Callable[[Sequence[bytes]], Set[bytes]]  # chunk hashes -> those of which the index has the lines already
@@ -184,13 +185,8 @@ def _pack(
 
 
 def tokens(line: str) -> int:
-    """About how many tokens a line has: a CJK character is one, four others are one; 0 only for a blank line."""
-    if not line or line.isspace():
-        return 0
-    if line.isascii():
-        return (len(line) + 3) // 4
-    wide = sum(map("\u1100".__lt__, line))
-    return wide + (len(line) - wide + 3) // 4
+    """About how many tokens a line has; 0 only for a blank one."""
+    return 0 if not line or line.isspace() else estimate(line)
 
 
 class _Draft(NamedTuple):

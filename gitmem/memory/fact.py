@@ -18,6 +18,7 @@ BULLET = re.compile(r"^([ \t]{0,3})([-*+])([ \t]+)(?=\S)")
 PERCENT = re.compile(r"%([0-9A-Fa-f]{2})")
 SOURCE = re.compile(r"^(.+)#L(\d{1,9})(?:-L(\d{1,9}))?(?:@([0-9a-f]{4,64}))?$")
 Meta = tuple[tuple[str, str], ...]
+ID_LENGTH = 12  # hex digits
 
 TYPES = (
     "fact", "preference", "constraint", "decision", "deadline", "todo", "timeline", "profile", "rule", "goal",
@@ -112,9 +113,14 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(normalise(text).encode("utf-8", "surrogateescape")).hexdigest()
 
 
+def id_of_hash(digest: str) -> str:
+    """The id of the fact whose text has this hash."""
+    return digest[:ID_LENGTH]
+
+
 def fact_id(text: str) -> str:
-    """The first 12 hex of `text_hash`."""
-    return text_hash(text)[:12]
+    """The id of a fact, of a search hit, of a part of a context: the first 12 hex of `text_hash`."""
+    return id_of_hash(text_hash(text))
 
 
 def worst_origin(*values: str) -> str:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from contextlib import redirect_stderr
-from io import StringIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gitmem.errors import BadConfig, ModelUnavailable
-from gitmem.models.wordpiece import Find, is_gram_word, rows_of, words
+
+if TYPE_CHECKING:
+    from gitmem.models.wordpiece import Find
 
 Count = Callable[[str], int]
 
@@ -44,6 +45,8 @@ def count_of(name: str) -> Count:
 
 def by_pieces(find: Find) -> Count:
     """A count by the pieces `find` knows. Words are remembered, so that a text costs what is new in it."""
+    from gitmem.models.wordpiece import words  # an estimate needs no pieces, and indexing should not wait for them
+
     known: dict[str, float] = {}
 
     def count(text: str) -> int:
@@ -60,6 +63,8 @@ def by_pieces(find: Find) -> Count:
 
 
 def _cost(word: str, find: Find) -> float:
+    from gitmem.models.wordpiece import is_gram_word, rows_of
+
     if not word.isascii() and is_gram_word(word):
         return sum(HANGUL if "가" <= letter <= "힣" else WIDE for letter in word)
     return sum(
@@ -68,7 +73,13 @@ def _cost(word: str, find: Find) -> float:
 
 
 def by_model(path: Path) -> Count:
-    """A model's own count, its vocabulary read and nothing else of it; no tokens are added at either end."""
+    """A model's own count, its vocabulary read and nothing else of it; no tokens are added at either end.
+
+    Raises ModelUnavailable where llama.cpp is not installed or the file is no model it can read.
+    """
+    from contextlib import redirect_stderr
+    from io import StringIO
+
     try:
         import llama_cpp
     except ImportError:
@@ -94,7 +105,9 @@ def by_model(path: Path) -> Count:
     return count
 
 
-def tokens(text: str) -> int:
-    """A model's tokens, about: characters / 4, but Hangul, Kana and Han count one each."""
-    wide = sum(1 for c in text if c >= "\u1100")
-    return math.ceil((len(text) - wide) / 4) + wide
+def estimate(text: str) -> int:
+    """A model's tokens, about: characters / 4, but Hangul, Kana and Han count one each. The only such estimate."""
+    if text.isascii():
+        return (len(text) + 3) // 4
+    wide = sum(map("\u1100".__lt__, text))
+    return wide + (len(text) - wide + 3) // 4

@@ -18,7 +18,7 @@ from gitmem.git.objects import EXECUTABLE, REGULAR, Entry, Span
 from gitmem.git.protocol import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import Fault, glance
-from gitmem.memory.fact import Fact, fact_id, normalise, parse_span, text_hash, worst_origin
+from gitmem.memory.fact import Fact, fact_id, id_of_hash, normalise, parse_span, text_hash, worst_origin
 from gitmem.paths import LIMIT, Kind, kind, log_date
 from gitmem.promotion.protocol import Log
 from gitmem.provenance import trailers
@@ -154,7 +154,7 @@ def past(repo: Repository, head: str, here: Iterable[Fact], logs: Sequence[Log])
         for link in trailers.links(trailers.memory_trailers(commit.message), trailers.SOURCE):
             if link.source:
                 spans.append(link.source)
-            if link.sha256[:12] not in ids:
+            if id_of_hash(link.sha256) not in ids:
                 refused.add(link.sha256)  # promoted once, and no longer there: somebody took it out
     return Past(
         frozenset(refused - lifted),

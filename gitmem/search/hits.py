@@ -82,13 +82,13 @@ def fitting(hits: Sequence[Hit], budget: int) -> tuple[tuple[Hit, ...], tuple[st
     """
     if not budget:
         return tuple(hits), ()
-    from gitmem.models.token_count import tokens
+    from gitmem.models.token_count import estimate
 
     kept: list[Hit] = []
     notes = []
     left = budget
     for hit in hits:
-        size = tokens(hit.text)
+        size = estimate(hit.text)
         if size > budget:
             span = f"{hit.start_line}-{hit.end_line}" if hit.end_line > hit.start_line else f"{hit.start_line}"
             notes.append(f"{hit.path}:{span} has about {size} tokens and is left out")

@@ -5,7 +5,6 @@ hit, never invent one. A fenced block is never cut. Never ranks by anything that
 """
 
 # Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
@@ -17,7 +16,7 @@ from gitmem.git.protocol import Repository
 from gitmem.index.db.reader import Index
 from gitmem.index.db.values import Shape
 from gitmem.index.line_records import ASKS, HEADING
-from gitmem.memory.fact import normalise, parse_comment, parse_span, worst_origin
+from gitmem.memory.fact import fact_id, parse_comment, parse_span, worst_origin
 from gitmem.memory.snapshot import read
 from gitmem.paths import Kind, kind, log_date
 from gitmem.search.hits import Hit, blamed, text_lines, trusted
@@ -239,14 +238,16 @@ class Passages:
         until = day(next(iter(meta.get("until", ())), ""))
         if until is not None and until < self.filters.today:
             return "expired"
-        if self.superseded and normal_id(file.lines[line.first - 1 : line.last]) in self.superseded:
+        if self.superseded and fact_id("\n".join(file.lines[line.first - 1 : line.last])) in self.superseded:
             return "superseded"
         if file.kind is Kind.SESSION and file.front.get("promoted", [""])[0].lower() in ("true", "yes", "1"):
             return "promoted"
         return ""
 
     def _held(self, meta: dict[str, list[str]], file: _File, line: Line) -> Held:
-        ended = self.superseded.get(normal_id(file.lines[line.first - 1 : line.last])) if self.superseded else None
+        ended = (
+            self.superseded.get(fact_id("\n".join(file.lines[line.first - 1 : line.last]))) if self.superseded else None
+        )
         return held(meta, ended)
 
     def _priors(
@@ -369,7 +370,7 @@ class Passages:
             origin=worst_origin(*file.front.get("origin", ()), *meta.get("origin", ())),
             trust="promoted" if "src" in meta else "committed",
             blob=file.oid,
-            id=hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:12],
+            id=fact_id(text),
             state=best.state,
             chunk=self._chunk_of(best.line),
             raw=best.line.score,
@@ -385,11 +386,6 @@ class Passages:
                 break
             found = chunk
         return found
-
-
-def normal_id(lines: Sequence[str]) -> str:
-    """The id a fact of these lines would have."""
-    return hashlib.sha256(normalise("\n".join(lines)).encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
 
 def _between(file: _File, members: list[_Candidate], other: _Candidate) -> bool:

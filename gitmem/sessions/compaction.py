@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from gitmem.hosts.transcript import By, Role, Turn
-from gitmem.models.token_count import tokens
+from gitmem.models.token_count import estimate
 
 KEEP = 8  # spoken turns that stay verbatim
 TRIGGER_TURNS, TRIGGER_TOKENS = 12, 6_000  # compaction is worth its loss from here
@@ -30,7 +30,7 @@ def full(turns: Sequence[Turn], window: int, reserve: int = RESERVE, soft: int =
 
     It is from `share` of it on, and from `soft` tokens before the `reserve` at its end.
     """
-    size = sum(tokens(turn.text) for turn in turns)
+    size = sum(estimate(turn.text) for turn in turns)
     full_at = min(window * share, max(0, window - reserve - soft))
     return f"{size} tokens of a window of {window}" if window > 0 and size >= full_at else ""
 
@@ -38,7 +38,7 @@ def full(turns: Sequence[Turn], window: int, reserve: int = RESERVE, soft: int =
 def due(turns: Sequence[Turn], window: int = 0, reserve: int = RESERVE, soft: int = SOFT, share: float = SHARE) -> str:
     """Why compaction is due, "" when it is not. `window` is the model's context in tokens, 0 when unknown."""
     spoken = sum(1 for turn in turns if turn.role is not Role.TOOL and turn.by is By.SPEAKER)
-    size = sum(tokens(turn.text) for turn in turns)
+    size = sum(estimate(turn.text) for turn in turns)
     if why := full(turns, window, reserve, soft, share):
         return why
     if size >= TRIGGER_TOKENS:

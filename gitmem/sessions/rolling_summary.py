@@ -18,7 +18,7 @@ from gitmem.hosts.own_words import own_words
 from gitmem.hosts.transcript import By, Role, Turn
 from gitmem.index.terms import cut
 from gitmem.index.terms import tokens as words
-from gitmem.models.token_count import tokens
+from gitmem.models.token_count import estimate
 from gitmem.search.question import STOP, STOP_KOREAN
 from gitmem.sessions.compaction import KEEP, SENTENCE
 
@@ -127,7 +127,7 @@ def best(state: Rolling, budget: int, focus: str = "") -> list[Line]:
     chosen: list[Line] = []
     left = budget
     for line in ranked:
-        cost = tokens(line.text) + 4
+        cost = estimate(line.text) + 4
         if cost <= left and not any(_alike(own[line], own[other]) for other in chosen):
             chosen.append(line)
             left -= cost

@@ -9,13 +9,16 @@ from hypothesis import strategies as st
 from gitmem.git.objects import Span
 from gitmem.memory import facts
 from gitmem.memory.fact import (
+    encode,
     fact_id,
+    id_of_hash,
     normalise,
     parse_comment,
     parse_span,
     render_comment,
     render_span,
     split_bullet,
+    text_hash,
     worst_origin,
 )  # fmt: skip
 
@@ -94,3 +97,16 @@ def test_of_several_origins_the_worst_counts_and_what_is_none_is_the_worst(value
 def test_a_comment_with_several_origins_has_the_worst_of_them() -> None:
     for comment in ("origin=web origin=user", "origin=user origin=web", "Origin=Web", "origin=user ORIGIN=web"):
         assert facts.parse(f"- a fact <!-- mem {comment} -->\n".encode()).facts[0].origin == "web", comment
+
+
+def test_one_id_for_a_fact_whoever_computes_it() -> None:
+    text = "Rate limit is 600 requests per minute"
+    fact = facts.parse(f"- {text} <!-- mem type=rule -->\n".encode()).facts[0]
+    assert fact.id == fact_id(text) == fact_id(f"- {text}") == id_of_hash(text_hash(text))
+    assert len(fact.id) == 12 and text_hash(text).startswith(fact.id)
+
+
+def test_no_value_can_end_the_comment_it_stands_in() -> None:
+    assert encode("a--b") == "a-%2Db" and encode("a->b") == "a-%3Eb"
+    assert encode("-") == "-" and encode("a>b") == "a>b"
+    assert encode("\udc80") == "%80"

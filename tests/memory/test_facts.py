@@ -207,3 +207,27 @@ def test_importance_and_until_that_cannot_be_read_mean_nothing() -> None:
 def test_a_file_of_many_facts_parses_in_linear_time() -> None:
     data = b"- a\n" * 20_000 + b">" * 20_000 + b"\n" + b"<!--" * 5_000 + b"\n"
     assert len(facts.parse(data).facts) == 20_000
+
+
+def test_the_last_line_of_an_entry_is_still_its_own() -> None:
+    memory = facts.parse(b"- a\n  more\n- b\n")
+    assert [entry.fact.text for line in (1, 2, 3) if (entry := memory.at(line))] == ["a", "a", "b"]
+    assert memory.at(4) is None
+
+
+def test_headings_have_their_level_in_both_forms() -> None:
+    assert facts.parse(b"# A\n### B longer\nC\n===\nD\n---\n").headings == (
+        (1, 1, "A"), (2, 3, "B longer"), (4, 1, "C"), (6, 2, "D"),
+    )  # fmt: skip
+
+
+def test_no_more_is_archived_than_the_budget_asks_for() -> None:
+    memory = facts.parse(b"- a\n- b\n- c\n- d\n")
+    for budget in (4, 3, 2):
+        kept, moved = facts.fit(memory, TODAY, budget)
+        assert len(kept.lines) == budget and len(moved) == 4 - budget
+
+
+def test_a_fact_above_a_setext_heading_at_the_end_stays_above_it() -> None:
+    memory = facts.add(facts.parse(b"## Rules\n\nText\n---\n"), "always review", [("type", "rule")])
+    assert memory.data() == b"## Rules\n\n- always review <!-- mem type=rule -->\n\nText\n---\n"

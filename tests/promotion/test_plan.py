@@ -178,6 +178,27 @@ def test_a_denial_beside_the_matter_does_not_stop_a_fact() -> None:
     assert plan(op("We use REST webhooks for payment callbacks", 1), logs=[log]).approved
 
 
+def test_a_log_of_the_same_day_overrules_a_fact() -> None:
+    memory = b"- Rate limit is 900 requests per minute <!-- mem from=2026-02-05 -->\n"
+    assert plan(op("Rate limit is 600 requests per minute", 3), memory=memory).approved[0].old is not None
+
+
+def test_an_update_keeps_the_sources_of_what_it_corrects() -> None:
+    memory = b"- Rate limit is 300 requests per minute <!-- mem src=memory/2026-01-01.md#L3@cccccccccccc -->\n"
+    target = facts.parse(memory).facts[0].id
+    operation = replace(op("Rate limit is 600 requests per minute", 3), op=Op.UPDATE, target=target)
+    meta = plan(operation, memory=memory).approved[0].meta
+    assert [value for key, value in meta if key == "src"] == [
+        f"{PATH}#L3@{'b' * 12}", "memory/2026-01-01.md#L3@cccccccccccc",
+    ]  # fmt: skip
+
+
+def test_four_places_may_be_cited_and_five_may_not() -> None:
+    four = tuple(Span(PATH, line, line, BLOB) for line in (2, 3, 4, 6))
+    assert plan(replace(GOOD, sources=four)).approved
+    assert why(replace(GOOD, sources=(*four, four[0]))) == [Why.SOURCE]
+
+
 def test_an_older_log_does_not_overrule_a_newer_fact() -> None:
     memory = b"- Rate limit is 900 requests per minute <!-- mem from=2026-03-01 -->\n"
     assert plan(op("Rate limit is 600 requests per minute", 3), memory=memory).approved[0].old is None

@@ -69,14 +69,25 @@ def test_a_score_is_the_sum_of_its_evidence() -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_frequent_and_rare_terms_are_spread_alike(size: int) -> None:
-    total, found = 60, {at: 1 + at % 3 for at in range(20, 40, 3)}
+@pytest.mark.parametrize(("places", "total"), [(range(20, 40, 9), 60), (range(0, 60, 1), 60), (range(1, 60, 2), 60)])
+def test_frequent_and_rare_terms_are_spread_alike(
+    size: int, places: range, total: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sums: list[int] = []
+    windows = scoring._windows
+    monkeypatch.setattr(scoring, "_windows", lambda *given: sums.append(1) or windows(*given))
+    found = {at: 1 + at % 3 for at in places}
     slow: dict[int, int] = {}
     for at, count in found.items():
         for other in range(at - size, at + size + 1):
             slow[other] = slow.get(other, 0) + count
-    for scale in (1, total):
-        assert scoring._near(found, size, total // scale if scale == 1 else total) == slow
+    near = scoring._near(found, size, total)
+    assert {at: near.get(at, 0) for at in range(total)} == {at: slow.get(at, 0) for at in range(total)}
+    assert bool(sums) == (len(places) * (2 * size + 1) > 2 * total), "frequent terms go by running sums"
+
+
+def test_both_ways_of_spreading_a_term_are_tried_above() -> None:
+    assert any(60 * (2 * size + 1) > 120 for size in SIZES) and any(3 * (2 * size + 1) <= 120 for size in SIZES)
 
 
 def test_words_that_are_hardly_shared_are_doubted_where_there_is_meaning_to_go_by() -> None:

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.index.db import open_index
+from gitmem.memory.fact import fact_id
 from gitmem.search.ranking import SHIPPED
 from tests.harness import Repo
 
@@ -165,6 +166,11 @@ def test_a_promoted_fact_says_so_and_its_comment_is_not_text(memory: Repo) -> No
     memory.commit("facts", {"MEMORY.md": FACTS})
     hit = found(memory, "deploys are frozen on fridays")[0]
     assert hit["trust"] == "promoted" and "<!--" not in hit["text"] and hit["date"] == "2026-02-03"
+
+
+def test_a_hit_that_is_one_fact_has_that_facts_id(repo: Repo) -> None:
+    repo.commit("m", {"MEMORY.md": "# Memory\n\n## Facts\n\n- The API listens on port 8443. <!-- mem type=fact -->\n"})
+    assert found(repo, "API port")[0]["id"] == fact_id("The API listens on port 8443.")
 
 
 def test_blame_says_who_wrote_a_hit(memory: Repo) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.hosts.transcript import Role, Turn
-from gitmem.models.token_count import tokens
+from gitmem.models.token_count import estimate
 from gitmem.sessions.compaction import CLEARED, compact, due, prune, trim
 
 NOW = datetime(2026, 2, 5, 12, tzinfo=UTC)
@@ -63,7 +63,7 @@ def test_old_tool_output_is_trimmed_and_the_last_three_assistant_turns_keep_thei
 
 
 def test_korean_counts_a_token_a_syllable() -> None:
-    assert tokens("한국어") == 3 and tokens("abcdefgh") == 2
+    assert estimate("한국어") == 3 and estimate("abcdefgh") == 2
 
 
 def test_the_parts_of_one_answer_are_one_turn() -> None:

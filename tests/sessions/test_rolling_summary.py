@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.hosts.transcript import By, Role, Transcript, Turn
-from gitmem.models.token_count import tokens
+from gitmem.models.token_count import estimate
 from gitmem.sessions import rolling_summary
 from gitmem.sessions import state as running
 from gitmem.sessions.rolling_summary import Rolling, dump, fold, load, render, resume, summarise
@@ -34,7 +34,7 @@ def test_a_long_talk_takes_bounded_space_and_keeps_its_thread() -> None:
     turns = said(3_000, "Word{0} and stone{0} are of the deploy window. We decided that the invoice worker waits.")
     state = fold(Rolling(), turns)
     assert len(dump(state)) < 60_000 and state.turns == 3_000
-    assert "invoice worker waits" in render(state) and tokens(render(state, 100)) <= 110
+    assert "invoice worker waits" in render(state) and estimate(render(state, 100)) <= 110
 
 
 def test_focus_brings_its_sentences_first_and_small_talk_falls_away() -> None:
