@@ -5,10 +5,12 @@ The commit never waits for it and never fails because of it.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,14 @@ from gitmem.cli.options import open_here
 from gitmem.environment import now
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
+from gitmem.git.regular_file import read_regular
+from gitmem.git.worktree import state_dir, write_atomic
 from gitmem.paths import Kind, kind
-from gitmem.promotion.promote import BRANCH, Mode, Outcome, Request, promote, record_run
+from gitmem.promotion.promote import BRANCH, Mode, Outcome, Request, promote
 
+RECORD = "promotion.json"  # in the state folder: what the last run did
+RECORD_LIMIT = 1 << 16  # bytes of it
+PLACES = {"stage": "staged"}  # where the facts of a mode are; else they are committed
 PERSON = "git-mem"  # Memory-Agent of a promotion that nobody typed
 
 
@@ -77,15 +84,29 @@ def _late(signum: int, frame: object) -> None:
     raise GitMemError("the promotion took longer than mem.modelSeconds allows and was stopped")
 
 
-def told(folder: Path) -> str:
-    """One line for `git mem status`, "" where no promotion ran by itself yet."""
-    from gitmem.promotion.promote import last_run
+def record_run(common_dir: Path, record: Mapping[str, Any]) -> None:
+    """Note what a run did, for `git mem status`; the record of the run before is replaced as a whole."""
+    text = json.dumps(record, ensure_ascii=True)
+    write_atomic(state_dir(common_dir), RECORD, text.encode("ascii"), private=True)
 
-    run_ = last_run(folder)
-    if not run_:
+
+def last_run(common_dir: Path) -> dict[str, Any]:
+    """What the last run did: `at`, `mode`, `facts`, and `commits`, `why_nothing` or `problem`; empty where none ran
+    by itself yet, or its record cannot be read."""
+    try:
+        record = json.loads(read_regular(common_dir / "gitmem" / RECORD, RECORD_LIMIT))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def last_run_in_words(common_dir: Path) -> str:
+    """One line for `git mem status`, "" where no promotion ran by itself yet."""
+    record = last_run(common_dir)
+    if not record:
         return ""
-    what = run_.get("problem") or run_.get("why_nothing")
-    if not what:
-        done = "staged" if run_.get("mode") == "stage" else "committed"
-        what = f"{run_.get('facts')} facts " + (f"on {run_['branch']}" if run_.get("branch") else done)
-    return f"{run_.get('at')}: {what}"
+    outcome = record.get("problem") or record.get("why_nothing")
+    if not outcome:
+        place = f"on {record['branch']}" if record.get("branch") else PLACES.get(str(record.get("mode")), "committed")
+        outcome = f"{record.get('facts')} facts {place}"
+    return f"{record.get('at')}: {outcome}"

@@ -7,15 +7,10 @@ leaves every file as it was.
 
 from __future__ import annotations
 
-import json
-import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from enum import StrEnum
-from pathlib import Path
-from typing import Any
 
 from gitmem.config import Config
 from gitmem.errors import Changed, GitMemError, ModelUnavailable, UsageError
@@ -39,7 +34,7 @@ from gitmem.git.transaction import (
     replaced,
     writer,
 )  # fmt: skip
-from gitmem.git.worktree import locked, state_dir, write_atomic
+from gitmem.git.worktree import locked, write_atomic
 from gitmem.git.write import ensure_can_commit, run_git
 from gitmem.memory import facts
 from gitmem.memory.fact import fact_id, render_span, text_hash
@@ -434,27 +429,3 @@ def _merge(there: Repository, head: str, name: str) -> None:
         raise GitMemError(
             f"'{name}' conflicts with the current branch", f"merge or delete it: git branch -D {name}"
         ) from error
-
-
-# -- runs that nobody watched --------------------------------------------------------------------------------
-
-RECORD = "promotion.json"  # in the state folder: what the last run from a hook did
-
-
-def record_run(common_dir: Path, record: Mapping[str, Any]) -> None:
-    """Note what a run from the post-commit hook did, for `git mem status`."""
-    folder = state_dir(common_dir)
-    handle, name = tempfile.mkstemp(dir=folder, prefix=".promotion-")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        json.dump(record, file, ensure_ascii=True)
-    os.replace(name, folder / RECORD)
-
-
-def last_run(common_dir: Path) -> dict[str, Any]:
-    """What the last run from the post-commit hook did: at, mode, facts, and commits, why_nothing or problem."""
-    try:
-        data = (common_dir / "gitmem" / RECORD).read_bytes()[: 1 << 16]
-        record = json.loads(data)
-    except (OSError, ValueError):
-        return {}
-    return record if isinstance(record, dict) else {}

@@ -207,7 +207,7 @@ def review_command() -> int:
 @click.option("--max", "limit", type=click.IntRange(1), default=20, help="Facts at most.")
 def promote_command(branch: str, limit: int) -> int:
     """Promote on a branch of its own and keep one pull request of it, until it is merged or closed."""
-    from gitmem.cli.commands.promote import as_text
+    from gitmem.cli.promotion_output import as_text
     from gitmem.memory.snapshot import layout_at
     from gitmem.promotion.promote import Mode, Request, promote
     from gitmem.promotion.registry import promotion_model

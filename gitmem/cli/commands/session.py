@@ -107,7 +107,7 @@ def report(done: Any, path: str, reset: Sequence[Any], as_json: bool, **more: An
         kept = [{"path": k.path, "line": k.line, "text": k.text, "type": k.type, "turn": k.turn} for k in done.kept]
         skipped = [{"text": text, "reason": reason} for text, reason in done.skipped]
         if more.get("promotion") is not None:
-            from gitmem.cli.commands.promote import as_value
+            from gitmem.promotion.outcome import as_value
 
             more["promotion"] = as_value(more["promotion"])
         value = {"kept": kept, "skipped": skipped, "notes": list(done.notes), "episode": path or None}
@@ -123,7 +123,7 @@ def report(done: Any, path: str, reset: Sequence[Any], as_json: bool, **more: An
     if not done.kept and not path:
         write("nothing new to keep\n")
     if more.get("promotion") is not None:
-        from gitmem.cli.commands.promote import as_text
+        from gitmem.cli.promotion_output import as_text
 
         write(as_text(more["promotion"], False))
 

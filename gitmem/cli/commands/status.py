@@ -18,9 +18,8 @@ def command(as_json: bool) -> None:
 
     Looks only: nothing is brought up to date. Lines in which a secret was found are counted, never indexed.
     """
-    from gitmem.cli.promotion_hook import told
+    from gitmem.cli.promotion_hook import last_run, last_run_in_words
     from gitmem.index import doctor
-    from gitmem.promotion.promote import last_run
 
     repo, config = open_here()
     found = doctor.status(repo, config)
@@ -44,7 +43,7 @@ def command(as_json: bool) -> None:
         lines.append(f"branches  {len(found.branches)}, {rest}")
         if found.secret_lines:
             lines.append(f"secrets   left out: {counted(found.secret_lines, 'line')}")
-    promoted = told(repo.common_dir)
+    promoted = last_run_in_words(repo.common_dir)
     if promoted:
         lines.append(f"promotion {promoted}")
     for odd in found.odd:

@@ -1,0 +1,63 @@
+"""What a promotion did, as the JSON of docs/json.md, and which of its texts may be repeated at all. Values only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gitmem.git.objects import Span
+from gitmem.memory.fact import fact_id
+from gitmem.promotion.promote import Outcome
+
+
+def as_value(outcome: Outcome) -> dict[str, Any]:
+    """The JSON of docs/json.md."""
+
+    def places(spans: Sequence[Span]) -> list[dict[str, Any]]:
+        return [{"path": s.path, "start_line": s.start_line, "end_line": s.end_line, "blob": s.blob} for s in spans]
+
+    hidden = not_repeatable(outcome)
+    return {
+        "facts": [
+            {
+                "op": str(item.operation.op),
+                "id": fact_id(item.operation.text),
+                "text": item.operation.text,
+                "type": item.operation.type,
+                "importance": item.operation.importance,
+                "until": item.operation.until or None,
+                "pinned": item.operation.pinned,
+                "sources": places(item.operation.sources),
+                "target": {"id": item.old.id, "text": item.old.text} if item.old else None,
+                "reason": item.operation.reason,
+            }
+            for item in outcome.plan.approved
+        ],
+        "skipped": [
+            {
+                "id": fact_id(item.operation.text) if item.operation.text else None,
+                "text": "" if item.operation.text in hidden else item.operation.text,
+                "sources": places(item.operation.sources),
+                "check": str(item.why),
+                "reason": item.reason,
+            }
+            for item in outcome.plan.refused
+        ],
+        "archived": [{"id": m.fact.id, "text": m.fact.text, "path": m.path} for m in outcome.archived],
+        "cursor": outcome.cursor or None,
+        "model": outcome.model,
+        "mode": str(outcome.mode),
+        "branch": outcome.branch or None,
+        "commits": list(outcome.commits),
+        "lines_read": outcome.lines,
+        "why_nothing": outcome.why_nothing or None,
+        "notes": [*outcome.notes, *(f"{s.path}: {s.reason}" for s in outcome.skipped)],
+    }
+
+
+def not_repeatable(outcome: Outcome) -> set[str]:
+    """Texts of candidates that are not repeated anywhere: our rules see a secret in them."""
+    from gitmem.gate.detectors.secrets.secrets import secret_lines
+
+    texts = list(dict.fromkeys(item.operation.text for item in outcome.plan.refused))
+    return {texts[n - 1] for n in secret_lines("\n".join(text.replace("\n", " ") for text in texts))}
