@@ -84,6 +84,9 @@ def test_what_is_grounded_is_let_through_with_its_source_and_date() -> None:
         (op("Rate limit is 600", 3, type="secret"), Why.SHAPE),
         (op("Rate limit is 600", 3, importance=float("nan")), Why.SHAPE),
         (op("Rate limit is 600", 3, importance=3.0), Why.SHAPE),
+        (op("Rate limit is 600", 3, importance=1.5), Why.SHAPE),
+        (op("an arrow --> only", 2), Why.SHAPE),
+        (op("a mark <!-- only", 2), Why.SHAPE),
         (op("Rate limit is 600", 3, until="soon"), Why.SHAPE),
         (replace(GOOD, op=Op.SUPERSEDE, target="abcdefabcdef"), Why.TARGET),
         (replace(GOOD, op=Op.SKIP), Why.MODEL),
@@ -197,6 +200,31 @@ def test_four_places_may_be_cited_and_five_may_not() -> None:
     four = tuple(Span(PATH, line, line, BLOB) for line in (2, 3, 4, 6))
     assert plan(replace(GOOD, sources=four)).approved
     assert why(replace(GOOD, sources=(*four, four[0]))) == [Why.SOURCE]
+
+
+def test_what_ends_today_still_holds_today() -> None:
+    assert plan(op("Rate limit is 600 requests per minute", 3, until="2026-02-06")).approved
+    assert why(op("Rate limit is 600 requests per minute", 3, until="2026-02-05")) == [Why.OVER]
+
+
+def test_lines_that_are_not_new_are_no_source() -> None:
+    old = replace(LOG, new=frozenset([2]))
+    assert why(op("Rate limit is 600 requests per minute", 3), logs=[old]) == [Why.SOURCE]
+    assert plan(GOOD, logs=[old]).approved
+
+
+def test_what_is_there_already_does_not_wait_behind_the_limit() -> None:
+    text = "Rate limit is 600 requests per minute"
+    full = replace(RULES, limit=0)
+    assert why(op(text, 3), memory=f"- {text}\n".encode(), rules=full) == [Why.DUPLICATE]
+    assert why(op(text, 3), rules=full) == [Why.LIMIT]
+
+
+@pytest.mark.parametrize(("digits", "let_in"), [(3, False), (4, True), (12, True)])
+def test_an_accepted_id_has_four_digits_at_least(digits: int, let_in: bool) -> None:
+    operation = op("The vendor's page says 5 GB", 7)
+    rules = replace(RULES, accepted=frozenset([fact_id(operation.text)[:digits]]))
+    assert bool(plan(operation, rules=rules).approved) is let_in
 
 
 def test_an_older_log_does_not_overrule_a_newer_fact() -> None:
