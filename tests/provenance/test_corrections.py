@@ -68,6 +68,15 @@ def test_forget_removes_one_fact_and_its_message_does_not_repeat_it(repo: Repo) 
     assert hashes == {text_hash(FACT)} and [(s.path, s.start_line, s.end_line) for s in spans] == [(DAY, 5, 6)]
 
 
+def test_forget_names_the_lines_that_still_say_it(repo: Repo) -> None:
+    """Its source lines, and whatever else repeats its words."""
+    two_facts(repo)
+    repo.commit("note", {"memory/sessions/2026-02-06-talk.md": f"# Talk\n\n- so: {FACT}\n"})
+    done = repo.mem("forget", "MEMORY.md:5", "--reason", "she asked us to")
+    assert f"search still finds it in {DAY}:5, {DAY}:6, memory/sessions/2026-02-06-talk.md:3" in done.stderr
+    assert "Memory-Rewrite" in done.stderr
+
+
 def test_other_staged_and_unstaged_work_stays_as_it_was(repo: Repo) -> None:
     two_facts(repo)
     repo.write("other.txt", "staged")

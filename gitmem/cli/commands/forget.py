@@ -7,6 +7,8 @@ import click
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 
+SHOWN = 10  # lines named that still say what was forgotten
+
 
 @click.command()
 @click.argument("place", metavar="PATH:LINE")
@@ -23,6 +25,7 @@ def command(place: str, reason: str, as_json: bool) -> None:
     from gitmem.cli.places import place as parse_place
     from gitmem.provenance import corrections
     from gitmem.provenance.corrections import as_value
+    from gitmem.provenance.remains import remaining_lines
 
     repo, config = open_here()
     path, line = parse_place(repo, place)
@@ -31,4 +34,10 @@ def command(place: str, reason: str, as_json: bool) -> None:
         write_json(as_value(done))
     else:
         write(f"{done.commit[:12]} {escape(path, '')}:{line}\n")
-        say("forgotten; it will not be promoted again, and history still holds it")
+        say("forgotten; it will not be promoted again, and history and other clones still hold it")
+        remaining = [place for item in done.taken for place in remaining_lines(repo, config, item)]
+        if remaining:
+            shown = ", ".join(f"{path}:{number}" for path, number in remaining[:SHOWN])
+            more = f" and {len(remaining) - SHOWN} more" if len(remaining) > SHOWN else ""
+            say(escape(f"search still finds it in {shown}{more}", ""))
+            say("hint: take these lines out by hand; the commit of a daily log needs the trailer Memory-Rewrite: <why>")

@@ -1,0 +1,47 @@
+"""Where a text that was taken out of long-term memory still stands: logs, episodes, archives and notes say it too.
+
+Reads the work tree only. History and other clones are not looked at: they hold the text in any case.
+"""
+
+from __future__ import annotations
+
+from gitmem.config import Config
+from gitmem.errors import GitMemError
+from gitmem.git.protocol import Repository
+from gitmem.memory.document import blob_lines
+from gitmem.memory.fact import normalise
+from gitmem.memory.files import read_memory_file
+from gitmem.memory.snapshot import look
+from gitmem.provenance.corrections import Taken
+
+
+def remaining_lines(repo: Repository, config: Config, taken: Taken) -> list[tuple[str, int]]:
+    """(path, line) of every line of memory that says the text of `taken`, or is a source line it was taken from.
+
+    In the order of paths and lines; a file that cannot be read is left out.
+    """
+    wanted = normalise(taken.fact.text).casefold()
+    cited = _source_texts(repo, taken)
+    found = []
+    for path in sorted(look(repo, config.memory_paths).files):
+        try:
+            lines = blob_lines(read_memory_file(repo, config, path))
+        except (GitMemError, OSError):
+            continue
+        for number, line in enumerate(lines, 1):
+            text = normalise(line).casefold()
+            if wanted in text or (path, text) in cited:
+                found.append((path, number))
+    return found
+
+
+def _source_texts(repo: Repository, taken: Taken) -> set[tuple[str, str]]:
+    """(path, text) of the lines that the fact cites, as they were when it did."""
+    texts = set()
+    for span in taken.sources:
+        oid = repo.find_blob(span.path, span.blob) if span.blob else None
+        data = next(iter(repo.read_many([oid])))[1] if oid else None
+        for line in blob_lines(data)[span.start_line - 1 : span.end_line] if data else ():
+            if text := normalise(line).casefold():
+                texts.add((span.path, text))
+    return texts
