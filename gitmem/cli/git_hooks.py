@@ -6,6 +6,7 @@ Starts without click: every commit waits for this. `cli/commands/hook.py` is the
 from __future__ import annotations
 
 import os
+import re
 import sys
 from dataclasses import replace
 from datetime import date
@@ -20,11 +21,12 @@ from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.scan import Report
-from gitmem.git.hook_files import GATES, HOOKS, REFRESH, SERVER
+from gitmem.git.hook_files import GATES, HOOKS, REFRESH, SERVER, WRITING
 from gitmem.git.opening import Repository, open_repository
 
 STAGED = ("pre-commit", "pre-merge-commit", "pre-applypatch")
 MESSAGES = ("commit-msg", "applypatch-msg")
+SHOWN_DIFF = re.compile(r"^# -{24} >8 -{24}\n(?:#[^\n]*\n)*diff ", re.MULTILINE)
 
 
 def main(argv: list[str]) -> NoReturn:
@@ -44,12 +46,14 @@ def run(argv: list[str]) -> int:
 
 
 def one(name: str, words: tuple[str, ...]) -> int:
-    """One hook's exit code. Gates raise what stops them; the others log it."""
+    """One hook's exit code. Gates raise what stops them; the others log it. Raises UsageError for an unknown name."""
     if name in GATES or name in SERVER:
         return gate(name, words)
     if name in REFRESH:
         index_hooks.run(name, words)
         return Exit.DONE
+    if name not in WRITING:
+        raise UsageError("there is no such hook", f"one of {', '.join((*HOOKS, *SERVER))}")
     try:
         prepare(words)
     except Exception as error:  # noqa: BLE001 - a commit that exists must not look failed
@@ -73,17 +77,20 @@ def gate(name: str, words: tuple[str, ...]) -> int:
 
     repo = here()
     today = now().date()
-    if name in STAGED and os.environ.get("PRE_COMMIT_TO_REF"):
-        name = "pre-push"  # the framework's pre-push stage: its range is in the environment
-        report = scan_framework_push(repo, today)
-    elif name in STAGED:
+    if name in STAGED:
         report = scan_staged(repo, words, today)
+        if os.environ.get("PRE_COMMIT_TO_REF"):  # the framework's pre-push stage, or somebody who says it is
+            pushed = scan_framework_push(repo, today)
+            name = "pre-push" if pushed.blocked else name
+            report = united([report, pushed])
     elif name in MESSAGES:
         report = scan_message(repo, words, today)
     elif name == "pre-push":
         report = scan_push(repo, words, today)
-    else:
+    elif name in SERVER:
         report = scan_received(repo, today)
+    else:
+        raise UsageError("there is no such gate", f"one of {', '.join((*GATES, *SERVER))}")
     repo.close()
     for line in hook_lines(report, name, escape):
         sys.stderr.write(printable(line + "\n").decode())
@@ -114,9 +121,7 @@ def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Repor
         data = file.read_bytes()
     except OSError as error:
         raise GitMemError(f"cannot read the message: {error.strerror}") from None
-    text = data.decode("utf-8", "replace")
-    cut = text.find("\n# ------------------------ >8 ------------------------")
-    text = text if cut < 0 else text[:cut]
+    text = without_diff(data.decode("utf-8", "replace"), edited=os.environ.get("GIT_EDITOR") != ":")
     policy = sources.staged_policy(repo, today)
     changes = repo.staged_changes()
     more = redaction_record.settle(repo, file, sources.staged_history(repo, changes, text, policy))
@@ -124,6 +129,16 @@ def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Repor
     more += agent_findings(repo, text)
     policy = replace(policy, detectors=IN_MESSAGES)
     return scan([Blob(MESSAGE, text.encode("utf-8", "replace"))], policy, more)
+
+
+def without_diff(message: str, *, edited: bool) -> str:
+    """The message without the diff that `git commit --verbose` shows below it.
+
+    Git takes it out again only where an editor was opened (`edited`; where none is, Git sets GIT_EDITOR to `:` for its
+    hooks, githooks(5)). What stands below a scissors line otherwise stays in the commit, and so is part of the message.
+    """
+    shown = SHOWN_DIFF.search(message) if edited else None
+    return message[: shown.start()] if shown else message
 
 
 def scan_push(repo: Repository, words: tuple[str, ...], today: date) -> Report:
@@ -136,7 +151,7 @@ def scan_push(repo: Repository, words: tuple[str, ...], today: date) -> Report:
         policy = sources.tree_policy(repo, tip, today)
         source = sources.commits(repo, revs, policy)
         reports.append(scan(source.blobs, policy, source.findings, workers=2))
-    return joined(reports)
+    return united(reports)
 
 
 def scan_framework_push(repo: Repository, today: date) -> Report:
@@ -162,10 +177,10 @@ def scan_received(repo: Repository, today: date) -> Report:
         policy = sources.base_policy(repo, base, tip, today)
         source = sources.commits(repo, revs, policy)
         reports.append(scan(source.blobs, policy, source.findings, workers=2))
-    return joined(reports)
+    return united(reports)
 
 
-def joined(reports: list[Report]) -> Report:
+def united(reports: list[Report]) -> Report:
     """Several refs' reports as one, each finding once."""
     whole = Report()
     for report in reports:

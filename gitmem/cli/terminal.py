@@ -27,7 +27,7 @@ STYLES = {
 def escape(text: str, keep: str = "\n\t") -> str:
     """Control, bidirectional and other invisible characters as `\\x1b`, `\\u202e`; lone surrogates as `\\udc80`.
 
-    What a terminal or a CI log would obey is shown instead (THREATS A32).
+    What a terminal or a CI log would obey is shown instead (docs/threats.md, A32).
     """
     if text.isascii() and text.isprintable():
         return text

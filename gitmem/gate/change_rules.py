@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
+from gitmem.config import TRACKED, load
+from gitmem.errors import BadConfig
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import Policy, canonical
 from gitmem.git.objects import GITLINK, SYMLINK, Change
@@ -32,6 +34,7 @@ RULES: dict[str, str] = {
     "path-twin": "two paths that some file systems take for one",
     "protected-file": "a protected file is changed",
     "encoding-attribute": "`working-tree-encoding` shows other text than the one that is committed",
+    "settings-loosened": "settings no longer name what they kept under the gate",
     "log-rewritten": "past lines of a daily log are changed without a `Memory-Rewrite` trailer",
     "memory-bulk-deletion": "most of MEMORY.md is deleted without a `Memory-Rewrite` trailer",
 }
@@ -105,6 +108,26 @@ def check_attributes(path: str, text: str, memory: Sequence[str] = (), commit: s
         names = [p if "/" in pattern.rstrip("/") else p.rpartition("/")[2] for p in below]
         if line.startswith("[attr]") or any(fnmatchcase(name, full.replace("**/", "*")) for name in names):
             yield finding("encoding-attribute", path, RULES["encoding-attribute"], line=number, commit=commit)
+
+
+def check_settings(olds: Sequence[str], new: str, commit: str = "") -> Iterator[Finding]:
+    """Paths and protected files that .gitmem.toml named in each of its old texts and names no more; `new` "" is none.
+
+    The finding names them, so that an exception covers their removal and no other. A text that is no TOML names none.
+    """
+    lost = [glob for glob in _named(olds[0]) if all(glob in _named(old) for old in olds)] if olds else []
+    lost = [glob for glob in lost if glob not in _named(new)]
+    if lost:
+        words = f"{RULES['settings-loosened']}: {', '.join(lost)}"
+        yield finding("settings-loosened", TRACKED, words, commit=commit)
+
+
+def _named(text: str) -> list[str]:
+    try:
+        config = load((), text)
+    except BadConfig:
+        return []
+    return [f"paths '{glob}'" for glob in config.memory_paths] + [f"protected '{glob}'" for glob in config.protected]
 
 
 def lost_lines(olds: Sequence[str], new: str) -> list[str]:

@@ -1,6 +1,6 @@
 """The reviewed exceptions of `.gitmem-allow.toml`, and the fingerprints they name. Pure: text in, values out.
 
-An exception covers one rule at one path, gives a reason and ends on a day. This room never decides which tree
+An exception covers one rule at one path, gives a reason and ends on a day. This module never decides which tree
 the file is read from (hooks: what is staged; CI: the base branch) and never sees a repository.
 """
 

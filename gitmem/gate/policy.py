@@ -1,7 +1,7 @@
 """What the gate holds a change to: which paths, which detectors, which limits, which exceptions. Pure values.
 
 A policy is built from the tree that is trusted for the case at hand (the staged tree in a hook, the base in
-CI); this room never reads one.
+CI); this module never reads one.
 """
 
 from __future__ import annotations

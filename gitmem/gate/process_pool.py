@@ -11,13 +11,12 @@ from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Blob, scan_blob
 from gitmem.gate.policy import Policy
 
-pass
-
 WAITING = 4  # chunks a worker may have in store: bounds the memory of a history of any length
+CHUNK = 1 << 16  # bytes handed to a worker at once
 _policy: list[Policy] = []
 
 
-def spread(blobs: Iterable[Blob], policy: Policy, workers: int) -> Iterator[tuple[Blob, list[Finding]]]:
+def scan_in_processes(blobs: Iterable[Blob], policy: Policy, workers: int) -> Iterator[tuple[Blob, list[Finding]]]:
     """(blob, its findings) in order. A worker that dies raises: the gate must not go on without its answer."""
     how = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
     context = multiprocessing.get_context(how)
@@ -57,6 +56,3 @@ def _start(policy: Policy) -> None:
 
 def _work(chunk: list[Blob]) -> list[list[Finding]]:
     return [scan_blob(blob, _policy[0]) for blob in chunk]
-
-
-CHUNK = 1 << 16  # bytes handed to a worker at once

@@ -37,6 +37,7 @@ REMEDIES = {
     "path-long": "give it a shorter name: git mv",
     "path-twin": "give one of the two another name: git mv",
     "protected-file": "take the change out, or have it reviewed: git mem allow",
+    "settings-loosened": "put them back, or have it reviewed: git mem allow",
     "encoding-attribute": "take working-tree-encoding out of .gitattributes",
     "log-rewritten": "put the lines back, or say why: git commit --trailer 'Memory-Rewrite: why'",
     "memory-bulk-deletion": "put the facts back, or say why: git commit --trailer 'Memory-Rewrite: why'",

@@ -83,12 +83,6 @@ def _except(findings: Iterable[Finding], policy: Policy) -> tuple[list[Finding],
     return kept, allowed
 
 
-# -- one blob ------------------------------------------------------------------------------------------------
-
-
-# -- findings ------------------------------------------------------------------------------------------------
-
-
 # -- names ---------------------------------------------------------------------------------------------------
 
 
@@ -141,9 +135,9 @@ def _each(blobs: Iterable[Blob], policy: Policy, workers: int) -> Iterator[tuple
         for blob in first:
             yield blob, scan_blob(blob, policy)
         return
-    from gitmem.gate.process_pool import spread
+    from gitmem.gate.process_pool import scan_in_processes
 
-    yield from spread(_chain(first, distinct), policy, workers)
+    yield from scan_in_processes(_chain(first, distinct), policy, workers)
 
 
 def _chain(first: list[Blob], rest: Iterator[Blob]) -> Iterator[Blob]:
@@ -153,10 +147,10 @@ def _chain(first: list[Blob], rest: Iterator[Blob]) -> Iterator[Blob]:
 
 
 def _once(blobs: Iterable[Blob]) -> Iterator[Blob]:
-    seen: set[int] = set()
+    seen: set[tuple[str, str]] = set()
     for blob in blobs:
-        key = hash((blob.oid, blob.path)) if blob.oid and blob.path != MESSAGE else 0
-        if key and key in seen:
-            continue
-        seen.add(key)
+        if blob.oid and blob.path != MESSAGE:
+            if (blob.oid, blob.path) in seen:
+                continue
+            seen.add((blob.oid, blob.path))
         yield blob

@@ -1,7 +1,7 @@
 """Where the gate's blobs come from: what is staged, a range, all of history, a push, paths of the work tree.
 
 Everything but work-tree paths is read from Git objects, never from files on disk. A policy is read from the tree
-that is trusted for the case: the staged one in a hook, the base in CI. This room finds nothing in a text.
+that is trusted for the case: the staged one in a hook, the base in CI. This module finds nothing in a text.
 """
 
 from __future__ import annotations
@@ -140,11 +140,30 @@ def change_findings(repo: Repository, changes: Sequence[Change], policy: Policy)
             if change.path.rpartition("/")[2] == ".gitattributes" and change.new_mode not in LINKS:
                 memory = [c.path for c in changes if policy.concerns(c.path)]
                 findings += _attributes(repo, change.path, change.new_oid, memory)
+        if change.path == TRACKED and change.old_oid:
+            olds = [*([change.old_oid] if change.old_oid.strip("0") else []), *_other_sides(repo, TRACKED)]
+            findings += _settings(repo, olds, "" if change.status == "D" else change.new_oid)
     findings += change_rules.check_protection(changes, policy)
     added = [change.path for change in changes if change.status == "A"]
     if any(policy.concerns(path) for path in added):
         findings += change_rules.check_twins(added, (entry.path for entry in repo.staged()), policy)
     return findings
+
+
+def _settings(repo: Repository, olds: Sequence[str], new: str, commit: str = "") -> list[Finding]:
+    """What .gitmem.toml kept under the gate in every old blob and no longer does; too large a file names nothing."""
+    oids = [oid for oid in (*olds, new) if oid]
+    sizes = repo.sizes(oids)
+    if any(sizes.get(oid, 0) > 1 << 20 for oid in olds):
+        return []
+    texts = [repo.read(oid).decode("utf-8", "replace") for oid in olds]
+    now = repo.read(new).decode("utf-8", "replace") if new and sizes.get(new, 0) <= 1 << 20 else ""
+    return list(change_rules.check_settings(texts, now, commit))
+
+
+def _other_sides(repo: Repository, path: str) -> list[str]:
+    """The blobs at a path in the other sides of a merge that is being made, those that have it."""
+    return [entry.oid for side in _merge_heads(repo) for entry in repo.entries(side, [path]) if entry.path == path]
 
 
 def _attributes(repo: Repository, path: str, oid: str, memory: Sequence[str], commit: str = "") -> Iterator[Finding]:
@@ -237,7 +256,7 @@ def _wanted(
     repo: Repository, oids: Sequence[str], policy: Policy, findings: list[Finding], rewrites: list[tuple[str, Touched]]
 ) -> Iterator[tuple[str, str, str]]:
     """(path, blob, commit) of what is to be read; what a change is by itself goes to `findings`, logs to `rewrites`."""
-    seen: set[int] = set()
+    seen: set[tuple[str, str]] = set()
     added: dict[str, str] = {}
     attributes: list[tuple[str, str, str]] = []
     for oid, changes in touched(repo, oids):
@@ -252,7 +271,7 @@ def _wanted(
             if not change.new_oid:
                 continue
             findings += change_rules.check_entry(change.path, change.mode, policy, oid)
-            key = hash((change.new_oid, change.path))
+            key = (change.new_oid, change.path)
             if key in seen or change.mode in LINKS:
                 continue
             seen.add(key)

@@ -2,7 +2,7 @@
 
 Objects come through one `cat-file --batch-command` process (Git 2.36 or newer), lists through one process each.
 Nothing of the repository's configuration that runs a program is let through: no fsmonitor, external diff,
-textconv, signature display or filter (THREATS A22).
+textconv, signature display or filter (docs/threats.md, A22).
 """
 
 from __future__ import annotations

@@ -36,20 +36,22 @@ RUN = 'gitmem() { if [ -x "$gitmem_python" ]; then "$gitmem_python" -P -m gitmem
 GONE = "hint: git mem is gone; run 'git mem install' again, or edit $0"
 REFUSE = f'gitmem_refuse() {{ gitmem --version >/dev/null 2>&1 || echo "{GONE}" >&2; exit 1; }}'
 # Whether what is staged may touch memory; odd answers count as yes. The environment must not change the patterns.
+# Where .gitmem.toml or the user's own settings name other paths, only the gate itself knows what is memory.
 ASK = """\
 gitmem_staged() {
   ! GIT_LITERAL_PATHSPECS=0 GIT_GLOB_PATHSPECS=0 GIT_NOGLOB_PATHSPECS=0 git -c core.fsmonitor=false diff --cached \\
     --quiet --no-ext-diff --ignore-submodules=none -- ':(icase)*.md' ':(icase)memory' ':(icase).claude' \\
-    '.gitmem*' '*.gitattributes' || GIT_LITERAL_PATHSPECS=0 git grep -q --cached -e paths -e protected -- .gitmem.toml
+    '.gitmem*' '*.gitattributes' || GIT_LITERAL_PATHSPECS=0 git grep -q --cached -epaths -eprotected -- .gitmem.toml ||
+    git config --get-regexp '^mem\\.(memorypaths|protected)$' >/dev/null
 }"""
 STAGED = """\
 if gitmem_staged; then gitmem hook {name} "$@" || gitmem_refuse; fi"""
 # A message is read when memory is staged, or when it has a long word or a secret's name; CI reads them all.
+# Lines with `#` count: `git commit -m` keeps them.
 MESSAGE = """\
-if gitmem_staged || grep -v '^#' "$1" | LC_ALL=C grep -aEqi \\
-  '[a-z0-9_+=-]{16}|pass|secret|token|key|://[^ ]*@|비번|비밀번호|암호|토큰|パスワード|密码'; then
-  gitmem hook {name} "$@" || gitmem_refuse
-fi"""
+if gitmem_staged || LC_ALL=C grep -aEqi \\
+  '[a-z0-9_+=-]{16}|pass|secret|token|key|://[^ ]*@|비번|비밀번호|암호|토큰|パスワード|密码' "$1"; then
+  gitmem hook {name} "$@" || gitmem_refuse; fi"""
 STDIN = """\
 gitmem_refs=$(cat)
 printf '%s\\n' "$gitmem_refs" | gitmem hook {name} "$@" || gitmem_refuse

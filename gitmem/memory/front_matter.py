@@ -1,7 +1,7 @@
 """The front matter of a file: the YAML between the two `---` at its top, as strings and lists of strings.
 
 Pure, and never fails: what cannot be read is a sentence. The common case needs no YAML parser; the rest is read without
-aliases, tags, repeated keys and deep nesting, so that no file can make it run long (THREATS A24).
+aliases, tags, repeated keys and deep nesting, so that no file can make it run long (docs/threats.md, A24).
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def outline(lines: list[str], front: int = 0) -> Outline:
 
 
 def _deep(line: str) -> bool:
-    """More containers in one line than any person writes: markdown-it would take long over it (THREATS A23)."""
+    """More containers in one line than any person writes: markdown-it is slow over it (docs/threats.md, A23)."""
     return len(line) > 64 and len(line) - len(line.lstrip("> \t-*+")) > 64
 
 

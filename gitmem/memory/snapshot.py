@@ -2,7 +2,7 @@
 and their bytes, for one who has a hit.
 
 What a snapshot has is told by names and stat data alone; only `read` opens files, and it gives none that is not what
-the index says. Follows no symbolic link and enters no other repository (THREATS A19, A21).
+the index says. Follows no symbolic link and enters no other repository (docs/threats.md, A19, A21).
 """
 
 from __future__ import annotations

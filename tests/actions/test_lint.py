@@ -1,4 +1,4 @@
-"""Workflow files and actions are clean under the linters that know how they are attacked (THREATS A27, A28)."""
+"""Workflow files and actions are clean under the linters that know how they are attacked (docs/threats.md, A27, A28)."""
 
 from __future__ import annotations
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.cli import git_hooks
+from gitmem.errors import UsageError
 from tests.harness import Repo
 from tests.samples import AWS, GITHUB
 
@@ -382,3 +384,53 @@ def test_a_tag_of_a_bare_tree_is_not_let_through(gated: Repo, tmp_path: Path) ->
         assert done.returncode == 1
         assert "names no commit" in done.stderr
     gated.git("push", "-q", str(remote.path), "v1")
+
+
+def test_a_path_of_the_users_own_settings_is_scanned(gated: Repo) -> None:
+    gated.git("config", "--global", "mem.memoryPaths", "notes/*.txt")
+    gated.write("notes/a.txt", BAD)
+    gated.git("add", "-A")
+    assert "notes/a.txt:1:6: block github" in refused(gated, "commit", "-m", "note")
+
+
+def test_settings_cannot_be_removed_in_passing(gated: Repo) -> None:
+    gated.commit("settings", {".gitmem.toml": "[memory]\npaths = ['notes/*.txt']\n", "MEMORY.md": "# Memory\n"})
+    gated.git("rm", "-q", ".gitmem.toml")
+    said = refused(gated, "commit", "-m", "tidy")
+    assert "settings-loosened" in said and "notes/*.txt" in said and "mend:   settings-loosened: put them back" in said
+    gated.git("reset", "-q", "--hard")
+    gated.write(".gitmem.toml", "[memory]\npaths = ['notes/*.txt', 'more/*.md']\n")
+    gated.git("commit", "-qam", "more paths")
+
+
+def test_the_frameworks_range_in_the_environment_does_not_replace_what_is_staged(gated: Repo) -> None:
+    gated.commit("start", {"MEMORY.md": "# Memory\n"})
+    gated.write("memory/a.md", BAD)
+    gated.git("add", "-A")
+    done = gated.run("git", "commit", "-m", "note", check=False, env={"PRE_COMMIT_TO_REF": "HEAD"})
+    assert done.returncode == 1 and "memory/a.md:1:6: block github" in done.stderr
+
+
+SCISSORS = "# ------------------------ >8 ------------------------"
+
+
+@pytest.mark.parametrize("below", [f"{GITHUB}", f"# Everything below is ignored.\ndiff --git a/x b/x\n+{GITHUB}"])
+def test_what_a_message_keeps_below_a_scissors_line_is_scanned(gated: Repo, below: str) -> None:
+    gated.commit("start", {"MEMORY.md": "# Memory\n"})
+    refused(gated, "commit", "--allow-empty", "-m", f"note\n\n{SCISSORS}\n{below}")
+    refused(gated, "commit", "--allow-empty", "-m", f"note\n\n# {GITHUB}")
+
+
+def test_the_diff_of_a_verbose_commit_is_no_part_of_its_message(gated: Repo) -> None:
+    gated.commit("start", {"MEMORY.md": "# Memory\n", "memory/a.md": "- x " + BAD})
+    gated.write("memory/a.md", "- clean\n")
+    gated.git("add", "-A")
+    editor = 'sh -c \'printf "note\\n" | cat - "$0" >m && mv m "$0"\''
+    gated.git("commit", "-qv", env={"GIT_EDITOR": editor})
+    assert GITHUB not in gated.git("log", "-1", "--format=%B")
+
+
+def test_an_unknown_hook_is_refused_and_never_taken_for_another() -> None:
+    for call in (git_hooks.one, git_hooks.gate):
+        with pytest.raises(UsageError):
+            call("pre-recieve", ())

@@ -1,4 +1,4 @@
-"""What leaves as memory cannot end its own quotation (THREATS A2, A3, A7, A32)."""
+"""What leaves as memory cannot end its own quotation (docs/threats.md, A2, A3, A7, A32)."""
 
 from __future__ import annotations
 

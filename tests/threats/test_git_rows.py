@@ -1,4 +1,4 @@
-"""THREATS A12, A16-A22, A25, A26: what an attacker does with Git itself."""
+"""docs/threats.md, A12, A16-A22, A25, A26: what an attacker does with Git itself."""
 
 from __future__ import annotations
 

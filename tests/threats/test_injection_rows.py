@@ -1,4 +1,4 @@
-"""THREATS A1-A11 end to end: what the detectors find reaches the hook, the JSON and nothing else."""
+"""docs/threats.md, A1-A11 end to end: what the detectors find reaches the hook, the JSON and nothing else."""
 
 from __future__ import annotations
 

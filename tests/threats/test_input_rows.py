@@ -1,4 +1,4 @@
-"""THREATS A23, A24, A27, A32: input that is too much, too deep, or speaks to a terminal or a CI log."""
+"""docs/threats.md, A23, A24, A27, A32: input that is too much, too deep, or speaks to a terminal or a CI log."""
 
 from __future__ import annotations
 

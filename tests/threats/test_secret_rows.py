@@ -1,4 +1,4 @@
-"""THREATS A13-A15: secrets where people and machines leave them, and where they must never turn up."""
+"""docs/threats.md, A13-A15: secrets where people and machines leave them, and where they must never turn up."""
 
 from __future__ import annotations
 

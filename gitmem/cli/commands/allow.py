@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import date
 from itertools import chain
@@ -55,12 +55,9 @@ def command(fingerprint: str, reason: str, until: str | None, span: str | None, 
     places = _places(repo, today, span, history)
     with locked(repo.common_dir, "allow"):
         text = _file(repo)
-        known = exceptions.parse(text)
-        entry = _entry(repo, wanted, known, places)
-        salt = known.salt
-        if not text.strip():
-            salt = secrets.token_hex(16)
-            entry = _entry(repo, wanted, known, places, salt)
+        known = exceptions.parse(text).salt
+        salt = known if text.strip() else secrets.token_hex(16)
+        entry = _entry(wanted, places, dict.fromkeys([known, exceptions.NO_SALT]), salt)
         made = replace(entry, reason=reason.strip(), until=last)
         write_atomic(repo.root, exceptions.FILE, exceptions.with_entry(text, made, salt).encode())
     if as_json:
@@ -81,29 +78,40 @@ def _file(repo: Repository) -> str:
         raise GitMemError(f"{exceptions.FILE} cannot be read", "it must be a plain UTF-8 file") from None
 
 
-def _entry(
-    repo: Repository, wanted: str, known: exceptions.Allowlist, places: list[Place], salt: str = ""
-) -> exceptions.Entry:
-    """The exception for the finding that `wanted` names; with `salt`, its fingerprint under that one."""
+def _entry(wanted: str, places: list[Place], printed: Iterable[str], salt: str) -> exceptions.Entry:
+    """The exception for the finding that `wanted` names, with its fingerprint under `salt`.
+
+    `printed` are the salts under which a scan may have printed it: that of the file as it is, and the one of a
+    repository without a file, so that what a scan printed before the first exception can be excepted after it.
+    Raises UsageError for the beginning of several, GitMemError where nothing has it.
+    """
     for policy, read in places:
-        bare = replace(policy, allow=replace(known, entries=()))
-        source = read()
-        named = [f for f in scan(source.blobs, bare, source.findings).findings if f.fingerprint.startswith(wanted)]
-        if not named:
-            continue
-        if len({(f.rule, f.path) for f in named}) > 1 and len(wanted) < exceptions.LENGTH:
-            raise UsageError(f"'{wanted}' is the beginning of several", "give all of the fingerprint")
-        first = named[0]
-        if salt:
-            source = read()
-            blobs = (blob for blob in source.blobs if (blob.path, blob.commit) == (first.path, first.commit))
-            salted = scan(blobs, replace(bare, allow=exceptions.Allowlist(salt)), source.findings).findings
-            first = next(f for f in salted if _same(f, first))
-        return exceptions.Entry(first.fingerprint, first.rule, first.path, "", None)
+        for known in printed:
+            named = _named(wanted, replace(policy, allow=exceptions.Allowlist(known)), read())
+            if known != salt:
+                salted = replace(policy, allow=exceptions.Allowlist(salt))
+                named = [_same_finding(finding, salted, read()) for finding in named]
+            if named:  # the same text in several files has one fingerprint: the next that no exception covers
+                found = next((f for f in named if policy.allow.covers(f) is None), named[0])
+                return exceptions.Entry(found.fingerprint, found.rule, found.path, "", None)
     raise GitMemError(
         f"nothing here has the fingerprint '{wanted}'",
         "git mem scan --staged and git mem scan print them; for committed ones add --range A..B or --history",
     )
+
+
+def _named(wanted: str, policy: Policy, source: sources.Source) -> list[Finding]:
+    """The findings whose fingerprint begins with `wanted`, the first of each rule and path."""
+    named = [f for f in scan(source.blobs, policy, source.findings).findings if f.fingerprint.startswith(wanted)]
+    if len({(f.rule, f.path) for f in named}) > 1 and len(wanted) < exceptions.LENGTH:
+        raise UsageError(f"'{wanted}' is the beginning of several", "give all of the fingerprint")
+    return list({(f.rule, f.path): f for f in reversed(named)}.values())[::-1]
+
+
+def _same_finding(finding: Finding, policy: Policy, source: sources.Source) -> Finding:
+    """The same finding as another policy's salt names it."""
+    blobs = (blob for blob in source.blobs if (blob.path, blob.commit) == (finding.path, finding.commit))
+    return next(f for f in scan(blobs, policy, source.findings).findings if _same(f, finding))
 
 
 def _same(a: Finding, b: Finding) -> bool:

@@ -1,6 +1,6 @@
-"""Values that cross rooms. Frozen, no behaviour beyond what a value can say of itself.
+"""What a scan reports: findings and what was skipped. Frozen values without behaviour.
 
-A leaf: imports nothing of ours but what Git has (`objects`). Lines are 1-based and inclusive; columns are 1-based, in
+A leaf: imports nothing of ours. Lines are 1-based and inclusive; columns are 1-based, in
 characters; paths are repository-relative with `/`, as Git spells them; oids are opaque lower-case hex of 40 or 64.
 """
 

@@ -1,6 +1,6 @@
 """Front matter that is no settings block: YAML bombs, tags that construct objects, repeated keys, giant values.
 
-Decided on the text, before any YAML parser sees it (THREATS A24). What the values say is read by the other
+Decided on the text, before any YAML parser sees it (docs/threats.md, A24). What the values say is read by the other
 detectors, as visible text is.
 """
 

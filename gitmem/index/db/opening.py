@@ -1,4 +1,4 @@
-"""Opening the index file: private, ours, hardened, checked statement by statement (THREATS A29, A30)."""
+"""Opening the index file: private, ours, hardened, checked statement by statement (docs/threats.md, A29, A30)."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _make_private(directory: Path, make: bool) -> None:
 
 
 def _make_file(path: Path) -> None:
-    """Create the file ourselves, closed to others from its first moment, whatever the umask (THREATS A29).
+    """Create the file ourselves, closed to others from its first moment, whatever the umask (docs/threats.md, A29).
 
     SQLite gives -wal and -shm the mode of the file.
     """

@@ -275,6 +275,17 @@ def test_allow_writes_a_reviewed_entry_that_ends(memory: Repo) -> None:
     assert json.loads(audit.stdout)["exceptions"][0]["state"] == "ended"
 
 
+def test_every_fingerprint_of_a_scan_stays_valid_after_the_first_exception(memory: Repo) -> None:
+    memory.write("memory/a.md", BAD)
+    memory.write("memory/b.md", BAD)
+    memory.write("memory/c.md", f"- key {AWS}\n")
+    printed = [finding["fingerprint"] for finding in answer(memory)["findings"]]
+    assert len(printed) == 3
+    for fingerprint in printed:
+        memory.mem("allow", fingerprint, "--reason", "a sample")
+    assert answer(memory)["findings"] == []
+
+
 @pytest.mark.parametrize(
     ("args", "code"),
     [

@@ -1,6 +1,6 @@
 """What the sentences of a text do: cut it into units, and name the concepts and words of each.
 
-A unit is what is judged as one: a line, or one or two sentences of a long line. This room says which
+A unit is what is judged as one: a line, or one or two sentences of a long line. This module says which
 concepts of the lexicon occur in a unit, whether inside quotation marks, and which words and characters
 stand there; it does not weigh them.
 """

@@ -1,8 +1,8 @@
 """Secrets known by what stands before them: `TOKEN = ...`, `API key is ...`, `키는 ...`, `令牌是 ...`.
 
 A word for a secret, something that joins, and a value that looks random. How random it has to look depends on
-how strong the join is (`=` and quotes are strong, a space is weak). Passwords, which people choose, are the
-room next door; this one only knows values that machines make.
+how strong the join is (`=` and quotes are strong, a space is weak). Passwords, which people choose, are
+`passwords.py`; this module only knows values that machines make.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def secret_lines(text: str) -> set[int]:
     from gitmem.gate.detectors.secrets import cookies, passwords
 
     looked = Text(text)
-    spans = [(match.start, match.end) for room in (detect, passwords.detect, cookies.detect) for match in room(looked)]
+    spans = [(match.start, match.end) for find in (detect, passwords.detect, cookies.detect) for match in find(looked)]
     lines: set[int] = set()
     for start, end in spans:
         first = text.count("\n", 0, start) + 1

@@ -125,7 +125,8 @@ HARD = frozenset({
     "seed-phrase", "kerberos-hash",
 })  # fmt: skip
 
-# Literals that can only stand inside an unbroken run: for these the runs alone are searched.
+# The literals that may stand in prose, next to spaces: for these the whole text is searched. Those of IN_RUN, all others,
+# can only stand inside an unbroken run: for these the runs alone are.
 SPACED = frozenset({
     "private key-----", "private key block-----", "private-lines:", '"d"', "'d'", '"private_key_id"', "privatekey =", "presharedkey",
     "accountkey", "sharedaccesskey", "sharedsecret", "x-ncp-iam-access-key", "x-ncp-apigw-api-key", "x-naver-client-secret", "kakaoak",
