@@ -192,7 +192,7 @@ class Memory:
         if merge:
             from dataclasses import replace
 
-            from gitmem.context.condensing_model import merger
+            from gitmem.context.condensing import merger
 
             request = replace(request, merge=merger(self.repo, config, merge, moment, os.environ))
         return value_of(

@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from gitmem.context import layers, packing, recall_queries
 from gitmem.context.layer_limits import DEFAULTS, Count, Layer, Share, Weights
 from gitmem.context.layers import Hit, Part
-from gitmem.context.recall_queries import Asked
+from gitmem.context.recall_queries import Question
 from gitmem.context.rendering import lead, render, render_group
 from gitmem.errors import GitMemError, UsageError
 from gitmem.gate.quoting import END, without_secrets
@@ -139,25 +139,18 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
     parts = [*included, *parts, *_session(request)]
     parts = [replace(part, tokens=request.count(part.content)) for part in parts if _wanted(part, request)]
     commits = {scope.name: scope.commit for scope in usable}
-    room = request.budget - request.count(f"{lead(commits)}\n{END}")
+    left = request.budget - request.count(f"{lead(commits)}\n{END}")
 
-    def fitted(parts: Sequence[Part], room: int) -> packing.Fitted:
+    def fitted(parts: Sequence[Part], total: int) -> packing.Fitted:
         alone = lambda part: render_group([part], commits, bare=True)  # noqa: E731
-        return packing.fit(parts, room, request.shares, request.count, alone)
+        return packing.fit(parts, total, request.shares, request.count, alone)
 
-    done = fitted(parts, room * WIDER if request.merge else room)
+    done = fitted(parts, left * WIDER if request.merge else left)
     chosen_text = "\0".join(f"{p.layer}|{p.scope}|{p.path}|{p.start_line}|{p.content}" for p in done.kept)
     if request.merge is not None:
-        merged = request.merge([part for part in done.kept if part.layer in MERGEABLE], request.count)
-        gone = {id(part) for part in merged.gone}
-        parts = [part for part in done.kept if id(part) not in gone]
-        parts += [replace(part, tokens=request.count(part.content)) for part in merged.parts]
-        before, done = done, fitted(parts, room)
-        done.dropped += [*before.dropped, *((part, "condensed") for part in merged.gone)]
-        done.limits = [*(limit for limit in before.limits if not limit.startswith("budget:")), *done.limits]
-        done.limits = list(dict.fromkeys([*done.limits, *merged.notes]))
+        done = _condensed(done, request.merge, request.count, lambda parts: fitted(parts, left))
     done.dropped += [(part, why) for part, why in hidden if _wanted(part, request)]
-    done.kept = _told_apart(done.kept, usable)
+    done.kept = _marked_uncommitted(done.kept, usable)
     done.limits += missing
     if request.transcript is not None and not request.transcript.turns and request.transcript.skipped:
         done.limits.append(f"transcript: none of its {request.transcript.skipped} lines is understood")
@@ -173,7 +166,25 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
     )  # fmt: skip
 
 
-def _told_apart(parts: Sequence[Part], scopes: Sequence[Scope]) -> list[Part]:
+def _condensed(
+    before: packing.Fitted,
+    merge: Callable[[Sequence[Part], Count], Merged],
+    count: Count,
+    fitted: Callable[[Sequence[Part]], packing.Fitted],
+) -> packing.Fitted:
+    """What fits once a model condensed the parts that may be; `before` is what fits a wider budget as it stands."""
+    merged = merge([part for part in before.kept if part.layer in MERGEABLE], count)
+    gone = {id(part) for part in merged.gone}
+    parts = [part for part in before.kept if id(part) not in gone]
+    parts += [replace(part, tokens=count(part.content)) for part in merged.parts]
+    done = fitted(parts)
+    done.dropped += [*before.dropped, *((part, "condensed") for part in merged.gone)]
+    limits = [limit for limit in before.limits if not limit.startswith("budget:")]
+    done.limits = list(dict.fromkeys([*limits, *done.limits, *merged.notes]))
+    return done
+
+
+def _marked_uncommitted(parts: Sequence[Part], scopes: Sequence[Scope]) -> list[Part]:
     """The parts, those with a line that the named commit has not marked as uncommitted."""
     kept = list(parts)
     for scope in scopes:
@@ -231,7 +242,7 @@ def _profile(scopes: Sequence[Scope], request: Request) -> str:
     return ""
 
 
-def _questions(scopes: Sequence[Scope], request: Request) -> list[Asked]:
+def _questions(scopes: Sequence[Scope], request: Request) -> list[Question]:
     """What every scope is asked; a session's working values and the person's profile stand behind a transcript only."""
     if request.transcript is None:
         return recall_queries.questions(request.prompt, request.subjects)
@@ -241,7 +252,7 @@ def _questions(scopes: Sequence[Scope], request: Request) -> list[Asked]:
     )
 
 
-def _parts_of(scope: Scope, request: Request, questions: Sequence[Asked], today: date) -> list[Part]:
+def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], today: date) -> list[Part]:
     """Every part one scope has to offer."""
     paths = [path for path in scope.paths if not _excluded(path, request)]
     instructions = [path for path in INSTRUCTIONS if path in paths and path not in request.loaded]
@@ -268,7 +279,7 @@ def _said(request: Request) -> str:
     return next((turn.text for turn in reversed(turns) if turn.role is Role.USER), "")
 
 
-def _hits(scope: Scope, request: Request, questions: Sequence[Asked]) -> list[Hit]:
+def _hits(scope: Scope, request: Request, questions: Sequence[Question]) -> list[Hit]:
     """What the scope recalls by each question, each place once with its best score."""
     best: dict[tuple[str, int, int], Hit] = {}
     for text, weight in questions:

@@ -11,18 +11,10 @@ from gitmem.git.opening import Repository
 from gitmem.sessions.working_memory import Store
 
 OPEN = 20  # working values a checkpoint shows
-
-
 EPISODE = 1_500  # characters of the last episode it shows
-
-
 ACTIVE, INTERRUPTED = timedelta(minutes=10), timedelta(days=2)  # since then a session is over, and is of interest
-
-
-TOLD = 300  # tokens of what was said in it
-
-
-LOOKED = 10  # episodes that are looked at for one of this agent's
+INTERRUPTED_TOKENS = 300  # of the summary of such a session
+EPISODES_READ = 10  # until one of this agent's is found
 
 
 def checkpoint(repo: Repository, config: Config, when: datetime, session: str = "") -> list[str]:
@@ -44,7 +36,7 @@ def _interrupted(repo: Repository, when: datetime, session: str) -> str:
     last = states[-1] if states else None
     if last is None or last.ended or last.seen is None or not ACTIVE < when - last.seen < INTERRUPTED:
         return ""
-    text = render(so_far(repo.common_dir, last), TOLD)
+    text = render(so_far(repo.common_dir, last), INTERRUPTED_TOKENS)
     if not text:
         return ""
     note = f"not ended, last active {last.seen.isoformat(sep=' ', timespec='minutes')}"
@@ -79,7 +71,7 @@ def _last_episode(repo: Repository, config: Config) -> str:
     except OSError:
         return ""
     dated = sorted(((log_date(name), name) for name in names if kind(name) is Kind.SESSION and log_date(name)), key=str)
-    for _, name in dated[: -LOOKED - 1 : -1]:
+    for _, name in dated[: -EPISODES_READ - 1 : -1]:
         try:
             document = parse(read_bytes(repo.root, name, LIMIT), name)
         except (OSError, GitMemError):

@@ -1,20 +1,26 @@
 """Condensing parts of a context by topic with a language model (`git mem context --merge`). Off unless asked for.
 
 A condensed line only takes the place of the parts it cites when it is borne out by them and shorter, and holds every
-number they hold; whatever else a model says, the originals stay. Pure but for `complete`, which asks the model.
+number they hold; whatever else a model says, the originals stay. Where the model fails, nothing is condensed.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
+from gitmem.config import Config
+from gitmem.context.assembly import Merged
+from gitmem.context.layer_limits import Count, Layer
+from gitmem.context.layers import Part
+from gitmem.errors import BadConfig, GitMemError
+from gitmem.git.opening import Repository
 from gitmem.memory.fact import normalise
 from gitmem.memory.similarity import denials
-from gitmem.models.language import REPLY_LIMIT, Complete, OutOfBudget, Prompt
+from gitmem.models.language import REPLY_LIMIT, Complete, LanguageModel, OutOfBudget, Prompt
 from gitmem.promotion.prompt import packaged, rows
 from gitmem.provenance import grounding
 
@@ -137,3 +143,55 @@ def _line(row: Any, notes: Sequence[Note], taken: set[int], count: Callable[[str
     if count(text) >= count(sources):
         return None, "it is no shorter than what it cites"
     return Line(topic, text, tuple(note.key for note in cited)), ""
+
+
+def merger(
+    repo: Repository, config: Config, name: str, when: datetime, environ: Mapping[str, str]
+) -> Callable[[Sequence[Part], Count], Merged]:
+    """What `--merge` does with the parts of each scope. Raises BadConfig, ModelUnavailable before anything is asked.
+
+    A part with anything the gate has something against is not shown to a model.
+    """
+    from gitmem.models.language import LANGUAGE_MODELS, open_language_model
+    from gitmem.promotion.registry import model_setting
+
+    if name.partition(":")[0] not in LANGUAGE_MODELS:
+        raise BadConfig(f"'{name}' condenses nothing", "--merge gguf:<path> or http:<url>#<model>")
+    given, _ = model_setting(repo, config, when.date(), environ)
+    model = open_language_model(name, given)
+
+    def merge(parts: Sequence[Part], count: Count) -> Merged:
+        shown = [part for part in parts if given.redact(part.content, part.path) == part.content]
+        made: list[Part] = []
+        gone: list[Part] = []
+        notes: list[str] = []
+        for scope in dict.fromkeys(part.scope for part in shown):
+            own = [part for part in shown if part.scope == scope]
+            try:
+                new, old, problems = _condensed(own, model, when, count)
+            except GitMemError as error:
+                return Merged((), (), (f"merge: {error.message}; nothing was condensed",))
+            made, gone, notes = made + new, gone + old, notes + problems
+        return Merged(tuple(made), tuple(gone), tuple(dict.fromkeys(notes)))
+
+    return merge
+
+
+def _condensed(
+    parts: Sequence[Part], model: LanguageModel, when: datetime, count: Count
+) -> tuple[list[Part], list[Part], list[str]]:
+    notes = [Note(at, part.content, part.path, part.start_line, when.date()) for at, part in enumerate(parts)]
+    with model.run() as complete:
+        done = condense(notes, complete, count)
+    made: list[Part] = []
+    gone: list[Part] = []
+    for line in done.lines:
+        cited = [parts[key] for key in line.keys]
+        links = ", ".join(dict.fromkeys(f"{part.path}:{part.start_line}" for part in cited))
+        places = tuple((part.path, part.start_line, part.end_line) for part in cited)
+        best = max(part.relevance for part in cited)
+        made.append(
+            Part(Layer.MERGED, line.topic, f"{line.text} [{links}]", best, scope=cited[0].scope, sources=places)
+        )
+        gone += cited
+    return made, gone, list(done.notes)

@@ -57,7 +57,7 @@ DEFAULTS: Mapping[Layer, Share] = {
     Layer.EPISODE: Share(limit=50, item=ITEM),
     Layer.DAILY: Share(limit=24, item=ITEM),
 }
-# How much a hit in each kind of source weighs: a procedure was written to be followed, an episode is one talk.
+# How much a hit in each kind of source weighs: a procedure was written to be followed, an episode is of one session.
 SOURCE_WEIGHT = {Layer.PROCEDURE: 0.95, Layer.PROJECT: 0.85, Layer.DAILY: 0.8, Layer.EPISODE: 0.70}
 
 

@@ -1,8 +1,8 @@
 """What a context is recalled by: the prompt, and behind it what the session is about. Pure.
 
-The prompt alone decides what ranks first. What the talk names otherwise (its turns and their summary, recent output of
-tools, the working values, who the person is) is asked separately and counts for less, so that a short "and why does it
-fail?" finds what it is about, and a clear question is not diluted.
+The prompt alone decides what ranks first. What the conversation names otherwise (its turns and their summary, recent
+output of tools, the working values, who the person is) is asked separately and counts for less, so that a short "and
+why does it fail?" finds what it is about, and a clear question is not diluted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ENTITY = re.compile(
 )
 
 
-class Asked(NamedTuple):
+class Question(NamedTuple):
     """One question and what a hit of it counts."""
 
     text: str
@@ -35,22 +35,22 @@ class Asked(NamedTuple):
 def questions(
     prompt: str, subjects: Sequence[str] = (), turns: Sequence[Turn] = (), summary: str = "",
     values: Iterable[tuple[str, str]] = (), profile: str = "",
-) -> list[Asked]:  # fmt: skip
+) -> list[Question]:  # fmt: skip
     """What to recall by, the prompt first; without one, the last two things a person said.
 
     The background is asked where there is one: turns, a summary or working values.
     """
     spoken = [turn.text for turn in turns if turn.role is not Role.TOOL and turn.text]
-    said = [turn.text for turn in turns if turn.role is Role.USER and turn.text][-2:]
-    words = [prompt or " ".join(said), *subjects[:5]]
-    found = [Asked(" ".join(word for word in words if word and word != "*")[:LONGEST])]
+    own = [turn.text for turn in turns if turn.role is Role.USER and turn.text][-2:]
+    words = [prompt or " ".join(own), *subjects[:5]]
+    found = [Question(" ".join(word for word in words if word and word != "*")[:LONGEST])]
     tools = [turn.text[-TAIL:] for turn in turns if turn.role is Role.TOOL][-TOOLS:]
     working = [f"{key} {value}" for key, value in values]
     if spoken or summary or working:
         found.append(
-            Asked(" ".join(_background(found[0].text, spoken[-TURNS:], tools, working, summary, profile)), BEHIND)
+            Question(" ".join(_background(found[0].text, spoken[-TURNS:], tools, working, summary, profile)), BEHIND)
         )
-    return [asked for asked in found if asked.text.strip()]
+    return [question for question in found if question.text.strip()]
 
 
 def _background(

@@ -15,11 +15,7 @@ from gitmem.errors import GitMemError, ModelUnavailable, UsageError
 from gitmem.git.opening import Repository
 
 SUMMARY_TOKENS = 1_000  # of a summary before its layer's budget cuts it
-
-
 MAX_AGE = 3_600  # seconds a context may be used
-
-
 PLACE = re.compile(r"^(.+?)(?::(\d+)(?:-(\d+))?)?$")
 
 
@@ -99,14 +95,14 @@ def build(
     if request.transcript is not None and not request.summary:
         from gitmem.sessions import rolling_summary, state
 
-        talk = state.present(repo.common_dir, request.transcript)  # since the last reset of its session
+        conversation = state.present(repo.common_dir, request.transcript)  # since the last reset of its session
         so_far = state.summary(repo.common_dir, request.transcript)
         summary = rolling_summary.render(so_far, SUMMARY_TOKENS, request.prompt)
-        request = replace(request, transcript=talk, summary=summary)
-    beside, opened = scopes.beside(repo, config, environ, cache, when)
+        request = replace(request, transcript=conversation, summary=summary)
+    others, opened = scopes.other_memories(repo, config, environ, cache, when)
     try:
         commit = resolve_at(repo, at, when) if at else ""
-        known = [*beside, scopes.project(repo, config, when, commit=commit)]
+        known = [*others, scopes.project(repo, config, when, commit=commit)]
         session = scopes.session(repo, config, when)
         known += [session] if session.values and not at else []
         request, missing = _with_tokenizer(request, config)

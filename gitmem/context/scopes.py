@@ -124,7 +124,7 @@ def _importance(lines: Sequence[str]) -> float:
     return max((facts.importance(Fact("", "", 0, meta=meta)) for meta in stated), default=facts.IMPORTANCE)
 
 
-def beside(
+def other_memories(
     repo: Repository, config: Config, environ: Mapping[str, str], cache: Path, now: datetime
 ) -> tuple[list[Scope], list[Repository]]:
     """The organisation's and the person's memory, as configured, and the repositories to close afterwards.

@@ -67,7 +67,7 @@ def command(
         without_paths=no_paths, without_agents=no_agents, characters=max_characters,
     )  # fmt: skip
     if merge:
-        from gitmem.context.condensing_model import merger
+        from gitmem.context.condensing import merger
 
         request = replace(request, merge=merger(repo, config, merge, now(), os.environ))
     made = build(repo, config, request, now(), at, environ=os.environ, cache=cache_folder())
