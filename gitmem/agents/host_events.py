@@ -12,48 +12,78 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gitmem.config import Config
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import state_dir
-from gitmem.hosts.registration import EVENTS as EVENT_SECONDS
-from gitmem.hosts.registration import NAMES
+from gitmem.hosts import host_named
+from gitmem.hosts.host import EVENT_SECONDS, Host
 
-MOST = 32 << 20  # bytes of a host's JSON; a prompt may hold a pasted log
-READ = 8 << 20  # bytes of a transcript that is read before a prompt is answered
-NOT_AGAIN = frozenset(("pinned", "rule", "daily", "working", "recent", "summary"))  # what a session has been told
+if TYPE_CHECKING:
+    from gitmem.hosts.transcript import Transcript
+    from gitmem.sessions.lifecycle import Flushed, Source
+
+INPUT_LIMIT = 32 << 20  # bytes of a host's JSON; a prompt may hold a pasted log
+PROMPT_TRANSCRIPT = 8 << 20  # bytes of a transcript that is read before a prompt is answered
+NOT_AGAIN = frozenset(("pinned", "rule", "daily", "working", "recent", "summary"))  # layers a session has had
 INJECTED = 10_000  # characters of context that Claude Code takes
+ENVELOPE = 500  # of them for what stands around a context
 SHARE = 0.8  # of the time a host gives, the rest is for starting and ending
 DETACHED = "GITMEM_DETACHED"
 LOG_LIMIT = 200_000  # bytes of the log; then it starts again
 
 
-def handle(event: str, host: str, opened: Callable[[], tuple[Repository, Config]]) -> None:
-    """Carry out one event of a host. Never raises, and ends within the time the host gives it (`registration.EVENTS`).
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event of a host in an opened memory. `fields` are the host's JSON; `transcript` and `session` are what it
+    says of the session, None and "" where it does not."""
+
+    repo: Repository
+    config: Config
+    host: Host
+    fields: dict[str, Any]
+    now: datetime
+
+    @property
+    def transcript(self) -> Path | None:
+        path = self.fields.get("transcript_path")
+        return Path(path) if isinstance(path, str) and path else None
+
+    @property
+    def session(self) -> str:
+        names = self.host.hooks.session_fields if self.host.hooks is not None else ()
+        value = next((self.fields[name] for name in names if self.fields.get(name)), "")
+        return value if isinstance(value, str) else ""
+
+
+def handle(event: str, host_name: str, opened: Callable[[], tuple[Repository, Config]]) -> None:
+    """Carry out one event of a host. Never raises, and ends within the time the host gives it (EVENT_SECONDS).
 
     The host waits one second for the end of a session: that is done by a process of its own.
     """
     repo: Repository | None = None
     try:
-        data = sys.stdin.buffer.read(MOST) or b"{}"
+        data = sys.stdin.buffer.read(INPUT_LIMIT) or b"{}"
         if event == "SessionEnd" and DETACHED not in os.environ:
-            _apart(event, data)
+            _detach(event, host_name, data)
             return
-        given = json.loads(data)
-        given = _named(given) if isinstance(given, dict) else {}
+        fields = json.loads(data)
+        host = host_named(host_name)
         repo, config = opened()
+        given = Event(repo, config, host, fields if isinstance(fields, dict) else {}, now())
         with _within(0 if DETACHED in os.environ else SHARE * EVENT_SECONDS[event]):
-            answer = _for_host(EVENTS[event](repo, config, given, now()), event, host)
+            answer = _answer(host, event, EVENTS[event](given))
             if answer:
                 sys.stdout.buffer.write(answer.encode("utf-8", "backslashreplace") + b"\n")
                 sys.stdout.buffer.flush()
             if event == "SessionStart":
-                _begin(repo, config, given, now())
+                _remember(given)
     except Exception as error:  # noqa: BLE001 - a host's turn must not break on our account
         _log(repo, event, error)
 
@@ -74,11 +104,12 @@ def _within(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _apart(event: str, data: bytes) -> None:
+def _detach(event: str, host_name: str, data: bytes) -> None:
     """The same handler in a process that outlives this one and its host."""
     child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "gitmem", "session", "hook", event], stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, DETACHED: "1"}, start_new_session=True,
+        [sys.executable, "-P", "-m", "gitmem", "session", "hook", event, "--host", host_name],
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env={**os.environ, DETACHED: "1"}, start_new_session=True,
     )  # fmt: skip
     assert child.stdin is not None
     child.stdin.write(data)
@@ -100,137 +131,124 @@ def _log(repo: Repository | None, event: str, error: Exception) -> None:
         return
 
 
-def _start(repo: Repository, config: Config, given: dict[str, Any], when: datetime) -> str:
+def _answer(host: Host, event: str, text: str) -> str:
+    """The text to add to the context in the form the host reads, "" for nothing."""
+    if not text or host.hooks is None:
+        return ""
+    return json.dumps(host.hooks.answer(host.hooks.events.get(event, event), text), ensure_ascii=False)
+
+
+def _start(event: Event) -> str:
     from gitmem.context.checkpoint import checkpoint
     from gitmem.context.request import build, request_of
 
     request = request_of(
-        config, "", loaded=("AGENTS.md",), without_layers=frozenset(("working",)), characters=INJECTED - 500
+        event.config, "", loaded=event.host.loads, without_layers=frozenset(("working",)),
+        characters=INJECTED - ENVELOPE,
     )  # fmt: skip
-    text = build(repo, config, request, when, environ=os.environ, cache=cache_folder()).text
-    told = text
-    for part in checkpoint(
-        repo, config, when, _transcript(given)[1]
-    ):  # whole or not at all: a cut would leave a quotation open
-        if len(told) + len(part) < INJECTED:
-            told = f"{told}\n{part}".strip()
-    return _inject("SessionStart", told)
+    text = build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder()).text
+    for part in checkpoint(event.repo, event.config, event.now, event.session):
+        if len(text) + len(part) < INJECTED:  # whole or not at all: a cut would leave a quotation open
+            text = f"{text}\n{part}".strip()
+    return text
 
 
-def _begin(repo: Repository, config: Config, given: dict[str, Any], when: datetime) -> None:
+def _remember(event: Event) -> None:
     """After the answer: end the sessions that are over, and remember this one."""
-    from gitmem.sessions.automation import renewed
+    from gitmem.sessions.automation import end_due_sessions
     from gitmem.sessions.state import load_state, save_state, touched
 
-    path, session = _transcript(given)
-    if config.session_flush and config.session_reset != "never":
-        renewed(repo, config, when)
-        if session:
-            save_state(repo.common_dir, session, touched(load_state(repo.common_dir, session), when, str(path or "")))
+    if not event.config.session_flush or event.config.session_reset == "never":
+        return
+    end_due_sessions(event.repo, event.config, event.now)
+    if event.session:
+        state = load_state(event.repo.common_dir, event.session)
+        save_state(event.repo.common_dir, event.session, touched(state, event.now, str(event.transcript or "")))
 
 
-def _prompt(repo: Repository, config: Config, given: dict[str, Any], when: datetime) -> str:
+def _prompt(event: Event) -> str:
     from gitmem.context.request import build, request_of
 
-    prompt = given.get("prompt")
+    prompt = event.fields.get("prompt")
     if not isinstance(prompt, str) or not prompt.strip():
         return ""
-    # What the talk names stands behind a short question; the turns themselves the host has.
-    path, _ = _transcript(given)
-    known = path if path is not None and path.is_file() and path.stat().st_size <= READ else None
+    # What the conversation names stands behind a short question; the turns themselves the host has.
+    path = event.transcript
+    readable = path if path is not None and path.is_file() and path.stat().st_size <= PROMPT_TRANSCRIPT else None
     request = request_of(
-        config, prompt[:4_000], transcript=known, without_layers=NOT_AGAIN, characters=INJECTED - 500
-    )  # fmt: skip
-    made = build(repo, config, request, when, environ=os.environ, cache=cache_folder())
-    return _inject("UserPromptSubmit", made.text) if made.parts else ""
+        event.config, prompt[:4_000], transcript=readable, without_layers=NOT_AGAIN, characters=INJECTED - ENVELOPE
+    )
+    context = build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
+    return context.text if context.parts else ""
 
 
-def _named(given: dict[str, Any]) -> dict[str, Any]:
-    """A host's JSON with the names that the handlers know: hosts call the session's id differently."""
-    session = next((given[key] for key in ("session_id", "sessionId", "conversation_id") if given.get(key)), "")
-    return {**given, "session_id": session}
+def _stop(event: Event) -> str:
+    from gitmem.sessions.lifecycle import flush
 
-
-def _for_host(answer: str, event: str, host: str) -> str:
-    """An answer in the form the host reads."""
-    if not answer or host in ("claude", "codex", "vscode"):
-        return answer
-    said = json.loads(answer)["hookSpecificOutput"]["additionalContext"]
-    value = {"hookSpecificOutput": {"hookEventName": NAMES[host].get(event, event), "additionalContext": said}}
-    return json.dumps({"additional_context": said} if host == "cursor" else value, ensure_ascii=False)
-
-
-def _inject(event: str, text: str) -> str:
-    if not text:
-        return ""
-    return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}, ensure_ascii=False)
-
-
-def _stop(repo: Repository, config: Config, given: dict[str, Any], when: datetime) -> str:
-    return _flush(repo, config, given, when, thorough=False)
-
-
-def _compact(repo: Repository, config: Config, given: dict[str, Any], when: datetime) -> str:
-    return _flush(repo, config, given, when, thorough=True)
-
-
-def _flush(repo: Repository, config: Config, given: dict[str, Any], when: datetime, thorough: bool) -> str:
-    """Write what was decided; before a compaction (`thorough`) a configured model chooses too."""
-    from gitmem.sessions.automation import model_of, propose, renewed
-    from gitmem.sessions.lifecycle import Source, flush, paths_of
-
-    path, session = _transcript(given)
-    if path is None or not config.session_flush:
-        return ""
-    found = _own(repo, _read(path))
-    renewed(repo, config, when, found, session)
-    model = model_of(repo, config, when, os.environ) if thorough else None
-    done = flush(repo, config, found, Source(session, file=str(path)), now=when, model=model)
-    if thorough and config.session_promote and done.kept:
-        propose(repo, config, paths_of(done.kept), when, os.environ)
+    _write(event, lambda found, source: flush(event.repo, event.config, found, source, now=event.now))
     return ""
 
 
-def _end(repo: Repository, config: Config, given: dict[str, Any], when: datetime) -> str:
-    from gitmem.sessions.automation import model_of, propose, renewed
-    from gitmem.sessions.lifecycle import Source, end, paths_of
+def _compact(event: Event) -> str:
+    """Before turns are lost a configured model chooses too."""
+    from gitmem.sessions.automation import model_of
+    from gitmem.sessions.lifecycle import flush
 
-    path, session = _transcript(given)
-    if path is None or not config.session_flush:
-        return ""
-    found = _own(repo, _read(path))
-    renewed(repo, config, when, found, session)
-    model = model_of(repo, config, when, os.environ)
-    done, _ = end(repo, config, found, Source(session, file=str(path)), now=when, model=model)
-    if config.session_promote and done.kept:
-        propose(repo, config, paths_of(done.kept), when, os.environ)
+    def write(found: Transcript, source: Source) -> Flushed:
+        model = model_of(event.repo, event.config, event.now, os.environ)
+        return flush(event.repo, event.config, found, source, now=event.now, model=model)
+
+    _propose(event, _write(event, write))
     return ""
 
 
-def _transcript(given: dict[str, Any]) -> tuple[Path | None, str]:
-    path, session = given.get("transcript_path"), given.get("session_id")
-    return (Path(path) if isinstance(path, str) and path else None), session if isinstance(session, str) else ""
+def _end(event: Event) -> str:
+    from gitmem.sessions.automation import model_of
+    from gitmem.sessions.lifecycle import end
+
+    def write(found: Transcript, source: Source) -> Flushed:
+        model = model_of(event.repo, event.config, event.now, os.environ)
+        return end(event.repo, event.config, found, source, now=event.now, model=model)[0]
+
+    _propose(event, _write(event, write))
+    return ""
 
 
-def _read(path: Path) -> Any:
+def _write(event: Event, write: Callable[[Transcript, Source], Flushed]) -> Flushed | None:
+    """Read the session's transcript, end the sessions that are over, and `write`; None where nothing is to be kept."""
     from gitmem.git.regular_file import read_regular
-    from gitmem.hosts.transcript import parse
+    from gitmem.hosts.transcript_reader import parse
+    from gitmem.sessions.automation import end_due_sessions
+    from gitmem.sessions.lifecycle import Source
 
-    return parse(read_regular(path))
+    if event.transcript is None or not event.config.session_flush:
+        return None
+    found = _of_this_memory(event.repo, parse(read_regular(event.transcript)))
+    end_due_sessions(event.repo, event.config, event.now, found, event.session)
+    return write(found, Source(event.session, file=str(event.transcript)))
 
 
-def _own(repo: Repository, found: Any) -> Any:
+def _propose(event: Event, flushed: Flushed | None) -> None:
+    """Propose the promotion of what was written, where the settings say so."""
+    from gitmem.sessions.automation import propose
+    from gitmem.sessions.lifecycle import paths_of
+
+    if event.config.session_promote and flushed is not None and flushed.kept:
+        propose(event.repo, event.config, paths_of(flushed.kept), event.now, os.environ)
+
+
+def _of_this_memory(repo: Repository, transcript: Transcript) -> Transcript:
     """A transcript since the last switch of profile: what was said before is of another memory."""
     pairs = repo.user_config()
     if not any(key.startswith("mem.profile") for key, _, _ in pairs):
-        return found
+        return transcript
     from gitmem import profiles
     from gitmem.hosts.transcript import since
 
-    return since(found, profiles.switched(pairs))
+    return since(transcript, profiles.switched(pairs))
 
 
-EVENTS = {
+EVENTS: dict[str, Callable[[Event], str]] = {
     "SessionStart": _start,
     "UserPromptSubmit": _prompt,
     "Stop": _stop,

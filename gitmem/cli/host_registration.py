@@ -10,15 +10,16 @@ from gitmem.cli.terminal import escape, write, write_json
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_bytes, resolve, write_atomic
-from gitmem.hosts import registration
+from gitmem.hosts import host_named, registration
 
 
 def register(repo: Repository, host: str, *, dry_run: bool, as_json: bool, remove: bool = False) -> None:
     """Register with (or leave) a host: only our own entries change; files of others are kept."""
     if repo.root is None:
         raise GitMemError("an agent works in a work tree, and the repository is bare", "run it in a clone")
-    texts = {path: _read(repo.root, path) for path in registration.HOSTS[host]}
-    changes = registration.plan(host, texts, root=str(repo.root), remove=remove)
+    known = host_named(host)
+    texts = {path: _read(repo.root, path) for path in known.paths}
+    changes = registration.plan(known, texts, root=str(repo.root), remove=remove)
     if not dry_run:
         for change in changes:
             _write(repo.root, change)

@@ -57,7 +57,7 @@ def request_of(
     found = None
     if transcript is not None:
         from gitmem.git.regular_file import read_regular
-        from gitmem.hosts.transcript import parse
+        from gitmem.hosts.transcript_reader import parse
 
         try:
             found = parse(read_regular(transcript))

@@ -11,7 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from gitmem.hosts.transcript import SUMMARY_LEAD, Role, Turn
+from gitmem.hosts.neutral import SUMMARY_LEAD
+from gitmem.hosts.transcript import Role, Turn
+from gitmem.hosts.transcript_reader import form_of
 
 
 def compacted(data: bytes, turns: Sequence[Turn], dropped: Iterable[Turn], summary: str) -> bytes:
@@ -24,13 +26,14 @@ def compacted(data: bytes, turns: Sequence[Turn], dropped: Iterable[Turn], summa
     first = min((turn.line for turn in turns), default=len(lines) + 1)
     last = max((line for line in gone if line < first), default=0)
     out: list[bytes] = []
-    said = False
+    is_summed_up = not summary
     for number, line in enumerate(lines, 1):
         if number not in gone:
             out.append(line)
-        elif not said and summary:
-            out.append(_entry(_object(line), _object(lines[last - 1]) if last else {}, SUMMARY_LEAD + summary))
-            said = True
+        elif not is_summed_up:
+            like, before = _object(line), _object(lines[last - 1]) if last else {}
+            out.append(_line(form_of(like).summary(like, before, SUMMARY_LEAD + summary)))
+            is_summed_up = True
     return b"\n".join(out)
 
 
@@ -42,52 +45,22 @@ def _object(line: bytes) -> Mapping[str, Any]:
     return entry if isinstance(entry, dict) else {}
 
 
-def _entry(like: Mapping[str, Any], last: Mapping[str, Any], text: str) -> bytes:
-    """A user's entry in the form of the entry `like`, with the id of `last`."""
-    shape: dict[str, Any] = {"id": "summary", "role": "user", "text": text}
-    if like.get("type") in ("response_item", "compacted"):
-        parts = [{"type": "input_text", "text": text}]
-        shape = {"type": "response_item", "payload": {"type": "message", "role": "user", "content": parts}}
-        if "timestamp" in like:
-            shape = {"timestamp": like["timestamp"], **shape}
-    elif isinstance(like.get("content"), list):
-        shape = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
-    elif isinstance(like.get("message"), Mapping) or like.get("type") == "compaction":
-        keep = ("sessionId", "cwd", "version", "gitBranch", "timestamp", "parentUuid", "parentId", "uuid", "id")
-        shape = {name: like[name] for name in keep if name in like}
-        shape |= {name: last[name] for name in ("uuid", "id") if isinstance(last.get(name), str)}
-        if like.get("type") in ("message", "compaction"):
-            shape |= {"type": "message", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}
-        else:
-            shape |= {"type": "user", "isCompactSummary": True, "message": {"role": "user", "content": text}}
-    return json.dumps(shape, ensure_ascii=False).encode("utf-8", "replace")
-
-
 def pruned(data: bytes, before: Sequence[Turn], after: Sequence[Turn]) -> bytes:
     """The transcript with the tool results that `after` shortens; every other line byte for byte."""
     lines = data.split(b"\n")
     for old, new in zip(before, after, strict=True):
         if old.text != new.text and old.role is Role.TOOL:
-            lines[old.line - 1] = _shorter(lines[old.line - 1], new.answers, new.text)
+            lines[old.line - 1] = _shortened(lines[old.line - 1], new.answers, new.text)
     return b"\n".join(lines)
 
 
-def _shorter(line: bytes, call: str, text: str) -> bytes:
+def _shortened(line: bytes, call: str, text: str) -> bytes:
     entry = json.loads(line)
-    payload, message = entry.get("payload"), entry.get("message")
-    if isinstance(payload, dict) and "output" in payload:
-        payload["output"] = text
-    elif "output" in entry:
-        entry["output"] = text
-    elif isinstance(message, dict) and message.get("role") == "toolResult":
-        message["content"] = [{"type": "text", "text": text}]
-    elif isinstance(message, dict) and isinstance(message.get("content"), list):
-        for part in message["content"]:
-            if isinstance(part, dict) and part.get("type") == "tool_result" and part.get("tool_use_id") == call:
-                part["content"] = text
-        entry.pop("toolUseResult", None)  # Claude Code keeps the whole output a second time here
-    else:
-        entry["text"] = text
+    form_of(entry).shorten(entry, call, text)
+    return _line(entry)
+
+
+def _line(entry: Mapping[str, Any]) -> bytes:
     return json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace")
 
 
@@ -107,7 +80,7 @@ def masked(data: bytes, clean: Callable[[str], str]) -> tuple[bytes, int]:
     changed = 0
     seen: dict[str, str] = {}
 
-    def said(text: str) -> str:
+    def cleaned(text: str) -> str:
         if len(text) < SHORTEST:
             return text
         if text not in seen:
@@ -119,23 +92,23 @@ def masked(data: bytes, clean: Callable[[str], str]) -> tuple[bytes, int]:
             entry = json.loads(line)
         except (ValueError, RecursionError):
             text = line.decode("utf-8", "surrogateescape")
-            new = said(text).encode("utf-8", "surrogateescape") if line.strip() else line
+            new = cleaned(text).encode("utf-8", "surrogateescape") if line.strip() else line
         else:
-            other = _walked(entry, said)
+            other = _walked(entry, cleaned)
             new = line if other == entry else json.dumps(other, ensure_ascii=False).encode("utf-8", "replace")
         changed += new != line
         lines[at] = new
     return b"\n".join(lines), changed
 
 
-def _walked(value: Any, said: Callable[[str], str]) -> Any:
+def _walked(value: Any, cleaned: Callable[[str], str]) -> Any:
     if isinstance(value, str):
-        return said(value)
+        return cleaned(value)
     if isinstance(value, list):
-        return [_walked(item, said) for item in value]
+        return [_walked(item, cleaned) for item in value]
     if isinstance(value, dict):
         return {
-            key: item if isinstance(item, str) and STRUCTURE.fullmatch(key) else _walked(item, said)
+            key: item if isinstance(item, str) and STRUCTURE.fullmatch(key) else _walked(item, cleaned)
             for key, item in value.items()
         }
     return value

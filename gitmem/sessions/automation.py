@@ -1,53 +1,54 @@
-"""What the session commands and the hooks of a host share: the person's clock, resets, models, the last checkpoint."""
+"""What the session commands and the hooks of a host share: resets by the person's clock, models, promotion."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, Locked, UsageError
 from gitmem.git.opening import Repository
+from gitmem.hosts.transcript import Transcript
+from gitmem.memory.fact import Fact
+from gitmem.promotion.protocol import Log, Model, Proposal
 from gitmem.sessions.working_memory import Store, Value
 
+if TYPE_CHECKING:
+    from gitmem.promotion.promote import Outcome
+    from gitmem.sessions.resets import EndedSession
 
-def renewed(repo: Repository, config: Config, when: datetime, found: Any = None, session: str = "") -> list[Any]:
-    """End the sessions whose time is over (`mem.sessionReset`); `found` is the transcript in hand."""
+
+def end_due_sessions(
+    repo: Repository, config: Config, now: datetime, transcript: Transcript | None = None, session: str = ""
+) -> list[EndedSession]:
+    """End the sessions whose time is over (`mem.sessionReset`), by the person's clock; `transcript` is the one in hand,
+    of `session` or of the session it names. Nothing while another process is at it."""
     if config.session_reset == "never":
         return []
-    from gitmem.sessions.resets import renew
+    from gitmem.sessions.resets import end_due
     from gitmem.sessions.state import name_of
 
-    given = {name_of(found, session): found} if found is not None else {}
+    in_hand = {name_of(transcript, session): transcript} if transcript is not None else {}
     try:
-        return renew(repo, config, when, lambda naive: naive.astimezone(), given)
-    except Locked:  # another process is at it
+        return end_due(repo, config, now, lambda naive: naive.astimezone(), in_hand)
+    except Locked:
         return []
-
-
-def as_value(done: Sequence[Any]) -> list[dict[str, Any]]:
-    """`reset` of docs/json.md."""
-    return [
-        {"session": one.session, "reason": one.reason, "episode": one.episode or None, "kept": one.kept,
-         "problem": one.problem or None}
-        for one in done
-    ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingModel:
     """A model that could not be opened: it says so when it is asked, and the rules choose alone."""
 
     problem: GitMemError
     id: str = "missing"
 
-    def propose(self, *_: object) -> Any:
+    def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
         raise self.problem
 
 
-def model_of(repo: Repository, config: Config, when: datetime, environ: Mapping[str, str]) -> Any:
+def model_of(repo: Repository, config: Config, when: datetime, environ: Mapping[str, str]) -> Model | None:
     """The model that chooses besides the rules, None where none is configured."""
     if config.session_model in ("", "rules"):
         return None
@@ -59,7 +60,7 @@ def model_of(repo: Repository, config: Config, when: datetime, environ: Mapping[
     try:
         return open_model(config.session_model, made, words)
     except GitMemError as error:
-        return Missing(error)
+        return MissingModel(error)
 
 
 def keep_value(store: Store, config: Config, key: str, text: str, when: datetime, hours: float) -> Value:
@@ -80,7 +81,7 @@ def keep_value(store: Store, config: Config, key: str, text: str, when: datetime
     return store.set(key, safe, when, hours)
 
 
-def propose(repo: Repository, config: Config, paths: list[str], when: datetime, environ: Mapping[str, str]) -> Any:
+def propose(repo: Repository, config: Config, paths: list[str], when: datetime, environ: Mapping[str, str]) -> Outcome:
     """Commit the logs alone, then promote on a branch: what was decided can be reviewed at once."""
     from gitmem.git.write import commit_paths
     from gitmem.promotion.promote import BRANCH, Mode, Request, promote

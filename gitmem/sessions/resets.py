@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, time, timedelta
+from enum import StrEnum
 from pathlib import Path
 
 from gitmem.config import Config
@@ -14,15 +15,26 @@ from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
 from gitmem.git.regular_file import read_regular
 from gitmem.git.worktree import locked
-from gitmem.hosts.transcript import Transcript, Turn, parse
+from gitmem.hosts.transcript import Transcript, Turn
+from gitmem.hosts.transcript_reader import parse
 from gitmem.sessions.lifecycle import Source, end
-from gitmem.sessions.reset_policy import Reset, over
 from gitmem.sessions.rolling_summary import MARKS, key
 from gitmem.sessions.state import State, known, load_state, save_state
 
+LocalTime = Callable[[datetime], datetime]  # a time of day without a zone -> the same in the person's zone, that day
+
+
+class Reset(StrEnum):
+    """`mem.sessionReset`."""
+
+    NEVER = "never"
+    DAILY = "daily"
+    IDLE = "idle"
+    EITHER = "either"
+
 
 @dataclass(frozen=True, slots=True)
-class Renewed:
+class EndedSession:
     """A session that was ended: why, its episode ("" when nothing was said), how many lines it still wrote.
 
     `problem` says what kept it from being ended in full.
@@ -34,52 +46,91 @@ class Renewed:
     kept: int = 0
     problem: str = ""
 
+    def as_value(self) -> dict[str, str | int | None]:
+        """`reset` of docs/json.md."""
+        return {
+            "session": self.session, "reason": self.reason, "episode": self.episode or None, "kept": self.kept,
+            "problem": self.problem or None,
+        }  # fmt: skip
 
-def renew(
-    repo: Repository, config: Config, now: datetime, local: Callable[[datetime], datetime],
-    given: Mapping[str, Transcript] | None = None,
-) -> list[Renewed]:  # fmt: skip
-    """End every session that is over at `now`; `given` are transcripts in hand, by the session's name.
 
-    The episode is of the day on which the session was last active. Twice is the same as once.
+def reason_to_end(
+    policy: Reset, seen: datetime, now: datetime, *, hour: int, minutes: int, local: LocalTime
+) -> str:  # fmt: skip
+    """Why a session that was last active at `seen` is over at `now`, "" while it is not.
+
+    Daily: `hour` o'clock of the person's day passed since. Idle: `minutes` passed. `local` takes the offset of that
+    day (daylight saving time changes it).
+    """
+    if seen >= now:
+        return ""
+    if policy in (Reset.DAILY, Reset.EITHER) and seen < _day_began(now, hour, local):
+        return f"a new day began at {hour:02}:00"
+    if policy in (Reset.IDLE, Reset.EITHER) and now - seen >= timedelta(minutes=minutes):
+        return f"nothing happened for {minutes} minutes"
+    return ""
+
+
+def _day_began(now: datetime, hour: int, local: LocalTime) -> datetime:
+    """The latest `hour` o'clock that is not after `now`."""
+    today = datetime.combine(now.date(), time(hour))
+    start = local(today)
+    return start if start <= now else local(today - timedelta(days=1))
+
+
+def end_due(
+    repo: Repository, config: Config, now: datetime, local: LocalTime, transcripts: Mapping[str, Transcript]
+) -> list[EndedSession]:
+    """End every session that is over at `now`; `transcripts` are those in hand, by the session's name.
+
+    The episode is of the day on which the session was last active. Twice is the same as once. Raises Locked while
+    another process is at it; what keeps one session from being ended is said in its value.
     """
     policy = Reset(config.session_reset)
     if policy is Reset.NEVER or repo.root is None or not (repo.common_dir / "gitmem/sessions").is_dir():
         return []
-    done = []
+    ended = []
     with locked(repo.common_dir, "sessions"):
         for state in known(repo.common_dir, now):
             if state.ended or state.seen is None:
                 continue
             hour, minutes = config.session_hour, config.session_idle
-            reason = over(policy, state.seen, now, hour=hour, minutes=minutes, local=local)
+            reason = reason_to_end(policy, state.seen, now, hour=hour, minutes=minutes, local=local)
             if reason:
-                done.append(_end(repo, config, state, state.seen, reason, (given or {}).get(state.name)))
-    return done
+                ended.append(_end(repo, config, state, reason, transcripts.get(state.name)))
+    return ended
 
 
 def _end(
-    repo: Repository, config: Config, state: State, seen: datetime, reason: str, transcript: Transcript | None
-) -> Renewed:
+    repo: Repository, config: Config, state: State, reason: str, transcript: Transcript | None
+) -> EndedSession:  # fmt: skip
+    assert state.seen is not None
     problem, path, kept = "", "", 0
     if transcript is None:
-        try:
-            transcript = parse(read_regular(Path(state.transcript))) if state.transcript else Transcript(())
-        except OSError as error:
-            transcript, problem = Transcript(()), f"its transcript cannot be read: {error.strerror}"
-    old = _until(transcript, state, seen)
+        transcript, problem = _remembered(state)
+    old = _until(transcript, state, state.seen)
     try:
-        flushed, path = end(repo, config, old, Source(session=state.name), now=seen)
+        flushed, path = end(repo, config, old, Source(session=state.name), now=state.seen)
         kept = len(flushed.kept)
     except GitMemError as error:
         problem = error.message
     last = load_state(repo.common_dir, state.name)
-    said = tuple(key(turn) for turn in old.spoken())
-    marks = said[-MARKS:] or last.closed
-    save_state(
-        repo.common_dir, state.name, replace(last, part=last.part + bool(said), closed=marks, seen=seen, ended=True)
-    )
-    return Renewed(state.name, reason, path, kept, problem)
+    keys = tuple(key(turn) for turn in old.spoken())
+    after = replace(
+        last, part=last.part + bool(keys), closed=keys[-MARKS:] or last.closed, seen=state.seen, ended=True
+    )  # fmt: skip
+    save_state(repo.common_dir, state.name, after)
+    return EndedSession(state.name, reason, path, kept, problem)
+
+
+def _remembered(state: State) -> tuple[Transcript, str]:
+    """The transcript a session's state names, and why it cannot be read ("" where it can, or none is named)."""
+    if not state.transcript:
+        return Transcript(()), ""
+    try:
+        return parse(read_regular(Path(state.transcript))), ""
+    except OSError as error:
+        return Transcript(()), f"its transcript cannot be read: {error.strerror}"
 
 
 def _until(transcript: Transcript, state: State, seen: datetime) -> Transcript:

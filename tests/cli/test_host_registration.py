@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.hosts.registration import HOSTS
+from gitmem.hosts import HOSTS, host_named
 from tests.harness import Repo
 
 
@@ -22,7 +22,7 @@ def test_a_dry_run_writes_nothing_and_uninstall_leaves_nothing(host: str, repo: 
     dry = repo.mem("install", "--agent", host, "--dry-run")
     assert "would write" in dry.stdout and "git-mem" in dry.stdout and files(repo.path, isolated) == before
     done = json.loads(repo.mem("install", "--agent", host, "--json").stdout)
-    assert [row["path"] for row in done["files"]] == list(HOSTS[host])
+    assert [row["path"] for row in done["files"]] == list(host_named(host).paths)
     after = files(repo.path, isolated)
     assert after != before
     assert "registered already" in repo.mem("install", "--agent", host).stdout and files(repo.path, isolated) == after

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from gitmem.gate.quoting import END, LEAD, fence
 from gitmem.hosts.own_words import own_words
-from gitmem.hosts.transcript import By, parse
+from gitmem.hosts.transcript import By
+from gitmem.hosts.transcript_reader import parse
 
 TEXTS = st.lists(st.sampled_from(
     ["word ", "\n", "```", "~~~~", "<page>", "</page>", "<page x='1'>", "<b>", "</b>", "> ", "<", ">", "|", "\0",

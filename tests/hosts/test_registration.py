@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from gitmem.errors import GitMemError
-from gitmem.hosts.registration import HOSTS, plan
+from gitmem.hosts import HOSTS, host_named, registration
+from gitmem.hosts.registration import Change
+
+
+def plan(host: str, texts: dict[str, str], *, root: str = "", remove: bool = False) -> list[Change]:
+    return registration.plan(host_named(host), texts, root=root, remove=remove)
+
 
 THEIRS = {
     ".mcp.json": {"mcpServers": {"other": {"command": "x"}}},
@@ -33,9 +39,9 @@ THEIRS = {path: text if isinstance(text, str) else json.dumps(text, indent=2) + 
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_what_is_there_stays_twice_is_once_and_it_can_be_undone(host: str) -> None:
-    texts = {path: THEIRS[path] for path in HOSTS[host]}
+    texts = {path: THEIRS[path] for path in host_named(host).paths}
     done = {**texts, **{change.path: change.text for change in plan(host, texts)}}
-    assert done != texts and all("git-mem" in done[path] for path in HOSTS[host])
+    assert done != texts and all("git-mem" in done[path] for path in host_named(host).paths)
     assert plan(host, done) == []
     back = {**done, **{change.path: change.text for change in plan(host, done, remove=True)}}
     assert back == texts
@@ -44,7 +50,7 @@ def test_what_is_there_stays_twice_is_once_and_it_can_be_undone(host: str) -> No
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_fresh_host_gets_files_of_its_own_and_loses_them_again(host: str) -> None:
     done = {change.path: change.text for change in plan(host, {})}
-    assert set(done) == set(HOSTS[host])
+    assert set(done) == set(host_named(host).paths)
     assert all(change.text == "" for change in plan(host, done, remove=True))
 
 

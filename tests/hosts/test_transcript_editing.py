@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gitmem.hosts.transcript import Role, parse
+from gitmem.hosts.transcript import Role
 from gitmem.hosts.transcript_editing import compacted, pruned
+from gitmem.hosts.transcript_reader import parse
 from gitmem.sessions.compaction import compact, prune
 from gitmem.sessions.rolling_summary import summarise
-from tests.hosts.test_transcript import CLAUDE, lines
+from tests.hosts.test_transcript_reader import CLAUDE, lines
 
 NOW = datetime(2026, 2, 6, tzinfo=UTC)
 BIG = "x" * 9000

@@ -15,7 +15,7 @@ from gitmem.git import merge_driver
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import state_dir
 from gitmem.git.write import run_git
-from gitmem.hosts.registration import HOSTS
+from gitmem.hosts import HOSTS
 
 
 @click.command()

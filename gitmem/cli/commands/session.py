@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,9 +17,17 @@ from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError, UsageError
 from gitmem.git.regular_file import read_input, writable_file
-from gitmem.hosts.registration import NAMES
-from gitmem.hosts.transcript import Transcript, parse
+from gitmem.hosts import all_hosts
+from gitmem.hosts.transcript import Transcript
+from gitmem.hosts.transcript_reader import parse
 
+if TYPE_CHECKING:
+    from gitmem.promotion.promote import Outcome
+    from gitmem.sessions.lifecycle import Flushed
+    from gitmem.sessions.resets import EndedSession
+    from gitmem.sessions.working_memory import Value
+
+HOOKED = [host.name for host in all_hosts() if host.hooks is not None]  # hosts with hooks of their own
 CENTURY = 100 * 365 * 86_400  # seconds; what is asked to be older than that is older than everything
 
 transcript_argument = click.argument("transcript", type=click.Path(path_type=Path))
@@ -62,13 +71,13 @@ def flush_command(
 
     Appends only, each line with its turn; twice is the same as once.
     """
-    from gitmem.sessions.automation import model_of, propose, renewed
+    from gitmem.sessions.automation import end_due_sessions, model_of, propose
     from gitmem.sessions.compaction import full
     from gitmem.sessions.lifecycle import Flushed, Source, flush, paths_of
 
     repo, config = open_here()
     found, when = read(transcript)[1], now()
-    reset = renewed(repo, config, when, found, session)
+    ended = end_due_sessions(repo, config, when, found, session)
     why = ""
     if if_due:
         size = config.session_window if window is None else window
@@ -76,15 +85,23 @@ def flush_command(
             raise UsageError("the size of the model's context is unknown", "--window 200000, or mem.sessionWindow")
         why = full(found.turns, size, config.session_reserve, config.session_soft, config.session_share)
         if not why:
-            report(Flushed((), ()), "", reset, as_json, due=None, promotion=None)
+            show_report(Report(Flushed((), ()), ended), as_json, of_flush=True)
             return
-    done: Flushed = flush(
+    flushed = flush(
         repo, config, found, Source(session, agent, place(transcript)), now=when,
         model=model_of(repo, config, when, os.environ),
     )  # fmt: skip
-    promoting = promoting or config.session_promote
-    promotion = propose(repo, config, paths_of(done.kept), when, os.environ) if promoting and done.kept else None
-    report(done, "", reset, as_json, due=why or None, promotion=promotion)
+    promotion = None
+    if flushed.kept and (promoting or config.session_promote):
+        promotion = propose(repo, config, paths_of(flushed.kept), when, os.environ)
+    show_report(Report(flushed, ended, due=why, promotion=promotion), as_json, of_flush=True)
+
+
+def show_report(report: Report, as_json: bool, *, of_flush: bool = False) -> None:
+    if as_json:
+        report.write_json(of_flush=of_flush)
+    else:
+        report.write_text()
 
 
 def place(transcript: Path) -> str:
@@ -92,40 +109,57 @@ def place(transcript: Path) -> str:
     return "" if str(transcript) == "-" else str(transcript.absolute())
 
 
-def say_reset(reset: Sequence[Any]) -> None:
+def say_ended(ended: Sequence[EndedSession]) -> None:
     """On standard error: which sessions a reset ended."""
-    for one in reset:
-        where = one.episode or one.problem or "nothing was said"
-        say(f"git mem: session {escape(one.session, keep='')} ended, {one.reason}: {escape(where, keep='')}")
+    for session in ended:
+        where = session.episode or session.problem or "nothing was said"
+        say(f"git mem: session {escape(session.session, keep='')} ended, {session.reason}: {escape(where, keep='')}")
 
 
-def report(done: Any, path: str, reset: Sequence[Any], as_json: bool, **more: Any) -> None:
-    """What was kept and what was not."""
-    from gitmem.sessions.automation import as_value as reset_value
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a session command did: lines written, its episode, sessions a reset ended; of a flush also why it was due
+    and what promotion it proposed."""
 
-    if as_json:
-        kept = [{"path": k.path, "line": k.line, "text": k.text, "type": k.type, "turn": k.turn} for k in done.kept]
-        skipped = [{"text": text, "reason": reason} for text, reason in done.skipped]
-        if more.get("promotion") is not None:
-            from gitmem.promotion.outcome import as_value
+    flushed: Flushed
+    ended: Sequence[EndedSession]
+    episode: str = ""
+    due: str = ""
+    promotion: Outcome | None = None
 
-            more["promotion"] = as_value(more["promotion"])
-        value = {"kept": kept, "skipped": skipped, "notes": list(done.notes), "episode": path or None}
-        write_json({**value, "reset": reset_value(reset), **more})
-        return
-    say_reset(reset)
-    for note in done.notes:
-        say(f"git mem: {escape(note, keep='')}")
-    for k in done.kept:
-        write(escape(f"{k.path}:{k.line}  {k.text} ({k.type}, turn {k.turn})\n"))
-    if path:
-        write(escape(f"{path}\n"))
-    if not done.kept and not path:
-        write("nothing new to keep\n")
-    if more.get("promotion") is not None:
-        from gitmem.cli.promotion_output import as_text
+    def write_json(self, *, of_flush: bool) -> None:
+        """The JSON of docs/json.md; `due` and `promotion` are keys of a flush alone."""
+        from gitmem.promotion.outcome import as_value
 
-        write(as_text(more["promotion"], False))
+        flushed = self.flushed
+        kept = [
+            {"path": line.path, "line": line.line, "text": line.text, "type": line.type, "turn": line.turn}
+            for line in flushed.kept
+        ]
+        skipped = [{"text": text, "reason": reason} for text, reason in flushed.skipped]
+        value: dict[str, object] = {
+            "kept": kept, "skipped": skipped, "notes": list(flushed.notes), "episode": self.episode or None,
+            "reset": [session.as_value() for session in self.ended],
+        }  # fmt: skip
+        if of_flush:
+            value |= {"due": self.due or None, "promotion": as_value(self.promotion) if self.promotion else None}
+        write_json(value)
+
+    def write_text(self) -> None:
+        """The same for a person."""
+        say_ended(self.ended)
+        for note in self.flushed.notes:
+            say(f"git mem: {escape(note, keep='')}")
+        for line in self.flushed.kept:
+            write(escape(f"{line.path}:{line.line}  {line.text} ({line.type}, turn {line.turn})\n"))
+        if self.episode:
+            write(escape(f"{self.episode}\n"))
+        if not self.flushed.kept and not self.episode:
+            write("nothing new to keep\n")
+        if self.promotion is not None:
+            from gitmem.cli.promotion_output import as_text
+
+            write(as_text(self.promotion, False))
 
 
 @command.command("end")
@@ -138,17 +172,17 @@ def end_command(transcript: Path, session: str, agent: str, as_json: bool) -> No
 
     It goes to memory/sessions/YYYY-MM-DD-<slug>.md; ending the same session again replaces its own episode.
     """
-    from gitmem.sessions.automation import model_of, renewed
+    from gitmem.sessions.automation import end_due_sessions, model_of
     from gitmem.sessions.lifecycle import Source, end
 
     repo, config = open_here()
     found, when = read(transcript)[1], now()
-    reset = renewed(repo, config, when, found, session)
-    done, path = end(
+    ended = end_due_sessions(repo, config, when, found, session)
+    flushed, episode = end(
         repo, config, found, Source(session, agent, place(transcript)), now=when,
         model=model_of(repo, config, when, os.environ),
     )  # fmt: skip
-    report(done, path, reset, as_json)
+    show_report(Report(flushed, ended, episode), as_json)
 
 
 @command.command("distill")
@@ -202,7 +236,7 @@ def compact_command(
     host's file unless told with --in-place.
     """
     from gitmem.hosts.transcript_editing import compacted
-    from gitmem.sessions.automation import model_of, renewed
+    from gitmem.sessions.automation import end_due_sessions, model_of
     from gitmem.sessions.compaction import compact, due
     from gitmem.sessions.lifecycle import Source, flush
     from gitmem.sessions.rolling_summary import render
@@ -211,7 +245,7 @@ def compact_command(
     data, found = read(transcript)
     repo, config = open_here()
     when = now()
-    say_reset(renewed(repo, config, when, found, session))
+    say_ended(end_due_sessions(repo, config, when, found, session))
     size = config.session_window if window is None else window
     why = due(found.turns, size, config.session_reserve, config.session_soft, config.session_share)
     flush(
@@ -288,12 +322,11 @@ def start_command(agent: str, as_json: bool) -> None:
     from gitmem.context.assembly import as_value
     from gitmem.context.checkpoint import checkpoint
     from gitmem.context.request import build, request_of
-    from gitmem.sessions.automation import as_value as reset_value
-    from gitmem.sessions.automation import renewed
+    from gitmem.sessions.automation import end_due_sessions
 
     repo, config = open_here({"agent": agent} if agent else None)
     when = now()
-    reset = renewed(repo, config, when)
+    ended = end_due_sessions(repo, config, when)
     made = build(
         repo,
         config,
@@ -306,15 +339,15 @@ def start_command(agent: str, as_json: bool) -> None:
         say(f"git mem: {note}")
     left = "\n".join(checkpoint(repo, config, when))
     if as_json:
-        write_json({**as_value(made), "checkpoint": left or None, "reset": reset_value(reset)})
+        write_json({**as_value(made), "checkpoint": left or None, "reset": [session.as_value() for session in ended]})
     else:
-        say_reset(reset)
+        say_ended(ended)
         write("\n".join(text for text in (made.text, left) if text) + "\n")
 
 
 @command.command("hook", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.argument("event")
-@click.option("--host", default="claude", show_default=True, help=f"Whose JSON it is: {', '.join(NAMES)}.")
+@click.option("--host", default="claude", show_default=True, help=f"Whose JSON it is: {', '.join(HOOKED)}.")
 def hook_command(event: str, host: str) -> None:
     """Handle EVENT of an agent's host, from its JSON on standard input; always exit 0.
 
@@ -323,7 +356,7 @@ def hook_command(event: str, host: str) -> None:
     """
     from gitmem.agents.host_events import EVENTS, handle
 
-    if event not in EVENTS or host not in NAMES:
+    if event not in EVENTS or host not in HOOKED:
         said = escape(f"there is no event '{event}' of a host '{host}'; nothing is done", keep="")
         say(f"git mem: {said}")
         return
@@ -381,6 +414,6 @@ def list_command(prefix: str, as_json: bool) -> None:
         write(escape(f"{value.key}  {value.text}", keep="") + "\n")
 
 
-def shape(value: Any) -> dict[str, str]:
+def shape(value: Value) -> dict[str, str]:
     """A working value of docs/json.md."""
     return {"key": value.key, "value": value.text, "at": value.at.isoformat(), "until": value.until.isoformat()}

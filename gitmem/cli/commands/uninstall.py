@@ -13,7 +13,7 @@ from gitmem.cli.terminal import say
 from gitmem.errors import GitMemError
 from gitmem.git import hook_files as hooks
 from gitmem.git import merge_driver
-from gitmem.hosts.registration import HOSTS
+from gitmem.hosts import HOSTS
 
 
 @click.command()

@@ -7,7 +7,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.hosts.transcript import By, Role, neutral, parse
+from gitmem.hosts.neutral import neutral
+from gitmem.hosts.transcript import By, Role
+from gitmem.hosts.transcript_reader import parse
 
 
 def lines(*entries: object) -> bytes:

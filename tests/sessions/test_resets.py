@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from gitmem.sessions.reset_policy import Reset, over
+from gitmem.sessions.resets import Reset, reason_to_end
 
 NEW_YORK = ZoneInfo("America/New_York")
 
@@ -17,7 +17,9 @@ def at(text: str, zone: ZoneInfo = NEW_YORK) -> datetime:
 
 
 def why(policy: str, seen: datetime, now: datetime, hour: int = 4, minutes: int = 60, zone: ZoneInfo = NEW_YORK) -> str:
-    return over(Reset(policy), seen, now, hour=hour, minutes=minutes, local=lambda naive: naive.replace(tzinfo=zone))
+    return reason_to_end(
+        Reset(policy), seen, now, hour=hour, minutes=minutes, local=lambda naive: naive.replace(tzinfo=zone)
+    )
 
 
 def test_a_day_begins_at_its_hour_and_not_at_midnight() -> None:

@@ -1,0 +1,81 @@
+"""Codex: .codex/config.toml, .codex/hooks.json, ~/.codex/sessions/*/*/*/*.jsonl (developers.openai.com/codex)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gitmem.hosts.entries import role_of, session_of_header, summary_turn, text_of, tool_output, word
+from gitmem.hosts.host import EVENT_SECONDS, Entries, Entry, Hooks, Host, InsertedText, Place, RegistrationFile
+from gitmem.hosts.registration import hooks_file, toml_block
+from gitmem.hosts.transcript import Role, Turn
+
+SERVER = '[mcp_servers.git-mem]\ncommand = "git-mem"\nargs = ["mcp"]\n'
+SILENT = frozenset(("session_meta", "turn_context", "event_msg", "meta", "reasoning", "world_state"))
+CALLS = frozenset(("function_call", "custom_tool_call", "local_shell_call", "tool_search_call"))
+OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output", "tool_search_output"))
+
+
+def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
+    kind, payload = word(entry, "type"), entry.get("payload")
+    if kind == "response_item" and isinstance(payload, dict):
+        return _item(payload, place)
+    if kind == "compacted" and isinstance(payload, dict):
+        return summary_turn(payload.get("message"), place)
+    if isinstance(entry.get("message"), dict):
+        return None
+    if isinstance(entry.get("content"), list) or isinstance(entry.get("call_id"), str):
+        return _item(entry, place)  # before 2025-09 the items stood by themselves
+    return None
+
+
+def _item(item: Mapping[str, Any], place: Place) -> Iterator[Turn]:
+    kind = word(item, "type")
+    call = str(item.get("call_id") or item.get("id") or "")
+    if kind == "message":
+        role = role_of(item.get("role"))
+        content = item.get("content")
+        text = text_of(content if isinstance(content, list) else [])
+        if role is not None and text:
+            yield Turn(place.id, role, text, place.line, place.at)
+    elif kind in CALLS:
+        yield Turn(place.id, Role.ASSISTANT, "", place.line, place.at, (call,), "", str(item.get("name") or ""))
+    elif kind in OUTPUTS:
+        yield Turn(place.id, Role.TOOL, tool_output(item.get("output")), place.line, place.at, (), call)
+
+
+def _shorten(entry: dict[str, Any], call: str, text: str) -> None:
+    payload = entry.get("payload")
+    item = payload if isinstance(payload, dict) and "output" in payload else entry
+    item["output"] = text
+
+
+def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
+    message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+    if word(like, "type") not in ("response_item", "compacted"):
+        return message
+    stamp = {"timestamp": like["timestamp"]} if "timestamp" in like else {}
+    return {**stamp, "type": "response_item", "payload": message}
+
+
+def _session(entry: Entry) -> str:
+    before_2025_09 = word(entry, "id") if "instructions" in entry else ""
+    return session_of_header(entry, "session_meta") or before_2025_09
+
+
+def _is_silent(entry: Entry) -> bool:
+    return word(entry, "type") in SILENT or "instructions" in entry or entry.get("record_type") == "state"
+
+
+HOST = Host(
+    "codex",
+    (RegistrationFile(".codex/config.toml", toml_block(SERVER)), RegistrationFile(".codex/hooks.json", hooks_file)),
+    hooks=Hooks({event: event for event in EVENT_SECONDS}),
+    entries=Entries(_read, _shorten, _summary, _session, _is_silent),
+    inserted=InsertedText(
+        tags=("environment_context", "user_instructions", "permissions instructions", "app-context",
+              "recommended_plugins", "[a-z]+_instructions", "turn_aborted", "subagent_notification",
+              "user_shell_command", "skill"),
+        blocks=(r"\s*# AGENTS\.md instructions\b.*?(?:</INSTRUCTIONS>|\Z)",),
+    ),
+)  # fmt: skip

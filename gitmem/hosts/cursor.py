@@ -1,0 +1,42 @@
+"""Cursor: .cursor/mcp.json, .cursor/hooks.json, transcripts of a role with a message (cursor.com/docs/hooks)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from gitmem.hosts.entries import kept_identity, message_turns, shorten_tool_result
+from gitmem.hosts.host import Entries, Entry, Hooks, Host, Place, RegistrationFile
+from gitmem.hosts.registration import hooks_file, json_server
+from gitmem.hosts.transcript import Turn
+
+QUERY_TAG = re.compile(r"</?user_query>\n?")
+
+
+def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
+    message, role = entry.get("message"), entry.get("role")
+    other = entry.get("type") in ("user", "assistant", "message")
+    if other or not isinstance(message, dict) or not isinstance(role, str):
+        return None
+    turns = message_turns({**message, "role": role}, place)
+    return (replace(turn, text=QUERY_TAG.sub("", turn.text).strip()) for turn in turns)
+
+
+def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
+    said = {"role": "user", "message": {"content": [{"type": "text", "text": text}]}}
+    return kept_identity(like, last) | said
+
+
+HOST = Host(
+    "cursor",
+    (RegistrationFile(".cursor/mcp.json", json_server("mcpServers")),
+     RegistrationFile(".cursor/hooks.json", hooks_file)),
+    hooks=Hooks(  # beforeSubmitPrompt takes no context
+        {"SessionStart": "sessionStart", "Stop": "stop", "PreCompact": "preCompact", "SessionEnd": "sessionEnd"},
+        answer=lambda event, text: {"additional_context": text},
+        grouped=False, typed=False, session_fields=("session_id", "sessionId", "conversation_id"),
+    ),
+    entries=Entries(_read, shorten_tool_result, _summary),
+)  # fmt: skip

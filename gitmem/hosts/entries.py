@@ -1,0 +1,123 @@
+"""What the entries of several hosts have in common: roles, times, parts of a message, results of tools. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from gitmem.hosts.host import Entry, Place
+from gitmem.hosts.transcript import By, Role, Turn
+
+ROLES = {
+    "user": Role.USER, "human": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.TOOL, "toolResult": Role.TOOL,
+}  # fmt: skip
+TEXT_PARTS = ("text", "input_text", "output_text")
+
+
+def word(entry: Entry, name: str) -> str:
+    """The value of a key that is a text, else ""."""
+    value = entry.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def role_of(value: Any) -> Role | None:
+    """The role a host's word stands for, None for any other value."""
+    return ROLES.get(value) if isinstance(value, str) else None
+
+
+def time_of(value: Any) -> datetime | None:
+    """ISO 8601, or seconds or milliseconds since 1970, with a zone; None for any other value."""
+    try:
+        if isinstance(value, (int, float)):
+            return datetime.fromtimestamp(value / 1000 if value > 1e11 else value).astimezone()
+        return datetime.fromisoformat(value).astimezone() if isinstance(value, str) else None
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def place_of(entry: Entry, line: int) -> Place:
+    """Where an entry stands; its id is `L` and the line's number where it states none."""
+    ident = next((value for value in (entry.get("uuid"), entry.get("id")) if isinstance(value, str)), f"L{line}")
+    return Place(ident, line, time_of(entry.get("timestamp") or entry.get("at")))
+
+
+def text_of(parts: Sequence[Any]) -> str:
+    """The texts of a message's parts, a line each."""
+    typed = (part for part in parts if isinstance(part, dict) and part.get("type") in TEXT_PARTS)
+    return "\n".join(text for part in typed if isinstance(text := part.get("text"), str))
+
+
+def tool_output(value: Any) -> str:
+    """What a tool returned: a text, parts, or an object that holds one of them."""
+    if isinstance(value, dict):
+        value = value.get("content", value)
+    if isinstance(value, list):
+        return text_of(value)
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def session_of_header(entry: Entry, kind: str) -> str:
+    """The session's id in an entry of the type `kind`, or in its payload; "" for an entry of another type."""
+    if word(entry, "type") != kind:
+        return ""
+    payload = entry.get("payload")
+    return word(payload if isinstance(payload, dict) else entry, "id")
+
+
+def summary_turn(text: Any, place: Place) -> Iterator[Turn]:
+    """A summary that stands for older turns; nothing for what is no text."""
+    if isinstance(text, str) and text:
+        yield Turn(place.id, Role.USER, text, place.line, place.at, by=By.SUMMARY)
+
+
+def message_turns(message: Mapping[str, Any], place: Place, *, is_summary: bool = False) -> Iterator[Turn]:
+    """The turns of a message as Claude Code, OpenClaw and Cursor write it: a role, and a text or a list of parts."""
+    if word(message, "role") in ("compactionSummary", "branchSummary"):
+        yield from summary_turn(message.get("summary"), place)
+        return
+    role = role_of(message.get("role"))
+    content = message.get("content")
+    if role is None:
+        return
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    text = text_of(parts)
+    made = [part for part in parts if part.get("type") in ("tool_use", "toolCall")]
+    if role is Role.TOOL:
+        answers, name = str(message.get("toolCallId") or ""), str(message.get("toolName") or "")
+        yield Turn(place.id, role, text, place.line, place.at, (), answers, name)
+    elif is_summary:
+        yield from summary_turn(text, place)
+    elif text or made:
+        calls, names = tuple(str(part.get("id")) for part in made), ",".join(str(part.get("name")) for part in made)
+        answer = word(message, "id") if role is Role.ASSISTANT else ""
+        yield Turn(place.id, role, text, place.line, place.at, calls, "", names, answer=answer)
+    for part in parts:
+        if part.get("type") == "tool_result":
+            output = tool_output(part.get("content"))
+            yield Turn(place.id, Role.TOOL, output, place.line, place.at, (), str(part.get("tool_use_id") or ""))
+
+
+def shorten_tool_result(entry: dict[str, Any], call: str, text: str) -> None:
+    """Put `text` in the place of the result of `call`: a part of a message, or a message of its own (OpenClaw)."""
+    message = entry["message"]
+    if role_of(message.get("role")) is Role.TOOL:
+        message["content"] = [{"type": "text", "text": text}]
+        return
+    content = message.get("content")
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, dict) and part.get("type") == "tool_result" and part.get("tool_use_id") == call:
+            part["content"] = text
+    entry.pop("toolUseResult", None)  # Claude Code keeps the whole output a second time here
+
+
+def kept_identity(like: Entry, last: Entry) -> dict[str, Any]:
+    """What ties a summary's entry into its session: the keys of the entry it stands for, the id of the last one."""
+    names = ("sessionId", "cwd", "version", "gitBranch", "timestamp", "parentUuid", "parentId", "uuid", "id")
+    kept = {name: like[name] for name in names if name in like}
+    return kept | {name: last[name] for name in ("uuid", "id") if isinstance(last.get(name), str)}

@@ -1,0 +1,106 @@
+"""What is known of one agent's host, as values: the form that hosts/<host>.py fills in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from gitmem.hosts.transcript import Transcript, Turn
+
+Entry = Mapping[str, Any]  # one line of a transcript, or one message of it
+
+# Hook events, by Claude Code's names, and the seconds each may take (SessionEnd is given 1.5 s by the host itself).
+EVENT_SECONDS = {"SessionStart": 10, "UserPromptSubmit": 5, "Stop": 10, "PreCompact": 30, "SessionEnd": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an entry stands: its id, 1-based line and time."""
+
+    id: str
+    line: int
+    at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The entries of a host's transcript, a JSON object a line: how they are read, and how they are written again.
+
+    `read` gives the turns of an entry, None for one of another form. `shorten` puts a text in the place of a tool's
+    result (the id of its call is the second argument), in the entry itself. `summary` is a user's entry in the form of
+    one that was dropped, with the id of the last that was, and the text. `session` is the session's id where an
+    entry states it, else "". Entries for which `is_silent` holds are understood and say nothing.
+    """
+
+    read: Callable[[Entry, Place], Iterable[Turn] | None]
+    shorten: Callable[[dict[str, Any], str, str], None]
+    summary: Callable[[Entry, Entry, str], dict[str, Any]]
+    session: Callable[[Entry], str] = lambda entry: ""
+    is_silent: Callable[[Entry], bool] = lambda entry: False
+
+
+@dataclass(frozen=True, slots=True)
+class InsertedText:
+    """What a host writes in a person's name. `tags` are patterns of the names of tags it puts around such text, our
+    context among it; `blocks` are patterns of other text (its first match is taken out); a turn that begins with one
+    of `notes` is the host's as a whole."""
+
+    tags: tuple[str, ...] = ()
+    blocks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def hook_specific_output(event: str, text: str) -> dict[str, Any]:
+    """Claude Code's form of an answer that adds `text` to the context; others took it over."""
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """A host's own hooks.
+
+    `events` gives the host's name for those of EVENT_SECONDS it has and takes an answer to. `answer` is what it reads
+    on standard output, from its name of the event and the text to add. Commands stand in groups (`grouped`), say that
+    they are commands (`typed`), and have a time limit in seconds or `milliseconds`.
+    """
+
+    events: Mapping[str, str]
+    answer: Callable[[str, str], dict[str, Any]] = hook_specific_output
+    grouped: bool = True
+    typed: bool = True
+    milliseconds: bool = False
+    session_fields: tuple[str, ...] = ("session_id", "sessionId")  # of the event's JSON, the first that is there
+    project_variable: str = ""  # environment variable with the root of the host's project, "" where it sets none
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationFile:
+    """A file a host is registered in: its path from the project (or home, with `~/`), and `rewrite`, which gives its
+    text with our entries (or without them, with `remove`): (host, path, text, project's root, remove) -> text."""
+
+    path: str
+    rewrite: Callable[[Host, str, str, str, bool], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """All that is known of a host.
+
+    `hooks` is None for one without, `entries` None for one whose transcripts are not lines; `whole` reads those that
+    are one JSON object (None for any other). `loads` are the memory files it loads by itself, left out of a context.
+    """
+
+    name: str
+    registration: tuple[RegistrationFile, ...]
+    hooks: Hooks | None = None
+    entries: Entries | None = None
+    whole: Callable[[bytes], Transcript | None] | None = None
+    inserted: InsertedText = InsertedText()
+    loads: tuple[str, ...] = ("AGENTS.md",)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files it is registered in."""
+        return tuple(file.path for file in self.registration)

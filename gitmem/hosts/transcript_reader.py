@@ -1,0 +1,125 @@
+"""A transcript's bytes as turns, in the form of any known host or in the neutral one. Pure.
+
+Formats change without notice, so what is not understood is skipped and counted, never an error.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+from gitmem.hosts import all_hosts
+from gitmem.hosts.entries import place_of
+from gitmem.hosts.host import Entries, Entry
+from gitmem.hosts.neutral import ENTRIES, SUMMARY_LEAD
+from gitmem.hosts.own_words import CUT, without_memory
+from gitmem.hosts.transcript import By, Role, Transcript, Turn
+
+LINE_LIMIT = 8 << 20  # bytes; a longer line is a blob of tool output that nobody reads back
+SESSION_KEYS = ("sessionId", "session_id", "session")  # of any line, in any form
+
+
+def parse(data: bytes) -> Transcript:
+    """Read a transcript in any of the known forms; never raises."""
+    for host in all_hosts():
+        whole = host.whole(data) if host.whole is not None else None
+        if whole is not None:
+            return replace(whole, turns=tuple(map(_as_spoken, whole.turns)))
+    turns: list[Turn] = []
+    session, skipped = "", 0
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        entry = _entry(line)
+        if entry is None:
+            skipped += 1
+            continue
+        session = session or _session(entry)
+        found = [_as_spoken(turn) for turn in _turns(entry, number)]
+        turns += found
+        skipped += not found and not _is_silent(entry)
+    return Transcript(tuple(turns), session, skipped)
+
+
+def _entry(line: bytes) -> Entry | None:
+    try:
+        entry = json.loads(line) if len(line) <= LINE_LIMIT else None
+    except (ValueError, RecursionError):
+        return None
+    return entry if isinstance(entry, dict) else None
+
+
+@cache
+def forms() -> tuple[Entries, ...]:
+    """The forms of entries, the neutral one last: an entry is of the first that reads it."""
+    return (*(host.entries for host in all_hosts() if host.entries is not None), ENTRIES)
+
+
+def form_of(entry: Entry) -> Entries:
+    """The form of an entry, the neutral one for an entry of none."""
+    place = place_of(entry, 0)
+    return next((form for form in forms() if form.read(entry, place) is not None), ENTRIES)
+
+
+def _turns(entry: Entry, line: int) -> Sequence[Turn]:
+    place = place_of(entry, line)
+    for form in forms():
+        turns = form.read(entry, place)
+        if turns is not None:
+            return list(turns)
+    return ()
+
+
+def _session(entry: Entry) -> str:
+    for key in SESSION_KEYS:
+        value = entry.get(key)
+        if isinstance(value, str):
+            return value
+    return next((session for form in forms() if (session := form.session(entry))), "")
+
+
+def _is_silent(entry: Entry) -> bool:
+    return any(form.is_silent(entry) for form in forms())
+
+
+class _Inserted(NamedTuple):
+    tagged: re.Pattern[str]
+    blocks: tuple[re.Pattern[str], ...]
+    notes: tuple[str, ...]
+
+
+@cache
+def _inserted() -> _Inserted:
+    """What any host inserts: a transcript may hold what another host wrote."""
+    all_inserted = [host.inserted for host in all_hosts()]
+    tags = "|".join(tag for inserted in all_inserted for tag in inserted.tags)
+    return _Inserted(
+        re.compile(rf"<({tags})(?:\s[^>]*)?>.*?(?:</\1\s*>|\Z)", re.DOTALL),
+        tuple(re.compile(block, re.DOTALL) for inserted in all_inserted for block in inserted.blocks),
+        tuple(note for inserted in all_inserted for note in inserted.notes),
+    )
+
+
+def _as_spoken(turn: Turn) -> Turn:
+    """A turn without what its host put into it; all of it, and marked so, where nothing else is in it."""
+    if turn.role is Role.TOOL or turn.by is not By.SPEAKER or not turn.text:
+        return turn
+    if turn.text.startswith(SUMMARY_LEAD) and turn.role is Role.USER:
+        return replace(turn, text=turn.text.removeprefix(SUMMARY_LEAD), by=By.SUMMARY)
+    inserted = _inserted()
+    text = turn.text
+    if turn.role is Role.USER and ("<" in text or text.lstrip().startswith("#")):
+        for block in inserted.blocks:
+            text = block.sub("", text, count=1)
+        text = inserted.tagged.sub("", text)
+    text = without_memory(text).replace(CUT, "\n")
+    if text == turn.text and not text.lstrip().startswith(inserted.notes):
+        return turn
+    text = text.strip()
+    if not text or text.startswith(inserted.notes):
+        return replace(turn, by=By.HOST)
+    return replace(turn, text=text)

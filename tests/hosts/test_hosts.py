@@ -1,0 +1,68 @@
+"""One file a host: its transcript is read and written again from one description, and its heading is in the docs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gitmem.hosts import HOSTS, all_hosts, host_named
+from gitmem.hosts.host import EVENT_SECONDS
+from gitmem.hosts.transcript import By, Role
+from gitmem.hosts.transcript_editing import compacted, pruned
+from gitmem.hosts.transcript_reader import parse
+from tests.harness import SOURCE
+
+TRANSCRIPTS = Path(__file__).parent / "transcripts"
+WITH_TRANSCRIPTS = [host.name for host in all_hosts() if host.entries or host.whole]
+WITH_LINES = [host.name for host in all_hosts() if host.entries]
+SAID = ["We decided that invoices are in UTC.", "Noted.", "Done."]
+
+
+def data_of(host: str) -> bytes:
+    return (TRANSCRIPTS / f"{host}.jsonl").read_bytes()
+
+
+def test_every_host_has_a_module_a_heading_and_where_it_has_one_a_transcript() -> None:
+    headings = (SOURCE / "docs/agents.md").read_text(encoding="utf-8")
+    for name in HOSTS:
+        host = host_named(name)
+        assert host.name == name and host.paths and f"\n### `{name}`" in headings
+        assert all(f"`{path}`" in headings for path in host.paths)
+        assert host.hooks is None or set(host.hooks.events) <= set(EVENT_SECONDS)
+    assert {path.stem for path in TRANSCRIPTS.iterdir()} == set(WITH_TRANSCRIPTS)
+
+
+@pytest.mark.parametrize("host", WITH_TRANSCRIPTS)
+def test_what_was_said_is_read_and_what_the_host_inserted_is_not(host: str) -> None:
+    found = parse(data_of(host))
+    assert [turn.text for turn in found.spoken()] == SAID
+    assert found.skipped == (1 if host == "claude" else 0)  # an entry for the host alone
+    assert found.session == ("" if host == "cursor" else "s1")
+
+
+@pytest.mark.parametrize("host", WITH_LINES)
+def test_a_shortened_result_and_a_summary_are_in_the_hosts_own_form(host: str) -> None:
+    data = data_of(host)
+    found = parse(data)
+    shorter = [replace(turn, text="short") if turn.role is Role.TOOL else turn for turn in found.turns]
+    after = pruned(data, found.turns, shorter)
+    assert b"a long result" not in after and [turn.text for turn in parse(after).turns if turn.role is Role.TOOL] == [
+        "short"
+    ]
+    short = parse(compacted(data, found.turns[-1:], found.turns[:-1], "- user: invoices"))
+    summary, last = short.turns
+    assert summary.by is By.SUMMARY and summary.text.endswith("- user: invoices") and last.text == "Done."
+    assert short.skipped <= 1
+
+
+@pytest.mark.parametrize("host", [host.name for host in all_hosts() if host.hooks])
+def test_an_answer_carries_the_text_in_the_hosts_form(host: str) -> None:
+    hooks = host_named(host).hooks
+    assert hooks is not None
+    answer = hooks.answer(hooks.events["SessionStart"], "context")
+    if host == "cursor":
+        assert answer == {"additional_context": "context"}
+    else:
+        assert answer == {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "context"}}
