@@ -10,11 +10,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.errors import GitMemError
 from gitmem.git.worktree import locked
-from gitmem.index.db.values import LineDays
 from gitmem.index.handle import directory
 
 if TYPE_CHECKING:
@@ -25,6 +24,15 @@ if TYPE_CHECKING:
 File = tuple[str, str]  # path, blob oid
 SPAN = 500  # commits between the commit blame was asked at and the one in question, beyond which it is asked again
 PROCESSES = 4  # of `git blame` at most at a time
+
+
+class LineDays(NamedTuple):
+    """The day on which each line of a blob at a path was written, as Git's blame had it at the commit `at`."""
+
+    path: str
+    oid: str
+    at: str
+    days: tuple[date, ...]
 
 
 def line_days(
@@ -78,7 +86,7 @@ def _known(
     """What the index has of these files that holds at the commit `at`; and of it what was asked at an earlier one."""
     if not at or _shallow(repo):
         return [], []
-    rows = [row for row in index.line_days(files) if len(row.days) == counts[row.path, row.oid]]
+    rows = [row for row in map(LineDays._make, index.line_days(files)) if len(row.days) == counts[row.path, row.oid]]
     touched = {old: _touched_since(repo, old, at) for old in {row.at for row in rows} - {at}}
     moved = []
     for row in rows:

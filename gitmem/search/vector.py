@@ -4,10 +4,11 @@ Chunks are compared by the vectors of the embedder in force, lines and words alw
 the index and the embedder it asks; nothing stands in for an embedder that is missing.
 """
 
-# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from __future__ import annotations
+
 from array import array
 from math import hypot
-from typing import Any, NamedTuple
+from typing import Any
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError
@@ -17,13 +18,17 @@ from gitmem.search.late_interaction import Table
 from gitmem.search.question import Question
 
 
-class Vectors(NamedTuple):
+class Vectors:
     """`scores` are the cosines (-1..1) of the nearest chunks; `query` the question's first `DIMS` numbers, by the
-    static table and at length 1, None where it knows no word of it; `table` that table, None without a question."""
+    static table and at length 1, None where it knows no word of it; `table` that table, None without a question. A
+    plain class: a search makes it when it starts, and a named tuple takes 0.2 ms."""
 
-    scores: dict[int, float]
-    query: list[float] | None
-    table: Table | None
+    __slots__ = ("query", "scores", "table")
+
+    def __init__(self, scores: dict[int, float], query: list[float] | None, table: Table | None) -> None:
+        self.scores = scores
+        self.query = query
+        self.table = table
 
 
 NOTHING = Vectors({}, None, None)

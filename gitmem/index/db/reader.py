@@ -6,6 +6,7 @@ import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from datetime import date
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +16,7 @@ import apsw
 from gitmem.errors import IndexDamaged
 from gitmem.index.db.schema import EMBEDDER_SHIFT, LENGTH_STEP
 from gitmem.index.db.sqlite import REBUILD, drop_copy, extension, translated
-from gitmem.index.db.values import PLACE_BITS, LineDays, Place, Shape, Snapshot, bits, int8, unpack_days, unpack_shape
+from gitmem.index.db.values import PLACE_BITS, Place, Shape, Snapshot, bits, int8, unpack_days, unpack_shape
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -142,15 +143,15 @@ class Index:
         return found
 
     @stored
-    def line_days(self, files: Iterable[tuple[str, str]]) -> list[LineDays]:
-        """What is kept of the days of the lines of these (path, oid), as far as there is any."""
+    def line_days(self, files: Iterable[tuple[str, str]]) -> list[tuple[str, str, str, tuple[date, ...]]]:
+        """(path, oid, commit, the day of each line as of it) of those of these (path, oid) of which it is kept."""
         found = []
         for path, oid in files:
             rows = self._rows(
                 "SELECT at, runs FROM line_day WHERE path = ? AND oid = ?",
                 (path.encode("utf-8", "surrogateescape"), bytes.fromhex(oid)),
             )
-            found += [LineDays(path, oid, at.hex(), unpack_days(runs)) for at, runs in rows]
+            found += [(path, oid, at.hex(), unpack_days(runs)) for at, runs in rows]
         return found
 
     @stored

@@ -106,15 +106,6 @@ class EntryRow(NamedTuple):
     stat: str = ""
 
 
-class LineDays(NamedTuple):
-    """The day on which each line of a blob at a path was written, as Git's blame had it at the commit `at`."""
-
-    path: str
-    oid: str
-    at: str
-    days: tuple[date, ...]
-
-
 def norm(length: int) -> int:
     """The byte of a chunk of that many words; 0 is kept for "not in the snapshot"."""
     return min(255, max(0, length) // LENGTH_STEP + 1)

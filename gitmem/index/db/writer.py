@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import date
 from zlib import crc32
 
 import apsw
@@ -12,7 +13,7 @@ import apsw
 from gitmem.index.db.reader import Index
 from gitmem.index.db.schema import EMBEDDER_SHIFT
 from gitmem.index.db.sqlite import translated
-from gitmem.index.db.values import BlobRow, ChunkRow, EntryRow, LineDays, norm, pack_days, pack_shape
+from gitmem.index.db.values import BlobRow, ChunkRow, EntryRow, norm, pack_days, pack_shape
 
 MOST = 2000  # values that are asked for at once
 IN_FORCE, GROWING, KEPT = 1, 0, -1  # states of an embedder: compared with, not complete yet, kept as a cache
@@ -375,12 +376,16 @@ class Writer(Index):
             self._db.execute("DELETE FROM entry WHERE snapshot = (SELECT id FROM snapshot WHERE key = ?)", (key,))
             self._db.execute("DELETE FROM snapshot WHERE key = ?", (key,))
 
-    def put_line_days(self, rows: Iterable[LineDays]) -> None:
-        """Keep the days of lines, in the place of what was kept of the same blob at the same path."""
+    def put_line_days(self, rows: Iterable[tuple[str, str, str, tuple[date, ...]]]) -> None:
+        """Keep the days of lines, rows as `line_days` gives them, in the place of what was kept of the same blob at the
+        same path."""
         with translated():
             self._db.executemany(
                 "INSERT OR REPLACE INTO line_day VALUES (?, ?, ?, ?)",
-                [(_stored(r.path), bytes.fromhex(r.oid), bytes.fromhex(r.at), pack_days(r.days)) for r in rows],
+                [
+                    (_stored(path), bytes.fromhex(oid), bytes.fromhex(at), pack_days(days))
+                    for path, oid, at, days in rows
+                ],
             )
 
     def cover(self, trees: Mapping[str, str]) -> None:
