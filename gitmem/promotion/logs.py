@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 
-from gitmem.errors import GitMemError, UnknownRevision
+from gitmem.errors import UnknownRevision
 from gitmem.gate.detectors.finding import Skipped
 from gitmem.git.objects import EXECUTABLE, REGULAR, Entry, Span
 from gitmem.git.protocol import Repository
@@ -21,8 +21,7 @@ from gitmem.memory.document import Fault, glance
 from gitmem.memory.fact import Fact, fact_id, id_of_hash, normalise, parse_span, text_hash, worst_origin
 from gitmem.paths import LIMIT, Kind, kind, log_date
 from gitmem.promotion.protocol import Log
-from gitmem.provenance import trailers
-from gitmem.provenance.refusals import rejections
+from gitmem.provenance.ledger import Ledger, rejections
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +45,6 @@ class Past:
     refused: frozenset[str]
     covered: frozenset[tuple[str, str]]
     archived: Mapping[str, Fact]
-
-
-def cursor(repo: Repository, head: str) -> str:
-    """The commit whose logs were read last, from the newest `Memory-Cursor` that is an ancestor of `head`."""
-    for commit in repo.log([head], grep=[f"{trailers.CURSOR}:"], limit=20):
-        for value in reversed(trailers.values(trailers.memory_trailers(commit.message), trailers.CURSOR)):
-            try:
-                oid = repo.resolve(value)
-            except GitMemError:
-                continue
-            if repo.is_ancestor(oid, head):
-                return oid
-    return ""
 
 
 def since(repo: Repository, text: str, head: str, now: datetime) -> str:
@@ -138,24 +124,22 @@ def _origin(lines: Sequence[str]) -> str:
     return worst_origin(*(word for value in values for word in ([value] if isinstance(value, str) else value)))
 
 
-def past(repo: Repository, head: str, here: Iterable[Fact], logs: Sequence[Log]) -> Past:
-    """What must not be offered again, given the facts of MEMORY.md (`here`)."""
+def past(repo: Repository, known: Ledger, head: str, here: Iterable[Fact], logs: Sequence[Log]) -> Past:
+    """What must not be offered again, given the facts of MEMORY.md (`here`) and what the history of `head` records."""
     present = list(here)
     archived = _archived(repo, head)
     ids = {fact.id for fact in (*present, *archived)}
     # What a later fact replaced was not taken out by anybody: a new log may say it again.
     ids |= {value for fact in (*present, *archived) for key, value in fact.meta if key == "supersedes"}
-    refusal = rejections(repo, head)
+    refusal = rejections(repo, known)
     refused, spans = set(refusal.hashes), list(refusal.spans)
     for fact in (*present, *archived):
         spans += [span for key, value in fact.meta if key == "src" and (span := parse_span(value))]
     lifted = {text_hash(fact.text) for fact in present}
-    for commit in repo.log([head], grep=[f"{trailers.SOURCE}:"]):
-        for link in trailers.links(trailers.memory_trailers(commit.message), trailers.SOURCE):
-            if link.source:
-                spans.append(link.source)
-            if id_of_hash(link.sha256) not in ids:
-                refused.add(link.sha256)  # promoted once, and no longer there: somebody took it out
+    spans += [span for given in known.sources.values() for span in given]
+    refused |= {
+        digest for digest in known.by_hash if id_of_hash(digest) not in ids
+    }  # promoted once, and taken out since
     return Past(
         frozenset(refused - lifted),
         frozenset(_lines_of(repo, spans, logs)),

@@ -45,6 +45,7 @@ from gitmem.promotion.plan import LOSS, LOSS_SHARE, Approved, Plan, Rules, Why, 
 from gitmem.promotion.protocol import Model, Op
 from gitmem.provenance import trailers
 from gitmem.provenance.agent_trailers import PENDING
+from gitmem.provenance.ledger import cursor, read_ledger
 
 MEMORY = "MEMORY.md"
 BRANCH = "memory/promote"
@@ -188,7 +189,8 @@ def _promote_on_branch(run: Run, head: str) -> Outcome:
 def _planned(run: Run, head: str, tip: str) -> Planned:
     """Read the logs at `head`, ask the model, and plan for the MEMORY.md of `tip`. Writes nothing."""
     repo, place, request, config = run.repo, run.place, run.request, run.config
-    read_to = logs.cursor(repo, tip)
+    known = read_ledger(repo, [tip])
+    read_to = cursor(repo, known, tip)
     if request.since:
         base = logs.since(repo, request.since, head, run.now)
     else:  # what a person now accepts was read before
@@ -200,7 +202,7 @@ def _planned(run: Run, head: str, tip: str) -> Planned:
         raise ModelUnavailable(
             f"the model gave no readable answer: {proposal.unreadable}", "nothing was written; run it again"
         )
-    rules = _rules(run, memory, logs.past(repo, tip, memory.facts, reading.logs))
+    rules = _rules(run, memory, logs.past(repo, known, tip, memory.facts, reading.logs))
     plan = decide(proposal.operations if proposal else (), reading.logs, memory, rules)
     # A candidate that a limit stopped must be read again: the cursor does not pass it.
     waits = bool(request.since) or (proposal is not None and not proposal.whole)

@@ -23,8 +23,8 @@ from gitmem.memory.fact import Fact, encode, fact_id, normalise, render_span, te
 from gitmem.memory.facts import Entry, Memory
 from gitmem.paths import Kind, agent_of, kind
 from gitmem.provenance import trailers
-from gitmem.provenance.verify import Ledger, ledger
-from gitmem.provenance.why import cited, facts_at
+from gitmem.provenance.ledger import Ledger, read_ledger
+from gitmem.provenance.sources import cited, facts_at
 
 
 class By(StrEnum):
@@ -128,7 +128,7 @@ def revert(
 
 def _taken_back(repo: Repository, selector: Selector, reading: Reading) -> tuple[tuple[Taken, ...], dict[str, Memory]]:
     """The facts that `selector` takes back, and the files without them."""
-    known = ledger(repo, ["HEAD"]) if repo.head() else Ledger({}, {}, {})
+    known = read_ledger(repo, ["HEAD"]) if repo.head() else Ledger()
     chosen = derived(repo, selector, known)
     gone = {fact.id for _, fact in chosen}
     taken: list[Taken] = []

@@ -1,21 +1,28 @@
-"""Whether provenance still holds: every promoted fact has a source that is there and the text that was promoted.
+"""Whether provenance still holds: every promoted fact has a source that is there, that says it, and its promoted text.
 
-Reads only, committed history only. A flaw names rule, place and reason, never text of memory.
+One list of checks serves `verify` and `review`. Reads only, committed history only. A flaw names rule, place and
+reason, never text of memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
-from gitmem.git.objects import BlameLine, Commit, Span
+from gitmem.git.objects import EXECUTABLE, REGULAR, Commit, Span
 from gitmem.git.protocol import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, normalise, parse_span, render_span, text_hash
-from gitmem.paths import log_date
-from gitmem.provenance import trailers
-from gitmem.provenance.why import SpanKey, check, cited, facts_at, shallow, span_key
+from gitmem.paths import Kind, kind
+from gitmem.provenance.ledger import Ledger, Refusal, by_machine, read_ledger, refusals, shallow, span_key
+from gitmem.provenance.sources import facts_at
+from gitmem.provenance.standing import TEXT, Edit, Judge, Standing, differing
+from gitmem.provenance.support import Support
+
+LOADED = (Kind.MEMORY, Kind.RULE, Kind.INSTRUCTIONS)
+LOGS = (Kind.DAILY, Kind.SESSION, Kind.NOTE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,168 +38,281 @@ class Flaw:
 
 
 RULES = {
-    "source-missing": "a source that is not in the repository, or lines its blob does not have",
-    "source-changed": "the cited lines were changed in the log since",
+    "source-missing": "a source that is not in the repository, never stood at its path, or has fewer lines",
+    "source-changed": "the cited lines were changed or taken back since, or are not what the promotion recorded",
     "text-changed": "the fact's text is not the one that was promoted from its source",
-    "not-in-source": "a number, date or name of the fact is not in the lines its promotion cites (--policy)",
+    "not-in-source": "what the fact says is not in the lines it cites, or they deny it (--policy)",
     "unrecorded": "an agent or a bot added the fact and no promotion did (--policy)",
+    "edited": "an agent or a bot edited the fact or its comment after its promotion (--policy)",
+    "rejected": "a person took the fact or its source out, and no person put it back (--policy)",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """`checked` facts, in order of path and line; no flaws: everything held."""
+class Checked:
+    """One fact, how it stands, and what does not hold. `commit` last touched its line; None without a policy."""
 
-    checked: int
+    path: str
+    fact: Fact
+    standing: Standing
     flaws: tuple[Flaw, ...]
-    notes: tuple[str, ...] = ()
+    commit: Commit | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
-    """What the trailers of a history record: which texts each source gave, and by which commit."""
+class Prose:
+    """A line that is no fact, of a file that agents load as it is, and the commit that last touched it."""
 
-    by_hash: dict[str, str]  # sha256 -> newest commit
-    by_span: dict[SpanKey, set[str]]  # source -> the hashes it gave
-    sources: dict[str, list[Span]]  # sha256 -> its sources
-
-
-def ledger(repo: Repository, revs: Sequence[str]) -> Ledger:
-    """Every well-formed Memory-Source of these commits, trailers of squashes included."""
-    by_hash: dict[str, str] = {}
-    by_span: dict[SpanKey, set[str]] = {}
-    sources: dict[str, list[Span]] = {}
-    for commit in repo.log(revs, grep=[trailers.SOURCE + ":"]):
-        for link in trailers.links(trailers.memory_trailers(commit.message), trailers.SOURCE):
-            by_hash.setdefault(link.sha256, commit.oid)
-            if link.source:
-                by_span.setdefault(span_key(link.source), set()).add(link.sha256)
-                sources.setdefault(link.sha256, []).append(link.source)
-    return Ledger(by_hash, by_span, sources)
+    path: str
+    line: int
+    text: str
+    commit: Commit
+    flaws: tuple[Flaw, ...] = ()
 
 
-def verify(repo: Repository, base: str = "", head: str = "HEAD", *, policy: bool = False) -> Verdict:
-    """Check every promoted fact at `head`, only those not at `base` where it is given (oids or revisions)."""
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The facts that were checked, in order of path and line, and with a policy the lines around them; no flaws:
+    everything held."""
+
+    facts: tuple[Checked, ...]
+    prose: tuple[Prose, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def checked(self) -> int:
+        return len(self.facts)
+
+    @property
+    def flaws(self) -> tuple[Flaw, ...]:
+        return tuple(flaw for flaws in self._flaws() for flaw in flaws)
+
+    def _flaws(self) -> Iterator[tuple[Flaw, ...]]:
+        yield from (row.flaws for row in self.facts)
+        yield from (row.flaws for row in self.prose)
+
+
+def verify(
+    repo: Repository, base: str = "", head: str = "HEAD", *, policy: bool = False, known: Ledger | None = None
+) -> Verdict:
+    """Check every promoted fact at `head`; where `base` is given, those that are new or have another comment since, and
+    the sources of the others (oids or revisions). With `policy` every fact, and who wrote it.
+
+    `known` is the ledger of `head`, where the caller has it. Raises UnknownRevision; finding nothing is no error.
+    """
     tip = repo.resolve(head)
-    known = ledger(repo, [tip])
-    touched = {change.path for change in repo.changes(base, tip)} if base else None
-    old = {fact.id for _, _, fact in facts_at(repo, repo.resolve(base), touched)} if base else set()
-    checked = 0
-    flaws: list[Flaw] = []
-    now = {entry.path: entry.oid for entry in repo.entries(tip)}
-    blames: dict[str, dict[int, BlameLine]] = {}
-    for path, data, fact in facts_at(repo, tip, touched):
-        if fact.id in old:
+    run = _Run(repo, repo.resolve(base) if base else "", tip, known or read_ledger(repo, [tip]), policy)
+    rows: list[Checked] = []
+    for path, data, fact in facts_at(repo, tip):
+        if run.unchanged(path, fact):
+            rows += run.check_sources(path, data, fact)
             continue
-        spans = cited(fact)
-        digest = text_hash(fact.text)
-        promoted = bool(fact.get("src")) or digest in known.by_hash
-        if not promoted and not policy:
-            continue
-        checked += 1
-
-        def blame(path: str = path, data: bytes = data, fact: Fact = fact) -> BlameLine:
-            if path not in blames:
-                rows = repo.blame(path, 1, max(1, len(blob_lines(data))), tip)
-                blames[path] = {row.line: row for row in rows}
-            return blames[path][fact.line]
-
-        for rule, message in _wrong(repo, tip, fact, spans, known, now, blame):
-            flaws.append(Flaw(rule, path, fact.line, message, fact.id, known.by_hash.get(digest, "")))
-        if policy and digest in known.by_hash:
-            message = _unsaid(repo, tip, fact, spans or known.sources.get(digest, []), known.by_hash[digest])
-            if message:
-                flaws.append(Flaw("not-in-source", path, fact.line, message, fact.id, known.by_hash[digest]))
-        elif policy:
-            commit = repo.commit(blame().commit)
-            if by_machine(commit):
-                message = f"added by {commit.oid[:12]}, which is an agent's, and by no promotion"
-                flaws.append(Flaw("unrecorded", path, fact.line, message, fact.id, commit.oid))
+        promoted = bool(fact.get("src")) or text_hash(fact.text) in run.known.by_hash
+        if promoted or policy:
+            rows.append(run.check(path, data, fact))
     notes = []
     if shallow(repo):
         notes.append("this clone is shallow: trailers and sources beyond its history were not seen")
-    return Verdict(checked, tuple(flaws), tuple(notes))
+    return Verdict(tuple(rows), tuple(run.prose()) if policy else (), tuple(notes))
 
 
-def _wrong(
-    repo: Repository,
-    tip: str,
-    fact: Fact,
-    spans: Sequence[Span],
-    known: Ledger,
-    now: dict[str, str],
-    blame: Callable[[], BlameLine],
-) -> Iterator[tuple[str, str]]:
-    digest = text_hash(fact.text)
-    given = [known.by_span[span_key(span)] for span in spans if span_key(span) in known.by_span]
-    if given and not any(digest in hashes for hashes in given):
-        yield "text-changed", "its text is not the one promoted from the source it names"
-    elif spans and not given and digest not in known.by_hash:
-        editor = _edited(repo, tip, fact, blame())
-        if editor:
-            yield "text-changed", f"{editor[:12]} changed its text and recorded no reason"
-    if any(key == "src" and parse_span(value) is None for key, value in fact.meta):
-        yield "source-missing", "its comment names a source that cannot be read"
-    cut = bool(shallow(repo))
-    for span in spans:
-        if digest in known.sources and span_key(span) not in known.by_span and not cut:
-            yield "source-changed", f"{render_span(span)} is not what its promotion recorded"
-            continue
-        source = check(repo, tip, fact, span)
-        if source.problem:
-            yield "source-missing", source.problem
-        elif not source.moved and span.path in now and now[span.path] != source.blob:
-            present = set(blob_lines(repo.read(now[span.path])))
-            if any(line.strip() and line not in present for line in source.text.split("\n")):
+class _Run:
+    """One verification of `tip` (since `base`, "" for all of it)."""
+
+    def __init__(self, repo: Repository, base: str, tip: str, known: Ledger, policy: bool) -> None:
+        self.repo, self.base, self.tip, self.known, self.policy = repo, base, tip, known, policy
+        self.judge = Judge(repo, tip, known)
+        self.cut = bool(shallow(repo))
+        self.touched = {change.path: change for change in repo.changes(base, tip)} if base else {}
+        self.before: dict[str, list[Fact]] = {}
+        for _, _, fact in facts_at(repo, base) if base else ():
+            self.before.setdefault(fact.id, []).append(fact)
+        self._commits: dict[str, Commit] = {}
+        self._blames: dict[str, dict[int, str]] = {}
+
+    def unchanged(self, path: str, fact: Fact) -> bool:
+        """Whether the fact stood at `base` already, in any file, with this very comment."""
+        return any(set(old.meta) == set(fact.meta) for old in self.before.get(fact.id, ()))
+
+    def check(self, path: str, data: bytes, fact: Fact) -> Checked:
+        """The whole judgement of one fact."""
+        line_commit = partial(self.line_commit, path, data, fact.line)
+        standing = self.judge.standing(path, fact, line_commit)
+        olds = self.before.get(fact.id, ())
+        if standing.edit is None and olds:  # its comment alone changed since `base`, whoever wrote the fact
+            changed = differing(olds[0].meta, fact.meta)
+            edit = Edit(line_commit(), olds[0], changed)
+            standing = replace(standing, support=Support.EDITED, edit=edit)
+        found = list(self._wrong(fact, standing))
+        if self.policy:
+            found += self._against_policy(path, fact, standing, line_commit)
+        oid = self.known.by_hash.get(text_hash(fact.text), "")
+        oid = oid or (standing.edit.commit.oid if standing.edit else "")
+        flaws = tuple(
+            Flaw(rule, path, fact.line, message, fact.id, line_commit().oid if rule == "unrecorded" else oid)
+            for rule, message in found
+        )
+        return Checked(path, fact, standing, flaws, line_commit() if self.policy else None)
+
+    def check_sources(self, path: str, data: bytes, fact: Fact) -> Iterator[Checked]:
+        """A fact that stood at `base` as it does now: only whether the range changed the lines it cites."""
+        records = self.known.recorded.get(text_hash(fact.text), ())
+        for span in self.judge.spans(fact, records):
+            change = self.touched.get(span.path)
+            if change is None or change.status == "A":
+                continue
+            source = self.judge.reader.read(fact, span, records)
+            lost = [line for line in source.text.split("\n") if line.strip()]
+            held = change.old_oid and set(lost) <= set(self.judge.reader.lines(change.old_oid))
+            if held and (self.judge.reader.changed(source) or self._is_taken_back(source.path, source.text)):
+                message = f"{render_span(span)} was changed since"
+                oid = self.known.by_hash.get(text_hash(fact.text), "")
+                commit = self.line_commit(path, data, fact.line)
+                standing = self.judge.standing(path, fact, partial(self.line_commit, path, data, fact.line))
+                flaw = Flaw("source-changed", path, fact.line, message, fact.id, oid)
+                yield Checked(path, fact, standing, (flaw,), commit)
+                return
+
+    def line_commit(self, path: str, data: bytes, line: int) -> Commit:
+        """The commit that last touched a line; a file is blamed once."""
+        if path not in self._blames:
+            rows = self.repo.blame(path, 1, max(1, len(blob_lines(data))), self.tip)
+            self._blames[path] = {row.line: row.commit for row in rows}
+        oid = self._blames[path][line]
+        if oid not in self._commits:
+            self._commits[oid] = self.repo.commit(oid)
+        return self._commits[oid]
+
+    def prose(self) -> Iterator[Prose]:
+        """The changed lines that are no facts, of MEMORY.md, rules and instruction files: agents load them whole.
+
+        In MEMORY.md one that an agent wrote is a flaw; the others have their own guard (docs/gate.md) and are shown.
+        """
+        for change in self.repo.changes(self.base, self.tip):
+            if kind(change.path) not in LOADED or change.new_mode not in (REGULAR, EXECUTABLE):
+                continue
+            old = set(self.judge.reader.lines(change.old_oid)) if change.old_mode else set()
+            data = self.repo.read(change.new_oid)
+            facts = {fact.line for fact in memory_facts.parse(data).facts}
+            if kind(change.path) is Kind.INSTRUCTIONS:
+                facts = set()
+            for line, text in enumerate(blob_lines(data), 1):
+                if not text.strip() or text in old or line in facts:
+                    continue
+                commit = self.line_commit(change.path, data, line)
+                yield Prose(change.path, line, text, commit, tuple(self._prose_flaws(change.path, line, text, commit)))
+
+    def _prose_flaws(self, path: str, line: int, text: str, commit: Commit) -> Iterator[Flaw]:
+        heading = text.startswith("#") and any(record.commit.oid == commit.oid for record in self.known.records)
+        if kind(path) is Kind.MEMORY and by_machine(commit) and not heading:
+            message = f"added by {commit.oid[:12]}, which is an agent's, and by no promotion"
+            yield Flaw("unrecorded", path, line, message, "", commit.oid)
+
+    # -- what is wrong with a fact whoever wrote it ----------------------------------------------------------
+
+    def _wrong(self, fact: Fact, standing: Standing) -> Iterator[tuple[str, str]]:
+        """(rule, message) of what does not hold, in committed history, without asking who wrote it."""
+        edit = standing.edit
+        if edit and TEXT in edit.changed and not edit.recorded:
+            yield (
+                "text-changed",
+                f"edited after promotion by {_who(edit.commit)} in {edit.commit.oid[:12]}, no reason recorded",
+            )
+        if any(key == "src" and parse_span(value) is None for key, value in fact.meta):
+            yield "source-missing", "its comment names a source that cannot be read"
+        recorded = {span_key(span) for span in self.known.sources.get(text_hash(fact.text), ())}
+        own = {span_key(span) for key, value in fact.meta if key == "src" and (span := parse_span(value))}
+        for source in standing.sources:
+            span = source.recorded
+            if recorded and span_key(span) in own - recorded and not self.cut:
+                yield "source-changed", f"{render_span(span)} is not what its promotion recorded"
+            elif source.problem:
+                yield "source-missing", source.problem
+            elif self.judge.reader.changed(source):
                 yield "source-changed", f"{render_span(span)} was changed since"
+            elif self._is_taken_back(source.path, source.text):
+                yield "source-changed", f"{render_span(span)} was taken back by a git revert"
 
+    @cached_property
+    def taken_back(self) -> frozenset[tuple[str, str]]:
+        """(path, line) of the log lines that a `git revert`, not itself reverted, took out."""
+        undone = {oid for _, oid in self.known.reverts}
+        found: set[tuple[str, str]] = set()
+        for commit, oid in self.known.reverts:
+            if commit in undone:
+                continue
+            reverted = self.repo.commit(oid)
+            for change in self.repo.changes(reverted.parents[0] if reverted.parents else "", oid):
+                if kind(change.path) in LOGS and change.new_mode in (REGULAR, EXECUTABLE):
+                    old = set(self.judge.reader.lines(change.old_oid)) if change.old_mode else set()
+                    found |= {
+                        (change.path, line) for line in self.judge.reader.lines(change.new_oid) if line not in old
+                    }
+        return frozenset(found)
 
-def _unsaid(repo: Repository, tip: str, fact: Fact, spans: Sequence[Span], oid: str) -> str:
-    """What a promotion says that its source does not, "" where it holds: trailers are easily written by anybody.
+    def _is_taken_back(self, path: str, text: str) -> bool:
+        lines = [line for line in text.split("\n") if line.strip()]
+        now = self.judge.reader.paths.get(path)
+        present = set(self.judge.reader.lines(now)) if now else set()
+        return bool(lines) and all((path, line) in self.taken_back and line not in present for line in lines)
 
-    A person's correction (`edit`) may say what the source did not.
-    """
-    from gitmem.provenance import grounding
+    # -- what the policy asks: who wrote it, and does its source say so --------------------------------------
 
-    commit = repo.commit(oid)
-    block = trailers.block_with(commit.message, trailers.SOURCE, text_hash(fact.text))
-    if not trailers.values(block, trailers.MODEL) and not by_machine(commit):
+    def _against_policy(
+        self, path: str, fact: Fact, standing: Standing, line_commit: Callable[[], Commit]
+    ) -> Iterator[tuple[str, str]]:
+        edit = standing.edit
+        if edit and edit.machine and (edit.recorded or TEXT not in edit.changed):
+            what = ", ".join(edit.changed)
+            yield "edited", f"edited after promotion by {_who(edit.commit)}, which is no person: {what}"
+        if standing.support is Support.NOT_IN_SOURCE:
+            yield "not-in-source", standing.problem
+        if not standing.records and by_machine(line_commit()):
+            yield "unrecorded", f"added by {line_commit().oid[:12]}, which is an agent's, and by no promotion"
+        message = self._refused(fact, standing, line_commit)
+        if message:
+            yield "rejected", message
+
+    def _refused(self, fact: Fact, standing: Standing, line_commit: Callable[[], Commit]) -> str:
+        """Why a fact should not be there again: a person took it, or its source, out. "" where it may."""
+        if not self.refusals:
+            return ""
+        digest = text_hash(fact.text)
+        commit = line_commit()
+        modelled = any(record.commit.oid == commit.oid and record.model(digest) for record in standing.records)
+        if not (by_machine(commit) or modelled):
+            return ""  # a person put it there
+        refusal = self.refusals.get(digest)
+        if refusal and not self.repo.is_ancestor(commit.oid, refusal.commit):
+            return f"taken out by {refusal.commit[:12]}, and added again by {commit.oid[:12]}"
+        lines = {
+            (source.recorded.path, normalise(line)) for source in standing.sources for line in source.text.split("\n")
+        }
+        lines = {row for row in lines if row[1]}
+        for oid, taken in self.refused_lines.items() if lines else ():
+            if lines <= taken and oid != commit.oid and self.repo.is_ancestor(oid, commit.oid):
+                return f"its source was taken back by {oid[:12]}, and {commit.oid[:12]} cites it again"
         return ""
-    found = [check(repo, tip, fact, span) for span in spans]
-    cited = "\n".join(normalise(line) for source in found for line in source.text.split("\n"))
-    days = [day for span in spans if (day := log_date(span.path))]
-    for judge in (grounding.undated, grounding.uncounted, grounding.unnamed) if cited else ():
-        if judge(fact.text, cited, days):
-            return "a number, date or name in it is not in the lines it cites"
-    return ""
+
+    @cached_property
+    def refusals(self) -> dict[str, Refusal]:
+        return refusals(self.repo, self.known)
+
+    @cached_property
+    def refused_lines(self) -> dict[str, set[tuple[str, str]]]:
+        """Commit that took facts out -> (path, text) of their source lines; an edit leaves its source standing."""
+        found: dict[str, set[tuple[str, str]]] = {}
+        for refusal in self.refusals.values():
+            for span in refusal.spans if not refusal.edited else ():
+                rows = ((span.path, normalise(line)) for line in self._lines_of(span))
+                found.setdefault(refusal.commit, set()).update(row for row in rows if row[1])
+        return found
+
+    def _lines_of(self, span: Span) -> list[str]:
+        oid = self.repo.find_blob(span.path, span.blob, self.tip) if span.blob else None
+        data = next(iter(self.repo.read_many([oid])))[1] if oid else None
+        return blob_lines(data)[span.start_line - 1 : span.end_line] if data else []
 
 
-def _edited(repo: Repository, tip: str, fact: Fact, row: BlameLine) -> str:
-    """The commit that changed the text of a fact whose trailers were lost, "" when the text is as it came.
-
-    Followed through the commits that touched the line, twenty at most.
-    """
-    sources = {span_key(span) for span in cited(fact)}
-    for _ in range(20):
-        commit = repo.commit(row.commit)
-        if not commit.parents or commit.oid in shallow(repo):
-            return ""
-        parent = commit.parents[0]
-        before = [entry for entry in repo.entries(parent, [row.source_path]) if entry.path == row.source_path]
-        if not before:
-            return ""
-        olds = memory_facts.parse(repo.read(before[0].oid)).facts
-        same = [old for old in olds if sources & {span_key(span) for span in cited(old)}]
-        if not same:
-            return ""
-        if all(old.id != fact.id for old in same):
-            return commit.oid
-        old = next(old for old in same if old.id == fact.id)
-        row = repo.blame(row.source_path, old.line, old.line, parent)[0]
-    return ""
-
-
-def by_machine(commit: Commit) -> bool:
-    """Whether an agent or a bot made the commit: `Memory-Agent`, or a `[bot]` author. Anything else is a person's."""
-    rows = trailers.memory_trailers(commit.message)
-    return bool(trailers.values(rows, trailers.AGENT)) or "[bot]" in commit.author.name + commit.author.email
+def _who(commit: Commit) -> str:
+    return f"{commit.author.name} <{commit.author.email}>"

@@ -14,8 +14,8 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, text_hash
 from gitmem.memory.facts import expired
 from gitmem.paths import LIMIT, Kind, Layout, is_memory, kind
-from gitmem.provenance import trailers
-from gitmem.provenance.why import facts_at
+from gitmem.provenance.ledger import read_ledger
+from gitmem.provenance.sources import facts_at
 from gitmem.review.fact_diff import FactChange, Op, compare
 
 FILES = (REGULAR, EXECUTABLE)
@@ -48,11 +48,8 @@ def fact_changes(
     found += _ran_out(repo, base, head, {(change.path, change.fact.id) for change in found}) if base else []
     found.sort(key=lambda change: (change.path, change.fact.line))
     commits = list(repo.log([head, *([f"^{base}"] if base else [])])) if files else []
-    promoted = {
-        link.sha256
-        for commit in commits
-        for link in trailers.links(trailers.memory_trailers(commit.message), trailers.SOURCE)
-    }
+    recorded = read_ledger(repo, [head, *([f"^{base}"] if base else [])]).recorded if files else {}
+    promoted = {digest for digest, rows in recorded.items() if not all(row.replaced(digest) for row in rows)}
     found = [
         replace(change, op=Op.PROMOTED)
         if change.op is Op.ADDED and kind(change.path) in LASTING and text_hash(change.fact.text) in promoted

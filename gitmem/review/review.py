@@ -22,12 +22,14 @@ from gitmem.gate.scan import Report, scan
 from gitmem.git.objects import REGULAR, Commit
 from gitmem.git.protocol import Repository
 from gitmem.memory.document import blob_lines
-from gitmem.memory.fact import Fact, text_hash
+from gitmem.memory.fact import Fact
 from gitmem.memory.similarity import alike, contradicts, same, terms
-from gitmem.paths import Kind, Layout, kind
+from gitmem.paths import Layout, kind
 from gitmem.provenance import trailers
-from gitmem.provenance.verify import by_machine, ledger, verify
-from gitmem.provenance.why import facts_at
+from gitmem.provenance.ledger import by_machine
+from gitmem.provenance.sources import facts_at
+from gitmem.provenance.support import Support
+from gitmem.provenance.verify import Checked, Verdict, verify
 from gitmem.review.commit_diff import LASTING, fact_changes
 from gitmem.review.fact_diff import FactChange
 
@@ -38,17 +40,22 @@ HOST_BYTES = 25_000  # of MEMORY.md an agent's host loads
 
 
 class State(StrEnum):
-    """Where a changed line of MEMORY.md comes from."""
+    """Where a changed line of memory comes from."""
 
     PROMOTED = "promoted"
     PERSON = "person"
     AGENT = "agent"
+    EDITED = "edited"
     BROKEN = "broken"
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A changed line and its verdict; `message` says what is wrong with a broken one."""
+    """A changed line and its verdict; `message` says what is wrong with a broken one.
+
+    Of a fact `support` and its `words` say what holds it up ("" for another line), `edits` are (what, before, now) of
+    each change after its promotion, `editor` who made it. `fails`: a check says no.
+    """
 
     path: str
     line: int
@@ -57,6 +64,11 @@ class Line:
     message: str
     commit: str
     author: str
+    support: str = ""
+    words: str = ""
+    edits: tuple[tuple[str, str, str], ...] = ()
+    editor: str = ""
+    fails: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +122,7 @@ class Review:
     @property
     def failed(self) -> bool:
         """Whether a check says no: the gate blocks, or provenance does not hold."""
-        return self.report.blocked or any(line.state in (State.BROKEN, State.AGENT) for line in self.lines)
+        return self.report.blocked or any(line.fails for line in self.lines)
 
 
 Clock = Callable[[], float]
@@ -125,12 +137,14 @@ def review(
     source = sources.commits(repo, [head, *([f"^{base}"] if base else [])], policy)
     report = scan(source.blobs, policy, source.findings)
     changes = fact_changes(repo, base, head, layout, today)
-    lines, notes = verdicts(repo, base, head)
+    verdict = verify(repo, base, head, policy=True)
+    lines, notes = verdicts(verdict), verdict.notes
     rivals = find_rivals(changes, [(path, fact) for path, _, fact in facts_at(repo, head)])
     recall = _recall(repo, config, base, head, now, clock) if base else None
     masked = _Masked(policy)
     masked.learn(text for change in changes for fact in (change.old, change.new) if fact for text in [fact.text])
     masked.learn(line.text for line in lines)
+    masked.learn(text for line in lines for _, old, new in line.edits for text in (old, new))
     masked.learn(text for rival in rivals for text in (rival.text, rival.other_text))
     masked.learn((*recall.gained, *recall.lost) if recall else ())
     masked.look()
@@ -138,7 +152,7 @@ def review(
         base, head,
         changes=tuple(masked.change(change) for change in changes),
         report=report,
-        lines=tuple(replace(line, text=masked[line.text]) for line in lines),
+        lines=tuple(masked.line(line) for line in lines),
         rivals=tuple(replace(r, text=masked[r.text], other_text=masked[r.other_text]) for r in rivals),
         sizes=tuple(_sizes(repo, config, head)),
         recall=masked.recall(recall),
@@ -146,64 +160,63 @@ def review(
     )  # fmt: skip
 
 
-def verdicts(repo: Repository, base: str, head: str) -> tuple[list[Line], tuple[str, ...]]:
-    """The verdict of each line of MEMORY.md that `head` changed, and what could not be told."""
-    verdict = verify(repo, base, head, policy=True)
-    flaws: dict[tuple[str, int], list[str]] = defaultdict(list)
-    unrecorded: set[tuple[str, int]] = set()
-    for flaw in verdict.flaws:
-        if flaw.rule == "unrecorded":
-            unrecorded.add((flaw.path, flaw.line))
-        else:
-            flaws[flaw.path, flaw.line].append(f"{flaw.rule}: {flaw.message}")
-    known = ledger(repo, [head])
-    machine: dict[str, bool] = {}
-    found: list[Line] = []
-    for path, fact_of, texts, rows in _changed_lines(repo, base, head):
-        for row in rows:
-            at = (path, row)
-            commit = repo.commit(texts[row][1])
-            fact = fact_of.get(row)
-            if commit.oid not in machine:
-                machine[commit.oid] = by_machine(commit)
-            promoted = text_hash(fact.text) in known.by_hash if fact else _own_heading(texts[row][0], commit)
-            if at in flaws:
-                state = State.BROKEN
-            elif promoted:
-                state = State.PROMOTED
-            elif at in unrecorded or machine[commit.oid]:
-                state = State.AGENT
-            else:
-                state = State.PERSON
-            text = fact.text if fact else texts[row][0].strip()
-            author = f"{commit.author.name} <{commit.author.email}>"
-            found.append(Line(path, row, text, state, "; ".join(flaws.get(at, [])), commit.oid, author))
-    return found, verdict.notes
+def verdicts(verdict: Verdict) -> list[Line]:
+    """A row for each fact and each other line that `verify` checked: one list of checks serves both."""
+    found = [_fact_line(row) for row in verdict.facts]
+    for row in verdict.prose:
+        state = State.AGENT if row.flaws or by_machine(row.commit) else State.PERSON
+        if not row.flaws and row.text.startswith("#") and _promotes(row.commit):
+            state = State.PROMOTED
+        found.append(
+            Line(
+                row.path,
+                row.line,
+                row.text.strip(),
+                state,
+                "",
+                row.commit.oid,
+                _author(row.commit),
+                fails=bool(row.flaws),
+            )
+        )
+    return sorted(found, key=lambda line: (line.path, line.line))
 
 
-def _own_heading(line: str, commit: Commit) -> bool:
-    """A heading that a promotion made for its facts."""
-    return line.startswith("#") and bool(trailers.values(trailers.memory_trailers(commit.message), trailers.SOURCE))
+def _fact_line(row: Checked) -> Line:
+    rules = {flaw.rule for flaw in row.flaws}
+    standing = row.standing
+    if rules - {"unrecorded", "edited"}:
+        state = State.BROKEN
+    elif rules:
+        state = State.AGENT
+    elif standing.edit:
+        state = State.EDITED
+    elif standing.records and standing.support is Support.IN_SOURCE:
+        state = State.PROMOTED
+    else:
+        state = State.PERSON
+    commit = row.commit
+    assert commit is not None  # with a policy every fact has its commit
+    return Line(
+        row.path, row.fact.line, row.fact.text, state,
+        message="; ".join(f"{flaw.rule}: {flaw.message}" for flaw in row.flaws if flaw.rule != "unrecorded"),
+        commit=commit.oid,
+        author=_author(commit),
+        support=standing.support.value,
+        words=standing.words,
+        edits=tuple(standing.edit.values(row.fact)) if standing.edit else (),
+        editor=standing.edit.by if standing.edit else "",
+        fails=bool(rules),
+    )  # fmt: skip
 
 
-def _changed_lines(
-    repo: Repository, base: str, head: str
-) -> Iterable[tuple[str, dict[int, Fact], dict[int, tuple[str, str]], list[int]]]:
-    """(path, facts by line, (text, commit) by line, changed lines) of each MEMORY.md of the change."""
-    from gitmem.memory import facts as memory_facts
+def _author(commit: Commit) -> str:
+    return f"{commit.author.name} <{commit.author.email}>"
 
-    for change in repo.changes(base, head):
-        if kind(change.path) is not Kind.MEMORY or change.status == "D" or change.new_mode != REGULAR:
-            continue
-        before = set(blob_lines(repo.read(change.old_oid))) if change.status != "A" else set()
-        data = repo.read(change.new_oid)
-        now = blob_lines(data)
-        changed = [n for n, text in enumerate(now, 1) if text.strip() and text not in before]
-        if not changed:
-            continue
-        facts = {entry.start: entry.fact for entry in memory_facts.parse(data).entries}
-        rows = repo.blame(change.path, changed[0], changed[-1], head)
-        yield change.path, facts, {row.line: (row.text, row.commit) for row in rows}, changed
+
+def _promotes(commit: Commit) -> bool:
+    """Whether a commit is a promotion: its headings are made for its facts."""
+    return bool(trailers.values(trailers.memory_trailers(commit.message), trailers.SOURCE))
 
 
 def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fact]]) -> list[Rival]:
@@ -307,6 +320,10 @@ class _Masked:
         gained, lost = (tuple(self[query] for query in side) for side in (recall.gained, recall.lost))
         return replace(recall, gained=gained, lost=lost)
 
+    def line(self, line: Line) -> Line:
+        edits = tuple((what, self[old], self[new]) for what, old, new in line.edits)
+        return replace(line, text=self[line.text], edits=edits)
+
     def change(self, change: FactChange) -> FactChange:
         old = change.old._replace(text=self[change.old.text]) if change.old else None
         new = change.new._replace(text=self[change.new.text]) if change.new else None
@@ -319,9 +336,12 @@ def as_report(found: Review) -> Report:
     for line in found.lines:
         if line.state is State.BROKEN:
             more.append(_finding(line.path, line.line, "provenance", Severity.BLOCK, line.message))
-        elif line.state is State.AGENT:
-            words = f"an agent added it in {line.commit[:12]}, and no promotion did"
+        elif line.state is State.AGENT and line.fails:
+            words = line.message or f"an agent added it in {line.commit[:12]}, and no promotion did"
             more.append(_finding(line.path, line.line, "unrecorded", Severity.BLOCK, words))
+        elif line.state is State.EDITED:
+            words = f"{line.words}: {', '.join(what for what, _, _ in line.edits)}"
+            more.append(_finding(line.path, line.line, "edited", Severity.WARN, words))
     for rival in found.rivals:
         rule = "contradiction" if rival.contradicts else "near-duplicate"
         what = "contradicts" if rival.contradicts else "repeats"

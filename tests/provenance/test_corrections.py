@@ -10,7 +10,7 @@ import pytest
 from gitmem.git.objects import Span
 from gitmem.git.opening import open_repository
 from gitmem.memory.fact import text_hash
-from gitmem.provenance.refusals import rejections
+from gitmem.provenance.ledger import read_ledger, rejections
 from gitmem.provenance.trailers import parse, values
 from tests.harness import Repo
 from tests.provenance_cases import DAY, FACT, LOG, promote, record_log
@@ -32,7 +32,7 @@ def two_facts(repo: Repo) -> str:
 def refused(repo: Repo) -> tuple[frozenset[str], tuple[Span, ...]]:
     opened = open_repository(repo.path, {"PATH": "/usr/bin:/bin"})
     try:
-        found = rejections(opened)
+        found = rejections(opened, read_ledger(opened, ["HEAD"]))
         return found.hashes, found.spans
     finally:
         opened.close()

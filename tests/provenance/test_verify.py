@@ -17,7 +17,16 @@ from tests.provenance_cases import DAY, FACT, LOG, promote, record_log
 
 def verify(repo: Repo, *args: str) -> tuple[int, dict[str, Any]]:
     done = repo.mem("verify", "--json", *args, check=False)
-    return done.returncode, json.loads(done.stdout)
+    found: dict[str, Any] = json.loads(done.stdout)
+    assert list(found) == ["checked", "findings", "facts"] and len(found["facts"]) == found["checked"]
+    return done.returncode, found
+
+
+def holds(repo: Repo, *args: str) -> list[str]:
+    """What holds up each fact of a verification without a finding."""
+    code, found = verify(repo, *args)
+    assert code == 0 and found["findings"] == []
+    return [row["support"] for row in found["facts"]]
 
 
 def rules(repo: Repo, *args: str) -> list[str]:
@@ -27,7 +36,7 @@ def rules(repo: Repo, *args: str) -> list[str]:
 def test_an_untouched_promotion_holds(repo: Repo) -> None:
     record_log(repo)
     promote(repo)
-    assert verify(repo, "--policy") == (0, {"checked": 1, "findings": []})
+    assert holds(repo, "--policy") == ["in-source"]
 
 
 def test_one_character_changed_in_a_promoted_fact_is_found(repo: Repo) -> None:
@@ -94,7 +103,7 @@ def test_a_range_checks_only_what_it_added(repo: Repo) -> None:
     promote(repo, "Something wholly different.", span=Span(DAY, 90, 91, "34" * 20))
     base = repo.git("rev-parse", "HEAD").strip()
     promote(repo, "They are easier to debug.", span=Span(DAY, 6, 6, repo.git("rev-parse", f"HEAD:{DAY}").strip()))
-    assert verify(repo, f"{base}..HEAD") == (0, {"checked": 1, "findings": []})
+    assert holds(repo, f"{base}..HEAD") == ["in-source"]
     assert verify(repo)[0] == 1
 
 
@@ -125,7 +134,10 @@ def test_a_persons_correction_may_say_what_the_source_did_not(repo: Repo) -> Non
     record_log(repo)
     promote(repo)
     repo.mem("edit", "MEMORY.md:5", "PoC phase 2 uses gRPC.", "--reason", "decided on 12 March")
-    assert verify(repo, "--policy") == (0, {"checked": 1, "findings": []})
+    assert holds(repo, "--policy") == ["edited"]
+    assert verify(repo)[1]["facts"][0]["edited_by"] == "Test <test@example.com>"
+    text = repo.mem("verify", "--policy")
+    assert "edited after promotion by Test" in text.stdout and "1 edited after promotion" in text.stderr
 
 
 def in_process(repo: Repo) -> list[str]:

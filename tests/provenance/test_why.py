@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from gitmem.git.objects import Span
-from gitmem.provenance.why import file_meta
+from gitmem.provenance.sources import file_meta
 from tests.harness import Repo
 from tests.provenance_cases import DAY, FACT, LOG, promote, record_log
 
 KEYS = ["path", "line", "text", "commit", "author", "date", "agent", "reason", "reviewers", "model", "sources"]
+KEYS += ["support", "problem", "edited"]
 SOURCE_KEYS = ["path", "start_line", "end_line", "blob", "text", "verified", "moved"]
 SOURCE_TEXT = "- PoC phase 1 uses REST webhooks.\n- They are easier to debug."
 
@@ -282,13 +283,16 @@ def test_what_a_notes_front_matter_says_holds_for_every_line_of_it(repo: Repo) -
     blob = record_log(repo)
     span = f"{DAY}#L5-L6@{blob[:12]}"
     repo.commit(
-        "note", {"memory/topic.md": f"---\ntags: [a]\nsrc:\n  - {span}\norigin: web\n---\n\n# T\n\nprose\n\n- fact\n"}
+        "note",
+        {
+            "memory/topic.md": f"---\ntags: [a]\nsrc:\n  - {span}\norigin: web\n---\n\n# T\n\nWebhooks are REST.\n\n- They are easy to debug.\n"
+        },
     )
     for line in (10, 12):
         source = why(repo, f"memory/topic.md:{line}")["sources"][0]
         assert source["verified"] and source["text"] == SOURCE_TEXT and source["blob"] == blob
     found = json.loads(repo.mem("revert", "--origin", "web", "--dry-run", "--json").stdout)
-    assert [fact["text"] for fact in found["facts"]] == ["fact"]
+    assert [fact["text"] for fact in found["facts"]] == ["They are easy to debug."]
     assert repo.mem("verify").returncode == 0
 
 

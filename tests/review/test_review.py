@@ -56,7 +56,7 @@ def test_every_kind_of_change_has_its_section(repo: Repo) -> None:
     _, found = review(repo)
     assert sorted(row["op"] for row in found["changes"]) == ["added", "changed", "expired", "moved", "removed"]
     text = repo.mem("review", "main..HEAD", check=False).stdout
-    for title in ("Added", "Changed", "Removed", "Moved", "Expired", "Sizes", "Provenance of MEMORY.md"):
+    for title in ("Added", "Changed", "Removed", "Moved", "Expired", "Sizes", "Provenance"):
         assert f"#### {title}\n" in text
     assert "`The port is 80 here` → `The port is 81 here`" in text
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, paint, say, write, write_json
 from gitmem.errors import Exit
+
+if TYPE_CHECKING:
+    from gitmem.provenance.verify import Verdict
 
 
 @click.command()
@@ -43,10 +48,20 @@ def command(ctx: click.Context, span: str, policy: bool, colour: str, as_json: b
                         "path": flaw.path,
                         "line": flaw.line,
                         "message": flaw.message,
-                        "fact": flaw.fact,
+                        "fact": flaw.fact or None,
                         "commit": flaw.commit or None,
                     }
                     for flaw in verdict.flaws
+                ],
+                "facts": [
+                    {
+                        "path": row.path,
+                        "line": row.fact.line,
+                        "fact": row.fact.id,
+                        "support": row.standing.support.value,
+                        "edited_by": row.standing.edit.by if row.standing.edit else None,
+                    }
+                    for row in verdict.facts
                 ],
             }
         )
@@ -55,8 +70,25 @@ def command(ctx: click.Context, span: str, policy: bool, colour: str, as_json: b
         for flaw in verdict.flaws:
             where = f"{paint(escape(flaw.path, ''), 'path', on)}:{paint(str(flaw.line), 'line', on)}"
             write(f"{where}: {paint(flaw.rule, 'bad', on)}: {escape(flaw.message, '')}\n")
-        facts = "1 fact" if verdict.checked == 1 else f"{verdict.checked} facts"
-        bad = len(verdict.flaws)
-        say(f"{facts} checked, {'all hold' if not bad else '1 finding' if bad == 1 else f'{bad} findings'}")
+        for row in verdict.facts:
+            edit = row.standing.edit
+            if edit and not row.flaws:
+                where = f"{paint(escape(row.path, ''), 'path', on)}:{paint(str(row.fact.line), 'line', on)}"
+                changed = f"{row.standing.words}: {', '.join(edit.changed)}; git mem why shows old and new"
+                write(f"{where}: {paint('note', 'warn', on)}: {escape(changed, '')}\n")
+        say(summary(verdict))
     if verdict.flaws:
         ctx.exit(Exit.FINDINGS)
+
+
+def summary(verdict: Verdict) -> str:
+    """How many facts were checked, and in the words of `why` how each kind of them stands."""
+    from collections import Counter
+
+    from gitmem.plural import counted
+    from gitmem.provenance.support import WORDS
+
+    counts = Counter(row.standing.support for row in verdict.facts)
+    kinds = ", ".join(f"{counts[support]} {words}" for support, words in WORDS.items() if counts[support])
+    findings = counted(len(verdict.flaws), "finding") if verdict.flaws else "no finding"
+    return f"{counted(verdict.checked, 'fact')} checked, {findings}" + (f" ({kinds})" if kinds else "")

@@ -7,7 +7,9 @@ import click
 from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, paint, say, write, write_json
-from gitmem.provenance.why import as_value
+from gitmem.provenance.sources import Source
+from gitmem.provenance.support import Support
+from gitmem.provenance.why import Answer, as_value
 
 
 @click.command()
@@ -38,12 +40,8 @@ def command(place: str, rev: str, colour: str, as_json: bool) -> None:
     write(render(answer, coloured(colour)))
 
 
-def render(answer: object, on: bool) -> str:
-    """For a person: the line, a small table, the source lines quoted."""
-    from gitmem.memory.fact import render_span
-    from gitmem.provenance.why import Answer
-
-    assert isinstance(answer, Answer)
+def render(answer: Answer, on: bool) -> str:
+    """For a person: the line, a small table, what holds it up, the source lines quoted."""
     out = [f"{paint(escape(answer.path, ''), 'path', on)}:{paint(str(answer.line), 'line', on)}"]
     out += [f"  {paint(escape(answer.text, ''), 'heading', on)}", ""]
     date = answer.date.strftime("%Y-%m-%d %H:%M") if answer.date else ""
@@ -56,22 +54,15 @@ def render(answer: object, on: bool) -> str:
         *(("reviewer", name) for name in answer.reviewers),
     ]
     out += [f"  {paint(f'{name:<9}', 'dim', on)}{escape(value, '')}" for name, value in rows if value]
+    good = answer.support is Support.IN_SOURCE
+    problem = f": {answer.problem}" if answer.problem else ""
+    if answer.sources or answer.edit:
+        out += ["", f"  {paint(escape(answer.words + problem, ''), 'good' if good and not problem else 'bad', on)}"]
+    for what, old, new in answer.edited:
+        out.append(f"    {what} before  {escape(old, '') or 'nothing'}")
+        out.append(f"    {what} now     {escape(new, '') or 'nothing'}")
     for source in answer.sources:
-        state = paint("verified", "good", on) if source.verified else paint("NOT VERIFIED", "bad", on)
-        where = f"{escape(source.path, '')}:{source.start_line}"
-        where += f"-{source.end_line}" if source.end_line != source.start_line else ""
-        out += [
-            "",
-            f"  from {paint(where, 'path', on)} {paint(f'(blob {source.blob[:12]})', 'dim', on)}  {state}",
-        ]
-        if source.moved:
-            was = escape(render_span(source.recorded), "")
-            out.append(f"  {paint('moved', 'warn', on)}: recorded as {was}, whose blob is gone; found by its text")
-        if source.problem:
-            out.append(f"  {paint(escape(source.problem, ''), 'bad', on)}")
-        first = source.start_line
-        for number, text in enumerate(source.text.split("\n") if source.text else [], first):
-            out.append(f"    {paint(f'{number:>4}', 'line', on)}  {escape(text, chr(9))}")
+        out += _source(source, on)
     if not answer.sources and answer.commit and not answer.model:
         out += [
             "",
@@ -81,3 +72,21 @@ def render(answer: object, on: bool) -> str:
         ["", *(f"  {paint('note', 'warn', on)}: {escape(note, '')}" for note in answer.notes)] if answer.notes else []
     )
     return "\n".join(out) + "\n"
+
+
+def _source(source: Source, on: bool) -> list[str]:
+    """One source: where, whether it was verified, its lines."""
+    from gitmem.memory.fact import render_span
+
+    state = paint("verified", "good", on) if source.verified else paint("NOT VERIFIED", "bad", on)
+    where = f"{escape(source.path, '')}:{source.start_line}"
+    where += f"-{source.end_line}" if source.end_line != source.start_line else ""
+    out = ["", f"  from {paint(where, 'path', on)} {paint(f'(blob {source.blob[:12]})', 'dim', on)}  {state}"]
+    if source.moved:
+        was = escape(render_span(source.recorded), "")
+        out.append(f"  {paint('moved', 'warn', on)}: recorded as {was}, whose blob is gone; found by its text")
+    if source.problem:
+        out.append(f"  {paint(escape(source.problem, ''), 'bad', on)}")
+    for number, text in enumerate(source.text.split("\n") if source.text else [], source.start_line):
+        out.append(f"    {paint(f'{number:>4}', 'line', on)}  {escape(text, chr(9))}")
+    return out

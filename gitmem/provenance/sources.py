@@ -1,0 +1,251 @@
+"""The sources that a fact cites, and whether they are there: the lines as they were, or found again by their text.
+
+A source is lines of one blob at one path. A blob that never stood at its path is no source: what it holds was never
+that log. Reads only, committed history only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from gitmem.git.objects import EXECUTABLE, REGULAR, Span
+from gitmem.git.protocol import Repository
+from gitmem.git.ranges import touched
+from gitmem.memory import facts as memory_facts
+from gitmem.memory.document import blob_lines
+from gitmem.memory.fact import Fact, Meta, parse_span, render_span
+from gitmem.memory.similarity import terms
+from gitmem.paths import LIMIT, Kind, Layout, is_memory, kind
+from gitmem.plural import counted
+from gitmem.provenance.ledger import Record, SpanKey, span_key
+
+MOVED_SHARE = 0.6  # of a fact's terms that lines at HEAD must hold to be taken for its lost source lines
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Lines a fact comes from. `moved`: their blob is gone; path, lines, blob and text are those found at HEAD by text.
+
+    `problem` says in words why the lines are not there, "" where they are. `verified`: they are there, and the text of
+    the fact was checked to follow from what it cites and is the one that was promoted.
+    """
+
+    path: str
+    start_line: int
+    end_line: int
+    blob: str
+    text: str
+    verified: bool
+    moved: bool
+    problem: str = ""
+    recorded: Span = field(default_factory=lambda: Span("", 0, 0))
+
+
+def cited(fact: Fact) -> list[Span]:
+    """The sources in a fact's own comment, in order; what is no span is left out."""
+    return [span for key, value in fact.meta if key == "src" and (span := parse_span(value))]
+
+
+def merged(own: Iterable[Span], linked: Iterable[Span]) -> list[Span]:
+    """Both records without repeats: the trailer's full oid where both name the same lines."""
+    found: dict[SpanKey, Span] = {span_key(span): span for span in own}
+    for span in linked:
+        found[span_key(span)] = span
+    return list(found.values())
+
+
+class SourceReader:
+    """Reads sources as the history of one commit has them; each path's history is walked once, and only when asked.
+
+    `layout` narrows what is read to memory: the text of another file is never shown. `at` "" is a history without a
+    commit, which has no source.
+    """
+
+    def __init__(self, repo: Repository, at: str, layout: Layout | None = None) -> None:
+        self.repo, self.at, self.layout = repo, at, layout
+        self.paths = (
+            {entry.path: entry.oid for entry in repo.entries(at) if entry.mode in (REGULAR, EXECUTABLE)} if at else {}
+        )
+        self._versions: dict[tuple[str, bool], frozenset[str]] = {}
+        self._reachable: frozenset[str] | None = None
+        self._lines: dict[str, list[str]] = {}
+
+    def lines(self, oid: str) -> list[str]:
+        """The lines of a blob that is there."""
+        if oid not in self._lines:
+            self._lines[oid] = blob_lines(self.repo.read(oid))
+        return self._lines[oid]
+
+    def read(self, fact: Fact, span: Span, records: Sequence[Record] = ()) -> Source:
+        """The lines of `span` as they were; looked for by the fact's text at HEAD when their blob is gone.
+
+        `records` are the commits that recorded the fact: their trees are asked before the whole history.
+        """
+        if self.layout is not None and not is_memory(span.path, self.layout):
+            return self._missing(span, f"{span.path} is not a memory file")
+        blob = self.repo.find_blob(span.path, span.blob, self.at or "HEAD") if span.blob else None
+        data = next(iter(self.repo.read_many([blob])))[1] if blob else None
+        if blob is not None and data is not None and self._stood(span.path, blob, records):
+            lines = blob_lines(data)
+            text = "\n".join(lines[span.start_line - 1 : span.end_line])
+            problem = "" if text.strip() else "the source lines are empty"
+            if span.end_line > len(lines):
+                problem = f"{span.path} has only {counted(len(lines), 'line')} in {blob[:12]}"
+            return Source(span.path, span.start_line, span.end_line, blob, text, False, False, problem, span)
+        if blob is not None and data is not None and self._stands_elsewhere(span.path, blob):
+            return self._missing(span, f"blob {blob[:12]} never stood at {span.path}")
+        found = self._by_text(fact, span)
+        if found is None:
+            return self._missing(span, f"{render_span(span)} is gone, and no line at HEAD holds this text")
+        new, text = found
+        return Source(new.path, new.start_line, new.end_line, new.blob, text, False, True, "", span)
+
+    def changed(self, source: Source) -> bool:
+        """Whether a line of a source that is there no longer stands in its file: a log that only grew, or that is gone
+        as a whole, has not changed."""
+        now = self.paths.get(source.path)
+        if source.moved or source.problem or now is None or now == source.blob:
+            return False
+        present = set(self.lines(now))
+        return any(line.strip() and line not in present for line in source.text.split("\n"))
+
+    def _missing(self, span: Span, problem: str) -> Source:
+        return Source(span.path, span.start_line, span.end_line, span.blob, "", False, False, problem, span)
+
+    def _stood(self, path: str, blob: str, records: Sequence[Record]) -> bool:
+        """Whether the blob was ever the file at `path` in the history of `at`."""
+        if self.paths.get(path) == blob:
+            return True
+        if any(self.repo.blobs(record.commit.oid, [path]).get(path) == blob for record in records[:4]):
+            return True
+        return blob in self._history(path, everywhere=False)
+
+    def _stands_elsewhere(self, path: str, blob: str) -> bool:
+        """Whether a blob that never stood at `path` is some other file's. One that only a branch before its squash had,
+        or that nothing reaches any more, is a source that is gone, as it is for a fresh clone."""
+        if blob in self._history(path, everywhere=True):
+            return False
+        if self._reachable is None:
+            self._reachable = frozenset(self.repo.reachable())
+        return blob in self._reachable
+
+    def _history(self, path: str, *, everywhere: bool) -> frozenset[str]:
+        """The blobs that stood at `path`: in the history of `at`, or in that of any ref."""
+        if (path, everywhere) not in self._versions:
+            tips = [oid for _, oid in self.repo.refs("refs/")] if everywhere else [self.at]
+            commits = [commit.oid for commit in self.repo.log(tips, [path])] if all(tips) and tips else []
+            found = {
+                oid
+                for _, changes in touched(self.repo, commits)
+                for change in changes
+                if change.path == path
+                for oid in (change.new_oid, *change.olds)
+                if oid
+            }
+            self._versions[path, everywhere] = frozenset(found)
+        return self._versions[path, everywhere]
+
+    def _by_text(self, fact: Fact, span: Span) -> tuple[Span, str] | None:
+        """The window of as many lines of that log at `at` that holds most of the fact's terms, MOVED_SHARE at least.
+
+        The log is the file of that path, else one of that name elsewhere (it was moved). Nearest to the old place wins.
+        """
+        name = span.path.rsplit("/", 1)[-1]
+        same = [span.path] if span.path in self.paths else []
+        paths = same or [path for path in self.paths if path.rsplit("/", 1)[-1] == name]
+        wanted = terms(fact.text)
+        best: tuple[float, int, Span, str] | None = None
+        for path in paths:
+            if not wanted or (self.layout is not None and not is_memory(path, self.layout)):
+                continue
+            lines = self.lines(self.paths[path])
+            size = min(span.end_line - span.start_line + 1, max(1, len(lines)))
+            for first, held in _windows([terms(line) & wanted for line in lines], size):
+                share = held / len(wanted)
+                near = -abs(first + 1 - span.start_line)
+                if share >= MOVED_SHARE and (best is None or (share, near) > best[:2]):
+                    text = "\n".join(lines[first : first + size])
+                    best = (share, near, Span(path, first + 1, first + size, self.paths[path]), text)
+        return best[2:] if best else None
+
+
+def _windows(held: Sequence[set[str]], size: int) -> Iterator[tuple[int, int]]:
+    """(first line, how many terms its `size` lines hold together) of each window, counted as it slides."""
+    counts: dict[str, int] = {}
+    for at, own in enumerate(held):
+        for term in own:
+            counts[term] = counts.get(term, 0) + 1
+        if at >= size:
+            for term in held[at - size]:
+                counts[term] -= 1
+                if not counts[term]:
+                    del counts[term]
+        if at >= size - 1:
+            yield at - size + 1, len(counts)
+
+
+def verified(source: Source, text: bool) -> Source:
+    """The source with what is known of the fact: `text`, whether its text was checked to follow."""
+    return replace(source, verified=text and not source.problem)
+
+
+# -- the facts that may cite sources -------------------------------------------------------------------------
+
+
+def facts_at(repo: Repository, commit: str, paths: Container[str] | None = None) -> Iterator[tuple[str, bytes, Fact]]:
+    """(path, bytes of its file, fact) of long-term memory: MEMORY.md, the archive, and whatever note cites a source.
+
+    Of `paths` only, where given. Files beyond LIMIT, which no gate lets in, are left out.
+    """
+    wanted = [
+        entry
+        for entry in repo.entries(commit)
+        if entry.mode in (REGULAR, EXECUTABLE)
+        and kind(entry.path) in (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
+        and (paths is None or entry.path in paths)
+    ]
+    sizes = repo.sizes([entry.oid for entry in wanted])
+    wanted = [entry for entry in wanted if sizes.get(entry.oid, LIMIT + 1) <= LIMIT]
+    for entry, (_, data) in zip(wanted, repo.read_many([entry.oid for entry in wanted]), strict=True):
+        whole = file_meta(data or b"")
+        lasting = kind(entry.path) in (Kind.MEMORY, Kind.ARCHIVE)
+        if data is None or not (lasting or whole or b"src=" in data):
+            continue
+        for fact in memory_facts.parse(data).facts:
+            yield entry.path, data, inherit(fact, whole)
+
+
+_FRONT = re.compile(rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n(.{0,8000}?)^(?:---|\.\.\.)[ \t]*\r?$", re.S | re.M)
+_KEY = re.compile(r"(src|origin|session):[ \t]*(.*)")
+
+
+def file_meta(data: bytes) -> Meta:
+    """`src`, `origin` and `session` of a note's front matter: they hold for the whole file.
+
+    Plain values and lists only, read line by line: thousands of notes are looked at.
+    """
+    match = _FRONT.match(data)
+    if match is None:
+        return ()
+    found: list[tuple[str, str]] = []
+    open_key = ""
+    for line in match[1].decode("utf-8", "replace").splitlines():
+        row = _KEY.match(line)
+        item = line.strip().removeprefix("- ") if open_key and line.strip().startswith("- ") else ""
+        if row:
+            open_key = row[1] if not row[2].strip() else ""
+            values = row[2].strip().removeprefix("[").removesuffix("]").split(",") if row[2].strip() else []
+            found += [(row[1], value.strip().strip("\"'")) for value in values if value.strip()]
+        elif item:
+            found.append((open_key, item.strip().strip("\"'")))
+        elif line.strip():
+            open_key = ""
+    return tuple(found)
+
+
+def inherit(fact: Fact, whole: Meta) -> Fact:
+    """The fact with what its file says and it does not say itself."""
+    more = tuple(pair for pair in whole if not fact.get(pair[0]))
+    return fact._replace(meta=fact.meta + more) if more else fact
