@@ -202,27 +202,7 @@ def as_value(found: Review, forge: Forge | None = None) -> dict[str, Any]:
             for change in found.changes
         ],
         "findings": [finding_value(finding) for finding in order(found.report.findings)],
-        "provenance": [
-            {
-                "path": line.path,
-                "line": line.line,
-                "text": line.text,
-                "state": line.state.value,
-                "support": line.support or None,
-                "message": line.message or None,
-                "edited": {
-                    "by": line.editor,
-                    "changes": [
-                        {"what": what, "old": old or None, "new": new or None} for what, old, new in line.edits
-                    ],
-                }
-                if line.edits
-                else None,
-                "commit": line.commit,
-                "author": line.author,
-            }
-            for line in found.lines
-        ],
+        "provenance": [_line_value(line) for line in found.lines],
         "rivals": [
             {
                 "kind": "contradiction" if r.contradicts else "near-duplicate",
@@ -253,6 +233,21 @@ def as_value(found: Review, forge: Forge | None = None) -> dict[str, Any]:
             for size in found.sizes
         ],
         "notes": list(found.notes),
+    }
+
+
+def _line_value(line: Line) -> dict[str, Any]:
+    changes = [{"what": what, "old": old or None, "new": new or None} for what, old, new in line.edits]
+    return {
+        "path": line.path,
+        "line": line.line,
+        "text": line.text,
+        "state": line.state.value,
+        "support": line.support or None,
+        "message": line.message or None,
+        "edited": {"by": line.editor, "changes": changes} if changes else None,
+        "commit": line.commit,
+        "author": line.author,
     }
 
 

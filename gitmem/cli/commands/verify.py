@@ -39,43 +39,9 @@ def command(ctx: click.Context, span: str, policy: bool, colour: str, as_json: b
     for note in verdict.notes:
         say(f"note: {note}")
     if as_json:
-        write_json(
-            {
-                "checked": verdict.checked,
-                "findings": [
-                    {
-                        "rule": flaw.rule,
-                        "path": flaw.path,
-                        "line": flaw.line,
-                        "message": flaw.message,
-                        "fact": flaw.fact or None,
-                        "commit": flaw.commit or None,
-                    }
-                    for flaw in verdict.flaws
-                ],
-                "facts": [
-                    {
-                        "path": row.path,
-                        "line": row.fact.line,
-                        "fact": row.fact.id,
-                        "support": row.standing.support.value,
-                        "edited_by": row.standing.edit.by if row.standing.edit else None,
-                    }
-                    for row in verdict.facts
-                ],
-            }
-        )
+        write_json(as_value(verdict))
     else:
-        on = coloured(colour)
-        for flaw in verdict.flaws:
-            where = f"{paint(escape(flaw.path, ''), 'path', on)}:{paint(str(flaw.line), 'line', on)}"
-            write(f"{where}: {paint(flaw.rule, 'bad', on)}: {escape(flaw.message, '')}\n")
-        for row in verdict.facts:
-            edit = row.standing.edit
-            if edit and not row.flaws:
-                where = f"{paint(escape(row.path, ''), 'path', on)}:{paint(str(row.fact.line), 'line', on)}"
-                changed = f"{row.standing.words}: {', '.join(edit.changed)}; git mem why shows old and new"
-                write(f"{where}: {paint('note', 'warn', on)}: {escape(changed, '')}\n")
+        write(render(verdict, coloured(colour)))
         say(summary(verdict))
     if verdict.flaws:
         ctx.exit(Exit.FINDINGS)
@@ -92,3 +58,45 @@ def summary(verdict: Verdict) -> str:
     kinds = ", ".join(f"{counts[support]} {words}" for support, words in WORDS.items() if counts[support])
     findings = counted(len(verdict.flaws), "finding") if verdict.flaws else "no finding"
     return f"{counted(verdict.checked, 'fact')} checked, {findings}" + (f" ({kinds})" if kinds else "")
+
+
+def render(verdict: Verdict, on: bool) -> str:
+    """A line for each finding, and for each fact that was edited and may be: no text of memory."""
+    rows = [(flaw.path, flaw.line, paint(flaw.rule, "bad", on), flaw.message) for flaw in verdict.flaws]
+    for row in verdict.facts:
+        edit = row.standing.edit
+        if edit and not row.flaws:
+            changed = f"{row.standing.words}: {', '.join(edit.changed)}; git mem why shows old and new"
+            rows.append((row.path, row.fact.line, paint("note", "warn", on), changed))
+    return "".join(
+        f"{paint(escape(path, ''), 'path', on)}:{paint(str(line), 'line', on)}: {rule}: {escape(message, '')}\n"
+        for path, line, rule, message in rows
+    )
+
+
+def as_value(verdict: Verdict) -> dict[str, object]:
+    """The JSON of docs/json.md, "verify"."""
+    return {
+        "checked": verdict.checked,
+        "findings": [
+            {
+                "rule": flaw.rule,
+                "path": flaw.path,
+                "line": flaw.line,
+                "message": flaw.message,
+                "fact": flaw.fact or None,
+                "commit": flaw.commit or None,
+            }
+            for flaw in verdict.flaws
+        ],
+        "facts": [
+            {
+                "path": row.path,
+                "line": row.fact.line,
+                "fact": row.fact.id,
+                "support": row.standing.support.value,
+                "edited_by": row.standing.edit.by if row.standing.edit else None,
+            }
+            for row in verdict.facts
+        ],
+    }
