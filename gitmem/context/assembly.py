@@ -121,19 +121,7 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
     if request.budget <= 0:
         raise UsageError("a budget is a number of tokens above 0", "git mem context --budget 1600")
     request = _without_hidden_turns(request)
-    questions = _questions(scopes, request)
-    usable: list[Scope] = []
-    chosen: list[tuple[str, Sequence[Part]]] = []
-    for scope in scopes:
-        if scope.error:
-            usable.append(scope)
-            continue
-        scope = replace(scope, read=_reader(scope, request))
-        try:
-            chosen.append((scope.name, _parts_of(scope, request, questions, now.date())))
-            usable.append(replace(scope, keys=keys(scope)))
-        except GitMemError as error:
-            usable.append(replace(scope, error=error.message))
+    usable, chosen = _parts_of_scopes(scopes, request, now.date())
     parts, hidden = layers.narrower(chosen)
     included, missing = _included(usable, request)
     parts = [*included, *parts, *_session(request)]
@@ -164,6 +152,26 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
         hash=hashlib.sha256(chosen_text.encode("utf-8", "replace")).hexdigest(), assembled_at=now,
         tokenizer=request.tokenizer,
     )  # fmt: skip
+
+
+def _parts_of_scopes(
+    scopes: Sequence[Scope], request: Request, today: date
+) -> tuple[list[Scope], list[tuple[str, Sequence[Part]]]]:
+    """The scopes as they were read, those that could not be with their `error`; and what each of the others offers."""
+    questions = _questions(scopes, request)
+    usable: list[Scope] = []
+    chosen: list[tuple[str, Sequence[Part]]] = []
+    for scope in scopes:
+        if scope.error:
+            usable.append(scope)
+            continue
+        scope = replace(scope, read=_reader(scope, request))
+        try:
+            chosen.append((scope.name, _parts_of(scope, request, questions, today)))
+            usable.append(replace(scope, keys=keys(scope)))
+        except GitMemError as error:
+            usable.append(replace(scope, error=error.message))
+    return usable, chosen
 
 
 def _condensed(
