@@ -66,12 +66,9 @@ def _plain(lines: list[str], front: int, anyway: bool = False) -> Outline | None
     table = 0
     for number, line in enumerate(lines[front:], front + 1):
         if fence:
-            mark = line.strip(" ")
-            if mark.startswith(fence) and not mark.strip(fence[0]) and len(line) - len(line.lstrip(" ")) < 4:
+            if _closes(line, fence):
                 fences.append((opened, number))
                 fence, blank = "", True
-            elif "\t" in line and not line.strip():
-                continue
             continue
         if not line or line.isspace():
             if not anyway and line.strip(" \t"):
@@ -91,9 +88,6 @@ def _plain(lines: list[str], front: int, anyway: bool = False) -> Outline | None
         if first == "#":
             match = _ATX.match(line)
             if match:
-                if table:
-                    tables.append((table, number - 1))
-                    table = 0
                 headings.append(Heading(number, number, len(match[1]), _heading_text(match[2])))
                 blank = True
                 continue
@@ -111,25 +105,38 @@ def _plain(lines: list[str], front: int, anyway: bool = False) -> Outline | None
                     continue
                 if not anyway:
                     return None
-        elif not anyway:
-            if first in "><" and not _PLAIN_QUOTE.match(line):
-                return None
-            if first in "\t\v\f" or (first == "=" and not blank) or ("\t" in line and not _tabs_inside(line)):
-                return None
-            if first == "-" and not blank and not line.strip("- "):
-                return None
-            if first == " " and _INDENTED.match(line):
-                return None
-            if first in " -*+0123456789" and _MARKER.match(line):
-                return None
-            if "|" in line and number < len(lines) and _may_delimit(lines[number]):
-                return None
+        elif not anyway and _needs_parser(line, blank, lines[number] if number < len(lines) else ""):
+            return None
         blank = False
     if fence:
         fences.append((opened, len(lines)))
     if table:
         tables.append((table, len(lines)))
     return Outline(tuple(headings), tuple(fences), tuple(tables), not anyway)
+
+
+def _closes(line: str, fence: str) -> bool:
+    mark = line.strip(" ")
+    return mark.startswith(fence) and not mark.strip(fence[0]) and len(line) - len(line.lstrip(" ")) < 4
+
+
+def _needs_parser(line: str, blank: bool, following: str) -> bool:
+    """Whether a line, which opens no heading, fence or table by itself, may open a block that only a parser can judge.
+
+    `blank` says that no paragraph is open before it; `following` is the next line, which may make it a table's head.
+    """
+    first = line[0]
+    if first in "><" and not _PLAIN_QUOTE.match(line):
+        return True
+    if first in "\t\v\f" or (first == "=" and not blank) or ("\t" in line and not _tabs_inside(line)):
+        return True
+    if first == "-" and not blank and not line.strip("- "):
+        return True
+    if first == " " and _INDENTED.match(line):
+        return True
+    if first in " -*+0123456789" and _MARKER.match(line):
+        return True
+    return "|" in line and _may_delimit(following)
 
 
 def _tabs_inside(line: str) -> bool:
