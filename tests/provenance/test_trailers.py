@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from gitmem.git.objects import Span
 from gitmem.provenance.trailers import (
+    SOURCE,
     Link,
     append,
+    block_with,
     memory_trailers,
     parse,
     parse_lenient,
@@ -79,6 +81,10 @@ MESSAGES = st.lists(PIECES, max_size=14).map("\n".join)
 @example("x: y\n")
 @example("\n\nx: y\n\n\n# c\n")
 @example("s\n\nx: y\nConflicts:\n\tMEMORY.md\n")
+@example("s\n\nSigned-off-by: A <a@example.com>\nprose\nprose\nprose\n")
+@example("s\n\nSigned-off-by: A <a@example.com>\nprose\nprose\nprose\nprose\n")
+@example("s\n\nSigned-off-by: A <a@example.com>\nprose\n continued\n continued\n")
+@example("s\n\nSigned-off-by: A <a@example.com>\n# c\n in\n in\n in\n in\n")
 def test_parse_is_what_interpret_trailers_says(message: str) -> None:
     assert parse(message) == git_says(message)
 
@@ -179,3 +185,12 @@ def test_any_path_goes_through_a_trailer_and_comes_back(path: str, start: int, m
 def test_korean_file_names_stay_readable() -> None:
     link = Link(Span("memory/회의록 2.md", 1, 2, BLOB), "MEMORY.md", HASH)
     assert render_link(link) == f"memory/회의록%202.md#L1-L2@{BLOB} -> MEMORY.md sha256:{HASH}"
+
+
+def test_the_block_of_a_source_is_gits_own_or_the_run_of_lines_a_squash_left_of_it() -> None:
+    own = f"subject\n\nMemory-Model: rules/1\n{SOURCE}: a.md#L1 -> MEMORY.md sha256:aa\n"
+    assert block_with(own, SOURCE, "sha256:aa") == parse(own)
+    squash = f"{own}\n* second\n\nMemory-Model: gguf:x\n{SOURCE}: b.md#L2 -> MEMORY.md sha256:bb\n\nlast words\n"
+    assert block_with(squash, SOURCE, "sha256:aa")[0] == ("Memory-Model", "rules/1")
+    assert block_with(squash, SOURCE, "sha256:bb")[0] == ("Memory-Model", "gguf:x")
+    assert block_with(squash, SOURCE, "sha256:cc") == []
