@@ -114,7 +114,7 @@ def _opened() -> tuple[Repository, Config]:
 def _refresh(repo: Repository, config: Config, name: str, budget: float, wait: float, make: bool = True) -> None:
     from gitmem.index import indexer
 
-    work = indexer.refresh(repo, config, budget=budget, wait=wait, make=make)
+    work = indexer.refresh(repo, config, bounds=indexer.Bounds(budget, wait, make))
     for note in [*work.notes, *([work.unfinished] if work.unfinished else [])]:
         _write(repo, name, note)
 

@@ -32,6 +32,15 @@ BUSY = "another git mem is indexing"
 KEPT_TREES = 32  # snapshots of trees that stay recorded
 
 
+class Bounds(NamedTuple):
+    """What a refresh may take: `budget` seconds of work, `wait` seconds for another that writes; `make` as for
+    `state_dir`."""
+
+    budget: float = float("inf")
+    wait: float = 30.0
+    make: bool = True
+
+
 class Wanted(NamedTuple):
     """The snapshot to bring up to date: `commit` and `tree` are "" for the work tree, `seen` is how that looked to a
     scan that began at `began` (ns)."""
@@ -47,7 +56,7 @@ def bring(
     repo: Repository, config: Config, wanted: Wanted, budget: float, wait: float, clock: Callable[[], float]
 ) -> Ready:
     """What `freshness.ready` promises, for an index that is not there, damaged or not current."""
-    return _Refresh(repo, config, clock, budget, wait).ready(wanted)
+    return _Refresh(repo, config, Bounds(budget, wait), clock).ready(wanted)
 
 
 def refresh(
@@ -56,18 +65,16 @@ def refresh(
     *,
     full: bool = False,
     revs: Sequence[str] = (),
-    budget: float = float("inf"),
-    wait: float = 30.0,
-    clock: Callable[[], float] = time.monotonic,
+    bounds: Bounds = Bounds(),  # noqa: B008 - a tuple
     say: Say = lambda text: None,
-    make: bool = True,
 ) -> Work:
     """Bring the index up to date with the work tree, HEAD, the local branches and `revs`.
 
-    `full` parses everything again (vectors of unchanged text are kept). `make` as for `state_dir`. Raises Locked when
-    another process writes for longer than `wait`, IndexUnusable when the file cannot be written.
+    `full` parses everything again (vectors of unchanged text are kept). Where the budget is used up, `unfinished` of
+    what it returns says what is left. Raises Locked when another process writes for longer than `bounds.wait`,
+    IndexUnusable when the file cannot be written.
     """
-    return _Refresh(repo, config, clock, budget, wait, say, make).everything(full, revs)
+    return _Refresh(repo, config, bounds, time.monotonic, say).everything(full, revs)
 
 
 def prune(repo: Repository, config: Config, *, wait: float = 30.0) -> Work:
@@ -107,19 +114,17 @@ class _Refresh:
         self,
         repo: Repository,
         config: Config,
+        bounds: Bounds,
         clock: Callable[[], float],
-        budget: float,
-        wait: float,
         say: Say = lambda text: None,
-        make: bool = True,
     ) -> None:
         self.repo = repo
         self.config = config
         self.clock = clock
-        self.deadline = clock() + budget
-        self.wait = wait
+        self.deadline = clock() + bounds.budget
+        self.wait = bounds.wait
         self.say = say
-        self.make = make
+        self.make = bounds.make
         self.work = Work()
         self.extra = config.memory_paths
 

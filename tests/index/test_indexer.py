@@ -363,7 +363,7 @@ def test_a_second_writer_waits_briefly_then_searches_what_is_there(repo: Repo, o
         assert got.freshness.stale and "indexing" in got.freshness.reason
         assert paths_with(got, "alpha") == ["memory/a.md"]
         with pytest.raises(Locked):
-            indexer.refresh(opened, CONFIG, wait=0.0)
+            indexer.refresh(opened, CONFIG, bounds=indexer.Bounds(wait=0.0))
     assert find(opened, "beta") == ["memory/b.md"]
 
 

@@ -16,10 +16,11 @@ from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.git.regular_file import read_regular
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from gitmem.config import Config
-    from gitmem.search.evaluation import Result, Summary
+    from gitmem.git.protocol import Repository
+    from gitmem.search.evaluation import LabelledQuestion, Result, Summary
 
 
 @click.command()
@@ -56,51 +57,30 @@ def command(
     if qrels is None:
         raise UsageError("name the questions: git mem eval QRELS, or --promote FACTS")
     from gitmem.git.revision import resolve_at
-    from gitmem.index import indexer
     from gitmem.search import evaluation
     from gitmem.search.search import Lane, Query
 
     wanted = evaluation.floors(floor)
-    try:
-        questions = evaluation.read(read_regular(qrels).decode("utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise GitMemError(f"cannot read '{qrels}': {reason}") from None
-    except UsageError as error:
-        raise UsageError(f"{qrels}, {error.message}", error.hint) from None
+    questions = _questions(qrels)
     if compare and ab:
         raise UsageError("--compare and --ab do not go together")
     repo, config = open_here()
     variants = evaluation.variants(config, ab)
     moment = now()
     query = Query("", commit=resolve_at(repo, at, moment) if at else "", lane=Lane(lane))
-    unknown = evaluation.missing(repo, questions, query.commit)
-    if unknown:
-        more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
-        say(f"note: not in this memory, so never found: {', '.join(unknown[:3])}{more}")
+    _say_missing(evaluation.missing(repo, questions, query.commit))
 
     def ask(query: Query, settings: Config, name: str) -> list[Result]:
         shown = progress(questions, len(questions), f"questions {name}".strip())
         return evaluation.run(repo, settings, shown, query, moment, time.perf_counter)
 
-    runs = []
     columns: dict[str, Mapping[str, Summary]] = {}
     if compare:
-        other = query._replace(commit=resolve_at(repo, compare, moment))
-        old = ask(other, config, compare)
+        old = ask(query._replace(commit=resolve_at(repo, compare, moment)), config, compare)
         columns[compare] = evaluation.summarise(old)
-    made = config
-    try:
-        for name, settings in variants:
-            if not evaluation.same_index(settings, made):
-                say(f"git mem: an index for {name}")
-                indexer.refresh(repo, settings)
-                made = settings
-            runs.append(ask(query, settings, name))
-            columns[name or at or "now"] = evaluation.summarise(runs[-1])
-    finally:
-        if not evaluation.same_index(config, made):
-            indexer.refresh(repo, config)
+    runs = _each_variant(repo, config, variants, lambda name, settings: ask(query, settings, name))
+    for (name, _), run in zip(variants, runs, strict=True):
+        columns[name or at or "now"] = evaluation.summarise(run)
     gained, lost = evaluation.gained_and_lost(old, runs[0]) if compare else ([], [])
     if as_json:
         write_json(as_value(columns, gained, lost))
@@ -109,14 +89,64 @@ def command(
         for label, queries in (("gained", gained), ("lost", lost)):
             for text in queries:
                 write(f"{label}: {escape(text)}\n")
-    broken = False
-    for run, (label, _) in zip(runs, variants, strict=True):
-        figures = evaluation.summarise(run)["all"].figures
-        for name, value in wanted:
-            if figures[name] < value:
-                broken = True
-                say(f"{name} is {figures[name]:.3f}, below {value:g}" + (f" with {label}" if label else ""))
-    return Exit.FINDINGS if broken else Exit.DONE
+    below = [_below(run, name, wanted) for (name, _), run in zip(variants, runs, strict=True)]
+    return Exit.FINDINGS if any(below) else Exit.DONE
+
+
+def _questions(qrels: Path) -> list[LabelledQuestion]:
+    """The questions of a file. Raises GitMemError where it cannot be read, UsageError for what is no question."""
+    from gitmem.search import evaluation
+
+    try:
+        return evaluation.read(read_regular(qrels).decode("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise GitMemError(f"cannot read '{qrels}': {reason}") from None
+    except UsageError as error:
+        raise UsageError(f"{qrels}, {error.message}", error.hint) from None
+
+
+def _say_missing(paths: Sequence[str]) -> None:
+    if paths:
+        more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+        say(f"note: not in this memory, so never found: {', '.join(paths[:3])}{more}")
+
+
+def _each_variant(
+    repo: Repository,
+    config: Config,
+    variants: Sequence[tuple[str, Config]],
+    ask: Callable[[str, Config], list[Result]],
+) -> list[list[Result]]:
+    """The results of each (name, settings), each with an index of its own chunk size; in the end the index is as
+    `config` has it, whatever happens."""
+    from gitmem.index import indexer
+    from gitmem.search.evaluation import same_index
+
+    indexed = config
+    runs = []
+    try:
+        for name, settings in variants:
+            if not same_index(settings, indexed):
+                say(f"git mem: an index for {name}")
+                indexer.refresh(repo, settings)
+                indexed = settings
+            runs.append(ask(name, settings))
+    finally:
+        if not same_index(config, indexed):
+            indexer.refresh(repo, config)
+    return runs
+
+
+def _below(run: list[Result], name: str, floors: Sequence[tuple[str, float]]) -> bool:
+    """Whether a figure is below its floor; each that is is said."""
+    from gitmem.search.evaluation import summarise
+
+    figures = summarise(run)["all"].figures
+    missed = [(figure, least) for figure, least in floors if figures[figure] < least]
+    for figure, least in missed:
+        say(f"{figure} is {figures[figure]:.3f}, below {least:g}" + (f" with {name}" if name else ""))
+    return bool(missed)
 
 
 def promotion(facts: Path, model: str, as_json: bool) -> int:
