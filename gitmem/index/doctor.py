@@ -23,7 +23,7 @@ from gitmem.index.handle import directory
 from gitmem.index.parse_workers import codes
 from gitmem.index.worktree_record import IGNORED, LARGE, UNREADABLE
 from gitmem.memory.document import decode
-from gitmem.memory.snapshot import look, read, tree_files, work_tree_key
+from gitmem.memory.snapshot import WorkTree, look, read, tree_files, work_tree_key
 from gitmem.paths import LIMIT
 from gitmem.plural import counted
 
@@ -84,14 +84,9 @@ def status(repo: Repository, config: Config) -> Status:
             (name.removeprefix("refs/heads/"), covered.get(name, "").split(":")[0] == repo.tree(oid))
             for name, oid in repo.refs("refs/heads/")
         )
-        indexed, reason = len(index.entries(snap)) if (snap := index.snapshot(key)) else 0, ""
-        if seen is not None and index.scan(key) != seen.scan:
-            # A file changed within the clock's last tick is looked at again before it is called current.
-            recorded = index.recorded(key)
-            late = [p for p, looks in seen.files.items() if recorded.get(p, ("",))[0].removeprefix("? ") != looks]
-            late += [p for p in recorded if p not in seen.files]
-            changed = counted(len(late), "file")
-            reason = f"{changed} changed since" if late else ""
+        snapshot = index.snapshot(key)
+        indexed = len(index.entries(snapshot)) if snapshot is not None else 0
+        reason = _changed_since(index, key, seen) if seen is not None else ""
         odd, secrets, ignored = _odd(repo, index, key)
         force = index.in_force()
         return Status(
@@ -113,6 +108,17 @@ def status(repo: Repository, config: Config) -> Status:
         )
     finally:
         index.close()
+
+
+def _changed_since(index: Index, key: str, seen: WorkTree) -> str:
+    """How many files of the work tree are not as they were indexed, in words; "" where all are."""
+    if index.scan(key) == seen.scan:
+        return ""
+    # A file changed within the clock's last tick is looked at again before it is called current.
+    recorded = index.recorded(key)
+    late = [p for p, looks in seen.files.items() if recorded.get(p, ("",))[0].removeprefix("? ") != looks]
+    late += [p for p in recorded if p not in seen.files]
+    return f"{counted(len(late), 'file')} changed since" if late else ""
 
 
 def _odd(repo: Repository, index: Index, key: str) -> tuple[list[Odd], int, int]:

@@ -16,7 +16,7 @@ from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.git.regular_file import read_regular
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from gitmem.config import Config
     from gitmem.git.protocol import Repository
@@ -71,8 +71,7 @@ def command(
     _say_missing(evaluation.missing(repo, questions, query.commit))
 
     def ask(query: Query, settings: Config, name: str) -> list[Result]:
-        shown = progress(questions, len(questions), f"questions {name}".strip())
-        return evaluation.run(repo, settings, shown, query, moment, time.perf_counter)
+        return evaluation.run(repo, settings, _shown(questions, name), query, moment, time.perf_counter)
 
     columns: dict[str, Mapping[str, Summary]] = {}
     if compare:
@@ -82,15 +81,19 @@ def command(
     for (name, _), run in zip(variants, runs, strict=True):
         columns[name or at or "now"] = evaluation.summarise(run)
     gained, lost = evaluation.gained_and_lost(old, runs[0]) if compare else ([], [])
-    if as_json:
-        write_json(as_value(columns, gained, lost))
-    else:
-        write(render(columns))
-        for label, queries in (("gained", gained), ("lost", lost)):
-            for text in queries:
-                write(f"{label}: {escape(text)}\n")
+    _show(columns, gained, lost, as_json)
     below = [_below(run, name, wanted) for (name, _), run in zip(variants, runs, strict=True)]
     return Exit.FINDINGS if any(below) else Exit.DONE
+
+
+def _show(columns: Mapping[str, Mapping[str, Summary]], gained: list[str], lost: list[str], as_json: bool) -> None:
+    if as_json:
+        write_json(as_value(columns, gained, lost))
+        return
+    write(render(columns))
+    for label, queries in (("gained", gained), ("lost", lost)):
+        for text in queries:
+            write(f"{label}: {escape(text)}\n")
 
 
 def _questions(qrels: Path) -> list[LabelledQuestion]:
@@ -104,6 +107,11 @@ def _questions(qrels: Path) -> list[LabelledQuestion]:
         raise GitMemError(f"cannot read '{qrels}': {reason}") from None
     except UsageError as error:
         raise UsageError(f"{qrels}, {error.message}", error.hint) from None
+
+
+def _shown(questions: Sequence[LabelledQuestion], name: str) -> Iterable[LabelledQuestion]:
+    """The questions, one by one, with a bar of how many there are."""
+    return progress(questions, len(questions), f"questions {name}".strip())
 
 
 def _say_missing(paths: Sequence[str]) -> None:

@@ -77,14 +77,7 @@ class Writer(Index):
             next_blob = db.execute("SELECT coalesce(max(id), 0) FROM blob").fetchone()[0]  # type: ignore[index]
             next_chunk = db.execute("SELECT coalesce(max(id), 0) FROM chunk").fetchone()[0]  # type: ignore[index]
             hashes = list(dict.fromkeys(chunk.hash for blob in blobs for chunk in blob.chunks))
-            known: dict[bytes, int] = {}
-            forgotten: set[bytes] = set()
-            for at in range(0, len(hashes), MOST):
-                same = "SELECT hash, id, length FROM chunk WHERE hash IN (SELECT value FROM carray(?))"
-                for key, number, length in db.execute(same, (apsw.carray(tuple(hashes[at : at + MOST])),)):
-                    known[key] = number
-                    if length < 0:
-                        forgotten.add(key)
+            known, forgotten = self._chunk_numbers(hashes)
             blob_rows, place_rows, chunk_rows, line_rows, word_rows = [], [], [], [], []
             for blob in blobs:
                 next_blob += 1
@@ -120,6 +113,18 @@ class Writer(Index):
             db.executemany("INSERT INTO place VALUES (?, ?, ?, ?, ?, ?)", place_rows)
             db.executemany("INSERT INTO words(rowid, heading, body) VALUES (?, ?, ?)", word_rows)
         return fresh
+
+    def _chunk_numbers(self, hashes: Sequence[bytes]) -> tuple[dict[bytes, int], set[bytes]]:
+        """The ids of those of these chunk hashes that are known, and those of them without words (`index --full`)."""
+        known: dict[bytes, int] = {}
+        forgotten: set[bytes] = set()
+        same = "SELECT hash, id, length FROM chunk WHERE hash IN (SELECT value FROM carray(?))"
+        for at in range(0, len(hashes), MOST):
+            for key, number, length in self._rows(same, (apsw.carray(tuple(hashes[at : at + MOST])),)):
+                known[key] = number
+                if length < 0:
+                    forgotten.add(key)
+        return known, forgotten
 
     def forget_blobs(self) -> None:
         """Everything but the chunks' identities and vectors, for `index --full`: these need no new embedding."""
