@@ -129,7 +129,7 @@ def digest(episodes: list[_Episode]) -> str:
 
 def _about(episodes: list[_Episode]) -> list[str]:
     """Topics of all episodes in turn, each one's first before any one's second: each can be found by its own."""
-    own = [topics(_said(episode.document)) for episode in episodes]
+    own = [topics(_topic_lines(episode.document)) for episode in episodes]
     chosen: dict[str, str] = {}
     for row in zip_longest(*own):
         for word in row:
@@ -138,7 +138,7 @@ def _about(episodes: list[_Episode]) -> list[str]:
     return list(chosen.values())
 
 
-def _said(document: Document) -> list[str]:
+def _topic_lines(document: Document) -> list[str]:
     """The lines an episode's topics come from: its own topics where it names them, else its text."""
     named = _section(document, "topics")
     return named or [line for line in document.lines[document.front :] if not line.startswith("#")]

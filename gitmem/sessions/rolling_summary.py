@@ -103,7 +103,7 @@ def sentences(turn: Turn) -> list[tuple[str, str]]:
 
 def weight(own: Collection[str], text: str, counts: Mapping[str, int], focus: Collection[str] = ()) -> float:
     """How much a sentence tells: the mean log frequency of its terms in the whole (a word used throughout tells what
-    the talk is about), more where it shares words with `focus`, damped for questions."""
+    the conversation is about), more where it shares words with `focus`, damped for questions."""
     if not own:
         return 0.0
     mean = sum(math.log1p(counts.get(term, 0)) for term in own) / math.sqrt(len(own) + 4)

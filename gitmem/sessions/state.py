@@ -128,13 +128,13 @@ def present(common_dir: Path, transcript: Transcript, session: str = "") -> Tran
     state = load_state(common_dir, name)
     if state.part == 1:
         return replace(transcript, session=name)
-    spoken = [at for at, turn in enumerate(transcript.turns) if turn.text and _said(transcript, at)]
+    spoken = [at for at, turn in enumerate(transcript.turns) if turn.text and _is_spoken(transcript, at)]
     count = rolling_summary.after([rolling_summary.key(transcript.turns[at]) for at in spoken], state.closed)
     start = spoken[count - 1] + 1 if count else 0
     return replace(transcript, turns=transcript.turns[start:], session=part_name(name, state.part))
 
 
-def _said(transcript: Transcript, at: int) -> bool:
+def _is_spoken(transcript: Transcript, at: int) -> bool:
     turn = transcript.turns[at]
     return turn.role is not Role.TOOL and turn.by is By.SPEAKER
 

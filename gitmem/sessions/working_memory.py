@@ -46,7 +46,7 @@ def _plain(part: str) -> str:
     return " ".join(unicodedata.normalize("NFC", part).casefold().split())
 
 
-Looks = tuple[int, int, int]  # inode, time, size of a file
+FileStamp = tuple[int, int, int]  # inode, time, size of a file
 
 
 class Store:
@@ -54,7 +54,7 @@ class Store:
 
     def __init__(self, common_dir: Path, profile: str = "") -> None:
         self._folder = state_dir(common_dir) / ("working" if not profile else f"working-{_name(profile)}")
-        self._cache: dict[str, tuple[Value, Looks]] = {}
+        self._cache: dict[str, tuple[Value, FileStamp]] = {}
 
     def set(self, key: str, text: str, now: datetime, hours: float = HOURS) -> Value:
         """Keep a value for `hours`. Raises UsageError when it is too large or `hours` is not positive."""
@@ -63,7 +63,7 @@ class Store:
             raise UsageError(f"a session value holds at most {LIMIT} bytes", "put longer text into a note")
         if not 0 < hours <= 24 * 366:
             raise UsageError("--ttl is a number of hours above 0", "--ttl 24")
-        if not self._looks(_name(key)) and len(self.list("", now)) >= MOST:
+        if not self._stamp(_name(key)) and len(self.list("", now)) >= MOST:
             raise UsageError(
                 f"there are {MOST} session values already", "git mem session list; set one to '' to drop it"
             )
@@ -76,25 +76,25 @@ class Store:
         write_atomic(
             self._folder, _name(key), json.dumps(record, ensure_ascii=False).encode("utf-8", "replace"), private=True
         )
-        looks = self._looks(_name(key))
-        if looks:
-            self._cache[key] = value, looks
+        stamp = self._stamp(_name(key))
+        if stamp:
+            self._cache[key] = value, stamp
         return value
 
     def get(self, key: str, now: datetime) -> Value | None:
         """The value, None when there is none or it has ended."""
         key = normalise(key)
-        looks = self._looks(_name(key))
+        stamp = self._stamp(_name(key))
         known = self._cache.get(key)
-        value = known[0] if known and known[1] == looks else self._read(_name(key))
+        value = known[0] if known and known[1] == stamp else self._read(_name(key))
         if value is None or value.key != key:
             self._cache.pop(key, None)
             return None
         if value.until <= now:
             self._ended(key)
             return None
-        if looks:
-            self._cache[key] = value, looks
+        if stamp:
+            self._cache[key] = value, stamp
         return value
 
     def list(self, prefix: str, now: datetime) -> list[Value]:
@@ -127,7 +127,7 @@ class Store:
         for file in self._folder.iterdir() if self._folder.is_dir() else ():
             file.unlink(missing_ok=True)
 
-    def _looks(self, name: str) -> Looks | None:
+    def _stamp(self, name: str) -> FileStamp | None:
         try:
             found = (self._folder / name).stat()
         except OSError:
