@@ -226,6 +226,16 @@ def guarded(text: str, path: str, config: Config, policy: Policy | None = None) 
     return done
 
 
+def masked_words(masks: Sequence[Mask]) -> str:
+    """What a command says of what it masked, "" for nothing: the rules, and how to keep personal data."""
+    if not masks:
+        return ""
+    rules = ", ".join(dict.fromkeys(mask.rule for mask in masks))
+    size = sum(mask.characters for mask in masks)
+    keep = "to keep personal data: --keep pii, or git config --global mem.onPersonal keep"
+    return f"masked: {rules} ({size} characters); {keep}"
+
+
 def refusal(findings: Sequence[Finding]) -> Refused:
     """The refusal of a text of ours, with rule and line of each find and what to do."""
     what = ", ".join(dict.fromkeys(f"{f.rule} (line {f.line}: {f.message})" for f in findings[:3]))

@@ -14,11 +14,12 @@ from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.config import Config
 from gitmem.environment import cache_folder, now
 from gitmem.errors import UsageError
-from gitmem.memory.fact import ORIGINS, TYPES
+from gitmem.memory.fact import ORIGINS, TYPES, normalise
 from gitmem.memory.writing import as_value
 
 if TYPE_CHECKING:
     from gitmem.git.opening import Repository
+    from gitmem.memory.writing import Added
 
 OFFERED = ("organisation", "user")
 
@@ -36,6 +37,7 @@ OFFERED = ("organisation", "user")
 @click.option("--origin", type=click.Choice(ORIGINS), help="Whose words; tool and web are never promoted unseen.")
 @click.option("--tag", "tags", multiple=True, help="A tag; repeatable.")
 @click.option("--topic", default="", help="Heading of the log's section: `## HH:MM - TOPIC`.")
+@click.option("--keep", type=click.Choice(["pii"]), help="pii: write personal data as it is (mem.onPersonal).")
 @click.option("--dry-run", is_flag=True, help="With --to organisation or user: say what would be offered.")
 @json_option
 def command(
@@ -46,13 +48,15 @@ def command(
     origin: str | None,
     tags: tuple[str, ...],
     topic: str,
+    keep: str | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
     """Append TEXT to today's log, or to MEMORY.md when its type is lasting; print where it stands.
 
     A secret or an instruction aimed at the model is refused (exit 1); with `mem.onSecret=mask` secrets are masked
-    instead, as personal data always is. Nothing is committed. TEXT `-` reads standard input.
+    instead, as personal data is unless --keep pii; what was masked is said. Nothing is committed. TEXT `-` reads
+    standard input.
 
     With --to organisation (or user) the line is offered to that memory (mem.organisation, mem.personal): a commit on a
     branch of its own, pushed, with a pull request where GITHUB_TOKEN or GH_TOKEN is set; never on its main branch.
@@ -65,6 +69,7 @@ def command(
     from gitmem.memory import writing
 
     repo, config = open_here()
+    config = config._replace(on_personal="keep") if keep else config
     words = " ".join(text)
     if words == "-":
         words = sys.stdin.buffer.read().decode("utf-8", "replace")
@@ -81,10 +86,21 @@ def command(
         write_json(as_value(added))
     else:
         write(f"{added.path}:{added.line}\n")
+    _say_masked(words, added, config)
     left = before and len(before - _searched(repo, config))
     if left:
         say(f"note: memory is what is in memory/ from now on; {left} other Markdown files are no longer searched")
         say("hint: to keep them, put this into .gitmem.toml: memory.paths = ['**/*.md']")
+
+
+def _say_masked(words: str, added: Added, config: Config) -> None:
+    if added.text == normalise(words):
+        return
+    from gitmem.gate.redaction import guarded, masked_words
+
+    note = masked_words(guarded(normalise(words), added.path, config).masks)
+    if note:
+        say(note)
 
 
 def _notes(repo: Repository, config: Config) -> set[str]:

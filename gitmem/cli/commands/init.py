@@ -105,6 +105,8 @@ def _import(folder: Path, source: Path, history: bool, lang: str, dry_run: bool,
         write(escape(f"left out {name}: {reason}", "") + "\n")
     for name in plan.masked:
         write(escape(f"masked personal data or secrets in {name}", "") + "\n")
+    if plan.masked:
+        write("to keep personal data: git config --global mem.onPersonal keep, then import again\n")
     what = "with its history" if plan.history else "without history; look at them, then: git add -A; git commit"
     write(f"{would}import {counted(len(plan.files), 'file')} {what}, {len(plan.left)} left out\n")
     return 1 if blocked else 0

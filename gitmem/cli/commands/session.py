@@ -370,16 +370,24 @@ def hook_command(event: str, host: str) -> None:
 @click.argument("key")
 @click.argument("value")
 @click.option("--ttl", type=float, default=24.0, show_default=True, help="Hours until it is dropped.")
-def set_command(key: str, value: str, ttl: float) -> None:
+@click.option("--keep", type=click.Choice(["pii"]), help="pii: keep personal data as it is (mem.onPersonal).")
+def set_command(key: str, value: str, ttl: float, keep: str | None) -> None:
     """Keep VALUE under KEY (entity:name[:phase[:sub]]) in the Git directory; nothing is committed.
 
-    An empty VALUE forgets KEY.
+    An empty VALUE forgets KEY. Secrets and personal data are masked in it, and that is said.
     """
+    from gitmem.gate.redaction import guarded, masked_words
     from gitmem.sessions.automation import keep_value
     from gitmem.sessions.working_memory import Store
 
     repo, config = open_here()
-    write(escape(keep_value(Store(repo.common_dir, config.profile), config, key, value, now(), ttl).key + "\n"))
+    config = config._replace(on_personal="keep") if keep else config
+    kept = keep_value(Store(repo.common_dir, config.profile), config, key, value, now(), ttl)
+    write(escape(kept.key + "\n"))
+    if kept.text != value:
+        note = masked_words(guarded(value, "memory/sessions/value.md", config._replace(on_secret="mask")).masks)
+        if note:
+            say(note)
 
 
 @command.command("get")

@@ -247,6 +247,19 @@ def test_redact_does_not_touch_bytes_that_are_no_text(memory: Repo) -> None:
     assert (memory.path / "memory/a.md").read_bytes() == data
 
 
+def test_what_add_and_session_set_mask_is_said_and_can_be_kept(memory: Repo) -> None:
+    words = "call the office (02-555-1234) today"
+    added = memory.mem("add", words)
+    assert "masked: phone-number (11 characters)" in added.stderr and "--keep pii" in added.stderr
+    assert "555-1234" not in added.stderr and "([phone])" in memory.read(added.stdout.split(":")[0])
+    kept = memory.mem("add", "--keep", "pii", words + " again")
+    assert "masked" not in kept.stderr and f"{words} again" in memory.read(kept.stdout.split(":")[0])
+    stored = memory.mem("session", "set", "office:desk", words)
+    assert "masked: phone-number" in stored.stderr
+    memory.mem("session", "set", "--keep", "pii", "office:desk", words)
+    assert words in memory.mem("session", "get", "office:desk").stdout
+
+
 def test_redact_never_follows_a_link(memory: Repo, tmp_path: Path) -> None:
     outside = tmp_path / "outside.md"
     outside.write_text(BAD)
