@@ -132,3 +132,26 @@ def test_a_block_that_raises_leaves_files_and_staging_as_they_were(memory: Repo)
         raise RuntimeError
     assert memory.git("status", "--porcelain") == "A  memory/other.md\n" and memory.read("MEMORY.md") == MEMORY
     assert not (memory.path / ".git" / RECORD).exists()
+
+
+HALF_WRITTEN = """
+    import os, signal, sys
+    real = os.fsync
+    os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)
+    sys.argv = ["git-mem", "add", "--type", "decision", "We deploy on Tuesdays"]
+    from gitmem.__main__ import main
+    main()
+"""
+
+
+def test_a_run_killed_while_it_writes_leaves_nothing_that_git_would_add(memory: Repo) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(HALF_WRITTEN)], cwd=memory.path, check=False,
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL
+    assert memory.git("status", "--porcelain", "--ignored") == "" and memory.read("MEMORY.md") == MEMORY
+    left = memory.path / ".git/gitmem/writing"
+    assert list(left.iterdir())
+    memory.mem("add", "--type", "decision", "We deploy on Tuesdays")
+    assert not list(left.iterdir())
