@@ -69,14 +69,15 @@ _REVERTS = re.compile(r"This reverts commit ([0-9a-f]{40,64})\b")
 _WORDS = (f"{trailers.SOURCE}:", f"{trailers.REJECTED}:", f"{trailers.CURSOR}:", "This reverts commit ")
 
 
-def read_ledger(repo: Repository, revs: Sequence[str]) -> Ledger:
+def read_ledger(repo: Repository, revs: Sequence[str], about: Sequence[str] = ()) -> Ledger:
     """Every well-formed record of the commits that `revs` reach, trailers of squashes included. No commit, no record:
-    an empty ledger."""
+    an empty ledger. `about` narrows it to the commits whose message holds one of these strings.
+    """
     found = Ledger()
     records: list[Record] = []
     cursors: list[str] = []
     reverts: list[tuple[str, str]] = []
-    for commit in repo.log(revs, grep=_WORDS) if revs else ():
+    for commit in repo.log(revs, grep=about or _WORDS) if revs else ():
         rows = trailers.memory_trailers(commit.message)
         cursors += reversed(trailers.values(rows, trailers.CURSOR))
         undone = list(_undone(repo, commit))

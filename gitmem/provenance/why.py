@@ -15,7 +15,7 @@ from gitmem.errors import GitMemError
 from gitmem.git.objects import Commit
 from gitmem.git.protocol import Repository
 from gitmem.memory import facts as memory_facts
-from gitmem.memory.fact import Fact, fact_id, normalise
+from gitmem.memory.fact import Fact, fact_id, normalise, render_span, text_hash
 from gitmem.memory.facts import Memory
 from gitmem.memory.files import read_memory_file
 from gitmem.memory.snapshot import layout_at
@@ -23,7 +23,7 @@ from gitmem.paths import agent_of
 from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.provenance.ledger import read_ledger, shallow
-from gitmem.provenance.sources import Source, file_meta, inherit
+from gitmem.provenance.sources import Source, cited, file_meta, inherit
 from gitmem.provenance.standing import TEXT, Edit, Judge, Standing
 from gitmem.provenance.support import WORDS, Support
 
@@ -83,7 +83,9 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "") -
         text = memory.lines[line - 1].strip()
         answer = _answer(path, line, text, commit, trailers.memory_trailers(commit.message) if commit else [])
         return replace(answer, notes=tuple(notes))
-    judge = Judge(repo, at, read_ledger(repo, [at] if at else []), layout_at(repo, at, config) if at else None)
+    judge = Judge(
+        repo, at, read_ledger(repo, [at] if at else [], _about(fact)), layout_at(repo, at, config) if at else None
+    )
     standing = judge.standing(path, fact, lambda: commit)
     origin, block = _recorded(standing, fact, commit)
     if origin and commit and origin.oid != commit.oid:
@@ -111,10 +113,14 @@ def _fact_at(memory: Memory, data: bytes, line: int) -> Fact | None:
     return inherit(Fact(words, fact_id(words), line), whole) if whole and words else None
 
 
+def _about(fact: Fact) -> list[str]:
+    """What the records of a fact hold: the hash of its text, or a source it cites. Reading no others is what makes one
+    question quick in a long history."""
+    return [text_hash(fact.text), *(render_span(span) for span in cited(fact))]
+
+
 def _recorded(standing: Standing, fact: Fact, blamed: Commit | None) -> tuple[Commit | None, list[trailers.Trailer]]:
     """The commit that recorded this very text with a source, and what it said; else the blamed one's words."""
-    from gitmem.memory.fact import text_hash
-
     digest = text_hash(fact.text)
     own = next((record for record in standing.records if blamed and record.commit.oid == blamed.oid), None)
     record = own or next(iter(standing.records), None)
