@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 import threading
+from pathlib import Path
 
 import pytest
 
-from gitmem.agents.repository_pool import Kept
+from gitmem.agents.repository_pool import LIBRARY_FROM, Kept
 from gitmem.errors import GitMemError
+from gitmem.git.library import LibraryRepository
 from gitmem.git.opening import open_repository
 from tests.harness import Repo
 
@@ -112,3 +114,31 @@ def test_working_values_of_another_process_are_seen_and_forgotten_ones_are_gone(
     assert value() == "done"
     memory.mem("session", "set", "ticket:4711", "")
     assert value() == "" and open_repository(memory.path, {}).root == memory.path
+
+
+def test_a_process_that_goes_on_reads_over_libgit2_what_others_commit_and_repack(memory: Repo) -> None:
+    kept = Kept(memory.path)
+    for at in range(1, LIBRARY_FROM + 4):
+        text = f"- fact {at}\n"
+        memory.commit("more", {"memory/x.md": text})
+        if at % 4 == 0:
+            memory.git("gc", "--quiet", "--prune=now")
+        with kept.lent() as (repo, _):
+            assert isinstance(repo, LibraryRepository) is (at >= LIBRARY_FROM)
+            (oid,) = [entry.oid for entry in repo.entries("HEAD") if entry.path == "memory/x.md"]
+            assert repo.read(oid) == text.encode()
+
+
+def test_what_libgit2_cannot_open_is_read_by_the_git_binary(tmp_path: Path) -> None:
+    sha256 = Repo(tmp_path / "sha256", True, "--object-format=sha256")
+    origin = Repo(tmp_path / "origin")
+    for repo in (sha256, origin):
+        repo.commit("one", {"MEMORY.md": "- The invoice date is UTC.\n"})
+    origin.git("config", "uploadpack.allowFilter", "true")
+    origin.git("clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{origin.path}", str(tmp_path / "partial"))
+    for path in (sha256.path, tmp_path / "partial"):
+        kept = Kept(path)
+        for _ in range(LIBRARY_FROM + 1):
+            with kept.lent() as (repo, _):
+                assert not isinstance(repo, LibraryRepository)
+                assert [entry.path for entry in repo.entries("HEAD")] == ["MEMORY.md"]
