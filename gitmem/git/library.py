@@ -112,6 +112,6 @@ def open_library(start: Path, environ: Mapping[str, str]) -> Repository:
         opened = pygit2.Repository(str(place.git_dir))
     except pygit2.GitError as error:
         raise NotARepository(f"libgit2 cannot open the repository: {error}") from None
-    if "extensions.partialclone" in opened.config:
+    if any(entry.name == "extensions.partialclone" or entry.name.endswith(".promisor") for entry in opened.config):
         raise GitFailed("libgit2 fetches nothing that a partial clone leaves out")
     return LibraryRepository(opened, BinaryRepository(place, environ))
