@@ -6,6 +6,7 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -15,7 +16,34 @@ from gitmem.context.layer_limits import PRESETS, Layer
 from gitmem.context.request import MAX_AGE, build, here, place, request_of, staged_of, value_of
 from gitmem.environment import cache_folder, now
 
-MOST = 1 << 20  # bytes of a prompt from standard input
+if TYPE_CHECKING:
+    from gitmem.config import Config
+    from gitmem.context.assembly import Context, Request
+    from gitmem.git.opening import Repository
+
+PROMPT_BYTES = 1 << 20  # of a prompt from standard input
+
+
+class ContextOptions(NamedTuple):
+    """The prompt and options of one context, as `git mem context -h` has them."""
+
+    prompt: tuple[str, ...]
+    budget: int | None
+    subjects: tuple[str, ...]
+    staged: bool
+    transcript: Path | None
+    include: tuple[str, ...]
+    loaded: tuple[str, ...]
+    no_layers: tuple[str, ...]
+    no_paths: tuple[str, ...]
+    no_agents: tuple[str, ...]
+    at: str
+    preset: str | None
+    max_characters: int
+    max_age: int
+    merge: str | None
+    dry_run: bool
+    as_json: bool
 
 
 @click.command()
@@ -44,51 +72,67 @@ MOST = 1 << 20  # bytes of a prompt from standard input
 @click.option("--merge", metavar="MODEL", help="Condense by topic with gguf:<path> or http:<url>#<model>; links stay.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be in it and what each part takes.")
 @json_option
-def command(
-    prompt: tuple[str, ...], budget: int | None, subjects: tuple[str, ...], staged: bool, transcript: Path | None,
-    include: tuple[str, ...], loaded: tuple[str, ...], no_layers: tuple[str, ...], no_paths: tuple[str, ...],
-    no_agents: tuple[str, ...], at: str, preset: str | None, max_characters: int, max_age: int, dry_run: bool,
-    merge: str | None, as_json: bool,
-) -> None:  # fmt: skip
+def command(**given: Any) -> None:
     """Assemble what a model should know for PROMPT, within a budget of tokens.
 
     Pinned instructions and facts, the session's recent turns, rules for the files in hand, procedures the prompt asks
     for, MEMORY.md, notes, episodes and the last days' logs; the most relevant first, each quoted as data. Without --for
     the rules are those for the staged files. PROMPT `-` reads standard input.
     """
-    repo, config = open_here({"context_preset": preset} if preset else None)
-    words = " ".join(prompt)
-    if words == "-":
-        words = sys.stdin.buffer.read(MOST).decode("utf-8", "replace")
+    options = ContextOptions(**given)
+    repo, config = open_here({"context_preset": options.preset} if options.preset else None)
+    request = _request(options, repo, config)
+    context = build(repo, config, request, now(), options.at, environ=os.environ, cache=cache_folder())
+    for note in context.notes:
+        say(f"git mem: {note}")
+    if options.as_json:
+        write_json({**value_of(context, options.max_age), **({"text": ""} if options.dry_run else {})})
+    else:
+        _show(context, options.dry_run)
+
+
+def _request(options: ContextOptions, repo: Repository, config: Config) -> Request:
+    """What the options ask for. Raises UsageError for an --include that is no place, GitMemError for a transcript that
+    cannot be read, and what `merger` raises for a model that cannot be had."""
+    prompt = " ".join(options.prompt)
+    if prompt == "-":
+        prompt = sys.stdin.buffer.read(PROMPT_BYTES).decode("utf-8", "replace")
     request = request_of(
-        config, words, budget=budget, subjects=tuple(here(repo, subject) for subject in subjects),
-        staged=staged_of(repo) if staged or not subjects else (), transcript=transcript,
-        include=tuple(place(value) for value in include), loaded=loaded, without_layers=frozenset(no_layers),
-        without_paths=no_paths, without_agents=no_agents, characters=max_characters,
-    )  # fmt: skip
-    if merge:
+        config,
+        prompt,
+        budget=options.budget,
+        subjects=tuple(here(repo, subject) for subject in options.subjects),
+        staged=staged_of(repo) if options.staged or not options.subjects else (),
+        transcript=options.transcript,
+        include=tuple(place(value) for value in options.include),
+        loaded=options.loaded,
+        without_layers=frozenset(options.no_layers),
+        without_paths=options.no_paths,
+        without_agents=options.no_agents,
+        characters=options.max_characters,
+    )
+    if options.merge:
         from gitmem.context.condensing import merger
 
-        request = replace(request, merge=merger(repo, config, merge, now(), os.environ))
-    made = build(repo, config, request, now(), at, environ=os.environ, cache=cache_folder())
-    for note in made.notes:
-        say(f"git mem: {note}")
-    if as_json:
-        write_json({**value_of(made, max_age), **({"text": ""} if dry_run else {})})
-        return
-    for limit in made.limits:
+        request = replace(request, merge=merger(repo, config, options.merge, now(), os.environ))
+    return request
+
+
+def _show(context: Context, dry_run: bool) -> None:
+    """The text, or with `dry_run` a row for each part of it; limits and scopes that failed on standard error."""
+    for limit in context.limits:
         if dry_run or not limit.startswith("budget:"):  # that not all of memory fits is how it should be
             say(f"git mem: {limit}")
-    for scope in made.scopes:
+    for scope in context.scopes:
         if scope.error or scope.note:
             say(f"git mem: scope {scope.name}: {scope.error or scope.note}")
     if dry_run:
-        for part in made.parts:
+        for part in context.parts:
             where = f"{part.path}:{part.start_line}" if part.path else ""
             write(f"{part.relevance:.2f}  {part.tokens:>5}  {part.layer.value:<9}  {_plain(where or part.label)}\n")
-        write(f"{made.tokens} tokens of {made.budget}\n")
-    elif made.text:
-        write(made.text + "\n")
+        write(f"{context.tokens} tokens of {context.budget}\n")
+    elif context.text:
+        write(context.text + "\n")
     else:
         say('git mem: memory has nothing for this yet; write some: git mem add "what happened"')
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any, NamedTuple
 
 import click
 
@@ -12,6 +13,22 @@ from gitmem.environment import now
 from gitmem.errors import UsageError
 
 BY_ITSELF = click.Choice(("commit", "commit-per-fact", "branch", "stage"))  # of a promotion that a commit starts
+
+
+class PromoteOptions(NamedTuple):
+    """The options of one promotion, as `git mem promote -h` has them, and the two that only hooks give."""
+
+    since: str
+    dry_run: bool
+    explain: bool
+    limit: int | None
+    model: str | None
+    mode: str | None
+    branch: str | None
+    accept: tuple[str, ...]
+    hook: str | None
+    background: str | None
+    as_json: bool
 
 
 @click.command()
@@ -28,19 +45,7 @@ BY_ITSELF = click.Choice(("commit", "commit-per-fact", "branch", "stage"))  # of
 @click.option("--hook", type=BY_ITSELF, metavar="MODE", hidden=True, help="From post-commit: start detached.")
 @click.option("--background", type=BY_ITSELF, metavar="MODE", hidden=True, help="What --hook started.")
 @json_option
-def command(
-    since: str,
-    dry_run: bool,
-    explain: bool,
-    limit: int | None,
-    model: str | None,
-    mode: str | None,
-    branch: str | None,
-    accept: tuple[str, ...],
-    hook: str | None,
-    background: str | None,
-    as_json: bool,
-) -> None:
+def command(**given: Any) -> None:
     """Promote lasting facts from daily logs to MEMORY.md in one commit that names their sources.
 
     Only committed logs are read. MEMORY.md must be clean. `git mem why MEMORY.md:LINE` leads back to the lines;
@@ -50,27 +55,44 @@ def command(
     git mem promote --dry-run --explain
     git mem promote --branch memory/review
     """
+    options = PromoteOptions(**given)
+    if options.hook or options.background:
+        from gitmem.cli.promotion_hook import run, start
+
+        if options.hook:
+            start(options.hook)
+        elif options.background:
+            run(options.background)
+        return
+    if options.branch and options.mode:
+        raise UsageError("--branch goes without --commit, --commit-per-fact and --stage")
+    _promote(options)
+
+
+def _promote(options: PromoteOptions) -> None:
+    """Promote and print the outcome. Raises what `open_here`, `promotion_model` and `promote` raise."""
     from gitmem.cli.promotion_output import as_text
     from gitmem.promotion.outcome import as_value
     from gitmem.promotion.promote import Mode, Request, promote
     from gitmem.promotion.registry import promotion_model
 
-    if hook or background:
-        from gitmem.cli.promotion_hook import run, start
-
-        if hook:
-            start(hook)
-        elif background:
-            run(background)
-        return
-    if branch and mode:
-        raise UsageError("--branch goes without --commit, --commit-per-fact and --stage")
-    repo, config = open_here({"model": model} if model else {})
-    chosen = Mode.NOTHING if dry_run else Mode.BRANCH if branch else Mode(mode or "commit")
-    request = Request(mode=chosen, since=since, limit=limit or 0, branch=branch or "", accept=accept)
-    found, policy = promotion_model(repo, config, now().date(), os.environ)
-    outcome = promote(repo, config, found, policy, request, now())
-    if as_json:
+    repo, config = open_here({"model": options.model} if options.model else {})
+    if options.dry_run:
+        mode = Mode.NOTHING
+    elif options.branch:
+        mode = Mode.BRANCH
+    else:
+        mode = Mode(options.mode or "commit")
+    request = Request(
+        mode=mode,
+        since=options.since,
+        limit=options.limit or 0,
+        branch=options.branch or "",
+        accept=options.accept,
+    )
+    model, policy = promotion_model(repo, config, now().date(), os.environ)
+    outcome = promote(repo, config, model, policy, request, now())
+    if options.as_json:
         write_json(as_value(outcome))
     else:
-        write(as_text(outcome, explain))
+        write(as_text(outcome, options.explain))
