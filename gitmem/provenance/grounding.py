@@ -26,28 +26,63 @@ _SPELLED = {
 _ALNUM = re.compile(r"[^\W_]+")
 
 
+# A month or a year by itself. A day by itself is no date: "5일" is five days as well, "the 5th" any fifth thing.
+_MONTH_YEAR = re.compile(rf"\b({'|'.join(sorted(dates.MONTH, key=len, reverse=True))})\.?,?\s+(\d{{4}})\b", re.I)
+_KOREAN_MONTH = re.compile(r"(?:(?<!\d)(\d{4})년\s*)?(?<!\d)(\d{1,2})월")
+_YEAR = re.compile(r"\b(?:in|since|during)\s+(\d{4})\b|(?<!\d)(\d{4})년", re.I)
+
+
 def uncounted(text: str, cited: str, days: Iterable[date]) -> str:
-    """A number in the fact that the cited lines do not hold (thousands separators and leading zeros aside)."""
+    """A number in the fact that the cited lines do not hold (thousands separators and leading zeros aside).
+
+    The digits of a day that is known, the log's own or one the lines name, count only where the fact uses them as a
+    date: "phase 2" does not follow from a log of February.
+    """
     there = numbers(cited) | {_SPELLED[word] for word in _ALNUM.findall(cited.lower()) if word in _SPELLED}
-    for day in days:
-        there |= {str(day.year), str(day.month), str(day.day), f"{day.month:02}", f"{day.day:02}", day.isoformat()}
-        for mention in dates.find(cited, day):
-            d = mention.day
-            there |= {str(d.year), str(d.month), str(d.day), f"{d.month:02}", f"{d.day:02}", d.isoformat()}
-    for match in _NUMBER.findall(text):
-        whole = match.replace(",", "")
-        parts = re.split(r"[.,:/-]", whole)
-        if whole not in there and (whole.lstrip("0") or "0") not in there:
-            dated = re.fullmatch(r"\d{4}-\d\d?-\d\d?|\d\d?/\d\d?", whole) and all(p.lstrip("0") in there for p in parts)
-            if not dated:
-                return f"the number {match[:40]} is not in the lines it cites"
+    dated = _dated_spans(text, cited, set(days))
+    for match in _NUMBER.finditer(text):
+        whole = match[0].replace(",", "")
+        if whole in there or (whole.lstrip("0") or "0") in there or _dated_by_parts(whole, there):
+            continue
+        if not any(start <= match.start() and match.end() <= end for start, end in dated):
+            return f"the number {match[0][:40]} is not in the lines it cites"
     return ""
+
+
+def _dated_by_parts(number: str, there: set[str]) -> bool:
+    """Whether a number is a date, `2026-02-05` or `2/5`, each part of which is a number of the lines."""
+    parts = re.split(r"[-/]", number)
+    return re.fullmatch(r"\d{4}-\d\d?-\d\d?|\d\d?/\d\d?", number) is not None and all(
+        part.lstrip("0") in there for part in parts
+    )
+
+
+def _dated_spans(text: str, cited: str, days: set[date]) -> list[tuple[int, int]]:
+    """Where, [start, end), `text` spells a date that is known: a whole one, a month or a year."""
+    known = _known_days(cited, days)
+    mentions = [m for day in days for future in (True, False) for m in dates.find(text, day, future)]
+    spans = [(m.start, m.end) for m in mentions if m.spelled and m.day in known]
+    months = {(day.year, day.month) for day in known}
+    for match in _MONTH_YEAR.finditer(text):
+        if (int(match[2]), dates.MONTH[match[1].lower()]) in months:
+            spans.append(match.span())
+    for match in _KOREAN_MONTH.finditer(text):
+        month = int(match[2])
+        if any(month == m and int(match[1] or year) == year for year, m in months):
+            spans.append(match.span())
+    years = {day.year for day in known}
+    return spans + [match.span() for match in _YEAR.finditer(text) if int(match[1] or match[2]) in years]
+
+
+def _known_days(cited: str, days: set[date]) -> set[date]:
+    """The logs' own days, and those the cited lines name, read as of each."""
+    return days | {m.day for day in days for future in (True, False) for m in dates.find(cited, day, future)}
 
 
 def undated(text: str, cited: str, days: Iterable[date]) -> str:
     """A date in the fact that is neither in the cited lines, read as of the log's day, nor that day."""
     known = set(days)
-    there = known | {m.day for day in known for future in (True, False) for m in dates.find(cited, day, future)}
+    there = _known_days(cited, known)
     for day in known:
         for mention in dates.find(text, day):
             if mention.spelled and mention.day not in there:
