@@ -144,11 +144,8 @@ class Memory:
             raise UsageError(f"'{type}' is no type", f"one of {', '.join(TYPES)}")
         if origin and origin not in ORIGINS:
             raise UsageError(f"'{origin}' is no origin", f"one of {', '.join(ORIGINS)}")
-        added = writing.add(
-            self.repo, self.config, text, now=self.now(), kind=type, to=to, agent=agent, origin=origin,
-            tags=tuple(tags), topic=topic,
-        )  # fmt: skip
-        return as_value(added)
+        line = writing.NewLine(text, type, to=to, agent=agent, origin=origin, tags=tuple(tags), topic=topic)
+        return as_value(writing.add(self.repo, self.config, line, now=self.now()))
 
     def context(
         self,

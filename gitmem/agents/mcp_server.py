@@ -159,7 +159,7 @@ def adder(kept: Kept) -> Callable[..., Added]:
         if type not in TYPES:
             raise UsageError(f"'{type[:40]}' is no type", f"one of {', '.join(TYPES)}")
         with kept.lent() as (repo, config):
-            done = writing.add(repo, config, text, now=now(), kind=type, to="daily", origin="agent")
+            done = writing.add(repo, config, writing.NewLine(text, type, to="daily", origin="agent"), now=now())
             return Added(path=one_line(done.path), line=done.line)
 
     return memory_add

@@ -27,6 +27,24 @@ LESSONS = {"lesson": "AGENTS.md"}
 
 
 @dataclass(frozen=True, slots=True)
+class NewLine:
+    """A line of memory to append, as its writer gives it.
+
+    `kind` is its type and `to` a place, as `place` reads them; `agent` whose daily log ("": the configured one);
+    `origin` whose words; `topic` the heading of the log's section; `more` further keys of its comment.
+    """
+
+    text: str
+    kind: str = ""
+    to: str = "auto"
+    agent: str = ""
+    origin: str = ""
+    tags: tuple[str, ...] = ()
+    topic: str = ""
+    more: Meta = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Added:
     """Where a line went: the first line of what was added, 1-based."""
 
@@ -49,37 +67,24 @@ def place(to: str, kind: str, text: str, day: str) -> str:
     return "MEMORY.md" if kind in LASTING else day
 
 
-def add(
-    repo: Repository,
-    config: Config,
-    text: str,
-    *,
-    now: datetime,
-    kind: str = "",
-    to: str = "auto",
-    agent: str = "",
-    origin: str = "",
-    tags: Sequence[str] = (),
-    topic: str = "",
-    more: Meta = (),
-) -> Added:
-    """Append `text`, with `more` keys in its comment, and return where it stands.
+def add(repo: Repository, config: Config, new_line: NewLine, *, now: datetime) -> Added:
+    """Append a line and return where it stands.
 
     Raises UsageError for an empty text, Refused when the gate says no (unless `mem.onSecret` is `mask`),
     OutsideRepository for a path that leaves the repository, Locked when another writer holds on.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
-    text = normalise(text)
+    text = normalise(new_line.text)
     if not text:
         raise UsageError("there is nothing to add", 'git mem add "what happened"')
-    agent = agent or config.agent
-    path = relative(repo.root, place(to, kind, text, daily_path(now.date(), agent)))
+    day = daily_path(now.date(), new_line.agent or config.agent)
+    path = relative(repo.root, place(new_line.to, new_line.kind, text, day))
     if not path.endswith(".md"):
         raise UsageError(f"'{path}' is not a Markdown file", "memory files end in .md")
     text = _through_the_gate(text, path, config)
-    own = [("type", kind), ("origin", origin), ("tags", ",".join(tags))]
-    meta: Meta = (*((key, value) for key, value in own if value), *more)
+    own = [("type", new_line.kind), ("origin", new_line.origin), ("tags", ",".join(new_line.tags))]
+    meta: Meta = (*((key, value) for key, value in own if value), *new_line.more)
     if meta:
         _through_the_gate(f"- {text} {render_comment(meta)}", path, config)  # the line as it will stand
 
@@ -89,7 +94,7 @@ def add(
             case Kind.MEMORY:
                 new, line = _with_fact(old, text, meta)
             case Kind.DAILY:
-                new, line = append_entry(old.decode("utf-8", "surrogateescape"), text, meta, now, topic)
+                new, line = append_entry(old.decode("utf-8", "surrogateescape"), text, meta, now, new_line.topic)
             case _:
                 new, line = append_bullet(old.decode("utf-8", "surrogateescape"), text, meta)
         return Draft({path: new.encode("utf-8", "surrogateescape")}, Added(path, line, text))

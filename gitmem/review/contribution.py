@@ -156,10 +156,10 @@ def _on_a_branch(target: Target, config: Config, line: Line, branch: str, now: d
     start = repo.resolve(f"refs/heads/{target.base}")
     with branch_worktree(repo, branch, start) as there:
         before = _bytes(there)
-        added = writing.add(
-            there, config, line.text, now=now, kind=line.kind, to="memory", agent=line.agent, origin=line.origin,
-            tags=line.tags,
-        )  # fmt: skip
+        new_line = writing.NewLine(
+            line.text, line.kind, to="memory", agent=line.agent, origin=line.origin, tags=line.tags
+        )
+        added = writing.add(there, config, new_line, now=now)
         commit = ""
         if _bytes(there) != before:
             agent = line.agent or config.agent

@@ -70,7 +70,8 @@ def revert_source(repo: Repository, number: int) -> None:
 
 
 def add_line(repo: Repository, number: int) -> None:
-    writing.add(repo, Config(), f"We added {WORDS[number % 16]} {number}", now=NOW, kind="decision")
+    line = writing.NewLine(f"We added {WORDS[number % 16]} {number}", "decision")
+    writing.add(repo, Config(), line, now=NOW)
 
 
 def flush_lines(repo: Repository, number: int) -> None:

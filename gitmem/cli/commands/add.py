@@ -79,9 +79,8 @@ def command(
     if dry_run:
         raise UsageError("--dry-run goes with --to organisation or user")
     before = _notes(repo, config)
-    added = writing.add(
-        repo, config, words, now=now(), kind=kind or "", to=to, agent=agent, origin=origin or "", tags=tags, topic=topic
-    )
+    line = writing.NewLine(words, kind or "", to=to, agent=agent, origin=origin or "", tags=tags, topic=topic)
+    added = writing.add(repo, config, line, now=now())
     if as_json:
         write_json(as_value(added))
     else:
