@@ -48,7 +48,7 @@ STOP = re.compile(
 
 
 class Passage(NamedTuple):
-    """What `gitmem.evaluate.score` wants of a hit."""
+    """What `search/evaluation` wants of a hit."""
 
     path: str
     start_line: int

@@ -6,7 +6,12 @@ Git's hooks and a plainly spelled search go past the command line's library: eve
 import sys
 from typing import NoReturn
 
-REFRESH = ("post-commit", "post-merge", "post-checkout", "post-rewrite")  # as install.REFRESH, which takes a while
+REFRESH = (
+    "post-commit",
+    "post-merge",
+    "post-checkout",
+    "post-rewrite",
+)  # as in `git/hook_files`, slower to import
 
 
 def main() -> NoReturn:

@@ -1,8 +1,8 @@
 """The Python API: memory from a program, with the same results as the commands (docs/api.md).
 
-An edge, as the command line is: it opens the repository, reads the settings and the clock, and calls the flows. Every
-method returns the value that its command prints with `--json` (docs/json.md), raises `gitmem.errors.GitMemError` with
-a message and a hint, prints nothing, and never ends the process.
+An entry point, as the command line is: it opens the repository, reads the settings and the clock, and calls the
+flows. Every method returns the value that its command prints with `--json` (docs/json.md), raises
+`gitmem.errors.GitMemError` with a message and a hint, prints nothing, and never ends the process.
 
     from gitmem import api
 

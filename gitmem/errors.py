@@ -9,7 +9,7 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """Exit codes of every command (docs/design.md, "Exit codes")."""
+    """Exit codes of every command (docs/cli.md, "Exit codes")."""
 
     DONE = 0
     FINDINGS = 1

@@ -1,4 +1,4 @@
-"""The MCP server: memory as tools for any agent, over stdio. An edge: it opens the repository, calls flows, answers.
+"""The MCP server: memory as tools for any agent, over stdio. Opens the repository, calls flows, answers.
 
 Tool names, descriptions and schemas are constants and say nothing that came from a repository (docs/threats.md, A8).
 Every text that leaves is quoted as data with its path, lines and commit; every other string is one line without markup.

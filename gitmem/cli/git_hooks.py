@@ -1,4 +1,5 @@
-"""Git's hooks, as the lines in the hook files call them. Gates refuse with anything but 0; the rest exit with 0.
+"""Git's hooks, as the lines in the hook files call them. A gate ends with 0 or refuses; the hook file makes
+every refusal 1. The rest exit with 0.
 
 Starts without click: every commit waits for this. `cli/commands/hook.py` is the same for `git mem hook`.
 """

@@ -1,4 +1,4 @@
-"""The edge: finds the command, turns errors into one line and an exit code, writes crash logs.
+"""The command line: finds the command and runs it; every way out is that of `exits`.
 
 Imports nothing of a command until it runs: `git mem search` must start in a few milliseconds.
 """

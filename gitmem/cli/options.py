@@ -1,4 +1,4 @@
-"""What every command shares at the edge: options, and the repository of the command that runs."""
+"""What every command shares: options, and the repository of the command that runs."""
 
 from __future__ import annotations
 

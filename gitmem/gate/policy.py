@@ -29,7 +29,7 @@ MEMORY_ONLY = (Layout(),)
 class Policy:
     """`layouts` are united: what any of them takes as memory is scanned.
 
-    `detectors` are names of `gitmem.detectors.DETECTORS`, empty for all; `rules` are more token rules (of
+    `detectors` are names of `gitmem.gate.detectors.DETECTORS`, empty for all; `rules` are more token rules (of
     `--rules`); `today` ends exceptions.
     """
 

@@ -1,4 +1,4 @@
-"""The only room that runs git or imports pygit2. `open_repository` picks the adapter."""
+"""Opening a repository for reading: `open_repository` gives the git binary's adapter, `library` has libgit2's."""
 
 from __future__ import annotations
 

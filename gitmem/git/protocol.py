@@ -35,7 +35,7 @@ class Repository(Protocol):
 
     @property
     def environ(self) -> Mapping[str, str]:
-        """The environment the edge was started in; `git/write.py` derives its own from it."""
+        """The environment the process was started in; `git/write.py` derives its own from it."""
 
     def resolve(self, rev: str) -> str:
         """The commit oid `rev` names. Raises UnknownRevision (never reads `rev` as an option)."""

@@ -1,8 +1,8 @@
 """Whether two texts say the same, speak of one matter, or contradict each other. Pure; reads four languages.
 
-What counts as a duplicate or as a contradiction is decided here and nowhere else: for promotion, review, contexts and
-the pairing of edited facts. `same` refuses a duplicate, `contradicts` finds what a new fact replaces, `repeats` drops a
-part of a context that says nothing new. All of them read a text as its terms, numbers, names and denials.
+What counts as a duplicate or as a contradiction is decided here: for promotion, review and contexts. `same` refuses a
+duplicate, `contradicts` finds what a new fact replaces, `repeats` drops a part of a context that says nothing new.
+All of them read a text as its terms, numbers, names and denials.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The process that runs llama.cpp: one JSON line in, one out, until its input ends. Started by `gguf.py` only.
+"""The process that runs llama.cpp: one JSON line in, one out, until its input ends. For `gguf_language` only.
 
 A crash, a hang or a runaway in native code ends here and not in git mem. It reads a model file and its standard
 input, writes its standard output, and nothing else.

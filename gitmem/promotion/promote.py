@@ -396,7 +396,7 @@ def _body(step: Files, *, quote: bool) -> str:
 
 
 def trailer_rows(step: Files, outcome: Outcome, agent: str, accepted: str, *, last: bool) -> list[trailers.Trailer]:
-    """The trailers of DESIGN section 7. The cursor stands in the last commit of a run only."""
+    """The trailers of a promotion (docs/promotion.md). The cursor stands in the last commit of a run only."""
     rows: list[trailers.Trailer] = []
     for item in step.approved:
         for span in item.operation.sources:

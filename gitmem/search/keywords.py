@@ -1,4 +1,4 @@
-"""The words a talk is about: what an episode is called and filed under. Pure."""
+"""The words a conversation is about: what an episode is called and filed under. Pure."""
 
 from __future__ import annotations
 

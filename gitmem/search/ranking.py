@@ -35,7 +35,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "answer_vector": 0.9,
         "asks": -1.0,  # a line that itself ends in a question mark
         "length": 0.6,  # up to `enough` words; unbounded it cost Korean hit@1 .796 -> .728
-        # A long line fills the room of several; with `match0`, `match1` and all weights fitted anew R@5 .769 -> .775,
+        # A long line takes the tokens of several; with `match0`, `match1` and all weights fitted anew R@5 .769 -> .775,
         # .820/.871/.915 -> .828/.882/.916 (held out .776, .825/.880/.915), Korean hit@1 .796 -> .806.
         "long": -0.7,  # times words / `lengthy`, at most 3
         "when": 1.85,  # the question wants a time and the line has one
@@ -43,7 +43,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "days": 3.75,  # the line's log is of the days the question names
         "fence": -1.15,  # a block of code matches much by its length: Korean hit@1 .728 -> .767
         "heading": 1.05,  # the heading or the file's name has words of the question
-        "match0": 1.25,  # each word of the question met by the nearest word of the line (`matching`)
+        "match0": 1.25,  # each word of the question met by the nearest word of the line (`late_interaction`)
         "match1": 1.7,  # ... of the line and its neighbours; without both R@5 .763, .823/.873/.915, Korean hit@1 same
     }
 )

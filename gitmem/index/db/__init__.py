@@ -1,4 +1,4 @@
-"""The index file: the only room with SQL and apsw. Opens it with care, reads it for search, writes it for the
+"""The index file: the only package with SQL and apsw. Opens it with care, reads it for search, writes it for the
 indexer.
 
 Never parses Markdown, never asks Git, never returns text of memory: a hit is a path, a blob and line numbers,

@@ -1,4 +1,4 @@
-"""The tables of the search index, in words and in SQL. Values only: `gitmem/db/` is the room that runs them.
+"""The tables of the search index, in words and in SQL. Values only: `index/db/` alone runs them.
 
 The index holds no text that an answer could quote: oids, line numbers, hashes, word postings and vectors.
 
