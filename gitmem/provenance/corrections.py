@@ -83,7 +83,7 @@ def edit(repo: Repository, config: Config, path: str, line: int, text: str, reas
     text = guard(text, path, config)
 
     def plan(reading: Reading) -> Draft:
-        memory, entry = _fact_at(reading, path, line)
+        memory, entry = fact_at(reading, path, line)
         if fact_id(text) == entry.fact.id:
             raise UsageError("that is what the line says already")
         if memory.find(fact_id(text)):
@@ -95,14 +95,16 @@ def edit(repo: Repository, config: Config, path: str, line: int, text: str, reas
     return Correction(*commit(repo, plan))
 
 
-def forget(repo: Repository, config: Config, path: str, line: int, reason: str) -> Correction:
-    """Remove the fact at `path`:`line` with the lines that travel with it. Raises as `edit`."""
+def forget(repo: Repository, config: Config, path: str, line: int, reason: str, *, dry_run: bool = False) -> Correction:
+    """Remove the fact at `path`:`line` with the lines that travel with it. Raises as `edit`. A dry run writes none."""
 
     def plan(reading: Reading) -> Draft:
-        memory, entry = _fact_at(reading, path, line)
+        memory, entry = fact_at(reading, path, line)
         taken = Taken(path, entry.fact, tuple(cited(entry.fact)))
         return _draft(config, Account("forget 1 fact", reason), [taken], {path: memory_facts.remove(memory, entry)})
 
+    if dry_run:
+        return Correction(plan(Reading(repo)).result, "")
     return Correction(*commit(repo, plan))
 
 
@@ -278,17 +280,21 @@ def _superseded(repo: Repository, oid: str, path: str, fact: Fact, gone: set[str
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """How a commit accounts for what it takes out: what it does, why, and trailers besides the usual ones."""
+    """How a commit accounts for what it takes out: what it does, why, and trailers besides the usual ones. `lines`:
+    rows of its body besides the facts, places and no text; `rewrites`: it changes past lines of logs."""
 
     what: str
     reason: str
     trailers: tuple[trailers.Trailer, ...] = ()
+    lines: tuple[str, ...] = ()
+    rewrites: bool = False
 
 
 Draft = CommitDraft[tuple[Taken, ...]]
 
 
-def _fact_at(reading: Reading, path: str, line: int) -> tuple[Memory, Entry]:
+def fact_at(reading: Reading, path: str, line: int) -> tuple[Memory, Entry]:
+    """The file and the fact that occupies the line. Raises GitMemError for none, and for a file with edits."""
     memory = memory_facts.parse(reading.committed(path))
     entry = memory.at(line)
     if entry is None:
@@ -298,12 +304,17 @@ def _fact_at(reading: Reading, path: str, line: int) -> tuple[Memory, Entry]:
 
 def _draft(config: Config, account: Account, taken: Sequence[Taken], new: Mapping[str, Memory]) -> Draft:
     """What is to be committed: these files alone. Raises Refused for a reason that the gate stops."""
+    message = message_of(config, account, taken)
+    return CommitDraft({path: memory.data() for path, memory in new.items()}, tuple(taken), message)
+
+
+def message_of(config: Config, account: Account, taken: Sequence[Taken]) -> str:
+    """The message of the commit that takes these facts out. Raises Refused for a reason that the gate stops."""
     from gitmem.gate.policy import MESSAGE
     from gitmem.gate.redaction import guard
 
     reason = guard(" ".join(account.reason.split()), MESSAGE, config)
-    message = _message(account, taken, reason, config.agent)
-    return CommitDraft({path: memory.data() for path, memory in new.items()}, tuple(taken), message)
+    return _message(account, taken, reason, config.agent)
 
 
 def _message(account: Account, taken: Sequence[Taken], reason: str, agent: str) -> str:
@@ -314,6 +325,7 @@ def _message(account: Account, taken: Sequence[Taken], reason: str, agent: str) 
             f"- {encode(item.path)}:{item.fact.line} {item.fact.id}" + (f" ({encode(kind_of)})" if kind_of else "")
         )
         lines += [f"  {render_span(span)}" for span in item.sources]
+    lines += account.lines
     rows: list[trailers.Trailer] = []
     for item in taken:
         for span in item.sources or (None,):
@@ -325,7 +337,7 @@ def _message(account: Account, taken: Sequence[Taken], reason: str, agent: str) 
     rows += account.trailers
     rows += [(trailers.REASON, reason)] if reason else []
     rows += [(trailers.AGENT, agent)] if agent else []
-    if len(taken) >= BULK_LINES or any(kind(item.path) is Kind.DAILY for item in taken):
+    if account.rewrites or len(taken) >= BULK_LINES or any(kind(item.path) is Kind.DAILY for item in taken):
         rows.append((REWRITE, reason or account.what))
     return trailers.append("\n".join(lines), rows)
 

@@ -21,7 +21,7 @@ def remaining_lines(repo: Repository, config: Config, taken: Taken) -> list[tupl
     In the order of paths and lines; a file that cannot be read is left out.
     """
     wanted = normalise(taken.fact.text).casefold()
-    cited = _source_texts(repo, taken)
+    cited = source_texts(repo, taken)
     found = []
     for path in sorted(look(repo, config.memory_paths).files):
         try:
@@ -35,7 +35,7 @@ def remaining_lines(repo: Repository, config: Config, taken: Taken) -> list[tupl
     return found
 
 
-def _source_texts(repo: Repository, taken: Taken) -> set[tuple[str, str]]:
+def source_texts(repo: Repository, taken: Taken) -> set[tuple[str, str]]:
     """(path, text) of the lines that the fact cites, as they were when it did."""
     texts = set()
     for span in taken.sources:

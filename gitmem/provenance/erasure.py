@@ -1,0 +1,233 @@
+"""Forgetting a fact everywhere: its text leaves all memory files of HEAD, in one commit that keeps only its hash.
+
+What stays as a record is the `Memory-Rejected` trailer of the fact: place, source and hash, no text. History, other
+branches and other clones are not touched. A line that another fact rests on is never taken out silently.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gitmem.config import Config
+from gitmem.errors import GitMemError, Refused
+from gitmem.git.protocol import Repository
+from gitmem.git.transaction import CommitDraft, Reading, commit
+from gitmem.memory import facts as memory_facts
+from gitmem.memory.fact import Fact, encode, normalise, text_hash
+from gitmem.memory.snapshot import look, tree_files
+from gitmem.paths import LIMIT, Kind, kind
+from gitmem.provenance.corrections import Account, Correction, Taken, as_value, fact_at, message_of
+from gitmem.provenance.ledger import Ledger, read_ledger
+from gitmem.provenance.remains import source_texts
+from gitmem.provenance.sources import cited, facts_at, merged
+
+MASK = "[forgotten]"
+LASTING = (Kind.MEMORY, Kind.ARCHIVE)
+GUARDED = (Kind.INSTRUCTIONS, Kind.RULE, Kind.SKILL)  # people's instructions: named, never changed
+
+
+class Change(StrEnum):
+    """What becomes of a line that says what is forgotten."""
+
+    REMOVED = "removed"
+    MASKED = "masked"  # the line says more: only the text is replaced
+    LEFT = "left"
+
+
+@dataclass(frozen=True, slots=True)
+class LineChange:
+    """A line of a file as it was, 1-based. `verbatim`: it holds the text itself; else the fact was taken from it."""
+
+    path: str
+    line: int
+    change: Change
+    text: str
+    verbatim: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What was done: the facts, the lines besides them, in order of path and line, and the lines that are left."""
+
+    correction: Correction
+    lines: tuple[LineChange, ...]
+    left: tuple[LineChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is to go: the text, and (path, text) of the lines it was taken from."""
+
+    text: str  # normalised, case folded
+    pattern: re.Pattern[str]
+    sources: frozenset[tuple[str, str]]
+
+
+def forget_everywhere(
+    repo: Repository, config: Config, path: str, line: int, reason: str, *, dry_run: bool = False
+) -> Erasure:
+    """Remove the fact at `path`:`line` and every line of memory that says the same or that it was taken from.
+
+    A line that says more keeps the rest (`Change.MASKED`). Left, and named, are other facts that say more, source lines
+    of other facts, and instruction files. Raises as `forget`, for an edit in any of these files too, and Refused where
+    another fact rests on a line that says the text; nothing is written then. A dry run writes nothing.
+    """
+
+    def plan(reading: Reading) -> CommitDraft[Erasure]:
+        return _plan(reading, config, path, line, reason)
+
+    if dry_run:
+        return plan(Reading(repo)).result
+    done, oid = commit(repo, plan)
+    return Erasure(Correction(done.correction.taken, oid), done.lines, done.left)
+
+
+def erasure_value(done: Erasure) -> dict[str, object]:
+    """The JSON of docs/json.md, "git mem forget --everywhere"."""
+    rows = [{"path": row.path, "line": row.line, "change": row.change.value, "text": row.text} for row in done.lines]
+    left = [{"path": row.path, "line": row.line} for row in done.left]
+    return {**as_value(done.correction), "lines": rows, "remaining": left}
+
+
+def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -> CommitDraft[Erasure]:
+    repo = reading.repo
+    _, entry = fact_at(reading, path, line)
+    known = read_ledger(repo, ["HEAD"])
+    first = _taken(path, entry.fact, known)
+    wanted = _wanted(repo, first)
+    files = _files_that_say_it(reading, config, wanted, path)
+    facts: list[Taken] = [first]
+    for name, data in files.items():
+        for other in memory_facts.parse(data).entries:
+            again = _lasts(name, other.fact) and other.fact.text.casefold() == wanted.text
+            if again and (name, other.start) != (path, entry.start):
+                facts.append(_taken(name, other.fact, known))
+    places = {(item.path, item.fact.line) for item in facts}
+    changes = [row for name, data in files.items() for row in _line_changes(name, data, wanted, places)]
+    changes = _spare_sources_of_others(repo, known, changes, places)
+    lines = tuple(row for row in changes if row.change is not Change.LEFT)
+    left = tuple(row for row in changes if row.change is Change.LEFT)
+    rows = tuple(f"- {encode(row.path)}:{row.line} {row.change}" for row in lines if (row.path, row.line) not in places)
+    count = f"{len(facts)} fact{'s' if len(facts) > 1 else ''}"
+    account = Account(f"forget {count} everywhere", reason, lines=rows, rewrites=True)
+    contents = {name: _without(data, name, lines, wanted) for name, data in files.items()}
+    contents = {name: data for name, data in contents.items() if data != files[name]}
+    return CommitDraft(contents, Erasure(Correction(tuple(facts), ""), lines, left), message_of(config, account, facts))
+
+
+def _taken(path: str, fact: Fact, known: Ledger) -> Taken:
+    return Taken(path, fact, tuple(merged(cited(fact), known.sources.get(text_hash(fact.text), []))))
+
+
+def _wanted(repo: Repository, taken: Taken) -> _Wanted:
+    words = r"\s+".join(re.escape(word) for word in taken.fact.text.split())
+    whole = re.compile(rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])", re.IGNORECASE)
+    return _Wanted(taken.fact.text.casefold(), whole, frozenset(source_texts(repo, taken)))
+
+
+def _lasts(path: str, fact: Fact) -> bool:
+    return kind(path) in LASTING or bool(fact.get("src"))
+
+
+def _files_that_say_it(reading: Reading, config: Config, wanted: _Wanted, first: str) -> dict[str, bytes]:
+    """The files, by path, in which a line is to change or is named. Raises GitMemError for one with edits."""
+    repo, head = reading.repo, reading.repo.head()
+    assert head is not None  # the fact's own file is committed
+    committed, _ = tree_files(repo, repo.tree(head), config.memory_paths)
+    files: dict[str, bytes] = {}
+    for path in sorted({*look(repo, config.memory_paths).files, *committed, first}):
+        try:
+            now = reading.read(path)
+        except (GitMemError, OSError):
+            now = None
+        before = repo.read(committed[path]) if path in committed else None
+        if any(data and len(data) <= LIMIT and _says(path, data, wanted) for data in (now, before)):
+            files[path] = reading.committed(path)
+    return files
+
+
+def _says(path: str, data: bytes, wanted: _Wanted) -> bool:
+    return any(True for _ in _line_changes(path, data, wanted, set()))
+
+
+def _line_changes(path: str, data: bytes, wanted: _Wanted, places: set[tuple[str, int]]) -> Iterator[LineChange]:
+    """Every line of a file that says the text, as it is to change; the lines that travel with a bullet go with it."""
+    memory = memory_facts.parse(data)
+    entries = {entry.start: entry for entry in memory.entries}
+    gone = 0  # the last line that goes with the bullet above
+    for number, raw in enumerate(memory.lines, 1):
+        text = normalise(raw.rstrip("\r\n")).casefold()
+        entry = entries.get(number)
+        verbatim = wanted.text in text
+        if number <= gone:
+            yield LineChange(path, number, Change.REMOVED, raw.rstrip("\r\n"))
+            continue
+        if not verbatim and (path, text) not in wanted.sources and (path, number) not in places:
+            continue
+        change = _change_of(path, raw, text, wanted, entry.fact if entry else None)
+        if change is Change.REMOVED and entry:
+            gone = entry.end
+        yield LineChange(path, number, change, raw.rstrip("\r\n"), verbatim)
+
+
+def _change_of(path: str, raw: str, text: str, wanted: _Wanted, fact: Fact | None) -> Change:
+    if kind(path) in GUARDED:
+        return Change.LEFT
+    if text == wanted.text:
+        return Change.REMOVED
+    if fact and _lasts(path, fact):
+        return Change.LEFT  # another fact, which says more: its text is not ours to change
+    if (path, text) in wanted.sources:
+        return Change.LEFT if raw.startswith("#") else Change.REMOVED  # a heading holds other entries too
+    return Change.MASKED if wanted.pattern.search(unicodedata.normalize("NFC", raw)) else Change.LEFT
+
+
+def _spare_sources_of_others(
+    repo: Repository, known: Ledger, changes: list[LineChange], places: set[tuple[str, int]]
+) -> list[LineChange]:
+    """Leave the lines that a fact which stays was taken from. Raises Refused where such a line says the text."""
+    rests = _rests_on(repo, known, {row.path for row in changes}, places)
+    result = []
+    for row in changes:
+        holder = rests.get((row.path, normalise(row.text).casefold()))
+        if holder is None or row.change is Change.LEFT:
+            result.append(row)
+        elif row.verbatim:
+            raise Refused(
+                f"{row.path}:{row.line} says it and is also the source of {holder}; nothing was changed",
+                f"git mem forget {holder} first, or without --everywhere",
+            )
+        else:
+            result.append(LineChange(row.path, row.line, Change.LEFT, row.text, verbatim=False))
+    return result
+
+
+def _rests_on(
+    repo: Repository, known: Ledger, paths: set[str], places: set[tuple[str, int]]
+) -> Mapping[tuple[str, str], str]:
+    """(path, text) of the source lines in `paths` of the facts that stay -> PATH:LINE of one of these facts."""
+    found: dict[tuple[str, str], str] = {}
+    head = repo.head()
+    for path, _, fact in facts_at(repo, head) if head else ():
+        taken = _taken(path, fact, known)
+        if (path, fact.line) in places or not any(span.path in paths for span in taken.sources):
+            continue
+        for key in source_texts(repo, taken):
+            found.setdefault(key, f"{path}:{fact.line}")
+    return found
+
+
+def _without(data: bytes, path: str, changes: tuple[LineChange, ...], wanted: _Wanted) -> bytes:
+    what = {row.line: row.change for row in changes if row.path == path}
+    result = []
+    for number, raw in enumerate(memory_facts.parse(data).lines, 1):
+        change = what.get(number)
+        if change is Change.MASKED:
+            result.append(wanted.pattern.sub(MASK, unicodedata.normalize("NFC", raw)))
+        elif change is not Change.REMOVED:
+            result.append(raw)
+    return "".join(result).encode("utf-8", "surrogateescape")
