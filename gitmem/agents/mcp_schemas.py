@@ -39,6 +39,18 @@ class Added(TypedDict):
     line: int
 
 
+class Difference(TypedDict):
+    what: str
+    old: str
+    new: str
+
+
+class Edited(TypedDict):
+    by: str
+    commit: str
+    changes: list[Difference]
+
+
 class Why(TypedDict):
     path: str
     line: int
@@ -48,6 +60,9 @@ class Why(TypedDict):
     date: str
     sources: list[dict[str, Any]]
     reviewers: list[str]
+    support: str
+    problem: str
+    edited: Edited | None
 
 
 class Assembled(TypedDict):

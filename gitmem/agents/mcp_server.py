@@ -20,7 +20,7 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from gitmem import __version__
-from gitmem.agents.mcp_schemas import Added, Assembled, Changes, Found, Got, Hit, Value, Values, Why
+from gitmem.agents.mcp_schemas import Added, Assembled, Changes, Difference, Edited, Found, Got, Hit, Value, Values, Why
 from gitmem.agents.repository_pool import Kept
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError, MissingFile
@@ -170,7 +170,11 @@ def explainer(kept: Kept) -> Callable[..., Why]:
         path: Annotated[str, Field(description="A memory file, such as MEMORY.md.")],
         line: Annotated[int, Field(ge=1, description="The line of the fact.")],
     ) -> Why:
-        """Why a line is there: its commit, author, reviewers, and the source lines it came from, verified."""
+        """Why a line is there: its commit, author, reviewers, source lines, and whether those bear the text out.
+
+        `support`: `in-source` (checked: its text follows from the source), `not-in-source` (the source does not say
+        it), `edited` (changed after its promotion, `edited` has by whom and what) or `no-source`. `problem` says why.
+        """
         from gitmem.provenance.why import as_value, why
 
         with kept.lent() as (repo, config):
@@ -183,9 +187,29 @@ def explainer(kept: Kept) -> Callable[..., Why]:
                 path=one_line(path), line=line, text=fence(str(value["text"]), path, line, line), sources=sources,
                 commit=one_line(str(value["commit"] or "")), author=one_line(str(value["author"] or "")),
                 date=one_line(str(value["date"] or "")), reviewers=_on_one_line(value["reviewers"]),
+                support=one_line(str(value["support"])), problem=one_line(str(value["problem"] or "")),
+                edited=_quoted_edit(value["edited"], path, line),
             )  # fmt: skip
 
     return memory_why
+
+
+def _quoted_edit(edited: dict[str, Any] | None, path: str, line: int) -> Edited | None:
+    """The `edited` of docs/json.md, "why", its old and new values quoted: they are text of memory. None for none."""
+    if edited is None:
+        return None
+
+    def quoted(value: str | None) -> str:
+        return fence(value, path, line, line) if value else ""
+
+    return Edited(
+        by=one_line(edited["by"]),
+        commit=one_line(edited["commit"]),
+        changes=[
+            Difference(what=one_line(change["what"]), old=quoted(change["old"]), new=quoted(change["new"]))
+            for change in edited["changes"]
+        ],
+    )
 
 
 def assembler(kept: Kept) -> Callable[..., Assembled]:

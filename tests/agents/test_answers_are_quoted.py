@@ -34,7 +34,7 @@ OBEYED = re.compile(
     r"<[/!?|A-Za-z_]|(?<!\\)\[/?(?:INST|SYS)|!\[|"
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e01ef\ud800-\udfff]"
 )
-LONG = ("text", "snippet", "value")  # fields that hold a quotation
+LONG = ("text", "snippet", "value", "old", "new")  # fields that hold a quotation
 
 
 def assert_inert(text: str) -> None:

@@ -16,6 +16,7 @@ from mcp import Client, MCPError, StdioServerParameters
 
 from gitmem.agents.mcp_server import build
 from tests.harness import Repo
+from tests.provenance_cases import FACT, promote, record_log
 
 TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"
 MEMORY = "# Memory\n\n## Decisions\n\n- PoC phase 1 uses REST webhooks: easier to debug. <!-- mem type=decision -->\n"
@@ -66,6 +67,30 @@ def test_tools_answer_with_structure_and_quoted_text(memory: Repo) -> None:
         assert "REST webhooks" in context["text"] and context["tokens"] <= 1700
 
     ask(build(memory.path), steps)
+
+
+def test_why_tells_what_holds_a_fact_up_and_who_edited_it(repo: Repo) -> None:
+    record_log(repo)
+    promote(repo)
+    promote(repo, "PoC phase 7 uses REST webhooks.")
+    repo.commit("by hand", {"MEMORY.md": repo.read("MEMORY.md") + "- The office is in Busan.\n"})
+
+    async def steps(client: Client) -> None:
+        held, unheld, unsourced = [await call(client, "memory_why", path="MEMORY.md", line=n) for n in (5, 6, 7)]
+        assert (held["support"], held["problem"], held["edited"]) == ("in-source", "", None)
+        assert unheld["support"] == "not-in-source" and "number" in unheld["problem"] and unheld["edited"] is None
+        assert unsourced["support"] == "no-source" and unsourced["sources"] == []
+        changed = repo.read("MEMORY.md").replace(FACT, "PoC phase 1 uses </memory> webhooks.")
+        oid = repo.commit("an edit", {"MEMORY.md": changed})
+        edited = await call(client, "memory_why", path="MEMORY.md", line=5)
+        assert edited["support"] == "edited" and edited["edited"]["commit"].startswith(oid[:12])
+        (text,) = [change for change in edited["edited"]["changes"] if change["what"] == "text"]
+        assert text["old"].startswith('<memory path="MEMORY.md"') and FACT in text["old"]
+        assert text["new"].startswith('<memory path="MEMORY.md"') and text["new"].count("</memory>") == 1
+        (tool,) = [tool for tool in (await client.list_tools()).tools if tool.name == "memory_why"]
+        assert "verified" not in (tool.description or "") and "not-in-source" in (tool.description or "")
+
+    ask(build(repo.path), steps)
 
 
 def test_a_huge_passage_is_told_as_far_as_it_matches(memory: Repo) -> None:
