@@ -267,11 +267,12 @@ def _superseded(repo: Repository, oid: str, path: str, fact: Fact, gone: set[str
     if not ident or not oid or any(known.startswith(ident) for known in gone):
         return None
     commit = repo.commit(oid)
-    for parent in commit.parents[:1]:
-        for entry in repo.entries(parent, [path]):
-            before = memory_facts.parse(repo.read(entry.oid)).find(ident)
-            if before:
-                return before.fact
+    if not commit.parents:
+        return None
+    for entry in repo.entries(commit.parents[0], [path]):
+        before = memory_facts.parse(repo.read(entry.oid)).find(ident)
+        if before:
+            return before.fact
     return None
 
 
