@@ -206,9 +206,7 @@ def _pushed(target: Target, config: Config, done: Offered, url: str, sending: Se
         publish.push(repo, "origin", done.branch, done.base)
         return replace(done, state="pushed", then=f"propose branch {done.branch} of {shown_url(url)}")
     layout = layout_of([entry.path for entry in repo.entries(done.commit)], config.memory_paths)
-    made = publish.publish(
-        repo, forge, sending.client_of(forge), remote="origin", branch=done.branch, base=done.base, layout=layout,
-        today=sending.now.date(),
-    )  # fmt: skip
+    proposal = publish.Proposal(done.branch, done.base)
+    made = publish.publish(repo, forge, sending.client_of(forge), proposal, layout=layout, today=sending.now.date())
     state = "proposed" if made.pull else "pushed"
     return replace(done, state=state, pull=made.pull, then="" if made.pull else made.link)

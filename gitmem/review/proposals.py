@@ -72,45 +72,46 @@ class Merged:
     why: str = ""
 
 
-def merge_into_open(
-    repo: Repository,
-    config: Config,
-    forge: Forge,
-    client: Client,
-    base: str,
-    environ: Mapping[str, str],
-    python: str,
-    today: date,
-) -> list[Merged]:
-    """Merge `base` (a local commit) into the open memory pull requests of this repository that lag behind it.
+@dataclass(frozen=True, slots=True)
+class BaseMerge:
+    """A merge of `base` (a local commit) into pull requests of `forge`: its settings, and what the pushes need."""
+
+    config: Config
+    forge: Forge
+    client: Client
+    base: str
+    environ: Mapping[str, str]
+    today: date
+
+
+def merge_into_open(repo: Repository, merge: BaseMerge, python: str) -> list[Merged]:
+    """Merge the base into the open memory pull requests of this repository that lag behind it.
 
     Facts are merged by our driver, so that additions of both sides stay; a real contradiction is left for a person.
     A branch that has no file of memory in common with what `base` gained is left alone.
     """
     merge_driver.set_up(repo, python)
     done = []
-    for pull in client.pulls(base=client.default_branch()):
-        if pull.head_repository != forge.repository:
+    for pull in merge.client.pulls(base=merge.client.default_branch()):
+        if pull.head_repository != merge.forge.repository:
             done.append(Merged(pull.number, pull.branch, "skipped", "it comes from a fork"))
             continue
         try:
-            done.append(_merge_one(repo, config, forge, client, pull.number, pull.branch, base, environ, today))
+            done.append(_merge_one(repo, merge, pull.number, pull.branch))
         except GitMemError as error:
             done.append(Merged(pull.number, pull.branch, "conflict", error.message))
     return done
 
 
-def _merge_one(
-    repo: Repository, config: Config, forge: Forge, client: Client, number: int, branch: str, base: str,
-    environ: Mapping[str, str], today: date,
-) -> Merged:  # fmt: skip
-    tip = fetch(repo, forge, client, branch, environ)
+def _merge_one(repo: Repository, merge: BaseMerge, number: int, branch: str) -> Merged:
+    base = merge.base
+    tip = fetch(repo, merge.forge, merge.client, branch, merge.environ)
     if not tip:
         return Merged(number, branch, "skipped", "its branch is gone")
     if repo.is_ancestor(base, tip):
         return Merged(number, branch, "current")
     start = repo.merge_base(base, tip) or ""
-    layout = layout_of([entry.path for entry in repo.entries(tip)], config.memory_paths)
+    layout = layout_of([entry.path for entry in repo.entries(tip)], merge.config.memory_paths)
     ours = {change.path for change in repo.changes(start, base)}
     theirs = {change.path for change in repo.changes(start, tip)}
     if not any(is_memory(path, layout) for path in ours & theirs):
@@ -126,7 +127,7 @@ def _merge_one(
                 number, branch, "conflict", f"a person must decide about {len([f for f in files if f])} files"
             )
         new = there.resolve("HEAD")
-    through_the_gate(repo, base, new, today)
-    env = push_environment(forge, client.token, environ)
+    through_the_gate(repo, base, new, merge.today)
+    env = push_environment(merge.forge, merge.client.token, merge.environ)
     run_git(repo, ["push", "--quiet", "origin", f"refs/heads/{branch}:refs/heads/{branch}"], env=env)
     return Merged(number, branch, "merged")

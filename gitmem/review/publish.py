@@ -45,6 +45,19 @@ class Published:
     pull: Pull | None
 
 
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What is to be proposed: `branch` onto `base` of `remote`. `title` is "" for the commit's own; `notes` are lines
+    of Markdown that close the text of the pull request.
+    """
+
+    branch: str
+    base: str
+    remote: str = "origin"
+    title: str = ""
+    notes: tuple[str, ...] = ()
+
+
 def remote_url(repo: Repository, remote: str) -> str:
     """The address pushes to `remote` go to. Raises GitMemError where there is none."""
     if remote.startswith("-"):
@@ -83,30 +96,28 @@ def publish(
     repo: Repository,
     forge: Forge,
     client: Client | None,
+    proposal: Proposal,
     *,
-    remote: str,
-    branch: str,
-    base: str,
     layout: Layout,
     today: date,
-    title: str = "",
-    notes: Sequence[str] = (),
     environ: Mapping[str, str] | None = None,
 ) -> Published:
-    """Push `branch` and open or update its pull request onto `base`. With `environ` the push uses the token too.
+    """Push a branch and open or update its pull request. With `environ` the push uses the token too.
 
     The gate looks at every version the branch brings first: Refused, and nothing is pushed, when it blocks.
     """
-    start = _base_commit(repo, remote, base, repo.resolve(f"refs/heads/{branch}"))
+    branch, base = proposal.branch, proposal.base
+    start = _base_commit(repo, proposal.remote, base, repo.resolve(f"refs/heads/{branch}"))
     through_the_gate(repo, start, f"refs/heads/{branch}", today)
     env = push_environment(forge, client.token, environ) if client and environ is not None else None
-    head = push(repo, remote, branch, base, env)
+    head = push(repo, proposal.remote, branch, base, env)
     link = forge.compare(base, branch)
     if client is None:
         return Published(branch, base, head, link, None)
     changes = fact_changes(repo, start, head, layout, today, authors=False)
-    body = describe(changes, forge, head, notes)
-    pull = client.open_or_update(head=branch, base=base, title=title or name_of(repo, head, changes), body=body)
+    body = describe(changes, forge, head, proposal.notes)
+    title = proposal.title or name_of(repo, head, changes)
+    pull = client.open_or_update(head=branch, base=base, title=title, body=body)
     return Published(branch, base, head, link, pull)
 
 

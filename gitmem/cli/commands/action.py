@@ -237,11 +237,10 @@ def promote_command(branch: str, limit: int) -> int:
         meeting = repo.merge_base(start, tip) or ""
         facts = len(fact_changes(repo, meeting, tip, layout, now().date(), authors=False))
     if facts:
-        done = publish.publish(
-            repo, forge, client, remote="origin", branch=branch, base=base, layout=layout_at(repo, tip, config),
-            today=now().date(), title=f"memory: {facts} facts from the daily logs", notes=[DEFAULT_TOKEN],
-            environ=os.environ,
-        )  # fmt: skip
+        title = f"memory: {facts} facts from the daily logs"
+        proposal = publish.Proposal(branch, base, title=title, notes=(DEFAULT_TOKEN,))
+        layout = layout_at(repo, tip, config)
+        done = publish.publish(repo, forge, client, proposal, layout=layout, today=now().date(), environ=os.environ)
         number = str(done.pull.number) if done.pull else ""
         say(f"git mem: {facts} facts on '{branch}', pull request #{number}")
     elif declined:
@@ -269,7 +268,8 @@ def merge_command() -> int:
     if client is None:
         raise GitMemError("there is no token to push with", "give the action a token")
     base = _have(repo, f"refs/remotes/origin/{client.default_branch()}")
-    done = proposals.merge_into_open(repo, config, forge, client, base, os.environ, sys.executable, now().date())
+    merge = proposals.BaseMerge(config, forge, client, base, os.environ, now().date())
+    done = proposals.merge_into_open(repo, merge, sys.executable)
     lines = [f"- #{row.number}: {row.state}" + (f", {row.why}" if row.why else "") for row in done]
     summarise("### Open memory pull requests\n\n" + ("\n".join(lines) or "none") + "\n")
     for row in done:

@@ -48,8 +48,8 @@ def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: 
     base = base or (client.default_branch() if client else publish.default_base(repo, remote))
     in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and bool(os.environ.get("GITHUB_SERVER_URL"))
     done = publish.publish(
-        repo, forge, client, remote=remote, branch=branch, base=base,
-        layout=layout_at(repo, repo.resolve(f"refs/heads/{branch}"), config), today=now().date(), title=title,
+        repo, forge, client, publish.Proposal(branch, base, remote, title),
+        layout=layout_at(repo, repo.resolve(f"refs/heads/{branch}"), config), today=now().date(),
         environ=os.environ if in_actions else None,
     )  # fmt: skip
     if as_json:
