@@ -1,8 +1,7 @@
 """The registry of commands: name -> (module, section of the help). One file a command,
 imported only when run.
 
-Each module has a `command: click.Command`. Adding one: a file here, a line below, a test, a heading in
-docs/cli.md.
+Each module has a `command: click.Command`; docs/contributing.md says what to touch to add one.
 """
 
 from __future__ import annotations
