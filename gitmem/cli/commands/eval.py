@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -23,6 +23,20 @@ if TYPE_CHECKING:
     from gitmem.search.evaluation import LabelledQuestion, Result, Summary
 
 
+class EvalOptions(NamedTuple):
+    """The file and options of one evaluation, as `git mem eval -h` has them."""
+
+    qrels: Path | None
+    at: str
+    lane: str
+    ab: tuple[str, ...]
+    compare: str
+    floor: tuple[str, ...]
+    facts: Path | None
+    model: str
+    as_json: bool
+
+
 @click.command()
 @click.argument("qrels", type=click.Path(path_type=Path), required=False)
 @click.option("--at", default="", metavar="REV|DATE", help="Search memory as it was there or then.")
@@ -33,10 +47,7 @@ if TYPE_CHECKING:
 @click.option("--promote", "facts", type=click.Path(path_type=Path), metavar="FACTS", help="Measure promotion instead.")
 @click.option("--model", default="", metavar="ID", help="With --promote: the model (mem.model).")
 @json_option
-def command(
-    qrels: Path | None, at: str, lane: str, ab: tuple[str, ...], compare: str, floor: tuple[str, ...],
-    facts: Path | None, model: str, as_json: bool,
-) -> int:  # fmt: skip
+def command(**given: Any) -> int:
     """Ask every question of QRELS and report recall, precision and time, over all and by category.
 
     QRELS has a JSON object a line: {"query", "category", "relevant": [{"path", "start_line", "end_line"}]}.
@@ -50,39 +61,49 @@ def command(
     {"path", "facts": [{"text", "lines"}]}), and the figures are precision, recall and F1 of the lines that the
     promotion model picks and the precision of the five facts of highest importance in each log.
     """
-    if facts is not None:
-        if qrels is not None:
+    options = EvalOptions(**given)
+    if options.facts is not None:
+        if options.qrels is not None:
             raise UsageError("--promote goes without QRELS")
-        return promotion(facts, model, as_json)
-    if qrels is None:
+        return promotion(options.facts, options.model, options.as_json)
+    if options.qrels is None:
         raise UsageError("name the questions: git mem eval QRELS, or --promote FACTS")
+    return _evaluate(options.qrels, options)
+
+
+def _evaluate(qrels: Path, options: EvalOptions) -> int:
+    """Ask the questions of a file with each variant of the settings and print the figures; the exit code.
+
+    Raises UsageError for what is no question, floor or setting, GitMemError for a file that cannot be read,
+    UnknownRevision for a commit that is none.
+    """
     from gitmem.git.revision import resolve_at
     from gitmem.search import evaluation
     from gitmem.search.search import Lane, Query
 
-    wanted = evaluation.floors(floor)
+    floors = evaluation.floors(options.floor)
     questions = _questions(qrels)
-    if compare and ab:
+    if options.compare and options.ab:
         raise UsageError("--compare and --ab do not go together")
     repo, config = open_here()
-    variants = evaluation.variants(config, ab)
+    variants = evaluation.variants(config, options.ab)
     moment = now()
-    query = Query("", commit=resolve_at(repo, at, moment) if at else "", lane=Lane(lane))
+    query = Query("", commit=resolve_at(repo, options.at, moment) if options.at else "", lane=Lane(options.lane))
     _say_missing(evaluation.missing(repo, questions, query.commit))
 
     def ask(query: Query, settings: Config, name: str) -> list[Result]:
         return evaluation.run(repo, settings, _shown(questions, name), query, moment, time.perf_counter)
 
     columns: dict[str, Mapping[str, Summary]] = {}
-    if compare:
-        old = ask(query._replace(commit=resolve_at(repo, compare, moment)), config, compare)
-        columns[compare] = evaluation.summarise(old)
+    if options.compare:
+        old = ask(query._replace(commit=resolve_at(repo, options.compare, moment)), config, options.compare)
+        columns[options.compare] = evaluation.summarise(old)
     runs = _each_variant(repo, config, variants, lambda name, settings: ask(query, settings, name))
     for (name, _), run in zip(variants, runs, strict=True):
-        columns[name or at or "now"] = evaluation.summarise(run)
-    gained, lost = evaluation.gained_and_lost(old, runs[0]) if compare else ([], [])
-    _show(columns, gained, lost, as_json)
-    below = [_below(run, name, wanted) for (name, _), run in zip(variants, runs, strict=True)]
+        columns[name or options.at or "now"] = evaluation.summarise(run)
+    gained, lost = evaluation.gained_and_lost(old, runs[0]) if options.compare else ([], [])
+    _show(columns, gained, lost, options.as_json)
+    below = [_below(run, name, floors) for (name, _), run in zip(variants, runs, strict=True)]
     return Exit.FINDINGS if any(below) else Exit.DONE
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -216,6 +216,20 @@ def distill_command(days: int, dry_run: bool, as_json: bool) -> None:
         write(escape(f"{'would mark' if dry_run else 'marked'} {path}\n"))
 
 
+class CompactOptions(NamedTuple):
+    """The transcript and options of one compaction, as `git mem session compact -h` has them."""
+
+    transcript: Path
+    target: Path | None
+    in_place: bool
+    session: str
+    agent: str
+    keep: int
+    focus: str
+    window: int | None
+    force: bool
+
+
 @command.command("compact")
 @transcript_argument
 @output_option
@@ -226,10 +240,7 @@ def distill_command(days: int, dry_run: bool, as_json: bool) -> None:
 @click.option("--focus", default="", help="Words whose sentences the summary takes first.")
 @click.option("--window", type=int, default=None, help="The model's context in tokens (mem.sessionWindow).")
 @click.option("--force", is_flag=True, help="Compact even where it is not due.")
-def compact_command(
-    transcript: Path, target: Path | None, in_place: bool, session: str, agent: str, keep: int, focus: str,
-    window: int | None, force: bool,
-) -> None:  # fmt: skip
+def compact_command(**given: Any) -> None:
     """Replace the oldest turns of TRANSCRIPT by a summary, after a flush.
 
     The last turns stay verbatim and every tool call keeps its result. Writes to standard output or -o, never over the
@@ -242,25 +253,28 @@ def compact_command(
     from gitmem.sessions.rolling_summary import render
     from gitmem.sessions.state import summary
 
-    data, found = read(transcript)
+    options = CompactOptions(**given)
+    data, transcript = read(options.transcript)
     repo, config = open_here()
     when = now()
-    say_ended(end_due_sessions(repo, config, when, found, session))
-    size = config.session_window if window is None else window
-    why = due(found.turns, size, config.session_reserve, config.session_soft, config.session_share)
+    say_ended(end_due_sessions(repo, config, when, transcript, options.session))
+    size = config.session_window if options.window is None else options.window
+    reason = due(transcript.turns, size, config.session_reserve, config.session_soft, config.session_share)
     flush(
-        repo, config, found, Source(session, agent, place(transcript)), now=when,
+        repo, config, transcript, Source(options.session, options.agent, place(options.transcript)), now=when,
         model=model_of(repo, config, when, os.environ),
     )  # fmt: skip
-    if not why and not force:
+    if not reason and not options.force:
         say("git mem: compaction is not due; --force compacts all the same")
-        put(data, transcript, target, in_place)
+        put(data, options.transcript, options.target, options.in_place)
         return
-    rewritable(found)
-    done = compact(found.turns, keep=keep)
-    text = render(summary(repo.common_dir, found, session, keep=keep), focus=focus)
-    put(compacted(data, done.kept, done.dropped, text), transcript, target, in_place)
-    say(f"git mem: {len(done.dropped)} turns summed up, {len(done.kept)} kept ({why or 'forced'})")
+    rewritable(transcript)
+    compaction = compact(transcript.turns, keep=options.keep)
+    so_far = summary(repo.common_dir, transcript, options.session, keep=options.keep)
+    text = render(so_far, focus=options.focus)
+    rewritten = compacted(data, compaction.kept, compaction.dropped, text)
+    put(rewritten, options.transcript, options.target, options.in_place)
+    say(f"git mem: {len(compaction.dropped)} turns summed up, {len(compaction.kept)} kept ({reason or 'forced'})")
 
 
 @command.command("prune")
