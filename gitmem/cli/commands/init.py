@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,11 @@ from gitmem.cli.options import json_option
 from gitmem.cli.terminal import escape, write, write_json
 from gitmem.memory.templates import LANGUAGES
 from gitmem.plural import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gitmem.memory.importing import Plan
 
 
 @click.command()
@@ -88,16 +94,30 @@ def _import(folder: Path, source: Path, history: bool, lang: str, dry_run: bool,
         click.get_current_context().call_on_close(repo.close)
         commit = bring(repo, plan, now(), os.environ).commit
         laid = lay_out(folder, os.environ, lang)
-    blocked = [reason for _, reason in plan.left if reason not in EXPECTED]
     if as_json:
-        files = [{"from": name, "path": to} for name, to, _ in plan.files]
-        left = [{"from": name, "reason": reason} for name, reason in plan.left]
-        write_json(
-            {"root": str(root), "shape": str(plan.shape), "files": files, "left": left, "masked": list(plan.masked),
-             "history": plan.history, "commit": commit or None, "written": list(laid.written) if laid else [],
-             "dry_run": dry_run}
-        )  # fmt: skip
-        return 1 if blocked else 0
+        write_json(_import_value(plan, root, commit, laid.written if laid else (), dry_run))
+    else:
+        _show_import(plan, dry_run)
+    blocked = [reason for _, reason in plan.left if reason not in EXPECTED]
+    return 1 if blocked else 0
+
+
+def _import_value(plan: Plan, root: Path, commit: str, written: Sequence[str], dry_run: bool) -> dict[str, object]:
+    """The JSON of docs/json.md, "init --from"."""
+    return {
+        "root": str(root),
+        "shape": str(plan.shape),
+        "files": [{"from": name, "path": to} for name, to, _ in plan.files],
+        "left": [{"from": name, "reason": reason} for name, reason in plan.left],
+        "masked": list(plan.masked),
+        "history": plan.history,
+        "commit": commit or None,
+        "written": list(written),
+        "dry_run": dry_run,
+    }
+
+
+def _show_import(plan: Plan, dry_run: bool) -> None:
     would = "would " if dry_run else ""
     for name, to, _ in plan.files:
         write(escape(f"{would}import {to}" + (f" (from {name})" if to != name else ""), "") + "\n")
@@ -109,7 +129,6 @@ def _import(folder: Path, source: Path, history: bool, lang: str, dry_run: bool,
         write("to keep personal data: git config --global mem.onPersonal keep, then import again\n")
     what = "with its history" if plan.history else "without history; look at them, then: git add -A; git commit"
     write(f"{would}import {counted(len(plan.files), 'file')} {what}, {len(plan.left)} left out\n")
-    return 1 if blocked else 0
 
 
 def _locale() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.environment import now
 from gitmem.errors import GitMemError, UsageError
+
+if TYPE_CHECKING:
+    from gitmem.review.publish import Published
 
 
 @click.command()
@@ -53,24 +57,22 @@ def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: 
         environ=os.environ if in_actions else None,
     )  # fmt: skip
     if as_json:
-        write_json(
-            {
-                "branch": done.branch,
-                "base": done.base,
-                "head": done.head,
-                "compare": done.link,
-                "pull_request": {
-                    "number": done.pull.number,
-                    "url": done.pull.url,
-                    "created": done.pull.created,
-                }
-                if done.pull
-                else None,
-            }
-        )
+        write_json(_published_value(done))
     elif done.pull:
         say(f"{'opened' if done.pull.created else 'updated'} pull request #{done.pull.number}")
         write(escape(done.pull.url, "") + "\n")
     else:
         say("pushed; there is no token here, so open the pull request at")
         write(escape(done.link, "") + "\n")
+
+
+def _published_value(published: Published) -> dict[str, object]:
+    """The JSON of docs/json.md, "publish"."""
+    pull = published.pull
+    return {
+        "branch": published.branch,
+        "base": published.base,
+        "head": published.head,
+        "compare": published.link,
+        "pull_request": {"number": pull.number, "url": pull.url, "created": pull.created} if pull else None,
+    }
