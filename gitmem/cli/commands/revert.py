@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, NamedTuple
+
 import click
 
 from gitmem.cli.options import colour_option, json_option, open_here
@@ -9,6 +11,24 @@ from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, paint, say, write, write_json
 from gitmem.errors import UsageError
 from gitmem.plural import counted
+
+if TYPE_CHECKING:
+    from gitmem.git.opening import Repository
+    from gitmem.provenance.corrections import Correction, Selector
+
+
+class RevertOptions(NamedTuple):
+    """The options of one revert, as `git mem revert -h` has them."""
+
+    source: str | None
+    rev: str | None
+    agent: str | None
+    session: str | None
+    origin: str | None
+    reason: str
+    dry_run: bool
+    colour: str
+    as_json: bool
 
 
 @click.command()
@@ -21,17 +41,7 @@ from gitmem.plural import counted
 @click.option("--dry-run", is_flag=True, help="Say what would go, change nothing.")
 @colour_option
 @json_option
-def command(
-    source: str | None,
-    rev: str | None,
-    agent: str | None,
-    session: str | None,
-    origin: str | None,
-    reason: str,
-    dry_run: bool,
-    colour: str,
-    as_json: bool,
-) -> None:
+def command(**given: Any) -> None:
     """Remove all facts that derive from one source, in one commit, and keep them from being promoted again.
 
     A fact that had superseded another one gives that one back. Give one of the options below.
@@ -40,42 +50,56 @@ def command(
     git mem revert --source memory/2026-02-05.md:12-14
     git mem revert --agent codex --dry-run
     """
-    from gitmem.cli.places import lines as parse_lines
     from gitmem.provenance import corrections
     from gitmem.provenance.corrections import as_value
 
+    options = RevertOptions(**given)
     repo, config = open_here()
-    given = [
-        (corrections.By(name), value)
-        for name, value in [
-            ("source", source), ("commit", rev), ("agent", agent), ("session", session), ("origin", origin),
-        ]
-        if value
-    ]  # fmt: skip
-    if len(given) != 1:
+    selector = _selector(options, repo)
+    correction = corrections.revert(repo, config, selector, options.reason, dry_run=options.dry_run)
+    if options.as_json:
+        write_json(as_value(correction))
+    else:
+        _show(correction, selector, options)
+
+
+def _selector(options: RevertOptions, repo: Repository) -> Selector:
+    """The source that is named. Raises UsageError unless it is exactly one, UnknownRevision for a commit that is none,
+    and what `places.lines` raises for a place that is none."""
+    from gitmem.cli.places import lines as parse_lines
+    from gitmem.provenance.corrections import By, Selector
+
+    values = {
+        By.SOURCE: options.source,
+        By.COMMIT: options.rev,
+        By.AGENT: options.agent,
+        By.SESSION: options.session,
+        By.ORIGIN: options.origin,
+    }
+    named = [(by, value) for by, value in values.items() if value]
+    if len(named) != 1:
         raise UsageError("name one of --source, --commit, --agent, --session, --origin", "git mem revert -h")
-    by, value = given[0]
-    selector = corrections.Selector(by, value)
-    if by is corrections.By.SOURCE:
+    by, value = named[0]
+    if by is By.SOURCE:
         path, first, last = parse_lines(repo, value)
-        selector = corrections.Selector(by, path, (first, last))
-    elif by is corrections.By.COMMIT:
-        selector = corrections.Selector(by, repo.resolve(value))
-    done = corrections.revert(repo, config, selector, reason, dry_run=dry_run)
-    if as_json:
-        write_json(as_value(done))
-        return
-    on = coloured(colour)
-    for item in done.taken:
+        return Selector(by, path, (first, last))
+    if by is By.COMMIT:
+        return Selector(by, repo.resolve(value))
+    return Selector(by, value)
+
+
+def _show(correction: Correction, selector: Selector, options: RevertOptions) -> None:
+    """Each fact that went and what came back for it; on standard error what it comes to."""
+    on = coloured(options.colour)
+    for item in correction.taken:
         where = f"{paint(escape(item.path, ''), 'path', on)}:{paint(str(item.fact.line), 'line', on)}"
         write(f"{where}: {paint('-', 'bad', on)} {escape(item.fact.text, '')}\n")
         if item.restored:
             write(f"{where}: {paint('+', 'good', on)} {escape(item.restored, '')}\n")
-    count = len(done.taken)
-    facts = counted(count, "fact")
-    if not count:
+    facts = counted(len(correction.taken), "fact")
+    if not correction.taken:
         say(f"no fact comes from {selector}")
-    elif dry_run:
+    elif options.dry_run:
         say(f"{facts} would go; nothing was changed")
     else:
-        say(f"{facts} taken back in {done.commit[:12]}; they will not be promoted again")
+        say(f"{facts} taken back in {correction.commit[:12]}; they will not be promoted again")

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 
@@ -25,6 +26,22 @@ from gitmem.git.regular_file import read_input, read_regular
 WORKERS = 2
 
 
+class ScanOptions(NamedTuple):
+    """The paths and options of one scan, as `git mem scan -h` has them."""
+
+    paths: tuple[str, ...]
+    staged: bool
+    span: str | None
+    history: bool
+    message: str | None
+    form: str
+    as_json: bool
+    severity: str | None
+    rules_file: str | None
+    plugins: bool
+    audit: bool
+
+
 @click.command()
 @click.argument("paths", nargs=-1)
 @click.option("--staged", is_flag=True, help="What is staged, exactly as it would be committed.")
@@ -42,60 +59,56 @@ WORKERS = 2
 @click.option("--rules", "rules_file", metavar="FILE", help="More token rules: a gitleaks.toml.")
 @click.option("--plugins", is_flag=True, help="Ask the plugins of detect-secrets too (slower; never in a hook).")
 @click.option("--audit", is_flag=True, help="List the exceptions; exit 1 when one has ended.")
-def command(
-    paths: tuple[str, ...], staged: bool, span: str | None, history: bool, message: str | None, form: str,
-    as_json: bool, severity: str | None, rules_file: str | None, plugins: bool, audit: bool,
-) -> int:  # fmt: skip
+def command(**given: Any) -> int:
     """Scan memory for what must not be there; exit 1 when something is.
 
     PATH names files or folders of the work tree; without PATH or option, all memory files of the work tree. With
     --range, exceptions and settings are those of A: nothing in a range can except itself.
     """
-    if sum([bool(paths), staged, bool(span), history]) > 1:
+    options = ScanOptions(**given)
+    if sum([bool(options.paths), options.staged, bool(options.span), options.history]) > 1:
         raise UsageError("PATH, --staged, --range and --history are four different questions", "ask one at a time")
     repo, _ = open_here()
-    form = "json" if as_json else form
-    if audit:
+    form = "json" if options.as_json else options.form
+    if options.audit:
         return show_audit(repo, form)
-    policy, blobs, more = choose(repo, paths, staged, span, history, bool(message))
-    if rules_file:
-        policy = replace(policy, rules=read_rules(rules_file))
-    if plugins:
+    policy, blobs, findings = choose(repo, options)
+    if options.rules_file:
+        policy = replace(policy, rules=read_rules(options.rules_file))
+    if options.plugins:
         policy = replace(policy, detectors=(*(policy.detectors or DETECTORS), *ON_REQUEST))
-    if message:
-        blobs = _with_message(blobs, message)
-    report = scan(_counted(blobs) if history else blobs, policy, more, workers=WORKERS)
-    if severity == "block":
+    if options.message:
+        blobs = _with_message(blobs, options.message)
+    report = scan(_counted(blobs) if options.history else blobs, policy, findings, workers=WORKERS)
+    if options.severity == "block":
         report = replace(report, findings=tuple(f for f in report.findings if f.severity is Severity.BLOCK))
     render(report, form)
-    failed = bool(report.findings) if severity == "warn" else report.blocked
+    failed = bool(report.findings) if options.severity == "warn" else report.blocked
     return Exit.FINDINGS if failed else Exit.DONE
 
 
-def choose(
-    repo: Repository, paths: tuple[str, ...], staged: bool, span: str | None, history: bool, only_message: bool
-) -> tuple[Policy, Iterator[Blob], list[Finding]]:
+def choose(repo: Repository, options: ScanOptions) -> tuple[Policy, Iterator[Blob], list[Finding]]:
     """The policy and the source that the options name."""
     from gitmem.gate import sources
 
     today = now().date()
-    if staged:
+    if options.staged:
         policy = sources.staged_policy(repo, today)
         source = sources.staged(repo, policy)
-    elif span:
-        base, tip = sources.span(repo, span)
+    elif options.span:
+        base, tip = sources.span(repo, options.span)
         policy = sources.base_policy(repo, base, tip, today)
         source = sources.commits(repo, [tip, *([f"^{base}"] if base else [])], policy)
-    elif history:
+    elif options.history:
         head = repo.head()
         policy = sources.tree_policy(repo, head, today) if head else Policy(today=today)
         source = sources.commits(repo, sources.everything(repo), policy) if head else sources.Source(iter(()))
-    elif only_message and not paths:
+    elif options.message and not options.paths:
         policy = sources.staged_policy(repo, today)
         source = sources.Source(iter(()))
     else:
         policy = sources.worktree_policy(repo, today)
-        source = sources.paths(repo, [inside(repo, path) for path in paths], policy)
+        source = sources.paths(repo, [inside(repo, path) for path in options.paths], policy)
     return policy, source.blobs, source.findings
 
 
