@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -20,8 +20,24 @@ from gitmem.memory.writing import as_value
 if TYPE_CHECKING:
     from gitmem.git.opening import Repository
     from gitmem.memory.writing import Added
+    from gitmem.review.contribution import Offered
 
 OFFERED = ("organisation", "user")
+
+
+class AddOptions(NamedTuple):
+    """The text and options of one line, as `git mem add -h` has them."""
+
+    text: tuple[str, ...]
+    kind: str | None
+    to: str
+    agent: str
+    origin: str | None
+    tags: tuple[str, ...]
+    topic: str
+    keep: str | None
+    dry_run: bool
+    as_json: bool
 
 
 @click.command()
@@ -40,18 +56,7 @@ OFFERED = ("organisation", "user")
 @click.option("--keep", type=click.Choice(["pii"]), help="pii: write personal data as it is (mem.onPersonal).")
 @click.option("--dry-run", is_flag=True, help="With --to organisation or user: say what would be offered.")
 @json_option
-def command(
-    text: tuple[str, ...],
-    kind: str | None,
-    to: str,
-    agent: str,
-    origin: str | None,
-    tags: tuple[str, ...],
-    topic: str,
-    keep: str | None,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
+def command(**given: Any) -> None:
     """Append TEXT to today's log, or to MEMORY.md when its type is lasting; print where it stands.
 
     A secret or an instruction aimed at the model is refused (exit 1); with `mem.onSecret=mask` secrets are masked
@@ -66,22 +71,36 @@ def command(
     git mem add --type decision "We use REST webhooks: easier to debug"
     git mem add --to organisation "Invoices are in UTC"
     """
-    from gitmem.memory import writing
-
+    options = AddOptions(**given)
     repo, config = open_here()
-    config = config._replace(on_personal="keep") if keep else config
-    words = " ".join(text)
+    config = config._replace(on_personal="keep") if options.keep else config
+    words = " ".join(options.text)
     if words == "-":
         words = sys.stdin.buffer.read().decode("utf-8", "replace")
-    if to in OFFERED:
-        _offer(config, to, words, kind or "", agent, origin or "", tags, dry_run, as_json)
+    if options.to in OFFERED:
+        _offer(config, words, options)
         return
-    if dry_run:
+    if options.dry_run:
         raise UsageError("--dry-run goes with --to organisation or user")
+    _add(repo, config, words, options)
+
+
+def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> None:
+    """Write the line, and say where it stands, what was masked and what is no longer searched."""
+    from gitmem.memory import writing
+
     before = _notes(repo, config)
-    line = writing.NewLine(words, kind or "", to=to, agent=agent, origin=origin or "", tags=tags, topic=topic)
+    line = writing.NewLine(
+        words,
+        options.kind or "",
+        to=options.to,
+        agent=options.agent,
+        origin=options.origin or "",
+        tags=options.tags,
+        topic=options.topic,
+    )
     added = writing.add(repo, config, line, now=now())
-    if as_json:
+    if options.as_json:
         write_json(as_value(added))
     else:
         write(f"{added.path}:{added.line}\n")
@@ -115,27 +134,44 @@ def _searched(repo: Repository, config: Config) -> set[str]:
     return set(look(repo, config.memory_paths).looks)
 
 
-def _offer(
-    config: Config, scope: str, words: str, kind: str, agent: str, origin: str, tags: tuple[str, ...], dry_run: bool,
-    as_json: bool,
-) -> None:  # fmt: skip
+def _offer(config: Config, words: str, options: AddOptions) -> None:
     """Offer the line to another memory, and say what happened to it."""
     from gitmem.review.contribution import Line, offer
     from gitmem.review.github import Client
 
     token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN") or ""
-    done = offer(
-        config, scope, Line(words, kind, agent, origin, tags), now=now(), environ=os.environ, cache=cache_folder(),
-        client_of=lambda forge: Client(forge, token, time.sleep) if token and forge.api else None, dry_run=dry_run,
-    )  # fmt: skip
-    if as_json:
-        pull = {"number": done.pull.number, "url": done.pull.url, "created": done.pull.created} if done.pull else None
-        write_json(
-            {"state": done.state, "scope": scope, "path": done.path, "line": done.line or None, "text": done.text,
-             "branch": done.branch or None, "base": done.base, "commit": done.commit or None,
-             "then": done.then or None, "pull_request": pull}
-        )  # fmt: skip
+    offered = offer(
+        config,
+        options.to,
+        Line(words, options.kind or "", options.agent, options.origin or "", options.tags),
+        now=now(),
+        environ=os.environ,
+        cache=cache_folder(),
+        client_of=lambda forge: Client(forge, token, time.sleep) if token and forge.api else None,
+        dry_run=options.dry_run,
+    )
+    if options.as_json:
+        write_json(_offered_value(offered))
         return
-    say(escape(f"{scope}: {done.state}" + (f" on {done.branch}, to {done.base}" if done.branch else ""), ""))
-    if done.then or done.pull:
-        write(escape(done.then or (done.pull.url if done.pull else ""), "") + "\n")
+    branches = f" on {offered.branch}, to {offered.base}" if offered.branch else ""
+    say(escape(f"{options.to}: {offered.state}{branches}", ""))
+    address = offered.then or (offered.pull.url if offered.pull else "")
+    if offered.then or offered.pull:
+        write(escape(address, "") + "\n")
+
+
+def _offered_value(offered: Offered) -> dict[str, object]:
+    """The JSON of docs/json.md, "git mem add --to organisation"."""
+    pull = offered.pull
+    return {
+        "state": offered.state,
+        "scope": offered.scope,
+        "path": offered.path,
+        "line": offered.line or None,
+        "text": offered.text,
+        "branch": offered.branch or None,
+        "base": offered.base,
+        "commit": offered.commit or None,
+        "then": offered.then or None,
+        "pull_request": {"number": pull.number, "url": pull.url, "created": pull.created} if pull else None,
+    }
