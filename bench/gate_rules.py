@@ -22,8 +22,8 @@ sys.path.insert(0, str(SOURCE))
 from gitmem.gate.detectors.secrets import cookies, passwords, pii, secrets, tokens  # noqa: E402
 from gitmem.gate.detectors.secrets.candidates import candidates  # noqa: E402
 from gitmem.gate.detectors.secrets.examples import fake  # noqa: E402
-from gitmem.gate.detectors.secrets.shapes import SAMPLES, SHAPES  # noqa: E402
-from gitmem.gate.detectors.secrets.vendors import TOKENS  # noqa: E402
+from gitmem.gate.detectors.secrets.shapes import SAMPLES, shapes  # noqa: E402
+from gitmem.gate.detectors.secrets.vendors import tokens as vendor_tokens  # noqa: E402
 from gitmem.gate.detectors.text import Text  # noqa: E402
 
 AIM = 0.100
@@ -50,7 +50,7 @@ def hostile(beginning: str, sample: str, size: int) -> Iterator[str]:
 
 def rules(size: int) -> Iterator[tuple[str, float]]:
     """(rule, seconds for the worst text written against it), for each row of the tables alone."""
-    for row, (rule, _, starts, rest) in enumerate(TOKENS):
+    for row, (rule, _, starts, rest) in enumerate(vendor_tokens()):
         start = starts.split()[0]
         escaped = start.replace("$", "\\$").replace("|", "\\|")
         pattern = tokens._token_pattern(row, start)
@@ -67,7 +67,7 @@ def rules(size: int) -> Iterator[tuple[str, float]]:
 
             worst = max(worst, seconds(look, 1))
         yield rule, worst
-    for row, (rule, _, literals, _) in enumerate(SHAPES):
+    for row, (rule, _, literals, _) in enumerate(shapes()):
         pattern = tokens._shape_pattern(row)
         worst = 0.0
         for text in hostile(literals[0] if literals else "a1", fake(SAMPLES[rule]), size):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from functools import cache
 
 from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.secrets import tokens
@@ -27,7 +28,7 @@ from gitmem.gate.detectors.secrets.placeholders import (
     is_varied,
     is_words,
 )
-from gitmem.gate.detectors.secrets.service_names import CJK_NAMES, NAMES
+from gitmem.gate.detectors.secrets.service_names import service_names
 from gitmem.gate.detectors.secrets.tokens import Found
 
 # On lower-case text: the stem of a word for a secret.
@@ -38,8 +39,6 @@ _STEM = lazy(
 )
 # Vendors whose keys have no beginning of their own: their name is the word for a secret.
 _NAME = lazy("[a-z0-9]{4,16}")
-_CJK_NAME = lazy(CJK_NAMES)
-_VENDOR = lazy(f"[a-z0-9]{{4,16}}|{CJK_NAMES}")
 _KEY_NAME = lazy(
     r"(?i)(?:api|access|secret|private|auth)[_ -]?(?:key|token|secret)|(?:token"
     r"|secret|apikey)$|_key$|(?:인증|비밀|액세스|접근|API|서비스|승인|보안|시크릿|앱) ?키|토큰|시크릿"
@@ -344,13 +343,25 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             done = end - _LONG_VALUE  # or each of a thousand words in one long value would read it again
 
 
+@cache
+def _cjk_name() -> re.Pattern[str]:
+    return re.compile(service_names().cjk)
+
+
+@cache
+def _service_name() -> re.Pattern[str]:
+    """What may be the name of a service: each word of Latin letters, each known name of Korean, Japanese or Chinese."""
+    return re.compile(f"[a-z0-9]{{4,16}}|{service_names().cjk}")
+
+
 def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
     """`datadog: 0123...`: the vendor's name alone in front of what only its keys look like."""
     near = low[first:last]
-    if NAMES.isdisjoint(_NAME.findall(near)) and (near.isascii() or _CJK_NAME.search(near) is None):
+    latin = service_names().latin
+    if latin.isdisjoint(_NAME.findall(near)) and (near.isascii() or _cjk_name().search(near) is None):
         return
-    for match in _VENDOR.finditer(low, first, last):
-        if match.group().isascii() and match.group() not in NAMES:
+    for match in _service_name().finditer(low, first, last):
+        if match.group().isascii() and match.group() not in latin:
             continue
         join = _JOIN.match(text, match.end())
         if (
@@ -416,4 +427,6 @@ def _handled(text: str, low: str, start: int, end: int, spoken: tuple[list[int],
 
 def _names_vendor(low: str, first: int, last: int) -> bool:
     """Whether a service whose keys have no beginning of their own stands in a stretch."""
-    return any([match.group() in NAMES or not match.group().isascii() for match in _VENDOR.finditer(low, first, last)])
+    latin = service_names().latin
+    names = [match.group() for match in _service_name().finditer(low, first, last)]
+    return any([name in latin or not name.isascii() for name in names])

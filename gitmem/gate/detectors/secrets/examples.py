@@ -1,6 +1,6 @@
 """Invented secrets of the right shape, for the examples of the rules: no token stands in this source.
 
-`fake` writes a text for a pattern in the notation of `gate/detectors/secrets/vendors.py`, the same one every time; `elided` writes the
+`fake` writes a text for a pattern in the notation of `gate/detectors/secrets/tokens.txt`, the same one every time; `elided` writes the
 same with `…` for what would be secret. The characters come from a digest of the pattern, so they are random to
 look at and belong to nobody.
 """
@@ -14,7 +14,7 @@ from hashlib import sha256
 from gitmem.gate.detectors.secrets import checksums
 from gitmem.gate.detectors.secrets.candidates import candidates
 from gitmem.gate.detectors.secrets.shapes import SAMPLES
-from gitmem.gate.detectors.secrets.vendors import TOKENS
+from gitmem.gate.detectors.secrets.vendors import tokens
 from gitmem.gate.detectors.text import Examples
 
 _ALPHABET = {
@@ -156,7 +156,9 @@ def secret_examples() -> dict[str, Examples]:
 
 def vendor_examples() -> dict[str, Examples]:
     """Examples of every row of both tables."""
-    rows = {rule: (starts.split()[0].replace("$", "\\$").replace("|", "\\|"), rest) for rule, _, starts, rest in TOKENS}
+    rows = {
+        rule: (starts.split()[0].replace("$", "\\$").replace("|", "\\|"), rest) for rule, _, starts, rest in tokens()
+    }
     table = {}
     for rule, (start, rest) in rows.items():
         token = _fitting(rule, start + rest)

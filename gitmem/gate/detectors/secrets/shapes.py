@@ -1,123 +1,39 @@
-"""Secrets known by their shape, not by their beginning: a literal part somewhere inside, and a pattern.
+"""Secrets known by their shape: the reader of `shapes.txt`, which explains its notation, and what is known of its rows.
 
-Each row is `(rule, what it is, literals, pattern)`. One of the literals (lower case) has to occur, else the row
-costs nothing but the search for it; the pattern is then tried on the neighbourhood of each occurrence. A row
-without literals is tried on unbroken runs of 32 characters and more, which prose has few of. The group `secret`
-marks what must not be shown. The short forms of `gate/detectors/secrets/vendors.py` apply. `HARD` rows are secrets whatever they
-look like; the others still have to look random.
+`HARD` rows are secrets whatever they look like; the others still have to look random.
 """
 
 from __future__ import annotations
 
-# fmt: off
-SHAPES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
-    ("private-key", "a private key",
-     ("private key-----", "private key block-----"),
-     r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?P<secret>[^-]{16,12000}|\s{0,4}$)"),
-    ("private-key-base64", "a private key in base64",
-     ("ls0tls1crudjtib", "0tls0tqkvhsu4g", "tls0tlujfr0lo"), r"(?P<secret>(?:LS0tLS1CRUdJTi(?!BDRVJUSU|BQVUJMSUM)|0tLS0tQkVHSU4g(?!Q0VSVElG|UFVCTElD)|tLS0tLUJFR0lO(?!IENFUlRJ|IFBVQkxJQ))<s>{60,20000})"),
-    ("putty-private-key", "a private key", ("private-lines:",), r"Private-Lines: ?\d{1,4}\s{1,4}(?P<secret><s>{40,100})"),
-    ("jwk-private-key", "a private key (JWK)", ('"d"', "'d'"), r"""["']d["']\s{0,4}:\s{0,4}["'](?P<secret><w>{32,700})["']"""),
-    ("jwk-base64", "a private key (JWK)", ("jrdhki", "imt0esi", "ia3r5i", "jrdhkio"),
-     r"(?P<secret><b>{60,4000})"),
-    ("service-account-key", "a service account key", ('"private_key_id"',), r'"private_key_id"\s{0,4}:\s{0,4}"(?P<secret><h>{40})"'),
-    ("wireguard-key", "a WireGuard key", ("privatekey =", "privatekey=", "presharedkey"), r"(?i:PrivateKey|PresharedKey)\s{0,3}=\s{0,3}(?P<secret><b>{42}[AEIMQUYcgkosw480]=)"),
-    ("jwt", "a JSON Web Token", ("eyj", ".ey"), r"(?<![0-9A-Za-z_-])(?P<secret>ey[A-Z]<w>{10,2000}\.ey<w>{10,8000}\.<w>{16,1400})"),
-    ("jwt-unsigned", "a JSON Web Token", ("eyj",), r"(?<![0-9A-Za-z_-])(?P<secret>eyJ<w>{60,2000}(?:\.<w>{20,400}){2,4})"),
-    ("slack-webhook", "a Slack webhook", ("hooks.slack.com/",),
-     r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<secret>[A-Za-z0-9_/+-]{30,120})"),
-    ("teams-webhook", "a Teams webhook", ("/incomingwebhook/", "webhookb2"),
-     r"(?P<secret>[0-9A-Za-z-]{36}@[0-9A-Za-z-]{36}/IncomingWebhook/<A>{32}/[0-9A-Za-z-]{36})"),
-    ("power-automate-url", "a signed workflow URL", ("logic.azure.com", "powerplatform.com"), r"(?:logic\.azure|api\.powerplatform)\.com[^\s\"'<>]{10,300}[?&]sig=(?P<secret><w>{30,60})"),
-    ("discord-webhook", "a Discord webhook", ("/api/webhooks/",), r"discord(?:app)?\.com/api/webhooks/\d{16,20}/(?P<secret><w>{60,80})"),
-    ("discord-bot-token", "a Discord bot token", (),
-     r"(?<![\w.-])(?P<secret>[MNO][A-Za-z][A-Za-z0-9_-]{21,26}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38})(?![\w-])"),
-    ("chat-webhook", "a chat webhook",
-     ("/robot/send", "/bot/v2/hook/", "/webhook/send", "chat.googleapis.com", "/connect-api/webhook/", "hook.dooray.com", "kakaowork.com/bots/hook/", "hook.swit.io"),
-     r"(?:robot/send\?access_token=|bot/v2/hook/|webhook/send\?key=|spaces/[\w-]{8,20}/messages\?key=|connect-api/webhook/\d{1,12}/"
-     r"|hook\.dooray\.com/services/\d{4,20}/\d{4,20}/|kakaowork\.com/bots/hook/|hook\.swit\.io/chat/\w{1,40}/)(?P<secret>[0-9A-Za-z_-]{16,80})"),
-    ("automation-webhook", "a webhook that runs a workflow", ("hooks.zapier.com", "hook.eu", "hook.us", "hook.integromat", "webhook.office"),
-     r"(?:hooks\.zapier\.com/hooks/catch/\d{3,12}/|hook\.(?:eu|us)\d\.make\.com/|hook\.integromat\.com/)(?P<secret><A>{6,40})"),
-    ("telegram-bot-token", "a Telegram bot token", (), r"(?<![0-9A-Za-z_])(?P<secret>\d{5,16}:A<w>{34}|\d{8,10}:(?=<w>{0,34}[0-9])(?=<w>{0,34}[A-Z])<w>{35})(?![\w-])"),
-    ("facebook-app-token", "a Facebook app token", (), r"(?<![0-9A-Za-z])(?P<secret>\d{13,17}(?:\||%7[Cc])<w>{24,40})(?![\w-])"),
-    ("entra-client-secret", "an Entra ID client secret", ("q~",), r"(?<![\w~.-])(?P<secret>[\w~.-]{3}[0-9]Q~[\w~.-]{31,34})(?![\w~-])"),
-    ("azure-devops-token", "an Azure DevOps token", ("azdo",), r"(?<![A-Za-z0-9])(?P<secret><A>{76}AZDO<A>{4})(?![A-Za-z0-9])"),
-    ("azure-key", "an Azure key", ("azse", "azfu", "acdb", "+ast", "+asb", "+aeh", "+acr", "aiot", "azca", "apim", "+aba", "azsea"),
-     r"(?<![A-Za-z0-9+/])(?P<secret>[A-Za-z0-9+/_-]{32,80}(?:AzSe[A-D]|AzFu|ACDb|\+ASt|\+ASb|\+AEh|\+ACR[A-D]|AIoT|AzCa|APIM|\+ABa)[A-Za-z0-9+/]{5,12}={0,2})(?![A-Za-z0-9+/])"),
-    ("azure-cognitive-key", "an Azure AI key", ("jqqj9",), r"(?<![A-Za-z0-9])(?P<secret><A>{52}JQQJ9[9DH]<A>{26,30})(?![A-Za-z0-9])"),
-    ("azure-shared-key", "a connection string with a key", ("accountkey", "sharedaccesskey", "sharedsecret"),
-     r"(?i:AccountKey|SharedAccessKey|SharedSecret(?:Value)?)\s{0,2}=\s{0,2}(?P<secret>[A-Za-z0-9+/]{20,100}={0,2})"),
-    ("azure-sas", "a shared access signature", ("sig=",), r"(?i)[?&;]sig=(?P<secret>[A-Za-z0-9%+/]{40,90}(?:%3d|=)?)"),
-    ("presigned-url", "a presigned URL", ("x-amz-signature", "x-goog-signature"), r"(?i)X-(?:Amz|Goog)-Signature=(?P<secret><h>{64,512})"),
-    ("signed-url", "a signed URL", ("&key-pair-id=",), r"[?&]Signature=(?P<secret>[\w~-]{100,700})"),
-    ("mailgun-token", "a Mailgun key", (), r"(?<![A-Za-z0-9-])(?P<secret><h>{32}-<h>{8}-<h>{8})(?![A-Za-z0-9-])"),
-    ("mailchimp-key", "a Mailchimp key", ("-us",), r"(?<![A-Za-z0-9])(?<!etag: )(?P<secret>[0-9a-f]{32}-us\d{1,2})(?![0-9]|\.[a-z])"),
-    ("terraform-token", "a Terraform Cloud token", (".atlasv1.",), r"(?P<secret><A>{14}\.atlasv1\.[\w=-]{60,70})"),
-    ("newrelic-license-key", "a New Relic licence key", ("ffffnral", "nral"), r"(?<![A-Za-z0-9])(?P<secret>(?:eu01xx)?[0-9a-fx]{26,36}(?:FFFF)?NRAL)(?![A-Za-z0-9])"),
-    ("maxmind-key", "a MaxMind licence key", ("_mmk",), r"(?<![A-Za-z0-9])(?P<secret><A>{6}_<A>{29}_mmk)(?![A-Za-z0-9])"),
-    ("zoho-token", "a Zoho token", ("1000.",), r"(?<![\w.])(?P<secret>1000\.<h>{32}\.<h>{32})(?![\w.])"),
-    ("ollama-key", "an Ollama key", (), r"(?<![A-Za-z0-9.])(?P<secret><h>{32}\.<w>{24})(?![\w.-])"),
-    ("zai-key", "a Z.ai key", (), r"(?<![A-Za-z0-9.])(?P<secret><h>{32}\.<A>{16})(?![\w.-])"),
-    ("ably-key", "an Ably key", (), r"(?<![\w.-])(?P<secret><w>{6}\.<w>{6}:(?=<w>{0,42}[A-Z])(?=<w>{0,42}[0-9])<w>{43})(?![\w-])"),
-    ("teamworkspaces-token", "a workspace token", ("tkn.v1_",), r"(?P<secret>tkn\.v1_<s>{60,120})"),
-    ("proxmox-token", "a Proxmox token", ("pveapitoken",), r"PVEAPIToken=[\w.@-]{3,60}![\w.-]{1,40}[=:](?P<secret><uuid>)"),
-    ("rancher-token", "a Rancher token", ("token-",), r"(?<![A-Za-z0-9])(?P<secret>token-<a>{5}:<a>{54})(?![A-Za-z0-9])"),
-    ("truenas-key", "a TrueNAS key", (), r"(?<![\w-])(?P<secret>\d{1,15}-(?=<A>{0,63}[a-z])(?=<A>{0,63}[A-Z])<A>{64})(?![\w-])"),
-    ("roblox-cookie", "a Roblox cookie", ("_|warning:-do-not-share",), r"(?i)(?P<secret>_\|WARNING:-DO-NOT-SHARE-[^\n|]{20,200}\|_<H>{100,1000})"),
-    ("bcrypt-hash", "a password hash", ("$2a$10$", "$2b$", "$2y$"), r"(?P<secret>\$2[aby]\$\d{2}\$[./0-9A-Za-z]{53})"),
-    ("crypt-hash", "a password hash", ("$1$", "$5$", "$6$", "$y$", "$apr1$", "$argon2", "$7$", "$8$", "$9$", "$p$", "$h$", "$s$", "{ssha}", "pbkdf2_sha"),
-     r"(?P<secret>\$(?:1|5|6|7|8|9|y|apr1)\$(?:rounds=\d{1,9}\$)?[./0-9A-Za-z]{1,24}\$(?:[./0-9A-Za-z]{1,60}\$)?[./0-9A-Za-z]{22,90}|\$[PHS]\$[./0-9A-Za-z]{31,52}|\{SSHA\}[0-9A-Za-z+/]{32,96}={0,2}|pbkdf2_sha(?:1|256|512)\$\d{3,8}\$[./0-9A-Za-z]{1,40}\$[0-9A-Za-z+/]{27,90}={0,2}|\$argon2(?:id?|d)\$v=\d{1,4}\$[^\s$]{3,40}\$[A-Za-z0-9+/]{11,64}\$[A-Za-z0-9+/]{16,90})"),
-    ("kerberos-hash", "a Kerberos ticket to crack", ("$krb5asrep$", "$krb5tgs$"), r"(?P<secret>\$krb5(?:asrep|tgs)\$\d{1,3}\$[^\s]{40,6000})"),
-    ("seed-phrase", "the seed phrase of a wallet",
-     ("mnemonic", "seed phrase", "recovery phrase", "니모닉", "복구 구문", "시드 구문", "シードフレーズ", "リカバリーフレーズ", "助记词", "助記詞"),
-     r"(?i:mnemonic|(?:seed|recovery) phrase|니모닉|(?:복구|시드) 구문|シードフレーズ|リカバリーフレーズ|助记词|助記詞)[^\na-z]{1,12}(?:is |은 |는 )?[\"'`「]?(?P<secret>(?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?![a-z ])"),
-    ("extended-private-key", "a wallet key", ("xprv", "yprv", "zprv", "tprv"), r"(?<![A-Za-z0-9])(?P<secret>[xyzt]prv[1-9A-HJ-NP-Za-km-z]{107})(?![A-Za-z0-9])"),
-    ("naver-header", "a signed request", ("x-ncp-iam-access-key", "x-ncp-apigw-api-key", "x-naver-client-secret"),
-     r"(?i)x-(?:ncp-iam-access-key|ncp-apigw-api-key(?!-id)|naver-client-secret)[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?P<secret><A>{10,64})"),
-    ("kakao-header", "a Kakao key", ("kakaoak",), r"(?i)KakaoAK[ :]{1,3}(?P<secret><h>{32})"),
-    ("naver-client-secret", "a Naver client secret", ("naver", "네이버"),
-     r"(?i)(?:naver|네이버)[^\n]{0,80}?(?:secret|시크릿)[\w]{0,12}[\"'`*\])]{0,3}\s{0,3}(?:은|는|이|을|를|:|=|：|\(|\||→|->)?\s{0,3}[:=]?\s{0,2}[\"'`(「]{0,2}(?P<secret>(?=\w{0,9}(?:[0-9_]|[a-z](?-i:[A-Z])))[A-Za-z0-9_]{10})(?![A-Za-z0-9_])"),
-    ("nhn-cloud-secret-key", "an NHN Cloud secret key", ("x-secret-key", "x-tc-app", "nhn"),
-     r"(?i)(?:x-secret-key|x-tc-app-?key|nhn[^\n]{0,30}?(?:secret|app)[ _-]?key)[\"']?\s{0,3}(?:은|는)?\s{0,2}[:=]?\s{0,3}[\"'`]?(?P<secret>(?=[A-Za-z]{0,15}(?:[0-9]|[a-z](?-i:[A-Z])))(?=[0-9]{0,15}[A-Za-z])[A-Za-z0-9]{8,32})(?![A-Za-z0-9])"),
-    ("kubernetes-bootstrap-token", "a Kubernetes bootstrap token", ("kubeadm", "bootstrap", "--token"), r"(?<![\w.])(?P<secret>[a-z0-9]{6}\.[a-z0-9]{16})(?![\w.])"),
-    ("docker-auth", "a registry login", ('"auth"',), r'"auth"\s{0,3}:\s{0,3}"(?P<secret>[A-Za-z0-9+/]{16,400}={0,2})"'),
-    ("npm-auth", "a registry login", (":_auth",), r":_auth\s{0,2}=\s{0,2}[\"']?(?P<secret>[A-Za-z0-9+/]{16,400}={0,2})"),
-    ("vault-secret-id", "the secret half of a Vault login", ("secret_id", "secretid"), r"(?i)secret_?id[\"']?\s{0,3}[=:]\s{0,3}[\"']?(?P<secret><uuid>)"),
-    ("terraform-default", "a secret as the default of a variable", ("variable",),
-     r"variable\s{1,3}\"[\w-]{0,60}(?:key|token|secret|passw)[\w-]{0,40}\"\s{0,3}\{[^{}]{0,300}?default\s{0,20}=\s{0,3}\"(?P<secret>(?=[!-~]{0,80}[0-9])[!-~]{10,400}?)\""),
-    ("salesforce-session", "a Salesforce session", ("00d",), r"(?<![0-9A-Za-z])(?P<secret>00D[A-Za-z0-9]{12,15}![A-Za-z0-9._]{80,140})"),
-    ("otpauth-secret", "a one-time password seed", ("otpauth:",), r"(?i)otpauth://[^\s\"'<>]{1,200}?secret=(?P<secret>[A-Z2-7]{16,104})"),
-    ("data-go-kr-key", "a public data service key", ("servicekey=", "servicekey\"", "service_key", "servicekey:", "인증키", "서비스키", "서비스 키"),
-     r"(?i)(?:service_?key|인증\s?키|서비스\s?키)[^\n0-9A-Za-z+/%]{1,12}(?:은|는|:|=)?\s{0,2}[\"'`「]?(?P<secret>[0-9A-Za-z+/%]{60,120}(?:={1,2}|%3D){0,2})"),
-    ("openvpn-key", "a static key", ("openvpn static key",), r"-----BEGIN OpenVPN Static key V1-----\s{1,4}(?P<secret>[0-9a-fA-F\s]{64,1200})"),
-    ("thingsboard-token", "a device token in a URL", ("/api/v1/",), r"/api/v1/(?P<secret><a>{20})/(?:telemetry|attributes|rpc|claim)"),
-    ("thingsboard-address", "a device token in a URL", ("thingsboard.",), r"thingsboard\.(?:cloud|io)/api/v1/(?P<secret><a>{20})(?![0-9A-Za-z])"),
-    ("telegram-api-url", "a Telegram bot token", ("api.telegram.org/bot",), r"api\.telegram\.org/bot(?P<secret>\d{5,16}:<w>{30,50})"),
-    ("jenkins-initial-password", "a first password of Jenkins", ("jenkins initial setup",), r"proceed to installation:\s{1,10}(?P<secret><h>{32})"),
-    ("vault-unseal-key", "a Vault unseal key", ("unseal",), r"(?i)unseal(?: key)?(?: \d{1,2})?:?\s{1,3}(?P<secret><b>{43,44}=?)(?![0-9A-Za-z+/])"),
-    ("private-key-der", "a private key without its frame", ("ibaak", "ibaaj", "ibadanbgkqhkig9w0baqefaas", "mhccaqeei", "mc4caqawbqydk2vw", "mighageamb", "b3blbnnzac1rzxktdje"),
-     r"(?<![0-9A-Za-z+/])(?P<secret>(?:MII[A-K][0-9A-Za-z+/]{2}IBAA[KJ][BC]|MII[A-K][0-9A-Za-z+/]{2}IBADANBgkqhkiG9w0BAQEFAAS[BC]|MHcCAQEEI|MC4CAQAwBQYDK2Vw"
-     r"|MIGHAgEAMB|b3BlbnNzaC1rZXktdjE)<b>{40,16000}={0,2})"),
-    ("node-provider-url", "an address with a key in it",
-     (".alchemy.com/v", ".alchemyapi.io/v", "infura.io/", ".quiknode.pro/", "blockpi.network/", "ankr.com/"),
-     r"(?i:alchemy(?:api)?\.(?:com|io)/v\d/|infura\.io/(?:ws/)?v3/|quiknode\.pro/|blockpi\.network/v1/rpc/|rpc\.ankr\.com/[a-z_]{2,20}/)(?P<secret><w>{24,64})"),
-    ("tines-webhook", "a webhook that runs a workflow", (".tines.com/webhook/",), r"\.tines\.com/webhook/(?P<secret><a>{24,40}/<a>{24,40})"),
-    ("tableau-token", "a Tableau token", ("==:",), r"(?<![0-9A-Za-z+/])(?P<secret>[0-9A-Za-z+/]{22}==:<A>{32})(?![0-9A-Za-z])"),
-    ("dropbox-long-token", "a Dropbox token", ("aaaaaaaaaa",), r"(?<![\w-])(?P<secret>(?=[0-9a-z]{11}A)<a>{11}AAAAAAAAAA<w>{43})(?![\w-])"),
-    ("airtable-oauth-token", "an Airtable token", (".v1.",), r"(?<![\w.])(?P<secret><A>{16}\.v1\.<w>{10,400}\.<h>{10,128})(?![\w.])"),
-    ("discord-token", "a Discord token", ("discord", "디스코드"), r"(?<![\w.-])(?P<secret><A>{24,28}\.<w>{6}\.<w>{27,38})(?![\w-])"),
-    ("jira-token", "a Jira or Confluence token", (), r"(?<![\w+/=-])(?P<secret>[MNO][ADQTgjwz][AEIMQUYcgk][012345wxyz][0-9A-Za-z+/]{40})(?![\w+/=-])"),
-    ("pagerduty-token", "a PagerDuty token", ("u+",), r"(?<![\w+])(?P<secret>u\+<w>{18})(?![\w-])"),
-    ("line-channel-token", "a LINE channel access token", ("w1cdnyilfu=",), r"(?P<secret><b>{100,240}w1cDnyilFU=)"),
-    ("newrelic-mobile-token", "a New Relic app token", ("-nrma",), r"(?<![0-9A-Za-z])(?P<secret>A<A>{41}-NRMA)"),
-    ("jwt-base64", "a JSON Web Token in base64", ("zxlk",), r"(?<![0-9A-Za-z+/])(?P<secret>ZXlK(?:aGJHY2|MGVYQ|aGJH|hbGci|[0-9A-Za-z]{5})<b>{80,4000}={0,2})"),
-    ("okta-token", "an Okta token", ("okta", "ssws", "옥타"), r"(?<![\w-])(?P<secret>00(?=<w>{0,39}[a-z])(?=<w>{0,39}[A-Z0-9])<w>{40})(?![\w-])"),
-    ("codeclimate-id", "the key of a Code Climate reporter", ("cc_test_reporter_id",), r"(?i)cc_test_reporter_id[\"']?\s{0,3}[=:]\s{0,3}[\"']?(?P<secret><h>{64})"),
-    ("machine-key", "a machine key of ASP.NET", ("validationkey", "decryptionkey"), r"(?i)(?:validation|decryption)Key\s{0,2}=\s{0,2}[\"'](?P<secret><h>{32,256})"),
-    ("package-host-credentials", "credentials of a package host", ("contribsys",), r"(?i)contribsys(?:__|\.)com[\"':= @/]{1,6}(?P<secret><h>{8}:<h>{8})"),
-)
+from functools import cache
+from typing import NamedTuple
 
-# fmt: on
+from gitmem.gate.detectors.secrets.rule_tables import rows
+
+
+class Shape(NamedTuple):
+    """A secret's `pattern`, what it is in words, and the `literals` of which a text has to hold one; none: any long run."""
+
+    rule: str
+    what: str
+    literals: tuple[str, ...]
+    pattern: str
+
+
+@cache
+def shapes() -> tuple[Shape, ...]:
+    """The rows of `shapes.txt` in its order, read once a process.
+
+    Raises OSError or ValueError where the table cannot be read or has a malformed row.
+    """
+    table: list[Shape] = []
+    for rule, what, words, pattern in rows("shapes.txt", len(Shape._fields)):
+        literals = () if words == "-" else tuple(words.split(", "))
+        if not all(literals) or words != words.lower() or "(?P<secret>" not in pattern:
+            raise ValueError(f"shapes.txt: the literals or the pattern of '{rule}' cannot be found in a text")
+        table.append(Shape(rule, what, literals, pattern))
+    return tuple(table)
+
 
 HARD = frozenset({
     "private-key", "private-key-base64", "putty-private-key", "jwk-private-key", "service-account-key", "wireguard-key",
@@ -125,7 +41,7 @@ HARD = frozenset({
     "seed-phrase", "kerberos-hash",
 })  # fmt: skip
 
-# The literals that may stand in prose, next to spaces: for these the whole text is searched. Those of IN_RUN, all others,
+# The literals that may stand in prose, next to spaces: for these the whole text is searched. Those of `in_run`, all others,
 # can only stand inside an unbroken run: for these the runs alone are.
 SPACED = frozenset({
     "private key-----", "private key block-----", "private-lines:", '"d"', "'d'", '"private_key_id"', "privatekey =", "presharedkey",
@@ -135,7 +51,13 @@ SPACED = frozenset({
     "contribsys", "token-", "discord", "디스코드", "okta", "ssws", "옥타", "variable", "secret_id", "secretid", ":_auth", "validationkey", "decryptionkey", "mnemonic", "seed phrase", "recovery phrase", "니모닉", "복구 구문", "시드 구문", "シードフレーズ",
     "リカバリーフレーズ", "助记词", "助記詞", "_|warning:-do-not-share",
 })  # fmt: skip
-IN_RUN = frozenset(literal for row in SHAPES for literal in row[2]) - SPACED
+
+
+@cache
+def in_run() -> frozenset[str]:
+    """The literals that stand in unbroken runs only."""
+    return frozenset([literal for shape in shapes() for literal in shape.literals]) - SPACED
+
 
 # A text for each row, in the same notation, from which the examples are made.
 _BOUND = "-----"

@@ -1,4 +1,4 @@
-"""Finding the tokens of `gate/detectors/secrets/vendors.py` and the shapes of `gate/detectors/secrets/shapes.py` in a text.
+"""Finding the tokens of `gate/detectors/secrets/tokens.txt` and the shapes of `gate/detectors/secrets/shapes.txt` in a text.
 
 Cheap first: only unbroken runs of 16 characters and more can hold a token, so beginnings are looked for in
 those alone; a pattern is compiled when its literal has been seen, and tried only where it was seen. A token
@@ -18,8 +18,8 @@ from gitmem.gate.detectors.prefilter import CJK, has_byte, places, plain
 from gitmem.gate.detectors.secrets.candidates import Candidates
 from gitmem.gate.detectors.secrets.checksums import CHECKSUMS
 from gitmem.gate.detectors.secrets.placeholders import entropy, is_placeholder, is_readable_base64, is_varied, is_words
-from gitmem.gate.detectors.secrets.shapes import HARD, IN_RUN, SHAPES, SPACED
-from gitmem.gate.detectors.secrets.vendors import TOKENS
+from gitmem.gate.detectors.secrets.shapes import HARD, SPACED, in_run, shapes
+from gitmem.gate.detectors.secrets.vendors import tokens
 
 _SHORT = {
     "<a>": "[0-9a-z]", "<A>": "[0-9A-Za-z]", "<w>": "[0-9A-Za-z_-]", "<h>": "[0-9A-Fa-f]", "<H>": "[0-9A-Fa-f]",
@@ -76,20 +76,20 @@ def _is_distinct(start: str) -> bool:
 
 @cache
 def _token_pattern(row: int, start: str) -> re.Pattern[str]:
-    rest = expand(TOKENS[row][3], _is_distinct(start))
+    rest = expand(tokens()[row].rest, _is_distinct(start))
     wide = rest.rstrip("}0123456789,{)").endswith(("_-]", "=_-]", "_.-]", "_.=-]"))
     return re.compile(re.escape(start) + rest + (r"(?![\w-])" if wide else r"(?![0-9A-Za-z])"), re.ASCII)
 
 
 @cache
 def _shape_pattern(row: int) -> re.Pattern[str]:
-    return re.compile(expand(SHAPES[row][3]), re.ASCII)
+    return re.compile(expand(shapes()[row].pattern), re.ASCII)
 
 
 @cache
 def _beginnings() -> dict[str, list[int]]:
     rows: dict[str, list[int]] = {}
-    for number, (_, _, starts, _) in enumerate(TOKENS):
+    for number, (_, _, starts, _) in enumerate(tokens()):
         for start in starts.split():
             rows.setdefault(start, []).append(number)
     return rows
@@ -151,7 +151,7 @@ def _tokens_at(text: str, hot: Iterable[tuple[int, int]]) -> Iterator[Found]:
                 continue
             reached = 0
             for row in rows:
-                rule, vendor, _, _ = TOKENS[row]
+                rule, vendor, _, _ = tokens()[row]
                 match = _token_pattern(row, start).match(text, at)
                 if match is None or match.end() <= reached:
                     continue
@@ -223,7 +223,7 @@ _SHARED = ("key", "secret", "token", "phrase", "private")
 def _present(low: str, hot_low: str) -> set[str]:
     """The literals of the shapes that a text has."""
     ascii_groups, others = _spaced()
-    present = {literal for literal in IN_RUN if literal in hot_low} if hot_low else set()
+    present = {literal for literal in in_run() if literal in hot_low} if hot_low else set()
     for word, literals in ascii_groups:
         if word in low:
             around = _around(low, word) if len(literals) > 2 else low
@@ -237,7 +237,7 @@ def _present(low: str, hot_low: str) -> set[str]:
 def _rows_of() -> dict[str, list[int]]:
     """The shapes of each literal, and under "" those without."""
     rows: dict[str, list[int]] = {}
-    for row, (_, _, literals, _) in enumerate(SHAPES):
+    for row, (_, _, literals, _) in enumerate(shapes()):
         for literal in literals or ("",):
             rows.setdefault(literal, []).append(row)
     return rows
@@ -250,7 +250,7 @@ def _shapes(text: str, seen: Candidates) -> Iterator[Found]:
     rows = {row for literal in present for row in _rows_of()[literal]}
     rows.update(_rows_of()[""] if long else ())
     for row in sorted(rows):
-        rule, what, literals, _ = SHAPES[row]
+        rule, what, literals, _ = shapes()[row]
         places = _windows(low, literals) if literals else long
         pattern = _shape_pattern(row)
         for first, last in places:

@@ -12,8 +12,8 @@ from gitmem.gate.detectors import Text, examples, load
 from gitmem.gate.detectors.secrets.checksums import base62_crc
 from gitmem.gate.detectors.secrets.examples import fake
 from gitmem.gate.detectors.secrets.secrets import secret_lines
-from gitmem.gate.detectors.secrets.shapes import SAMPLES, SHAPES
-from gitmem.gate.detectors.secrets.vendors import TOKENS
+from gitmem.gate.detectors.secrets.shapes import SAMPLES, shapes
+from gitmem.gate.detectors.secrets.vendors import tokens
 from gitmem.gate.detectors.text import mask
 from tests.harness import SOURCE
 
@@ -27,10 +27,10 @@ def found(text: str, name: str = "secrets") -> list[str]:
 
 
 def test_the_table_knows_more_than_a_hundred_and_fifty_vendors_and_each_rule_once() -> None:
-    rules = [row[0] for row in (*TOKENS, *SHAPES)]
+    rules = [row[0] for row in (*tokens(), *shapes())]
     assert len(rules) == len(set(rules))
-    assert len({row[1] for row in TOKENS}) >= 150
-    assert {row[0] for row in SHAPES} == set(SAMPLES)
+    assert len({row[1] for row in tokens()}) >= 150
+    assert {row[0] for row in shapes()} == set(SAMPLES)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_hostile_text_ends_and_every_place_lies_inside(name: str, text: str) -> 
 
 
 def test_no_repetition_of_the_tables_is_unbounded() -> None:
-    for row in (*TOKENS, *SHAPES):
+    for row in (*tokens(), *shapes()):
         assert not re.search(r"(?<!\\)[*+](?![^\[]*\])", row[-1]), row[0]
 
 

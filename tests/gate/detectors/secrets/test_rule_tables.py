@@ -1,0 +1,87 @@
+"""The tables of rules as files: what is malformed stops the detector, and so the commit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gitmem.gate.detectors import Text, load
+from gitmem.gate.detectors.secrets import rule_tables, service_names, shapes, tokens, vendors
+
+FOLDER = Path(rule_tables.__file__).parent
+CACHED = (
+    vendors.tokens, shapes.shapes, shapes.in_run, service_names.service_names,
+    tokens._beginnings, tokens._by_two, tokens._opening, tokens._rows_of, tokens._token_pattern, tokens._shape_pattern,
+)  # fmt: skip
+
+
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the tables in which a line can be added; what was read is forgotten before and after."""
+    for name in ("tokens.txt", "shapes.txt", "service_names.txt"):
+        (tmp_path / name).write_bytes((FOLDER / name).read_bytes())
+    monkeypatch.setattr(rule_tables, "__file__", str(tmp_path / "rule_tables.py"))
+    for function in CACHED:
+        function.cache_clear()
+    yield tmp_path
+    for function in CACHED:
+        function.cache_clear()
+
+
+def add(file: Path, line: str) -> None:
+    file.write_text(file.read_text("utf-8") + line + "\n", encoding="utf-8")
+
+
+def test_an_added_row_is_a_rule_and_comments_are_none(table: Path) -> None:
+    add(table / "tokens.txt", "# a comment\tof\tfour\tfields\nacme-token\tAcme\tacmetok_\t<A>{20}")
+    assert vendors.tokens()[-1] == ("acme-token", "Acme", "acmetok_", "<A>{20}")
+    (match,) = load("secrets")(Text("use acmetok_" + "a8Zk2Qw9Lm4Xc7Vb1Nt5"))
+    assert match.rule == "acme-token"
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["acme-token", "acme\tAcme\tacme_", "acme\tAcme\tacme_\t", "acme\tAcme\tacme_ \t<A>{20}", "acme\tAcme\tacme_\t<A>{20}\tx",
+     "acme Acme acme_ <A>{20}", " # not a comment", "github-token\tGitHub\tghp_\t<A>{36}"],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["tokens.txt", "shapes.txt"])
+def test_a_malformed_row_raises_and_the_detector_with_it(table: Path, name: str, row: str) -> None:
+    if name == "shapes.txt":
+        row = row.replace("github-token\tGitHub", "private-key\ta private key")
+    add(table / name, row)
+    with pytest.raises(ValueError, match=name):
+        (vendors.tokens if name == "tokens.txt" else shapes.shapes)()
+    with pytest.raises(ValueError, match=name):
+        list(load("secrets")(Text("the key is ghp_0123456789abcdefghij-0123456789abcdefghij")))
+
+
+@pytest.mark.parametrize(
+    "row", ["acme\ta key\tAcme\t(?P<secret><A>{20})", "acme\ta key\tacme\t<A>{20}", "acme\ta key\ta, \t(?P<secret>x)"]
+)
+def test_a_shape_that_could_never_be_found_raises(table: Path, row: str) -> None:
+    add(table / "shapes.txt", row)
+    with pytest.raises(ValueError, match=r"shapes\.txt"):
+        shapes.shapes()
+
+
+@pytest.mark.parametrize("name", ["Datadog", "abc", "data-dog", "네이버|카카오", "카카오("])
+def test_a_name_that_could_never_be_found_raises(table: Path, name: str) -> None:
+    add(table / "service_names.txt", name)
+    with pytest.raises(ValueError, match="service_names"):
+        service_names.service_names()
+
+
+@pytest.mark.parametrize("name", ["tokens.txt", "shapes.txt", "service_names.txt"])
+def test_an_empty_table_a_missing_one_and_bytes_that_are_no_text_raise(table: Path, name: str) -> None:
+    read = {"tokens.txt": vendors.tokens, "shapes.txt": shapes.shapes}.get(name, service_names.service_names)
+    (table / name).write_text("# nothing\n", encoding="utf-8")
+    with pytest.raises(ValueError):
+        read()
+    (table / name).write_bytes(b"acme\tAcme\tacme_\t\xff\n")
+    with pytest.raises(ValueError):
+        read()
+    (table / name).unlink()
+    with pytest.raises(OSError):
+        read()
