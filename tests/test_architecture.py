@@ -37,6 +37,8 @@ LIBRARIES = {  # outside library -> the only packages that may import it
     "watchfiles": {"cli"},
 }
 HEAVY = {"numpy", "pygit2", "detect_secrets", "llama_cpp", "yaml", "markdown_it", "httpx", "mcp", "watchfiles"}
+LINES_AT_MOST, LONGER_FUNCTIONS = 50, 6  # of a function, and how many may have more
+PARAMETERS_AT_MOST, WIDER_FUNCTIONS = 7, 8
 MODULES_AT_MOST = 20  # of a package; gitmem/cli/commands is one file a command
 ROOT_AT_MOST = 12
 
@@ -122,6 +124,24 @@ def test_library_code_neither_prints_nor_reads_the_environment(path: Path) -> No
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             spelled = f"{node.value.id}.{node.attr}"
             assert spelled not in ("os.environ", "sys.exit", "sys.stdout"), f"{path.name}:{node.lineno}: {spelled}"
+
+
+def test_functions_are_of_a_size_that_a_reader_can_hold() -> None:
+    long: list[str] = []
+    wide: list[str] = []
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            count = len([argument for argument in given if argument.arg not in ("self", "cls")])
+            assert node.end_lineno is not None
+            if node.end_lineno - node.lineno + 1 > LINES_AT_MOST:
+                long.append(f"{name_of(path)}.{node.name}")
+            if count > PARAMETERS_AT_MOST:
+                wide.append(f"{name_of(path)}.{node.name}")
+    assert len(long) <= LONGER_FUNCTIONS, long
+    assert len(wide) <= WIDER_FUNCTIONS, wide
 
 
 def test_no_module_is_called_by_a_word_that_says_nothing() -> None:
