@@ -2,8 +2,8 @@
 
 `bench/hands_secrets.tsv`: label (secret, personal, honest), family, language, text (`\\n` for a line end; values in
 braces are made by `bench/_made_values.py`). It was written before the rules of today and without reading those of then;
-who reads it to write a rule reports other sets only. A secret counts as found when it is blocked, personal data with any
-finding of the detectors of secrets; an honest text counts as refused when it is blocked.
+who reads it to write a rule reports other sets only. A secret counts as found when it is blocked, personal data with
+any finding; an honest text counts as refused when it is blocked.
 
     python -m bench.gate_secrets [--missed]
 """
@@ -46,7 +46,8 @@ def main() -> int:
             texts[label][key] += 1
             found[label][key] += bool(findings)
             blocked[label][key] += stops
-        if "--missed" in sys.argv and (stops if label == "honest" else not findings or label == "secret" and not stops):
+        wrong = {"honest": stops, "secret": not stops, "personal": not findings}[label]
+        if wrong and "--missed" in sys.argv:
             print(label, family, language, [finding.rule for finding in findings], repr(text))
     print("label     texts  blocked  found  by family and language (secret, honest: blocked; personal: found)")
     for label, count in texts.items():
