@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import resource
+import subprocess
+import sys
 
 import pytest
 from hypothesis import example, given, settings
@@ -232,6 +235,20 @@ def test_a_version_that_cannot_be_read_is_exit_3_and_leaves_ours(repo: Repo, nam
         repo.write(version, "- a\n")
     (repo.path / name).unlink()
     assert repo.mem("merge-driver", "base", "ours", "theirs", "7", "MEMORY.md", check=False).returncode == 3
+
+
+def test_a_full_disk_leaves_our_version_whole(repo: Repo) -> None:
+    ours = BASE + "".join(f"- Ours {n}.\n" for n in range(40))
+    for name, text in (("base", BASE), ("ours", ours), ("theirs", BASE + "".join(f"- His {n}.\n" for n in range(40)))):
+        repo.write(name, text)
+    limit = len(ours.encode()) + 20  # bytes that a file may have: each version is below it, what they make together not
+    done = subprocess.run(
+        [sys.executable, "-B", "-m", "gitmem", "merge-driver", "base", "ours", "theirs", "7", "MEMORY.md"],
+        cwd=repo.path, capture_output=True, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )  # fmt: skip
+    assert done.returncode == 3 and repo.read("ours") == ours
+    assert sorted(path.name for path in repo.path.iterdir()) == [".git", "base", "ours", "theirs"]
 
 
 def test_install_sets_the_driver_up_and_uninstall_leaves_no_trace(repo: Repo) -> None:

@@ -26,8 +26,10 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
 
     Git runs this; `git mem install` sets it up as: git-mem merge-driver -- %O %A %B %L %P
     """
+    # OURS is Git's own file in between, no memory file: no transaction, but on a full disk it stays whole.
     from gitmem.git.merge_file import merge_text
     from gitmem.git.regular_file import read_regular
+    from gitmem.git.worktree import write_atomic
     from gitmem.review.fact_merge import merge
     from gitmem.review.line_merge import MARK, Labels
 
@@ -45,7 +47,8 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
             lambda b, o, t: merge_text(os.environ, o, b, t, marker=MARK), labels,
         )  # fmt: skip
         merged, conflicts = done.data, done.conflicts
-    ours.write_bytes(merged)
+    real = ours.resolve()
+    write_atomic(real.parent, real.name, merged)
     if conflicts:
         say(f"{path}: {counted(conflicts, 'conflict')}, both texts are marked")
         ctx.exit(Exit.FINDINGS)
