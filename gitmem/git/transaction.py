@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from gitmem.errors import Changed, GitMemError, Locked, OutsideRepository
+from gitmem.git.objects import Entry
 from gitmem.git.opening import Repository
 from gitmem.git.replacement import Replacement, sweep, sweep_beside
 from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
-from gitmem.git.write import commit_paths, ensure_can_commit, run_git
+from gitmem.git.write import commit_paths, ensure_can_commit, run_git, stage_entries, store_blob
 
 RECORD = "gitmem-attempt.json"  # in the Git directory of the work tree
 RECORD_LIMIT = 64 << 20  # bytes of it that are read: memory files are small, and somebody else may have put it there
@@ -153,10 +154,34 @@ def write(repo: Repository, plan: Callable[[Reading], Draft[Result]]) -> Result:
     raise AssertionError("unreachable")
 
 
-def write_over(repo: Repository, noted: Contents, contents: Contents) -> None:
-    """Write `contents` over the bytes `noted`, all or none, and commit nothing. Raises as `write`, at once."""
-    with writer(repo), replaced(repo, contents, noted, recorded=len(contents) > 1):
-        pass
+@dataclass(frozen=True, slots=True)
+class StagedText:
+    """What is to be staged in the place of `before`, an entry of Git's index; the mode stays."""
+
+    before: Entry
+    data: bytes
+
+
+def write_over(repo: Repository, noted: Contents, contents: Contents, staged: Sequence[StagedText] = ()) -> None:
+    """Write `contents` over the bytes `noted` and stage `staged`, all or none, and commit nothing.
+
+    Raises as `write`, at once, and Changed where something else is staged by now. A run that is killed is undone by the
+    next one only where nothing is staged: what it staged cannot be told from what a person did.
+    """
+    with writer(repo), replaced(repo, contents, noted, recorded=len(contents) > 1 and not staged):
+        if staged:
+            _stage_over(repo, staged)
+
+
+def _stage_over(repo: Repository, staged: Sequence[StagedText]) -> None:
+    after = [text.before._replace(oid=store_blob(repo, text.data)) for text in staged]
+    now = {entry.path: (entry.mode, entry.oid) for entry in repo.staged()}
+    for text in staged:
+        if now.get(text.before.path) != (text.before.mode, text.before.oid):
+            raise Changed(
+                f"something else was staged of '{text.before.path}' meanwhile; nothing was written", "run it again"
+            )
+    stage_entries(repo, after)
 
 
 def commit(repo: Repository, plan: Callable[[Reading], CommitDraft[Result]]) -> tuple[Result, str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from gitmem.errors import GitFailed, GitMemError
 from gitmem.git.binary import first_line
+from gitmem.git.objects import Entry
 from gitmem.git.protocol import Repository
 
 IN_PROGRESS = {
@@ -135,8 +136,8 @@ def init_repository(folder: Path, environ: Mapping[str, str]) -> None:
         raise GitFailed(f"git init failed: {first_line(os.fsdecode(done.stderr))}")
 
 
-def stage_bytes(repo: Repository, path: str, data: bytes, mode: int) -> str:
-    """Stage exactly `data` as `path`, whatever the work tree has and without filters; the new blob's oid."""
+def store_blob(repo: Repository, data: bytes) -> str:
+    """Have exactly `data`, without filters, among the objects of the repository; its oid. Raises GitFailed."""
     at = repo.root or repo.git_dir
     env = {name: value for name, value in repo.environ.items() if name not in HOOK_VIEW}
     done = subprocess.run(
@@ -145,6 +146,10 @@ def stage_bytes(repo: Repository, path: str, data: bytes, mode: int) -> str:
     )  # fmt: skip
     if done.returncode != 0:
         raise GitFailed(f"git hash-object failed: {first_line(os.fsdecode(done.stderr))}")
-    oid = done.stdout.decode().strip()
-    run_git(repo, ["update-index", "-z", "--index-info"], input=f"{mode:o} {oid}\t{path}\0")
-    return oid
+    return done.stdout.decode().strip()
+
+
+def stage_entries(repo: Repository, entries: Sequence[Entry]) -> None:
+    """Stage every entry, all or none, whatever the work tree has. Raises GitFailed."""
+    rows = "".join(f"{entry.mode:o} {entry.oid}\t{entry.path}\0" for entry in entries)
+    run_git(repo, ["update-index", "-z", "--index-info"], input=rows)

@@ -19,6 +19,7 @@ from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import STRUCTURAL, Redaction
 from gitmem.gate.report import remedy
 from gitmem.gate.scan import scan_text
+from gitmem.git.objects import Entry
 from gitmem.git.opening import Repository
 
 SHOWN = 20  # masks of one file that are told one by one
@@ -66,7 +67,7 @@ def command(paths: tuple[str, ...], staged: bool, dry_run: bool, force: bool, as
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to become of one file, or of what is staged of it: `mode` is 0 for a file of the work tree.
+    """What is to become of one file, or of what is staged of it: `entry` is None for a file of the work tree.
 
     `rules` is empty where nothing is masked; `left` are the findings that no mask mends.
     """
@@ -77,7 +78,7 @@ class Plan:
     redaction: Redaction
     rules: tuple[str, ...]
     left: tuple[Finding, ...] = ()
-    mode: int = 0
+    entry: Entry | None = None
     before: bytes = b""
 
     @property
@@ -112,7 +113,7 @@ def _files(repo: Repository, names: list[str], policy: Policy, must: bool) -> It
         if blob.skipped:
             say(f"{blob.path}: {blob.skipped}")
         else:
-            yield _plan(blob.data, blob.path, "work tree", 0, policy)
+            yield _plan(blob.data, blob.path, "work tree", None, policy)
 
 
 def _staged(repo: Repository, names: list[str], policy: Policy) -> Iterator[Plan]:
@@ -124,10 +125,10 @@ def _staged(repo: Repository, names: list[str], policy: Policy) -> Iterator[Plan
             if blob.skipped:
                 say(f"{blob.path}: {blob.skipped}")
             else:
-                yield _plan(blob.data, entry.path, "staged", entry.mode, policy)
+                yield _plan(blob.data, entry.path, "staged", entry, policy)
 
 
-def _plan(data: bytes, path: str, where: str, mode: int, policy: Policy) -> Plan:
+def _plan(data: bytes, path: str, where: str, entry: Entry | None, policy: Policy) -> Plan:
     """What masking makes of some bytes; of bytes that are no text in any encoding we read, nothing."""
     from gitmem.gate.redaction import redaction
 
@@ -136,25 +137,22 @@ def _plan(data: bytes, path: str, where: str, mode: int, policy: Policy) -> Plan
     left = tuple(finding for finding in findings if finding.rule in STRUCTURAL)
     if problem and "\ufffd" in text:
         unread = Finding("not-text", Severity.BLOCK, path, 1, 1, 1, 1, problem)
-        return Plan(path, where, len(text), Redaction(text), (), (*left, unread), mode)
+        return Plan(path, where, len(text), Redaction(text), (), (*left, unread), entry)
     rules = [finding.rule for finding in findings if finding.rule not in STRUCTURAL]
     rules += ["not-text"] if problem else []
     if not rules:
-        return Plan(path, where, len(text), Redaction(text), (), left, mode)
+        return Plan(path, where, len(text), Redaction(text), (), left, entry)
     done = redaction(text, path, policy, leave=STRUCTURAL)
-    return Plan(path, where, len(text), done, tuple(dict.fromkeys(rules)), left, mode, data)
+    return Plan(path, where, len(text), done, tuple(dict.fromkeys(rules)), left, entry, data)
 
 
 def _write(repo: Repository, plans: Sequence[Plan]) -> None:
     from gitmem.gate import redaction_record
-    from gitmem.git.transaction import write_over
-    from gitmem.git.write import stage_bytes
+    from gitmem.git.transaction import StagedText, write_over
 
-    files = [plan for plan in plans if not plan.mode]
-    write_over(repo, {plan.path: plan.before for plan in files}, {plan.path: plan.data for plan in files})
-    for plan in plans:
-        if plan.mode:
-            stage_bytes(repo, plan.path, plan.data, plan.mode)
+    files = [plan for plan in plans if plan.entry is None]
+    staged = [StagedText(plan.entry, plan.data) for plan in plans if plan.entry is not None]
+    write_over(repo, {plan.path: plan.before for plan in files}, {plan.path: plan.data for plan in files}, staged)
     if plans:
         redaction_record.note(repo, [(plan.path, repo.hash_blob(plan.data)) for plan in plans])
 

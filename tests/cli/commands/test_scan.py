@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gitmem.cli.commands import redact
+from gitmem.errors import Changed
 from gitmem.gate.detectors.secrets.examples import fake
+from gitmem.gate.sources import staged_policy
+from gitmem.git.opening import open_repository
 from tests.harness import Repo
 from tests.samples import AWS, GITHUB
 
@@ -202,6 +208,23 @@ def test_redact_of_staged_content_leaves_other_edits_alone(memory: Repo) -> None
     staged = memory.git("show", ":memory/a.md")
     assert GITHUB not in staged and "not staged" not in staged
     assert GITHUB not in memory.read("memory/a.md") and "not staged" in memory.read("memory/a.md")
+
+
+def test_redact_replaces_nothing_that_was_staged_after_it_looked(memory: Repo) -> None:
+    memory.write("memory/a.md", BAD)
+    memory.write("memory/b.md", BAD)
+    memory.git("add", "-A")
+    repo = open_repository(memory.path, os.environ)
+    names = ["memory/a.md", "memory/b.md"]
+    policy = staged_policy(repo, date(2026, 3, 1))
+    planned = [*redact._staged(repo, names, policy), *redact._files(repo, names, policy, must=False)]
+    memory.write("memory/b.md", BAD + CLEAN)
+    memory.git("add", "-A")
+    memory.write("memory/b.md", BAD)
+    with pytest.raises(Changed, match=r"memory/b\.md"):
+        redact._write(repo, planned)
+    assert memory.git("show", ":memory/b.md") == BAD + CLEAN and memory.git("show", ":memory/a.md") == BAD
+    assert memory.read("memory/a.md") == BAD and memory.read("memory/b.md") == BAD
 
 
 def test_redact_says_how_much_each_mask_took(memory: Repo) -> None:
