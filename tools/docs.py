@@ -58,10 +58,11 @@ def text_of(command: click.Command) -> str:
 
 def options(command: click.Command) -> list[tuple[str, str]]:
     context = click.Context(command, info_name="x")
+    shown_by_all = command.get_help_option(context)
     rows = []
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context) if isinstance(parameter, click.Option) else None
-        if record is not None and parameter.name != "help":
+        if record is not None and parameter is not shown_by_all:
             rows.append((record[0], " ".join(record[1].split())))
     return rows
 

@@ -1,7 +1,6 @@
 """The agents' hosts by name, in the order help and `install` name them; each module is imported when it is asked for.
 
-Adding a host: its module with a `HOST` (hosts/host.py says what it holds), a line here, a fixture in tests/hosts, a
-heading in docs/agents.md.
+hosts/host.py says what a `HOST` holds, docs/contributing.md what else a new host needs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Language models by name: what each is asked and answers, and how one is opened. Values and one protocol.
 
-`gguf:<path>` and `http:<url>#<model>`. Adding one: a file here, a line in `LANGUAGE_MODELS`, a test, a heading in
-docs/promotion.md. There is no fallback from one to another, and never from a local to a remote one.
+`gguf:<path>` and `http:<url>#<model>`; docs/contributing.md says what a new kind needs.
+There is no fallback from one to another, and never from a local to a remote one.
 """
 
 from __future__ import annotations

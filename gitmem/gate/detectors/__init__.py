@@ -1,8 +1,7 @@
 """The detectors, by name: each is one module with `detect(text)` and `EXAMPLES`.
 
-Adding one is a file, a line here, its examples and a heading in docs/detectors.md. A detector is imported
-only when it is asked for. It is pure: text in, matches out; what a match means for a commit is the scan
-flow's to say.
+A detector is imported only when it is asked for. It is pure: text in, matches out; `gate/examine.py` decides what a
+match means for a commit. docs/contributing.md says what else a new detector needs.
 """
 
 from __future__ import annotations

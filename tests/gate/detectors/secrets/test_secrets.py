@@ -205,7 +205,7 @@ def test_no_repetition_of_the_tables_is_unbounded() -> None:
 
 
 def test_no_source_of_the_detectors_holds_what_they_look_for() -> None:
-    for path in sorted(Path(gitmem.gate.detectors.__file__).parent.glob("*.py")):
+    for path in sorted(Path(gitmem.gate.detectors.__file__).parent.rglob("*.py")):
         matches = load("secrets")(Text(path.read_text(encoding="utf-8")))
         hits = [match.rule for match in matches if match.rule not in LOOSE]  # patterns are random to look at
         assert not hits, (path.name, hits)
