@@ -101,11 +101,10 @@ def gate(name: str, words: tuple[str, ...]) -> int:
 def scan_staged(repo: Repository, names: tuple[str, ...], today: date) -> Report:
     """What is staged; with `names` (the framework's --all-files) the staged content of those too."""
     from gitmem.gate import sources
-    from gitmem.gate.scan import scan
+    from gitmem.gate.scan import scan_source
 
     policy = sources.staged_policy(repo, today)
-    source = sources.staged(repo, policy, names)
-    return scan(source.blobs, policy, source.findings, workers=2)
+    return scan_source(sources.staged(repo, policy, names), policy, workers=2)
 
 
 def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Report:
@@ -145,39 +144,36 @@ def without_diff(message: str, *, edited: bool) -> str:
 def scan_push(repo: Repository, words: tuple[str, ...], today: date) -> Report:
     """Every commit the push brings that the remote has not."""
     from gitmem.gate import sources
-    from gitmem.gate.scan import scan
+    from gitmem.gate.scan import scan_source
 
     reports = []
     for tip, revs in sources.pushed(repo, sys.stdin.read().splitlines(), words[0] if words else ""):
         policy = sources.tree_policy(repo, tip, today)
-        source = sources.commits(repo, revs, policy)
-        reports.append(scan(source.blobs, policy, source.findings, workers=2))
+        reports.append(scan_source(sources.commits(repo, revs, policy), policy, workers=2))
     return united(reports)
 
 
 def scan_framework_push(repo: Repository, today: date) -> Report:
     """The range that pre-commit names; one that does not start anywhere known is everything up to its end."""
     from gitmem.gate import sources
-    from gitmem.gate.scan import scan
+    from gitmem.gate.scan import scan_source
 
     tip = repo.resolve(os.environ["PRE_COMMIT_TO_REF"])
     start = os.environ.get("PRE_COMMIT_FROM_REF", "")
     base = repo.resolve(start) if start.strip("0") else ""
     policy = sources.tree_policy(repo, tip, today)
-    source = sources.commits(repo, [tip, *([f"^{base}"] if base else [])], policy)
-    return scan(source.blobs, policy, source.findings, workers=2)
+    return scan_source(sources.commits_beyond(repo, base, tip, policy), policy, workers=2)
 
 
 def scan_received(repo: Repository, today: date) -> Report:
     """On the server: what was pushed, held to what the ref was before. Nothing in a push can except itself."""
     from gitmem.gate import sources
-    from gitmem.gate.scan import scan
+    from gitmem.gate.scan import scan_source
 
     reports = []
     for base, tip, revs in sources.received(repo, sys.stdin.read().splitlines()):
         policy = sources.base_policy(repo, base, tip, today)
-        source = sources.commits(repo, revs, policy)
-        reports.append(scan(source.blobs, policy, source.findings, workers=2))
+        reports.append(scan_source(sources.commits(repo, revs, policy), policy, workers=2))
     return united(reports)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -48,6 +48,14 @@ class Blob:
     oid: str = ""
     commit: str = ""
     skipped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Blobs to scan, read as they are used up, and the findings about the change itself that brings them."""
+
+    blobs: Iterator[Blob]
+    findings: tuple[Finding, ...] = ()
 
 
 def scan_blob(blob: Blob, policy: Policy) -> list[Finding]:

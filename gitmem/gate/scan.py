@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from gitmem.gate.detectors.finding import Finding, Severity, Skipped
 from gitmem.gate.detectors.text import Scope, Text
-from gitmem.gate.examine import Blob, _masked, _whole, _with_fingerprint, examine, merge_spans, run, scan_blob
+from gitmem.gate.examine import Blob, Source, _masked, _whole, _with_fingerprint, examine, merge_spans, run, scan_blob
 from gitmem.gate.policy import MESSAGE, Policy
 
 IN_NAME = "in the file's name: "  # how the message of a finding in a name begins
@@ -62,6 +62,11 @@ def scan(blobs: Iterable[Blob], policy: Policy, more: Iterable[Finding] = (), *,
     skipped = [replace(s, path=shown.get(s.path, s.path)) for s in skipped]
     kept, allowed = _except(dict.fromkeys(findings), policy)
     return Report(tuple(kept), tuple(skipped), count, size, tuple(allowed))
+
+
+def scan_source(source: Source, policy: Policy, *, workers: int = 1) -> Report:
+    """Scan a source: its blobs, with its findings about the change itself."""
+    return scan(source.blobs, policy, source.findings, workers=workers)
 
 
 def scan_text(text: str, path: str, policy: Policy) -> list[Finding]:

@@ -7,17 +7,17 @@ that is trusted for the case: the staged one in a hook, the base in CI. This mod
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from gitmem.config import TRACKED, load
 from gitmem.errors import GitFailed, GitMemError, OutsideRepository, UsageError
 from gitmem.gate import change_rules, exceptions
 from gitmem.gate.detectors.finding import Finding
-from gitmem.gate.examine import Blob
+from gitmem.gate.examine import Blob, Source
 from gitmem.gate.policy import MESSAGE, Policy, united
 from gitmem.git.objects import GITLINK, REGULAR, SYMLINK, Change, Entry
 from gitmem.git.protocol import Repository
@@ -30,11 +30,12 @@ LINKS = (SYMLINK, GITLINK)  # whatever is neither is read as a file: an odd mode
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Blobs to scan, and findings about the change itself: complete only once the blobs are used up."""
+class Wanted:
+    """A blob that is to be read: its path, its oid, and the commit that brings it ("" for none)."""
 
-    blobs: Iterator[Blob]
-    findings: list[Finding] = field(default_factory=list)
+    path: str
+    oid: str
+    commit: str = ""
 
 
 # -- policies ------------------------------------------------------------------------------------------------
@@ -113,22 +114,18 @@ def staged(repo: Repository, policy: Policy, names: Sequence[str] = ()) -> Sourc
     `names` are paths whose staged content is wanted though the commit does not change them.
     """
     changes = repo.staged_changes()
-    findings = change_findings(repo, changes, policy)
-    return Source(_staged_blobs(repo, changes, names, policy), findings)
-
-
-def _staged_blobs(repo: Repository, changes: Sequence[Change], names: Sequence[str], policy: Policy) -> Iterator[Blob]:
-    wanted = []
-    for change in changes:
-        if change.status == "U":
-            yield Blob(change.path, b"", skipped="it is in conflict; resolve it first")
-        elif change.status != "D" and change.new_mode not in LINKS and policy.concerns(change.path):
-            wanted.append((change.path, change.new_oid, ""))
+    open_conflicts = [change.path for change in changes if change.status == "U"]
+    wanted = [
+        Wanted(change.path, change.new_oid)
+        for change in changes
+        if change.status not in "DU" and change.new_mode not in LINKS and policy.concerns(change.path)
+    ]
     if names:
-        more = set(names) - {path for path, _, _ in wanted}
+        more = set(names) - {row.path for row in wanted}
         entries = [e for e in repo.staged() if e.path in more and e.mode not in LINKS and policy.concerns(e.path)]
-        wanted += [(entry.path, entry.oid, "") for entry in entries]
-    yield from read(repo, wanted, policy)
+        wanted += [Wanted(entry.path, entry.oid) for entry in entries]
+    conflicts = (Blob(path, b"", skipped="it is in conflict; resolve it first") for path in open_conflicts)
+    return Source(chain(conflicts, read(repo, wanted, policy)), tuple(change_findings(repo, changes, policy)))
 
 
 def change_findings(repo: Repository, changes: Sequence[Change], policy: Policy) -> list[Finding]:
@@ -230,82 +227,130 @@ def span(repo: Repository, text: str) -> tuple[str, str]:
 
 
 def commits(repo: Repository, revs: Sequence[str], policy: Policy) -> Source:
-    """Every version of every memory blob the commits of `revs` bring in, and their messages, oldest first."""
-    findings: list[Finding] = []
-    return Source(_commit_blobs(repo, revs, policy, findings), findings)
+    """Every version of every memory blob the commits of `revs` bring in, and their messages, oldest first.
 
-
-def _commit_blobs(repo: Repository, revs: Sequence[str], policy: Policy, findings: list[Finding]) -> Iterator[Blob]:
-    oids: list[str] = []
-    said: set[str] = set()  # commits whose message gives a reason to rewrite history
+    What the commits change is read at once; the texts are read one window after the other while they are scanned.
+    """
+    messages: dict[str, bytes] = {}
+    reasoned: set[str] = set()  # commits whose message gives a reason to rewrite history
     for commit in repo.log(revs, reverse=True):
-        oids.append(commit.oid)
+        messages[commit.oid] = commit.message.encode("utf-8", "surrogateescape")
         if change_rules.rewrite_reason(commit.message):
-            said.add(commit.oid)
-        yield Blob(MESSAGE, commit.message.encode("utf-8", "surrogateescape"), commit=commit.oid)
-    if not oids:
-        return
-    rewrites: list[tuple[str, Touched]] = []
-    yield from read(repo, _wanted(repo, oids, policy, findings, rewrites), policy)
-    for oid, change in rewrites:
-        if oid not in said:
-            findings += _history(repo, change.path, change.olds, change.new_oid, policy, oid)
+            reasoned.add(commit.oid)
+    if not messages:
+        return Source(iter(()))
+    changed = [commit_change(oid, changes, policy) for oid, changes in touched(repo, messages)]
+    blobs = chain(
+        (Blob(MESSAGE, text, commit=oid) for oid, text in messages.items()),
+        read(repo, _once(row for change in changed for row in change.wanted), policy),
+    )
+    return Source(blobs, tuple(_findings_of(repo, changed, reasoned, policy)))
 
 
-def _wanted(
-    repo: Repository, oids: Sequence[str], policy: Policy, findings: list[Finding], rewrites: list[tuple[str, Touched]]
-) -> Iterator[tuple[str, str, str]]:
-    """(path, blob, commit) of what is to be read; what a change is by itself goes to `findings`, logs to `rewrites`."""
-    seen: set[tuple[str, str]] = set()
-    added: dict[str, str] = {}
-    attributes: list[tuple[str, str, str]] = []
-    for oid, changes in touched(repo, oids):
-        moved = {c.new_oid for c in changes if c.added}
-        added.update((c.path, oid) for c in changes if c.added and policy.concerns(c.path))
-        for change in changes:
-            if change.olds and kind(change.path) in (Kind.DAILY, Kind.MEMORY):
-                rewrites += [(oid, change)] if change.new_oid or not moved & set(change.olds) else []
-            if policy.protects(change.path):
-                changed = Change("M" if change.new_oid else "D", change.path, "", "", change.new_oid, 0, change.mode)
-                findings += change_rules.check_protection([changed], policy, oid)
-            if not change.new_oid:
-                continue
-            findings += change_rules.check_entry(change.path, change.mode, policy, oid)
-            key = (change.new_oid, change.path)
-            if key in seen or change.mode in LINKS:
-                continue
-            seen.add(key)
-            if policy.concerns(change.path):
-                yield change.path, change.new_oid, oid
-            elif change.path.rpartition("/")[2] == ".gitattributes":
-                attributes.append((change.path, change.new_oid, oid))
+def commits_beyond(repo: Repository, base: str, tip: str, policy: Policy) -> Source:
+    """As `commits`, of what `tip` brings beyond `base` (oids; `base` "" for all of its history)."""
+    return commits(repo, [tip, *([f"^{base}"] if base else [])], policy)
+
+
+@dataclass(frozen=True, slots=True)
+class CommitChange:
+    """What the gate looks at in one commit, as its names and modes alone tell.
+
+    `wanted` are its memory blobs and `attributes` its .gitattributes; `added` its new memory paths; `rewrites` its
+    changed or deleted logs and MEMORY.md; `findings` what is wrong already.
+    """
+
+    commit: str
+    wanted: tuple[Wanted, ...]
+    attributes: tuple[Wanted, ...]
+    added: tuple[str, ...]
+    rewrites: tuple[Touched, ...]
+    findings: tuple[Finding, ...]
+
+
+def commit_change(commit: str, changes: Sequence[Touched], policy: Policy) -> CommitChange:
+    """The changes of one commit, sorted by what is to be done with them. Reads nothing."""
+    moved = {change.new_oid for change in changes if change.added}
+    findings: list[Finding] = []
+    wanted: list[Wanted] = []
+    attributes: list[Wanted] = []
+    for change in changes:
+        if policy.protects(change.path):
+            changed = Change("M" if change.new_oid else "D", change.path, "", "", change.new_oid, 0, change.mode)
+            findings += change_rules.check_protection([changed], policy, commit)
+        if not change.new_oid:
+            continue
+        findings += change_rules.check_entry(change.path, change.mode, policy, commit)
+        if change.mode in LINKS:
+            continue
+        if policy.concerns(change.path):
+            wanted.append(Wanted(change.path, change.new_oid, commit))
+        elif change.path.rpartition("/")[2] == ".gitattributes":
+            attributes.append(Wanted(change.path, change.new_oid, commit))
+    rewrites = [
+        change
+        for change in changes
+        if change.olds
+        and kind(change.path) in (Kind.DAILY, Kind.MEMORY)
+        and (change.new_oid or not moved & set(change.olds))
+    ]
+    added = tuple(change.path for change in changes if change.added and policy.concerns(change.path))
+    return CommitChange(commit, tuple(wanted), tuple(attributes), added, tuple(rewrites), tuple(findings))
+
+
+def _findings_of(
+    repo: Repository, changed: Sequence[CommitChange], reasoned: Collection[str], policy: Policy
+) -> Iterator[Finding]:
+    """The findings about the commits `changed` (in order, at least one) themselves; `reasoned` are those whose message
+    gives a reason to rewrite history."""
+    for change in changed:
+        yield from change.findings
+    added = {path: change.commit for change in changed for path in change.added}
     if added:
-        twins = change_rules.check_twins(added, (entry.path for entry in repo.entries(oids[-1])), policy)
-        findings += [replace(twin, commit=added[twin.path]) for twin in twins if twin.path in added]
-    for path, blob, commit in attributes:
-        findings += _attributes(repo, path, blob, (), commit)
+        there = (entry.path for entry in repo.entries(changed[-1].commit))
+        twins = change_rules.check_twins(added, there, policy)
+        yield from (replace(twin, commit=added[twin.path]) for twin in twins if twin.path in added)
+    for row in _once(row for change in changed for row in change.attributes):
+        yield from _attributes(repo, row.path, row.oid, (), row.commit)
+    for change in changed:
+        if change.commit not in reasoned:
+            for file in change.rewrites:
+                yield from _history(repo, file.path, file.olds, file.new_oid, policy, change.commit)
 
 
-def read(repo: Repository, wanted: Iterable[tuple[str, str, str]], policy: Policy) -> Iterator[Blob]:
-    """The blobs of (path, oid, commit), sizes asked first: nothing above the limit is ever read."""
-    source = iter(wanted)
-    while window := list(islice(source, WINDOW)):
-        sizes = repo.sizes([oid for _, oid, _ in window])
-        small = [row for row in window if sizes.get(row[1], policy.limit + 1) <= policy.limit]
-        bytes_of = iter(repo.read_many([oid for _, oid, _ in small]))
-        for path, oid, commit in window:
-            size = sizes.get(oid)
+def _once(rows: Iterable[Wanted]) -> Iterator[Wanted]:
+    """Each blob at each path for the first commit alone that brings it."""
+    seen: set[tuple[str, str]] = set()
+    for row in rows:
+        if (row.oid, row.path) not in seen:
+            seen.add((row.oid, row.path))
+            yield row
+
+
+def read(repo: Repository, wanted: Iterable[Wanted], policy: Policy) -> Iterator[Blob]:
+    """The blobs that are wanted, in order; sizes are asked first, and nothing above the limit is ever read."""
+    rows = iter(wanted)
+    while window := list(islice(rows, WINDOW)):
+        sizes = repo.sizes([row.oid for row in window])
+        small = [row for row in window if sizes.get(row.oid, policy.limit + 1) <= policy.limit]
+        bytes_of = iter(repo.read_many([row.oid for row in small]))
+        for row in window:
+            size = sizes.get(row.oid)
+            blob = Blob(row.path, b"", row.oid, row.commit)
             if size is None:
-                yield Blob(path, b"", oid, commit, "its object is missing here (a partial clone?)")
+                yield replace(blob, skipped="its object is missing here (a partial clone?)")
             elif size > policy.limit:
-                yield Blob(path, b"", oid, commit, f"{size} bytes, more than the {policy.limit} a memory file may have")
+                yield replace(blob, skipped=_too_large(size, policy))
             else:
                 _, data = next(bytes_of)
-                yield (
-                    Blob(path, data, oid, commit)
-                    if data is not None
-                    else Blob(path, b"", oid, commit, "its object is missing or no blob")
-                )
+                if data is None:
+                    yield replace(blob, skipped="its object is missing or no blob")
+                else:
+                    yield replace(blob, data=data)
+
+
+def _too_large(size: int, policy: Policy) -> str:
+    return f"{size} bytes, more than the {policy.limit} a memory file may have"
 
 
 def pushed(repo: Repository, lines: Iterable[str], remote: str) -> list[tuple[str, list[str]]]:
@@ -372,7 +417,6 @@ def paths(repo: Repository, names: Sequence[str], policy: Policy) -> Source:
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no files", "scan a range: git mem scan --history")
-    findings: list[Finding] = []
     listed = [entry.path for entry in repo.staged()] + repo.untracked()
     listed = [path for path in dict.fromkeys(listed) if policy.concerns(path) or policy.holds(path.rstrip("/"))]
     wanted: list[str] = []
@@ -387,9 +431,11 @@ def paths(repo: Repository, names: Sequence[str], policy: Policy) -> Source:
         else:
             raise GitMemError(f"there is no file '{name}' here", "git mem scan --range A..B reads committed ones")
     chosen = list(dict.fromkeys(wanted if names else listed))
-    findings += change_rules.check_twins(chosen, listed, policy)
-    findings += _nested(repo.root, chosen)
-    return Source(_files(repo.root, chosen, policy, findings), findings)
+    files = [(path, mode) for path in chosen if (mode := _mode(repo.root / path)) is not None]
+    findings = [*change_rules.check_twins(chosen, listed, policy), *_nested(repo.root, chosen)]
+    for path, mode in files:
+        findings += change_rules.check_entry(path, mode, policy)
+    return Source(_files(repo.root, files, policy), tuple(findings))
 
 
 def _nested(root: Path, chosen: Sequence[str]) -> Iterator[Finding]:
@@ -399,28 +445,30 @@ def _nested(root: Path, chosen: Sequence[str]) -> Iterator[Finding]:
             yield change_rules.finding("submodule", folder, "a repository of its own inside memory: it is not read")
 
 
-def _files(root: Path, chosen: Sequence[str], policy: Policy, findings: list[Finding]) -> Iterator[Blob]:
-    for path in chosen:
-        try:
-            found = (root / path).lstat()
-        except OSError:
-            continue  # tracked, and deleted in the work tree
-        if stat.S_ISLNK(found.st_mode):
-            mode = SYMLINK
-        elif stat.S_ISDIR(found.st_mode):
-            mode = GITLINK
-        else:
-            mode = REGULAR
-        findings += change_rules.check_entry(path, mode, policy)
+def _mode(place: Path) -> int | None:
+    """The mode that Git would give a file; None for one that is tracked, and deleted in the work tree."""
+    try:
+        found = place.lstat()
+    except OSError:
+        return None
+    if stat.S_ISLNK(found.st_mode):
+        return SYMLINK
+    return GITLINK if stat.S_ISDIR(found.st_mode) else REGULAR
+
+
+def _files(root: Path, files: Iterable[tuple[str, int]], policy: Policy) -> Iterator[Blob]:
+    """The bytes of the work-tree files (path, mode); of a link nothing, and a word on it where no finding has one."""
+    for path, mode in files:
         if mode != REGULAR:
             if not policy.holds(path):
                 yield Blob(path, b"", skipped="a symbolic link, not followed")
             continue
-        if found.st_size > policy.limit:
-            yield Blob(path, b"", skipped=f"{found.st_size} bytes, more than the {policy.limit} a memory file may have")
-            continue
         try:
-            yield Blob(path, read_bytes(root, path, policy.limit + 1))
+            size = (root / path).lstat().st_size
+            if size > policy.limit:
+                yield Blob(path, b"", skipped=_too_large(size, policy))
+            else:
+                yield Blob(path, read_bytes(root, path, policy.limit + 1))
         except (OSError, OutsideRepository) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is behind a link or no regular file"
             yield Blob(path, b"", skipped=f"cannot be read: {reason}")

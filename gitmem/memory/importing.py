@@ -20,7 +20,7 @@ from gitmem.errors import GitFailed, GitMemError, NotARepository, OutsideReposit
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import guard
-from gitmem.gate.scan import scan
+from gitmem.gate.scan import scan_source
 from gitmem.gate.sources import commits
 from gitmem.git.opening import Repository, discover, open_repository
 from gitmem.git.transaction import position, replaced, writer
@@ -225,9 +225,10 @@ def _scan_history(source: Path, now: datetime, environ: Mapping[str, str]) -> No
     try:
         head = other.head()
         assert head is not None
-        found = [f for f in scan(commits(other, [head], policy).blobs, policy).findings if f.severity is Severity.BLOCK]
+        report = scan_source(commits(other, [head], policy), policy)
     finally:
         other.close()
+    found = [finding for finding in report.findings if finding.severity is Severity.BLOCK]
     if found:
         places = "; ".join(f"{f.rule} in {f.path!r} at {f.commit[:12] or 'HEAD'}" for f in found[:5])
         more = f" and {len(found) - 5} more" if len(found) > 5 else ""

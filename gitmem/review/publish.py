@@ -126,12 +126,11 @@ def through_the_gate(repo: Repository, base: str, tip: str, today: date) -> None
     from gitmem.gate import sources
     from gitmem.gate.detectors.finding import Severity
     from gitmem.gate.redaction import refusal
-    from gitmem.gate.scan import scan
+    from gitmem.gate.scan import scan_source
 
     head = repo.resolve(tip)
     policy = sources.base_policy(repo, base, head, today)
-    source = sources.commits(repo, [head, *([f"^{base}"] if base else [])], policy)
-    found = scan(source.blobs, policy, source.findings)
+    found = scan_source(sources.commits_beyond(repo, base, head, policy), policy)
     if found.blocked:
         raise refusal([finding for finding in found.findings if finding.severity is Severity.BLOCK])
 

@@ -18,7 +18,7 @@ from gitmem.gate import sources
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import redact
-from gitmem.gate.scan import Report, scan
+from gitmem.gate.scan import Report, scan_source
 from gitmem.git.objects import REGULAR, Commit
 from gitmem.git.protocol import Repository
 from gitmem.memory.document import blob_lines
@@ -134,8 +134,7 @@ def review(
     """Review what `head` brings beyond `base` (oids; "" for all of it). Raises Refused when the gate cannot look."""
     today = now.date()
     policy = sources.base_policy(repo, base, head, today)
-    source = sources.commits(repo, [head, *([f"^{base}"] if base else [])], policy)
-    report = scan(source.blobs, policy, source.findings)
+    report = scan_source(sources.commits_beyond(repo, base, head, policy), policy)
     changes = fact_changes(repo, base, head, layout, today)
     verdict = verify(repo, base, head, policy=True)
     lines, notes = verdicts(verdict), verdict.notes

@@ -97,6 +97,24 @@ def test_a_secret_in_the_history_stops_the_history_and_not_the_files(target: Rep
     assert run(target, there.path, "--no-history")["commit"] is None and target.read("MEMORY.md") == "- No token.\n"
 
 
+def test_a_history_with_a_link_or_a_rewritten_log_is_refused_as_a_push_of_it_would_be(
+    target: Repo, tmp_path: Path
+) -> None:
+    there = Repo(tmp_path / "claw")
+    there.commit("log", {"MEMORY.md": "- One.\n", "memory/2026-03-01.md": "# 2026-03-01\n\n- said so\n"})
+    (there.path / "memory/out.md").symlink_to("/etc/hosts")
+    linked = there.commit("link")
+    (there.path / "memory/out.md").unlink()
+    there.commit("gone")
+    rewritten = there.commit("rewrite", {"memory/2026-03-01.md": "# 2026-03-01\n\n- said otherwise\n"})
+    done = target.mem("init", "--from", str(there.path), check=False)
+    assert done.returncode == 1 and "--no-history" in done.stderr
+    assert f"symlink in 'memory/out.md' at {linked[:12]}" in done.stderr
+    assert f"log-rewritten in 'memory/2026-03-01.md' at {rewritten[:12]}" in done.stderr
+    assert not (target.path / "MEMORY.md").exists()
+    assert run(target, there.path, "--no-history")["commit"] is None and target.read("MEMORY.md") == "- One.\n"
+
+
 def test_a_folder_that_is_not_there_or_the_target_itself_is_refused(repo: Repo, tmp_path: Path) -> None:
     assert repo.mem("init", "--from", str(tmp_path / "none"), check=False).returncode == 2
     assert repo.mem("init", "--from", ".", check=False).returncode == 2

@@ -16,13 +16,13 @@ from gitmem.environment import now
 from gitmem.errors import GitMemError, OutsideRepository, UsageError
 from gitmem.gate import exceptions, sources
 from gitmem.gate.detectors.finding import Finding
-from gitmem.gate.examine import Blob
+from gitmem.gate.examine import Blob, Source
 from gitmem.gate.policy import MESSAGE, Policy
-from gitmem.gate.scan import scan
+from gitmem.gate.scan import scan_source
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked, read_bytes, write_atomic
 
-Place = tuple[Policy, Callable[[], sources.Source]]
+Place = tuple[Policy, Callable[[], Source]]
 
 LEAST = 8  # hex digits of a fingerprint that may stand for it
 
@@ -100,18 +100,19 @@ def _entry(wanted: str, places: list[Place], printed: Iterable[str], salt: str) 
     )
 
 
-def _named(wanted: str, policy: Policy, source: sources.Source) -> list[Finding]:
+def _named(wanted: str, policy: Policy, source: Source) -> list[Finding]:
     """The findings whose fingerprint begins with `wanted`, the first of each rule and path."""
-    named = [f for f in scan(source.blobs, policy, source.findings).findings if f.fingerprint.startswith(wanted)]
+    named = [f for f in scan_source(source, policy).findings if f.fingerprint.startswith(wanted)]
     if len({(f.rule, f.path) for f in named}) > 1 and len(wanted) < exceptions.LENGTH:
         raise UsageError(f"'{wanted}' is the beginning of several", "give all of the fingerprint")
     return list({(f.rule, f.path): f for f in reversed(named)}.values())[::-1]
 
 
-def _same_finding(finding: Finding, policy: Policy, source: sources.Source) -> Finding:
+def _same_finding(finding: Finding, policy: Policy, source: Source) -> Finding:
     """The same finding as another policy's salt names it."""
     blobs = (blob for blob in source.blobs if (blob.path, blob.commit) == (finding.path, finding.commit))
-    return next(f for f in scan(blobs, policy, source.findings).findings if _same(f, finding))
+    report = scan_source(replace(source, blobs=blobs), policy)
+    return next(f for f in report.findings if _same(f, finding))
 
 
 def _same(a: Finding, b: Finding) -> bool:
@@ -122,16 +123,15 @@ def _places(repo: Repository, today: date, span: str | None, history: bool) -> l
     """Where a finding may be: staged, in the message being written, in the work tree, in a range, in history."""
     staged, work = sources.staged_policy(repo, today), sources.worktree_policy(repo, today)
 
-    def staged_now() -> sources.Source:
+    def staged_now() -> Source:
         source = sources.staged(repo, staged)
-        return sources.Source(chain(source.blobs, _message(repo)), source.findings)
+        return replace(source, blobs=chain(source.blobs, _message(repo)))
 
     found: list[Place] = [(staged, staged_now), (work, lambda: sources.paths(repo, [], work))]
     if span:
         base, tip = sources.span(repo, span)
-        revs = [tip, *([f"^{base}"] if base else [])]
         ranged = sources.base_policy(repo, base, tip, today)
-        found.append((ranged, lambda: sources.commits(repo, revs, ranged)))
+        found.append((ranged, lambda: sources.commits_beyond(repo, base, tip, ranged)))
     if history and repo.head():
         found.append((work, lambda: sources.commits(repo, sources.everything(repo), work)))
     return found

@@ -14,7 +14,7 @@ from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, Refused
 from gitmem.gate import sources
 from gitmem.gate.detectors.finding import Finding, Severity
-from gitmem.gate.examine import decode
+from gitmem.gate.examine import Source, decode
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import STRUCTURAL, Redaction
 from gitmem.gate.report import remedy
@@ -108,7 +108,7 @@ def refuse_excessive(plans: Sequence[Plan]) -> None:
 def _files(repo: Repository, names: list[str], policy: Policy, must: bool) -> Iterator[Plan]:
     assert repo.root is not None
     present = [name for name in names if must or (repo.root / name).exists()]
-    source = sources.paths(repo, present, policy) if present else sources.Source(iter(()))
+    source = sources.paths(repo, present, policy) if present else Source(iter(()))
     for blob in source.blobs:
         if blob.skipped:
             say(f"{blob.path}: {blob.skipped}")
@@ -121,7 +121,7 @@ def _staged(repo: Repository, names: list[str], policy: Policy) -> Iterator[Plan
     for entry in entries:
         if entry.mode in sources.LINKS or not (entry.path in names or policy.concerns(entry.path)):
             continue
-        for blob in sources.read(repo, [(entry.path, entry.oid, "")], policy):
+        for blob in sources.read(repo, [sources.Wanted(entry.path, entry.oid)], policy):
             if blob.skipped:
                 say(f"{blob.path}: {blob.skipped}")
             else:

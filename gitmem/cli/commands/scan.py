@@ -14,12 +14,12 @@ from gitmem.cli.options import open_here
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.gate.detectors import DETECTORS, ON_REQUEST
-from gitmem.gate.detectors.finding import Finding, Severity
+from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.rule_file import Rule, parse_rules
-from gitmem.gate.examine import Blob
+from gitmem.gate.examine import Blob, Source
 from gitmem.gate.exceptions import Entry
 from gitmem.gate.policy import MESSAGE, Policy
-from gitmem.gate.scan import Report, scan
+from gitmem.gate.scan import Report, scan_source
 from gitmem.git.opening import Repository
 from gitmem.git.regular_file import read_input, read_regular
 
@@ -72,14 +72,16 @@ def command(**given: Any) -> int:
     form = "json" if options.as_json else options.form
     if options.audit:
         return show_audit(repo, form)
-    policy, blobs, findings = choose(repo, options)
+    policy, source = choose(repo, options)
     if options.rules_file:
         policy = replace(policy, rules=read_rules(options.rules_file))
     if options.plugins:
         policy = replace(policy, detectors=(*(policy.detectors or DETECTORS), *ON_REQUEST))
     if options.message:
-        blobs = _with_message(blobs, options.message)
-    report = scan(_counted(blobs) if options.history else blobs, policy, findings, workers=WORKERS)
+        source = replace(source, blobs=_with_message(source.blobs, options.message))
+    if options.history:
+        source = replace(source, blobs=_counted(source.blobs))
+    report = scan_source(source, policy, workers=WORKERS)
     if options.severity == "block":
         report = replace(report, findings=tuple(f for f in report.findings if f.severity is Severity.BLOCK))
     render(report, form)
@@ -87,7 +89,7 @@ def command(**given: Any) -> int:
     return Exit.FINDINGS if failed else Exit.DONE
 
 
-def choose(repo: Repository, options: ScanOptions) -> tuple[Policy, Iterator[Blob], list[Finding]]:
+def choose(repo: Repository, options: ScanOptions) -> tuple[Policy, Source]:
     """The policy and the source that the options name."""
     from gitmem.gate import sources
 
@@ -98,18 +100,18 @@ def choose(repo: Repository, options: ScanOptions) -> tuple[Policy, Iterator[Blo
     elif options.span:
         base, tip = sources.span(repo, options.span)
         policy = sources.base_policy(repo, base, tip, today)
-        source = sources.commits(repo, [tip, *([f"^{base}"] if base else [])], policy)
+        source = sources.commits_beyond(repo, base, tip, policy)
     elif options.history:
         head = repo.head()
         policy = sources.tree_policy(repo, head, today) if head else Policy(today=today)
-        source = sources.commits(repo, sources.everything(repo), policy) if head else sources.Source(iter(()))
+        source = sources.commits(repo, sources.everything(repo), policy) if head else Source(iter(()))
     elif options.message and not options.paths:
         policy = sources.staged_policy(repo, today)
-        source = sources.Source(iter(()))
+        source = Source(iter(()))
     else:
         policy = sources.worktree_policy(repo, today)
         source = sources.paths(repo, [inside(repo, path) for path in options.paths], policy)
-    return policy, source.blobs, source.findings
+    return policy, source
 
 
 def inside(repo: Repository, path: str) -> str:
