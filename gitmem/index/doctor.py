@@ -13,7 +13,7 @@ from zlib import crc32
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, IndexDamaged, ModelUnavailable
-from gitmem.gate.self_check import Check
+from gitmem.gate.setup_checks import Check
 from gitmem.git.opening import Repository
 from gitmem.index import db
 from gitmem.index.chunks import digest

@@ -22,7 +22,7 @@ def command(repair: bool, as_json: bool) -> int:
     stands as it was put up: hooks, pinned revisions, modes, exceptions, settings.
     """
     from gitmem.cli.commands.install import hooks_folder
-    from gitmem.gate import self_check
+    from gitmem.gate import setup_checks
     from gitmem.index import doctor, handle, indexer
 
     repo, config = open_here()
@@ -32,7 +32,7 @@ def command(repair: bool, as_json: bool) -> int:
         handle.discard(repo)
         indexer.refresh(repo, config)
         checks = doctor.examine(repo, config)
-    checks += self_check.examine(repo, config, hooks_folder(repo), now().date())
+    checks += setup_checks.examine(repo, config, hooks_folder(repo), now().date())
     wrong = [check for check in checks if check.wrong]
     if as_json:
         write_json({"ok": not wrong, "checks": [asdict(check) for check in checks]})

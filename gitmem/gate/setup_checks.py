@@ -1,4 +1,4 @@
-"""Whether the gate stands as it was put up: hooks, pinned revisions, modes, exceptions, settings. Finds, never mends.
+"""Whether the gate is installed as it should be: hooks, pinned revisions, modes, exceptions, settings. Reads only.
 
 `git mem doctor` shows it beside its comparison of the index.
 """
