@@ -22,7 +22,7 @@ from gitmem.memory.snapshot import look, tree_files
 from gitmem.paths import LIMIT, Kind, kind
 from gitmem.provenance.corrections import Account, Correction, Taken, as_value, fact_at, message_of
 from gitmem.provenance.ledger import Ledger, read_ledger
-from gitmem.provenance.remains import source_texts
+from gitmem.provenance.remaining_copies import source_texts
 from gitmem.provenance.sources import cited, facts_at, merged
 
 MASK = "[forgotten]"

@@ -39,7 +39,7 @@ def command(place: str, reason: str, everywhere: bool, dry_run: bool, as_json: b
     """
     from gitmem.cli.places import place as parse_place
     from gitmem.provenance import corrections, erasure
-    from gitmem.provenance.remains import remaining_lines
+    from gitmem.provenance.remaining_copies import remaining_lines
 
     repo, config = open_here()
     path, line = parse_place(repo, place)
