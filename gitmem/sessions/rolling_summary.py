@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from gitmem.hosts.own_words import own_words
+from gitmem.hosts.pasted_text import without_pasted_text
 from gitmem.hosts.transcript import By, Role, Turn
 from gitmem.index.terms import cut
 from gitmem.index.terms import tokens as words
@@ -89,7 +89,7 @@ def sentences(turn: Turn) -> list[tuple[str, str]]:
     found = []
     own = turn.text
     if turn.by is By.SPEAKER:
-        own = "\n".join(passage.text for passage in own_words(turn.text) if not passage.doubtful)
+        own = "\n".join(passage.text for passage in without_pasted_text(turn.text) if not passage.doubtful)
     for text in without_secrets(own.split("\n")):
         for part in SENTENCE.split(text):
             role, part = turn.role.value, part.strip()

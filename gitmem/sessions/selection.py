@@ -2,7 +2,7 @@
 
 The rules of promotion choose, and a model may add to them. A decision brings its reason along, where that stands right
 behind it (`because`, `때문이다`, or plainly the next sentence) or right before it (`so we`, `그래서`). What a turn
-quotes or fences is nobody's word (`hosts/own_words.py`).
+quotes or fences is nobody's word (`hosts/pasted_text.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from gitmem.errors import GitMemError
-from gitmem.hosts.own_words import own_words
+from gitmem.hosts.pasted_text import without_pasted_text
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.memory.fact import normalise
 from gitmem.promotion.protocol import Log, Model, Op, Operation
@@ -55,7 +55,7 @@ GOES_ON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence of a turn. `paragraph` counts the lines of the conversation; `doubtful` as `own_words` says."""
+    """One sentence of a turn. `paragraph` counts the lines of the conversation; `doubtful` as `without_pasted_text` says."""
 
     text: str
     turn: Turn
@@ -108,7 +108,7 @@ def sentences(turns: Sequence[Turn]) -> list[Sentence]:
     found: list[Sentence] = []
     paragraph = 0
     for turn in turns:
-        for passage in own_words(turn.text):
+        for passage in without_pasted_text(turn.text):
             for line in passage.text.split("\n"):
                 paragraph += 1
                 for part in SENTENCE.split(line):

@@ -1,4 +1,4 @@
-"""What of a turn its speaker said: without pages, files and quotations that were pasted into it, and without memory.
+"""Takes out of a turn what its speaker did not say: pasted pages, files and quotations, and contexts of memory.
 
 Pure and linear. A fenced block, a quotation, a table and whatever stands in a tag of its own (`<fetched url=...>`) is
 somebody else's; so is a context of ours, in any wrapping, whole or cut. A pasted text may hold the mark that ends its
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from gitmem.gate.quoting import END, LEAD
 
 
-class Passage(NamedTuple):
+class OwnPassage(NamedTuple):
     """Lines of one turn that its speaker said; `doubtful` where they may belong to a pasted text all the same."""
 
     text: str
@@ -34,7 +34,7 @@ QUOTED_LINE = re.compile(r"[ \t]*(?:[-*+][ \t]+)?[>|]")
 CUT = "\0"  # stands where something was taken out, until the text is split there
 
 
-def own_words(text: str) -> list[Passage]:
+def without_pasted_text(text: str) -> list[OwnPassage]:
     """The passages of a turn that are its speaker's, in order; none where all of it is somebody else's.
 
     A block that is never closed goes to the end of the turn.
@@ -45,7 +45,7 @@ def own_words(text: str) -> list[Passage]:
             for piece in inner.text.split(CUT):
                 kept = "\n".join(line for line in piece.split("\n") if not QUOTED_LINE.match(line)).strip()
                 if kept:
-                    found.append(Passage(kept, outer.doubtful or inner.doubtful))
+                    found.append(OwnPassage(kept, outer.doubtful or inner.doubtful))
     return found
 
 
@@ -65,7 +65,7 @@ def without_memory(text: str) -> str:
     return text[:start] + CUT + text[end : later.start() if later else len(text)]
 
 
-def _without_elements(text: str) -> Iterator[Passage]:
+def _without_elements(text: str) -> Iterator[OwnPassage]:
     """What stands outside of tags. Tags that only format stay in the text.
 
     An element ends with the first tag that closes its name; what follows up to the last one of that name is doubtful.
@@ -80,31 +80,31 @@ def _without_elements(text: str) -> Iterator[Passage]:
             if closes and name == inside:
                 inside, position = "", match.end()
         elif closes and match.end() == doubtful_until:
-            yield Passage(text[position : match.start()], doubtful=True)
+            yield OwnPassage(text[position : match.start()], doubtful=True)
             position = match.end()
         elif not closes and last is not None and last.start() > match.start():
-            yield Passage(text[position : match.start()], position < doubtful_until)
+            yield OwnPassage(text[position : match.start()], position < doubtful_until)
             inside, doubtful_until = name, max(doubtful_until, last.end())
         elif not closes and match[3].strip() and _begins_a_line(text, match.start()):
-            yield Passage(text[position : match.start()], position < doubtful_until)
+            yield OwnPassage(text[position : match.start()], position < doubtful_until)
             return  # `<fetched url=...>` without an end
     if not inside:
-        yield Passage(text[position:], position < doubtful_until)
+        yield OwnPassage(text[position:], position < doubtful_until)
 
 
 def _begins_a_line(text: str, at: int) -> bool:
     return not text[text.rfind("\n", 0, at) + 1 : at].strip()
 
 
-def _without_fences(text: str) -> Iterator[Passage]:
+def _without_fences(text: str) -> Iterator[OwnPassage]:
     """What stands outside of fenced blocks; doubtful between the first and the last of them."""
     position, blocks, opened = 0, 0, ""
     for match in FENCE.finditer(text):
         mark = match[1]
         if not opened:
-            yield Passage(text[position : match.start()], blocks > 0)
+            yield OwnPassage(text[position : match.start()], blocks > 0)
             opened, blocks = mark, blocks + 1
         elif mark.startswith(opened) and not match[0].strip().strip(mark[0]):
             opened, position = "", match.end()
     if not opened:
-        yield Passage(text[position:])
+        yield OwnPassage(text[position:])

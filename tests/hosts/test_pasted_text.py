@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.gate.quoting import END, LEAD, fence
-from gitmem.hosts.own_words import own_words
+from gitmem.hosts.pasted_text import without_pasted_text
 from gitmem.hosts.transcript import By
 from gitmem.hosts.transcript_reader import parse
 
@@ -20,7 +20,7 @@ TEXTS = st.lists(st.sampled_from(
 
 @given(st.text(max_size=80) | TEXTS)
 def test_any_text_is_read_and_nothing_is_invented(text: str) -> None:
-    for passage in own_words(text):
+    for passage in without_pasted_text(text):
         assert passage.text and all(line in text.replace("\0", " ") for line in passage.text.split("\n"))
 
 
@@ -44,8 +44,10 @@ WRAPPINGS = {
 def test_no_line_of_a_context_is_anybodys_word(form: str, escaped: bool) -> None:
     context = CONTEXT.replace("<", "&lt;").replace(">", "&gt;") if escaped else CONTEXT
     text = WRAPPINGS[form].format(context)
-    assert "Refunds" not in repr(own_words(text)) and "Refunds" not in repr(own_words(text[: len(text) * 2 // 3]))
-    assert own_words(f"Ship it today.\n{text}")[0].text.startswith("Ship it today.")
+    assert "Refunds" not in repr(without_pasted_text(text)) and "Refunds" not in repr(
+        without_pasted_text(text[: len(text) * 2 // 3])
+    )
+    assert without_pasted_text(f"Ship it today.\n{text}")[0].text.startswith("Ship it today.")
     for role in ("user", "assistant"):
         found = parse(json.dumps({"role": role, "text": f"Ship it today.\n{text}"}).encode())
         assert "Refunds" not in repr(found.spoken()) and "Ship it today." in repr(found.spoken())
