@@ -124,7 +124,7 @@ def measure(root: Path, commits: int) -> dict[str, float]:
     from gitmem.config import Config
     from gitmem.git.hook_files import shim
     from gitmem.git.opening import open_repository
-    from gitmem.index import freshness, handle, indexer
+    from gitmem.index import freshness, index_file, indexer
     from gitmem.memory.snapshot import look
 
     config = Config()
@@ -139,7 +139,7 @@ def measure(root: Path, commits: int) -> dict[str, float]:
     found["chunks a second"] = work.chunks / spent * 1000
     found["chunks a CPU second"] = work.chunks / (cpu() - began)
     text = sum(path.stat().st_size for path in root.rglob("*.md"))
-    found["index / text"] = sum(f.stat().st_size for f in handle.directory(repo).glob("index.sqlite*")) / text
+    found["index / text"] = sum(f.stat().st_size for f in index_file.directory(repo).glob("index.sqlite*")) / text
     old = time.time_ns() - 3_600_000_000_000
     for path in root.rglob("*.md"):
         os.utime(path, ns=(old, old))

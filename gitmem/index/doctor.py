@@ -19,7 +19,7 @@ from gitmem.index import db
 from gitmem.index.chunks import digest
 from gitmem.index.db.reader import Index
 from gitmem.index.db.values import BlobRow, Cut, pack_shape
-from gitmem.index.handle import directory
+from gitmem.index.index_file import directory
 from gitmem.index.parse_workers import codes
 from gitmem.index.worktree_record import IGNORED, LARGE, UNREADABLE
 from gitmem.memory.document import decode

@@ -14,7 +14,7 @@ from gitmem.config import Config
 from gitmem.errors import IndexDamaged
 from gitmem.git.protocol import Repository
 from gitmem.index.db.opening import open_index
-from gitmem.index.handle import Freshness, Ready, cut_as_set, directory
+from gitmem.index.index_file import Freshness, OpenIndex, cut_as_set, directory
 from gitmem.memory.snapshot import look, tree_key, work_tree_key
 
 
@@ -26,7 +26,7 @@ def ready(
     budget: float = 60.0,
     wait: float = 0.5,
     clock: Callable[[], float] = time.monotonic,
-) -> Ready:
+) -> OpenIndex:
     """The index and the snapshot of `commit` ("": the work tree, HEAD in a bare repository), current if possible.
 
     Takes at most about `budget` seconds of work and `wait` for another writer; then it is stale and says so. Damage
@@ -35,7 +35,7 @@ def ready(
     if not commit and repo.root is None:
         commit = repo.head() or ""
         if not commit:
-            return Ready(None, None, Freshness(), "", ("there is no commit yet",))
+            return OpenIndex(None, None, Freshness(), "", ("there is no commit yet",))
     began = time.time_ns()
     tree = repo.tree(commit) if commit else ""
     key = tree_key(tree, config.memory_paths) if commit else work_tree_key(repo)
@@ -45,7 +45,7 @@ def ready(
         if index is not None:
             scan = index.scan(key)
             if scan is not None and (seen is None or scan == seen.scan) and cut_as_set(index, config):
-                return Ready(index, index.snapshot(key), Freshness(), commit)
+                return OpenIndex(index, index.snapshot(key), Freshness(), commit)
             index.close()
     except IndexDamaged:
         pass  # met again, and mended, by what brings it up to date

@@ -20,7 +20,7 @@ from gitmem.git.worktree import locked
 from gitmem.index import db
 from gitmem.index.db.reader import Index
 from gitmem.index.db.values import Cut, EntryRow
-from gitmem.index.handle import Freshness, Ready, cut_as_set, directory, discard
+from gitmem.index.index_file import Freshness, OpenIndex, cut_as_set, directory, discard
 from gitmem.index.ingest import Intake, Say, Work
 from gitmem.index.worktree_record import record
 from gitmem.memory.snapshot import WorkTree, look, tree_files, tree_key, work_tree_key, work_tree_of
@@ -54,7 +54,7 @@ class Wanted(NamedTuple):
 
 def bring(
     repo: Repository, config: Config, wanted: Wanted, budget: float, wait: float, clock: Callable[[], float]
-) -> Ready:
+) -> OpenIndex:
     """What `freshness.ready` promises, for an index that is not there, damaged or not current."""
     return _Refresh(repo, config, Bounds(budget, wait), clock).ready(wanted)
 
@@ -130,12 +130,12 @@ class _Refresh:
 
     # -- for a search ----------------------------------------------------------------------------------------
 
-    def ready(self, wanted: Wanted) -> Ready:
+    def ready(self, wanted: Wanted) -> OpenIndex:
         key, commit, tree, seen, began = wanted
         index, reason = self._open()
         if index is not None:
             if self._current(index, key, seen):
-                return Ready(index, index.snapshot(key), Freshness(), commit, tuple(self.work.notes))
+                return OpenIndex(index, index.snapshot(key), Freshness(), commit, tuple(self.work.notes))
             if index.frozen:
                 reason = "the index cannot be written here"
             elif not self.config.auto_index:
@@ -169,7 +169,7 @@ class _Refresh:
         if index is not None and snapshot is None and not commit:
             snapshot = next((index.snapshot(old) for old in index.keys("work:") if self._was(work_tree_of(old))), None)
         fresh = Freshness(bool(reason), reason)
-        return Ready(index, snapshot, fresh, commit, tuple(self.work.notes))
+        return OpenIndex(index, snapshot, fresh, commit, tuple(self.work.notes))
 
     def _was(self, git_dir: Path) -> bool:
         """Whether a work tree that is gone can be this one, moved or mounted elsewhere. What differs is not shown:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.errors import GitMemError
 from gitmem.git.worktree import locked
-from gitmem.index.handle import directory
+from gitmem.index.index_file import directory
 
 if TYPE_CHECKING:
     from gitmem.config import Config

@@ -19,7 +19,7 @@ from gitmem.git.protocol import Repository
 from gitmem.index.db.reader import Index
 from gitmem.index.db.values import Place
 from gitmem.index.freshness import ready
-from gitmem.index.handle import Ready, discard
+from gitmem.index.index_file import OpenIndex, discard
 from gitmem.index.line_records import unpack
 from gitmem.paths import log_date
 from gitmem.search import lexical, scoring, vector
@@ -165,7 +165,7 @@ def _across(repo: Repository, config: Config, query: Query, now: datetime) -> An
 def _answer(
     repo: Repository,
     config: Config,
-    made: Ready,
+    made: OpenIndex,
     query: Query,
     question: Question,
     today: date,

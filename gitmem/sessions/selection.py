@@ -55,7 +55,7 @@ GOES_ON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence of a turn. `paragraph` counts the lines of the conversation; `doubtful` as `without_pasted_text` says."""
+    """One sentence of a turn. `paragraph` counts the lines of the conversation; `doubtful` as in `OwnPassage`."""
 
     text: str
     turn: Turn

@@ -18,7 +18,7 @@ import pytest
 from gitmem.config import Config
 from gitmem.errors import GitMemError, IndexUnusable
 from gitmem.git.opening import open_repository
-from gitmem.index import db, freshness, handle, indexer, ingest
+from gitmem.index import db, freshness, index_file, indexer, ingest
 from gitmem.models import embedding
 from tests.harness import SOURCE, Repo
 from tests.words_embedder import WordsEmbedder
@@ -271,7 +271,7 @@ def test_the_nth_write_fails_for_every_n_and_no_fact_is_lost(repo: Repo, error: 
     try:
         n, step = 0, 1
         while True:
-            handle.discard(opened)
+            index_file.discard(opened)
             passed = True
             with failing(error) as vfs:
                 vfs.left = n

@@ -15,8 +15,8 @@ from gitmem.config import Config
 from gitmem.errors import IndexUnusable, Locked
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.worktree import locked
-from gitmem.index import freshness, handle, indexer, ingest, parse_workers
-from gitmem.index.handle import Ready
+from gitmem.index import freshness, index_file, indexer, ingest, parse_workers
+from gitmem.index.index_file import OpenIndex
 from gitmem.index.terms import terms
 from gitmem.memory.snapshot import look, read, work_tree_key
 from gitmem.models import embedding
@@ -48,7 +48,7 @@ def age(repo: Repo) -> None:
         os.utime(path, ns=(found.st_mtime_ns - 3_600_000_000_000,) * 2)
 
 
-def paths_with(ready: Ready, word: str) -> list[str]:
+def paths_with(ready: OpenIndex, word: str) -> list[str]:
     """The files of the snapshot in which a word stands."""
     assert ready.index is not None and ready.snapshot is not None
     norms = ready.snapshot.norms
@@ -266,7 +266,7 @@ class open_index:
     def __init__(self, repo: Repository) -> None:
         from gitmem.index import db
 
-        index = db.open_index(handle.directory(repo))
+        index = db.open_index(index_file.directory(repo))
         assert index is not None
         self.index = index
 
@@ -380,18 +380,18 @@ def test_a_bounded_refresh_says_what_it_left_and_goes_on_later(repo: Repo, opene
 def test_an_index_that_was_only_being_made_is_not_thrown_away(repo: Repo, opened: Repository) -> None:
     repo.commit(files={"memory/a.md": "- alpha\n"})
     indexer.refresh(opened, CONFIG)
-    file = handle.directory(opened) / "index.sqlite"
+    file = index_file.directory(opened) / "index.sqlite"
     whole = file.read_bytes()
     file.write_bytes(b"half of it")
     kept: list[bool] = []
-    waiting = threading.Thread(target=lambda: kept.append(handle.discard(opened, 30.0, unless_mended=True)))
+    waiting = threading.Thread(target=lambda: kept.append(index_file.discard(opened, 30.0, unless_mended=True)))
     with locked(opened.common_dir, "index", 0):  # another process makes it
         waiting.start()
         file.write_bytes(whole)
     waiting.join()
     assert kept == [False] and find(opened, "alpha") == ["memory/a.md"]
     file.write_bytes(b"damaged")
-    assert handle.discard(opened, unless_mended=True) and not file.exists()
+    assert index_file.discard(opened, unless_mended=True) and not file.exists()
 
 
 def test_without_auto_index_the_index_is_left_alone(repo: Repo, opened: Repository) -> None:
@@ -470,7 +470,7 @@ def test_a_line_with_a_secret_is_never_in_the_index(repo: Repo, opened: Reposito
     indexer.refresh(opened, CONFIG)
     assert find(opened, "harmless") == ["memory/a.md"] and find(opened, "after") == ["memory/a.md"]
     assert find(opened, token) == []
-    for file in handle.directory(opened).iterdir():
+    for file in index_file.directory(opened).iterdir():
         data = file.read_bytes().lower()
         assert token.lower().encode() not in data and token[4:20].lower().encode() not in data
     out = repo.mem("status", "--json").stdout
@@ -519,7 +519,7 @@ def test_many_files_are_parsed_by_other_processes_with_the_same_result(
 ) -> None:
     repo.commit(files={f"memory/n{n:03}.md": f"# n{n}\n- note {n} of many\n" for n in range(40)})
     one = rows(opened)
-    shutil.rmtree(handle.directory(opened))
+    shutil.rmtree(index_file.directory(opened))
     monkeypatch.setattr(ingest, "MANY", 10)
     monkeypatch.setattr(ingest, "BATCH", 7)
     monkeypatch.setattr("gitmem.index.parse_workers.count", lambda: 2)

@@ -23,13 +23,13 @@ def command(repair: bool, as_json: bool) -> int:
     """
     from gitmem.cli.commands.install import hooks_folder
     from gitmem.gate import setup_checks
-    from gitmem.index import doctor, handle, indexer
+    from gitmem.index import doctor, index_file, indexer
 
     repo, config = open_here()
     checks = doctor.examine(repo, config)
     if repair and any(check.wrong for check in checks):
         say("deleting the index and building it again")
-        handle.discard(repo)
+        index_file.discard(repo)
         indexer.refresh(repo, config)
         checks = doctor.examine(repo, config)
     checks += setup_checks.examine(repo, config, hooks_folder(repo), now().date())

@@ -1,4 +1,4 @@
-"""The search index as it lies there: the open handle, how fresh it is, where its file is, and throwing it away."""
+"""The index file: where it is, the open index with how fresh it is, whether its chunks fit the settings, deleting it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Freshness(NamedTuple):
     reason: str = ""
 
 
-class Ready:
-    """What a search may ask. `index` and `snapshot` are None where nothing is indexed and nothing could be.
+class OpenIndex:
+    """An index that a search may ask. `index` and `snapshot` are None where nothing is indexed and nothing could be.
 
     `commit` is "" for the work tree. `notes` are for the person: a rebuilt index, a missing model. A plain class,
     since a search makes it when it starts and a dataclass takes half a millisecond.
