@@ -1,4 +1,4 @@
-"""The index file: where it is, the open index with how fresh it is, whether its chunks fit the settings, deleting it."""
+"""The index file: where it is, an open index with its freshness, whether its chunks fit the settings, deleting it."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 THRESHOLD = 1.0  # of the sum: docs/promotion.md has the measurement
 VETO = -2.0  # a cue this far against limits what all cues for a line may add up to: a hedged decision is none
-CAP = 3.2
-PARTICULAR = 0.7  # of the support for `fact`: from there on another kind names the type
-LONG = 600  # characters of a line that are read: patterns stay cheap, and a longer line is no single fact
+VETOED_AT_MOST = 3.2
+SPECIFIC_SHARE = 0.7  # of the weight for `fact` from which another kind names the type
+CHARACTERS_READ = 600  # characters of a line that are read: patterns stay cheap, and a longer line is no single fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ _CAPITAL = re.compile(r"(?<!\\)[A-Z]")  # not the letter of `\S` or `\W`
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What the cues made of one text: the sum, the type with most support, the names that spoke, best first."""
+class CueResult:
+    """The cues of one text: their sum, the type with most weight, the names of those that matched, best first."""
 
     score: float
     kind: str
@@ -49,47 +49,47 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CueSet:
     """Cues of one language, those against first: a line they rule out is not read further."""
 
     against: tuple[Cue, ...]
-    speaking: tuple[Cue, ...]
+    favouring: tuple[Cue, ...]
 
-    def __add__(self, other: Table) -> Table:
-        return Table(self.against + other.against, self.speaking + other.speaking)
+    def __add__(self, other: CueSet) -> CueSet:
+        return CueSet(self.against + other.against, self.favouring + other.favouring)
 
 
-def table(cues: Iterable[Cue]) -> Table:
-    """The cues as a table, order kept within each half."""
+def cue_set(cues: Iterable[Cue]) -> CueSet:
+    """The cues as a set, order kept within each half."""
     found = tuple(cues)
-    return Table(tuple(c for c in found if c.weight < 0), tuple(c for c in found if c.weight >= 0))
+    return CueSet(tuple(c for c in found if c.weight < 0), tuple(c for c in found if c.weight >= 0))
 
 
-def read(text: str, cues: Table) -> Reading:
+def match_cues(text: str, cues: CueSet) -> CueResult:
     """Sum the cues that occur in `text`; each counts once. The type is that of the most supported kind.
 
     What lasts in general (`fact`) names the type only where nothing more particular is about as well supported.
     """
-    if len(text) > LONG:
-        text = f"{text[: LONG // 2]} … {text[-LONG // 2 :]}"
+    if len(text) > CHARACTERS_READ:
+        text = f"{text[: CHARACTERS_READ // 2]} … {text[-CHARACTERS_READ // 2 :]}"
     text = text.lower()
     against = [item for item in cues.against if item.pattern.search(text)]
-    bad = sum(item.weight for item in against)
+    deducted = sum(item.weight for item in against)
     vetoed = any(item.weight <= VETO for item in against)
     against.sort(key=lambda item: item.weight)
     names = tuple(item.name for item in against)
-    if vetoed and bad + CAP < THRESHOLD:
-        return Reading(round(bad, 3), "", (), names)
-    spoke = [item for item in cues.speaking if item.pattern.search(text)]
-    good = sum(item.weight for item in spoke)
+    if vetoed and deducted + VETOED_AT_MOST < THRESHOLD:
+        return CueResult(round(deducted, 3), "", (), names)
+    favouring = [item for item in cues.favouring if item.pattern.search(text)]
+    added = sum(item.weight for item in favouring)
     kinds: dict[str, float] = {}
-    for item in spoke:
+    for item in favouring:
         if item.kind:
             kinds[item.kind] = kinds.get(item.kind, 0.0) + item.weight
     named = max((w for name, w in kinds.items() if name != "fact"), default=0.0)
-    if named >= 1.0 and named >= PARTICULAR * kinds.get("fact", 0.0):
+    if named >= 1.0 and named >= SPECIFIC_SHARE * kinds.get("fact", 0.0):
         kinds.pop("fact", None)
-    spoke.sort(key=lambda item: -item.weight)
+    favouring.sort(key=lambda item: -item.weight)
     kind = max(kinds, key=lambda name: kinds[name]) if kinds else ""
-    score = (min(good, CAP) if vetoed else good) + bad
-    return Reading(round(score, 3), kind, tuple(item.name for item in spoke), names)
+    score = (min(added, VETOED_AT_MOST) if vetoed else added) + deducted
+    return CueResult(round(score, 3), kind, tuple(item.name for item in favouring), names)

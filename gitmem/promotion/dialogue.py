@@ -1,7 +1,7 @@
-"""Turns of a conversation: which say something lasting about the person who speaks. Part of the `rules` model.
+"""Scores the turns of a conversation: which say something lasting about the person who speaks. Part of the `rules` model.
 
 Pure. A turn is its sentences; questions, thanks and praise say nothing about the speaker and are taken off first. What
-is left is weighed by what it states in the first person: a change, a habit, a possession, a plan, a feeling with its
+is left is scored by what it states in the first person: a change, a habit, a possession, a plan, a feeling with its
 reason; and by how concrete it is: names, times, numbers. Weights are set by hand; docs/promotion.md has the figures.
 """
 
@@ -11,19 +11,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gitmem.promotion.cues import Cue, cue, read, table
-from gitmem.promotion.log_lines import Line
+from gitmem.promotion.cues import Cue, cue, cue_set, match_cues
+from gitmem.promotion.log_lines import Candidate
 
 THRESHOLD = 1.6
 
 _ASIDE = re.compile(r"\[(?:photo|image|video|audio|sticker|사진|이미지)[^\]]*\]", re.I)
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|\n+")
-_ADDRESS = re.compile(
+_OPENING_WORDS = re.compile(
     r"^(?:(?:hey|hi|hello|yeah|yes|yep|yup|no|nah|oh|well|wow|woah|whoa|aw+|haha+|so|and|but|thanks|thank you|sure|totally"
     r"|absolutely|definitely|exactly|right|cool|nice|great|awesome|woo+(?:hoo)?|btw|by the way|actually|honestly)\b[\s,!.-]*)+",
     re.I,
 )
-_EMPTY = re.compile(
+_PLEASANTRY = re.compile(
     r"^(?:(?:that|this|it)(?:'s| is| was| sounds?| looks?| must| makes)\b(?!.*\b(?:i|my|me|we|our)\b)|(?:sounds?|looks?)\b"
     r"|congrat|thank|thanks|good luck|glad|happy (?:for|to hear)|sorry|no problem|you(?:'re| are|'ve| have|'ll|r)?\b"
     r"|keep (?:it )?up|have (?:a|fun)|take care|see (?:you|ya)|talk (?:to|soon)|bye|let me know|i(?:'m| am) (?:so |really |very )?(?:glad|happy|proud|sorry|impressed|excited) (?:for|to hear|that you|you|of you)"
@@ -57,15 +57,15 @@ CUES: tuple[Cue, ...] = (
     cue("a wish or thanks", -0.8, r"""\b(?:hope\ (?:you|it|so|we)|good\ luck|congrat\w*|thanks?\ (?:for|so)|appreciate\ (?:it|your|the)|let's|wanna|cheers|take\ care)\b"""),
     cue("hedged", -0.4, r"""\b(?:i\ guess|i\ think\ (?:it|that|you)|maybe|someday|probably|sounds?\ like|might)\b"""),
 )  # fmt: skip
-TABLE = table(CUES)
+CUE_SET = cue_set(CUES)
 _NAME = re.compile(r"(?<=[a-z,;:'\"] )[A-Z][a-z]+\b|\"[^\"]{3,60}\"")
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """One turn, weighed. `text` is the turn without asides; `kind` the type its strongest sentence speaks for."""
+class ScoredTurn:
+    """One turn with its score. `text` is the turn without asides; `kind` the type of its best sentence."""
 
-    line: Line
+    line: Candidate
     text: str
     score: float
     kind: str
@@ -73,37 +73,35 @@ class Turn:
     against: tuple[str, ...]
 
 
-def judge(turns: Sequence[Line]) -> list[Turn]:
-    """Every turn, weighed: its best sentence counts in full, the others a fifth each, length a little."""
+def score_turns(turns: Sequence[Candidate]) -> list[ScoredTurn]:
+    """Every turn with its score: its best sentence counts in full, the others a fifth each, length a little."""
     names = {part for turn in turns for part in turn.speaker.split()}
-    return [_turn(line, names) for line in turns]
+    return [_scored_turn(line, names) for line in turns]
 
 
-def _turn(line: Line, names: set[str]) -> Turn:
+def _scored_turn(line: Candidate, names: set[str]) -> ScoredTurn:
     text = _ASIDE.sub("", line.text).strip()
     best, kind = 0.0, "profile"
-    spoke: tuple[str, ...] = ()
+    matched: tuple[str, ...] = ()
     against: tuple[str, ...] = ()
     rest = 0.0
-    said = 0
     for sentence in _SENTENCE.split(text):
-        bare = _ADDRESS.sub("", sentence.strip())
+        bare = _OPENING_WORDS.sub("", sentence.strip())
         for name in names:
             bare = re.sub(rf"^{re.escape(name)}\b[\s,!.-]*|[\s,]+{re.escape(name)}(?=[.!]*$)", "", bare)
-        bare = _ADDRESS.sub("", bare)
-        if not bare or bare.endswith("?") or _EMPTY.match(bare):
+        bare = _OPENING_WORDS.sub("", bare)
+        if not bare or bare.endswith("?") or _PLEASANTRY.match(bare):
             against += ("question",) if bare.endswith("?") else ("pleasantry",)
             continue
-        reading = read(bare, TABLE)
-        score = reading.score
+        result = match_cues(bare, CUE_SET)
+        score = result.score
         length = len(bare.split())
         score += 0.5 if 9 <= length <= 45 else -0.5 if length < 5 else 0.0
         score += 0.4 * min(2, len([n for n in _NAME.findall(bare) if n not in names]))
-        said += length
         if score > best:
             rest += 0.2 * best
-            best, kind, spoke = score, reading.kind or kind, reading.cues
+            best, kind, matched = score, result.kind or kind, result.cues
         else:
             rest += 0.2 * max(0.0, score)
     score = best + min(1.2, rest)
-    return Turn(line, text or line.text, round(score, 3), kind, spoke, against)
+    return ScoredTurn(line, text or line.text, round(score, 3), kind, matched, against)

@@ -1,4 +1,4 @@
-"""How well a promotion model picks lines, against lines people found worth keeping. Reads files; writes nothing.
+"""How well a promotion model chooses lines, against lines people found worth keeping. Reads files; writes nothing.
 
 A row is `{"path", "facts": [{"text", "lines"}]}` or `{"path", "lines": [text], "keep": [{"lines", "type"}]}`: without
 its own `lines`, the log is the file of that path beside the rows' file. Lines count from 1.
@@ -23,7 +23,7 @@ NO_BLOB = "0" * 40
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class LogQuality:
     """One log: the lines worth keeping, those proposed, and those cited by its most important facts."""
 
     path: str
@@ -53,7 +53,7 @@ class Quality:
 
 def evaluate_promotion(file: Path, model: Model) -> Quality:
     """The figures of `model` on the rows of `file`. Raises GitMemError where a row cannot be read."""
-    return summarise(judge(log, keep, types, model) for log, keep, types in rows(file))
+    return summarise(log_quality(log, keep, types, model) for log, keep, types in rows(file))
 
 
 def rows(file: Path) -> Iterator[tuple[Log, frozenset[int], dict[int, str]]]:
@@ -90,12 +90,12 @@ def _lines(row: dict[str, Any], folder: Path, path: str) -> tuple[str, ...]:
         raise GitMemError(f"there is no file '{path}' beside the rows", "give the rows their own 'lines'") from None
 
 
-def judge(log: Log, keep: frozenset[int], types: dict[int, str], model: Model) -> Judged:
+def log_quality(log: Log, keep: frozenset[int], types: dict[int, str], model: Model) -> LogQuality:
     """One log as the model reads it, with nothing in memory yet."""
     proposed = [o for o in model.propose([log], []).operations if o.op is not Op.SKIP]
     cited = [(operation, _cited(operation)) for operation in proposed]
     ranked = sorted(cited, key=lambda pair: (-pair[0].importance, min(pair[1], default=0)))
-    return Judged(
+    return LogQuality(
         log.path,
         len(log.lines),
         keep,
@@ -110,7 +110,7 @@ def _cited(operation: Operation) -> set[int]:
     return {n for span in operation.sources for n in range(span.start_line, span.end_line + 1)}
 
 
-def summarise(logs: Iterable[Judged]) -> Quality:
+def summarise(logs: Iterable[LogQuality]) -> Quality:
     """The figures over all logs, every line weighing the same."""
     found = list(logs)
     good = sum(len(log.keep & log.proposed) for log in found)

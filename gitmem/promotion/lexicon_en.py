@@ -130,9 +130,9 @@ CUES = (
 )  # fmt: skip
 
 # A later line that takes an earlier one back.
-REVERSAL = cue("reversal", 0.0, r"""\b(?:scrapped|scratch\ that|revers(?:ed|ing)|overturned|changed\ (?:our|my|their|its)\ minds?|on\ second\ thoughts?|never\ ?mind|took\ (?:it|that)\ back|walked\ back|undid|superseded|correction:|called\ off|cancel(?:l)?ed|not\ anymore|rolled\ back\ the\ decision|no,)(?!\w)""")  # fmt: skip
+RETRACTION = cue("reversal", 0.0, r"""\b(?:scrapped|scratch\ that|revers(?:ed|ing)|overturned|changed\ (?:our|my|their|its)\ minds?|on\ second\ thoughts?|never\ ?mind|took\ (?:it|that)\ back|walked\ back|undid|superseded|correction:|called\ off|cancel(?:l)?ed|not\ anymore|rolled\ back\ the\ decision|no,)(?!\w)""")  # fmt: skip
 # A later line that may, where it is settled itself and on the same matter.
-TURN = cue("turn", 0.0, r"""\b(?:instead|final(?:ly|:|\ call|\ decision)?|afternoon:|update:|later:|revised|changed|actually|no\ longer|raised|lowered|increased|reduced|bumped)\b""")  # fmt: skip
+WEAK_RETRACTION = cue("turn", 0.0, r"""\b(?:instead|final(?:ly|:|\ call|\ decision)?|afternoon:|update:|later:|revised|changed|actually|no\ longer|raised|lowered|increased|reduced|bumped)\b""")  # fmt: skip
 # A leading `word:` or `[word]`: the type it names and the weight it adds.
 LABELS: dict[str, tuple[str, float]] = {
     "decision": ("decision", 3.0), "decided": ("decision", 3.0), "resolved": ("decision", 2.5), "adr": ("decision", 2.0),

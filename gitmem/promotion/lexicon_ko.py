@@ -107,9 +107,9 @@ CUES = (
 )  # fmt: skip
 
 # A later line that takes an earlier one back.
-REVERSAL = cue("뒤집음", 0.0, r"뒤집|번복|철회|무르기로|무효|바뀜|바뀌었|아니다[,.]|아님[,.]|정정|원복하기로|되돌리기로|재결정|생각해\s*보니|하지\s*않기로|없던\s*일|취소(?:됨|하기로|$)|^최종(?:적으로)?\s*[:：]")  # fmt: skip
+RETRACTION = cue("뒤집음", 0.0, r"뒤집|번복|철회|무르기로|무효|바뀜|바뀌었|아니다[,.]|아님[,.]|정정|원복하기로|되돌리기로|재결정|생각해\s*보니|하지\s*않기로|없던\s*일|취소(?:됨|하기로|$)|^최종(?:적으로)?\s*[:：]")  # fmt: skip
 # A later line that may, where it is settled itself and on the same matter.
-TURN = cue("바꿈", 0.0, r"변경|바꾸기로|바꿈|바꿨|대신|말고|오후에|결국|최종|수정:|다시\s|폐기|상향|하향|인상|인하|[으]?로\s*(?:올[렸림린]|낮[췄춤춘]|늘[렸림린]|줄[였임인])")  # fmt: skip
+WEAK_RETRACTION = cue("바꿈", 0.0, r"변경|바꾸기로|바꿈|바꿨|대신|말고|오후에|결국|최종|수정:|다시\s|폐기|상향|하향|인상|인하|[으]?로\s*(?:올[렸림린]|낮[췄춤춘]|늘[렸림린]|줄[였임인])")  # fmt: skip
 LABELS: dict[str, tuple[str, float]] = {
     "결정": ("decision", 3.0), "결정사항": ("decision", 3.0), "결정 사항": ("decision", 3.0), "합의": ("decision", 3.0), "확정": ("decision", 3.0), "최종": ("decision", 1.6), "결론": ("decision", 2.5),
     "규칙": ("rule", 3.0), "원칙": ("rule", 3.0), "정책": ("policy", 3.0), "보안": ("policy", 1.5), "제약": ("constraint", 3.0), "제한": ("constraint", 3.0), "선호": ("preference", 3.0),

@@ -39,7 +39,7 @@ _MACHINE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Candidate:
     """One candidate. `text` is the sentence; `whole` what stood on the line after its marker and time;
     `label` a leading `Decision:` or `[결정]` in lower case; `speaker` in a dialogue; `section` the heading above."""
 
@@ -86,8 +86,8 @@ def line_origins(lines: Sequence[str]) -> list[str]:
     return origins
 
 
-def read(log: Log, labels: Mapping[str, object]) -> list[Line]:
-    """Every candidate line of a log, new or not (the old ones are context for reversals)."""
+def candidates_of(log: Log, labels: Mapping[str, object]) -> list[Candidate]:
+    """Every candidate line of a log, new or not (the old ones are context for retractions)."""
     rows: list[tuple[int, str, str, str]] = []  # number, body, section, origin
     section, fence, comment, machine = "", "", False, False
     front = closing_line(log.lines)
@@ -119,7 +119,7 @@ def read(log: Log, labels: Mapping[str, object]) -> list[Line]:
             continue  # it came from memory
         rows.append((number, body.strip(), section, origins[number - 1]))
     speakers = _speakers([body for _, body, _, _ in rows])
-    return [_line(n, body, section, origin, speakers, labels) for n, body, section, origin in rows]
+    return [_candidate(n, body, section, origin, speakers, labels) for n, body, section, origin in rows]
 
 
 def _speakers(bodies: list[str]) -> set[str]:
@@ -133,7 +133,9 @@ def _speakers(bodies: list[str]) -> set[str]:
     return set(turns) if len(turns) >= 2 and sum(turns.values()) >= 0.6 * len(bodies) else set()
 
 
-def _line(number: int, body: str, section: str, origin: str, speakers: set[str], labels: Mapping[str, object]) -> Line:
+def _candidate(
+    number: int, body: str, section: str, origin: str, speakers: set[str], labels: Mapping[str, object]
+) -> Candidate:
     whole = _TIME.sub("", unicodedata.normalize("NFC", body), count=1)
     text, label, speaker, period = whole, "", "", ""
     match = _SPEAKER.match(whole)
@@ -150,7 +152,7 @@ def _line(number: int, body: str, section: str, origin: str, speakers: set[str],
             label, text = name, text[found.end() :]
     latin = sum(len(word) for word in _LATIN.findall(text))
     hangul = len(_HANGUL.findall(text))
-    return Line(
+    return Candidate(
         number, text, whole, label, speaker, section, period,
         korean=hangul > 0, english=latin > 2 * hangul, origin=origin,
     )  # fmt: skip

@@ -25,7 +25,7 @@ from gitmem.provenance.ledger import Ledger, rejections
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class NewLogs:
     """The logs of a commit; `base` is the commit since which lines are new ("" for all)."""
 
     head: str
@@ -62,7 +62,7 @@ def since(repo: Repository, text: str, head: str, now: datetime) -> str:
     return first.oid if first else ""
 
 
-def read(repo: Repository, head: str, base: str) -> Reading:
+def new_logs(repo: Repository, head: str, base: str) -> NewLogs:
     """Every daily log at `head` that has lines `base` had not, oldest day first."""
     now, before = _logs(repo, head), _logs(repo, base) if base else {}
     wanted = {p: entry.oid for p, entry in now.items() if p not in before or before[p].oid != entry.oid}
@@ -79,7 +79,7 @@ def read(repo: Repository, head: str, base: str) -> Reading:
         new = _new(lines, split(data.get(old[path]) or b"") if path in old else [])
         if new:
             logs.append(Log(path, oid, day, lines, new, _origin(lines)))
-    return Reading(head, base, tuple(sorted(logs, key=lambda log: (log.day, log.path))), tuple(skipped))
+    return NewLogs(head, base, tuple(sorted(logs, key=lambda log: (log.day, log.path))), tuple(skipped))
 
 
 def _logs(repo: Repository, commit: str) -> dict[str, Entry]:

@@ -195,7 +195,7 @@ def _planned(run: Run, head: str, tip: str) -> Planned:
         base = logs.since(repo, request.since, head, run.now)
     else:  # what a person now accepts was read before
         base = "" if request.accept else read_to
-    reading = logs.read(repo, head, base)
+    reading = logs.new_logs(repo, head, base)
     memory = facts.parse(_at(place, tip, MEMORY))
     proposal = run.model.propose(reading.logs, memory.facts) if reading.logs else None
     if proposal and proposal.unreadable:
@@ -261,7 +261,7 @@ def stopped_by(text: str, policy: Policy, path: str = MEMORY) -> str:
     return next((m.rule for m in inspection.matches if m.severity is Severity.BLOCK or m.secret), "")
 
 
-def _why_nothing(reading: logs.Reading, plan: Plan) -> str:
+def _why_nothing(reading: logs.NewLogs, plan: Plan) -> str:
     if not reading.logs:
         return "no daily log has new lines" + (f" since {reading.base[:12]}" if reading.base else "")
     if not plan.refused:

@@ -1,6 +1,6 @@
 """`rules`: the deterministic extractor, the default model. English and Korean; no network, the same answer always.
 
-Reads each candidate line with the cues of its language, drops what is overruled further down, and weighs what is
+Reads each candidate line with the cues of its language, drops what is retracted further down, and scores what is
 left. A line of a dialogue is read by `promotion/dialogue.py` instead. It proposes whole lines, never new words: every
 fact it offers stands in the log. Why a line was offered or not is in the operation's `reason`, cue by cue.
 """
@@ -16,18 +16,24 @@ from gitmem.git.objects import Span
 from gitmem.memory import dates
 from gitmem.memory.fact import Fact, normalise
 from gitmem.promotion import dialogue, lexicon_en, lexicon_ko, log_lines
-from gitmem.promotion.cues import THRESHOLD, Reading, read, table
-from gitmem.promotion.log_lines import Line
+from gitmem.promotion.cues import THRESHOLD, CueResult, cue_set, match_cues
+from gitmem.promotion.log_lines import Candidate
 from gitmem.promotion.protocol import Log, Op, Operation, Proposal
-from gitmem.promotion.reversals import Judged, overrule, overrule_earlier, overruled_fact, words
+from gitmem.promotion.retractions import (
+    ScoredLine,
+    mark_retracted,
+    mark_retracted_in_earlier_logs,
+    retracted_fact,
+    words,
+)
 
 LABELS = {**lexicon_en.LABELS, **lexicon_ko.LABELS}
 
-ENGLISH, KOREAN = table(lexicon_en.CUES), table(lexicon_ko.CUES)
+ENGLISH, KOREAN = cue_set(lexicon_en.CUES), cue_set(lexicon_ko.CUES)
 BOTH = KOREAN + ENGLISH
 
-# How much a kind of fact is worth by itself: its stability and use in later work, read from what agents need most.
-WORTH = {
+# How much a kind of fact is worth by itself: its stability and use in later work, estimated from what agents need most.
+IMPORTANCE = {
     "policy": 0.74, "constraint": 0.72, "decision": 0.70, "rule": 0.72, "preference": 0.68, "exception": 0.66,
     "profile": 0.66, "deadline": 0.64, "lesson": 0.62, "goal": 0.60, "fact": 0.52, "timeline": 0.5, "todo": 0.5,
 }  # fmt: skip
@@ -41,8 +47,8 @@ _VALUE = re.compile(
     r"|\b[A-Z]{2,}_[A-Z_]+\b|\bport \d+|\b\d{4,5}\b"
 )
 _REASON = re.compile(r"^\(?(?:reason|why|because|rationale|이유|근거|배경|왜냐하면|까닭)(?:는|은)?\s*[:：,]?\s+", re.I)
-MANY = 6000  # lines from which a second process pays for its start
-RECURS = 3  # days on which a topic must come up before it weighs more
+PARALLEL_LINES = 6000  # lines from which a second process pays for its start
+RECURRING_DAYS = 3  # days on which a topic must come up before it counts for more
 
 
 class RulesModel:
@@ -52,13 +58,13 @@ class RulesModel:
 
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
         """One operation for every new candidate line: ADD, SUPERSEDE, or SKIP with the reason."""
-        parsed = [(log, log_lines.read(log, LABELS)) for log in logs]
-        readings = iter(judge_all([line for _, found in parsed for line in found if not line.speaker]))
-        judged = [[Judged(line, next(readings)) for line in found if not line.speaker] for _, found in parsed]
-        judged = overrule_earlier(logs, [overrule(notes) for notes in judged])
-        days = _days(zip(logs, judged, strict=True))
+        parsed = [(log, log_lines.candidates_of(log, LABELS)) for log in logs]
+        results = iter(score_all([line for _, found in parsed for line in found if not line.speaker]))
+        scored = [[ScoredLine(line, next(results)) for line in found if not line.speaker] for _, found in parsed]
+        scored = mark_retracted_in_earlier_logs(logs, [mark_retracted(notes) for notes in scored])
+        days = _days_of_topics(zip(logs, scored, strict=True))
         operations: list[Operation] = []
-        for (log, candidates), notes in zip(parsed, judged, strict=True):
+        for (log, candidates), notes in zip(parsed, scored, strict=True):
             if any(line.speaker for line in candidates):
                 operations += _dialogue(log, candidates)
             else:
@@ -66,70 +72,70 @@ class RulesModel:
         return Proposal(tuple(operations))
 
 
-def judge_all(candidates: Sequence[Line]) -> Iterable[Reading]:
-    """What the cues say of each line, in order; a year of logs is shared out to two processes."""
-    if len(candidates) < MANY:
-        return map(judge, candidates)
+def score_all(candidates: Sequence[Candidate]) -> Iterable[CueResult]:
+    """The score of each line by the cues, in order; a year of logs is divided between two processes."""
+    if len(candidates) < PARALLEL_LINES:
+        return map(score_line, candidates)
     import multiprocessing
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 
     if "fork" not in multiprocessing.get_all_start_methods():
-        return map(judge, candidates)
-    pieces = [candidates[at : at + MANY // 4] for at in range(0, len(candidates), MANY // 4)]
+        return map(score_line, candidates)
+    pieces = [candidates[at : at + PARALLEL_LINES // 4] for at in range(0, len(candidates), PARALLEL_LINES // 4)]
     try:
         with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
-            return [reading for found in pool.map(_judge_piece, pieces) for reading in found]
+            return [result for found in pool.map(_score_some, pieces) for result in found]
     except (OSError, BrokenExecutor):  # a sandbox without semaphores, or a worker that was killed: only slower
-        return map(judge, candidates)
+        return map(score_line, candidates)
 
 
-def _judge_piece(candidates: Sequence[Line]) -> list[Reading]:
-    return [judge(line) for line in candidates]
+def _score_some(candidates: Sequence[Candidate]) -> list[CueResult]:
+    return [score_line(line) for line in candidates]
 
 
-def judge(line: Line) -> Reading:
-    """What the cues of its language(s) and its label say of one line."""
+def score_line(line: Candidate) -> CueResult:
+    """The score of one line by the cues of its language(s) and by its label."""
     cues = BOTH if line.korean and line.english else KOREAN if line.korean else ENGLISH
-    reading = read(line.text, cues)
+    result = match_cues(line.text, cues)
     if not line.label:
-        return reading
+        return result
     kind, weight = LABELS[line.label]
     named = (f"label '{line.label}'",)
-    return Reading(
-        round(reading.score + weight, 3),
-        kind if weight >= 1.5 and kind else reading.kind or kind,
-        named + reading.cues if weight > 0 else reading.cues,
-        reading.against if weight > 0 else named + reading.against,
+    return CueResult(
+        round(result.score + weight, 3),
+        kind if weight >= 1.5 and kind else result.kind or kind,
+        named + result.cues if weight > 0 else result.cues,
+        result.against if weight > 0 else named + result.against,
     )
 
 
 def _notes(
-    log: Log, judged: Sequence[Judged], days: dict[str, set[date]], existing: Sequence[Fact]
+    log: Log, scored: Sequence[ScoredLine], days: dict[str, set[date]], existing: Sequence[Fact]
 ) -> Iterable[Operation]:
-    joined: set[int] = set()
-    for at, item in enumerate(judged):
+    reason_lines: set[int] = set()
+    for at, item in enumerate(scored):
         line = item.line
-        if line.number in joined:
+        if line.number in reason_lines:
             continue
-        after = judged[at + 1].line if at + 1 < len(judged) else None
+        after = scored[at + 1].line if at + 1 < len(scored) else None
         reason = after if item.keep and after is not None and _is_reason(line, after) else None
         if reason is not None:
-            joined.add(reason.number)
+            reason_lines.add(reason.number)
         if line.number in log.new:
             operation = _operation(log, item, reason, days)
-            target = overruled_fact(item, existing) if operation.op is Op.ADD else ""
+            target = retracted_fact(item, existing) if operation.op is Op.ADD else ""
             yield replace(operation, op=Op.SUPERSEDE, target=target) if target else operation
 
 
-def _is_reason(line: Line, after: Line) -> bool:
+def _is_reason(line: Candidate, after: Candidate) -> bool:
     return after.number == line.number + 1 and bool(_REASON.match(after.whole))
 
 
-def _days(logs: Iterable[tuple[Log, Sequence[Judged]]]) -> dict[str, set[date]]:
+def _days_of_topics(logs: Iterable[tuple[Log, Sequence[ScoredLine]]]) -> dict[str, set[date]]:
     """On which days each value (path, port, version, URL) was written, and each content word of a line to keep."""
     found: dict[str, set[date]] = {}
-    for log, judged in logs:
-        for item in judged:
+    for log, scored in logs:
+        for item in scored:
             for value in _VALUE.findall(item.line.text):
                 found.setdefault(value, set()).add(log.day)
             if item.keep:
@@ -138,23 +144,25 @@ def _days(logs: Iterable[tuple[Log, Sequence[Judged]]]) -> dict[str, set[date]]:
     return found
 
 
-def _operation(log: Log, item: Judged, reason: Line | None, days: dict[str, set[date]]) -> Operation:
-    line, reading = item.line, item.reading
-    score = reading.score
-    values = [] if reading.against else _VALUE.findall(line.text)
-    often = [value for value in values if len(days.get(value, ())) >= RECURS]
+def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[str, set[date]]) -> Operation:
+    line, result = item.line, item.result
+    score = result.score
+    values = [] if result.against else _VALUE.findall(line.text)
+    often = [value for value in values if len(days.get(value, ())) >= RECURRING_DAYS]
     if often:
         score += 0.7
-    kind = reading.kind or "fact"
+    kind = result.kind or "fact"
     text = " ".join(line.text.split())
-    if item.overruled or score < THRESHOLD:
+    if item.retracted or score < THRESHOLD:
         why = (
-            f"taken back {item.overruled}" if item.overruled
-            else "speaks against it: " + ", ".join(reading.against[:3]) if reading.against
+            f"taken back {item.retracted}" if item.retracted
+            else "speaks against it: " + ", ".join(result.against[:3]) if result.against
             else "nothing says it will matter later"
         )  # fmt: skip
         span = Span(log.path, line.number, line.number, log.blob)
-        return Operation(Op.SKIP, text, (span,), kind, 0.0, reason=why, confidence=_sure(score), origin=line.origin)
+        return Operation(
+            Op.SKIP, text, (span,), kind, 0.0, reason=why, confidence=_confidence(score), origin=line.origin
+        )
     safe = bool(SAFETY.search(line.text))
     if safe and kind in ("fact", "profile"):
         kind = "constraint" if re.search(r"contra|금기|must not|cannot|can't", line.text, re.I) else "profile"
@@ -163,22 +171,22 @@ def _operation(log: Log, item: Judged, reason: Line | None, days: dict[str, set[
         text = f"{text} ({normalise(_REASON.sub('', reason.whole)).rstrip('.')})"
         last = reason.number
     span = Span(log.path, line.number, last, log.blob)
-    worth = WORTH.get(kind, 0.5) + min(0.12, 0.04 * (score - THRESHOLD))
-    if "까닭" in reading.cues or "reason given" in reading.cues or reason is not None:
-        worth += 0.03
+    importance = IMPORTANCE.get(kind, 0.5) + min(0.12, 0.04 * (score - THRESHOLD))
+    if "까닭" in result.cues or "reason given" in result.cues or reason is not None:
+        importance += 0.03
     topics = words(line.text)
-    recurs = sum(1 for word in topics if len(days.get(word, ())) >= RECURS)
-    worth += min(0.08, 0.02 * recurs) + (0.06 if often else 0.0)
+    recurs = sum(1 for word in topics if len(days.get(word, ())) >= RECURRING_DAYS)
+    importance += min(0.08, 0.02 * recurs) + (0.06 if often else 0.0)
     return Operation(
         Op.ADD, text, (span,), kind,
-        importance=round(max(0.92, worth) if safe else min(0.89, worth), 2),
+        importance=round(max(0.92, importance) if safe else min(0.89, importance), 2),
         until=_until(line.text, kind, log.day),
-        reason=", ".join(reading.cues[:3]) + (f"; said on {RECURS} days or more" if often else ""),
-        pinned=safe, confidence=_sure(score), origin=line.origin,
+        reason=", ".join(result.cues[:3]) + (f"; said on {RECURRING_DAYS} days or more" if often else ""),
+        pinned=safe, confidence=_confidence(score), origin=line.origin,
     )  # fmt: skip
 
 
-def _sure(score: float) -> float:
+def _confidence(score: float) -> float:
     """The score as 0..1: THRESHOLD is a half."""
     return round(max(0.0, min(1.0, 0.5 + (score - THRESHOLD) / 4)), 2)
 
@@ -201,8 +209,8 @@ def _until(text: str, kind: str, day: date) -> str:
     return ""
 
 
-def _dialogue(log: Log, candidates: Sequence[Line]) -> Iterable[Operation]:
-    for turn in dialogue.judge(candidates):
+def _dialogue(log: Log, candidates: Sequence[Candidate]) -> Iterable[Operation]:
+    for turn in dialogue.score_turns(candidates):
         line = turn.line
         if line.number not in log.new:
             continue
@@ -213,10 +221,10 @@ def _dialogue(log: Log, candidates: Sequence[Line]) -> Iterable[Operation]:
             yield Operation(Op.SKIP, text, (span,), turn.kind, 0.0, reason=why, confidence=0.2, origin=line.origin)
             continue
         safe = bool(SAFETY.search(turn.text)) and turn.kind in ("profile", "constraint", "preference")
-        worth = 0.25 + 0.09 * turn.score
+        importance = 0.25 + 0.09 * turn.score
         yield Operation(
             Op.ADD, text, (span,), turn.kind,
-            importance=round(max(0.92, worth) if safe else min(0.85, worth), 3),
+            importance=round(max(0.92, importance) if safe else min(0.85, importance), 3),
             until="", reason=", ".join(turn.cues[:3]), pinned=safe,
             confidence=round(min(1.0, turn.score / 5), 2), origin=line.origin,
         )  # fmt: skip

@@ -193,8 +193,8 @@ def _says_why(text: str) -> bool:
 
 def _promotable(text: str) -> bool:
     from gitmem.promotion.cues import THRESHOLD
-    from gitmem.promotion.log_lines import Line
-    from gitmem.promotion.rules import judge
+    from gitmem.promotion.log_lines import Candidate
+    from gitmem.promotion.rules import score_line
 
     korean = any("가" <= character <= "힣" for character in text)
-    return judge(Line(1, text, text, korean=korean, english=not korean)).score >= THRESHOLD
+    return score_line(Candidate(1, text, text, korean=korean, english=not korean)).score >= THRESHOLD

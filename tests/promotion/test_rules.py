@@ -7,7 +7,7 @@ import pytest
 from gitmem.memory import facts
 from gitmem.promotion import cues, rules
 from gitmem.promotion.protocol import Op
-from gitmem.promotion.reversals import words
+from gitmem.promotion.retractions import words
 from gitmem.promotion.rules import RulesModel
 from tests.promotion.sample import kept, log_of, propose, sample
 
@@ -228,5 +228,5 @@ def test_of_a_hostile_line_a_bounded_part_is_read(unit: str) -> None:
             type("P", (), {"search": lambda _, text: seen.append(len(text))})(),
         )
 
-    cues.read(line, cues.table([Spy()]))  # type: ignore[list-item]
+    cues.match_cues(line, cues.cue_set([Spy()]))  # type: ignore[list-item]
     assert seen[0] <= cues.LONG + 3

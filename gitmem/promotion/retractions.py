@@ -1,6 +1,6 @@
-"""What a later line takes back: in the same log, in a later one, or of what memory holds. Part of the `rules` model.
+"""Lines that a later line takes back: in the same log, in a later one, or a fact of memory. Part of the `rules` model.
 
-Pure. A line reverses another when it uses the words of a reversal and speaks of the same matter: shares content words.
+Pure. A line retracts another when it uses words of retraction and is about the same topic: they share content words.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from functools import lru_cache
 
 from gitmem.memory.fact import Fact
 from gitmem.promotion import lexicon_en, lexicon_ko
-from gitmem.promotion.cues import THRESHOLD, Reading
-from gitmem.promotion.log_lines import Line
+from gitmem.promotion.cues import THRESHOLD, CueResult
+from gitmem.promotion.log_lines import Candidate
 from gitmem.promotion.protocol import Log
 
-SETTLED = frozenset(("decision", "rule", "deadline", "constraint", "goal"))  # kinds that can be taken back
-COMMON = 40  # lines a word may stand in and still tell which matter a later line is about
+RETRACTABLE = frozenset(("decision", "rule", "deadline", "constraint", "goal"))  # kinds that can be taken back
+COMMON = 40  # lines a word may stand in and still tell which topic a later line is about
 ABOUT = 0.34  # share of the shorter line's content words that both must hold
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_+#.-]*[A-Za-z0-9+#]|[가-힣]{2,}|\d[\d.,:/-]*\d|\d")
@@ -31,16 +31,16 @@ _STOP = frozenset(_STOP_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A line, what its cues said, and the later line that overruled it ("on line 3"; empty for none)."""
+class ScoredLine:
+    """A line, what its cues said, and the later line that retracted it ("on line 3"; empty for none)."""
 
-    line: Line
-    reading: Reading
-    overruled: str = ""
+    line: Candidate
+    result: CueResult
+    retracted: str = ""
 
     @property
     def keep(self) -> bool:
-        return self.reading.score >= THRESHOLD and not self.overruled
+        return self.result.score >= THRESHOLD and not self.retracted
 
 
 @lru_cache(maxsize=1 << 16)
@@ -56,77 +56,77 @@ def words(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def overrule(judged: Sequence[Judged]) -> list[Judged]:
+def mark_retracted(scored: Sequence[ScoredLine]) -> list[ScoredLine]:
     """Mark what a later line of the same log takes back: `오전: A로 결정`, `오후: B로 간다`."""
-    result = list(judged)
-    for later, item in enumerate(judged):
-        strength = reverses(item.line)
+    result = list(scored)
+    for later, item in enumerate(scored):
+        strength = retraction_strength(item.line)
         if not strength or (strength == 1 and not item.keep):
             continue
         topic = words(item.line.text)
         for earlier in range(later):
-            old = judged[earlier]
-            if result[earlier].overruled or not old.keep or old.reading.kind not in SETTLED:
+            old = scored[earlier]
+            if result[earlier].retracted or not old.keep or old.result.kind not in RETRACTABLE:
                 continue
             shared = words(old.line.text) & topic
-            # A bare "scratch that" is about the line before it; one that settles something says what it is about.
-            close = later - earlier == 1 and strength == 2 and not item.keep and old.reading.kind == "decision"
+            # A bare "scratch that" is about the line before it; one that decides something says what it is about.
+            close = later - earlier == 1 and strength == 2 and not item.keep and old.result.kind == "decision"
             paired = bool(old.line.period and item.line.period and shared) and item.keep
             if close or paired or len(shared) >= (1 if strength == 2 else 2):
-                result[earlier] = replace(old, overruled=f"on line {item.line.number}")
+                result[earlier] = replace(old, retracted=f"on line {item.line.number}")
     return result
 
 
-def reverses(line: Line) -> int:
-    """2 for words that only a reversal has, 1 for words it often has, 0 for none."""
+def retraction_strength(line: Candidate) -> int:
+    """2 where a line has words that only a retraction has, 1 for words it often has, 0 for none."""
     text = line.whole.lower()
-    if any(item.pattern.search(text) for item in (lexicon_en.REVERSAL, lexicon_ko.REVERSAL)):
+    if any(item.pattern.search(text) for item in (lexicon_en.RETRACTION, lexicon_ko.RETRACTION)):
         return 2
-    if any(item.pattern.search(text) for item in (lexicon_en.TURN, lexicon_ko.TURN)):
+    if any(item.pattern.search(text) for item in (lexicon_en.WEAK_RETRACTION, lexicon_ko.WEAK_RETRACTION)):
         return 1
     return 0
 
 
-def overrule_earlier(logs: Sequence[Log], judged: Sequence[list[Judged]]) -> list[list[Judged]]:
+def mark_retracted_in_earlier_logs(logs: Sequence[Log], scored: Sequence[list[ScoredLine]]) -> list[list[ScoredLine]]:
     """Mark decisions of earlier logs that a later log takes back. `logs` are in order of days."""
-    result = [list(notes) for notes in judged]
+    result = [list(notes) for notes in scored]
     places: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for at, (log, notes) in enumerate(zip(logs, judged, strict=True)):
+    for at, (log, notes) in enumerate(zip(logs, scored, strict=True)):
         for item in notes:
-            strength = reverses(item.line) if item.keep else 0
+            strength = retraction_strength(item.line) if item.keep else 0
             if strength == 0:
                 continue
             topic = words(item.line.text)
             votes = Counter(place for word in topic if len(places[word]) <= COMMON for place in places[word])
             for (then, row), shared in votes.items():
                 old = result[then][row]
-                if old.keep and same_matter(shared, topic, words(old.line.text), strength):
+                if old.keep and same_topic(shared, topic, words(old.line.text), strength):
                     where = f"by {log.path} line {item.line.number}"
-                    result[then][row] = replace(old, overruled=where)
+                    result[then][row] = replace(old, retracted=where)
         for row, item in enumerate(result[at]):
-            if item.keep and item.reading.kind in SETTLED:
+            if item.keep and item.result.kind in RETRACTABLE:
                 for word in words(item.line.text):
                     places[word].append((at, row))
     return result
 
 
-def overruled_fact(item: Judged, existing: Sequence[Fact]) -> str:
+def retracted_fact(item: ScoredLine, existing: Sequence[Fact]) -> str:
     """The id of the fact that a line takes back, "" for none: the one it shares most with."""
-    strength = reverses(item.line)
+    strength = retraction_strength(item.line)
     if strength == 0:
         return ""
     topic = words(item.line.text)
     best, found = 0, ""
     for fact in existing:
-        if fact.get("type", "decision") not in SETTLED:
+        if fact.get("type", "decision") not in RETRACTABLE:
             continue
         own = words(fact.text)
         shared = len(topic & own)
-        if shared > best and same_matter(shared, topic, own, strength):
+        if shared > best and same_topic(shared, topic, own, strength):
             best, found = shared, fact.id
     return found
 
 
-def same_matter(shared: int, a: frozenset[str], b: frozenset[str], strength: int) -> bool:
-    """Whether two lines share enough to be about one matter; weak words of reversal need one more."""
+def same_topic(shared: int, a: frozenset[str], b: frozenset[str], strength: int) -> bool:
+    """Whether two lines share enough to be about one topic; weak words of retraction need one more."""
     return shared >= (2 if strength == 2 else 3) and shared >= ABOUT * min(len(a), len(b))
