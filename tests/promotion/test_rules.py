@@ -190,7 +190,7 @@ def test_a_dialogue_is_read_by_turns_and_questions_are_not_kept() -> None:
 def test_a_long_read_shared_out_to_processes_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     logs = [log for _, log, _ in sample()]
     alone = RulesModel().propose(logs, [])
-    monkeypatch.setattr(rules, "MANY", 40)
+    monkeypatch.setattr(rules, "PARALLEL_LINES", 40)
     assert RulesModel().propose(logs, []) == alone
     monkeypatch.setattr("multiprocessing.get_context", lambda how: (_ for _ in ()).throw(PermissionError()))
     assert RulesModel().propose(logs, []) == alone
