@@ -229,4 +229,4 @@ def test_of_a_hostile_line_a_bounded_part_is_read(unit: str) -> None:
         )
 
     cues.match_cues(line, cues.cue_set([Spy()]))  # type: ignore[list-item]
-    assert seen[0] <= cues.LONG + 3
+    assert seen[0] <= cues.CHARACTERS_READ + 3
