@@ -1,51 +1,124 @@
-"""Days named in text: ISO, `3/14`, `March 14`, `2월 20일`, and relative ones (`tomorrow`, `다음 주 금요일`).
+"""Days named in text, in English, Korean, Japanese and Chinese: the one place where dates in a text are read.
 
-Pure: a text and the day it was written in, `Mention`s out. Nothing here reads the clock. A day without a year is
-the next one on or after the writing day when `future`, else the nearest.
+Pure: a text and the day it was written or is asked on, values out. Nothing here reads the clock. `find` gives days with
+their place in a text that is written (`3/14`, `2월 20일`, `tomorrow`, `来週の金曜`); `days` the spans of time that a
+question may mean; `periods` months and years that stand without a day.
 """
 
-from __future__ import annotations
-
+# A search imports this: no dataclass, no pattern compiled before its first use, and annotations are not postponed,
+# since each field of a named tuple would be compiled as text.
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import NamedTuple
+
+
+class LazyPattern:
+    """A pattern that is compiled when it is first used: a search starts in a few milliseconds."""
+
+    __slots__ = ("_compiled", "_flags", "_pattern")
+
+    def __init__(self, pattern: str, flags: int = 0) -> None:
+        self._pattern, self._flags = pattern, flags
+        self._compiled: re.Pattern[str] | None = None
+
+    def search(self, text: str) -> re.Match[str] | None:
+        return self._made().search(text)
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        return self._made().finditer(text)
+
+    def _made(self) -> re.Pattern[str]:
+        if self._compiled is None:
+            self._compiled = re.compile(self._pattern, self._flags)
+        return self._compiled
+
+
+# -- words of both readings ----------------------------------------------------------------------------------
 
 MONTHS = (
-    "january february march april may june july august september october november december".split()  # noqa: SIM905
-)
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
 MONTH = {name[:n]: at for at, name in enumerate(MONTHS, 1) for n in (3, len(name))} | {"sept": 9}
-WEEKDAYS = {name: at for at, name in enumerate("mon tue wed thu fri sat sun".split())}  # noqa: SIM905
-KO_WEEKDAYS = {name: at for at, name in enumerate("월화수목금토일")}
+_MONTH_NAME = "|".join(sorted(MONTH, key=len, reverse=True))
+# Korean, Japanese and Chinese names of days, by their distance from today. A name that contains another comes first.
+_SPOKEN_DAYS: tuple[tuple[int, tuple[str, ...]], ...] = (
+    (-2, ("그저께", "그제", "一昨日", "おととい", "前天")),
+    (2, ("모레", "明後日", "あさって", "后天", "後天")),
+    (-1, ("어제", "昨日", "昨天", "昨晚", "きのう")),
+    (1, ("내일", "明日", "明天", "あした")),
+    (0, ("오늘", "今日", "本日", "今天", "今夜", "今晩", "今晚")),
+)
 
-_MONTH = "(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"  # noqa: E501
+# -- days in what is written ---------------------------------------------------------------------------------
+
+_WEEKDAYS = {
+    name: at
+    for names in (
+        ("mon", "tue", "wed", "thu", "fri", "sat", "sun"),
+        "월화수목금토일",
+        "月火水木金土日",
+        "一二三四五六天",
+    )
+    for at, name in enumerate(names)
+}
 _DAY = "(mon|tue|wed|thu|fri|sat|sun)(?:day|s|nesday|rs|rsday|urday|sday)?"
-_SPELLED: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("iso", re.compile(r"(?<![\d/.-])(\d{4})[-./](\d{1,2})[-./](\d{1,2})(?![\d/]|[.-]\d)")),
-    ("ko", re.compile(r"(?:(\d{4})년\s*)?(?<!\d)(\d{1,2})월\s*(\d{1,2})일")),
-    ("us", re.compile(rf"\b{_MONTH}\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s+(\d{{4}}))?", re.I)),
-    ("eu", re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\b\.?(?:,?\s+(\d{{4}}))?", re.I)),
-    ("slash", re.compile(r"(?<![\d/.#\w-])(\d{1,2})/(\d{1,2})(?![\d/%]|\.\d)")),
+_DAY_JAPANESE = "([月火水木金土日])曜日?"
+_WEEK_CHINESE = "(?:周|週|星期|礼拜|禮拜)"
+# What makes of a name of a day another word: `그제야` (only then), `大前天` (three days ago), `后天性` (acquired).
+_EXACT = {"그제": "그제(?!서?야)", "前天": "(?<!大)前天", "后天": "(?<!大)后天(?!性)", "後天": "(?<!大)後天(?!性)"}
+_ENGLISH_DAYS = {
+    -2: r"\bday before yesterday\b", 2: r"\bday after tomorrow\b", -1: r"\byesterday\b", 1: r"\btomorrow\b",
+    0: r"\btoday\b|\btonight\b",
+}  # fmt: skip
+_SPELLED: tuple[tuple[str, LazyPattern], ...] = (
+    ("iso", LazyPattern(r"(?<![\d/.-])(\d{4})[-./](\d{1,2})[-./](\d{1,2})(?![\d/]|[.-]\d)")),
+    ("eastern", LazyPattern(r"(?:(\d{4})[년年]\s*)?(?<!\d)(\d{1,2})[월月]\s*(\d{1,2})[일日号號]")),
+    (
+        "us",
+        LazyPattern(rf"\b({_MONTH_NAME})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s+(\d{{4}}))?", re.IGNORECASE),
+    ),
+    (
+        "eu",
+        LazyPattern(
+            rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH_NAME})\b\.?(?:,?\s+(\d{{4}}))?", re.IGNORECASE
+        ),
+    ),
+    ("slash", LazyPattern(r"(?<![\d/.#\w-])(\d{1,2})/(\d{1,2})(?![\d/%]|\.\d)")),
 )
-_RELATIVE: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("0", re.compile(r"\btoday\b|\btonight\b|오늘", re.I)),
-    ("1", re.compile(r"\btomorrow\b|내일", re.I)),
-    ("2", re.compile(r"\bday after tomorrow\b|모레", re.I)),
-    ("-1", re.compile(r"\byesterday\b|어제", re.I)),
-    ("next", re.compile(rf"\bnext\s+{_DAY}\b", re.I)),
-    ("this", re.compile(rf"\b(?:by|before|until|on|this|due)\s+{_DAY}\b", re.I)),
-    ("ko-next", re.compile(r"다음\s*주\s*([월화수목금토일])(?:요일)?")),
-    ("ko-this", re.compile(r"(?:이번\s*주\s*)?(?<![가-힣])([월화수목금토일])요일")),
+_SPOKEN = tuple(
+    (away, LazyPattern("|".join((_ENGLISH_DAYS[away], *(_EXACT.get(name, name) for name in names))), re.IGNORECASE))
+    for away, names in _SPOKEN_DAYS
 )
-_RELATED = re.compile(
-    r"day\b|tomorrow|tonight|오늘|내일|모레|어제|요일|다음\s*주|\b(?:mon|tue|wed|thu|fri|sat|sun)", re.I
+# A day of a week: of the next, of the last, and the coming one. `周三` after a number counts weeks (`一周三次`).
+_OF_WEEK: tuple[tuple[str, LazyPattern], ...] = (
+    ("next", LazyPattern(rf"\bnext\s+{_DAY}\b", re.IGNORECASE)),
+    ("next", LazyPattern(r"다음\s*주\s*([월화수목금토일])(?:요일|(?![가-힣])|(?=까지|에))")),
+    ("next", LazyPattern(rf"来週の?\s*{_DAY_JAPANESE}")),
+    ("next", LazyPattern(rf"下[个個]?{_WEEK_CHINESE}([一二三四五六日天])")),
+    ("last", LazyPattern(r"(?:지난|저번)\s*주\s*([월화수목금토일])요일")),
+    ("last", LazyPattern(rf"先週の?\s*{_DAY_JAPANESE}")),
+    ("last", LazyPattern(rf"上[个個]?{_WEEK_CHINESE}([一二三四五六日天])")),
+    ("coming", LazyPattern(rf"\b(?:by|before|until|on|this|due)\s+{_DAY}\b", re.IGNORECASE)),
+    ("coming", LazyPattern(r"(?:이번\s*주\s*)?(?<![가-힣])([월화수목금토일])요일")),
+    ("coming", LazyPattern(rf"(?:今週の?\s*)?{_DAY_JAPANESE}")),
+    (
+        "coming",
+        LazyPattern(
+            rf"(?:[这這本][个個]?)?(?<![\d一二两兩三四五六七八九十几幾每个個]){_WEEK_CHINESE}([一二三四五六日天])(?![个個次遍])"
+        ),
+    ),
 )
-_MONTHLY = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.I)
-MAYBE = re.compile(r"\d|day\b|tomorrow|tonight|오늘|내일|모레|어제|요일|다음\s*주", re.I)
+_EASTERN_RELATED = (
+    r"오늘|내일|모레|어제|그저께|그제|요일|다음\s*주|[日天曜周週夜晩晚]|星期|礼拜|禮拜|あした|あさって|きのう|おととい"
+)
+_RELATED = LazyPattern(rf"day\b|tomorrow|tonight|{_EASTERN_RELATED}|\b(?:mon|tue|wed|thu|fri|sat|sun)", re.IGNORECASE)
+_MONTHLY = LazyPattern(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
+_MAYBE = LazyPattern(rf"\d|day\b|tomorrow|tonight|{_EASTERN_RELATED}", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A day a text names: where (offsets), which, and whether the text itself spells the day of the month."""
 
     start: int
@@ -55,8 +128,11 @@ class Mention:
 
 
 def find(text: str, written: date, future: bool = True) -> list[Mention]:
-    """Every day named in `text`, in order; overlapping readings keep the first found (the most explicit)."""
-    if not MAYBE.search(text):
+    """Every day named in `text`, in order; overlapping readings keep the first found (the most explicit).
+
+    A day without a year is the next one on or after the day `written` when `future`, else the nearest.
+    """
+    if not _MAYBE.search(text):
         return []
     found: list[Mention] = []
     for mention in _all(text, written, future):
@@ -67,7 +143,11 @@ def find(text: str, written: date, future: bool = True) -> list[Mention]:
 
 def _all(text: str, written: date, future: bool) -> Iterator[Mention]:
     monthly = _MONTHLY.search(text) is not None
-    marked = {"iso": "-" in text or "/" in text or "." in text, "ko": "월" in text, "slash": "/" in text}
+    marked = {
+        "iso": "-" in text or "/" in text or "." in text,
+        "eastern": "월" in text or "月" in text,
+        "slash": "/" in text,
+    }
     for form, pattern in _SPELLED:
         if not marked.get(form, monthly):
             continue
@@ -78,14 +158,27 @@ def _all(text: str, written: date, future: bool) -> Iterator[Mention]:
                 yield Mention(match.start(), match.end(), made, True)
     if not _RELATED.search(text):
         return
-    for form, pattern in _RELATIVE:
+    for away, pattern in _SPOKEN:
         for match in pattern.finditer(text):
-            yield Mention(match.start(), match.end(), _relative(form, match, written), False)
+            yield Mention(match.start(), match.end(), written + timedelta(days=away), False)
+    for week, pattern in _OF_WEEK:
+        for match in pattern.finditer(text):
+            yield Mention(match.start(), match.end(), _day_of_week(week, match[1].lower(), written), False)
+
+
+def _day_of_week(week: str, name: str, written: date) -> date:
+    at = _WEEKDAYS[name]
+    monday = written - timedelta(days=written.weekday())
+    if week == "next":
+        return monday + timedelta(days=7 + at)
+    if week == "last":
+        return monday + timedelta(days=at - 7)
+    return written + timedelta(days=(at - written.weekday()) % 7)
 
 
 def _numbers(form: str, match: re.Match[str]) -> tuple[int, int, int]:
     a, b, c = (*(group or "" for group in match.groups()), "")[:3]
-    if form in ("iso", "ko"):
+    if form in ("iso", "eastern"):
         return int(a or 0), int(b), int(c)
     if form == "us":
         return int(c or 0), MONTH[a.lower()], int(b)
@@ -116,12 +209,174 @@ def _day(year: int, month: int, day: int) -> date | None:
         return None  # 29 February of another year
 
 
-def _relative(form: str, match: re.Match[str], written: date) -> date:
-    if form.lstrip("-").isdigit():
-        return written + timedelta(days=int(form))
-    name = match[1].lower()
-    at = KO_WEEKDAYS[name] if form.startswith("ko") else WEEKDAYS[name]
-    monday = written - timedelta(days=written.weekday())
-    if form in ("next", "ko-next"):
-        return monday + timedelta(days=7 + at)
-    return written + timedelta(days=(at - written.weekday()) % 7)
+class Period(NamedTuple):
+    """A month or a year that a text names, and where: `year` is 0 where it names none, `month` is 0 for a year."""
+
+    start: int
+    end: int
+    year: int
+    month: int
+
+
+# A day by itself is no date: `5일` is five days as well, `the 5th` any fifth thing.
+_MONTH_YEAR = LazyPattern(rf"\b({_MONTH_NAME})\.?,?\s+(\d{{4}})\b", re.IGNORECASE)
+_EASTERN_MONTH = LazyPattern(r"(?:(?<!\d)(\d{4})[년年]\s*)?(?<!\d)(\d{1,2})[월月]")
+_YEAR_OF = LazyPattern(r"\b(?:in|since|during)\s+(\d{4})\b|(?<!\d)(\d{4})[년年]", re.IGNORECASE)
+
+
+def periods(text: str) -> Iterator[Period]:
+    """The months and years that `text` names, those that a day belongs to as well."""
+    for match in _MONTH_YEAR.finditer(text):
+        yield Period(*match.span(), int(match[2]), MONTH[match[1].lower()])
+    for match in _EASTERN_MONTH.finditer(text):
+        yield Period(*match.span(), int(match[1] or 0), int(match[2]))
+    for match in _YEAR_OF.finditer(text):
+        yield Period(*match.span(), int(match[1] or match[2]), 0)
+
+
+# -- spans of time that a question may mean ------------------------------------------------------------------
+
+# A question for `Jun` is about a person as often as about a month, so June and July have no short names.
+_ASKED_MONTH = "|".join(name if len(name) < 5 else f"{name}|{name[:3]}" for name in MONTHS) + "|sept"
+# `may` and `march` are also a verb: as months they stand after a preposition or beside a number.
+_NAMED = LazyPattern(
+    rf"(?:(?P<before>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?)?\b(?P<month>{_ASKED_MONTH})\b\.?"
+    rf"(?:\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\d))?(?:,?\s+(?:of\s+)?(?P<year>(?:19|20)\d\d))?",
+    re.IGNORECASE,
+)
+_PREPOSITION = LazyPattern(
+    r"\b(?:in|on|of|during|until|till|since|by|from|to|last|this|next|late|early|mid)[\s-]+$", re.IGNORECASE
+)
+_EASTERN = LazyPattern(
+    r"(?:(?P<year>(?:19|20)?\d\d)\s*[년年]\s*)?(?P<month>\d{1,2})\s*[월月](?:\s*(?P<day>\d{1,2})\s*[일日号])?"
+)
+_ISO = LazyPattern(r"(?<!\d)(?P<year>(?:19|20)\d\d)[-./](?P<month>\d{1,2})(?:[-./](?P<day>\d{1,2}))?(?!\d)")
+_YEAR = LazyPattern(r"(?<![\d.\-/])(?P<year>(?:19|20)\d\d)(?![\d.\-/])\s*[년年]?(?!\s*\d{1,2}\s*[월月])")
+# (English, words of the other languages, unit, how many of it back). `재작년` comes before `작년`, which it contains.
+_BACK: tuple[tuple[str, tuple[str, ...], str, int], ...] = (
+    ("", ("재작년", "一昨年", "前年"), "year", 2),
+    ("last year", ("작년", "지난해", "지난 해", "昨年", "去年"), "year", 1),
+    ("this year", ("올해", "今年"), "year", 0),
+    ("last month", ("지난달", "지난 달", "저번달", "저번 달", "先月", "上月", "上个月"), "month", 1),
+    ("this month", ("이번달", "이번 달", "今月", "这个月", "本月"), "month", 0),
+    ("last week", ("지난주", "지난 주", "저번주", "저번 주", "先週", "上周", "上週", "上星期", "上个星期"), "week", 1),
+    ("this week", ("이번주", "이번 주", "今週", "这周", "本周", "這週"), "week", 0),
+    *(({-1: "yesterday", 0: "today"}.get(away, ""), names, "day", -away) for away, names in _SPOKEN_DAYS if away <= 0),
+)
+_BACK_IN_ENGLISH = {english: LazyPattern(rf"\b{english}\b", re.IGNORECASE) for english, _, _, _ in _BACK if english}
+_AGO = LazyPattern(
+    r"\b(?P<count>\d{1,3}|a|an|one|two|three|four|five|six)\s+(?P<unit>day|week|month|year)s?\s+ago\b"
+    r"|(?P<count2>\d{1,3})\s*(?P<unit2>일|주일|주|개월|달|년|日|週間|か月|ヶ月|年|天|周|个月)\s*(?:전|前)",
+    re.IGNORECASE,
+)
+_UNITS = {
+    "일": "day", "日": "day", "天": "day", "주": "week", "주일": "week", "週間": "week", "周": "week", "개월": "month",
+    "달": "month", "か月": "month", "ヶ月": "month", "个月": "month", "년": "year", "年": "year",
+}  # fmt: skip
+_COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
+_CUES = ("today", "yesterday", "last", "this", "ago")  # without one of them an English text names no relative day
+
+
+class Days(NamedTuple):
+    """Days a question names: a range, or a month (and day) of any year where `year` is 0."""
+
+    first: date | None = None
+    last: date | None = None
+    month: int = 0
+    day: int = 0
+
+    def match(self, when: date) -> float:
+        """1 for a day it names, less for one near it (a log is often written some days later), 0 elsewhere."""
+        if self.first is not None and self.last is not None:
+            if self.first <= when <= self.last:
+                return 1.0
+            late = (when - self.last).days
+            return 0.5 if 0 < late <= 7 else 0.0
+        if self.day:
+            try:
+                named = date(when.year, self.month, self.day)
+            except ValueError:
+                return 0.0
+            late = (when - named).days
+            if late == 0:
+                return 1.0
+            return 0.7 if 0 < late <= 10 else 0.3 if when.month == self.month else 0.0
+        return 1.0 if when.month == self.month else 0.0
+
+
+def days(text: str, today: date) -> list[Days]:
+    """The days a text names, relative ones resolved against `today`."""
+    found: list[Days] = []
+    lower = text.lower()
+    digits = any(c.isdigit() for c in text)
+    named = any(name[:3] in lower for name in MONTHS)
+    if text.isascii() and not digits and not named and not any(cue in lower for cue in _CUES):
+        return found
+    left = text
+    for english, words, unit, count in _BACK:
+        if _names_it(left, lower, english, words):
+            found.append(_span(unit, count, today))
+            for word in words:
+                left = left.replace(word, " ")
+    ago = "ago" in lower or (digits and ("전" in text or "前" in text))
+    for match in _AGO.finditer(text) if ago else ():
+        unit = (match["unit"] or _UNITS[match["unit2"]]).lower()
+        number = match["count"] or match["count2"]
+        count = _COUNTS.get(number.lower()) or int(number)
+        found.append(_span(unit, count, today))
+    years = [int(match["year"]) for match in _YEAR.finditer(text)] if digits else []
+    eastern = digits and ("월" in text or "月" in text)
+    for pattern in [p for p, there in ((_ISO, digits), (_NAMED, named), (_EASTERN, eastern)) if there]:
+        for match in pattern.finditer(text):
+            groups = match.groupdict()
+            name = groups["month"].lower()
+            month = int(name) if name.isdigit() else 1 + [m[:3] for m in MONTHS].index(name[:3])
+            day = int(groups["day"] or groups.get("before") or 0)
+            verb = name in ("may", "march", "mar") and not (day or groups["year"])
+            if pattern is _NAMED and verb and not _PREPOSITION.search(text[: match.start()]):
+                continue
+            if not 1 <= month <= 12 or day > 31:
+                continue
+            year = int(groups["year"] or 0)
+            year = year + 2000 if 0 < year < 100 else year
+            if not year and len(set(years)) == 1:
+                year = years[0]
+            found.append(_month(year, month, day))
+    if not any(item.first or item.month for item in found):
+        found += [Days(date(year, 1, 1), date(year, 12, 31)) for year in years]
+    return found
+
+
+def _names_it(text: str, lower: str, english: str, words: tuple[str, ...]) -> bool:
+    if not text.isascii() and any(word in text for word in words):
+        return True
+    return bool(english) and english in lower and _BACK_IN_ENGLISH[english].search(text) is not None
+
+
+def _month(year: int, month: int, day: int) -> Days:
+    if not year:
+        return Days(month=month, day=day)
+    try:
+        if day:
+            return Days(date(year, month, day), date(year, month, day))
+        after = date(year + month // 12, month % 12 + 1, 1)
+        return Days(date(year, month, 1), after - timedelta(1))
+    except ValueError:
+        return Days(month=month, day=day)
+
+
+def _span(unit: str, count: int, today: date) -> Days:
+    """`count` units back: that day, that week (from Monday), that month, that year."""
+    try:
+        if unit == "day":
+            day = today - timedelta(count)
+            return Days(day, day)
+        if unit == "week":
+            monday = today - timedelta(today.weekday() + 7 * count)
+            return Days(monday, monday + timedelta(6))
+        if unit == "month":
+            months = today.year * 12 + today.month - 1 - count
+            return _month(months // 12, months % 12 + 1, 0)
+        return Days(date(today.year - count, 1, 1), date(today.year - count, 12, 31))
+    except (ValueError, OverflowError):
+        return Days(today, today)

@@ -192,14 +192,16 @@ def _confidence(score: float) -> float:
 
 
 def _until(text: str, kind: str, day: date) -> str:
-    """The day after which it no longer holds: a deadline's own, or the one before `까지` or after `until`."""
+    """The day after which it no longer holds: a deadline's own, or one before `까지`, `まで` or after `until`."""
     found = dates.find(text, day)
     if not found:
         return ""
     for mention in found:
         after = text[mention.end : mention.end + 8]
         before = text[max(0, mention.start - 14) : mention.start].lower()
-        if re.match(r"\s*(?:\([^)]*\)\s*)?(?:까지|이전|전까지|안에|이내|내로)", after) or re.search(
+        if re.match(
+            r"\s*(?:\([^)]*\)\s*)?(?:까지|이전|전까지|안에|이내|내로|まで|以前|以内|之前|前(?!後|后))", after
+        ) or re.search(
             r"\b(?:until|till|through|expires?(?:\s+on)?|by|before|due(?:\s+(?:on|is))?)\s+(?:the\s+)?$", before
         ):
             return mention.day.isoformat() if kind != "lesson" else ""

@@ -26,12 +26,6 @@ _SPELLED = {
 _ALNUM = re.compile(r"[^\W_]+")
 
 
-# A month or a year by itself. A day by itself is no date: "5일" is five days as well, "the 5th" any fifth thing.
-_MONTH_YEAR = re.compile(rf"\b({'|'.join(sorted(dates.MONTH, key=len, reverse=True))})\.?,?\s+(\d{{4}})\b", re.I)
-_KOREAN_MONTH = re.compile(r"(?:(?<!\d)(\d{4})년\s*)?(?<!\d)(\d{1,2})월")
-_YEAR = re.compile(r"\b(?:in|since|during)\s+(\d{4})\b|(?<!\d)(\d{4})년", re.I)
-
-
 def uncounted(text: str, cited: str, days: Iterable[date]) -> str:
     """A number in the fact that the cited lines do not hold (thousands separators and leading zeros aside).
 
@@ -63,15 +57,12 @@ def _dated_spans(text: str, cited: str, days: set[date]) -> list[tuple[int, int]
     mentions = [m for day in days for future in (True, False) for m in dates.find(text, day, future)]
     spans = [(m.start, m.end) for m in mentions if m.spelled and m.day in known]
     months = {(day.year, day.month) for day in known}
-    for match in _MONTH_YEAR.finditer(text):
-        if (int(match[2]), dates.MONTH[match[1].lower()]) in months:
-            spans.append(match.span())
-    for match in _KOREAN_MONTH.finditer(text):
-        month = int(match[2])
-        if any(month == m and int(match[1] or year) == year for year, m in months):
-            spans.append(match.span())
     years = {day.year for day in known}
-    return spans + [match.span() for match in _YEAR.finditer(text) if int(match[1] or match[2]) in years]
+    for period in dates.periods(text):
+        of_day = any(period.month == month and period.year in (0, year) for year, month in months)
+        if of_day or (not period.month and period.year in years):
+            spans.append((period.start, period.end))
+    return spans
 
 
 def _known_days(cited: str, days: set[date]) -> set[date]:

@@ -16,11 +16,11 @@ from gitmem.git.protocol import Repository
 from gitmem.index.db.reader import Index
 from gitmem.index.db.values import Shape
 from gitmem.index.line_records import ASKS, HEADING
+from gitmem.memory.dates import Days
 from gitmem.memory.fact import fact_id, parse_comment, parse_span, worst_origin
 from gitmem.memory.snapshot import read
 from gitmem.paths import Kind, kind, log_date
 from gitmem.search.hits import Hit, blamed, text_lines, trusted
-from gitmem.search.question import Days
 from gitmem.search.ranking import Ranking
 from gitmem.search.scoring import Line, Strip, with_matches
 from gitmem.search.validity import Held, day, held, over, stood, superseded

@@ -7,12 +7,12 @@ cue is a weight in `search/ranking.py`, because a question's words may be meant 
 
 # Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
 import re
-from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date
 from itertools import pairwise
 from typing import NamedTuple
 
 from gitmem.index.terms import HAN_KANA, HANGUL, compatible, cut, tokens
+from gitmem.memory.dates import Days, LazyPattern, days
 
 STOP = frozenset(
     "a an the is are was were be been being am do does did doing done have has had having of to in on at for from "
@@ -46,27 +46,12 @@ STOP_PAIRS = frozenset(
 )
 
 
-class _Later:
-    """A pattern that is compiled when it is first used: a search starts in a few milliseconds."""
-
-    __slots__ = ("_flags", "_pattern")
-
-    def __init__(self, pattern: str, flags: int = 0) -> None:
-        self._pattern, self._flags = pattern, flags
-
-    def search(self, text: str) -> re.Match[str] | None:
-        return re.compile(self._pattern, self._flags).search(text)
-
-    def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        return re.compile(self._pattern, self._flags).finditer(text)
-
-
 class _Cue(NamedTuple):
     """What a question shows that it wants: a pattern of English, searched where one of `hints` is there, or one of
     some `words` of the languages that need no pattern."""
 
     hints: tuple[str, ...]
-    pattern: _Later
+    pattern: LazyPattern
     words: tuple[str, ...]
 
     def within(self, text: str, lower: str) -> bool:
@@ -78,7 +63,7 @@ class _Cue(NamedTuple):
 _PAST = _Cue(
     ("before", "previous", "former", "earlier", "original", "used to", "back then", "old", "past", "longer", "once",
      "more", "last year", "prior", "initially", "at first", "at the time", " ago"),
-    _Later(
+    LazyPattern(
         r"\b(?:before|previous|previously|prior|formerly|former|earlier|original|originally|initially|at first|used to"
         r"|back then|at the time|ago|old|in the past|no longer|once|any ?more|last year)\b",
         re.IGNORECASE,
@@ -89,7 +74,7 @@ _PAST = _Cue(
 )  # fmt: skip
 _WHEN = _Cue(
     ("when", "what ", "which ", "long ago"),
-    _Later(
+    LazyPattern(
         r"\bwhen\b|\b(?:what|which) (?:date|time|day|month|year|week)\b|\bhow long ago\b", re.IGNORECASE
     ),
     (
@@ -99,7 +84,7 @@ _WHEN = _Cue(
 )  # fmt: skip
 _MANY = _Cue(
     ("how ", "what "),
-    _Later(
+    LazyPattern(
         r"\bhow (?:many|much|long|old|often|far|big|large|fast|tall)\b"
         r"|\bwhat (?:number|percentage|size|port|version|limit)\b",
         re.IGNORECASE,
@@ -109,85 +94,9 @@ _MANY = _Cue(
         "何個 何人 何回 何件 何分 何秒 何時 何日 何月 何年 何本 何台 何歳".split()
     ),
 )
-MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
-_MONTH = "|".join(name if len(name) < 5 else f"{name}|{name[:3]}" for name in MONTHS) + "|sept"
-# `may` and `march` are also a verb: as months they stand after a preposition or beside a number.
-_NAMED = _Later(
-    rf"(?:(?P<before>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?)?\b(?P<month>{_MONTH})\b\.?"
-    rf"(?:\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\d))?(?:,?\s+(?:of\s+)?(?P<year>(?:19|20)\d\d))?",
-    re.IGNORECASE,
-)
-_PREPOSITION = _Later(
-    r"\b(?:in|on|of|during|until|till|since|by|from|to|last|this|next|late|early|mid)[\s-]+$", re.IGNORECASE
-)
-_EASTERN = _Later(
-    r"(?:(?P<year>(?:19|20)?\d\d)\s*[년年]\s*)?(?P<month>\d{1,2})\s*[월月](?:\s*(?P<day>\d{1,2})\s*[일日号])?"
-)
-_ISO = _Later(r"(?<!\d)(?P<year>(?:19|20)\d\d)[-./](?P<month>\d{1,2})(?:[-./](?P<day>\d{1,2}))?(?!\d)")
-_YEAR = _Later(r"(?<![\d.\-/])(?P<year>(?:19|20)\d\d)(?![\d.\-/])\s*[년年]?(?!\s*\d{1,2}\s*[월月])")
-_RELATIVE: tuple[tuple[_Cue, str, int], ...] = tuple(
-    (
-        _Cue((english,) if english else (), _Later(rf"\b{english}\b", re.IGNORECASE), tuple(words.split(","))),
-        unit,
-        count,
-    )
-    for english, words, unit, count in (
-        ("today", "오늘,今日,今天", "day", 0),
-        ("yesterday", "어제,昨日,昨天", "day", 1),
-        ("", "그저께,그제,一昨日,おととい,前天", "day", 2),
-        ("this week", "이번주,이번 주,今週,这周,本周,這週", "week", 0),
-        ("last week", "지난주,지난 주,저번주,저번 주,先週,上周,上週,上星期,上个星期", "week", 1),
-        ("this month", "이번달,이번 달,今月,这个月,本月", "month", 0),
-        ("last month", "지난달,지난 달,저번달,저번 달,先月,上月,上个月", "month", 1),
-        ("this year", "올해,今年", "year", 0),
-        ("last year", "작년,지난해,지난 해,昨年,去年", "year", 1),
-        ("", "재작년,一昨年,前年", "year", 2),
-    )
-)
-_AGO = _Later(
-    r"\b(?P<count>\d{1,3}|a|an|one|two|three|four|five|six)\s+(?P<unit>day|week|month|year)s?\s+ago\b"
-    r"|(?P<count2>\d{1,3})\s*(?P<unit2>일|주일|주|개월|달|년|日|週間|か月|ヶ月|年|天|周|个月)\s*(?:전|前)",
-    re.IGNORECASE,
-)
-_UNITS = {
-    "일": "day", "日": "day", "天": "day", "주": "week", "주일": "week", "週間": "week", "周": "week", "개월": "month",
-    "달": "month", "か月": "month", "ヶ月": "month", "个月": "month", "년": "year", "年": "year",
-}  # fmt: skip
-_COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 _IDENTIFIER = re.compile(
     r"\w*(?:[A-Za-z0-9][_./:#@][A-Za-z0-9]|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|[A-Z]{2}[a-z])|[A-Z]{3,}$|_\w"
 )
-CUES = ("today", "yesterday", "last", "this", "ago")  # without one of them an English text names no relative day
-
-
-class Days(NamedTuple):
-    """Days a question names: a range, or a month (and day) of any year where `year` is 0."""
-
-    first: date | None = None
-    last: date | None = None
-    month: int = 0
-    day: int = 0
-
-    def match(self, when: date) -> float:
-        """1 for a day it names, less for one near it (a log is often written some days later), 0 elsewhere."""
-        if self.first is not None and self.last is not None:
-            if self.first <= when <= self.last:
-                return 1.0
-            late = (when - self.last).days
-            return 0.5 if 0 < late <= 7 else 0.0
-        if self.day:
-            try:
-                named = date(when.year, self.month, self.day)
-            except ValueError:
-                return 0.0
-            late = (when - named).days
-            if late == 0:
-                return 1.0
-            return 0.7 if 0 < late <= 10 else 0.3 if when.month == self.month else 0.0
-        return 1.0 if when.month == self.month else 0.0
 
 
 class Question(NamedTuple):
@@ -271,75 +180,3 @@ def _pairs(token: str) -> tuple[tuple[str, ...], bool]:
         pair for pair in pairs if not all("ぁ" <= c <= "ゖ" or c == "ー" for c in pair) and pair not in STOP_PAIRS
     ]
     return tuple(telling or pairs), not telling
-
-
-def days(text: str, today: date) -> list[Days]:
-    """The days a text names, relative ones resolved against `today`."""
-    found: list[Days] = []
-    lower = text.lower()
-    digits = any(c.isdigit() for c in text)
-    named = any(name[:3] in lower for name in MONTHS)
-    if text.isascii() and not digits and not named and not any(cue in lower for cue in CUES):
-        return found
-    left = text
-    for cue, unit, count in reversed(_RELATIVE):  # 재작년 before 작년, which it contains; 一昨日 before 昨日
-        if cue.within(left, lower):
-            found.append(_span(unit, count, today))
-            for word in cue.words:
-                left = left.replace(word, " ")
-    ago = "ago" in lower or (digits and ("전" in text or "前" in text))
-    for match in _AGO.finditer(text) if ago else ():
-        unit = (match["unit"] or _UNITS[match["unit2"]]).lower()
-        number = match["count"] or match["count2"]
-        count = _COUNTS.get(number.lower()) or int(number)
-        found.append(_span(unit, count, today))
-    years = [int(match["year"]) for match in _YEAR.finditer(text)] if digits else []
-    eastern = digits and ("월" in text or "月" in text)
-    for pattern in [p for p, there in ((_ISO, digits), (_NAMED, named), (_EASTERN, eastern)) if there]:
-        for match in pattern.finditer(text):
-            groups = match.groupdict()
-            name = groups["month"].lower()
-            month = int(name) if name.isdigit() else 1 + [m[:3] for m in MONTHS].index(name[:3])
-            day = int(groups["day"] or groups.get("before") or 0)
-            verb = name in ("may", "march", "mar") and not (day or groups["year"])
-            if pattern is _NAMED and verb and not _PREPOSITION.search(text[: match.start()]):
-                continue
-            if not 1 <= month <= 12 or day > 31:
-                continue
-            year = int(groups["year"] or 0)
-            year = year + 2000 if 0 < year < 100 else year
-            if not year and len(set(years)) == 1:
-                year = years[0]
-            found.append(_month(year, month, day))
-    if not any(item.first or item.month for item in found):
-        found += [Days(date(year, 1, 1), date(year, 12, 31)) for year in years]
-    return found
-
-
-def _month(year: int, month: int, day: int) -> Days:
-    if not year:
-        return Days(month=month, day=day)
-    try:
-        if day:
-            return Days(date(year, month, day), date(year, month, day))
-        after = date(year + month // 12, month % 12 + 1, 1)
-        return Days(date(year, month, 1), after - timedelta(1))
-    except ValueError:
-        return Days(month=month, day=day)
-
-
-def _span(unit: str, count: int, today: date) -> Days:
-    """`count` units back: that day, that week (from Monday), that month, that year."""
-    try:
-        if unit == "day":
-            day = today - timedelta(count)
-            return Days(day, day)
-        if unit == "week":
-            monday = today - timedelta(today.weekday() + 7 * count)
-            return Days(monday, monday + timedelta(6))
-        if unit == "month":
-            months = today.year * 12 + today.month - 1 - count
-            return _month(months // 12, months % 12 + 1, 0)
-        return Days(date(today.year - count, 1, 1), date(today.year - count, 12, 31))
-    except (ValueError, OverflowError):
-        return Days(today, today)

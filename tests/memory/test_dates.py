@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.memory.dates import find
+from gitmem.memory.dates import find, periods
 
 WRITTEN = date(2026, 2, 5)  # a Thursday
 
@@ -27,6 +27,28 @@ WRITTEN = date(2026, 2, 5)  # a Thursday
         ("금요일까지", ["2026-02-06"]),
         ("1월 3일", ["2027-01-03"]),
         ("version 3.11.2, ratio 3/4%, path a/1/2, 30/45", []),
+        ("2月14日までに", ["2026-02-14"]),
+        ("2026年2月14日", ["2026-02-14"]),
+        ("截止2月14号", ["2026-02-14"]),
+        ("昨日決めた", ["2026-02-04"]),
+        ("昨天决定,明天上线", ["2026-02-04", "2026-02-06"]),
+        ("一昨日と明後日", ["2026-02-03", "2026-02-07"]),
+        ("前天和后天", ["2026-02-03", "2026-02-07"]),
+        ("그저께 정하고 모레 배포", ["2026-02-03", "2026-02-07"]),
+        ("the day after tomorrow, not the day before yesterday", ["2026-02-07", "2026-02-03"]),
+        ("先週の火曜に決めた", ["2026-01-27"]),
+        ("上周二决定的", ["2026-01-27"]),
+        ("上星期二决定的", ["2026-01-27"]),
+        ("지난주 화요일에 정했다", ["2026-01-27"]),
+        ("来週の金曜日まで", ["2026-02-13"]),
+        ("下周五之前", ["2026-02-13"]),
+        ("金曜まで", ["2026-02-06"]),
+        ("今週の金曜まで", ["2026-02-06"]),
+        ("周五之前", ["2026-02-06"]),
+        ("这周五之前", ["2026-02-06"]),
+        ("다음 주 목까지", ["2026-02-12"]),
+        ("다음 주 목표와 다음 주 일정", []),
+        ("그제서야 알았다. 一周三次,每星期两次,后天性,大前天", []),
         ("no date here", []),
         ("Feb 31", []),
     ],
@@ -39,7 +61,15 @@ def test_a_day_of_the_past_is_the_nearest_when_not_asked_for_the_future() -> Non
     assert find("1월 3일", WRITTEN, future=False)[0].day == date(2026, 1, 3)
 
 
-@given(st.text(alphabet="0123456789/-.월일년 marchfi요금토", max_size=40), st.dates(date(2, 1, 10), date(9998, 1, 1)))
+def test_months_and_years_are_read_without_a_day() -> None:
+    named = [(p.year, p.month) for p in periods("March 2026, 3월, 2026年4月 and since 2024")]
+    assert named == [(2026, 3), (0, 3), (2026, 4), (2026, 0), (2024, 0)]
+
+
+@given(
+    st.text(alphabet="0123456789/-.월일년 marchfi요금토月日年曜先週上下周五昨天", max_size=40),
+    st.dates(date(2, 1, 10), date(9998, 1, 1)),
+)
 def test_any_text_is_read_without_an_error(text: str, written: date) -> None:
     for mention in find(text, written):
         assert 0 <= mention.start < mention.end <= len(text)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from gitmem.memory import facts
 from gitmem.promotion import cues, rules
 from gitmem.promotion.protocol import Op
 from gitmem.promotion.retractions import words
-from gitmem.promotion.rules import RulesModel
+from gitmem.promotion.rules import RulesModel, _until
 from tests.promotion.sample import kept, log_of, propose, sample
 
 
@@ -120,6 +122,9 @@ def test_a_deadline_knows_its_day_and_a_limited_truth_its_last() -> None:
     assert propose("Q3 계획은 9/30까지만 유효")[1].until == "2026-09-30"
     assert propose("The FTP host is exempt from the TLS policy until 30 June")[1].until == "2026-06-30"
     assert propose("정산 대사 배치 1차 오픈은 다음 주 금요일까지")[1].until == "2026-02-13"
+    assert _until("リリース凍結は2月20日まで", "constraint", date(2026, 2, 5)) == "2026-02-20"
+    assert _until("下周五之前不发布", "constraint", date(2026, 2, 5)) == "2026-02-13"
+    assert _until("2月20日前後に公開", "constraint", date(2026, 2, 5)) == ""
 
 
 @pytest.mark.parametrize(

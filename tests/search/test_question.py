@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.search.question import Days, parse
+from gitmem.memory.dates import Days
+from gitmem.search.question import parse
 
 TODAY = date(2026, 5, 20)
 

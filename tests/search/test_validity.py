@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from gitmem.search.question import Days
+from gitmem.memory.dates import Days
 from gitmem.search.validity import Held, day, held, over, stood, superseded
 
 YEAR = Days(date(2024, 1, 1), date(2024, 12, 31))
