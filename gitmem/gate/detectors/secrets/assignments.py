@@ -35,7 +35,7 @@ from gitmem.gate.detectors.secrets.tokens import Found
 _STEM = lazy(
     r"(?:key|token|secret|credential)s?,? (?:[a-z]{2,9} ){0,3}value(?= is | was |:|=)|token|secrete?|key|(?<![a-z])pat(?![a-z])|credential|auth|bearer|private|access"
     r"|signature|webhook|licen[cs]e|client|passcode"
-    r"|토큰|시크[릿렛]|씨크릿|(?:키|시크릿|토큰|비밀)[^!-~\n]{0,3}[,. ][^0-9A-Za-z\n]{0,24}값|(?<![쿠위스럭몽])키(?!워드|보드|퍼|오스크|노트|프레임|트를|친)|인증값|크리덴셜|자격 ?증명|私[钥鑰]|授权码|トークン|シークレット|(?:キー|トークン|鍵)[^0-9A-Za-z\n]{1,24}値|キー(?!ワード|ボード|フレーム)|鍵(?!盤)|クレデンシャル|(?:令牌|密钥)[^0-9A-Za-z\n]{1,24}值|令牌|密钥|密匙|秘钥|金鑰|凭证|憑證|權杖|key값|(?<![a-z])salt(?![a-z])"
+    r"|토큰|시크[릿렛]|씨크릿|(?:키|시크릿|토큰|비밀)[^!-~\n]{0,3}[,. ][^0-9A-Za-z\n]{0,24}값|(?<![쿠위스럭몽])키(?!워드|보드|퍼|오스크|노트|프레임|트를|친|텍|택|지|징)|인증값|크리덴셜|자격 ?증명|私[钥鑰]|授权码|トークン|シークレット|(?:キー|トークン|鍵)[^0-9A-Za-z\n]{1,24}値|キー(?!ワード|ボード|フレーム)|鍵(?!盤)|クレデンシャル|(?:令牌|密钥)[^0-9A-Za-z\n]{1,24}值|令牌|密钥|密匙|秘钥|金鑰|凭证|憑證|權杖|key값|(?<![a-z])salt(?![a-z])"
 )
 # Vendors whose keys have no beginning of their own: their name is the word for a secret.
 _NAME = lazy("[a-z0-9]{4,16}")
@@ -110,15 +110,22 @@ _TRAIL = ".:!?*"
 _PUBLIC = lazy(
     r"public|pub_?key|certificate|publish|anon|recv|(?:payment|customer|order|site)_?key|foreign|idempoten|keyword|keyboard|keyname|keyid"
     r"|keyring|keystore|tokeniz|tokens?_?(?:count|limit|budget|type)|fingerprint|checksum|digest|integrity|sha\d|commit"
-    r"|monkey|turkey|hockey|author(?!i[sz])|authority|i18n|localstorage|etag|continuation|(?:page|cursor|next|sync)_?(?:key|token)$",
+    r"|monkey|turkey|hockey|author(?!i[sz])|authority|i18n|localstorage|etag|continuation|(?:page|cursor|next|sync|change|update|lock|client-?request)[-_]?(?:key|token)$",
     re.IGNORECASE,
 )
 # Words that say so only where the name is not that of a credential: `CACHE_KEY`, but `PAGERDUTY_API_KEY`, `S3_SECRET_KEY`.
 _DATA = lazy(
-    r"primary|partition|cache|sort|index|page|cursor|next|hash|translation|dedup|object|redis|s3|map|dict|lock|group|row"
-    r"|test[-_]?id",
+    r"primary|partition|sort|index|page|cursor|next|hash|translation|dedup|object|map|dict|lock|group|row|test[-_]?id",
     re.IGNORECASE,
 )
+# The names of entries in a store, not of what opens it: `CACHE_KEY`, `redis key`, but `REDIS_TOKEN`. Entries are named
+# by words and digests; a long value in capitals, small letters and digits is no entry's name.
+_STORE_KEY = lazy(r"(?:cache|redis|s3)[a-z_.-]{0,24}?key\Z(?<!access.key)(?<!secret.key)(?<!api.key)", re.IGNORECASE)
+_GENERATED = lazy(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])[0-9A-Za-z+/]{32,200}={0,2}")
+_STORES = ("cache ", "redis ", "s3 ", "캐시 ", "キャッシュ", "缓存")
+_KEYS = frozenset(["key", "키", "キー"])
+# Words that name a secret only together with one that does.
+_WIDE_STEMS = frozenset(["access", "private", "client", "signature", "webhook", "license", "licence", "auth", "bearer"])
 _CREDENTIAL = lazy(
     r"(?:api|app|access|auth|private|secret|licen[cs]e|server|service|account|admin|master|root|client)[_-]?(?:key|token)|secret",
     re.IGNORECASE,
@@ -133,10 +140,10 @@ _OTHER_FIELD = lazy(
 )
 _LONG_VALUE = 64
 _NOT_SECRET_BEFORE = (
-    "public ", "cache ", "page ", "primary ", "ssh ", "foreign ", "partition ", "sort ", "redis ", "image ", "hash ",
-    "site ", "gpg: ", "gpg ", "pgp ", "unique ", "composite ", "object ", "s3 ", "lookup ", "bucket ", "dedup ", "row ", "map ",
+    "public ", "page ", "primary ", "ssh ", "foreign ", "partition ", "sort ", "image ", "hash ",
+    "site ", "gpg: ", "gpg ", "pgp ", "unique ", "composite ", "object ", "lookup ", "bucket ", "dedup ", "row ", "map ",
     "publishable ", "verification ", "idempotency ", "멱등", "멱등 ", "검증 ", "객체 ", "서명 검증 ",
-    "공개 ", "공개", "캐시 ", "해시 ", "기본 ", "외래 ", "정렬 ", "파티션 ", "公開", "公开", "缓存", "キャッシュ", "公",
+    "공개 ", "공개", "해시 ", "기본 ", "외래 ", "정렬 ", "파티션 ", "公開", "公开", "公",
 )  # fmt: skip
 _HEX = lazy(r"^[0-9a-fA-F]+$")
 _LETTER, _DIGIT, _LOWER, _UPPER = (re.compile(p) for p in ("[A-Za-z]", "[0-9]", "[a-z]", "[A-Z]"))
@@ -270,6 +277,47 @@ def _is_handled(low: str, first: int, last: int, spoken: tuple[list[int], list[i
     return at < len(spoken[0]) and spoken[1][at] <= last
 
 
+def _name_start(text: str, at: int) -> int:
+    """Where the identifier begins of which the word for a secret at `at` is a part."""
+    head = at
+    while (
+        head > 0
+        and at - head < 40
+        and text[head - 1].isascii()
+        and (text[head - 1].isalnum() or text[head - 1] in "_-.$")
+    ):
+        head -= 1
+    return head
+
+
+def _names_no_secret(text: str, low: str, stem: re.Match[str], join: re.Match[str]) -> bool:
+    """Whether the name around a word for a secret says that something else stands here."""
+    at, head, rest = stem.start(), _name_start(text, stem.start()), join.group("rest")
+    name = text[head : stem.end()] + rest
+    before = low[max(0, head - 12) : head]
+    if (
+        _PUBLIC.search(name)
+        or (_DATA.search(name) and not _CREDENTIAL.search(name))
+        or _OTHER_FIELD.search(name)
+        or _NEGATED.search(name)
+        or _FIELD_WORD.search(join.group("words"))
+        or before.endswith(_NOT_SECRET_BEFORE)
+        or (stem.group() in _KEYS and before.endswith(_STORES))
+    ):
+        return True
+    if (
+        rest
+        and rest[0].islower()
+        and text[stem.end() - 1].islower()
+        and not re.match(r"(?i)s?(?:[_.$-]|$|key|token|value|secret)", rest)
+    ):
+        return True  # the stem is the beginning of a longer word: keyword, authority, tokenizer
+    loud = text[stem.end() : stem.end() + 1] == "-" and text[at - 1 : at] == "-"  # vendor-access-0123...
+    return stem.group() in _WIDE_STEMS and not (
+        loud or text[at : stem.end()].isupper() or re.search(r"(?i)key|token|secret|_auth|auth$", name) is not None
+    )
+
+
 def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
     done = 0
     for match in _STEM.finditer(low, first, last):
@@ -286,56 +334,17 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
         if _NEAR.search(text, match.end(), match.end() + 80) is None:
             continue
         join = _JOIN.match(text, match.end())
-        if join is None:
+        if join is None or join.end("rest") == join.start("value") or _names_no_secret(text, low, match, join):
             continue
-        head = at
-        while (
-            head > 0
-            and at - head < 40
-            and (text[head - 1].isascii() and (text[head - 1].isalnum() or text[head - 1] in "_-.$"))
-        ):
-            head -= 1
-        name = text[head : match.end()] + join.group("rest")
-        wide = text[max(0, head - 8) : match.end()] + join.group("rest")
-        if (
-            _PUBLIC.search(name)
-            or (_DATA.search(name) and not _CREDENTIAL.search(name))
-            or _OTHER_FIELD.search(name)
-            or _NEGATED.search(name)
-            or _FIELD_WORD.search(join.group("words"))
-            or low[max(0, head - 12) : head].endswith(_NOT_SECRET_BEFORE)
-        ):
-            continue
-        rest = join.group("rest")
-        if (
-            rest
-            and rest[0].islower()
-            and text[match.end() - 1].islower()
-            and not re.match(r"(?i)s?(?:[_.$-]|$|key|token|value|secret)", rest)
-        ):
-            continue  # the stem is the beginning of a longer word: keyword, authority, tokenizer
-        loud = text[match.end() : match.end() + 1] == "-" and text[at - 1 : at] == "-"  # vendor-access-0123...
-        if match.group() in (
-            "access",
-            "private",
-            "client",
-            "signature",
-            "webhook",
-            "license",
-            "licence",
-            "auth",
-            "bearer",
-        ) and not (loud or text[at : match.end()].isupper() or re.search(r"(?i)key|token|secret|_auth|auth$", name)):
-            continue
-        op = join.group("op")
-        if join.end("rest") == join.start("value"):
-            continue
-        start = join.start("value")
+        op, start = join.group("op"), join.start("value")
         quote = op[-1] if op and op[-1] in "\"'`" else ""
         end = _cut(text, start, join.end("value"), quote)
-        value = text[start:end]
+        value, head = text[start:end], _name_start(text, at)
         if (quote and text[end + 1 : end + 2] == ":") or low[max(0, at - 5) : at] == "<add ":
             continue  # a key of a mapping, the name of a setting
+        if _STORE_KEY.search(text[head : match.end()]) and not _GENERATED.fullmatch(value):
+            continue
+        wide = text[max(0, head - 8) : match.end()] + join.group("rest")
         if value and not tokens.is_stub(value) and _judge(wide, op, join.group("words"), quote, value):
             done = end
             yield Found("assigned-secret", "a random value where a key or token is named", start, end)

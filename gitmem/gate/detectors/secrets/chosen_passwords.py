@@ -13,7 +13,7 @@ from gitmem.gate.detectors.secrets.placeholders import is_code, is_digest, is_pl
 
 LONGEST = 80
 WORD = lazy(
-    r"p(?:ass(?:w(?:or)?d|wort|phrase|code)|wd|ass(?![a-z])(?<![a-z]pass)|ass(?=[\"']?\s{0,2}[=:])(?<!bypass)(?<!compass)(?<!surpass)"
+    r"p(?:ass(?:w(?:or)?d|wort|[ -]?phrase|code)|wd|ass(?![a-z])(?<![a-z]pass)|ass(?=[\"']?\s{0,2}[=:])(?<!bypass)(?<!compass)(?<!surpass)"
     r"|sk(?![a-z])(?<![a-z]psk)|w(?![a-z])(?<![a-z]pw)|in(?![a-z])(?<![a-z]pin))"
     r"|비밀\s?번호|비번|패스워드|암호|패스프레이즈|핀\s?번호|パスワード|パスフレーズ|パスコード|暗証番号|合言葉"
     r"|パス(?<![ァ-ヶーA-Za-z]パス)(?=[:：は])|密码|密碼|口令|通行码|пароль|community[- ]string|contrase(?:ñ|n)a|mot de passe|senha(?![a-z])"
@@ -138,6 +138,6 @@ def is_chosen(value: str, after: str, strength: int, quoted: bool) -> bool:
     if kinds == 2 and has_digit and value.isalnum() and 16 <= len(value) < 40 and not is_words(value):
         return True  # made by a machine
     if strength == 2 and quoted and len(value) >= 6:
-        mixed = value.isalpha() and len(value) >= 8 and not value.islower() and not value.isupper()
+        mixed = value.isalpha() and len(value) >= 8 and not value[1:].islower() and not value.isupper()
         return _SYMBOL.search(value) is not None or not is_words(value) or mixed
     return strength == 2 and _STRONG_SYMBOL.search(value[1:-1]) is not None

@@ -184,9 +184,14 @@ def password_examples() -> dict[str, Examples]:
     return {
         "password-note": Examples(
             flag=(f"The wifi password is {word}.", f"운영 DB 비번은 {word} 이다", f"検証DBのパスワードは{word}です", f"管理员密码：{word}",
-                  f"Root password for the NAS is {word}.", f"현관 비밀번호는 {fake('[1-9]{6}')}", f"배포 서버 접속: ssh deploy@10.0.3.7 (비번 {word})"),
+                  f"Root password for the NAS is {word}.", f"현관 비밀번호는 {fake('[1-9]{6}')}", f"배포 서버 접속: ssh deploy@10.0.3.7 (비번 {word})",
+                  'Wifi passphrase is "seven lazy otters drink cocoa".', "archive password: copper ladder monday forty", "root password WALNUT-TANGO-77.",
+                  "비밀번호는 copper-ladder-42 이다", "合言葉は「青い鯨が七頭踊る」", "口令是“蓝鲸七头跳舞”", f"What is the NAS password?\nA: {word}", f"나스 비밀번호가 뭐였지?\n답: {word}", f"The default password ({word}) was kept.", "Alarm code at the warehouse is 774196", "현관 비밀번호: 8402*"),
             allow=("The password is required for every account.", "비밀번호는 저장소에 적지 않고 금고에 둔다.", "password = os.environ['DB_PASSWORD']",
-                   "パスワードは8文字以上にする", "密码必须包含数字", "password: ${DB_PASSWORD}", "비밀번호는 12자 이상이어야 한다", 'password: "changeme"'),
+                   "パスワードは8文字以上にする", "密码必须包含数字", "password: ${DB_PASSWORD}", "비밀번호는 12자 이상이어야 한다", 'password: "changeme"',
+                   "password: ${{secrets.DEPLOY}}", '<password value="$DbPassword$" />', "Pin to `StreamableHttp` for new code.", "pin 3.2.1, later 3.3.0", 'Steps: "Set password" -> "Complete"',
+                   "Pass it to `Runner2#start` and go on.", "password: stored encrypted with the vault", "パスワードは「8文字以上」にする", "What is the password policy?\nA: twelve characters",
+                   "口令是“至少八个字符，必须包含数字”", "The safe combination of flags is 3, then 4"),
         ),
         "user-password-pair": Examples(
             flag=(f"Jenkins: admin / {word}", f"젠킨스 admin/{word} 로 로그인", f"98.76.54.32(master/{word})"),

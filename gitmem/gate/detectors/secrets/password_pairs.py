@@ -24,7 +24,7 @@ _SHIPPED = frozenset(
     {"postgres", "guest", "anonymous", "mysql", "elastic", "airflow", "rabbitmq", "minioadmin", "neo4j"}
 )
 _PAIR = lazy(r"/ ?(?P<value>[!-~]{6,40})")
-_BEFORE_PAIR = lazy(r"(?<![\w/.@:-])(?P<user>[A-Za-z][A-Za-z0-9_.@-]{1,30}) ?$")
+_BEFORE_PAIR = lazy(r"(?:(?<![\w/.@:-])|(?<=[^\x00-\x7f]:))(?P<user>[A-Za-z][A-Za-z0-9_.@-]{1,30}) ?$")
 _LINK = lazy(
     r"[\w./-]+\.md(?:#L\d+(?:-L\d+)?)?(?:@[0-9a-f]{0,64})?[,.;)]?"
 )  # `memory/2026-02-05.md#L12`, as our commits name lines
@@ -55,7 +55,8 @@ _COMMAND = lazy(
     r"|(?:\bUSER\b[^\n]{0,80}?\s)?\bIDENTIFIED\s{1,3}(?:WITH\s{1,3}\w{1,30}\s{1,3})?BY\s{1,3}(?:PASSWORD\s{1,3})?(?=['\"])"
     r"|\bUSER\s[^\n]{1,80}?\sIDENTIFIED\s{1,3}BY\s{1,3}(?=[^\s'\"`])"
     r"|NetworkCredential\(\s{0,3}[\"'][^\"'\n]{1,60}[\"']\s{0,3},\s{0,3}"
-    r"|net\s{1,3}user\s{1,3}\w{1,20}\s{1,3}(?!/)"
+    r"|net\s{1,3}user\s{1,3}\w{1,20}\s{1,3}(?!/)|net\s{1,3}use\s[^\n]{0,80}?/user:\S{1,40}\s{1,3}(?!/)"
+    r"|sudo\s{1,3}-S\s{0,3}<<<\s{0,3}"
     r"|(?:ldapsearch|ldapadd|ldapmodify)\b[^\n]{0,200}?\s-w\s{1,3}"
     r"|login\s{1,3}\S{1,40}\s{1,3}password\s{1,3}"
     r"|chpasswd\s{0,3}<<<\s{0,3}[\"']?\w{1,20}:|zip\s[^\n]{0,40}?-P\s{1,3})"
@@ -65,7 +66,7 @@ _COMMAND = lazy(
 # A part of each command, in lower case: where none stands, no command does.
 _COMMANDS = (
     "sshpass", "securestring", "psexec", "enable pass", "enable secr", "snmp-server", "-pass", "-pwd", "username ",
-    "mysql", "curl", "wget", "docker", "redis-cli", "identified", "networkcredential", "net user", "ldap", "chpasswd",
+    "mysql", "curl", "wget", "docker", "redis-cli", "identified", "networkcredential", "net use", "ldap", "sudo -s", "chpasswd",
     "zip ", "login ",
 )  # fmt: skip
 _PORT = lazy(r":(?:[0-9]{2,5}|\*):")

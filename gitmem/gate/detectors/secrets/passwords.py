@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.prefilter import DIGIT, plain
-from gitmem.gate.detectors.secrets import password_pairs
+from gitmem.gate.detectors.secrets import passphrases, password_pairs
 from gitmem.gate.detectors.secrets.candidates import candidates, disguised
 from gitmem.gate.detectors.secrets.chosen_passwords import CLOSE, LONGEST, WORD, end_of, is_chosen, looks_chosen
+from gitmem.gate.detectors.secrets.passphrases import is_joined
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Text
 
@@ -73,6 +74,8 @@ def _strength(op: str) -> int:
     return 1 if bare and bare not in tuple("(,/|–-") and not bare.endswith("(") else 0
 
 
+_PIN = lazy(r"\d{4,12}[*#]?")
+_SIGN = lazy(r"[^A-Za-z\s]")
 _STRONG = lazy(r"[=:：＝→>]|->|[은는이가을를로도はがをにも是为為成]$")
 _NAME_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
@@ -102,34 +105,58 @@ def _named(text: str, low: str) -> Iterator[tuple[str, int, int]]:
         if before and looks_chosen(before.group("value").strip("\"'`*"), True):
             yield "password-note", *before.span("value")
             continue
+        words = _words_at(text, low, match, name_end) if word not in _SHORT_WORDS else None
+        if words is not None:
+            done = words[1]
+            yield "password-note", *words
+            continue
         join = _JOIN.match(text, name_end)
         if join is None:
             continue
-        op, quote = join.group("op"), join.group("quote").rstrip("*") or join.group("quote")
-        start = join.start("value")
-        end, closed = end_of(text, start, join.end("value"), quote)
-        if quote and not closed and quote[-1] != "(":
-            end, closed = _quoted(text, start, end, quote[-1], _PHRASE.search(word) is not None)
-        value = text[start:end]
-        strength = min(2, _strength(op) + closed)
-        if (op.strip() in ("==", "!=", "===", "!==") and not closed) or (closed and text[end + 1 : end + 2] == ":"):
-            continue
-        if " " in value:  # a passphrase between quotes
-            if strength == 2:
-                done = end
-                yield "password-note", start, end
-            continue
-        user, slash, second = value.partition("/")
-        if slash and user and _PAIRED.search(low, max(0, match.start() - 12), match.start()):
-            start, value, strength = start + len(user) + 1, second, 2  # `id/pw: master/...`
-        if word == "pin" and len(value) >= 32:
-            continue  # pinned to a commit
-        weak = strength == 0 and (word in _SHORT_WORDS or op.strip()[:1] in tuple("(/|–-") or "(" in op)
-        if looks_chosen(value, True) if weak else is_chosen(value, text[end : end + 14], strength, closed):
+        aside = join.group("aside") or ""
+        if looks_chosen(aside.strip(" \t()（）"), True):  # `the default password (...) was`
+            start = join.start("aside") + len(aside) - len(aside.lstrip(" \t(（"))
+            end, chosen = join.start("aside") + len(aside.rstrip(")）")), True
+        else:
+            start, end, chosen = _behind(text, low, match, join)
+        if chosen:
             done = end
             yield "password-note", start, end
         elif end - start > LONGEST:
             done = end - LONGEST // 2  # or each word for a password in one long value would read it again
+
+
+def _words_at(text: str, low: str, match: re.Match[str], name_end: int) -> tuple[int, int] | None:
+    """The span of a passphrase of several words behind a word for one, or of the answer to a question for it."""
+    return passphrases.phrase_at(text, low, match.start(), name_end) or passphrases.answer_at(text, name_end)
+
+
+def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> tuple[int, int, bool]:
+    """The span of what is joined to the word for a password, and whether it is one."""
+    word, op = match.group(), join.group("op")
+    quote = join.group("quote").rstrip("*") or join.group("quote")
+    start = join.start("value")
+    end, closed = end_of(text, start, join.end("value"), quote)
+    if quote and not closed and quote[-1] != "(":
+        end, closed = _quoted(text, start, end, quote[-1], _PHRASE.search(word) is not None)
+    value = text[start:end]
+    strength = min(2, _strength(op) + closed)
+    if (op.strip() in ("==", "!=", "===", "!==") and not closed) or (closed and text[end + 1 : end + 2] == ":"):
+        return start, start, False
+    if " " in value:  # a passphrase between quotes
+        return start, end if strength == 2 else start, strength == 2
+    user, slash, second = value.partition("/")
+    if slash and user and _PAIRED.search(low, max(0, match.start() - 12), match.start()):
+        start, value, strength = start + len(user) + 1, second, 2  # `id/pw: master/...`
+    if word == "pin" and not _PIN.fullmatch(value):
+        return start, start, False  # a thing that is pinned: a version, a commit, a column
+    if word == "pass" and not _SIGN.search(op):
+        strength = 0  # a verb: `pass it to ...`
+    weak = strength == 0 and (word in _SHORT_WORDS or op.strip()[:1] in tuple("(/|–-") or "(" in op)
+    if is_joined(value, strength) and not weak:
+        return start, end, True
+    chosen = looks_chosen(value, True) if weak else is_chosen(value, text[end : end + 14], strength, closed)
+    return start, end, chosen
 
 
 def _quoted(text: str, start: int, end: int, quote: str, phrase: bool) -> tuple[int, bool]:
@@ -149,6 +176,7 @@ def _found(text: str) -> Iterator[tuple[str, int, int]]:
         _named(text, low),
         password_pairs.pairs(text, low),
         password_pairs.cells(text),
+        (("password-note", *span) for span in passphrases.codes(low)),
     )
     for rule, start, end in finds:
         if end > start and taken.claim(start, end):
