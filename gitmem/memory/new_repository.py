@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitmem.errors import GitMemError, NotARepository
-from gitmem.git.opening import discover
-from gitmem.git.worktree import read_bytes, write_atomic
+from gitmem.git.opening import discover, open_repository
+from gitmem.git.transaction import Contents, write_over
+from gitmem.git.worktree import read_bytes
 from gitmem.git.write import init_repository
 from gitmem.memory.templates import ATTRIBUTES, files
 
@@ -24,7 +25,11 @@ class LaidOut:
 
 
 def lay_out(folder: Path, environ: Mapping[str, str], language: str, *, dry_run: bool = False) -> LaidOut:
-    """Make FOLDER the memory repository it is not yet: `git init` only where no repository holds it."""
+    """Make FOLDER the memory repository it is not yet: `git init` only where no repository holds it.
+
+    All files are written or none; raises Changed where somebody makes one of them meanwhile, GitMemError for a bare
+    repository and what cannot be written.
+    """
     folder = _possible(folder.absolute())
     try:
         place = discover(folder if folder.exists() else _parent(folder), environ)
@@ -39,24 +44,30 @@ def lay_out(folder: Path, environ: Mapping[str, str], language: str, *, dry_run:
         raise GitMemError("a bare repository holds no memory files", "make it in a clone")
     if initialised and not dry_run:
         init_repository(folder, environ)
-    written, kept = [], []
+    noted: dict[str, bytes | None] = {}
+    contents: dict[str, bytes] = {}
+    kept: list[str] = []
     for path, text in {**files(language), "memory/.gitkeep": ""}.items():
         if (root / path).exists() or (root / path).is_symlink():
-            if path == ".gitattributes" and _lacks_driver(root):
-                if not dry_run:
-                    old = read_bytes(root, path)
-                    gap = b"" if old.endswith(b"\n") or not old else b"\n"
-                    write_atomic(root, path, old + gap + ATTRIBUTES.encode())
-                written.append(f"{path} (four lines more)")
+            if path == ".gitattributes" and b"merge=gitmem" not in (old := read_bytes(root, path)):
+                gap = b"" if old.endswith(b"\n") or not old else b"\n"
+                noted[path], contents[path] = old, old + gap + ATTRIBUTES.encode()
             else:
                 kept.append(path)
-            continue
-        if path == "memory/.gitkeep" and (root / "memory").is_dir():
-            continue
-        if not dry_run:
-            write_atomic(root, path, text.encode())
-        written.append(path)
-    return LaidOut(root, initialised, tuple(written), tuple(kept))
+        elif path != "memory/.gitkeep" or not (root / "memory").is_dir():
+            noted[path], contents[path] = None, text.encode()
+    if contents and not dry_run:
+        _write(root, environ, noted, contents)
+    written = tuple(path if noted[path] is None else f"{path} (four lines more)" for path in contents)
+    return LaidOut(root, initialised, written, tuple(kept))
+
+
+def _write(root: Path, environ: Mapping[str, str], noted: Contents, contents: Contents) -> None:
+    repo = open_repository(root, environ)
+    try:
+        write_over(repo, noted, contents)
+    finally:
+        repo.close()
 
 
 def _possible(folder: Path) -> Path:
@@ -72,7 +83,3 @@ def _parent(folder: Path) -> Path:
     while not folder.exists():
         folder = folder.parent
     return folder
-
-
-def _lacks_driver(root: Path) -> bool:
-    return b"merge=gitmem" not in read_bytes(root, ".gitattributes")

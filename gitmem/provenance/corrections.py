@@ -337,7 +337,7 @@ def _message(account: Account, taken: Sequence[Taken], reason: str, agent: str) 
                 rows.append((trailers.SOURCE, trailers.render_link(link)))
     rows += account.trailers
     rows += [(trailers.REASON, reason)] if reason else []
-    rows += [(trailers.AGENT, agent)] if agent else []
+    rows += trailers.of_agent(agent)
     if account.rewrites or len(taken) >= BULK_LINES or any(kind(item.path) is Kind.DAILY for item in taken):
         rows.append((REWRITE, reason or account.what))
     return trailers.append("\n".join(lines), rows)

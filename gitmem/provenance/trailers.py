@@ -112,6 +112,11 @@ def values(trailers: Iterable[Trailer], key: str) -> list[str]:
     return [value for name, value in trailers if name.lower() == wanted]
 
 
+def of_agent(agent: str) -> list[Trailer]:
+    """The trailer that names the agent who writes, none for a person."""
+    return [(AGENT, agent)] if agent else []
+
+
 def render(trailers: Iterable[Trailer]) -> str:
     """One line a trailer, each ending in a newline; white space in values (newlines too) collapsed.
 

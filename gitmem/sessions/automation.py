@@ -81,12 +81,20 @@ def keep_value(store: Store, config: Config, key: str, text: str, when: datetime
 
 
 def propose(repo: Repository, config: Config, paths: list[str], when: datetime, environ: Mapping[str, str]) -> Outcome:
-    """Commit the logs alone, then promote on a branch: what was decided can be reviewed at once."""
-    from gitmem.git.write import commit_paths
+    """Commit the logs alone, then promote on a branch: what was decided can be reviewed at once.
+
+    Raises Changed where somebody writes the logs, commits or switches the branch meanwhile; nothing is promoted then.
+    """
+    from gitmem.git.transaction import CommitDraft, Reading, commit
     from gitmem.promotion.promote import BRANCH, Mode, Request, promote
     from gitmem.promotion.registry import promotion_model
+    from gitmem.provenance import trailers
 
-    trailer = f"\nMemory-Agent: {config.agent}\n" if config.agent else ""
-    commit_paths(repo, f"memory: log of a session\n{trailer}", paths)
+    message = trailers.append("memory: log of a session", trailers.of_agent(config.agent))
+
+    def logs(reading: Reading) -> CommitDraft[None]:
+        return CommitDraft({path: reading.raw(path) for path in paths}, None, message)
+
+    commit(repo, logs)
     model, policy = promotion_model(repo, config, when.date(), environ)
     return promote(repo, config, model, policy, Request(mode=Mode.BRANCH, branch=BRANCH, agent=config.agent), when)

@@ -13,14 +13,15 @@ import click
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, write, write_json
 from gitmem.environment import now
-from gitmem.errors import GitMemError, OutsideRepository, UsageError
+from gitmem.errors import Changed, GitMemError, OutsideRepository, UsageError
 from gitmem.gate import exceptions, sources
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Blob, Source
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.scan import scan_source
 from gitmem.git.opening import Repository
-from gitmem.git.worktree import locked, read_bytes, write_atomic
+from gitmem.git.transaction import Draft, Reading
+from gitmem.git.transaction import write as write_files
 
 Place = tuple[Policy, Callable[[], Source]]
 
@@ -53,13 +54,7 @@ def command(fingerprint: str, reason: str, until: str | None, span: str | None, 
     if last < today:
         raise UsageError(f"{last} has passed", "--until takes a day to come")
     places = _places(repo, today, span, history)
-    with locked(repo.common_dir, "allow"):
-        text = _file(repo)
-        known = exceptions.parse(text).salt
-        salt = known if text.strip() else secrets.token_hex(16)
-        entry = _entry(wanted, places, dict.fromkeys([known, exceptions.NO_SALT]), salt)
-        made = replace(entry, reason=reason.strip(), until=last)
-        write_atomic(repo.root, exceptions.FILE, exceptions.with_entry(text, made, salt).encode())
+    made = _excepted(repo, wanted, places, reason.strip(), last)
     if as_json:
         row = {"fingerprint": made.fingerprint, "rule": made.rule, "path": made.path, "reason": made.reason}
         write_json({**row, "until": last.isoformat()})
@@ -68,12 +63,31 @@ def command(fingerprint: str, reason: str, until: str | None, span: str | None, 
         write(f"next: git add {exceptions.FILE} && git commit -m 'gate: except ...' -- {exceptions.FILE}\n")
 
 
-def _file(repo: Repository) -> str:
-    assert repo.root is not None
+def _excepted(repo: Repository, wanted: str, places: list[Place], reason: str, until: date) -> exceptions.Entry:
+    """Write the exception for the finding that `wanted` names; the exception.
+
+    The finding is looked for before the file is locked: a history takes its time. Raises Changed where somebody gave
+    the file another salt meanwhile, and as `_entry`.
+    """
+    text = _text(Reading(repo))
+    known = exceptions.parse(text).salt
+    salt = known if text.strip() else secrets.token_hex(16)
+    found = _entry(wanted, places, dict.fromkeys([known, exceptions.NO_SALT]), salt)
+    made = replace(found, reason=reason, until=until)
+
+    def plan(reading: Reading) -> Draft[exceptions.Entry]:
+        current = _text(reading)
+        if (exceptions.parse(current).salt, bool(current.strip())) != (known, bool(text.strip())):
+            raise Changed(f"somebody else wrote {exceptions.FILE} meanwhile; nothing was written", "run it again")
+        return Draft({exceptions.FILE: exceptions.with_entry(current, made, salt).encode()}, made)
+
+    return write_files(repo, plan)
+
+
+def _text(reading: Reading) -> str:
+    """The exceptions file's text, "" where there is none. Raises GitMemError where it cannot be read."""
     try:
-        return read_bytes(repo.root, exceptions.FILE, 1 << 20).decode("utf-8")
-    except FileNotFoundError:
-        return ""
+        return (reading.raw(exceptions.FILE) or b"").decode("utf-8")
     except (OSError, OutsideRepository, UnicodeDecodeError):
         raise GitMemError(f"{exceptions.FILE} cannot be read", "it must be a plain UTF-8 file") from None
 
