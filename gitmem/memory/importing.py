@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -171,6 +171,21 @@ def _gated(data: bytes, to: str, shape: Shape, config: Config) -> tuple[bytes, s
     except Refused as error:
         return b"", error.message
     return (data if safe == text else safe.encode()), ""
+
+
+def as_value(plan: Plan, root: Path, commit: str, written: Sequence[str], dry_run: bool) -> dict[str, object]:
+    """The JSON of docs/json.md, "init --from"."""
+    return {
+        "root": str(root),
+        "shape": str(plan.shape),
+        "files": [{"from": name, "path": to} for name, to, _ in plan.files],
+        "left": [{"from": name, "reason": reason} for name, reason in plan.left],
+        "masked": list(plan.masked),
+        "history": plan.history,
+        "commit": commit or None,
+        "written": list(written),
+        "dry_run": dry_run,
+    }
 
 
 def _existing(here: Path, path: str) -> bytes | None:

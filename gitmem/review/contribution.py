@@ -22,23 +22,14 @@ from gitmem.git.opening import Repository, open_repository
 from gitmem.git.write import commit_paths, run_git
 from gitmem.memory import facts, writing
 from gitmem.memory.fact import fact_id, normalise
+from gitmem.memory.writing import NewLine
 from gitmem.paths import layout_of
+from gitmem.provenance import trailers
 from gitmem.review import publish
 from gitmem.review.github import Client, Forge, Pull, forge_of
 from gitmem.search.keywords import slug
 
 KEPT = "refs/gitmem/proposals/"  # in a copy, whose branches follow those of its origin
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """What is offered, as `writing.add` takes it."""
-
-    text: str
-    kind: str = ""
-    agent: str = ""
-    origin: str = ""
-    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +70,7 @@ class Sending:
 
 
 def offer(
-    config: Config, scope: str, line: Line, *, now: datetime, environ: Mapping[str, str], cache: Path,
+    config: Config, scope: str, line: NewLine, *, now: datetime, environ: Mapping[str, str], cache: Path,
     client_of: Callable[[Forge], Client | None] = lambda _: None, dry_run: bool = False,
 ) -> Offered:  # fmt: skip
     """Offer a line to the organisation's (or the person's) memory. The same line again is the same branch.
@@ -147,7 +138,7 @@ def _memory_at(repo: Repository, commit: str) -> bytes:
     return repo.read(oid) if oid else b""
 
 
-def _on_a_branch(target: Target, config: Config, line: Line, branch: str, now: datetime) -> Offered:
+def _on_a_branch(target: Target, config: Config, line: NewLine, branch: str, now: datetime) -> Offered:
     """The line as a commit on a branch of its own, from what is there now; without a branch where it says so already.
 
     Whatever goes wrong, the branch is as it was.
@@ -156,15 +147,11 @@ def _on_a_branch(target: Target, config: Config, line: Line, branch: str, now: d
     start = repo.resolve(f"refs/heads/{target.base}")
     with branch_worktree(repo, branch, start) as there:
         before = _bytes(there)
-        new_line = writing.NewLine(
-            line.text, line.kind, to="memory", agent=line.agent, origin=line.origin, tags=line.tags
-        )
-        added = writing.add(there, config, new_line, now=now)
+        added = writing.add(there, config, replace(line, to="memory"), now=now)
         commit = ""
         if _bytes(there) != before:
-            agent = line.agent or config.agent
-            trailer = f"\nMemory-Agent: {agent}\n" if agent else ""
-            commit = commit_paths(there, f"memory: {added.text[:60]}\n{trailer}", [added.path])
+            message = trailers.append(f"memory: {added.text[:60]}", trailers.of_agent(line.agent or config.agent))
+            commit = commit_paths(there, message, [added.path])  # nobody else writes in this work tree
             publish.through_the_gate(repo, start, commit, now.date())
     if not commit:
         run_git(repo, ["update-ref", "-d", full])
@@ -210,3 +197,20 @@ def _pushed(target: Target, config: Config, done: Offered, url: str, sending: Se
     made = publish.publish(repo, forge, sending.client_of(forge), proposal, layout=layout, today=sending.now.date())
     state = "proposed" if made.pull else "pushed"
     return replace(done, state=state, pull=made.pull, then="" if made.pull else made.link)
+
+
+def as_value(offered: Offered) -> dict[str, object]:
+    """The JSON of docs/json.md, "git mem add --to organisation"."""
+    pull = offered.pull
+    return {
+        "state": offered.state,
+        "scope": offered.scope,
+        "path": offered.path,
+        "line": offered.line or None,
+        "text": offered.text,
+        "branch": offered.branch or None,
+        "base": offered.base,
+        "commit": offered.commit or None,
+        "then": offered.then or None,
+        "pull_request": pull.as_value() if pull else None,
+    }

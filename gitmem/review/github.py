@@ -66,6 +66,10 @@ class Pull:
     base: str = ""
     head_repository: str = ""
 
+    def as_value(self) -> dict[str, object]:
+        """The JSON of docs/json.md, "publish"."""
+        return {"number": self.number, "url": self.url, "created": self.created}
+
 
 _REMOTE = re.compile(
     r"(?:(?:https?|ssh|git)://(?:[^@/\s]*@)?(?P<host>[\w.-]+(?::\d+)?)/|(?:[\w.-]+@)?(?P<scp>[\w.-]+):(?!//))"

@@ -15,7 +15,7 @@ from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.opening import Repository
 from gitmem.git.write import run_git
 from gitmem.paths import is_memory, layout_of
-from gitmem.provenance import corrections
+from gitmem.provenance import corrections, trailers
 from gitmem.review.github import Client, Forge, push_environment
 from gitmem.review.publish import through_the_gate
 
@@ -47,11 +47,7 @@ def record_rejection(repo: Repository, config: Config, client: Client, branch: s
     if last.merged:
         return 0
     tip = repo.resolve(f"refs/heads/{branch}")
-    promoted = [
-        commit.oid
-        for commit in repo.log([tip, f"^{base}"])
-        if "Memory-Source:" in commit.message and "Memory-Rejected:" not in commit.message
-    ]
+    promoted = [commit.oid for commit in repo.log([tip, f"^{base}"]) if _only_promotes(commit.message)]
     count = 0
     if promoted:
         with branch_worktree(repo, branch) as there:
@@ -60,6 +56,11 @@ def record_rejection(repo: Repository, config: Config, client: Client, branch: s
                 done = corrections.revert(there, config, selector, MARKER_OF_REJECTION.format(last.number))
                 count += len(done.taken)
     return count
+
+
+def _only_promotes(message: str) -> bool:
+    rows = trailers.memory_trailers(message)
+    return bool(trailers.values(rows, trailers.SOURCE)) and not trailers.values(rows, trailers.REJECTED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,6 +121,18 @@ def publish(
     return Published(branch, base, head, link, pull)
 
 
+def as_value(published: Published) -> dict[str, object]:
+    """The JSON of docs/json.md, "publish"."""
+    pull = published.pull
+    return {
+        "branch": published.branch,
+        "base": published.base,
+        "head": published.head,
+        "compare": published.link,
+        "pull_request": pull.as_value() if pull else None,
+    }
+
+
 def through_the_gate(repo: Repository, base: str, tip: str, today: date) -> None:
     """Scan what `tip` brings beyond `base`, as CI would. Raises Refused, naming rule and place."""
     from gitmem.gate import sources

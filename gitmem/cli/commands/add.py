@@ -20,7 +20,6 @@ from gitmem.memory.writing import as_value
 if TYPE_CHECKING:
     from gitmem.git.opening import Repository
     from gitmem.memory.writing import Added
-    from gitmem.review.contribution import Offered
 
 OFFERED = ("organisation", "user")
 
@@ -136,14 +135,15 @@ def _searched(repo: Repository, config: Config) -> set[str]:
 
 def _offer(config: Config, words: str, options: AddOptions) -> None:
     """Offer the line to another memory, and say what happened to it."""
-    from gitmem.review.contribution import Line, offer
+    from gitmem.memory.writing import NewLine
+    from gitmem.review.contribution import as_value, offer
     from gitmem.review.github import Client
 
     token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN") or ""
     offered = offer(
         config,
         options.to,
-        Line(words, options.kind or "", options.agent, options.origin or "", options.tags),
+        NewLine(words, options.kind or "", agent=options.agent, origin=options.origin or "", tags=options.tags),
         now=now(),
         environ=os.environ,
         cache=cache_folder(),
@@ -151,27 +151,10 @@ def _offer(config: Config, words: str, options: AddOptions) -> None:
         dry_run=options.dry_run,
     )
     if options.as_json:
-        write_json(_offered_value(offered))
+        write_json(as_value(offered))
         return
     branches = f" on {offered.branch}, to {offered.base}" if offered.branch else ""
     say(escape(f"{options.to}: {offered.state}{branches}", ""))
     address = offered.then or (offered.pull.url if offered.pull else "")
     if offered.then or offered.pull:
         write(escape(address, "") + "\n")
-
-
-def _offered_value(offered: Offered) -> dict[str, object]:
-    """The JSON of docs/json.md, "git mem add --to organisation"."""
-    pull = offered.pull
-    return {
-        "state": offered.state,
-        "scope": offered.scope,
-        "path": offered.path,
-        "line": offered.line or None,
-        "text": offered.text,
-        "branch": offered.branch or None,
-        "base": offered.base,
-        "commit": offered.commit or None,
-        "then": offered.then or None,
-        "pull_request": {"number": pull.number, "url": pull.url, "created": pull.created} if pull else None,
-    }

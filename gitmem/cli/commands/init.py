@@ -15,8 +15,6 @@ from gitmem.memory.templates import LANGUAGES
 from gitmem.plural import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gitmem.memory.importing import Plan
 
 
@@ -70,7 +68,7 @@ def _import(folder: Path, source: Path, history: bool, lang: str, dry_run: bool,
     from gitmem.errors import NotARepository
     from gitmem.git.opening import discover, open_repository
     from gitmem.git.write import init_repository
-    from gitmem.memory.importing import EXPECTED, bring, look_at
+    from gitmem.memory.importing import EXPECTED, as_value, bring, look_at
     from gitmem.memory.new_repository import lay_out
 
     folder = folder.absolute()
@@ -95,26 +93,11 @@ def _import(folder: Path, source: Path, history: bool, lang: str, dry_run: bool,
         commit = bring(repo, plan, now(), os.environ).commit
         laid = lay_out(folder, os.environ, lang)
     if as_json:
-        write_json(_import_value(plan, root, commit, laid.written if laid else (), dry_run))
+        write_json(as_value(plan, root, commit, laid.written if laid else (), dry_run))
     else:
         _show_import(plan, dry_run)
     blocked = [reason for _, reason in plan.left if reason not in EXPECTED]
     return 1 if blocked else 0
-
-
-def _import_value(plan: Plan, root: Path, commit: str, written: Sequence[str], dry_run: bool) -> dict[str, object]:
-    """The JSON of docs/json.md, "init --from"."""
-    return {
-        "root": str(root),
-        "shape": str(plan.shape),
-        "files": [{"from": name, "path": to} for name, to, _ in plan.files],
-        "left": [{"from": name, "reason": reason} for name, reason in plan.left],
-        "masked": list(plan.masked),
-        "history": plan.history,
-        "commit": commit or None,
-        "written": list(written),
-        "dry_run": dry_run,
-    }
 
 
 def _show_import(plan: Plan, dry_run: bool) -> None:

@@ -14,7 +14,7 @@ from gitmem.environment import now
 from gitmem.errors import GitMemError, UsageError
 
 if TYPE_CHECKING:
-    from gitmem.review.publish import Published
+    pass
 
 
 @click.command()
@@ -57,22 +57,10 @@ def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: 
         environ=os.environ if in_actions else None,
     )  # fmt: skip
     if as_json:
-        write_json(_published_value(done))
+        write_json(publish.as_value(done))
     elif done.pull:
         say(f"{'opened' if done.pull.created else 'updated'} pull request #{done.pull.number}")
         write(escape(done.pull.url, "") + "\n")
     else:
         say("pushed; there is no token here, so open the pull request at")
         write(escape(done.link, "") + "\n")
-
-
-def _published_value(published: Published) -> dict[str, object]:
-    """The JSON of docs/json.md, "publish"."""
-    pull = published.pull
-    return {
-        "branch": published.branch,
-        "base": published.base,
-        "head": published.head,
-        "compare": published.link,
-        "pull_request": {"number": pull.number, "url": pull.url, "created": pull.created} if pull else None,
-    }
