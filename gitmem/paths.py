@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from enum import Enum
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import NamedTuple
 
 from gitmem.errors import UsageError
@@ -33,6 +34,17 @@ AGENT = r"[^\W_][\w-]*"  # a letter or digit of any script, then those, "_" and 
 AGENT_LIMIT = 60  # characters of a name; with four bytes each the log's name still fits in a file system's 255
 DAILY = re.compile(rf"^(?:.*/)?memory/(\d{{4}})-(\d{{2}})-(\d{{2}})(?:\.({AGENT}))?\.md$")
 DATED = re.compile(r"^(?:.*/)?(\d{4})-(\d{2})-(\d{2})(?:[.-][^/]*)?\.md$")
+# What agents read besides memory, wherever it lies: the gate scans it, the index does not know it. These lists serve
+# the scanner, the shell filter of the hooks (git/hook_files) and the pattern in .pre-commit-hooks.yaml.
+AGENT_FILES = (
+    "AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "SKILL.md", ".cursorrules", ".windsurfrules",
+    ".github/copilot-instructions.md",
+)  # fmt: skip
+AGENT_FOLDERS = (
+    ".claude/skills", ".claude/agents", ".claude/commands", ".claude/rules", ".agents/skills", ".cursor/rules",
+    ".windsurf/rules", ".github/instructions", ".github/prompts", ".github/agents",
+)  # fmt: skip
+AGENT_ENDINGS = (".md", ".mdc")  # of the files in those folders that are instructions
 FOLDERS = {"sessions": Kind.SESSION, "skills": Kind.SKILL, "rules": Kind.RULE, "archive": Kind.ARCHIVE}
 
 
@@ -104,14 +116,51 @@ def is_memory(path: str, layout: Layout) -> bool:
     return path.endswith(".md") if layout.notes else kind(path) is not Kind.OTHER
 
 
+def agents_read(path: str) -> bool:
+    """Whether hosts give this file to their agents as instructions (AGENT_FILES, AGENT_FOLDERS), in any folder and
+    case: what a file system that folds case would open counts."""
+    return bool(_agents_files().search(path))
+
+
+def leads_to_instructions(path: str) -> bool:
+    """Whether something that is no file at `path` (a link, a submodule) would stand for files that agents read."""
+    last = path.rstrip("/")
+    return agents_read(last) or bool(_agents_folders().search(last))
+
+
+@cache
+def _agents_files() -> re.Pattern[str]:
+    return re.compile(AGENT_PATTERN, re.IGNORECASE)
+
+
+@cache
+def _agents_folders() -> re.Pattern[str]:
+    tops = {folder.partition("/")[0] for folder in AGENT_FOLDERS}
+    return re.compile(rf"(?:^|/)(?:{_either([*AGENT_FOLDERS, *sorted(tops)])})$|{AGENT_PATH}", re.IGNORECASE)
+
+
+def _either(words: Iterable[str]) -> str:
+    return "|".join(re.escape(word) for word in words)
+
+
+AGENT_PATH = rf"(?:^|/)(?:{_either(AGENT_FOLDERS)})/"
+AGENT_PATTERN = rf"(?:^|/)(?:{_either(AGENT_FILES)})$|{AGENT_PATH}.*(?:{_either(AGENT_ENDINGS)})$"
+
+
 def in_default_corpus(path: str, layout: Layout) -> bool:
     """Whether a search without --path looks at it: memory, but not the instruction files."""
     return is_memory(path, layout) and kind(path) is not Kind.INSTRUCTIONS
 
 
 def holds_instructions(path: str) -> bool:
-    """Whether instructions belong there: the injection detector only warns (docs/gate.md has the exceptions)."""
-    return kind(path) in (Kind.INSTRUCTIONS, Kind.RULE, Kind.SKILL)
+    """Whether instructions belong there: the injection detector only warns (docs/gate.md has the exceptions).
+
+    What lies below memory/ is that by its folder alone: an AGENTS.md among notes is a note.
+    """
+    of = kind(path)
+    if of is Kind.OTHER:
+        return agents_read(path) and not path.startswith("memory/")
+    return of in (Kind.INSTRUCTIONS, Kind.RULE, Kind.SKILL)
 
 
 def log_date(path: str) -> date | None:

@@ -10,6 +10,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from posixpath import normpath
 
 from gitmem.config import TRACKED, load
 from gitmem.errors import BadConfig
@@ -48,7 +49,10 @@ def finding(rule: str, path: str, message: str, *, line: int = 1, warn: bool = F
 
 def check_entry(path: str, mode: int, policy: Policy, commit: str = "") -> Iterator[Finding]:
     """What is wrong with one path and mode that a change adds or alters."""
-    if mode in (SYMLINK, GITLINK) and policy.holds(path):
+    if mode == GITLINK and policy.guides(path):
+        words = "a submodule where agents read instructions: its files are not scanned here"
+        yield finding("submodule", path, words, warn=True, commit=commit)
+    elif mode in (SYMLINK, GITLINK) and policy.holds(path) and not policy.guides(path):
         rule = "symlink" if mode == SYMLINK else "submodule"
         yield finding(rule, path, f"{RULES[rule]}: it is never followed and may not be memory", commit=commit)
     if not policy.concerns(path):
@@ -63,6 +67,20 @@ def check_entry(path: str, mode: int, policy: Policy, commit: str = "") -> Itera
         if part.split(".")[0].lower().rstrip() in DEVICES or part[-1:] in (". ") or set(part) & set('<>:"|?*\\'):
             yield finding("path-windows", path, RULES["path-windows"], warn=True, commit=commit)
             break
+
+
+def check_link(path: str, target: str, policy: Policy, commit: str = "") -> Iterator[Finding]:
+    """A finding for a link where agents read instructions (`Policy.guides`), unless it leads to what is scanned too.
+
+    `target` is what the link says, "" where that cannot be read. Only its words are looked at: nothing is followed.
+    """
+    steps = target.split("/")
+    ups = next((at for at, step in enumerate(steps) if step != ".."), len(steps))
+    place = normpath(f"{path.rpartition('/')[0] or '.'}/{target}")
+    plain = bool(target) and steps[0] != "" and ".." not in steps[ups:] and not place.startswith("..")
+    if not plain or not (policy.concerns(place) or policy.holds(place) or policy.guides(place)):
+        words = "a link where agents read instructions leads to what is not scanned"
+        yield finding("symlink", path, words, commit=commit)
 
 
 def check_protection(changes: Iterable[Change], policy: Policy, commit: str = "") -> Iterator[Finding]:

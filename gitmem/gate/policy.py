@@ -14,7 +14,17 @@ from fnmatch import fnmatchcase
 
 from gitmem.gate.detectors.rule_file import Rule
 from gitmem.gate.exceptions import Allowlist
-from gitmem.paths import INSTRUCTIONS, LIMIT, Layout, holds_instructions, is_memory
+from gitmem.paths import (
+    INSTRUCTIONS,
+    LIMIT,
+    Kind,
+    Layout,
+    agents_read,
+    holds_instructions,
+    is_memory,
+    kind,
+    leads_to_instructions,
+)
 
 MESSAGE = "COMMIT_EDITMSG"  # the path a finding in a commit message has
 # What the commit-msg hook looks for: it runs right after pre-commit and must be quick. CI reads messages with all.
@@ -42,12 +52,23 @@ class Policy:
     rules: tuple[Rule, ...] = ()
 
     def concerns(self, path: str) -> bool:
-        """Whether the gate reads this path: memory, or what some file system would take for memory."""
+        """Whether the gate reads this path: memory, what some file system would take for memory, what agents read."""
+        return self._is_memory(path) or agents_read(path)
+
+    def _is_memory(self, path: str) -> bool:
         return any(is_memory(path, layout) or is_memory(canonical(path), layout) for layout in self.layouts)
 
     def holds(self, path: str) -> bool:
         """Whether something that is no plain file at `path` (a link, a submodule) would stand in memory."""
-        return self.concerns(path) or self.concerns(f"{path.rstrip('/')}/x.md")
+        return self._is_memory(path) or self._is_memory(f"{path.rstrip('/')}/x.md")
+
+    def guides(self, path: str) -> bool:
+        """Whether a link or submodule at `path` would stand for files that agents read and that are no memory.
+
+        A link there is common (CLAUDE.md to AGENTS.md) and fine where it leads to what is scanned.
+        """
+        own = (Kind.OTHER, Kind.INSTRUCTIONS)
+        return leads_to_instructions(path) and kind(path) in own and kind(f"{path.rstrip('/')}/x.md") in own
 
     def protects(self, path: str) -> bool:
         """Whether `protected` names the path."""

@@ -6,6 +6,7 @@ that is trusted for the case: the staged one in a hook, the base in CI. This mod
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -134,6 +135,8 @@ def change_findings(repo: Repository, changes: Sequence[Change], policy: Policy)
     for change in changes:
         if change.status not in "DU":
             findings += change_rules.check_entry(change.path, change.new_mode, policy)
+            if change.new_mode == SYMLINK and policy.guides(change.path):
+                findings += change_rules.check_link(change.path, _target(repo, change.new_oid), policy)
             if change.path.rpartition("/")[2] == ".gitattributes" and change.new_mode not in LINKS:
                 memory = [c.path for c in changes if policy.concerns(c.path)]
                 findings += _attributes(repo, change.path, change.new_oid, memory)
@@ -145,6 +148,13 @@ def change_findings(repo: Repository, changes: Sequence[Change], policy: Policy)
     if any(policy.concerns(path) for path in added):
         findings += change_rules.check_twins(added, (entry.path for entry in repo.staged()), policy)
     return findings
+
+
+def _target(repo: Repository, oid: str) -> str:
+    """What the link that is blob `oid` leads to; "" where it is not here or longer than any path."""
+    if repo.sizes([oid]).get(oid, change_rules.LONG_PATH + 1) > change_rules.LONG_PATH:
+        return ""
+    return repo.read(oid).decode("utf-8", "surrogateescape")
 
 
 def _settings(repo: Repository, olds: Sequence[str], new: str, commit: str = "") -> list[Finding]:
@@ -256,13 +266,15 @@ def commits_beyond(repo: Repository, base: str, tip: str, policy: Policy) -> Sou
 class CommitChange:
     """What the gate looks at in one commit, as its names and modes alone tell.
 
-    `wanted` are its memory blobs and `attributes` its .gitattributes; `added` its new memory paths; `rewrites` its
-    changed or deleted logs and MEMORY.md; `findings` what is wrong already.
+    `wanted` are its memory blobs and what agents read, `attributes` its .gitattributes, `links` those that stand for
+    what agents read; `added` its new memory paths; `rewrites` its changed or deleted logs and MEMORY.md; `findings`
+    what is wrong already.
     """
 
     commit: str
     wanted: tuple[Wanted, ...]
     attributes: tuple[Wanted, ...]
+    links: tuple[Wanted, ...]
     added: tuple[str, ...]
     rewrites: tuple[Touched, ...]
     findings: tuple[Finding, ...]
@@ -274,6 +286,7 @@ def commit_change(commit: str, changes: Sequence[Touched], policy: Policy) -> Co
     findings: list[Finding] = []
     wanted: list[Wanted] = []
     attributes: list[Wanted] = []
+    links: list[Wanted] = []
     for change in changes:
         if policy.protects(change.path):
             changed = Change("M" if change.new_oid else "D", change.path, "", "", change.new_oid, 0, change.mode)
@@ -282,6 +295,8 @@ def commit_change(commit: str, changes: Sequence[Touched], policy: Policy) -> Co
             continue
         findings += change_rules.check_entry(change.path, change.mode, policy, commit)
         if change.mode in LINKS:
+            if change.mode == SYMLINK and policy.guides(change.path):
+                links.append(Wanted(change.path, change.new_oid, commit))
             continue
         if policy.concerns(change.path):
             wanted.append(Wanted(change.path, change.new_oid, commit))
@@ -295,7 +310,7 @@ def commit_change(commit: str, changes: Sequence[Touched], policy: Policy) -> Co
         and (change.new_oid or not moved & set(change.olds))
     ]
     added = tuple(change.path for change in changes if change.added and policy.concerns(change.path))
-    return CommitChange(commit, tuple(wanted), tuple(attributes), added, tuple(rewrites), tuple(findings))
+    return CommitChange(commit, tuple(wanted), tuple(attributes), tuple(links), added, tuple(rewrites), tuple(findings))
 
 
 def _findings_of(
@@ -312,6 +327,8 @@ def _findings_of(
         yield from (replace(twin, commit=added[twin.path]) for twin in twins if twin.path in added)
     for row in _once(row for change in changed for row in change.attributes):
         yield from _attributes(repo, row.path, row.oid, (), row.commit)
+    for row in _once(row for change in changed for row in change.links):
+        yield from change_rules.check_link(row.path, _target(repo, row.oid), policy, row.commit)
     for change in changed:
         if change.commit not in reasoned:
             for file in change.rewrites:
@@ -418,7 +435,7 @@ def paths(repo: Repository, names: Sequence[str], policy: Policy) -> Source:
     if repo.root is None:
         raise GitMemError("a bare repository has no files", "scan a range: git mem scan --history")
     listed = [entry.path for entry in repo.staged()] + repo.untracked()
-    listed = [path for path in dict.fromkeys(listed) if policy.concerns(path) or policy.holds(path.rstrip("/"))]
+    listed = [path for path in dict.fromkeys(listed) if _looked_at(path, policy)]
     wanted: list[str] = []
     for name in names:
         place = repo.root / name
@@ -432,16 +449,23 @@ def paths(repo: Repository, names: Sequence[str], policy: Policy) -> Source:
             raise GitMemError(f"there is no file '{name}' here", "git mem scan --range A..B reads committed ones")
     chosen = list(dict.fromkeys(wanted if names else listed))
     files = [(path, mode) for path in chosen if (mode := _mode(repo.root / path)) is not None]
-    findings = [*change_rules.check_twins(chosen, listed, policy), *_nested(repo.root, chosen)]
+    findings = [*change_rules.check_twins(chosen, listed, policy), *_nested(repo.root, chosen, policy)]
     for path, mode in files:
         findings += change_rules.check_entry(path, mode, policy)
+        if mode == SYMLINK and policy.guides(path):
+            findings += change_rules.check_link(path, os.readlink(repo.root / path), policy)
     return Source(_files(repo.root, files, policy), tuple(findings))
 
 
-def _nested(root: Path, chosen: Sequence[str]) -> Iterator[Finding]:
+def _looked_at(path: str, policy: Policy) -> bool:
+    """Whether the gate has a word on what is at this path of the work tree, be it a file, a link or a folder."""
+    return policy.concerns(path) or policy.holds(path.rstrip("/")) or policy.guides(path)
+
+
+def _nested(root: Path, chosen: Sequence[str], policy: Policy) -> Iterator[Finding]:
     folders = sorted({"/".join(path.split("/")[:n]) for path in chosen for n in range(1, path.count("/") + 1)})
     for folder in folders:
-        if (root / folder / ".git").exists():
+        if not policy.guides(folder) and (root / folder / ".git").exists():
             yield change_rules.finding("submodule", folder, "a repository of its own inside memory: it is not read")
 
 
@@ -460,7 +484,7 @@ def _files(root: Path, files: Iterable[tuple[str, int]], policy: Policy) -> Iter
     """The bytes of the work-tree files (path, mode); of a link nothing, and a word on it where no finding has one."""
     for path, mode in files:
         if mode != REGULAR:
-            if not policy.holds(path):
+            if not policy.holds(path) and not policy.guides(path):
                 yield Blob(path, b"", skipped="a symbolic link, not followed")
             continue
         try:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitmem.errors import GitMemError
+from gitmem.paths import AGENT_ENDINGS, AGENT_FOLDERS
 
 GATES = ("pre-commit", "pre-merge-commit", "commit-msg", "pre-push", "pre-applypatch", "applypatch-msg")
 REFRESH = ("post-commit", "post-merge", "post-checkout", "post-rewrite")
@@ -37,13 +38,20 @@ GONE = "hint: git mem is gone; run 'git mem install' again, or edit $0"
 REFUSE = f'gitmem_refuse() {{ gitmem --version >/dev/null 2>&1 || echo "{GONE}" >&2; exit 1; }}'
 # Whether what is staged may touch memory; odd answers count as yes. The environment must not change the patterns.
 # Where .gitmem.toml or the user's own settings name other paths, only the gate itself knows what is memory.
+TOPS = tuple(dict.fromkeys(folder.partition("/")[0] for folder in AGENT_FOLDERS))  # links may stand anywhere in them
+PATHSPECS = (":(icase)memory", *(f":(icase)*{end}" for end in AGENT_ENDINGS), *(f":(icase)*{top}*" for top in TOPS))
+# The same for `files` of .pre-commit-hooks.yaml, which gives the names of an --all-files run; it runs at every commit.
+FRAMEWORK_FILES = (
+    rf"(?i)(({'|'.join(re.escape(end) for end in AGENT_ENDINGS)})$|(^|/)memory(/|$)"
+    rf"|(^|/)({'|'.join(re.escape(top) for top in TOPS)})|(^|/)\.gitmem|(^|/)\.gitattributes$)"
+)
 ASK = """\
 gitmem_staged() {
   ! GIT_LITERAL_PATHSPECS=0 GIT_GLOB_PATHSPECS=0 GIT_NOGLOB_PATHSPECS=0 git -c core.fsmonitor=false diff --cached \\
-    --quiet --no-ext-diff --ignore-submodules=none -- ':(icase)*.md' ':(icase)memory' ':(icase).claude' \\
-    '.gitmem*' '*.gitattributes' || GIT_LITERAL_PATHSPECS=0 git grep -q --cached -epaths -eprotected -- .gitmem.toml ||
+    --quiet --no-ext-diff --ignore-submodules=none -- '.gitmem*' '*.gitattributes' {pathspecs} ||
+    GIT_LITERAL_PATHSPECS=0 git grep -q --cached -epaths -eprotected -- .gitmem.toml ||
     git config --get-regexp '^mem\\.(memorypaths|protected)$' >/dev/null
-}"""
+}""".replace("{pathspecs}", " ".join(f"'{spec}'" for spec in PATHSPECS))
 STAGED = """\
 if gitmem_staged; then gitmem hook {name} "$@" || gitmem_refuse; fi"""
 # A message is read when memory is staged, or when it has a long word or a secret's name; CI reads them all.
