@@ -1,16 +1,19 @@
-"""What a text claims that the lines it cites do not bear out: a number, a date, a name, the matter, the reason.
+"""Whether a text follows from the lines it cites: its numbers, dates, names, topic and reason must be in them.
 
-Pure. Each check answers with the sentence that refuses the text, "" where the lines bear it out; the words are those of
-`plan`, `verify` and whoever else lets a model's text stand for its sources.
+Pure. Each check answers with the sentence that refuses the text, "" where the lines support it; `plan` and whoever else
+lets a model's text stand for its sources shows that sentence. `unsupported` runs the checks for `why`, `verify` and
+`review`, whose answers hold no text of memory; Support is what they say of a fact.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
+from enum import StrEnum
 
 from gitmem.memory import dates
+from gitmem.memory.fact import normalise
 from gitmem.memory.similarity import OPENERS, denials, is_identifier, matter, name_words, numbers, terms
 
 COVERED = 0.3  # share of a fact's words that its source must hold: loses 5 % of faithful paraphrases
@@ -24,6 +27,23 @@ _SPELLED = {
     "네": "4", "다섯": "5", "한": "1",
 }  # fmt: skip
 _ALNUM = re.compile(r"[^\W_]+")
+
+
+class Support(StrEnum):
+    """What holds a fact up. Only IN_SOURCE was checked to follow."""
+
+    IN_SOURCE = "in-source"
+    NOT_IN_SOURCE = "not-in-source"
+    EDITED = "edited"
+    NO_SOURCE = "no-source"
+
+
+WORDS = {
+    Support.IN_SOURCE: "text is in the source",
+    Support.NOT_IN_SOURCE: "source exists but does not say it",
+    Support.EDITED: "edited after promotion",
+    Support.NO_SOURCE: "no source",
+}
 
 
 def uncounted(text: str, cited: str, days: Iterable[date]) -> str:
@@ -148,3 +168,26 @@ def denied(text: str, cited: str, days: Iterable[date]) -> str:
 
 def _stems(words: Iterable[str]) -> set[str]:
     return {word[:5] if word.isascii() else word for word in words}
+
+
+CHECKS = (  # and what `unsupported` says where one fails: no text of memory
+    (undated, "a date in it is not in the lines it cites"),
+    (uncounted, "a number in it is not in the lines it cites"),
+    (unnamed, "a name in it is not in the lines it cites"),
+    (unsaid, "most of what it says is not in the lines it cites"),
+    (denied, "it denies what the lines it cites say, or says what they deny"),
+)
+
+
+def unsupported(text: str, lines: Sequence[str], days: Iterable[date]) -> str:
+    """Why `text` does not follow from `lines`, "" where it does: a date, number or name they have not, another topic,
+    a denial on one side. `days` are the dates of the logs the lines stand in. The words hold no text of memory."""
+    cited = "\n".join(normalise(line) for line in lines)
+    known = list(days)
+    own, there = terms(text), {term[:5] for term in terms(cited)}
+    if own and not any(term[:5] in there for term in own):
+        return "the lines it cites speak of something else"
+    for check, words in CHECKS:
+        if check(text, cited, known):
+            return words
+    return ""

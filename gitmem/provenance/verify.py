@@ -16,10 +16,10 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, normalise, parse_span, render_span, text_hash
 from gitmem.paths import Kind, kind
+from gitmem.provenance.attribution import TEXT, Attribution, Edit, Judge, differing
+from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import Ledger, Refusal, by_machine, read_ledger, refusals, shallow, span_key
 from gitmem.provenance.sources import facts_at
-from gitmem.provenance.standing import TEXT, Edit, Judge, Standing, differing
-from gitmem.provenance.support import Support
 
 LOADED = (Kind.MEMORY, Kind.RULE, Kind.INSTRUCTIONS)
 LOGS = (Kind.DAILY, Kind.SESSION, Kind.NOTE)
@@ -54,7 +54,7 @@ class Checked:
 
     path: str
     fact: Fact
-    standing: Standing
+    attribution: Attribution
     flaws: tuple[Flaw, ...]
     commit: Commit | None = None
 
@@ -137,22 +137,22 @@ class _Run:
     def check(self, path: str, data: bytes, fact: Fact) -> Checked:
         """The whole judgement of one fact."""
         line_commit = partial(self.line_commit, path, data, fact.line)
-        standing = self.judge.standing(path, fact, line_commit)
+        attribution = self.judge.attribution(path, fact, line_commit)
         olds = self.before.get(fact.id, ())
-        if standing.edit is None and olds:  # its comment alone changed since `base`, whoever wrote the fact
+        if attribution.edit is None and olds:  # its comment alone changed since `base`, whoever wrote the fact
             changed = differing(olds[0].meta, fact.meta)
             edit = Edit(line_commit(), olds[0], changed)
-            standing = replace(standing, support=Support.EDITED, edit=edit)
-        found = list(self._wrong(fact, standing))
+            attribution = replace(attribution, support=Support.EDITED, edit=edit)
+        found = list(self._wrong(fact, attribution))
         if self.policy:
-            found += self._against_policy(path, fact, standing, line_commit)
+            found += self._against_policy(path, fact, attribution, line_commit)
         oid = self.known.by_hash.get(text_hash(fact.text), "")
-        oid = oid or (standing.edit.commit.oid if standing.edit else "")
+        oid = oid or (attribution.edit.commit.oid if attribution.edit else "")
         flaws = tuple(
             Flaw(rule, path, fact.line, message, fact.id, line_commit().oid if rule == "unrecorded" else oid)
             for rule, message in found
         )
-        return Checked(path, fact, standing, flaws, line_commit() if self.policy else None)
+        return Checked(path, fact, attribution, flaws, line_commit() if self.policy else None)
 
     def check_sources(self, path: str, data: bytes, fact: Fact) -> Iterator[Checked]:
         """A fact that stood at `base` as it does now: only whether the range changed the lines it cites."""
@@ -168,9 +168,9 @@ class _Run:
                 message = f"{render_span(span)} was changed since"
                 oid = self.known.by_hash.get(text_hash(fact.text), "")
                 commit = self.line_commit(path, data, fact.line)
-                standing = self.judge.standing(path, fact, partial(self.line_commit, path, data, fact.line))
+                attribution = self.judge.attribution(path, fact, partial(self.line_commit, path, data, fact.line))
                 flaw = Flaw("source-changed", path, fact.line, message, fact.id, oid)
-                yield Checked(path, fact, standing, (flaw,), commit)
+                yield Checked(path, fact, attribution, (flaw,), commit)
                 return
 
     def line_commit(self, path: str, data: bytes, line: int) -> Commit:
@@ -210,9 +210,9 @@ class _Run:
 
     # -- what is wrong with a fact whoever wrote it ----------------------------------------------------------
 
-    def _wrong(self, fact: Fact, standing: Standing) -> Iterator[tuple[str, str]]:
+    def _wrong(self, fact: Fact, attribution: Attribution) -> Iterator[tuple[str, str]]:
         """(rule, message) of what does not hold, in committed history, without asking who wrote it."""
-        edit = standing.edit
+        edit = attribution.edit
         if edit and TEXT in edit.changed and not edit.recorded:
             yield (
                 "text-changed",
@@ -222,7 +222,7 @@ class _Run:
             yield "source-missing", "its comment names a source that cannot be read"
         recorded = {span_key(span) for span in self.known.sources.get(text_hash(fact.text), ())}
         own = {span_key(span) for key, value in fact.meta if key == "src" and (span := parse_span(value))}
-        for source in standing.sources:
+        for source in attribution.sources:
             span = source.recorded
             if recorded and span_key(span) in own - recorded and not self.cut:
                 yield "source-changed", f"{render_span(span)} is not what its promotion recorded"
@@ -259,34 +259,36 @@ class _Run:
     # -- what the policy asks: who wrote it, and does its source say so --------------------------------------
 
     def _against_policy(
-        self, path: str, fact: Fact, standing: Standing, line_commit: Callable[[], Commit]
+        self, path: str, fact: Fact, attribution: Attribution, line_commit: Callable[[], Commit]
     ) -> Iterator[tuple[str, str]]:
-        edit = standing.edit
+        edit = attribution.edit
         if edit and edit.machine and (edit.recorded or TEXT not in edit.changed):
             what = ", ".join(edit.changed)
             yield "edited", f"edited after promotion by {_who(edit.commit)}, which is no person: {what}"
-        if standing.support is Support.NOT_IN_SOURCE:
-            yield "not-in-source", standing.problem
-        if not standing.records and by_machine(line_commit()):
+        if attribution.support is Support.NOT_IN_SOURCE:
+            yield "not-in-source", attribution.problem
+        if not attribution.records and by_machine(line_commit()):
             yield "unrecorded", f"added by {line_commit().oid[:12]}, which is an agent's, and by no promotion"
-        message = self._refused(fact, standing, line_commit)
+        message = self._refused(fact, attribution, line_commit)
         if message:
             yield "rejected", message
 
-    def _refused(self, fact: Fact, standing: Standing, line_commit: Callable[[], Commit]) -> str:
+    def _refused(self, fact: Fact, attribution: Attribution, line_commit: Callable[[], Commit]) -> str:
         """Why a fact should not be there again: a person took it, or its source, out. "" where it may."""
         if not self.refusals:
             return ""
         digest = text_hash(fact.text)
         commit = line_commit()
-        modelled = any(record.commit.oid == commit.oid and record.model(digest) for record in standing.records)
+        modelled = any(record.commit.oid == commit.oid and record.model(digest) for record in attribution.records)
         if not (by_machine(commit) or modelled):
             return ""  # a person put it there
         refusal = self.refusals.get(digest)
         if refusal and not self.repo.is_ancestor(commit.oid, refusal.commit):
             return f"taken out by {refusal.commit[:12]}, and added again by {commit.oid[:12]}"
         lines = {
-            (source.recorded.path, normalise(line)) for source in standing.sources for line in source.text.split("\n")
+            (source.recorded.path, normalise(line))
+            for source in attribution.sources
+            for line in source.text.split("\n")
         }
         lines = {row for row in lines if row[1]}
         for oid, taken in self.refused_lines.items() if lines else ():
@@ -300,7 +302,7 @@ class _Run:
 
     @cached_property
     def refused_lines(self) -> dict[str, set[tuple[str, str]]]:
-        """Commit that took facts out -> (path, text) of their source lines; an edit leaves its source standing."""
+        """Commit that took facts out -> (path, text) of their source lines; an edit keeps its source."""
         found: dict[str, set[tuple[str, str]]] = {}
         for refusal in self.refusals.values():
             for span in refusal.spans if not refusal.edited else ():

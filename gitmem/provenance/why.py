@@ -22,10 +22,10 @@ from gitmem.memory.snapshot import layout_at
 from gitmem.paths import agent_of
 from gitmem.plural import counted
 from gitmem.provenance import trailers
+from gitmem.provenance.attribution import TEXT, Attribution, Edit, Judge
+from gitmem.provenance.grounding import WORDS, Support
 from gitmem.provenance.ledger import read_ledger, shallow
 from gitmem.provenance.sources import Source, cited, file_meta, inherit
-from gitmem.provenance.standing import TEXT, Edit, Judge, Standing
-from gitmem.provenance.support import WORDS, Support
 
 MERGES = 8  # reviewed merges above a commit that are asked whether they brought it in
 CUT = (
@@ -86,20 +86,20 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "") -
     judge = Judge(
         repo, at, read_ledger(repo, [at] if at else [], _about(fact)), layout_at(repo, at, config) if at else None
     )
-    standing = judge.standing(path, fact, lambda: commit)
-    origin, block = _recorded(standing, fact, commit)
+    attribution = judge.attribution(path, fact, lambda: commit)
+    origin, block = _recorded(attribution, fact, commit)
     if origin and commit and origin.oid != commit.oid:
         notes.append(f"the line was last touched by {commit.oid[:12]} ({commit.author.name})")
-    if standing.edit and TEXT in standing.edit.changed and not standing.edit.recorded:
-        notes.append(f"{standing.edit.commit.oid[:12]} changed the text and recorded no reason")
-    if any(source.problem for source in standing.sources) and shallow(repo):
+    if attribution.edit and TEXT in attribution.edit.changed and not attribution.edit.recorded:
+        notes.append(f"{attribution.edit.commit.oid[:12]} changed the text and recorded no reason")
+    if any(source.problem for source in attribution.sources) and shallow(repo):
         notes.append("this clone is shallow: sources may be missing here only")
     answer = _answer(path, start, fact.text, origin, block)
     reviewers = dict.fromkeys([*answer.reviewers, *(_merge_reviewers(repo, at, origin) if origin else [])])
     return replace(
-        answer, reviewers=tuple(reviewers), sources=standing.sources, support=standing.support, words=standing.words,
-        problem=standing.problem, edit=standing.edit, notes=tuple(notes),
-        edited=tuple(standing.edit.values(fact)) if standing.edit else (),
+        answer, reviewers=tuple(reviewers), sources=attribution.sources, support=attribution.support,
+        words=attribution.words, problem=attribution.problem, edit=attribution.edit, notes=tuple(notes),
+        edited=tuple(attribution.edit.values(fact)) if attribution.edit else (),
     )  # fmt: skip
 
 
@@ -119,11 +119,13 @@ def _about(fact: Fact) -> list[str]:
     return [text_hash(fact.text), *(render_span(span) for span in cited(fact))]
 
 
-def _recorded(standing: Standing, fact: Fact, blamed: Commit | None) -> tuple[Commit | None, list[trailers.Trailer]]:
+def _recorded(
+    attribution: Attribution, fact: Fact, blamed: Commit | None
+) -> tuple[Commit | None, list[trailers.Trailer]]:
     """The commit that recorded this very text with a source, and what it said; else the blamed one's words."""
     digest = text_hash(fact.text)
-    own = next((record for record in standing.records if blamed and record.commit.oid == blamed.oid), None)
-    record = own or next(iter(standing.records), None)
+    own = next((record for record in attribution.records if blamed and record.commit.oid == blamed.oid), None)
+    record = own or next(iter(attribution.records), None)
     if record:
         return record.commit, record.block(digest)
     return blamed, trailers.memory_trailers(blamed.message) if blamed else []

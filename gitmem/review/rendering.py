@@ -11,7 +11,7 @@ from typing import Any
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.report import code, finding_value, order
 from gitmem.memory.fact import parse_span
-from gitmem.provenance.standing import differing
+from gitmem.provenance.attribution import differing
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.github import Forge
 from gitmem.review.publish import flat, source_links

@@ -26,9 +26,9 @@ from gitmem.memory.fact import Fact
 from gitmem.memory.similarity import alike, contradicts, same, terms
 from gitmem.paths import Layout, kind
 from gitmem.provenance import trailers
+from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import by_machine
 from gitmem.provenance.sources import facts_at
-from gitmem.provenance.support import Support
 from gitmem.provenance.verify import Checked, Verdict, verify
 from gitmem.review.commit_diff import LASTING, fact_changes
 from gitmem.review.fact_diff import FactChange
@@ -183,14 +183,14 @@ def verdicts(verdict: Verdict) -> list[Line]:
 
 def _fact_line(row: Checked) -> Line:
     rules = {flaw.rule for flaw in row.flaws}
-    standing = row.standing
+    attribution = row.attribution
     if rules - {"unrecorded", "edited"}:
         state = State.BROKEN
     elif rules:
         state = State.AGENT
-    elif standing.edit:
+    elif attribution.edit:
         state = State.EDITED
-    elif standing.records and standing.support is Support.IN_SOURCE:
+    elif attribution.records and attribution.support is Support.IN_SOURCE:
         state = State.PROMOTED
     else:
         state = State.PERSON
@@ -201,10 +201,10 @@ def _fact_line(row: Checked) -> Line:
         message="; ".join(f"{flaw.rule}: {flaw.message}" for flaw in row.flaws if flaw.rule != "unrecorded"),
         commit=commit.oid,
         author=_author(commit),
-        support=standing.support.value,
-        words=standing.words,
-        edits=tuple(standing.edit.values(row.fact)) if standing.edit else (),
-        editor=standing.edit.by if standing.edit else "",
+        support=attribution.support.value,
+        words=attribution.words,
+        edits=tuple(attribution.edit.values(row.fact)) if attribution.edit else (),
+        editor=attribution.edit.by if attribution.edit else "",
         fails=bool(rules),
     )  # fmt: skip
 

@@ -6,8 +6,7 @@ from datetime import date
 
 import pytest
 
-from gitmem.provenance.grounding import uncounted, undated
-from gitmem.provenance.support import unsupported
+from gitmem.provenance.grounding import uncounted, undated, unsupported
 
 FIFTH = date(2026, 2, 5)
 LAST = date(2026, 2, 26)

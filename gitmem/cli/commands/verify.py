@@ -52,9 +52,9 @@ def summary(verdict: Verdict) -> str:
     from collections import Counter
 
     from gitmem.plural import counted
-    from gitmem.provenance.support import WORDS
+    from gitmem.provenance.grounding import WORDS
 
-    counts = Counter(row.standing.support for row in verdict.facts)
+    counts = Counter(row.attribution.support for row in verdict.facts)
     kinds = ", ".join(f"{counts[support]} {words}" for support, words in WORDS.items() if counts[support])
     findings = counted(len(verdict.flaws), "finding") if verdict.flaws else "no finding"
     return f"{counted(verdict.checked, 'fact')} checked, {findings}" + (f" ({kinds})" if kinds else "")
@@ -64,9 +64,9 @@ def render(verdict: Verdict, on: bool) -> str:
     """A line for each finding, and for each fact that was edited and may be: no text of memory."""
     rows = [(flaw.path, flaw.line, paint(flaw.rule, "bad", on), flaw.message) for flaw in verdict.flaws]
     for row in verdict.facts:
-        edit = row.standing.edit
+        edit = row.attribution.edit
         if edit and not row.flaws:
-            changed = f"{row.standing.words}: {', '.join(edit.changed)}; git mem why shows old and new"
+            changed = f"{row.attribution.words}: {', '.join(edit.changed)}; git mem why shows old and new"
             rows.append((row.path, row.fact.line, paint("note", "warn", on), changed))
     return "".join(
         f"{paint(escape(path, ''), 'path', on)}:{paint(str(line), 'line', on)}: {rule}: {escape(message, '')}\n"
@@ -94,8 +94,8 @@ def as_value(verdict: Verdict) -> dict[str, object]:
                 "path": row.path,
                 "line": row.fact.line,
                 "fact": row.fact.id,
-                "support": row.standing.support.value,
-                "edited_by": row.standing.edit.by if row.standing.edit else None,
+                "support": row.attribution.support.value,
+                "edited_by": row.attribution.edit.by if row.attribution.edit else None,
             }
             for row in verdict.facts
         ],

@@ -7,8 +7,8 @@ import click
 from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, paint, say, write, write_json
+from gitmem.provenance.grounding import Support
 from gitmem.provenance.sources import Source
-from gitmem.provenance.support import Support
 from gitmem.provenance.why import Answer, as_value
 
 

@@ -1,4 +1,4 @@
-"""How one fact stands: what holds it up, which sources are there, who edited it after its promotion.
+"""What one fact is attributed to: which commits recorded it, which sources support it, who edited it since.
 
 One judgement serves `why`, `verify` and `review`. Reads only, committed history only.
 """
@@ -15,9 +15,9 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, Meta, id_of_hash, text_hash
 from gitmem.memory.similarity import likeness, terms
 from gitmem.paths import Layout, log_date
+from gitmem.provenance.grounding import WORDS, Support, unsupported
 from gitmem.provenance.ledger import Ledger, Record, by_machine, shallow, span_key
 from gitmem.provenance.sources import Source, SourceReader, cited, facts_at, file_meta, inherit, merged, verified
-from gitmem.provenance.support import WORDS, Support, unsupported
 
 STEPS = 20  # commits that touched a line and are followed for who changed its text
 TEXT = "text"  # what an edit changed, beside the keys of the comment
@@ -50,7 +50,7 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Attribution:
     """`problem` says in words why a text does not follow or which source is missing, "" where all is well. `records`
     are the commits that recorded the text, newest first: none, and no promotion made it."""
 
@@ -79,9 +79,9 @@ class Judge:
         """The ids of long-term memory's facts at the commit."""
         return frozenset(fact.id for _, _, fact in facts_at(self.repo, self.at)) if self.at else frozenset()
 
-    def standing(self, path: str, fact: Fact, line_commit: Callable[[], Commit | None]) -> Standing:
-        """How the fact stands. `line_commit` finds the commit that last touched its line, None for an uncommitted one;
-        it is asked only where that matters."""
+    def attribution(self, path: str, fact: Fact, line_commit: Callable[[], Commit | None]) -> Attribution:
+        """What the fact is attributed to. `line_commit` finds the commit that last touched its line, None for an
+        uncommitted one; it is asked only where that matters."""
         digest = text_hash(fact.text)
         records = tuple(self.known.recorded.get(digest, ()))
         edit = self.edit_of(path, fact, records, line_commit)
@@ -98,7 +98,7 @@ class Judge:
         if edit:
             support = Support.EDITED
         follows = support is Support.IN_SOURCE
-        return Standing(support, tuple(verified(source, follows) for source in sources), problem, records, edit)
+        return Attribution(support, tuple(verified(source, follows) for source in sources), problem, records, edit)
 
     def spans(self, fact: Fact, records: Sequence[Record]) -> list[Span]:
         """The sources in its comment, and those that its newest record names."""
