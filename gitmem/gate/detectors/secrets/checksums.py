@@ -34,6 +34,22 @@ def grafana(token: str) -> bool:
     return len(given) == 8 and f"{crc32(body.encode()):08x}" == given.lower()
 
 
+_BASE58 = {char: place for place, char in enumerate("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz")}
+
+
+def wallet_key(value: str) -> bool:
+    """Whether a value in base 58 is a Bitcoin key in the wallet import format: the last four bytes are its check sum."""
+    from hashlib import sha256
+
+    number = 0
+    for char in value:
+        if char not in _BASE58:
+            return False
+        number = number * 58 + _BASE58[char]
+    data = number.to_bytes((number.bit_length() + 7) // 8)
+    return len(data) in (37, 38) and sha256(sha256(data[:-4]).digest()).digest()[:4] == data[-4:]
+
+
 CHECKSUMS = {
     "github-token": github,
     "npm-token": github,

@@ -130,12 +130,26 @@ def _fitting(rule: str, pattern: str) -> str:
     raise ValueError(f"no sample for {rule}")
 
 
+def _wallet_key() -> str:
+    """A Bitcoin key in the wallet import format, its check sum computed."""
+    body = b"\x80" + sha256(b"nobody").digest() + b"\x01"
+    number, text = int.from_bytes(body + sha256(sha256(body).digest()).digest()[:4]), ""
+    while number:
+        number, rest = divmod(number, 58)
+        text = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"[rest] + text
+    return text
+
+
 _KEY = fake("<A>{40}")
 _ASSIGNED = {
     "assigned-secret": Examples(
         flag=(f'BILLING_API_KEY = "{_KEY}"', f"결제 API 키는 {_KEY} 이다", f"デプロイ用シークレット：{_KEY}", f"支付密钥是{_KEY}。"),
         allow=('API_KEY = "${BILLING_API_KEY}"', "api_key = os.environ['BILLING_API_KEY']", "결제 API 키는 금고에 있다",
                f"cache key {fake('<h>{40}')} was evicted", "커밋 키워드: rebase-before-merge-2024", f'"trace_id": "{fake(_UUID)}"'),
+    ),
+    "bitcoin-key": Examples(
+        flag=(f"wallet import format {_wallet_key()}", f"개인키는{_wallet_key()}이다"),
+        allow=(f"commit {_wallet_key()[:-1]}Q is no key", "비트코인 키는 지갑 안에만 둔다"),
     ),
     "vendor-secret": Examples(
         flag=(f"datadog: {fake('<h>{32}')}", f"카카오 {fake('<h>{32}')} 로 교체"),

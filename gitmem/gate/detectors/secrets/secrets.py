@@ -25,9 +25,14 @@ def _found(text: str) -> Iterator[tokens.Found]:
     """What is found in one string, overlapping finds of lesser rules left out."""
     seen = candidates(text)
     taken = Spans()
-    for found in chain(tokens.find(text, seen), assignments.find(text, seen)):
-        if taken.claim(found.start, found.end):
-            yield found
+    finds = [
+        found
+        for found in chain(tokens.find(text, seen), assignments.find(text, seen))
+        if taken.claim(found.start, found.end)
+    ]
+    for found in finds:
+        rest = tokens.continued(text, found.end)
+        yield found._replace(end=rest[1]) if rest and taken.claim(*rest) else found
 
 
 def detect(text: Text) -> Iterator[Match]:

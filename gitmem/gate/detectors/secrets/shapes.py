@@ -38,7 +38,7 @@ def shapes() -> tuple[Shape, ...]:
 HARD = frozenset({
     "private-key", "private-key-base64", "putty-private-key", "jwk-private-key", "service-account-key", "wireguard-key",
     "package-host-credentials", "jwk-base64", "npm-auth", "crypt-hash", "private-key-der", "dropbox-long-token",
-    "seed-phrase", "kerberos-hash",
+    "seed-phrase", "kerberos-hash", "wallet-private-key", "recovery-codes",
 })  # fmt: skip
 
 # The literals that may stand in prose, next to spaces: for these the whole text is searched. Those of `in_run`, all others,
@@ -49,7 +49,9 @@ SPACED = frozenset({
     "service_key", 'servicekey"', "servicekey:", "인증키", "서비스키", "서비스 키", "openvpn static key", "jenkins initial setup", "unseal",
     "naver", "네이버", "x-secret-key", "x-tc-app", "nhn", "kubeadm", "bootstrap", "--token", '"auth"',
     "contribsys", "token-", "discord", "디스코드", "okta", "ssws", "옥타", "variable", "secret_id", "secretid", ":_auth", "validationkey", "decryptionkey", "mnemonic", "seed phrase", "recovery phrase", "니모닉", "복구 구문", "시드 구문", "シードフレーズ",
-    "リカバリーフレーズ", "助记词", "助記詞", "_|warning:-do-not-share",
+    "private key", "개인키", "개인 키", "秘密鍵", "私钥", "totp", "otp", "mfa", "2fa", "two-factor", "authenticator", "2단계", "이중 인증", "二段階",
+    "二要素", "两步验证", "双因素", "recovery code", "backup code", "복구 코드", "백업 코드", "リカバリーコード", "バックアップコード", "恢复码", "恢复代码",
+    "备用码", "备用验证码", "복구 문구", "시드 문구", "リカバリーフレーズ", "助记词", "助記詞", "_|warning:-do-not-share",
 })  # fmt: skip
 
 
@@ -140,5 +142,8 @@ SAMPLES: dict[str, str] = {
     "telegram-api-url": r"https://api.telegram.org/bot1\d{9}:<A>{35}/getMe",
     "jenkins-initial-password": "Jenkins initial setup is required. Please use the following password to proceed to installation:\n\n<h>{32}",
     "vault-unseal-key": "Unseal Key 1: <A>{43}=",
+    "wallet-private-key": "private key of the wallet 0x<h>{64}",
+    "one-time-password-seed": "TOTP seed: [A-Z]{12}[2-7]{4}[A-Z]{16}",
+    "recovery-codes": r"recovery codes: \d{4}-\d{4}, \d{4}-\d{4}, \d{4}-\d{4}",
     "package-host-credentials": 'BUNDLE_GEMS__CONTRIBSYS__COM: "<h>{8}:<h>{8}"',
 }

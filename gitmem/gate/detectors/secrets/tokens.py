@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.prefilter import CJK, has_byte, places, plain
+from gitmem.gate.detectors.secrets import published_samples, wallets
 from gitmem.gate.detectors.secrets.candidates import Candidates
 from gitmem.gate.detectors.secrets.checksums import CHECKSUMS
 from gitmem.gate.detectors.secrets.placeholders import entropy, is_placeholder, is_readable_base64, is_varied, is_words
@@ -34,6 +35,16 @@ _BREAK = lazy(
     r"(?P<gap>[ \t]*[\"'`\\+]{0,2}=?[ \t]*\r?\n[ \t>"
     r"|*#/\"'`+-]{0,20})(?P<tail>[0-9A-Za-z_.+/=~-]{4,400})"
 )
+# Strings that a program joins: `"..." + "..."`, `'...' . '...'`, `"..." "..."`.
+_PIECE = lazy(r"[0-9A-Za-z_.+/=~-]{1,400}")
+_SEAM = lazy(
+    r"(?P<quote>[\"'`])[ \t]{0,4}(?:\+|\.{1,2}|&)?[ \t]{0,4}[\"'`](?P<tail>[0-9A-Za-z_.+/=~-]{4,400})(?=(?P=quote))"
+)
+_PIECES = 6
+_REST = lazy(
+    r"[ \t]{0,4}[\"'`\\+]{0,3}[ \t]{0,4}\r?\n[ \t>\"'`+|*#-]{0,12}(?P<tail>[0-9A-Za-z_.+/=~-]{12,400})[\"'`;,]{0,3}[ \t]{0,4}(?=\r?\n|\Z)"
+)
+_DIGIT_IN = lazy("[0-9]")
 # For `bytes.translate`: digits, the other characters of a token, everything else.
 _HEAD = (
     bytes(
@@ -143,10 +154,15 @@ def _plausible(rule: str, start: str, value: str) -> bool:
 
 def _tokens_at(text: str, hot: Iterable[tuple[int, int]]) -> Iterator[Found]:
     """The tokens that begin in the `hot` stretches of a text, in the order of the table."""
-    for start, seen in _seen(text, hot):
+    yield from _tokens_of(text, _seen(text, hot))
+
+
+def _tokens_of(text: str, seen: list[tuple[str, list[int]]]) -> Iterator[Found]:
+    """The tokens that begin at one of the beginnings `seen` in a text."""
+    for start, places_of in seen:
         rows = _beginnings()[start]
         end = 0
-        for at in seen:
+        for at in places_of:
             if at < end or not _open_before(text, at, start):
                 continue
             reached = 0
@@ -258,9 +274,17 @@ def _shapes(text: str, seen: Candidates) -> Iterator[Found]:
                 start, end = match.span("secret")
                 value = match.group("secret")
                 if rule in HARD or (not is_placeholder(value) and is_varied(value) and entropy(value) > 2.6):
+                    if rule in published_samples.RULES and published_samples.is_sample(rule, value, _line(text, start)):
+                        continue
                     if rule == "jwt-unsigned" and is_readable_base64(value.split(".")[-1]):
                         continue
                     yield Found(rule, what, start, end if end > start else match.end())
+
+
+def _line(text: str, at: int) -> str:
+    """The line around an offset, 200 characters each way at most."""
+    last = text.find("\n", at, at + 200)
+    return text[text.rfind("\n", max(0, at - 200), at) + 1 or max(0, at - 200) : last if last >= 0 else at + 200]
 
 
 def _folded(text: str) -> Iterator[Found]:
@@ -289,10 +313,56 @@ def _folded(text: str) -> Iterator[Found]:
                 yield Found(found.rule, found.what, begin + found.start, end, found.certain)
 
 
+def _joined(text: str, seen: list[tuple[str, list[int]]]) -> Iterator[Found]:
+    """Tokens whose source joins them out of strings on one line: `"..." + "..."`."""
+    for start, places_of in seen:
+        for at in places_of:
+            first = _PIECE.match(text, at)
+            if first is None or not _open_before(text, at, start):
+                continue
+            pieces = [(at, first.group())]
+            while len(pieces) < _PIECES:
+                follow = _SEAM.match(text, pieces[-1][0] + len(pieces[-1][1]))
+                if follow is None:
+                    break
+                pieces.append((follow.start("tail"), follow.group("tail")))
+            if len(pieces) == 1:
+                continue
+            whole, head = "".join([piece for _, piece in pieces]), len(pieces[0][1])
+            for found in _tokens_at(whole, [(0, head)]):
+                if found.start == 0 and found.end > head:
+                    yield Found(found.rule, found.what, at, _in_pieces(pieces, found.end), found.certain)
+
+
+def _in_pieces(pieces: list[tuple[int, str]], end: int) -> int:
+    """Where the character before `end` of the joined pieces ends in the text."""
+    for at, piece in pieces:
+        if end <= len(piece):
+            return at + end
+        end -= len(piece)
+    return pieces[-1][0] + len(pieces[-1][1])
+
+
+def continued(text: str, end: int) -> tuple[int, int] | None:
+    """The span of the rest of a secret that ends with its line at `end` and goes on alone on the next; or None."""
+    follow = _REST.match(text, end)
+    if follow is None:
+        return None
+    rest = follow.group("tail")
+    random = _DIGIT_IN.search(rest) and is_varied(rest) and not is_words(rest) and entropy(rest) > 3.0
+    return follow.span("tail") if random else None
+
+
 def find(text: str, seen: Candidates) -> Iterator[Found]:
     """Every vendor token and secret shape of a text whose candidates are `seen`."""
-    yield from _tokens_at(text, seen.hot)
+    beginnings = _seen(text, seen.hot)
+    yield from _joined(text, beginnings)
+    yield from _tokens_of(text, beginnings)
     if seen.low:
+        for span in wallets.seed_phrases(text, seen.low):
+            yield Found("seed-phrase", "the seed phrase of a wallet", *span)
+        for span in wallets.bitcoin_keys(text, seen.runs):
+            yield Found("bitcoin-key", "a Bitcoin key", *span, certain=True)
         yield from _shapes(text, seen)
     if "\n" in text:
         yield from _folded(text)

@@ -15,6 +15,9 @@ from gitmem.gate.detectors.secrets.secrets import secret_lines
 from gitmem.gate.detectors.secrets.shapes import SAMPLES, shapes
 from gitmem.gate.detectors.secrets.vendors import tokens
 from gitmem.gate.detectors.text import mask
+from gitmem.gate.policy import Policy
+from gitmem.gate.redaction import redact
+from gitmem.gate.scan import scan_text
 from tests.harness import SOURCE
 
 TOKEN = fake("ghp_<A>{36}")
@@ -240,3 +243,57 @@ def test_forty_capital_hexadecimal_digits_are_a_fingerprint_unless_they_are_call
     assert found(f'"GITEA_TOKEN": "{value}"') == [value]
     assert found(f"API_KEY={value}") == [value]
     assert found(f"signing key {value}") == [] and found(f"gpg --armor --export-secret-keys {value}") == []
+
+
+@pytest.mark.parametrize("seam", ["' + '", "' . '", "' '", "'\n  + '", '" & "'])
+def test_no_half_of_a_token_joined_out_of_strings_stays(seam: str) -> None:
+    token = fake("ghp_<A>{36}")
+    text = f"k = {seam[0]}{token[:20]}{seam}{token[20:]}{seam[0]}"
+    assert token[20:] not in redact(text, "memory/note.md", Policy())
+    assert scan_text(redact(text, "memory/note.md", Policy()), "memory/note.md", Policy()) == []
+
+
+def test_the_tail_of_a_routable_token_is_masked_too() -> None:
+    token = fake("glpat-<w>{27}.01.<a>{9}")
+    assert "01" not in redact(f"배포 토큰은 {token}이다", "memory/note.md", Policy())
+
+
+def test_the_rest_of_a_key_on_the_next_line_is_masked_too() -> None:
+    key = fake("<A>{40}")
+    text = f"AWS secret: {key[:20]}\n{key[20:]}\nand more of the note\n"
+    assert redact(text, "memory/note.md", Policy()).endswith("\nand more of the note\n")
+    assert key[20:] not in redact(text, "memory/note.md", Policy())
+
+
+def test_two_tokens_on_two_lines_are_two_findings() -> None:
+    first, second = fake("ghp_<A>{36}"), fake("ghp_<A>{36}", "other")
+    assert len(list(load("secrets")(Text(f"{first}\n{second}\n")))) == 2
+
+
+@pytest.mark.parametrize("name", ["REDIS_TOKEN", "UPSTASH_REDIS_REST_TOKEN", "CACHE_SECRET", "S3_TOKEN", "redis token"])
+def test_a_token_of_a_cache_is_found(name: str) -> None:
+    assert list(load("secrets")(Text(f"{name}: {fake('<A>{36}')}")))
+
+
+@pytest.mark.parametrize("name", ["cache_key", "CACHE_KEY", "redis key", "캐시 키", "s3 key"])
+def test_the_key_of_an_entry_in_a_cache_passes(name: str) -> None:
+    assert not list(load("secrets")(Text(f"{name}: {fake('<h>{40}')}")))
+
+
+@pytest.mark.parametrize(
+    "label", ["seed phrase of the test wallet:", "복구 문구:", "니모닉 12단어", "write down these words:"]
+)
+def test_a_seed_phrase_is_found_by_its_check_sum(label: str) -> None:
+    words = "legal winner thank year wave sausage worth useful legal winner thank yellow"  # a test vector of BIP-39
+    text = f"{label} {words}"
+    assert [text[match.start : match.end] for match in load("secrets")(Text(text))] == [words]
+    numbered = "\n".join(f"{number}. {word}" for number, word in enumerate(words.split(), 1))
+    assert len(list(load("secrets")(Text(f"{label}\n{numbered}")))) == 1
+
+
+def test_words_of_the_list_without_a_check_sum_or_a_name_pass() -> None:
+    assert not list(
+        load("secrets")(
+            Text("the words are: legal winner thank year wave sausage worth useful legal winner thank legal")
+        )
+    )

@@ -1,0 +1,70 @@
+"""Secrets that manuals print for everybody: JSON Web Tokens signed with a published key, hashes of published passwords.
+
+Answers for the rules in `RULES` only. A sample is known by what is in it (the payload of jwt.io, a signature that a
+manual's key makes, a salt that reads as a word) or, for a hash, by its line saying that it shows the form of one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gitmem.gate.detectors.lazy_patterns import lazy
+
+RULES = frozenset(["jwt", "bcrypt-hash", "crypt-hash"])
+# With which the manuals of libraries for JSON Web Tokens sign.
+_KEYS = (
+    b"secret", b"key", b"your-256-bit-secret", b"your-secret-key", b"a-string-secret-at-least-256-bits-long", b"mysecret",
+    b"my-secret", b"your_secret_key", b"secret-key", b"secret_key", b"test", b"shhhhh", b"password",
+)  # fmt: skip
+_PAYLOAD = lazy(r'"(?:name|sub|iss)"\s{0,3}:\s{0,3}"(?:John Doe|Jane Doe|1234567890|joe|alice|user123|example\.com)"')
+_DIGESTS = {"HS256": "sha256", "HS384": "sha384", "HS512": "sha512"}
+# The salts of the hashes in the manuals of jBCrypt, Spring Security, PHP and FastAPI.
+_SALTS = (
+    "N9qo8uLOickgx2ZMRZoMye", "vI8aWBnW3fID.ZQ4/zo1G.", ".vGA1O9wmRjrwAVXD98HNO", "EixZaYVK1fsbw1ZfbX3OXe", "IjZAgcfl7p92ldGxad68LJ",
+    "EIXhgYCXZjuKNuvJ8hl5Xe", "CCCCCCCCCCCCCCCCCCCCC.",
+)  # fmt: skip
+_FORM = lazy(
+    r"\bexample|\bsample|looks? like|for instance|\be\.g\.|\bformat\b|\bform of\b|test vector|예시|예를 들|예:|형식|例えば|形式|例如|格式",
+    re.IGNORECASE,
+)
+
+
+def is_sample(rule: str, value: str, line: str) -> bool:
+    """Whether what a rule of `RULES` found, standing on `line`, is one that manuals print."""
+    if rule == "jwt":
+        return _is_sample_token(value)
+    return any(salt in value for salt in _SALTS) or _has_readable_salt(value) or _FORM.search(line) is not None
+
+
+def _is_sample_token(value: str) -> bool:
+    from base64 import urlsafe_b64decode
+    from binascii import Error
+
+    head, payload, signature = value.split(".")[:3]
+    try:
+        header, body = [urlsafe_b64decode(part + "=" * (-len(part) % 4)).decode() for part in (head, payload)]
+        signed = urlsafe_b64decode(signature + "=" * (-len(signature) % 4))
+    except (Error, ValueError):
+        return False
+    if _PAYLOAD.search(body):
+        return True
+    digest = next((name for algorithm, name in _DIGESTS.items() if algorithm in header), None)
+    if digest is None:
+        return False
+    from hmac import compare_digest, new
+
+    return any(compare_digest(new(key, f"{head}.{payload}".encode(), digest).digest(), signed) for key in _KEYS)
+
+
+def _has_readable_salt(value: str) -> bool:
+    """Whether the salt of an Argon2 hash is letters: `c29tZXNhbHQ` is `somesalt`."""
+    from base64 import b64decode
+    from binascii import Error
+
+    if not value.startswith("$argon2"):
+        return False
+    salt = value.split("$")[4]
+    try:
+        return b64decode(salt + "=" * (-len(salt) % 4)).decode("ascii").isalnum()
+    except (Error, ValueError):
+        return False

@@ -1,0 +1,108 @@
+"""Keys of wallets: Bitcoin keys in the wallet import format, and seed phrases (BIP-39), twelve to twenty-four words of a list.
+
+Seed phrases are looked for near what names them in English, Korean, Japanese and Chinese, in a row, numbered or one a line. Words of the
+list whose check sum is right are one wherever such a name stands; with a wrong check sum (somebody mistyped) the name has
+to stand right before them. The list (`seed_words.txt`) is read when a text has such a row of words at all.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.gate.detectors.prefilter import places
+from gitmem.gate.detectors.secrets import checksums
+from gitmem.gate.detectors.secrets.rule_tables import lines
+
+_HINTS = (
+    "seed", "phrase", "mnemonic", "wallet", "words", "recover", "니모닉", "시드", "복구", "지갑", "シード", "リカバリー",
+    "ニーモニック", "ウォレット", "助记", "助記", "钱包",
+)  # fmt: skip
+_NAME = lazy(
+    r"(?:mnemonic|(?:seed|recovery|backup|wallet) ?(?:phrase|words?|seed)?|니모닉|(?:복구|시드) ?(?:구문|문구|단어)?|지갑"
+    r"|シード(?:フレーズ)?|リカバリーフレーズ|ニーモニック|助记词|助記詞)[^\n]{0,40}\n?[^\na-z]{0,8}\Z"
+)
+_GAP = r"[ \t,|]{0,4}(?:\r?\n[ \t>|*-]{0,6})?(?:\d{1,2}[.):]?[ \t]{1,3})?(?<![a-z])"
+_ROW = lazy(rf"(?<![A-Za-z'])(?:[a-z]{{3,8}}+{_GAP}){{11,29}}[a-z]{{3,8}}(?![A-Za-z])")
+_WORD = lazy("[a-z]+")
+_LENGTHS = (24, 21, 18, 15, 12)
+_NEAR = 100  # characters behind a name within which the row begins
+_LONGEST = 30 * 24  # of a row
+_MANY = 200  # rows whose check sums are computed; in a text of more a row of words of the list is enough
+
+
+@cache
+def _places() -> dict[str, int]:
+    """Each word of the list and its place. Raises OSError or ValueError where the list cannot be read."""
+    words = [word for _, line in lines("seed_words.txt") for word in line.split()]
+    if len(words) != 2048:
+        raise ValueError("seed_words.txt: not 2048 words")
+    return {word: place for place, word in enumerate(words)}
+
+
+def is_checked(words: list[str]) -> bool:
+    """Whether 12, 15, 18, 21 or 24 words of the list end in the check sum of the others: SHA-256, a bit for three words."""
+    from hashlib import sha256
+
+    bits = "".join(f"{_places()[word]:011b}" for word in words)
+    own = len(words) // 3
+    entropy = int(bits[:-own], 2).to_bytes((len(bits) - own) // 8)
+    return f"{sha256(entropy).digest()[0]:08b}"[:own] == bits[-own:]
+
+
+def _in_row(row: list[re.Match[str]], named: bool, check: bool) -> tuple[int, int] | None:
+    """The span of the seed phrase among the words of a row, the longest with a right check sum first; or None."""
+    known = [word.group() in _places() for word in row]
+    if sum(known) < _LENGTHS[-1]:
+        return None
+    for length in _LENGTHS:
+        for at in range(len(row) - length + 1):
+            some = row[at : at + length]
+            if all(known[at : at + length]) and (not check or is_checked([word.group() for word in some])):
+                return some[0].start(), some[-1].end()
+    if named and known.count(False) * 6 <= len(known):
+        return row[0].start(), row[-1].end()
+    return None
+
+
+def _windows(hints: list[int], size: int) -> Iterator[tuple[int, int]]:
+    """Where a row may stand behind the hints, joined where they touch."""
+    first = last = -1
+    for hint in hints:
+        if hint > last:
+            if last >= 0:
+                yield first, last
+            first = hint
+        last = min(size, hint + _NEAR + _LONGEST)
+    if last >= 0:
+        yield first, last
+
+
+def seed_phrases(text: str, low: str) -> Iterator[tuple[int, int]]:
+    """The spans of the seed phrases of a text; `low` is `text` in lower case."""
+    hints = places(low, tuple([hint for hint in _HINTS if hint in low]))
+    judged = 0
+    for first, last in _windows(hints, len(text)):
+        for match in _ROW.finditer(text, first, last):
+            near = bisect_left(hints, match.start() - _NEAR)
+            if near == len(hints) or hints[near] >= match.end():
+                continue
+            judged += 1
+            named = _NAME.search(low, max(0, match.start() - 60), match.start()) is not None
+            span = _in_row(list(_WORD.finditer(text, *match.span())), named, judged <= _MANY)
+            if span is not None:
+                yield span
+
+
+_BITCOIN = lazy(r"(?<![0-9A-Za-z])[5KLc9][1-9A-HJ-NP-Za-km-z]{50,51}(?![0-9A-Za-z])")
+
+
+def bitcoin_keys(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The spans of Bitcoin keys in the `runs` of a text whose check sum is right."""
+    for start, end in runs:
+        for match in _BITCOIN.finditer(text, max(0, start - 1), end + 1) if end - start >= 51 else ():
+            if checksums.wallet_key(match.group()):
+                yield match.span()
