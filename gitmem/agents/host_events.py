@@ -17,6 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gitmem.agents.host_project import LOCATION, project_folder, stated_root
 from gitmem.config import Config
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError
@@ -70,13 +71,16 @@ def handle(event: str, host_name: str, opened: Callable[[], tuple[Repository, Co
     repo: Repository | None = None
     try:
         data = sys.stdin.buffer.read(INPUT_LIMIT) or b"{}"
+        loaded = json.loads(data)
+        fields = loaded if isinstance(loaded, dict) else {}
+        host = host_named(host_name)
+        if not _enter_project(host, fields):
+            return
         if event == "SessionEnd" and DETACHED not in os.environ:
             _detach(event, host_name, data)
             return
-        fields = json.loads(data)
-        host = host_named(host_name)
         repo, config = opened()
-        given = Event(repo, config, host, fields if isinstance(fields, dict) else {}, now())
+        given = Event(repo, config, host, fields, now())
         with _within(0 if DETACHED in os.environ else SHARE * EVENT_SECONDS[event]):
             answer = _answer(host, event, EVENTS[event](given))
             if answer:
@@ -86,6 +90,19 @@ def handle(event: str, host_name: str, opened: Callable[[], tuple[Repository, Co
                 _remember(given)
     except Exception as error:  # noqa: BLE001 - a host's turn must not break on our account
         _log(repo, event, error)
+
+
+def _enter_project(host: Host, fields: dict[str, Any]) -> bool:
+    """Go to the folder of the project the hook belongs to; False where there is none. What the environment says of a
+    repository does not count where the project is known."""
+    folder = project_folder(host, fields, os.environ)
+    if folder is None:
+        return False
+    if stated_root(host, fields, os.environ) is not None:
+        for name in LOCATION:
+            os.environ.pop(name, None)
+    os.chdir(folder)
+    return True
 
 
 @contextmanager

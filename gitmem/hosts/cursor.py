@@ -37,6 +37,7 @@ HOST = Host(
         {"SessionStart": "sessionStart", "Stop": "stop", "PreCompact": "preCompact", "SessionEnd": "sessionEnd"},
         answer=lambda event, text: {"additional_context": text},
         grouped=False, typed=False, session_fields=("session_id", "sessionId", "conversation_id"),
+        project_variables=("CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"), project_fields=("workspace_roots",),
     ),
     entries=Entries(_read, shorten_tool_result, _summary),
 )  # fmt: skip

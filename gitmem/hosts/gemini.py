@@ -52,6 +52,7 @@ HOST = Host(
         {"SessionStart": "SessionStart", "UserPromptSubmit": "BeforeAgent", "Stop": "AfterAgent",
          "PreCompact": "PreCompress", "SessionEnd": "SessionEnd"},
         milliseconds=True,
+        project_variables=("GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     ),
     whole=_whole,
     inserted=InsertedText(tags=("hook_context", "session_context")),

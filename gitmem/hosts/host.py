@@ -72,7 +72,8 @@ class Hooks:
     typed: bool = True
     milliseconds: bool = False
     session_fields: tuple[str, ...] = ("session_id", "sessionId")  # of the event's JSON, the first that is there
-    project_variable: str = ""  # environment variable with the root of the host's project, "" where it sets none
+    project_variables: tuple[str, ...] = ()  # of the environment, with the root of the host's project
+    project_fields: tuple[str, ...] = ()  # of the event's JSON, with the same: a folder or a list of them
 
 
 @dataclass(frozen=True, slots=True)

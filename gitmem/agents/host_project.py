@@ -1,0 +1,99 @@
+"""Which folder a host's hook works in: the project it was installed for, not one its agent walked into.
+
+An agent changes directory, into a repository inside the project or another one altogether, and the host runs its
+hooks there. What is written then belongs to the project all the same. A linked work tree of the project's own
+repository is the project: what is said there is written there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gitmem.environment import in_force
+from gitmem.errors import GitMemError, OutsideRepository
+from gitmem.git.opening import discover
+from gitmem.git.settings import user_settings
+from gitmem.git.worktree import read_bytes
+from gitmem.hosts.host import Host
+from gitmem.hosts.registration import OURS
+
+# What says to Git where a repository is: the environment of a host's starter, not of its project.
+LOCATION = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")
+SETTINGS_LIMIT = 1 << 20  # bytes of a host's file in which our hook is looked for
+
+
+def project_folder(host: Host, fields: Mapping[str, Any], environ: Mapping[str, str]) -> Path | None:
+    """The folder a hook of `host` works in, None where there is nothing for it to do.
+
+    The root that the host states, in a variable or in the event's `fields`, else the nearest folder from here upwards
+    in which `install` registered the host. Here itself where its repository is the same as the root's (a linked work
+    tree). Without any of that, as by hand, here, where memory is or a profile is in force.
+    """
+    here = _here()
+    root = stated_root(host, fields, environ) or _installed(host, here)
+    if root is not None:
+        outside = without_location(environ)
+        return here if here is not None and _same_repository(here, root, outside) else root
+    if here is not None and (_holds_memory(here, environ) or in_force(user_settings(environ), None) is not None):
+        return here
+    return None
+
+
+def stated_root(host: Host, fields: Mapping[str, Any], environ: Mapping[str, str]) -> Path | None:
+    """The project's root as the host states it, None where it states none that is there."""
+    if host.hooks is None:
+        return None
+    stated: list[Any] = [environ.get(name) for name in host.hooks.project_variables]
+    for name in host.hooks.project_fields:
+        value = fields.get(name)
+        stated += value if isinstance(value, list) else [value]
+    texts = [text for text in stated if isinstance(text, str) and os.path.isabs(text) and "\0" not in text]
+    return next((Path(text) for text in texts if os.path.isdir(text)), None)
+
+
+def without_location(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment without what names a repository."""
+    return {name: value for name, value in environ.items() if name not in LOCATION}
+
+
+def _here() -> Path | None:
+    """The current folder, None where it is gone."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
+def _installed(host: Host, here: Path | None) -> Path | None:
+    """The nearest folder upwards in which the host runs our hook; home is the person's, of no project."""
+    home = Path(os.path.expanduser("~"))
+    paths = [path for path in host.paths if not path.startswith("~/")]
+    for folder in (here, *here.parents) if here is not None else ():
+        if folder != home and any(_is_registered(folder, path) for path in paths):
+            return folder
+    return None
+
+
+def _is_registered(folder: Path, path: str) -> bool:
+    try:
+        return OURS.encode() in read_bytes(folder, path, SETTINGS_LIMIT)
+    except (OSError, OutsideRepository):
+        return False
+
+
+def _same_repository(here: Path, root: Path, environ: Mapping[str, str]) -> bool:
+    try:
+        return discover(here, environ).common_dir == discover(root, environ).common_dir
+    except GitMemError:
+        return False
+
+
+def _holds_memory(here: Path, environ: Mapping[str, str]) -> bool:
+    try:
+        root = discover(here, environ).root
+    except GitMemError:
+        return False
+    return root is not None and ((root / "MEMORY.md").is_file() or (root / "memory").is_dir())
