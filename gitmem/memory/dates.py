@@ -221,7 +221,11 @@ class Period(NamedTuple):
 # A day by itself is no date: `5일` is five days as well, `the 5th` any fifth thing.
 _MONTH_YEAR = LazyPattern(rf"\b({_MONTH_NAME})\.?,?\s+(\d{{4}})\b", re.IGNORECASE)
 _EASTERN_MONTH = LazyPattern(r"(?:(?<!\d)(\d{4})[년年]\s*)?(?<!\d)(\d{1,2})[월月]")
-_YEAR_OF = LazyPattern(r"\b(?:in|since|during)\s+(\d{4})\b|(?<!\d)(\d{4})[년年]", re.IGNORECASE)
+# "in 2026" before a word that may be what is counted ("in 2026 places") is no year.
+_AFTER_YEAR = (
+    r"(?=\s*(?:$|[^\w\s])|\s+(?:the|a|an|we|it|they|and|or|but|because|to|for|by|at|on|with|as|is|was|are|were|will)\b)"
+)
+_YEAR_OF = LazyPattern(rf"\b(?:in|since|during)\s+(\d{{4}})\b{_AFTER_YEAR}|(?<!\d)(\d{{4}})[년年]", re.IGNORECASE)
 
 
 def periods(text: str) -> Iterator[Period]:

@@ -29,6 +29,16 @@ _SPELLED = {
 _ALNUM = re.compile(r"[^\W_]+")
 
 
+# "2/5" is a date after a word of time or by itself in brackets; elsewhere, and before what is counted, a share.
+_SLASHED = re.compile(r"\d\d?/\d\d?")
+_DATE_OPENS = re.compile(
+    r"(?:\b(?:on|by|until|till|since|from|before|after|due|starts?|ends?|(?:mon|tues|wednes|thurs|fri|satur|sun)day),?\s+|[(\[])$",
+    re.I,
+)
+_DATE_CLOSES = re.compile(r"\s*(?:$|[^\w\s%])|\s+(?!of\b|out\b)(?![a-z]*[a-rt-z]s\b)|[가-힣ぁ-ん日]", re.I)
+_KOREAN_DATE = re.compile(r"\s?(?:에(?!서)|까지|부터|に|まで|から)")
+
+
 class Support(StrEnum):
     """What holds a fact up. Only IN_SOURCE was checked to follow."""
 
@@ -75,7 +85,7 @@ def _dated_spans(text: str, cited: str, days: set[date]) -> list[tuple[int, int]
     """Where, [start, end), `text` spells a date that is known: a whole one, a month or a year."""
     known = _known_days(cited, days)
     mentions = [m for day in days for future in (True, False) for m in dates.find(text, day, future)]
-    spans = [(m.start, m.end) for m in mentions if m.spelled and m.day in known]
+    spans = [(m.start, m.end) for m in mentions if m.spelled and m.day in known and not _is_share(text, m)]
     months = {(day.year, day.month) for day in known}
     years = {day.year for day in known}
     for period in dates.periods(text):
@@ -83,6 +93,15 @@ def _dated_spans(text: str, cited: str, days: set[date]) -> list[tuple[int, int]
         if of_day or (not period.month and period.year in years):
             spans.append((period.start, period.end))
     return spans
+
+
+def _is_share(text: str, mention: dates.Mention) -> bool:
+    """Whether a `2/5` that could be a day stands where a share or a count is written: "2/5 of the tests"."""
+    if not _SLASHED.fullmatch(text, mention.start, mention.end):
+        return False
+    if _KOREAN_DATE.match(text, mention.end):
+        return False
+    return not (_DATE_OPENS.search(text, 0, mention.start) and _DATE_CLOSES.match(text, mention.end))
 
 
 def _known_days(cited: str, days: set[date]) -> set[date]:
@@ -96,7 +115,7 @@ def undated(text: str, cited: str, days: Iterable[date]) -> str:
     there = _known_days(cited, known)
     for day in known:
         for mention in dates.find(text, day):
-            if mention.spelled and mention.day not in there:
+            if mention.spelled and mention.day not in there and not _is_share(text, mention):
                 earlier = {m.day for m in dates.find(text, day, False) if m.start == mention.start}
                 if not earlier & there:
                     return f"the date {mention.day.isoformat()} is not in the lines it cites"
@@ -106,7 +125,10 @@ def undated(text: str, cited: str, days: Iterable[date]) -> str:
 def unnamed(text: str, cited: str, days: Iterable[date]) -> str:
     """A capitalised Latin word or an identifier in the fact that the cited lines do not hold."""
     there = cited.casefold()
+    dated = _dated_spans(text, cited, set(days))
     for at, word in name_words(text):
+        if any(start <= at < end for start, end in dated):
+            continue  # the month of a day that is known
         before = text[:at].rstrip()
         opens = not before or before[-1] in ".:!?(\"'-"
         identifier = is_identifier(word)

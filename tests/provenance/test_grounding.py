@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from gitmem.provenance.grounding import uncounted, undated, unsupported
+from gitmem.provenance.grounding import uncounted, undated, unnamed, unsupported
 
 FIFTH = date(2026, 2, 5)
 LAST = date(2026, 2, 26)
@@ -39,12 +39,39 @@ def test_a_digit_of_the_days_own_date_is_no_number_of_the_lines(text: str, cited
     "when",
     [
         "2026-02-05", "2026/02/05", "2026.2.5", "2/5", "February 5", "Feb 5, 2026", "5 February 2026", "5th of February",
-        "2월 5일", "2026년 2월 5일", "February 2026", "2026년 2월", "2월", "2026년", "in 2026",
+        "Feb 5", "5 Feb", "Feb. 5", "2월 5일", "2026년 2월 5일", "February 2026", "2026년 2월", "2월", "2026년", "in 2026",
     ],
 )  # fmt: skip
 def test_the_logs_own_date_counts_where_the_fact_spells_a_date(when: str) -> None:
     text, cited = f"The PoC uses webhooks ({when})", "The PoC uses webhooks"
-    assert (uncounted(text, cited, [FIFTH]), undated(text, cited, [FIFTH])) == ("", "")
+    assert [judge(text, cited, [FIFTH]) for judge in (uncounted, undated, unnamed)] == ["", "", ""]
+
+
+@pytest.mark.parametrize("text", [
+    "The tests fail since 2/5", "The tests fail on 2/5 because of the proxy", "The tests fail from 2/5, says the bot",
+    "The tests fail (2/5)", "The tests fail Thursday 2/5", "2/5부터 테스트가 실패한다", "テストは 2/5 から失敗する",
+    "The tests fail in 2026", "In 2026, the tests fail", "In 2026 the tests fail", "The tests fail since 2026 because of it",
+])  # fmt: skip
+def test_a_date_of_the_logs_day_passes_as_a_date(text: str) -> None:
+    assert uncounted(text, "The tests fail because of the proxy, says the bot", [FIFTH]) == ""
+
+
+@pytest.mark.parametrize("text", [
+    "2/5 of the tests fail", "The tests fail on 2/5 machines", "The tests fail on 2/5 of the machines",
+    "The tests score 2/5", "2/5 tests fail", "Step 2/5 of the tests fails", "테스트 2/5가 실패한다", "テストの2/5が失敗する",
+    "The tests fail in 2026 places", "The tests fail in 2026 other places", "The tests fail since 2026 commits",
+])  # fmt: skip
+def test_a_share_or_a_count_that_looks_like_the_logs_day_is_refused(text: str) -> None:
+    assert "is not in the lines it cites" in uncounted(text, "The tests fail", [FIFTH])
+
+
+def test_a_share_in_the_lines_is_a_share_in_the_fact() -> None:
+    text, cited = "2/5 of the tests fail", "2 of 5 tests fail"
+    assert [judge(text, cited, [LAST]) for judge in (uncounted, undated, unnamed)] == ["", "", ""]
+
+
+def test_a_month_is_a_name_where_no_day_of_it_is_known() -> None:
+    assert "Feb" in unnamed("The tests of Feb 5", "The tests", [date(2026, 3, 1)])
 
 
 @pytest.mark.parametrize(
