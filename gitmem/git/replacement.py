@@ -69,6 +69,11 @@ class Replacement:
         current = _content(self._root, self.path)
         if current != self.after:
             return current == self.before
+        self._applied = not self._put_back(target)
+        return not self._applied
+
+    def _put_back(self, target: Path) -> bool:
+        """Whether `before` stands at `target` again; False where somebody saved at this very moment."""
         if self.before is None:
             target.unlink()
         elif self.after is None or self._other is None:
@@ -87,6 +92,17 @@ class Replacement:
     def disturbed(self) -> bool:
         """Whether somebody wrote into the old file after it was replaced."""
         return self.before is not None and self._other is not None and _read(self._other) != self.before
+
+    def late(self) -> bytes | None:
+        """All of the old file where somebody who had it open wrote into it since it was replaced; None for nothing."""
+        return _read(self._other) if self._applied and self._other is not None and self.disturbed() else None
+
+    def keep(self, place: Path) -> None:
+        """Keep the old file as `place`: `close` does not take it away."""
+        if self._other is not None:
+            os.chmod(self._other, 0o600)
+            os.replace(self._other, place)
+            self._other = None
 
     def close(self) -> None:
         """Take the file in between away."""
@@ -152,6 +168,26 @@ class Replacement:
 
     def _changed(self) -> Changed:
         return Changed(f"'{self.path}' was changed by somebody else at the same moment", "look at it, then try again")
+
+
+def with_added_lines(before: bytes, theirs: bytes, current: bytes) -> bytes:
+    """`current` with the lines that `theirs` has and `before` has not, each behind the line it follows in `theirs`.
+
+    Lines that they took out stay: the file may be half written, and what `current` took out must not come back.
+    """
+    from difflib import SequenceMatcher
+
+    old, new = before.splitlines(keepends=True), theirs.splitlines(keepends=True)
+    result = current.splitlines(keepends=True)
+    for tag, _, _, first, last in SequenceMatcher(None, old, new).get_opcodes():
+        if tag not in ("insert", "replace"):
+            continue
+        above = new[first - 1] if first else None
+        at = result.index(above) + 1 if above in result else len(result)
+        if at and not result[at - 1].endswith(b"\n"):
+            result[at - 1] += b"\n"
+        result[at:at] = [line for line in new[first:last] if line not in result]
+    return b"".join(result)
 
 
 def sweep(scratch: Path) -> None:

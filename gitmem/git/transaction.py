@@ -10,10 +10,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import logging
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -21,7 +22,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from gitmem.errors import Changed, GitMemError, Locked, OutsideRepository
 from gitmem.git.objects import Entry
 from gitmem.git.opening import Repository
-from gitmem.git.replacement import Replacement, sweep, sweep_beside
+from gitmem.git.replacement import Replacement, sweep, sweep_beside, with_added_lines
 from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
 from gitmem.git.write import commit_paths, ensure_can_commit, run_git, stage_entries, store_blob
 
@@ -30,8 +31,10 @@ RECORD_LIMIT = 64 << 20  # bytes of it that are read: memory files are small, an
 TRIES = 5  # times a plan is made when files change under it
 PAUSE = 0.05  # seconds before the next try: an editor that truncates a file has written it by then
 GIT_PATIENCE = 5.0  # seconds a commit that a killed run began may still take
+LATE = "late"  # how names of files begin, beside the locks, that hold what could not be written into its own file
 _HELD_BACK = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
 
+log = logging.getLogger(__name__)
 Contents = Mapping[str, bytes | None]  # path -> bytes of the file; None is no file
 Result = TypeVar("Result")
 
@@ -235,7 +238,8 @@ def replaced(
 
     When the block raises, or a file holds something else (Changed), the files and what is staged of them are as they
     were: all but what somebody else saved meanwhile, and what HEAD holds where it moved on from `before` (None for a
-    block that does not commit). With `recorded`, a run that is killed is undone by the next one.
+    block that does not commit). With `recorded`, a run that is killed is undone by the next one. Lines that a program
+    wrote into an old file, which it had open, are brought into the new one, and a warning is logged.
     """
     assert repo.root is not None
     scratch = _scratch(repo)
@@ -251,15 +255,19 @@ def replaced(
     except BaseException as error:
         with signals_held_back():
             repo.close()  # an interrupt may have ended its helper process: a new one answers
-            problem = _take_back(repo, files, committed=before is not None and repo.head() != before.head)
+            problem, mixed = _take_back(repo, files, committed=before is not None and repo.head() != before.head)
             if not problem and recorded:
                 _drop_record(repo)
         if problem and isinstance(error, Exception):
             raise GitMemError(f"{error}; {problem}", "the next git mem command that writes puts it back") from error
+        if mixed and isinstance(error, GitMemError):
+            raise type(error)(*_with_mixed(error, mixed)) from error
         raise
     finally:
-        for file in files:
-            file.close()
+        with signals_held_back():
+            for file in files:
+                _bring_late_lines(repo, file)
+                file.close()
     if recorded:
         _drop_record(repo)
 
@@ -274,20 +282,70 @@ def signals_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _take_back(repo: Repository, files: Sequence[Replacement], committed: bool) -> str:
-    """Undo what HEAD does not hold (`committed`: it moved); what could not be undone, "" for nothing."""
-    failed = []
+def _take_back(repo: Repository, files: Sequence[Replacement], committed: bool) -> tuple[str, list[str]]:
+    """Undo what HEAD does not hold (`committed`: it moved); what could not be undone, "" for nothing, and the paths
+    that somebody else saved meanwhile, which stay as they are."""
+    failed, mixed = [], []
     head = _oids(repo, repo.head(), [file.path for file in files]) if committed else None
     for file in reversed(files):
         try:
             if head is not None and _is_blob(repo, head.get(file.path), file.after):
                 _refresh_stage(repo, file.path, file.before)
             else:
-                file.undo()
+                if not file.undo():
+                    mixed.append(file.path)
                 _unstage(repo, file.path, file.before, file.after)
         except (OSError, GitMemError) as error:
             failed.append(f"'{file.path}' could not be put back ({error})")
-    return ", ".join(failed)
+    return ", ".join(failed), mixed
+
+
+def _with_mixed(error: GitMemError, paths: Sequence[str]) -> tuple[str, str]:
+    """Message and hint of an error after which files hold another's text and, it may be, ours."""
+    names = ", ".join(f"'{path}'" for path in paths)
+    words = f"{error.message}; {names}: saved by somebody else meanwhile and left, with what it has of this change"
+    typed = f"git diff -- {names} shows both; git checkout -p -- {names} takes parts of it out".replace(",", "")
+    return words, "\n".join(line for line in (error.hint, typed) if line)
+
+
+def _bring_late_lines(repo: Repository, file: Replacement) -> None:
+    """Bring what a program wrote into the old file, which it had open, into the one that stands there now."""
+    try:
+        theirs = file.late()
+    except OSError:
+        return  # there is no old file any more
+    if theirs is None:
+        return
+    with suppress(OSError, GitMemError):  # no space, or the place is no file any more: kept beside Git's state then
+        for _ in range(TRIES):
+            if _added(repo, file, theirs):
+                return
+    place = (
+        state_dir(repo.common_dir) / f"{LATE}-{hashlib.sha256(file.path.encode()).hexdigest()[:12]}-{time.time_ns()}"
+    )
+    file.keep(place)
+    log.warning("'%s' was written meanwhile by a program that had it open; all of its text is in %s", file.path, place)
+
+
+def _added(repo: Repository, file: Replacement, theirs: bytes) -> bool:
+    """Whether the lines of `theirs` stand in the file now; False where somebody changes it at this very moment."""
+    assert repo.root is not None and file.before is not None
+    current = _present(repo, file.path)
+    new = with_added_lines(file.before, theirs, current or b"")
+    if new == (current or b""):
+        return True
+    more = Replacement(repo.root, file.path, current, new, _scratch(repo))
+    try:
+        more.apply()
+    except Changed:
+        return False
+    finally:
+        more.close()
+    log.warning(
+        "'%s' was written meanwhile by a program that had it open: its lines are in the file, not committed; "
+        "git diff -- '%s' shows them", file.path, file.path,
+    )  # fmt: skip
+    return True
 
 
 def _ensure_as_planned(repo: Repository, before: Position, contents: Contents, oid: str) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.git.opening import open_repository
+from gitmem.git.replacement import with_added_lines
 from gitmem.git.transaction import RECORD, recover, replaced
 from tests.harness import SOURCE, Repo
 
@@ -24,6 +25,7 @@ KILLED = """
     from pathlib import Path
     from gitmem.git import transaction
     from gitmem.git.opening import open_repository
+from gitmem.git.replacement import with_added_lines
     from gitmem.git.write import run_git
     repo = open_repository(Path.cwd(), os.environ)
     files = {"MEMORY.md": b"# Memory\\n\\n- promoted\\n", "memory/archive/2026.md": b"# Archive\\n"}
@@ -155,3 +157,61 @@ def test_a_run_killed_while_it_writes_leaves_nothing_that_git_would_add(memory: 
     assert list(left.iterdir())
     memory.mem("add", "--type", "decision", "We deploy on Tuesdays")
     assert not list(left.iterdir())
+
+
+def with_hook(repo: Repo, name: str, script: str) -> None:
+    hook = repo.path / ".git/hooks" / name
+    hook.write_text(f"#!/bin/sh\n{script}\n")
+    hook.chmod(0o755)
+
+
+@pytest.mark.parametrize("hook", ["pre-commit", "post-commit"])
+def test_what_a_program_writes_into_the_file_it_has_open_while_hooks_run_is_kept(memory: Repo, hook: str) -> None:
+    with open(memory.path / "MEMORY.md", "ab") as held:
+        with_hook(memory, hook, f"echo '- theirs' >> /proc/{os.getpid()}/fd/{held.fileno()}")
+        done = memory.mem("edit", "MEMORY.md:3", "We use Postgres 17", "--reason", "upgraded")
+    assert memory.read("MEMORY.md") == "# Memory\n\n- We use Postgres 17\n- theirs\n"
+    assert memory.git("show", "HEAD:MEMORY.md") == "# Memory\n\n- We use Postgres 17\n"
+    assert "its lines are in the file, not committed; git diff -- 'MEMORY.md' shows them" in done.stderr
+    assert not list((memory.path / ".git/gitmem/writing").iterdir())
+
+
+def test_what_was_forgotten_does_not_come_back_with_what_a_program_writes_late(memory: Repo) -> None:
+    with open(memory.path / "MEMORY.md", "ab") as held:
+        with_hook(memory, "pre-commit", f"echo '- theirs' >> /proc/{os.getpid()}/fd/{held.fileno()}")
+        memory.mem("forget", "MEMORY.md:3", "--reason", "moved away")
+    assert memory.read("MEMORY.md") == "# Memory\n\n- theirs\n"
+
+
+def test_late_text_that_cannot_be_written_into_the_file_is_kept_beside_gits_state(memory: Repo) -> None:
+    with open(memory.path / "MEMORY.md", "ab") as held:
+        script = f"echo '- theirs' >> /proc/{os.getpid()}/fd/{held.fileno()}\nrm MEMORY.md && mkdir MEMORY.md"
+        with_hook(memory, "post-commit", script)
+        done = memory.mem("edit", "MEMORY.md:3", "We use Postgres 17", "--reason", "upgraded")
+    (kept,) = (memory.path / ".git/gitmem").glob("late-*")
+    assert kept.read_text() == MEMORY + "- theirs\n" and str(kept) in done.stderr
+
+
+def test_a_refusal_names_the_files_that_somebody_else_saved_meanwhile(memory: Repo) -> None:
+    with_hook(memory, "pre-commit", "echo '- theirs' >> MEMORY.md; echo 'not today' >&2; exit 1")
+    done = memory.mem("edit", "MEMORY.md:3", "We use Postgres 17", "--reason", "upgraded", check=False)
+    assert done.returncode == 3 and "not today" in done.stderr
+    assert "'MEMORY.md': saved by somebody else meanwhile and left, with what it has of this change" in done.stderr
+    assert "git checkout -p -- 'MEMORY.md' takes parts of it out" in done.stderr
+    assert memory.read("MEMORY.md") == "# Memory\n\n- We use Postgres 17\n- theirs\n"
+    assert memory.git("diff", "--cached", "--name-only") == ""
+
+
+@pytest.mark.parametrize(
+    ("theirs", "current", "wanted"),
+    [
+        ("a\nb\nnew\n", "a\nb\nours\n", "a\nb\nnew\nours\n"),
+        ("new\na\nb\n", "a\n", "a\nnew\n"),
+        ("a\nnew\nb\n", "a\nc\n", "a\nnew\nc\n"),
+        ("", "a\nc\n", "a\nc\n"),
+        ("a\nb\nnew", "", "new"),
+        ("a\nb\nnew\n", "c", "c\nnew\n"),
+    ],
+)
+def test_lines_that_were_added_stand_behind_the_line_they_followed(theirs: str, current: str, wanted: str) -> None:
+    assert with_added_lines(b"a\nb\n", theirs.encode(), current.encode()) == wanted.encode()

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import resource
+import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -23,6 +26,7 @@ import pytest
 from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.gate.policy import Policy
+from gitmem.git import merge_driver
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.transaction import RECORD, writer
 from gitmem.memory import facts, importing, insights, writing
@@ -30,12 +34,16 @@ from gitmem.memory.fact import Fact, fact_id
 from gitmem.promotion.promote import Request, promote
 from gitmem.promotion.protocol import Log, Proposal
 from gitmem.promotion.rules import RulesModel
-from gitmem.provenance import corrections
+from gitmem.provenance import corrections, erasure
 from tests.harness import Repo
 
 NOW = datetime(2026, 3, 1, 12, 0)
 HOOK = """#!/bin/sh
 case $0 in *pre-commit) ls .git/refuse >/dev/null 2>&1 && sleep 0.02 && exit 1;; esac
+if [ -f .git/held ]; then
+    ls .git/held-hooks >/dev/null 2>&1 || mkdir .git/held-hooks
+    echo "- Held open in $(cat .git/held-round) ${0##*/}" >> "$(cat .git/held)" && touch ".git/held-hooks/${0##*/}"
+fi
 sleep 0.02
 """
 WORDS = ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliet", "kilo", "lima",
@@ -62,6 +70,10 @@ def edit_first(repo: Repository, number: int) -> None:
 
 def forget_first(repo: Repository, number: int) -> None:
     corrections.forget(repo, Config(), "MEMORY.md", 3, "it is over")
+
+
+def forget_everywhere_first(repo: Repository, number: int) -> None:
+    erasure.forget_everywhere(repo, Config(), "MEMORY.md", 3, "it is over")
 
 
 def revert_source(repo: Repository, number: int) -> None:
@@ -95,10 +107,22 @@ def merge_side(repo: Repository, number: int) -> None:
         raise GitMemError("not merged")
 
 
+def merge_facts(repo: Repository, number: int) -> None:
+    """Both sides changed MEMORY.md, and Git merges it line by line."""
+    merge_side(repo, number)
+
+
+def merge_facts_by_driver(repo: Repository, number: int) -> None:
+    """The same with our merge driver."""
+    merge_side(repo, number)
+
+
 COMMANDS: tuple[Callable[[Repository, int], None], ...] = (
     promote_all, edit_first, forget_first, revert_source, add_line, flush_lines, add_insight, import_notes, merge_side,
+    forget_everywhere_first, merge_facts, merge_facts_by_driver,
 )  # fmt: skip
-TAKES_OUT = (edit_first, forget_first, revert_source)
+TAKES_OUT = (edit_first, forget_first, revert_source, forget_everywhere_first)
+MERGES = (merge_side, merge_facts, merge_facts_by_driver)
 
 
 @dataclass
@@ -223,8 +247,52 @@ def fault_switch(round_: Round, dice: random.Random) -> None:
     round_.repo.run("git", "switch", "-q", "other", check=False)
 
 
+def fault_editor_in_the_middle(round_: Round, dice: random.Random) -> None:
+    """An editor that writes a changed file in its place."""
+    round_.child = started(round_)
+    for n in range(3):
+        pause(dice)
+        text = f"Saved in the middle in round {round_.number}, {n}"
+        with suppress(FileNotFoundError), open(round_.repo.path / "MEMORY.md", "r+", encoding="utf-8") as file:
+            lines = file.readlines()
+            middle = max(2, len(lines) // 2)
+            file.seek(0)
+            file.write("".join([*lines[:middle], f"- {text}\n", *lines[middle:]]))
+            round_.saved.add(text)
+
+
+def fault_editor_that_renames(round_: Round, dice: random.Random) -> None:
+    """An editor that writes a new file and puts it in the place of the old one."""
+    round_.child = started(round_)
+    for n in range(3):
+        pause(dice)
+        text = f"Saved by a new file in round {round_.number}, {n}"
+        with suppress(FileNotFoundError):
+            lines = round_.repo.read("MEMORY.md").splitlines(keepends=True)
+            new = round_.repo.path / ".git/new-file"
+            new.write_text("".join([*lines[:2], f"- {text}\n", *lines[2:]]), encoding="utf-8")
+            os.replace(new, round_.repo.path / "MEMORY.md")
+            round_.saved.add(text)
+
+
+def fault_held_open(round_: Round, dice: random.Random) -> None:
+    """A program that has the file open since before the command, and writes while the hooks run."""
+    git = round_.repo.path / ".git"
+    with open(round_.repo.path / "MEMORY.md", "ab") as held:
+        (git / "held-round").write_text(str(round_.number))
+        (git / "held").write_text(f"/proc/{os.getpid()}/fd/{held.fileno()}")
+        round_.child = started(round_)
+        os.waitid(os.P_PID, round_.child, os.WEXITED | os.WNOWAIT)
+        (git / "held").unlink()
+    ran = git / "held-hooks"
+    if ran.exists():
+        round_.saved |= {f"Held open in {round_.number} {hook.name}" for hook in ran.iterdir()}
+        shutil.rmtree(ran)
+
+
 FAULTS = (
     fault_nothing, fault_kill, fault_kill_all, fault_interrupt, fault_disk, fault_editor, fault_commit, fault_switch,
+    fault_editor_in_the_middle, fault_editor_that_renames, fault_held_open,
 )  # fmt: skip
 
 
@@ -243,6 +311,28 @@ def laid_out(repo: Repo) -> None:
         hook.chmod(0o755)
 
 
+def of_tools(repo: Repo) -> set[str]:
+    """The facts that a tool wrote, also those that a promotion has put into an archive."""
+    names = repo.git("ls-files", "MEMORY.md", "memory/archive").split()
+    found = [fact for name in names for fact in facts.parse(repo.read(name).encode()).facts]
+    return {fact.text for fact in found if fact.origin == "tool"}
+
+
+def incoming(repo: Repo, number: int, memory: str, facts_too: bool) -> None:
+    """A branch to merge: a note, and with `facts_too` a fact near the top of MEMORY.md, where main has another one."""
+    files = {"memory/topics.md": f"- Topic {number}\n"}
+    lines = memory.splitlines(keepends=True)
+    repo.git("branch", "-f", "incoming")
+    repo.git("switch", "-q", "incoming")
+    if facts_too:
+        files["MEMORY.md"] = "".join([*lines[:3], f"- Incoming fact {number}\n", *lines[3:]])
+    repo.commit("incoming", files)
+    repo.git("switch", "-q", "main")
+    if facts_too:
+        at = 3 if number % 2 else len(lines)  # the same place is a conflict for Git
+        repo.commit("mine", {"MEMORY.md": "".join([*lines[:at], f"- My fact {number}\n", *lines[at:]])})
+
+
 def prepared(repo: Repo, number: int) -> Round:
     """A clean repository on main with a new log line to promote, a branch to merge, and something for each command."""
     command = COMMANDS[number % len(COMMANDS)]
@@ -254,17 +344,20 @@ def prepared(repo: Repo, number: int) -> Round:
     if command is revert_source:
         memory += f"- We saw {WORDS[number % 16]} page {number} <!-- mem origin=tool -->\n"
     repo.commit("prepared", {f"memory/{day}.md": log, "MEMORY.md": memory})
-    if command is merge_side:
-        repo.git("branch", "-f", "incoming")
-        with suppress(AssertionError):
-            repo.git("switch", "-q", "incoming")
-            repo.commit("incoming", {"memory/topics.md": f"- Topic {number}\n"})
-            repo.git("switch", "-q", "main")
+    first = next((fact.text for fact in facts.parse(memory.encode()).facts if fact.line == 3), "")
+    if command is forget_everywhere_first:
+        repo.commit("said again", {f"memory/{day}.md": log + f"- {first}\n", "memory/notes.md": f"- {first}\n"})
+    if command in MERGES:
+        incoming(repo, number, memory, facts_too=command is not merge_side)
+        opened = open_repository(repo.path, os.environ)
+        if command is merge_facts_by_driver:
+            merge_driver.set_up(opened, sys.executable)
+        else:
+            merge_driver.take_out(opened)
+        opened.close()
     before = everything(repo)
-    memory_facts = facts.parse(repo.read("MEMORY.md").encode()).facts
-    first = next((fact.text for fact in memory_facts if fact.line == 3), "")
-    tools = {fact.text for fact in memory_facts if fact.get("origin") == "tool"}
-    may_go = {edit_first: {first}, forget_first: {first}, revert_source: tools}.get(command, set())
+    taken = {edit_first: {first}, forget_first: {first}, forget_everywhere_first: {first}}
+    may_go = of_tools(repo) if command is revert_source else taken.get(command, set())
     refuse = repo.path / ".git/refuse"
     refuse.touch() if number % 4 == 3 else refuse.unlink(missing_ok=True)
     return Round(repo, number, command, before, may_go)
@@ -272,7 +365,8 @@ def prepared(repo: Repo, number: int) -> Round:
 
 def settled(round_: Round) -> None:
     """The command and every git that it began have ended; what a killed git left is removed, as a person would."""
-    os.waitpid(round_.child, 0)
+    _, status = os.waitpid(round_.child, 0)
+    assert os.waitstatus_to_exitcode(status) != 4, f"round {round_.number}, {round_.command.__name__}: a bug of ours"
     git = round_.repo.path / ".git"
     end = time.monotonic() + 30
     with suppress(ProcessLookupError):
@@ -286,8 +380,19 @@ def settled(round_: Round) -> None:
     with writer(opened):
         pass
     opened.close()
-    if (git / "MERGE_HEAD").exists():
-        round_.repo.git("merge", "--abort")
+    if round_.command in MERGES:
+        merge_settled(round_)
+
+
+def merge_settled(round_: Round) -> None:
+    """A merge that did not end, as a person ends it: given up, or with what was saved meanwhile kept."""
+    repo = round_.repo
+    if not round_.saved:
+        repo.git("reset", "-q", "--hard")
+    elif (repo.path / ".git/MERGE_HEAD").exists():
+        repo.git("merge", "--quit")
+        text = re.sub(r"^(<{7}|={7}|>{7}|\|{7})( .*)?\n", "", repo.read("MEMORY.md"), flags=re.MULTILINE)
+        repo.write("MEMORY.md", text)
 
 
 def checked(round_: Round) -> None:
@@ -306,11 +411,16 @@ def checked(round_: Round) -> None:
     replaced = {value for fact in facts.parse(repo.read("MEMORY.md").encode()).facts for value in replaces(fact)}
     lost = {text for text in round_.before - now - round_.may_go if fact_id(text) not in replaced}
     assert not lost, (where, lost)
-    assert round_.saved <= now, (where, round_.saved - now)
+    if round_.command not in MERGES:  # Git's own checkout: what is saved between its look and its write is gone
+        assert round_.saved <= now, (where, round_.saved - now)
     assert round_.committed <= head, (where, round_.committed - head)
     gone = round_.may_go & (round_.before - head)  # the commit that takes it out was made
     if round_.command in TAKES_OUT and gone and not round_.saved:
         assert not gone & now, (where, "came back")
+    if round_.command is forget_everywhere_first and gone:
+        for text in gone:
+            said = repo.run("git", "grep", "-F", "-e", text, "HEAD", "--", "*.md", check=False).stdout
+            assert not said, (where, said)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__.removeprefix("fault_"))
