@@ -203,14 +203,19 @@ class Memory:
 
         return as_value(why.why(self.repo, self.config, path, line, self.repo.resolve(at) if at else ""))
 
-    def forget(self, path: str, line: int, *, reason: str) -> Value:
-        """`git mem forget`: remove the fact on that line and commit that alone. Raises Refused, GitMemError."""
-        from gitmem.provenance import corrections
-        from gitmem.provenance.corrections import as_value
+    def forget(self, path: str, line: int, *, reason: str, everywhere: bool = False, dry_run: bool = False) -> Value:
+        """`git mem forget`: remove the fact on that line and commit that alone. Raises Refused, GitMemError.
+
+        With `everywhere` the lines of logs, episodes and notes that say it go too. A dry run writes nothing.
+        """
+        from gitmem.provenance import corrections, erasure
 
         if not reason.strip():
             raise UsageError("a reason is missing", "say why the fact goes")
-        return as_value(corrections.forget(self.repo, self.config, path, line, reason))
+        if everywhere:
+            done = erasure.forget_everywhere(self.repo, self.config, path, line, reason, dry_run=dry_run)
+            return erasure.erasure_value(done)
+        return corrections.as_value(corrections.forget(self.repo, self.config, path, line, reason, dry_run=dry_run))
 
 
 def _day(value: str | date | None) -> date | None:

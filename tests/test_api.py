@@ -71,6 +71,22 @@ def test_what_is_written_is_what_the_commands_write(memory: Repo, tmp_path: Any)
         assert memory.git("log", "-1", "--format=%H").strip() == gone["commit"]
 
 
+@pytest.mark.parametrize("words", [[], ["--everywhere"]])
+def test_forgetting_is_shown_before_it_is_done_and_done_everywhere(
+    memory: Repo, tmp_path: Any, words: list[str]
+) -> None:
+    memory.commit("again", {"memory/2026-02-06.md": "# 2026-02-06\n\n## 09:00 - api\n\n- Invoices are in UTC.\n"})
+    twin = Repo(tmp_path / "twin", init=False)
+    twin.git("clone", "-q", str(memory.path), ".")
+    typed = ["forget", "MEMORY.md:6", "--reason", "moved", *words]
+    with api.open(memory.path) as opened:
+        shown = opened.forget("MEMORY.md", 6, reason="moved", everywhere=bool(words), dry_run=True)
+        assert shown == told(twin, *typed, "--dry-run") and memory.git("status", "--porcelain") == ""
+        done = opened.forget("MEMORY.md", 6, reason="moved", everywhere=bool(words))
+    assert {**done, "commit": ""} == {**told(twin, *typed), "commit": ""}
+    assert ("UTC" in memory.git("show", "HEAD:memory/2026-02-06.md")) == (not words)
+
+
 def test_errors_are_values_with_a_hint_and_quote_no_secret(memory: Repo, tmp_path: Any) -> None:
     with api.open(memory.path, now=lambda: NOW) as opened:
         with pytest.raises(Refused) as refused:

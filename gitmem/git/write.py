@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from gitmem.errors import GitFailed, GitMemError
@@ -99,14 +100,30 @@ def commit_paths(
     """
     ensure_can_commit(repo)
     assert repo.root is not None
-    new = [p for p in paths if (repo.root / p).exists()]
-    if new:
-        run_git(repo, ["add", "--intent-to-add", "--", *new])
+    known = run_git(repo, ["ls-files", "-z", "--", *paths]).split("\0")
+    # `--only` takes paths that Git knows. The intent to add one would leave an empty blob that nothing names.
+    new = [path for path in paths if path not in known and (repo.root / path).exists()]
     args = ["commit", "--only", "--cleanup=whitespace", "--file=-"]
     args += [f"--author={author}"] if author else []
-    # HEAD may name another commit by now: what Git says is the one it made.
-    made = _MADE.match(run_git(repo, [*args, "--", *paths], input=message, env=env))
+    try:
+        if new:
+            run_git(repo, ["add", "--", *new])
+        # HEAD may name another commit by now: what Git says is the one it made.
+        made = _MADE.match(run_git(repo, [*args, "--", *paths], input=message, env=env))
+    except BaseException:
+        with suppress(GitFailed):  # the first error is the one to tell
+            _forget_new(repo, new)
+        raise
     return repo.resolve(made[1] if made else "HEAD")
+
+
+def _forget_new(repo: Repository, paths: Sequence[str]) -> None:
+    """Take what was staged for a commit that was not made out of Git's index; what HEAD has by now stays."""
+    head = repo.head()
+    made = {entry.path for entry in repo.entries(head, paths)} if head and paths else set()
+    gone = [path for path in paths if path not in made]
+    if gone:
+        run_git(repo, ["update-index", "--force-remove", "-z", "--stdin"], input="".join(f"{p}\0" for p in gone))
 
 
 def configure(environ: Mapping[str, str], *args: str) -> bool:

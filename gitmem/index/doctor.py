@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from zlib import crc32
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, IndexDamaged, ModelUnavailable
 from gitmem.gate.setup_checks import Check
 from gitmem.git.opening import Repository
+from gitmem.git.transaction import RECORD
+from gitmem.git.write import IN_PROGRESS
 from gitmem.index import db
 from gitmem.index.chunks import digest
 from gitmem.index.db.reader import Index
@@ -152,6 +155,23 @@ def _problems(repo: Repository, path: str) -> list[tuple[str, str]]:
         return []
     problems = decode(data, path)[1] if b"\0" in data else parse(data, path).problems
     return [(f"line {p.line}: {p.message}" if p.line else p.message, p.hint) for p in problems]
+
+
+def unfinished(repo: Repository) -> list[Check]:
+    """What a run that was killed, or a git, has left that keeps the next one from writing; [] for nothing."""
+    checks = []
+    lock = Path(repo.git_dir) / "index.lock"
+    if lock.exists():
+        wrong = "Git's index is locked: a git is at work here, or was killed"
+        checks.append(Check("lock", wrong, f"if no git runs any more: rm '{lock}'"))
+    if (Path(repo.git_dir) / RECORD).exists():
+        wrong = "a git mem that was writing files was killed, or is at work"
+        checks.append(Check("writing", wrong, f"{REPAIR} puts back what is still as it wrote it"))
+    for name, (what, then) in IN_PROGRESS.items():
+        if name != "BISECT_LOG" and (Path(repo.git_dir) / name).exists():
+            hint = f"{then}, or {then.replace('--continue', '--abort')}"
+            checks.append(Check("in progress", f"{what} has not ended: git mem commits nothing meanwhile", hint))
+    return checks
 
 
 def examine(repo: Repository, config: Config) -> list[Check]:

@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.errors import GitFailed
 from gitmem.git.opening import open_repository
 from gitmem.git.replacement import with_added_lines
 from gitmem.git.transaction import RECORD, recover, replaced
+from gitmem.git.write import commit_paths
 from tests.harness import SOURCE, Repo
 
 MEMORY = "# Memory\n\n- We use Postgres 16\n"
@@ -25,7 +27,6 @@ KILLED = """
     from pathlib import Path
     from gitmem.git import transaction
     from gitmem.git.opening import open_repository
-from gitmem.git.replacement import with_added_lines
     from gitmem.git.write import run_git
     repo = open_repository(Path.cwd(), os.environ)
     files = {"MEMORY.md": b"# Memory\\n\\n- promoted\\n", "memory/archive/2026.md": b"# Archive\\n"}
@@ -215,3 +216,52 @@ def test_a_refusal_names_the_files_that_somebody_else_saved_meanwhile(memory: Re
 )
 def test_lines_that_were_added_stand_behind_the_line_they_followed(theirs: str, current: str, wanted: str) -> None:
     assert with_added_lines(b"a\nb\n", theirs.encode(), current.encode()) == wanted.encode()
+
+
+def test_a_lock_that_a_killed_git_left_is_named_with_what_to_type(memory: Repo) -> None:
+    lock = memory.path / ".git/index.lock"
+    lock.touch()
+    done = memory.mem("forget", "MEMORY.md:3", "--reason", "x", check=False)
+    assert done.returncode == 3 and str(lock) in done.stderr and memory.read("MEMORY.md") == MEMORY
+    assert f"if no git runs any more: rm '{lock}'" in memory.mem("doctor", check=False).stdout
+    lock.unlink()
+    memory.mem("forget", "MEMORY.md:3", "--reason", "x")
+    assert memory.read("MEMORY.md") == "# Memory\n\n"
+
+
+def test_a_merge_that_was_killed_is_named_with_what_to_type(memory: Repo) -> None:
+    memory.git("switch", "-q", "-c", "side")
+    memory.commit("side", {"memory/side.md": "- side\n"})
+    memory.git("switch", "-q", "main")
+    memory.git("merge", "-q", "--no-commit", "--no-ff", "side")
+    done = memory.mem("forget", "MEMORY.md:3", "--reason", "x", check=False)
+    assert done.returncode == 3 and "git merge --continue" in done.stderr and memory.read("MEMORY.md") == MEMORY
+    done = memory.mem("doctor", check=False)
+    assert done.returncode == 1 and "git merge --continue, or git merge --abort" in done.stdout
+
+
+def test_doctor_names_what_a_killed_run_wrote_and_repair_puts_it_back(memory: Repo) -> None:
+    killed(memory, "written")
+    done = memory.mem("doctor", check=False)
+    assert done.returncode == 1 and "git mem doctor --repair" in done.stdout
+    done = memory.mem("doctor", "--repair", check=False)
+    assert "MEMORY.md is as it was before a run that was killed" in done.stderr
+    assert memory.git("status", "--porcelain") == "" and "killed" not in memory.mem("doctor", check=False).stdout
+
+
+def test_a_new_file_is_committed_without_an_object_that_nothing_names(memory: Repo) -> None:
+    memory.mem("promote")
+    memory.mem("insight", "[PoC] margin fell to 3 percent", check=False)
+    assert "dangling" not in memory.git("fsck", "--strict")
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_a_refused_commit_leaves_new_files_as_staged_as_they_were(memory: Repo, staged: bool) -> None:
+    memory.write("memory/new.md", "- new\n")
+    if staged:
+        memory.git("add", "memory/new.md")
+    before = memory.git("status", "--porcelain", "-uall")
+    with_hook(memory, "pre-commit", "exit 1")
+    with pytest.raises(GitFailed):
+        commit_paths(open_repository(memory.path, os.environ), "new", ["memory/new.md"])
+    assert memory.git("status", "--porcelain", "-uall") == before

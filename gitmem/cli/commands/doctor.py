@@ -13,25 +13,32 @@ from gitmem.errors import Exit
 
 
 @click.command()
-@click.option("--repair", is_flag=True, help="Where something is wrong, delete the index and build it again.")
+@click.option("--repair", is_flag=True, help="Put back what a killed run wrote; build an index that is wrong again.")
 @json_option
 def command(repair: bool, as_json: bool) -> int:
     """Compare the index with Git: tree, chunks, words and vectors; exit 1 where they differ.
 
     Every memory file is read and parsed again, and what is stored must be what comes out. Also whether the gate
-    stands as it was put up: hooks, pinned revisions, modes, exceptions, settings.
+    stands as it was put up: hooks, pinned revisions, modes, exceptions, settings; and what a run that was killed has
+    left, Git's locks and a merge that has not ended.
     """
     from gitmem.cli.commands.install import hooks_folder
     from gitmem.gate import setup_checks
+    from gitmem.git.transaction import writer
     from gitmem.index import doctor, index_file, indexer
 
     repo, config = open_here()
+    if repair and repo.root is not None:
+        with writer(repo) as undone:
+            for path in undone:
+                say(f"{path} is as it was before a run that was killed")
     checks = doctor.examine(repo, config)
     if repair and any(check.wrong for check in checks):
         say("deleting the index and building it again")
         index_file.discard(repo)
         indexer.refresh(repo, config)
         checks = doctor.examine(repo, config)
+    checks += doctor.unfinished(repo)
     checks += setup_checks.examine(repo, config, hooks_folder(repo), now().date())
     wrong = [check for check in checks if check.wrong]
     if as_json:
