@@ -125,7 +125,7 @@ def measure(root: Path, commits: int) -> dict[str, float]:
     from gitmem.git.hook_files import shim
     from gitmem.git.opening import open_repository
     from gitmem.index import freshness, index_file, indexer
-    from gitmem.memory.snapshot import look
+    from gitmem.memory.snapshot import read_work_tree
 
     config = Config()
     repo = open_repository(root, os.environ)
@@ -144,7 +144,7 @@ def measure(root: Path, commits: int) -> dict[str, float]:
     for path in root.rglob("*.md"):
         os.utime(path, ns=(old, old))
     indexer.refresh(repo, config)
-    found["look ms"] = timed(lambda: look(repo, ()), 5)
+    found["look ms"] = timed(lambda: read_work_tree(repo, ()), 5)
     found["current ms"] = timed(lambda: freshness.ready(repo, config).close(), 5)
 
     bare = timed(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True), 5)

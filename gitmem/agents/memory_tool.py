@@ -22,7 +22,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading, write
 from gitmem.git.worktree import resolve
 from gitmem.memory.files import in_work_tree, read_memory_file
-from gitmem.memory.snapshot import look
+from gitmem.memory.snapshot import read_work_tree
 from gitmem.paths import is_memory, layout_of
 
 ROOT = "/memories"
@@ -157,7 +157,7 @@ class _Tool:
 
     def sizes(self, prefix: str) -> dict[str, int]:
         """Bytes of the memory files below `prefix`, by the rest of their path; hidden and ignored ones are left out."""
-        found = look(self.repo, self.config.memory_paths).looks
+        found = read_work_tree(self.repo, self.config.memory_paths).file_stats
         shown = [path for path in found if path.startswith(prefix) and not _hidden(path)]
         ignored = self.repo.ignored(shown) if shown else set()
         return {path[len(prefix) :]: found[path][0] for path in shown if path not in ignored}

@@ -24,7 +24,7 @@ IDLE = 4  # repositories that are kept open for the next call
 # Calls from which on repositories are opened over libgit2: importing it costs 165 ms once, and a call that reads Git's
 # objects is some 17 ms faster by it (74.6 against 57.2 ms, a search at another commit, 400 notes).
 LIBRARY_FROM = 10
-Looks = tuple[tuple[int, int, int] | None, ...]
+FileStates = tuple[tuple[int, int, int] | None, ...]
 
 
 class Opened(NamedTuple):
@@ -33,7 +33,7 @@ class Opened(NamedTuple):
     repo: Repository
     config: Config
     watched: tuple[Path, ...]
-    looks: Looks
+    file_states: FileStates
 
 
 class Kept:
@@ -79,7 +79,7 @@ class Kept:
         while True:
             with self._lock:
                 opened = self._idle.pop() if self._idle else None
-            if opened is None or looks(opened.watched) == opened.looks:
+            if opened is None or file_states(opened.watched) == opened.file_states:
                 return opened
             opened.repo.close()
 
@@ -88,7 +88,7 @@ class Kept:
         try:
             files = [repo.git_dir, repo.common_dir, *config_files(repo.root or repo.git_dir, os.environ)]
             watched = tuple(files + ([repo.root / TRACKED] if repo.root else []))
-            before = looks(watched)  # a change from here on is seen by the next call
+            before = file_states(watched)  # a change from here on is seen by the next call
             repo.head()  # starts the process that reads objects: every call needs some
             return Opened(repo, settings(repo), watched, before)
         except BaseException:
@@ -107,8 +107,8 @@ class Kept:
         return open_repository(self.folder, os.environ)
 
 
-def looks(paths: tuple[Path, ...]) -> Looks:
-    """How files look from outside; of folders only which ones they are."""
+def file_states(paths: tuple[Path, ...]) -> FileStates:
+    """What tells that files changed: inode, time and size; of folders the inode only."""
     found: list[tuple[int, int, int] | None] = []
     for path in paths:
         try:

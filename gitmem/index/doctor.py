@@ -26,7 +26,7 @@ from gitmem.index.index_file import directory
 from gitmem.index.parse_workers import codes
 from gitmem.index.worktree_record import IGNORED, LARGE, UNREADABLE
 from gitmem.memory.document import decode
-from gitmem.memory.snapshot import WorkTree, look, read, tree_files, work_tree_key
+from gitmem.memory.snapshot import WorkTree, read, tree_files, work_tree_key
 from gitmem.paths import LIMIT
 from gitmem.plural import counted
 
@@ -69,7 +69,7 @@ def status(repo: Repository, config: Config) -> Status:
     path = directory(repo) / db.FILE
     index = db.open_index(directory(repo))
     commit = repo.head() or ""
-    seen = look(repo, config.memory_paths) if repo.root is not None else None
+    seen = read_work_tree(repo, config.memory_paths) if repo.root is not None else None
     if seen is not None:
         total = len(seen.files)
     else:
@@ -119,7 +119,7 @@ def _changed_since(index: Index, key: str, seen: WorkTree) -> str:
         return ""
     # A file changed within the clock's last tick is looked at again before it is called current.
     recorded = index.recorded(key)
-    late = [p for p, looks in seen.files.items() if recorded.get(p, ("",))[0].removeprefix("? ") != looks]
+    late = [p for p, stat in seen.files.items() if recorded.get(p, ("",))[0].removeprefix("? ") != stat]
     late += [p for p in recorded if p not in seen.files]
     return f"{counted(len(late), 'file')} changed since" if late else ""
 
@@ -218,7 +218,7 @@ def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, dict[str
     wrong = ""
     if repo.root is not None:
         key = work_tree_key(repo)
-        seen = look(repo, config.memory_paths)
+        seen = read_work_tree(repo, config.memory_paths)
         recorded = index.recorded(key)
         ours = {path: row for path, row in recorded.items() if row[2] >= 0}
         good = read(repo, [(path, row[1]) for path, row in ours.items()])

@@ -15,7 +15,7 @@ from gitmem.errors import IndexDamaged
 from gitmem.git.protocol import Repository
 from gitmem.index.db.opening import open_index
 from gitmem.index.index_file import Freshness, OpenIndex, cut_as_set, directory
-from gitmem.memory.snapshot import look, tree_key, work_tree_key
+from gitmem.memory.snapshot import read_work_tree, tree_key, work_tree_key
 
 
 def ready(
@@ -39,7 +39,7 @@ def ready(
     began = time.time_ns()
     tree = repo.tree(commit) if commit else ""
     key = tree_key(tree, config.memory_paths) if commit else work_tree_key(repo)
-    seen = None if commit else look(repo, config.memory_paths)
+    seen = None if commit else read_work_tree(repo, config.memory_paths)
     try:
         index = open_index(directory(repo))
         if index is not None:

@@ -23,10 +23,10 @@ from gitmem.index.db.values import Cut, EntryRow
 from gitmem.index.index_file import Freshness, OpenIndex, cut_as_set, directory, discard
 from gitmem.index.ingest import Intake, Say, Work
 from gitmem.index.worktree_record import record
-from gitmem.memory.snapshot import WorkTree, look, tree_files, tree_key, work_tree_key, work_tree_of
+from gitmem.memory.snapshot import WorkTree, tree_files, tree_key, work_tree_key, work_tree_of
 from gitmem.paths import in_default_corpus
 
-RETRIES = 3  # looks at an index that others are just making
+RETRIES = 3  # tries to open an index that others are just making
 FIRST_WAIT = 20.0  # seconds a search waits for another process when there is nothing to answer from
 BUSY = "another git mem is indexing"
 KEPT_TREES = 32  # snapshots of trees that stay recorded
@@ -254,7 +254,7 @@ class _Refresh:
 
     def _everything(self, full: bool, revs: Sequence[str]) -> Work:
         began = time.time_ns()
-        seen = look(self.repo, self.extra) if self.repo.root is not None else None
+        seen = read_work_tree(self.repo, self.extra) if self.repo.root is not None else None
         with locked(self.repo.common_dir, "index", self.wait, self.make):
             intake = self._open_intake()
             try:

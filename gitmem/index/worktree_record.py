@@ -16,14 +16,14 @@ from gitmem.paths import LIMIT, in_default_corpus
 
 IGNORED, LARGE, UNREADABLE = -1, -2, -3  # `corpus` of a work-tree entry that has no blob in the index
 AT_ONCE = 128  # files read before the index is asked which of them it has
-Looks = Mapping[str, tuple[str, int]]
+RecordedStats = Mapping[str, tuple[str, int]]
 
 
 def record(intake: Intake, key: str, seen: WorkTree, began: int) -> None:
     """Bring the snapshot `key` to how the work tree was seen by a scan that began at `began` (ns)."""
     writer = intake.writer
-    recorded = writer.looks(key)
-    changed = [path for path, looks in seen.files.items() if path not in recorded or recorded[path][0] != looks]
+    recorded = writer.file_stats(key)
+    changed = [path for path, stat in seen.files.items() if path not in recorded or recorded[path][0] != stat]
     gone = [path for path in recorded if path not in seen.files]
     ignored = _ignored(intake, key, seen, recorded, changed)
     files = _Files(intake, key, seen, ignored, began)
@@ -87,16 +87,16 @@ class _Files:
         assert repo.root is not None
         readable: dict[str, str] = {}
         for path in paths:
-            looks = seen.files[path]
-            if racy(looks, self._began):
+            stat = seen.files[path]
+            if racy(stat, self._began):
                 self.late = True
-                looks = "? " + looks
+                stat = "? " + stat
             if path in self._ignored:
-                yield EntryRow(path, "", IGNORED, looks), None
-            elif int(looks.split(" ")[-4]) > LIMIT:
-                yield EntryRow(path, "", LARGE, looks), None
+                yield EntryRow(path, "", IGNORED, stat), None
+            elif int(stat.split(" ")[-4]) > LIMIT:
+                yield EntryRow(path, "", LARGE, stat), None
             else:
-                readable[path] = looks
+                readable[path] = stat
         for path, data in read_files(repo.root, readable, LIMIT + 1):
             if isinstance(data, FileNotFoundError):
                 self.late = True
@@ -107,7 +107,7 @@ class _Files:
                 yield EntryRow(path, "", UNREADABLE, readable[path]), None
 
 
-def _ignored(intake: Intake, key: str, seen: WorkTree, recorded: Looks, changed: list[str]) -> set[str]:
+def _ignored(intake: Intake, key: str, seen: WorkTree, recorded: RecordedStats, changed: list[str]) -> set[str]:
     """Which files Git ignores: asked for new ones, and for all when the rules changed. Adds to `changed`."""
     if seen.layout.notes and not intake.config.memory_paths:
         return set()

@@ -14,7 +14,7 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError, MissingFile
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_bytes, resolve
-from gitmem.memory.snapshot import look, tree_files
+from gitmem.memory.snapshot import read_work_tree, tree_files
 from gitmem.paths import LIMIT, Layout, is_memory
 from gitmem.plural import counted
 
@@ -65,7 +65,7 @@ def in_work_tree(repo: Repository, config: Config, path: str) -> bool:
     # What the layout of notes adds is told by all files together; the rest by the path alone.
     if (
         not is_memory(path, Layout(extra=tuple(config.memory_paths)))
-        and path not in look(repo, config.memory_paths).files
+        and path not in read_work_tree(repo, config.memory_paths).files
     ):
         return False
     return path not in repo.ignored([path])

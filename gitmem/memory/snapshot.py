@@ -25,17 +25,17 @@ from gitmem.paths import LIMIT, Kind, Layout, is_memory, kind, layout_of
 IGNORES = (".gitignore", "memory/.gitignore", ".claude/.gitignore")
 
 
-Looks = tuple[int, int, int, int]  # how a file looks to `stat`: size, when changed (ns, twice), inode
+FileStat = tuple[int, int, int, int]  # how a file is to `stat`: size, when changed (ns, twice), inode
 
 
 class WorkTree:
-    """The memory files of a work tree, path -> how each looks. `scan` is a hash of all of it; `ignores` stands for
+    """The memory files of a work tree with the FileStat of each. `scan` is a hash of all of it; `ignores` stands for
     the files that say what Git ignores."""
 
-    __slots__ = ("_files", "ignores", "layout", "looks", "scan")
+    __slots__ = ("_files", "file_stats", "ignores", "layout", "scan")
 
-    def __init__(self, looks: dict[str, Looks], layout: Layout, scan: bytes, ignores: str) -> None:
-        self.looks = looks
+    def __init__(self, file_stats: dict[str, FileStat], layout: Layout, scan: bytes, ignores: str) -> None:
+        self.file_stats = file_stats
         self.layout = layout
         self.scan = scan
         self.ignores = ignores
@@ -45,7 +45,7 @@ class WorkTree:
     def files(self) -> dict[str, str]:
         """path -> stat data as text, as the index records it: made when something changed, which `scan` says."""
         if self._files is None:
-            self._files = {path: _text(looks) for path, looks in self.looks.items()}
+            self._files = {path: _text(file_stat) for path, file_stat in self.file_stats.items()}
         return self._files
 
 
@@ -76,16 +76,16 @@ def tree_files(repo: Repository, tree: str, extra: tuple[str, ...]) -> tuple[dic
     return {path: oid for path, oid in entries.items() if is_memory(path, layout)}, layout
 
 
-def look(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
+def read_work_tree(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
     """The memory files of the work tree as they are now."""
     root = repo.root
     assert root is not None
-    files: dict[str, Looks] = {}
+    files: dict[str, FileStat] = {}
     top = os.fspath(root)
     topics, others = False, False
     for entry in _scan(top):
         if entry.name.endswith(".md") and is_memory(entry.name, Layout()) and entry.is_file(follow_symlinks=False):
-            files[entry.name] = _looks(entry.stat(follow_symlinks=False))
+            files[entry.name] = _file_stat(entry.stat(follow_symlinks=False))
         elif entry.name.endswith(".md"):
             topics = True
         elif entry.name in ("memory", ".claude") and entry.is_dir(follow_symlinks=False):
@@ -103,12 +103,12 @@ def look(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
             if is_memory(path, layout):
                 found = _lstat(f"{top}/{path}")
                 if found is not None:
-                    files[path] = _looks(found)
+                    files[path] = _file_stat(found)
     for glob in extra:
         for path, found in _matching(top, glob):
-            files[path] = _looks(found)
+            files[path] = _file_stat(found)
     rules = [*(f"{top}/{name}" for name in IGNORES), os.fspath(repo.common_dir / "info" / "exclude")]
-    ignores = "\n".join(_text(_looks(found)) if (found := _lstat(path)) else "" for path in rules)
+    ignores = "\n".join(_text(_file_stat(found)) if (found := _lstat(path)) else "" for path in rules)
     # In the folders' own order: another order of the same files only costs a closer look. Format 2 has no references,
     # so equal numbers are equal bytes.
     text = "\n".join([*files, repr(layout), ignores])
@@ -125,7 +125,7 @@ def _scan(folder: str) -> Iterator[os.DirEntry[str]]:
         return  # gone, or not ours to read: its files are not there
 
 
-def _walk(folder: str, prefix: str, files: dict[str, Looks], picky: bool = False) -> None:
+def _walk(folder: str, prefix: str, files: dict[str, FileStat], picky: bool = False) -> None:
     # The one loop a search pays for each memory file: no call in it that can be spared.
     inside = []
     try:
@@ -193,24 +193,24 @@ def _lstat(path: str) -> os.stat_result | None:
         return None
 
 
-def _looks(found: os.stat_result) -> Looks:
+def _file_stat(found: os.stat_result) -> FileStat:
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
-def _text(looks: Looks) -> str:
-    return " ".join(map(str, looks))
+def _text(file_stat: FileStat) -> str:
+    return " ".join(map(str, file_stat))
 
 
 COARSE, FINE = 2_000_000_000, 20_000_000  # ns within which a second change may leave the same time stamp
 
 
-def racy(looks: str, began: int) -> bool:
+def racy(file_stat: str, began: int) -> bool:
     """Whether a file could change again without its stat data showing it, as seen by a scan begun at `began` (ns).
 
     Git's own problem and answer (Documentation/technical/racy-git.txt); a time stamp of whole seconds says that
     the file system has no finer ones.
     """
-    changed = int(looks.split(" ")[1])
+    changed = int(file_stat.split(" ")[1])
     return changed >= began - (COARSE if changed % 1_000_000_000 == 0 else FINE)
 
 

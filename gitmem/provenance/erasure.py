@@ -18,7 +18,7 @@ from gitmem.git.protocol import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, encode, normalise, text_hash
-from gitmem.memory.snapshot import look, tree_files
+from gitmem.memory.snapshot import read_work_tree, tree_files
 from gitmem.paths import LIMIT, Kind, kind
 from gitmem.provenance.corrections import Account, Correction, Taken, as_value, fact_at, message_of
 from gitmem.provenance.ledger import Ledger, read_ledger
@@ -139,7 +139,7 @@ def _files_that_say_it(reading: Reading, config: Config, wanted: _Wanted, first:
     assert head is not None  # the fact's own file is committed
     committed, _ = tree_files(repo, repo.tree(head), config.memory_paths)
     files: dict[str, bytes] = {}
-    for path in sorted({*look(repo, config.memory_paths).files, *committed, first}):
+    for path in sorted({*read_work_tree(repo, config.memory_paths).files, *committed, first}):
         try:
             now = reading.read(path)
         except (GitMemError, OSError):

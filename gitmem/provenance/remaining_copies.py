@@ -11,7 +11,7 @@ from gitmem.git.protocol import Repository
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import normalise
 from gitmem.memory.files import read_memory_file
-from gitmem.memory.snapshot import look
+from gitmem.memory.snapshot import read_work_tree
 from gitmem.provenance.corrections import Taken
 
 
@@ -23,7 +23,7 @@ def remaining_lines(repo: Repository, config: Config, taken: Taken) -> list[tupl
     wanted = normalise(taken.fact.text).casefold()
     cited = source_texts(repo, taken)
     found = []
-    for path in sorted(look(repo, config.memory_paths).files):
+    for path in sorted(read_work_tree(repo, config.memory_paths).files):
         try:
             lines = blob_lines(read_memory_file(repo, config, path))
         except (GitMemError, OSError):

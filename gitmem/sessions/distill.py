@@ -21,7 +21,7 @@ from gitmem.git.worktree import read_bytes
 from gitmem.memory import facts
 from gitmem.memory.document import Document, parse
 from gitmem.memory.fact import fact_id, normalise, render_span
-from gitmem.memory.snapshot import look
+from gitmem.memory.snapshot import read_work_tree
 from gitmem.paths import LIMIT, Kind, kind, log_date
 from gitmem.plural import counted
 from gitmem.search.keywords import topics
@@ -86,7 +86,7 @@ def _old(repo: Repository, config: Config, before: date, skipped: list[tuple[str
     """The episodes of days before `before` that are in no digest yet, oldest first."""
     assert repo.root is not None
     found = []
-    for path in sorted(look(repo, config.memory_paths).files):
+    for path in sorted(read_work_tree(repo, config.memory_paths).files):
         day = log_date(path) if kind(path) is Kind.SESSION else None
         if day is None or day >= before:
             continue

@@ -18,7 +18,7 @@ from gitmem.git.worktree import locked
 from gitmem.index import freshness, index_file, indexer, ingest, parse_workers
 from gitmem.index.index_file import OpenIndex
 from gitmem.index.terms import terms
-from gitmem.memory.snapshot import look, read, work_tree_key
+from gitmem.memory.snapshot import read, read_work_tree, work_tree_key
 from gitmem.models import embedding
 from tests.harness import Repo
 from tests.words_embedder import WordsEmbedder
@@ -537,10 +537,10 @@ RUN = __import__("gitmem.index.parse_workers", fromlist=["Workers"]).Workers.run
 
 def test_a_scan_of_the_work_tree_changes_with_every_file(repo: Repo, opened: Repository) -> None:
     repo.write("memory/a.md", "- alpha\n")
-    first = look(opened, ())
+    first = read_work_tree(opened, ())
     age(repo)
-    second = look(opened, ())
-    assert first.scan != second.scan == look(opened, ()).scan
+    second = read_work_tree(opened, ())
+    assert first.scan != second.scan == read_work_tree(opened, ()).scan
 
 
 def test_a_moved_repository_that_cannot_be_written_is_searched_as_it_was(

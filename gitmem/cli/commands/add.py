@@ -128,9 +128,9 @@ def _notes(repo: Repository, config: Config) -> set[str]:
 
 
 def _searched(repo: Repository, config: Config) -> set[str]:
-    from gitmem.memory.snapshot import look
+    from gitmem.memory.snapshot import read_work_tree
 
-    return set(look(repo, config.memory_paths).looks)
+    return set(read_work_tree(repo, config.memory_paths).file_stats)
 
 
 def _offer(config: Config, words: str, options: AddOptions) -> None:

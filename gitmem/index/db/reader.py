@@ -177,7 +177,7 @@ class Index:
         return {_path(path): (stat, oid.hex() if oid else "", corpus) for path, stat, oid, corpus in rows}
 
     @stored
-    def looks(self, key: str) -> dict[str, tuple[str, int]]:
+    def file_stats(self, key: str) -> dict[str, tuple[str, int]]:
         """path -> (stat, corpus) of every entry of a snapshot, ignored files too."""
         rows = self._rows(
             "SELECT path, stat, corpus FROM entry WHERE snapshot = (SELECT id FROM snapshot WHERE key = ?)", (key,)
