@@ -17,7 +17,7 @@ from typing import Any
 from gitmem.config import Config
 from gitmem.errors import GitMemError, MissingFile, OutsideRepository, Refused
 from gitmem.gate.quoting import neutral, plain, without_secrets
-from gitmem.gate.redaction import guard
+from gitmem.gate.redaction import refuse_or_mask_text
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading, write
 from gitmem.git.worktree import resolve
@@ -230,7 +230,7 @@ class _Tool:
                 raise _Answer(f"Error: The path {old} does not exist")
             if (self.root / target).exists():
                 raise _Answer(f"Error: The destination {new} already exists")
-            guard(data.decode("utf-8", "replace"), target, self.config)
+            refuse_or_mask_text(data.decode("utf-8", "replace"), target, self.config)
             return Draft({target: data, source: None}, f"Successfully renamed {old} to {new}")
 
         return write(self.repo, plan)
@@ -243,7 +243,7 @@ class _Tool:
         return data.decode("utf-8", "surrogateescape")
 
     def gated(self, relative: str, text: str) -> bytes:
-        return guard(text, relative, self.config).encode("utf-8", "surrogateescape")
+        return refuse_or_mask_text(text, relative, self.config).encode("utf-8", "surrogateescape")
 
 
 def _only_place(path: str, text: str, old: str, new: str) -> tuple[tuple[int, int], str]:

@@ -124,7 +124,7 @@ def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Repor
     text = without_diff(data.decode("utf-8", "replace"), edited=os.environ.get("GIT_EDITOR") != ":")
     policy = sources.staged_policy(repo, today)
     changes = repo.staged_changes()
-    more = redaction_record.settle(repo, file, sources.staged_history(repo, changes, text, policy))
+    more = redaction_record.drop_explained(repo, file, sources.staged_history(repo, changes, text, policy))
     more += sources.change_findings(repo, changes, policy)
     more += agent_findings(repo, text)
     policy = replace(policy, detectors=IN_MESSAGES)

@@ -1,7 +1,7 @@
 """Masking in a text what the gate finds, until it finds nothing: `scan(redact(x))` is empty. Pure.
 
 A mask takes the smallest stretch that the detectors name: a value, a sentence, a line; never more of a text than they
-find in it. `guarded` is what our own writers call before they write: it refuses, or masks secrets and personal data, as
+find in it. Our own writers call `refuse_or_mask` before they write: it refuses, or masks secrets and personal data, as
 `mem.onSecret` and `mem.onPersonal` say. Masks carry the rule's name and nothing of what they cover.
 """
 
@@ -194,12 +194,12 @@ def _groups(spans: Sequence[_Span]) -> list[list[_Span]]:
     return groups
 
 
-def guard(text: str, path: str, config: Config, policy: Policy | None = None) -> str:
-    """The text of `guarded`: what may be written to `path`. Raises Refused, never quoting what it found."""
-    return guarded(text, path, config, policy).text
+def refuse_or_mask_text(text: str, path: str, config: Config, policy: Policy | None = None) -> str:
+    """The text of `refuse_or_mask`: what may be written to `path`. Raises Refused, never quoting what it found."""
+    return refuse_or_mask(text, path, config, policy).text
 
 
-def guarded(text: str, path: str, config: Config, policy: Policy | None = None) -> Redaction:
+def refuse_or_mask(text: str, path: str, config: Config, policy: Policy | None = None) -> Redaction:
     """What may be written to `path`: the text as it is, or masked, and what was masked.
 
     With `mem.onSecret` = `mask` secrets are masked, else refused; personal data is masked in either case unless

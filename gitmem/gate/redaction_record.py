@@ -23,12 +23,12 @@ KEPT = 200  # blobs remembered
 REASON = "masked with git mem redact"
 
 
-def note(repo: Repository, blobs: Iterable[tuple[str, str]]) -> None:
+def record_rewrites(repo: Repository, blobs: Iterable[tuple[str, str]]) -> None:
     """Remember (path, blob oid) of redacted daily logs and MEMORY.md."""
     wanted = [oid for path, oid in blobs if kind(path) in (Kind.DAILY, Kind.MEMORY)]
     if not wanted:
         return
-    known = [*_noted(repo), *wanted][-KEPT:]
+    known = [*_recorded_rewrites(repo), *wanted][-KEPT:]
     target = state_dir(repo.common_dir) / FILE
     temporary = target.with_name(f".{FILE}.{os.getpid()}")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
@@ -37,7 +37,7 @@ def note(repo: Repository, blobs: Iterable[tuple[str, str]]) -> None:
     os.replace(temporary, target)
 
 
-def _noted(repo: Repository) -> list[str]:
+def _recorded_rewrites(repo: Repository) -> list[str]:
     try:
         rows = json.loads((repo.common_dir / "gitmem" / FILE).read_text("utf-8"))
     except (OSError, ValueError):
@@ -45,11 +45,11 @@ def _noted(repo: Repository) -> list[str]:
     return [row for row in rows if isinstance(row, str)] if isinstance(rows, list) else []
 
 
-def settle(repo: Repository, message: Path, findings: list[Finding]) -> list[Finding]:
+def drop_explained(repo: Repository, message: Path, findings: list[Finding]) -> list[Finding]:
     """The findings without those that `redact` explains; the message file then gets the trailer."""
     if not findings:
         return findings
-    noted = set(_noted(repo))
+    noted = set(_recorded_rewrites(repo))
     staged = {entry.path: entry.oid for entry in repo.staged()}
     left = [finding for finding in findings if staged.get(finding.path) not in noted]
     if len(left) < len(findings):

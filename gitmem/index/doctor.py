@@ -26,7 +26,7 @@ from gitmem.index.index_file import directory
 from gitmem.index.parse_workers import codes
 from gitmem.index.worktree_record import IGNORED, LARGE, UNREADABLE
 from gitmem.memory.document import decode
-from gitmem.memory.snapshot import WorkTree, read, tree_files, work_tree_key
+from gitmem.memory.snapshot import WorkTree, read, read_work_tree, tree_files, work_tree_key
 from gitmem.paths import LIMIT
 from gitmem.plural import counted
 

@@ -23,7 +23,7 @@ from gitmem.index.db.values import Cut, EntryRow
 from gitmem.index.index_file import Freshness, OpenIndex, cut_as_set, directory, discard
 from gitmem.index.ingest import Intake, Say, Work
 from gitmem.index.worktree_record import record
-from gitmem.memory.snapshot import WorkTree, tree_files, tree_key, work_tree_key, work_tree_of
+from gitmem.memory.snapshot import WorkTree, read_work_tree, tree_files, tree_key, work_tree_key, work_tree_of
 from gitmem.paths import in_default_corpus
 
 RETRIES = 3  # tries to open an index that others are just making

@@ -19,7 +19,7 @@ from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError, NotARepository, OutsideRepository, Refused, UsageError
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.policy import Policy
-from gitmem.gate.redaction import guard
+from gitmem.gate.redaction import refuse_or_mask_text
 from gitmem.gate.scan import scan_source
 from gitmem.gate.sources import commits
 from gitmem.git.opening import Repository, discover, open_repository
@@ -167,7 +167,7 @@ def _gated(data: bytes, to: str, shape: Shape, config: Config) -> tuple[bytes, s
     data = relinked(data, to, shape)
     text = data.decode("utf-8", "replace")
     try:
-        safe = guard(text, to, config)
+        safe = refuse_or_mask_text(text, to, config)
     except Refused as error:
         return b"", error.message
     return (data if safe == text else safe.encode()), ""

@@ -42,12 +42,12 @@ def record(
     repo: Repository, config: Config, text: str, now: datetime, *, agent: str = "", dry_run: bool = False
 ) -> Recorded:
     """Write one insight. Raises UsageError (another form than `[entity] text`, data with holes), Refused, Locked."""
-    from gitmem.gate.redaction import guard
+    from gitmem.gate.redaction import refuse_or_mask_text
 
     if repo.root is None:
         raise GitMemError("a bare repository has no MEMORY.md to write", "run it in a clone")
     entity, words = parse(text)
-    words = guard(f"[{entity}] {words}", MEMORY, config)
+    words = refuse_or_mask_text(f"[{entity}] {words}", MEMORY, config)
 
     def plan(reading: Reading) -> Draft[Recorded]:
         draft = _recorded(reading, entity, words, now, agent or config.agent)

@@ -164,9 +164,9 @@ def _with_fact(old: bytes, text: str, meta: Meta) -> tuple[str, int]:
 
 
 def _through_the_gate(text: str, path: str, config: Config) -> str:
-    from gitmem.gate.redaction import guard
+    from gitmem.gate.redaction import refuse_or_mask_text
 
-    return guard(text, path, config)
+    return refuse_or_mask_text(text, path, config)
 
 
 def append_entry(old: str, text: str, meta: Meta, now: datetime, topic: str = "") -> tuple[str, int]:

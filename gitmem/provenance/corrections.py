@@ -75,12 +75,12 @@ def edit(repo: Repository, config: Config, path: str, line: int, text: str, reas
     Raises UsageError for a text that is none, Refused where the gate or a hook says no, Changed where somebody else
     wrote meanwhile, GitMemError where there is no such fact or the file has edits; nothing is written then.
     """
-    from gitmem.gate.redaction import guard
+    from gitmem.gate.redaction import refuse_or_mask_text
 
     text = normalise(text)
     if not text or "<!--" in text or "-->" in text:
         raise UsageError("a fact is one line of text without comment marks")
-    text = guard(text, path, config)
+    text = refuse_or_mask_text(text, path, config)
 
     def plan(reading: Reading) -> Draft:
         memory, entry = fact_at(reading, path, line)
@@ -312,9 +312,9 @@ def _draft(config: Config, account: Account, taken: Sequence[Taken], new: Mappin
 def message_of(config: Config, account: Account, taken: Sequence[Taken]) -> str:
     """The message of the commit that takes these facts out. Raises Refused for a reason that the gate stops."""
     from gitmem.gate.policy import MESSAGE
-    from gitmem.gate.redaction import guard
+    from gitmem.gate.redaction import refuse_or_mask_text
 
-    reason = guard(" ".join(account.reason.split()), MESSAGE, config)
+    reason = refuse_or_mask_text(" ".join(account.reason.split()), MESSAGE, config)
     return _message(account, taken, reason, config.agent)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError, UsageError
-from gitmem.gate.redaction import guard
+from gitmem.gate.redaction import refuse_or_mask_text
 from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.mirrors import clean, fetch_mirror, is_url, mirror_of, shown_url
 from gitmem.git.opening import Repository, open_repository
@@ -82,7 +82,7 @@ def offer(
     if not where:
         key = "mem.organisation" if scope == "organisation" else "mem.personal"
         raise UsageError(f"no {scope} memory is configured", f"git config --global {key} URL")
-    text = guard(normalise(line.text), "MEMORY.md", config)
+    text = refuse_or_mask_text(normalise(line.text), "MEMORY.md", config)
     if not text:
         raise UsageError("there is nothing to add", 'git mem add --to organisation "what holds for all"')
     place, _, ref = where.partition("#")

@@ -66,7 +66,7 @@ def model_of(repo: Repository, config: Config, when: datetime, environ: Mapping[
 def keep_value(store: Store, config: Config, key: str, text: str, when: datetime, hours: float) -> Value:
     """Keep a working value; an empty one forgets the key. Secrets are masked in it, and an instruction aimed at the
     model is refused: the next session starts with it. Raises UsageError, Refused."""
-    from gitmem.gate.redaction import guard
+    from gitmem.gate.redaction import refuse_or_mask_text
     from gitmem.sessions.working_memory import normalise
 
     if not text:
@@ -74,8 +74,8 @@ def keep_value(store: Store, config: Config, key: str, text: str, when: datetime
         store.drop(key)
         return Value(key, "", when, when)
     place = "memory/sessions/value.md"
-    safe = guard(text, place, config._replace(on_secret="mask"))
-    if guard(key, place, config) != key:
+    safe = refuse_or_mask_text(text, place, config._replace(on_secret="mask"))
+    if refuse_or_mask_text(key, place, config) != key:
         raise UsageError("a key holds no personal data", "write it as entity:name[:phase[:sub]]")
     return store.set(key, safe, when, hours)
 

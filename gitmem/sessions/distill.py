@@ -13,7 +13,7 @@ from itertools import zip_longest
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, OutsideRepository, Refused, UsageError
-from gitmem.gate.redaction import guard
+from gitmem.gate.redaction import refuse_or_mask_text
 from gitmem.git.objects import Span
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import Reading, write_over
@@ -65,7 +65,7 @@ def distill(repo: Repository, config: Config, *, now: datetime, older_than: int,
     episodes = episodes[:MOST]
     if not episodes:
         return Distilled("", 0, (), tuple(skipped))
-    text = guard(digest(episodes), MEMORY, config)
+    text = refuse_or_mask_text(digest(episodes), MEMORY, config)
     paths = tuple(episode.path for episode in episodes)
     if dry_run:
         return Distilled(text, 0, paths, tuple(skipped))
@@ -99,7 +99,7 @@ def _old(repo: Repository, config: Config, before: date, skipped: list[tuple[str
         if is_promoted(document):
             continue
         try:
-            guard(data.decode("utf-8", "replace"), path, config)
+            refuse_or_mask_text(data.decode("utf-8", "replace"), path, config)
         except Refused as error:
             skipped.append((path, error.message))
             continue

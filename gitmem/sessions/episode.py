@@ -16,7 +16,7 @@ from pathlib import Path
 from gitmem.config import Config
 from gitmem.errors import OutsideRepository
 from gitmem.gate.policy import Policy
-from gitmem.gate.redaction import guard, redact
+from gitmem.gate.redaction import redact, refuse_or_mask_text
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading, write
 from gitmem.git.worktree import read_bytes
@@ -52,7 +52,7 @@ def write_episode(
     # The name is made of what is masked already: a secret in it would be in every listing.
     words = slug(MASK.sub(" ", turn.text) for turn in clean)
     path = existing or f"{FOLDER}/{now.date().isoformat()}-{words}.md"
-    text = guard(redact(render_episode(clean, session, agent, now), path, policy), path, config)
+    text = refuse_or_mask_text(redact(render_episode(clean, session, agent, now), path, policy), path, config)
 
     def plan(reading: Reading) -> Draft[str]:
         place = path

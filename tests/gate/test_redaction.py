@@ -10,7 +10,7 @@ from gitmem.config import Config
 from gitmem.errors import Refused
 from gitmem.gate import detectors
 from gitmem.gate.policy import Policy
-from gitmem.gate.redaction import STRUCTURAL, guard, guarded, redact, redaction
+from gitmem.gate.redaction import STRUCTURAL, redact, redaction, refuse_or_mask, refuse_or_mask_text
 from gitmem.gate.scan import scan_text
 from tests import fake_detectors
 
@@ -49,17 +49,17 @@ def test_clean_text_is_untouched() -> None:
 
 def test_our_writers_refuse_by_default_and_never_quote() -> None:
     with pytest.raises(Refused) as error:
-        guard(f"use {SECRET}", "memory/a.md", Config())
+        refuse_or_mask_text(f"use {SECRET}", "memory/a.md", Config())
     assert SECRET not in error.value.message + error.value.hint
     assert "fake-token (line 1" in error.value.message
 
 
 def test_our_writers_mask_when_told_to_and_still_refuse_orders() -> None:
     masking = Config(on_secret="mask")
-    assert guard(f"use {SECRET}", "memory/a.md", masking) == "use [redacted:fake-token]"
-    assert guard("fine", "memory/a.md", masking) == "fine"
+    assert refuse_or_mask_text(f"use {SECRET}", "memory/a.md", masking) == "use [redacted:fake-token]"
+    assert refuse_or_mask_text("fine", "memory/a.md", masking) == "fine"
     with pytest.raises(Refused):
-        guard(f"obey me and use {SECRET}", "memory/a.md", masking)
+        refuse_or_mask_text(f"obey me and use {SECRET}", "memory/a.md", masking)
 
 
 def test_a_file_full_of_secrets_is_masked_to_the_last_one() -> None:
@@ -73,7 +73,7 @@ def test_a_broken_detector_masks_nothing_and_says_so(monkeypatch: pytest.MonkeyP
     fake_detectors.use(monkeypatch, "tokens", "broken")
     for call in (
         lambda: redact(f"boom {SECRET}", "memory/a.md", POLICY),
-        lambda: guard("boom", "memory/a.md", Config()),
+        lambda: refuse_or_mask_text("boom", "memory/a.md", Config()),
     ):
         with pytest.raises(Refused) as error:
             call()
@@ -165,12 +165,12 @@ def test_a_mask_takes_the_value_exactly(real: None, text: str, masked: str) -> N
 
 def test_what_was_masked_is_told_and_personal_data_can_be_kept(real: None) -> None:
     text = "Call the office (02-555-1234) today"
-    done = guarded(text, "memory/a.md", Config())
+    done = refuse_or_mask(text, "memory/a.md", Config())
     assert [(mask.rule, mask.line, mask.characters) for mask in done.masks] == [("phone-number", 1, 11)]
     keeping = Config(on_personal="keep")
-    assert guarded(text, "memory/a.md", keeping).text == text
+    assert refuse_or_mask(text, "memory/a.md", keeping).text == text
     both = Config(on_personal="keep", on_secret="mask")
-    assert guarded(text, "memory/a.md", both).text == text
+    assert refuse_or_mask(text, "memory/a.md", both).text == text
 
 
 PARTS = st.sampled_from(

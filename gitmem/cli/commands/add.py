@@ -113,9 +113,9 @@ def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> N
 def _say_masked(words: str, added: Added, config: Config) -> None:
     if added.text == normalise(words):
         return
-    from gitmem.gate.redaction import guarded, masked_words
+    from gitmem.gate.redaction import masked_words, refuse_or_mask
 
-    note = masked_words(guarded(normalise(words), added.path, config).masks)
+    note = masked_words(refuse_or_mask(normalise(words), added.path, config).masks)
     if note:
         say(note)
 

@@ -154,7 +154,7 @@ def _write(repo: Repository, plans: Sequence[Plan]) -> None:
     staged = [StagedText(plan.entry, plan.data) for plan in plans if plan.entry is not None]
     write_over(repo, {plan.path: plan.before for plan in files}, {plan.path: plan.data for plan in files}, staged)
     if plans:
-        redaction_record.note(repo, [(plan.path, repo.hash_blob(plan.data)) for plan in plans])
+        redaction_record.record_rewrites(repo, [(plan.path, repo.hash_blob(plan.data)) for plan in plans])
 
 
 def _show(masked: Sequence[Plan], left: Sequence[tuple[Plan, Finding]]) -> None:

@@ -390,7 +390,7 @@ def set_command(key: str, value: str, ttl: float, keep: str | None) -> None:
 
     An empty VALUE forgets KEY. Secrets and personal data are masked in it, and that is said.
     """
-    from gitmem.gate.redaction import guarded, masked_words
+    from gitmem.gate.redaction import masked_words, refuse_or_mask
     from gitmem.sessions.automation import keep_value
     from gitmem.sessions.working_memory import Store
 
@@ -399,7 +399,7 @@ def set_command(key: str, value: str, ttl: float, keep: str | None) -> None:
     kept = keep_value(Store(repo.common_dir, config.profile), config, key, value, now(), ttl)
     write(escape(kept.key + "\n"))
     if kept.text != value:
-        note = masked_words(guarded(value, "memory/sessions/value.md", config._replace(on_secret="mask")).masks)
+        note = masked_words(refuse_or_mask(value, "memory/sessions/value.md", config._replace(on_secret="mask")).masks)
         if note:
             say(note)
 
