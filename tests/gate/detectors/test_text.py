@@ -8,8 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitmem.gate.detectors.injection import invisible_characters as hidden
 from gitmem.gate.detectors.key_words import repair, segment
 from gitmem.gate.detectors.text import Text
+
+
+def test_every_character_that_counts_as_invisible_is_folded_away() -> None:
+    """Two lists, since one sorts the characters by what they do and the other drops them all; the second holds the first."""
+    sorted_by_use = (hidden._ZERO, hidden._TAGS, hidden._OVERRIDES, hidden._EMBEDDINGS, hidden._CLOSERS)
+    found = [
+        chr(code)
+        for code in (*range(0x3200), *range(0xF900, 0x10000), *range(0xE0000, 0xE1000))
+        if any(each.fullmatch(chr(code)) for each in sorted_by_use)
+    ]
+    assert len(found) > 150 and [c for c in found if Text(f"ig{c}nore", "memory/a.md").norm != "ignore"] == []
 
 
 @pytest.mark.parametrize(
