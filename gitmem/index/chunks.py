@@ -131,17 +131,17 @@ def spans(document: Document, cut: Cut) -> list[tuple[int, int, int]]:
                 bodied = False
             heading = at
             stop = under[at].last
-            section += [(line, tokens(lines[line - 1])) for line in range(at, stop + 1)]
+            section += [(line, estimated_tokens(lines[line - 1])) for line in range(at, stop + 1)]
             at = stop + 1
             continue
         if at <= document.front:
-            section.append((at, tokens(lines[at - 1])))
+            section.append((at, estimated_tokens(lines[at - 1])))
             at += 1
             continue
         line = lines[at - 1]
         if at in fence_end or (line and not line.isspace()):
             bodied = True
-            section.append((at, tokens(line)))
+            section.append((at, estimated_tokens(line)))
         elif section:
             section.append((at, 0))
         at = fence_end.get(at, at) + 1 if at in fence_end else at + 1
@@ -157,7 +157,7 @@ def _pack(
     for line, size in section:
         last = fence_end.get(line, line)
         if last > line:
-            size = sum(tokens(text) for text in lines[line - 1 : last])
+            size = sum(estimated_tokens(text) for text in lines[line - 1 : last])
         units.append((line, last, size))
     found: list[tuple[int, int]] = []
     begin = 0
@@ -184,7 +184,7 @@ def _pack(
     return result
 
 
-def tokens(line: str) -> int:
+def estimated_tokens(line: str) -> int:
     """About how many tokens a line has; 0 only for a blank one."""
     return 0 if not line or line.isspace() else estimate(line)
 

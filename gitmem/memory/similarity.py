@@ -2,7 +2,8 @@
 
 What counts as a duplicate or as a contradiction is decided here: for promotion, review and contexts. `same` refuses a
 duplicate, `contradicts` finds what a new fact replaces, `repeats` drops a part of a context that says nothing new.
-All of them read a text as its terms, numbers, names and denials.
+All of them read a text as its terms, numbers, names and denials. Elsewhere texts are compared for other questions, each
+with a comment that says which: which fact was edited, which lines take one back, which passages look the same.
 """
 
 from __future__ import annotations

@@ -32,6 +32,8 @@ from gitmem.provenance.grounding import denied, uncounted, undated, unnamed, unr
 TEXT_LIMIT = 600  # characters of a fact: one line that a person can read
 SOURCE_LINES = 12  # lines one operation may cite in one span
 SPANS = 4  # spans one operation may cite
+# Likeness from which a text corrects the fact that a model names: half of what tells one matter where none is named.
+UPDATED = ALIKE / 2
 LOSS, LOSS_SHARE = 3, 0.25  # prior facts one run may take away: the larger of the two
 
 
@@ -234,7 +236,7 @@ class _Run:
             target = _rival(text, log.day, self.facts.values())
             if target is not None:
                 operation = replace(operation, op=Op.SUPERSEDE, target=target.id)
-        elif operation.op is Op.UPDATE and likeness(terms(text), terms(target.text)) < ALIKE / 2:
+        elif operation.op is Op.UPDATE and likeness(terms(text), terms(target.text)) < UPDATED:
             # An update keeps the matter and corrects the words; anything else takes a fact away, and counts as that.
             operation = replace(operation, op=Op.SUPERSEDE)
         return Approved(operation, meta_of(operation, log, target), target)

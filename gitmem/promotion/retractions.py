@@ -128,5 +128,8 @@ def retracted_fact(item: ScoredLine, existing: Sequence[Fact]) -> str:
 
 
 def same_topic(shared: int, a: frozenset[str], b: frozenset[str], strength: int) -> bool:
-    """Whether two lines share enough to be about one topic; weak words of retraction need one more."""
+    """Whether two lines share enough to be about one topic; weak words of retraction need one more.
+
+    Not `alike` of memory/similarity.py: a line that takes another back often names it in two words of twenty.
+    """
     return shared >= (2 if strength == 2 else 3) and shared >= ABOUT * min(len(a), len(b))

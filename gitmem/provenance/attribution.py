@@ -152,6 +152,7 @@ class Judge:
         if commit is None:
             return None
         words = terms(fact.text)
+        # One of them it was: which is the nearest, whether or not they are alike.
         old = max(
             olds, key=lambda before: likeness(words, terms(before.text)), default=Fact("", id_of_hash(lost[0]), 0)
         )

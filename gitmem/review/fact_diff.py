@@ -18,6 +18,8 @@ from gitmem.memory.fact import Fact, parse_span
 from gitmem.memory.facts import expired
 from gitmem.memory.similarity import likeness, terms
 
+# Which fact was edited, not which two say the same: an edit changes the numbers, names and denials in which those must
+# agree (`same` of memory/similarity.py).
 SAME_FACT = 0.5  # likeness from which a fact that went and one that came in the same file are one that was edited
 SAME_SPELLING = 0.7  # share of characters in order from which a short one is (`Port 80.` and `Port 81.`)
 SPELLED = 4  # nearest candidates whose characters are compared

@@ -418,7 +418,11 @@ def _visible(line: str) -> str:
 
 
 def _twins(words: frozenset[str], other: frozenset[str], share: float) -> bool:
-    """Nearly the same words: Jaccard of at least `share`."""
+    """Nearly the same words: Jaccard of at least `share`.
+
+    What looks the same to a reader, not what says the same: two passages whose numbers differ are twins here. And a
+    search does not pay for importing memory/similarity.py.
+    """
     if not words or min(len(words), len(other)) < share * max(len(words), len(other)):
         return words == other
     both = len(words & other)

@@ -141,6 +141,8 @@ def _terms(text: str) -> frozenset[str]:
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether the shorter of two sentences of a summary adds little. `repeats` of memory/similarity.py asks more, since
+    what it drops is a fact; here the terms are kept as a turn is folded in, so that the words need not be."""
     least = min(len(one), len(other))
     return len(one & other) >= SAME * least if least > 2 else one == other
 
