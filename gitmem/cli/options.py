@@ -10,7 +10,7 @@ import click
 from gitmem.cli.registry import SECTIONS
 from gitmem.config import Config
 from gitmem.environment import cache_folder, enter, now, opened, settings, tracked_text
-from gitmem.git.opening import Repository
+from gitmem.git.opening import Repository, RepositoryLookup
 from gitmem.paths import agent_name
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md).")
@@ -28,13 +28,15 @@ def agent_option(help: str = "Who writes (mem.agent).") -> Callable[[Callable[..
 HERE = frozenset((*SECTIONS["Gate"], *SECTIONS["Set up"], "init", "redact", "profile"))
 
 
-def open_here(overrides: Mapping[str, str] | None = None, *, stay: bool = False) -> tuple[Repository, Config]:
+def open_here(
+    overrides: Mapping[str, str] | None = None, *, stay: bool = False, here: RepositoryLookup | None = None
+) -> tuple[Repository, Config]:
     """What `environment.opened` gives, closed at the exit of the command; a profile that was named, the gate and the
-    set-up stay where they are."""
+    set-up stay where they are. `here` is what `environment.look_up` began to look for."""
     context = click.get_current_context(silent=True)
     root = context.find_root() if context else None
     stay = stay or bool(root and (root.params.get("profile") or root.invoked_subcommand in HERE))
-    repo, config = opened(overrides, stay=stay)
+    repo, config = opened(overrides, stay=stay, here=here)
     if context is not None:
         context.call_on_close(repo.close)
     return repo, config

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -258,8 +258,13 @@ class BinaryRepository:
         return parse_entries(self._run(["ls-tree", "-r", "-z", "--full-tree", treeish, "--", *paths]))
 
     def blobs(self, treeish: str, paths: Sequence[str]) -> dict[str, str]:
+        # Git reads `./` and `../` from the current folder on; no file of a tree begins so.
+        paths = [path for path in paths if not path.startswith(("./", "../"))]
+        if not paths:
+            return {}
         if self._batch is None or any("\n" in path for path in paths):  # a process is there, or one is started
-            return {entry.path: entry.oid for entry in self.entries(treeish, paths)}
+            asked = set(paths)
+            return {entry.path: entry.oid for entry in self.entries(treeish, paths) if entry.path in asked}
         found = ((path, self._ask("info", f"{treeish}:{path}")) for path in paths)
         return {path: oid for path, (oid, kind, _) in found if kind == "blob"}
 
@@ -391,6 +396,12 @@ class BinaryRepository:
         out = self._run(["log", "--format=", *RAW, "--no-renames", "-m", rev, "--", path])
         return next((c.new_oid for c in parse_raw(out) if c.new_oid.startswith(prefix)), None)
 
+    def objects_with(self, prefix: str) -> list[str]:
+        if len(prefix) < 4 or not set(prefix) <= HEX:
+            return []
+        oid, kind, _ = self._ask("info", prefix)
+        return [oid] if kind else self._run(["rev-parse", f"--disambiguate={prefix}"]).decode().split()
+
     # -- history ---------------------------------------------------------------------------------------------
 
     def log(
@@ -411,16 +422,7 @@ class BinaryRepository:
         args += ["--reverse"] if reverse else []
         command = self._command([*args, "--end-of-options", *revs, "--", *paths])
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self._env)
-        assert process.stdout is not None and process.stderr is not None
-        try:
-            for line in process.stdout:
-                yield self.commit(line.decode().strip())
-            if process.wait() != 0:
-                raise GitFailed(f"git rev-list: {first_line(os.fsdecode(process.stderr.read()))}")
-        finally:
-            process.stdout.close()
-            process.stderr.close()
-            process.wait()
+        return _Log(process, self.commit)
 
     def blame(self, path: str, start: int, end: int, rev: str = "") -> list[BlameLine]:
         if rev:
@@ -433,6 +435,41 @@ class BinaryRepository:
 
     def user_config(self) -> list[tuple[str, str, str]]:
         return users_own(self._run(["config", *OURS], ok=(0, 1)))
+
+
+class _Log:
+    """The commits that a `git rev-list` process names, each read when it is asked for. Raises GitFailed at the end
+    where Git failed; the process ends with the last commit or with this iterator."""
+
+    def __init__(self, process: subprocess.Popen[bytes], read: Callable[[str], Commit]) -> None:
+        self._process, self._read = process, read
+
+    def __iter__(self) -> Iterator[Commit]:
+        return self
+
+    def __next__(self) -> Commit:
+        names, words = self._process.stdout, self._process.stderr
+        assert names is not None and words is not None
+        if names.closed:
+            raise StopIteration
+        line = names.readline()
+        if line:
+            return self._read(line.decode().strip())
+        said = words.read()
+        self.close()
+        if self._process.returncode != 0:
+            raise GitFailed(f"git rev-list: {first_line(os.fsdecode(said))}")
+        raise StopIteration
+
+    def close(self) -> None:
+        """End the process, whether or not it has named all."""
+        for pipe in (self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                pipe.close()
+        self._process.wait()
+
+    def __del__(self) -> None:
+        self.close()
 
 
 class RepositoryLookup:

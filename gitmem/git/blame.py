@@ -4,9 +4,11 @@ filters: the file is compared with HEAD's here, and Git asked of HEAD alone.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
+from itertools import compress, count
+from operator import ne
 
 from gitmem.errors import GitFailed
 from gitmem.git.objects import BlameLine
@@ -21,7 +23,10 @@ def blame_work_tree(repo: Repository, path: str, start: int, end: int) -> list[B
     """Lines `start`..`end` of a file of the work tree, each with what HEAD's blame says of the line it was there; the
     oid of a line that HEAD has not is all zeros. Raises GitFailed where there is no such file."""
     now, then = _work_tree_lines(repo, path), _head_lines(repo, path)
-    origin = {after: before for before, after in same_lines(then, now) if start <= after <= end}
+    origin: dict[int, int] = {}
+    for before, after, length in same_runs(then, now):
+        wanted = range(max(start, after), min(end + 1, after + length))
+        origin.update((line, line - after + before) for line in wanted)
     nobody = "0" * (64 if repo.object_format == "sha256" else 40)
     blamed = {}
     if origin:
@@ -36,7 +41,13 @@ def blame_work_tree(repo: Repository, path: str, start: int, end: int) -> list[B
 
 
 def same_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """(line in `old`, line in `new`), 1-based, of lines that were kept, in any order; no two of them cross.
+    """(line in `old`, line in `new`), 1-based, of lines that were kept, in any order; no two of them cross."""
+    for before, after, length in same_runs(old, new):
+        yield from zip(range(before, before + length), range(after, after + length), strict=True)
+
+
+def same_runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+    """`same_lines` as runs: (first line in `old`, first line in `new`, how many lines).
 
     Equal ends, then the lines that stand once on either side (patience diff), then small blocks by longest common
     runs. In time linear in the lines: SequenceMatcher on a whole file is quadratic where lines repeat.
@@ -44,31 +55,37 @@ def same_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, in
     blocks = [(0, len(old), 0, len(new), SPLITS)]
     while blocks:
         first, last, begin, end, splits = blocks.pop()
-        while first < last and begin < end and old[first] == new[begin]:
-            yield first + 1, begin + 1
-            first, begin = first + 1, begin + 1
-        tail = 0
-        while first < last - tail and begin < end - tail and old[last - tail - 1] == new[end - tail - 1]:
-            tail += 1
-            yield last - tail + 1, end - tail + 1
+        head = _equal(old[first:last], new[begin:end])
+        if head:
+            yield first + 1, begin + 1, head
+        first, begin = first + head, begin + head
+        tail = _equal(old[first:last][::-1], new[begin:end][::-1])
+        if tail:
+            yield last - tail + 1, end - tail + 1, tail
         last, end = last - tail, end - tail
         if first == last or begin == end:
             continue
         if (last - first) * (end - begin) <= COMPARED:
+            from difflib import SequenceMatcher  # most files differ at one place: not every question waits for it
+
             matcher = SequenceMatcher(None, old[first:last], new[begin:end], autojunk=False)
             for run in matcher.get_matching_blocks():
-                yield from ((first + run.a + at + 1, begin + run.b + at + 1) for at in range(run.size))
+                if run.size:
+                    yield first + run.a + 1, begin + run.b + 1, run.size
         elif splits:
             anchors = _anchors(old, new, (first, last, begin, end))
             cuts = zip([(first, begin), *anchors], [*anchors, (last, end)], strict=True)
             blocks += [(a, c, b, d, splits - 1) for (a, b), (c, d) in cuts] if anchors else []
 
 
+def _equal(old: Sequence[str], new: Sequence[str]) -> int:
+    """How many lines the two have in common at their beginning, without a loop of ours."""
+    return next(compress(count(), map(ne, old, new)), min(len(old), len(new)))
+
+
 def _anchors(old: Sequence[str], new: Sequence[str], block: tuple[int, int, int, int]) -> list[tuple[int, int]]:
     """Places of lines that stand once on both sides of a block (first, last, begin, end), rising on both: the longest
     such chain."""
-    from bisect import bisect_left
-
     first, last, begin, end = block
     counts = Counter(old[first:last]), Counter(new[begin:end])
     single = {old[at]: at for at in range(first, last) if counts[0][old[at]] == 1 == counts[1][old[at]]}

@@ -104,7 +104,8 @@ class Repository(Protocol):
     ) -> Iterator[Commit]:
         """Commits reachable as `git log REVS -- PATHS` has them; `revs` may hold `^oid` exclusions.
 
-        With `grep` only those whose message holds one of these fixed strings, with `merges` only merges.
+        Git begins to look at once, while the caller does something else, and ends with the iterator. With `grep` only
+        those whose message holds one of these fixed strings, with `merges` only merges.
         """
 
     def blame(self, path: str, start: int, end: int, rev: str = "") -> list[BlameLine]:
@@ -120,6 +121,9 @@ class Repository(Protocol):
     def find_blob(self, path: str, prefix: str, rev: str = "HEAD") -> str | None:
         """The full oid of the blob starting with `prefix` (12 hex): any that is here, else one that `path` had in the
         history of `rev`. None where there is none or `rev` names no commit; raises GitFailed where Git fails."""
+
+    def objects_with(self, prefix: str) -> list[str]:
+        """The oids of the objects that are here and begin with `prefix` (at least 4 hex): no history is read."""
 
     def user_config(self) -> list[tuple[str, str, str]]:
         """(key, value, origin) of `mem.*` at system, global and command scope; never the clone's own file."""

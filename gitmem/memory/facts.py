@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from io import StringIO
 
 from gitmem.memory.fact import Fact, fact_id, normalise, parse_comment, render_comment, split_bullet
 from gitmem.memory.front_matter import closing_line
@@ -42,6 +43,7 @@ INSIGHTS = "Insights"
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _RULER = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
+_BLOCK = re.compile(r"^[^\S\n]*(?:`{3}|~{3}|<!--)", re.M)  # what may make the lines below it no facts
 _LOG_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})[^/]*$")
 
 
@@ -89,9 +91,7 @@ class Memory:
 
 def parse(data: bytes) -> Memory:
     """Any bytes: what is not UTF-8 survives as surrogate escapes. Linear in the size."""
-    text = data.decode("utf-8", "surrogateescape")
-    lines = text.split("\n")
-    return parse_lines([line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else []))
+    return parse_lines(split_lines(data))
 
 
 def parse_lines(lines: Sequence[str]) -> Memory:
@@ -102,6 +102,37 @@ def parse_lines(lines: Sequence[str]) -> Memory:
         reader.read(number, line.rstrip("\r\n"))
     reader.close()
     return Memory(tuple(lines), tuple(reader.entries), tuple(reader.headings))
+
+
+def split_lines(data: bytes) -> list[str]:
+    """The lines of a file with their own ends, as `parse` reads them."""
+    return list(StringIO(data.decode("utf-8", "surrogateescape"), newline="\n"))
+
+
+def entry_at(lines: Sequence[str], line: int) -> Entry | None:
+    """`parse_lines(lines).at(line)`, but for the fact's heading, which is not looked for.
+
+    Where no fence and no comment stands alone above, only the lines from the last one that begins at the margin count:
+    a file of any size costs one search, not the reading of its facts.
+    """
+    above = "".join(lines[: max(line, 0)])
+    if any(mark in above for mark in ("```", "~~~", "<!--")) and _BLOCK.search(above):
+        entry = parse_lines(lines).at(line)
+        return replace(entry, fact=entry.fact._replace(heading="")) if entry else None
+    if not 1 <= line <= len(lines):
+        return None
+    front = closing_line(lines)
+    first = next((at for at in range(line - 1, front - 1, -1) if not lines[at][0].isspace()), front)
+    reader = _Reader()
+    for number in range(first + 1, len(lines) + 1):
+        reader.read(number, lines[number - 1].rstrip("\r\n"))
+        if number >= line and reader.fact is None:
+            break
+        if number > line and reader.fact is not None and reader.fact.line > line:
+            break
+    reader.close()
+    found = next((entry for entry in reader.entries if entry.start <= line <= entry.end), None)
+    return replace(found, fact=found.fact._replace(heading="")) if found else None
 
 
 class _Reader:

@@ -14,7 +14,7 @@ from gitmem.git.protocol import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, Meta, id_of_hash, text_hash
 from gitmem.memory.similarity import likeness, terms
-from gitmem.paths import Layout, log_date
+from gitmem.paths import log_date
 from gitmem.provenance.grounding import WORDS, Support, unsupported
 from gitmem.provenance.ledger import Ledger, Record, by_machine, shallow, span_key
 from gitmem.provenance.sources import Source, SourceReader, cited, facts_at, file_meta, inherit, merged, verified
@@ -69,9 +69,9 @@ class Attribution:
 class Judge:
     """Judges the facts of one commit (`at`, "" before the first); each file of history is read once."""
 
-    def __init__(self, repo: Repository, at: str, known: Ledger, layout: Layout | None = None) -> None:
+    def __init__(self, repo: Repository, at: str, known: Ledger, globs: Sequence[str] | None = None) -> None:
         self.repo, self.at, self.known = repo, at, known
-        self.reader = SourceReader(repo, at, layout)
+        self.reader = SourceReader(repo, at, globs)
         self._facts: dict[str, list[Fact]] = {}
 
     @cached_property

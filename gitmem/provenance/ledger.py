@@ -7,7 +7,7 @@ Reads commit messages only.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from gitmem.errors import GitMemError, UnknownRevision
@@ -73,11 +73,21 @@ def read_ledger(repo: Repository, revs: Sequence[str], about: Sequence[str] = ()
     """Every well-formed record of the commits that `revs` reach, trailers of squashes included. No commit, no record:
     an empty ledger. `about` narrows it to the commits whose message holds one of these strings.
     """
+    return ledger_of(repo, matching_commits(repo, revs, about))
+
+
+def matching_commits(repo: Repository, revs: Sequence[str], about: Sequence[str] = ()) -> Iterator[Commit]:
+    """The commits that `read_ledger` reads, newest first: Git looks for them while the caller does something else."""
+    return repo.log(revs, grep=about or _WORDS) if revs else iter(())
+
+
+def ledger_of(repo: Repository, commits: Iterable[Commit]) -> Ledger:
+    """The records of these commits, newest first."""
     found = Ledger()
     records: list[Record] = []
     cursors: list[str] = []
     reverts: list[tuple[str, str]] = []
-    for commit in repo.log(revs, grep=about or _WORDS) if revs else ():
+    for commit in commits:
         rows = trailers.memory_trailers(commit.message)
         cursors += reversed(trailers.values(rows, trailers.CURSOR))
         undone = list(_undone(repo, commit))

@@ -9,15 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from gitmem.git.objects import EXECUTABLE, REGULAR, Span
+from gitmem.git.objects import EXECUTABLE, REGULAR, Entry, Span
 from gitmem.git.protocol import Repository
 from gitmem.git.ranges import touched
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, Meta, parse_span, render_span
 from gitmem.memory.similarity import terms
-from gitmem.paths import LIMIT, Kind, Layout, is_memory, kind
+from gitmem.paths import LIMIT, Kind, Layout, is_memory, kind, layout_of
 from gitmem.plural import counted
 from gitmem.provenance.ledger import Record, SpanKey, span_key
 
@@ -59,18 +60,35 @@ def merged(own: Iterable[Span], linked: Iterable[Span]) -> list[Span]:
 class SourceReader:
     """Reads sources as the history of one commit has them; each path's history is walked once, and only when asked.
 
-    `layout` narrows what is read to memory: the text of another file is never shown. `at` "" is a history without a
-    commit, which has no source.
+    `globs`, the `[memory] paths` in force, narrow what is read to memory: the text of another file is never shown.
+    None: any file's is. `at` "" is a history without a commit, which has no source.
     """
 
-    def __init__(self, repo: Repository, at: str, layout: Layout | None = None) -> None:
-        self.repo, self.at, self.layout = repo, at, layout
-        self.paths = (
-            {entry.path: entry.oid for entry in repo.entries(at) if entry.mode in (REGULAR, EXECUTABLE)} if at else {}
-        )
+    def __init__(self, repo: Repository, at: str, globs: Sequence[str] | None = None) -> None:
+        self.repo, self.at, self.globs = repo, at, globs
         self._versions: dict[tuple[str, bool], frozenset[str]] = {}
         self._reachable: frozenset[str] | None = None
         self._lines: dict[str, list[str]] = {}
+
+    @cached_property
+    def _entries(self) -> list[Entry]:
+        return self.repo.entries(self.at) if self.at else []
+
+    @cached_property
+    def paths(self) -> dict[str, str]:
+        """The oid of each file at `at`."""
+        return {entry.path: entry.oid for entry in self._entries if entry.mode in (REGULAR, EXECUTABLE)}
+
+    @cached_property
+    def _layout(self) -> Layout:
+        return layout_of((entry.path for entry in self._entries), self.globs or ())
+
+    def readable(self, path: str) -> bool:
+        """Whether the text of the file may be shown. All files of the tree together say what else than the usual paths
+        is memory: they are listed only for a path that needs it."""
+        if self.globs is None or not self.at or kind(path) is not Kind.OTHER:
+            return True
+        return is_memory(path, self._layout)
 
     def lines(self, oid: str) -> list[str]:
         """The lines of a blob that is there."""
@@ -83,9 +101,11 @@ class SourceReader:
 
         `records` are the commits that recorded the fact: their trees are asked before the whole history.
         """
-        if self.layout is not None and not is_memory(span.path, self.layout):
+        if not self.readable(span.path):
             return self._missing(span, f"{span.path} is not a memory file")
-        blob = self.repo.find_blob(span.path, span.blob, self.at or "HEAD") if span.blob else None
+        # An object that is not here in any history is not looked for in this one, which takes long.
+        here = bool(span.blob) and bool(self.repo.objects_with(span.blob))
+        blob = self.repo.find_blob(span.path, span.blob, self.at or "HEAD") if here else None
         data = next(iter(self.repo.read_many([blob])))[1] if blob else None
         if blob is not None and data is not None and self._stood(span.path, blob, records):
             lines = blob_lines(data)
@@ -116,7 +136,7 @@ class SourceReader:
 
     def _stood(self, path: str, blob: str, records: Sequence[Record]) -> bool:
         """Whether the blob was ever the file at `path` in the history of `at`."""
-        if self.paths.get(path) == blob:
+        if self.at and self.repo.blobs(self.at, [path]).get(path) == blob:
             return True
         if any(self.repo.blobs(record.commit.oid, [path]).get(path) == blob for record in records[:4]):
             return True
@@ -158,7 +178,7 @@ class SourceReader:
         wanted = terms(fact.text)
         best: tuple[float, int, Span, str] | None = None
         for path in paths:
-            if not wanted or (self.layout is not None and not is_memory(path, self.layout)):
+            if not wanted or not self.readable(path):
                 continue
             lines = self.lines(self.paths[path])
             size = min(span.end_line - span.start_line + 1, max(1, len(lines)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError
@@ -16,15 +17,13 @@ from gitmem.git.objects import Commit
 from gitmem.git.protocol import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, fact_id, normalise, render_span, text_hash
-from gitmem.memory.facts import Memory
 from gitmem.memory.files import read_memory_file
-from gitmem.memory.snapshot import layout_at
 from gitmem.paths import agent_of
 from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.provenance.attribution import TEXT, Attribution, Edit, Judge
 from gitmem.provenance.grounding import WORDS, Support
-from gitmem.provenance.ledger import read_ledger, shallow
+from gitmem.provenance.ledger import ledger_of, matching_commits, shallow
 from gitmem.provenance.sources import Source, cited, file_meta, inherit
 
 MERGES = 8  # reviewed merges above a commit that are asked whether they brought it in
@@ -66,11 +65,13 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "") -
     is no work tree. Raises MissingFile, OutsideRepository, GitMemError for no such line."""
     rev = rev or ("" if repo.root else repo.head() or "")
     data = read_memory_file(repo, config, path, rev)
-    memory = memory_facts.parse(data)
-    if not 1 <= line <= len(memory.lines):
-        raise GitMemError(f"{path} has {counted(len(memory.lines), 'line')}, there is no line {line}")
-    fact = _fact_at(memory, data, line)
+    lines = memory_facts.split_lines(data)
+    if not 1 <= line <= len(lines):
+        raise GitMemError(f"{path} has {counted(len(lines), 'line')}, there is no line {line}")
+    fact = _fact_at(lines, data, line)
     start = fact.line if fact else line
+    at = rev or repo.head() or ""
+    recorded = matching_commits(repo, [at] if at and fact else [], _about(fact) if fact else ())
     blamed = repo.blame(path, start, start, rev)[0]
     commit = None if set(blamed.commit) == {"0"} else repo.commit(blamed.commit)
     notes = [f"line {line} belongs to the fact on line {start}"] if start != line else []
@@ -78,14 +79,11 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "") -
         notes.append("not committed yet")
     elif commit.oid in shallow(repo):
         notes.append(CUT)
-    at = rev or repo.head() or ""
     if fact is None:
-        text = memory.lines[line - 1].strip()
+        text = lines[line - 1].strip()
         answer = _answer(path, line, text, commit, trailers.memory_trailers(commit.message) if commit else [])
         return replace(answer, notes=tuple(notes))
-    judge = Judge(
-        repo, at, read_ledger(repo, [at] if at else [], _about(fact)), layout_at(repo, at, config) if at else None
-    )
+    judge = Judge(repo, at, ledger_of(repo, recorded), config.memory_paths)
     attribution = judge.attribution(path, fact, lambda: commit)
     origin, block = _recorded(attribution, fact, commit)
     if origin and commit and origin.oid != commit.oid:
@@ -103,13 +101,13 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "") -
     )  # fmt: skip
 
 
-def _fact_at(memory: Memory, data: bytes, line: int) -> Fact | None:
+def _fact_at(lines: Sequence[str], data: bytes, line: int) -> Fact | None:
     """The fact that `line` belongs to, or the line itself where front matter names a source for the whole file."""
-    entry = memory.at(line)
+    entry = memory_facts.entry_at(lines, line)
     whole = file_meta(data)
     if entry:
         return inherit(entry.fact, whole)
-    words = normalise(memory.lines[line - 1])
+    words = normalise(lines[line - 1])
     return inherit(Fact(words, fact_id(words), line), whole) if whole and words else None
 
 
@@ -154,9 +152,9 @@ def _answer(path: str, line: int, text: str, commit: Commit | None, block: Seque
 
 def _merge_reviewers(repo: Repository, at: str, commit: Commit) -> list[str]:
     """Who reviewed the merge that brought a commit in: where a forge's pull request says so."""
-    merges = list(repo.log([at, f"^{commit.oid}"], grep=[trailers.REVIEWED], merges=True))
-    above = [merge for merge in reversed(merges) if merge.commit_date >= commit.commit_date]
-    for merge in above[:MERGES]:
+    merges = repo.log([at, f"^{commit.oid}"], grep=[trailers.REVIEWED], merges=True, reverse=True)
+    above = (merge for merge in merges if merge.commit_date >= commit.commit_date)
+    for merge in islice(above, MERGES):
         brought = any(repo.is_ancestor(commit.oid, parent) for parent in merge.parents[1:])
         if brought and not repo.is_ancestor(commit.oid, merge.parents[0]):
             return trailers.values(trailers.memory_trailers(merge.message), trailers.REVIEWED)

@@ -191,6 +191,21 @@ def test_a_blob_is_found_by_its_first_twelve_digits(repo: Repo, opened: Opener) 
     assert git.find_blob("a.md", "0" * 12) is None and git.find_blob("a.md", "--all") is None
 
 
+def test_the_objects_that_begin_with_some_digits_are_listed_without_a_history(repo: Repo, opened: Opener) -> None:
+    first = repo.commit("one", {"a.md": "old\n"})
+    git = opened(repo.path)
+    (entry,) = git.entries(first)
+    assert git.objects_with(entry.oid[:12]) == [entry.oid] and git.objects_with(first[:8]) == [first]
+    assert git.objects_with("0" * 12) == git.objects_with("--all") == git.objects_with(entry.oid[:3]) == []
+
+
+def test_a_path_that_git_would_read_from_the_current_folder_on_is_in_no_tree(repo: Repo, opened: Opener) -> None:
+    first = repo.commit("one", {"a.md": "1\n", "memory/a.md": "2\n"})
+    git = opened(repo.path)
+    git.resolve("HEAD")
+    assert set(git.blobs(first, ["a.md", "./a.md", "../a.md", "memory/./a.md", "memory/../a.md"])) == {"a.md"}
+
+
 def test_untracked_files_leave_out_what_is_ignored(repo: Repo, opened: Opener) -> None:
     repo.commit("one", {".gitignore": "*.log\n"})
     repo.write("x.log", "")

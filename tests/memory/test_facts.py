@@ -57,6 +57,20 @@ def test_bullets_at_the_margin_are_facts_and_nothing_else_is() -> None:
     assert (parsed().entries[0].start, parsed().entries[0].end) == (10, 12)
 
 
+ROWS = st.sampled_from([
+    "", "\r", "- a", "- b <!-- mem src=x -->", " - c", "  deep", "\t", "# Head", "prose", "---", "===", "```", "  ```",
+    "~~~", "<!-- open", " <!-- far", "--> shut", "* - d", "\u3000- e", "\u3000<!-- wide", "title: x", "+ f ",
+])  # fmt: skip
+
+
+@given(st.lists(ROWS, max_size=14), st.integers(-1, 16))
+def test_the_fact_of_one_line_is_that_of_the_whole_file(rows: list[str], line: int) -> None:
+    lines = facts.split_lines("\n".join(rows).encode())
+    whole = facts.parse_lines(lines).at(line)
+    found = facts.entry_at(lines, line)
+    assert (found and (found.fact, found.end)) == (whole and (whole.fact._replace(heading=""), whole.end))
+
+
 @given(st.binary(max_size=400))
 def test_any_bytes_parse_and_come_back_as_they_were(data: bytes) -> None:
     assert facts.parse(data).data() == data

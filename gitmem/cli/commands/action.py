@@ -229,16 +229,15 @@ def promote_command(branch: str, limit: int) -> int:
     summarise(f"### Promotion\n\n```text\n{escape(as_text(outcome, True)).replace('```', chr(39) * 3)}```\n")
     tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")
     facts, number = 0, ""
+    layout = layout_at(repo, tip or start, config)
     if tip and not repo.is_ancestor(tip, start):
         from gitmem.review.commit_diff import fact_changes
 
-        layout = layout_at(repo, tip, config)
         meeting = repo.merge_base(start, tip) or ""
         facts = len(fact_changes(repo, meeting, tip, layout, now().date(), authors=False))
     if facts:
         title = f"memory: {facts} facts from the daily logs"
         proposal = publish.Proposal(branch, base, title=title, notes=(DEFAULT_TOKEN,))
-        layout = layout_at(repo, tip, config)
         done = publish.publish(repo, forge, client, proposal, layout=layout, today=now().date(), environ=os.environ)
         number = str(done.pull.number) if done.pull else ""
         say(f"git mem: {facts} facts on '{branch}', pull request #{number}")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, paint, say, write, write_json
-from gitmem.provenance.grounding import Support
-from gitmem.provenance.sources import Source
-from gitmem.provenance.why import Answer, as_value
+from gitmem.environment import look_up
+
+if TYPE_CHECKING:
+    from gitmem.provenance.sources import Source
+    from gitmem.provenance.why import Answer
 
 
 @click.command()
@@ -26,16 +30,17 @@ def command(place: str, rev: str, colour: str, as_json: bool) -> None:
     git mem why MEMORY.md:17
     git mem why MEMORY.md:17 --at v1.2
     """
+    here = look_up()  # Git answers while the modules load
     from gitmem.cli.places import place as parse_place
     from gitmem.provenance import why
 
-    repo, config = open_here()
+    repo, config = open_here(here=here)
     path, line = parse_place(repo, place)
     answer = why.why(repo, config, path, line, repo.resolve(rev) if rev else "")
     if as_json:
         for note in answer.notes:
             say(f"note: {note}")
-        write_json(as_value(answer))
+        write_json(why.as_value(answer))
         return
     write(render(answer, coloured(colour)))
 
@@ -54,6 +59,8 @@ def render(answer: Answer, on: bool) -> str:
         *(("reviewer", name) for name in answer.reviewers),
     ]
     out += [f"  {paint(f'{name:<9}', 'dim', on)}{escape(value, '')}" for name, value in rows if value]
+    from gitmem.provenance.grounding import Support
+
     good = answer.support is Support.IN_SOURCE
     problem = f": {answer.problem}" if answer.problem else ""
     if answer.sources or answer.edit:
