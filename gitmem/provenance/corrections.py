@@ -7,7 +7,7 @@ The commit names places, ids and hashes, never the text that was taken out, and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from gitmem.config import Config
@@ -152,26 +152,48 @@ def _taken_back(repo: Repository, selector: Selector, reading: Reading) -> tuple
 
 
 def derived(repo: Repository, selector: Selector, known: Ledger) -> list[tuple[str, Fact]]:
-    """(path, fact) of long-term memory at HEAD that comes from what the selector names."""
+    """(path, fact) of long-term memory at HEAD that comes from what the selector names. Raises UnknownRevision."""
     head = repo.head()
     if head is None:
         return []
-    found = list(facts_at(repo, head))
-    if selector.by is By.COMMIT:
-        oid = repo.resolve(selector.value)
-        return [(path, fact) for path, _, fact in found if _of_commit(repo, oid, fact, known)]
-    authors = _authors(repo, head, [(path, data) for path, data, _ in found], selector)
-    return [
-        (path, fact) for path, _, fact in found if _matches(repo, selector, fact, known) or (path, fact.line) in authors
-    ]
+    rows = list(facts_at(repo, head))
+    evidence = _read_evidence(repo, head, selector, known, rows)
+    return [(path, fact) for path, _, fact in rows if comes_from(selector, path, fact, evidence)]
 
 
-def _spans(fact: Fact, known: Ledger) -> list[Span]:
-    return [*cited(fact), *known.sources.get(text_hash(fact.text), [])]
+# -- what a selector names: pure -----------------------------------------------------------------------------
 
 
-def _matches(repo: Repository, selector: Selector, fact: Fact, known: Ledger) -> bool:
-    spans = _spans(fact, known)
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What Git says of where facts come from, as far as one selector goes by it.
+
+    `sources` are the lines of a fact that its promotion cites, and `promotions` that promotion's trailers, both by the
+    hash of the fact's text. `writers` are the trailers of the commit that wrote a line last, by (path, line). Of a
+    commit that is selected: `linked` are the hashes of the facts it promoted, `added` the lines it added by path (under
+    "" those of long-term memory), `blobs` the lines of the sources in these paths by oid.
+    """
+
+    sources: Mapping[str, Sequence[Span]]
+    promotions: Mapping[str, Sequence[trailers.Trailer]] = field(default_factory=dict)
+    writers: Mapping[tuple[str, int], Sequence[trailers.Trailer]] = field(default_factory=dict)
+    linked: frozenset[str] = frozenset()
+    added: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    blobs: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def spans(self, fact: Fact) -> list[Span]:
+        """The lines that a fact comes from: those it cites itself, then those of its promotion."""
+        return [*cited(fact), *self.sources.get(text_hash(fact.text), [])]
+
+    def says(self, path: str, fact: Fact, key: str, value: str) -> bool:
+        """Whether the commit that promoted the fact, or wrote its line, has such a trailer."""
+        rows = (self.promotions.get(text_hash(fact.text), ()), self.writers.get((path, fact.line), ()))
+        return any(value in trailers.values(found, key) for found in rows)
+
+
+def comes_from(selector: Selector, path: str, fact: Fact, evidence: Evidence) -> bool:
+    """Whether the fact of `path` derives from what the selector names. Reads nothing."""
+    spans = evidence.spans(fact)
     match selector.by:
         case By.SOURCE:
             first, last = selector.lines
@@ -183,67 +205,76 @@ def _matches(repo: Repository, selector: Selector, fact: Fact, known: Ledger) ->
             return fact.origin == selector.value.casefold()
         case By.AGENT:
             wrote = any(agent_of(span.path) == selector.value for span in spans)
-            return wrote or _says(repo, fact, known, trailers.AGENT, selector.value)
+            return wrote or evidence.says(path, fact, trailers.AGENT, selector.value)
         case By.SESSION:
             name = selector.value.removesuffix(".md").rsplit("/", 1)[-1]
             stems = [
                 span.path.rsplit("/", 1)[-1].removesuffix(".md") for span in spans if kind(span.path) is Kind.SESSION
             ]
             own = fact.get("session") == selector.value or name in stems
-            return own or _says(repo, fact, known, trailers.SESSION, selector.value)
+            return own or evidence.says(path, fact, trailers.SESSION, selector.value)
         case By.COMMIT:
-            return False
+            return _comes_from_commit(fact, spans, evidence)
 
 
-def _says(repo: Repository, fact: Fact, known: Ledger, key: str, value: str) -> bool:
-    """Whether the promotion of this fact carries such a trailer."""
-    digest = text_hash(fact.text)
-    oid = known.by_hash.get(digest)
-    if oid is None:
-        return False
-    block = trailers.block_with(repo.commit(oid).message, trailers.SOURCE, digest)
-    return value in trailers.values(block, key)
-
-
-def _authors(
-    repo: Repository, head: str, files: Iterable[tuple[str, bytes]], selector: Selector
-) -> set[tuple[str, int]]:
-    """(path, line) whose last commit carries the agent's or session's trailer: facts it wrote without a promotion."""
-    keys = {By.AGENT: trailers.AGENT, By.SESSION: trailers.SESSION}
-    key = keys.get(selector.by)
-    if key is None:
-        return set()
-    seen: dict[str, bool] = {}
-    found = set()
-    for path, data in dict(files).items():
-        for row in repo.blame(path, 1, max(1, len(blob_lines(data))), head):
-            if row.commit not in seen:
-                rows = trailers.memory_trailers(repo.commit(row.commit).message)
-                seen[row.commit] = selector.value in trailers.values(rows, key)
-            if seen[row.commit]:
-                found.add((path, row.line))
-    return found
-
-
-def _of_commit(repo: Repository, oid: str, fact: Fact, known: Ledger) -> bool:
+def _comes_from_commit(fact: Fact, spans: Iterable[Span], evidence: Evidence) -> bool:
     """Whether the commit promoted the fact, added it, or added a line it was taken from."""
-    commit = repo.commit(oid)
-    digest = text_hash(fact.text)
-    links = trailers.links(trailers.memory_trailers(commit.message), trailers.SOURCE)
-    if any(link.sha256 == digest for link in links):
+    if text_hash(fact.text) in evidence.linked:
         return True
-    added = _added_lines(repo, commit)
-    if any(memory_facts.parse(line.encode()).facts and normalise(line) == fact.text for line in added.get("", ())):
+    lasting = evidence.added.get("", frozenset())
+    if any(normalise(line) == fact.text and memory_facts.parse(line.encode()).facts for line in lasting):
         return True
-    for span in _spans(fact, known):
-        lines = added.get(span.path)
-        if not lines:
-            continue
-        data = next(iter(repo.read_many([span.blob])))[1] if span.blob else None
-        cut = blob_lines(data)[span.start_line - 1 : span.end_line] if data else []
-        if any(line.strip() and line in lines for line in cut):
-            return True
-    return False
+    return any(
+        line.strip() and line in evidence.added.get(span.path, ())
+        for span in spans
+        for line in evidence.blobs.get(span.blob, ())[span.start_line - 1 : span.end_line]
+    )
+
+
+# -- what Git says of it -------------------------------------------------------------------------------------
+
+
+def _read_evidence(
+    repo: Repository, head: str, selector: Selector, known: Ledger, rows: Sequence[tuple[str, bytes, Fact]]
+) -> Evidence:
+    """The evidence about the facts `rows`, (path, bytes of the file, fact). Raises UnknownRevision."""
+    match selector.by:
+        case By.SOURCE | By.ORIGIN:
+            return Evidence(known.sources)
+        case By.AGENT | By.SESSION:
+            promotions = _promotions(repo, {text_hash(fact.text) for _, _, fact in rows}, known)
+            return Evidence(known.sources, promotions, _writers(repo, head, {path: data for path, data, _ in rows}))
+        case By.COMMIT:
+            commit = repo.commit(repo.resolve(selector.value))
+            links = trailers.links(trailers.memory_trailers(commit.message), trailers.SOURCE)
+            added = _added_lines(repo, commit)
+            evidence = Evidence(known.sources, linked=frozenset(link.sha256 for link in links), added=added)
+            spans = (span for _, _, fact in rows for span in evidence.spans(fact))
+            oids = dict.fromkeys(span.blob for span in spans if span.blob and added.get(span.path))
+            texts = zip(oids, repo.read_many(oids), strict=True)  # as they were asked: a fact may cite a shortened oid
+            return replace(evidence, blobs={oid: blob_lines(data) for oid, (_, data) in texts if data})
+
+
+def _promotions(repo: Repository, digests: Iterable[str], known: Ledger) -> dict[str, list[trailers.Trailer]]:
+    """The trailers of the promotion of each fact that was promoted, by the hash of its text."""
+    promoted = {digest: known.by_hash[digest] for digest in digests if digest in known.by_hash}
+    messages = {oid: repo.commit(oid).message for oid in dict.fromkeys(promoted.values())}
+    return {digest: trailers.block_with(messages[oid], trailers.SOURCE, digest) for digest, oid in promoted.items()}
+
+
+def _writers(
+    repo: Repository, head: str, files: Mapping[str, bytes]
+) -> dict[tuple[str, int], Sequence[trailers.Trailer]]:
+    """The trailers of the commit that wrote each line last: who wrote a fact without a promotion."""
+    of_commit: dict[str, list[trailers.Trailer]] = {}
+    found: dict[tuple[str, int], Sequence[trailers.Trailer]] = {}
+    for path, data in files.items():
+        for row in repo.blame(path, 1, max(1, len(blob_lines(data))), head):
+            if row.commit not in of_commit:
+                of_commit[row.commit] = trailers.memory_trailers(repo.commit(row.commit).message)
+            if of_commit[row.commit]:
+                found[path, row.line] = of_commit[row.commit]
+    return found
 
 
 def _added_lines(repo: Repository, commit: Commit) -> dict[str, frozenset[str]]:

@@ -9,9 +9,10 @@ import pytest
 
 from gitmem.git.objects import Span
 from gitmem.git.opening import open_repository
-from gitmem.memory.fact import text_hash
+from gitmem.memory.fact import Fact, fact_id, text_hash
+from gitmem.provenance.corrections import By, Evidence, Selector, comes_from
 from gitmem.provenance.ledger import read_ledger, rejections
-from gitmem.provenance.trailers import parse, values
+from gitmem.provenance.trailers import AGENT, parse, values
 from tests.harness import Repo
 from tests.provenance_cases import DAY, FACT, LOG, promote, record_log
 
@@ -224,3 +225,33 @@ def test_what_was_forgotten_is_not_promoted_again_though_its_log_grows_and_is_re
     repo.commit("more", {DAY: log + "- Decided: releases go out on Tuesday.\n"})
     repo.mem("promote", "--since", "2020-01-01")
     assert "Tuesday" in repo.read("MEMORY.md") and "30 days" not in repo.read("MEMORY.md")
+
+
+@pytest.mark.parametrize(
+    ("selector", "chosen"),
+    [
+        (Selector(By.SOURCE, "memory/2026-03-01.md"), True),
+        (Selector(By.SOURCE, "memory/2026-03-01.md", (4, 9)), True),
+        (Selector(By.SOURCE, "memory/2026-03-01.md", (6, 9)), False),
+        (Selector(By.SOURCE, "memory/2026-03-02.md"), False),
+        (Selector(By.ORIGIN, "Web"), True),
+        (Selector(By.AGENT, "promoter"), True),
+        (Selector(By.AGENT, "writer"), True),
+        (Selector(By.AGENT, "nobody"), False),
+        (Selector(By.SESSION, "memory/sessions/abc.md"), True),
+        (Selector(By.COMMIT, "c0ffee"), True),
+    ],
+    ids=str,
+)
+def test_what_a_selector_names_is_decided_without_git(selector: Selector, chosen: bool) -> None:
+    fact = Fact("Deploys on Tuesdays", fact_id("Deploys on Tuesdays"), 3, meta=(("origin", "web"), ("session", "abc")))
+    digest = text_hash(fact.text)
+    span = Span("memory/2026-03-01.md", 4, 5, "b10b")
+    evidence = Evidence(
+        {digest: [span]},
+        promotions={digest: [(AGENT, "promoter")]},
+        writers={("MEMORY.md", 3): [(AGENT, "writer")]},
+        added={"memory/2026-03-01.md": frozenset(["- deploys happen on Tuesdays"])},
+        blobs={"b10b": ["", "", "", "- deploys happen on Tuesdays", "- other"]},
+    )
+    assert comes_from(selector, "MEMORY.md", fact, evidence) is chosen
