@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gitmem.gate.quoting import END, LEAD
+from gitmem.gate.quoting import END, LEAD, MCP_INSTRUCTIONS
 
 
 class OwnPassage(NamedTuple):
@@ -26,9 +26,20 @@ TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]{0,60})((?:\s[^<>]{0,2000})?)/?>")
 INLINE = frozenset((  # tags that only format words of a sentence
     "a", "b", "br", "code", "del", "em", "i", "ins", "kbd", "mark", "s", "small", "span", "strong", "sub", "sup", "u",
 ))  # fmt: skip
+
+
+def _reflowed(text: str) -> str:
+    """A pattern of the text, however a host broke its lines or escaped them."""
+    return r"(?:\s|\\n)+".join(map(re.escape, text.split()))
+
+
 # A context of ours (gate/quoting.py), as a host may wrap, escape or cut it; and the lists of `git mem session start`.
-OPENED = re.compile(r"(?:<|&lt;)memory\s+(?:path|lines|commit|trust|note)=")
-CLOSED = re.compile(r"(?:<|&lt;)/memory(?:>|&gt;)|" + re.escape(END))
+LESS = r"(?:<|&(?:amp;)*(?:lt|#60|#x3c);|\\+u003c)"
+OPENED = re.compile(rf"{_reflowed(LEAD)}|{LESS}memory\s+(?:path|lines|commit|trust|note)=", re.I)
+MORE = r"(?:>|&(?:amp;)*(?:gt|#62|#x3e);|\\+u003e)"
+CLOSED = re.compile(rf"{_reflowed(END)}|{LESS}/memory{MORE}", re.I)
+CLOSED_ALONE = re.compile(rf"{_reflowed(END)}|^[ \t]*{LESS}/memory{MORE}[ \t]*$", re.I | re.M)  # its beginning was lost
+TOLD = re.compile(_reflowed(MCP_INSTRUCTIONS))
 LISTED = re.compile(r"^(?:Open from the last session|A session that was interrupted|The last session) \(data\):", re.M)
 QUOTED_LINE = re.compile(r"[ \t]*(?:[-*+][ \t]+)?[>|]")
 CUT = "\0"  # stands where something was taken out, until the text is split there
@@ -51,13 +62,14 @@ def without_pasted_text(text: str) -> list[OwnPassage]:
 
 def without_memory(text: str) -> str:
     """The text without contexts of ours: from their first line or first quotation to their last mark, or to the end of
-    the text where that was lost. CUT stands where something was taken out; the text itself where there is none.
+    the text where that was lost, from its beginning where only the first was. CUT stands where something was taken out,
+    also for what our MCP server says of itself; the text itself where there is none.
     """
+    text = TOLD.sub(CUT, text)
     starts = [match.start() for pattern in (OPENED, LISTED) if (match := pattern.search(text))]
-    starts += [at for at in (text.find(LEAD),) if at >= 0]
-    if not starts:
+    if not starts and CLOSED_ALONE.search(text) is None:
         return text
-    start = min(starts)
+    start = min(starts, default=0)
     end = max((match.end() for match in CLOSED.finditer(text)), default=-1)
     if start > end:
         return text[:start] + CUT
