@@ -238,7 +238,7 @@ def test_what_was_forgotten_is_not_promoted_again_though_its_log_grows_and_is_re
         (Selector(By.AGENT, "promoter"), True),
         (Selector(By.AGENT, "writer"), True),
         (Selector(By.AGENT, "nobody"), False),
-        (Selector(By.SESSION, "memory/sessions/abc.md"), True),
+        (Selector(By.SESSION, "abc"), True),
         (Selector(By.COMMIT, "c0ffee"), True),
     ],
     ids=str,
