@@ -31,7 +31,10 @@ class Touched:
 
 
 def touched(repo: Repository, commits: Iterable[str]) -> Iterator[tuple[str, list[Touched]]]:
-    """(commit, its changes) for each commit oid, in the order given; root commits against nothing."""
+    """(commit, its changes) for each commit oid, in the order given; root commits against nothing.
+
+    Where `oid parent` stands for an oid, the changes are those against this parent alone.
+    """
     at = repo.root or repo.git_dir
     command = [
         "git", *SAFE, "-C", str(at), "diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "-z", "--no-abbrev",

@@ -1,8 +1,9 @@
 """On which day each line of a file was written: the author date of the commit that Git's blame names for it.
 
 Blame is asked once a file, not once a line, and what it said of a committed file is kept in the index: by path, blob
-and the commit it was asked at. It holds at a later commit as well, where every commit in between has one parent and
-none touches the file. Only a search with `--since` or `--until` comes here. Ranks nothing, shows nothing.
+and the commit it was asked at. It holds at a later commit as well, where the first parents lead from that one back and
+none of these steps changes the file: blame goes to the first parent that has the same blob, whatever else a merge
+brought. Only a search with `--since` or `--until` comes here. Ranks nothing, shows nothing.
 """
 
 from __future__ import annotations
@@ -97,15 +98,17 @@ def _known(
 
 
 def _touched_since(repo: Repository, old: str, new: str) -> set[str] | None:
-    """The paths that the commits after `old` up to `new` touch; None where these are no plain chain, or many."""
+    """The paths that differ anywhere on the way by first parents from `new` back to `old`; None where that way does not
+    lead there, or is long."""
     from gitmem.git.ranges import touched
 
     if not repo.is_ancestor(old, new):
         return None
-    commits = list(repo.log([new, f"^{old}"], limit=SPAN + 1))
-    if len(commits) > SPAN or any(len(commit.parents) != 1 for commit in commits):
+    commits = list(repo.log([new, f"^{old}"], first_parent=True, limit=SPAN + 1))
+    if len(commits) > SPAN or commits[-1].parents[:1] != (old,):
         return None
-    return {change.path for _, changes in touched(repo, [commit.oid for commit in commits]) for change in changes}
+    steps = [f"{commit.oid} {commit.parents[0]}" for commit in commits]
+    return {change.path for _, changes in touched(repo, steps) for change in changes}
 
 
 def _shallow(repo: Repository) -> bool:

@@ -105,21 +105,39 @@ def test_the_same_bytes_have_the_days_of_the_commit_that_is_searched(repo: Repo,
         assert days(opened, old) == {"memory/a.md": [JANUARY, JANUARY]}
 
 
-def test_after_a_merge_and_on_another_branch_blame_is_asked_again(
+def test_after_a_merge_blame_is_asked_for_what_the_merge_changed_and_no_more(
     repo: Repo, opened: Repository, asked: list[str]
 ) -> None:
-    commit(repo, JANUARY, {"memory/a.md": "- one\n"})
+    commit(repo, JANUARY, {"memory/a.md": "- one\n", "memory/d.md": "- four\n"})
     repo.git("checkout", "-q", "-b", "side")
-    commit(repo, FEBRUARY, {"memory/b.md": "- two\n"})
+    commit(repo, FEBRUARY, {"memory/b.md": "- two\n", "memory/d.md": "- zero\n- four\n"})
     repo.git("checkout", "-q", "main")
     commit(repo, MARCH, {"memory/c.md": "- three\n"})
     days(opened)
     repo.git("merge", "-q", "--no-edit", "side")
     asked.clear()
-    assert days(opened) == {"memory/a.md": [JANUARY], "memory/b.md": [FEBRUARY], "memory/c.md": [MARCH]}
-    assert sorted(asked) == ["memory/a.md", "memory/b.md", "memory/c.md"]
-    repo.git("checkout", "-q", "side")
-    assert days(opened) == {"memory/a.md": [JANUARY], "memory/b.md": [FEBRUARY]}
+    assert days(opened) == {
+        "memory/a.md": [JANUARY], "memory/b.md": [FEBRUARY], "memory/c.md": [MARCH], "memory/d.md": [FEBRUARY, JANUARY],
+    }  # fmt: skip
+    assert sorted(asked) == ["memory/b.md", "memory/d.md"]
+    asked.clear()
+    days(opened)
+    assert asked == []
+
+
+def test_what_was_said_on_a_branch_does_not_hold_where_it_is_merged_into_another(
+    repo: Repo, opened: Repository, asked: list[str]
+) -> None:
+    """On the branch the line was taken out and put back; where it is merged, Git follows the side that never lost it."""
+    commit(repo, JANUARY, {"memory/a.md": "- one\n- two\n"})
+    repo.git("checkout", "-q", "-b", "side")
+    commit(repo, FEBRUARY, {"memory/a.md": "- one\n"})
+    commit(repo, MARCH, {"memory/a.md": "- one\n- two\n"})
+    assert days(opened) == {"memory/a.md": [JANUARY, MARCH]}
+    repo.git("checkout", "-q", "main")
+    commit(repo, FEBRUARY, {"memory/b.md": "- three\n"})
+    repo.git("merge", "-q", "--no-edit", "side")
+    assert days(opened)["memory/a.md"] == [JANUARY, JANUARY]
 
 
 def test_without_auto_index_and_in_a_shallow_clone_nothing_is_kept(
