@@ -65,7 +65,7 @@ def answered(model: Path | None, count: int) -> None:
     from gitmem.index.indexer import refresh
     from gitmem.models.reranker_child import has_head
     from gitmem.search.evaluation import read, run, score
-    from gitmem.search.reranking import _reranked
+    from gitmem.search.reranking import reranked
     from gitmem.search.search import Query, search
 
     ranks = model is not None and has_head(str(model))
@@ -86,7 +86,9 @@ def answered(model: Path | None, count: int) -> None:
                 for asked in questions:
                     began = time.perf_counter()
                     hits = search(repo, config, Query(asked.query, limit=50), NOW)
-                    figures.append(score(asked, _reranked(hits, f"gguf:{model}", config, 50, 0).hits))
+                    figures.append(
+                        score(asked, reranked(hits, f"gguf:{model}", config, os.environ, limit=50, budget=0).hits)
+                    )
                     times.append((time.perf_counter() - began) * 1000)
             else:
                 results = run(repo, config, questions, Query(""), NOW, time.perf_counter)

@@ -170,7 +170,7 @@ class Memory:
         `subjects` are those of `--for`, `include` is `PATH:A-B`. Raises UsageError, BadConfig.
         """
         from gitmem.context.layer_limits import PRESETS, Layer
-        from gitmem.context.request import build, here, place, request_of, staged_of, value_of
+        from gitmem.context.request import build, place, repository_path, request_of, staged_of, value_of
 
         for layer in without_layers:
             if layer not in tuple(Layer):
@@ -180,7 +180,7 @@ class Memory:
         config = self.config._replace(context_preset=preset) if preset else self.config
         moment = self.now()
         request = request_of(
-            config, prompt, budget=budget, subjects=tuple(here(self.repo, subject) for subject in subjects),
+            config, prompt, budget=budget, subjects=tuple(repository_path(self.repo, subject) for subject in subjects),
             staged=() if subjects else staged_of(self.repo), transcript=Path(transcript) if transcript else None,
             include=tuple(place(value) for value in include), loaded=tuple(loaded),
             without_layers=frozenset(without_layers), without_paths=tuple(without_paths),

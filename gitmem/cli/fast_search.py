@@ -24,7 +24,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--json": ("as_json", "flag"),
     "--jsonl": ("jsonl", "flag"),
 }
-MOST = {"limit": (1, 1000), "budget": (0, 1_000_000_000)}  # what the numbers may be
+LIMITS = {"limit": (1, 1000), "budget": (0, 1_000_000_000)}  # what the numbers may be
 
 
 def read(words: Sequence[str]) -> dict[str, Any] | None:
@@ -50,7 +50,7 @@ def read(words: Sequence[str]) -> dict[str, Any] | None:
         else:
             if not (value.isascii() and value.isdigit() and len(value) < 10):
                 return None
-            least, most = MOST[name]
+            least, most = LIMITS[name]
             if not least <= int(value) <= most:
                 return None
             found[name] = int(value)

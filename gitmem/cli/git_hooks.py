@@ -41,12 +41,12 @@ def run(argv: list[str]) -> int:
     def named() -> int:
         if not argv or argv[0] not in (*HOOKS, *SERVER):
             raise UsageError("there is no such hook", f"one of {', '.join((*HOOKS, *SERVER))}")
-        return one(argv[0], tuple(word for word in argv[1:] if word != "--"))
+        return run_hook(argv[0], tuple(word for word in argv[1:] if word != "--"))
 
     return ending(named)
 
 
-def one(name: str, words: tuple[str, ...]) -> int:
+def run_hook(name: str, words: tuple[str, ...]) -> int:
     """One hook's exit code. Gates raise what stops them; the others log it. Raises UsageError for an unknown name."""
     if name in GATES or name in SERVER:
         return gate(name, words)
@@ -62,7 +62,7 @@ def one(name: str, words: tuple[str, ...]) -> int:
     return Exit.DONE
 
 
-def here() -> Repository:
+def hook_repository() -> Repository:
     """The repository Git runs the hook in."""
     return open_repository(Path.cwd(), os.environ)
 
@@ -76,7 +76,7 @@ def gate(name: str, words: tuple[str, ...]) -> int:
     """Scan what the hook is about; say what was found on stderr."""
     from gitmem.gate.report import hook_lines
 
-    repo = here()
+    repo = hook_repository()
     today = now().date()
     if name in STAGED:
         report = scan_staged(repo, words, today)
@@ -203,6 +203,6 @@ def prepare(words: tuple[str, ...]) -> None:
     """prepare-commit-msg: who the agent is and why it writes, as trailers."""
     from gitmem.provenance import agent_trailers
 
-    repo = here()
+    repo = hook_repository()
     if words:
         agent_trailers.prepare(repo, settings(repo), Path(words[0]), words[1] if len(words) > 1 else "")

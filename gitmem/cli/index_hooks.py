@@ -40,7 +40,7 @@ def run(name: str, words: Sequence[str]) -> None:
 def start(name: str) -> None:
     """Bring the index up to date, in a process apart unless `FOREGROUND` is set."""
     if FOREGROUND in os.environ:
-        here(name)
+        refresh_in_process(name)
         return
     try:
         if os.fork():
@@ -53,12 +53,12 @@ def start(name: str) -> None:
         for handle in (0, 1, 2):
             os.dup2(nothing, handle)
         os.environ.pop("GIT_INDEX_FILE", None)  # Git may delete it now; what is staged is no part of the index
-        _apart(name)
+        _refresh_detached(name)
     finally:
         os._exit(0)
 
 
-def here(name: str) -> None:
+def refresh_in_process(name: str) -> None:
     """Bring the index up to date in this process, in the time a Git command may wait."""
     repo = None
     try:
@@ -72,8 +72,8 @@ def here(name: str) -> None:
             repo.close()
 
 
-def _apart(name: str) -> None:
-    """As `here`, with time; leaves the work to another process that is at it, which then does it once more.
+def _refresh_detached(name: str) -> None:
+    """As `refresh_in_process`, with time; leaves the work to another process that does it, which then does it again.
 
     It makes no folder: a repository that is removed meanwhile stays removed, and one that neither `install` nor a
     search has made the state folder of waits for its first search.

@@ -273,7 +273,7 @@ def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], tod
     found = layers.working(scope.values, shares[Layer.WORKING], count)
     found += layers.pinned(scope.read, instructions, today, scope.name)
     found += layers.rules(paths, scope.read, (*request.subjects, *request.staged), scope.name)
-    found += layers.procedures(paths, scope.read, request.prompt or _said(request), scope.name)
+    found += layers.procedures(paths, scope.read, request.prompt or _last_user_text(request), scope.name)
     found += layers.memory(scope.read, similarity, request.weights, today, scope.name)
     items = {layer: share.item for layer, share in shares.items()}
     found += layers.recalled(hits, request.weights, today, items, count, scope.name)
@@ -281,7 +281,7 @@ def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], tod
     return found
 
 
-def _said(request: Request) -> str:
+def _last_user_text(request: Request) -> str:
     """The last thing a person said in the session."""
     turns = request.transcript.spoken() if request.transcript else []
     return next((turn.text for turn in reversed(turns) if turn.role is Role.USER), "")

@@ -87,16 +87,16 @@ def _body(document: Document) -> tuple[str, int, int]:
         first += 1
     while last >= first and not lines[last - 1].strip():
         last -= 1
-    return "\n".join(map(said, lines[first - 1 : last])), first, last
+    return "\n".join(map(without_metadata, lines[first - 1 : last])), first, last
 
 
-def said(line: str) -> str:
+def without_metadata(line: str) -> str:
     """A line without the comment that is metadata."""
     return parse_comment(line)[0] if line.rstrip().endswith("-->") else line
 
 
 MEMORY = ("MEMORY.md", ".claude/MEMORY.md")
-MOST = 200  # facts of MEMORY.md, whatever a setting says
+MAX_FACTS = 200  # facts of MEMORY.md, whatever a setting says
 BLANK = ("USER.md", "TOOLS.md")  # instruction files whose template has nothing but places to fill in
 
 
@@ -141,7 +141,7 @@ def memory(
 ) -> list[Part]:
     """Facts of MEMORY.md, newest and most relevant first; `similarity` is by line. Expired and pinned ones are out.
 
-    A fact without a date counts as a year old; no more than MOST are taken.
+    A fact without a date counts as a year old; no more than MAX_FACTS are taken.
     """
     found = []
     path, known = _facts(read)
@@ -152,7 +152,7 @@ def memory(
         weight = weights.relevance(similarity.get(fact.line, 0.0), when, facts.importance(fact), today)
         label = fact.heading or "facts"
         found.append(Part(Layer.MEMORY, label, fact.text, min(0.89, weight), path, fact.line, fact.line, scope))
-    return sorted(found, key=lambda part: (-part.relevance, part.start_line))[:MOST]
+    return sorted(found, key=lambda part: (-part.relevance, part.start_line))[:MAX_FACTS]
 
 
 def rules(paths: Iterable[str], read: Read, subjects: Sequence[str], scope: str = "project") -> list[Part]:
@@ -188,7 +188,7 @@ def procedures(paths: Iterable[str], read: Read, prompt: str, scope: str = "proj
         document = read(path) if kind(path) is Kind.SKILL else None
         if document is None or not asked:
             continue
-        triggers = [trigger for trigger in _words(document, "triggers") if _says(asked, trigger.casefold())]
+        triggers = [trigger for trigger in _words(document, "triggers") if _is_triggered(asked, trigger.casefold())]
         text, first, last = _body(document)
         if triggers and text:
             label = f"{path} (trigger: {triggers[0]})"
@@ -196,7 +196,7 @@ def procedures(paths: Iterable[str], read: Read, prompt: str, scope: str = "proj
     return found
 
 
-def _says(asked: str, trigger: str) -> bool:
+def _is_triggered(asked: str, trigger: str) -> bool:
     """A Latin trigger where a word begins (`release` in `releases`); one in another script anywhere, as particles are
     glued to it."""
     if not trigger:
@@ -255,7 +255,7 @@ def days(paths: Iterable[str], read: Read, today: date, item: int, count: Count,
             if "until=" in line and facts.expired(Fact("", "", 0, meta=parse_comment(line)[1]), today):
                 chosen.insert(0, "")
                 continue
-            line = said(line)
+            line = without_metadata(line)
             left -= count(line)
             if chosen and item and left < 0:
                 break

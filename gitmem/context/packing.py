@@ -41,18 +41,18 @@ def fit(
     done = Fitted()
     parts = _limited(parts, shares, done)
     done.kept += _pinned([part for part in parts if part.layer is Layer.PINNED], total, shares, count, quotation, done)
-    room = _Room(total, count, quotation)
+    remaining = _Budget(total, count, quotation)
     for part in done.kept:
-        room.take(part)
+        remaining.take(part)
     done.kept += [part for part in parts if part.layer is Layer.RECENT]
     # Scopes come broad to narrow: of two that say the same the narrower one is met first.
     others = [part for part in reversed(parts) if part.layer not in (Layer.PINNED, Layer.RECENT, Layer.SUMMARY)]
     others.sort(key=lambda part: (-part.relevance, part.path, part.start_line))
-    waiting = _fill(others, room, shares, done, int(RESERVED * room.left))
+    waiting = _fill(others, remaining, shares, done, int(RESERVED * remaining.left))
     for part in waiting:
         done.dropped.append((part, OVER))
     for part in (part for part in parts if part.layer is Layer.SUMMARY):
-        most = min(room.left - room.around(part), shares[Layer.SUMMARY].budget or room.left)
+        most = min(remaining.left - remaining.around(part), shares[Layer.SUMMARY].budget or remaining.left)
         text = _first_lines(part.content, most, count)
         if text:
             done.kept.append(replace(part, content=text))
@@ -68,8 +68,8 @@ def fit(
     return done
 
 
-class _Room:
-    """What is left of the total: a quotation is opened once for all parts of a file that are alike."""
+class _Budget:
+    """The tokens left of the total: a quotation is opened once for all parts of a file that are alike."""
 
     def __init__(self, total: int, count: Count, quotation: Callable[[Part], str]) -> None:
         self.left = total
@@ -115,12 +115,12 @@ def _pinned(
 ) -> list[Part]:  # fmt: skip
     """Pinned parts within their budget, in the order given: facts are served first, files cut at a line."""
     budget = min(shares[Layer.PINNED].budget or total, total)
-    room = _Room(budget, count, quotation)
+    remaining = _Budget(budget, count, quotation)
     chosen: dict[int, Part] = {}
     short = []
     for part in sorted(parts, key=lambda part: part.path not in layers.MEMORY):
-        if room.cost(part) > room.left:
-            text = _first_lines(part.content, room.left - room.around(part), count)
+        if remaining.cost(part) > remaining.left:
+            text = _first_lines(part.content, remaining.left - remaining.around(part), count)
             if not text:
                 short.append(f"{part.label} left out")
                 done.dropped.append((part, "over the pinned budget"))
@@ -130,7 +130,7 @@ def _pinned(
             chosen[id(part)] = cut = replace(part, content=text, end_line=last, tokens=count(text))
         else:
             chosen[id(part)] = cut = part
-        room.take(cut)
+        remaining.take(cut)
     if short:
         more = f" and {len(short) - 3} more" if len(short) > 3 else ""
         done.limits.append(f"pinned: {', '.join(short[:3])}{more}; {budget} tokens are too few")
@@ -148,34 +148,36 @@ def _first_lines(text: str, budget: int, count: Count) -> str:
     return "\n".join(kept).rstrip()
 
 
-def _fill(parts: Sequence[Part], room: _Room, shares: Mapping[Layer, Share], done: Fitted, reserved: int) -> list[Part]:
+def _fill(
+    parts: Sequence[Part], remaining: _Budget, shares: Mapping[Layer, Share], done: Fitted, reserved: int
+) -> list[Part]:
     """Take what fits, the most relevant first; the parts that do not. `reserved` is kept for MEMORY.md at first."""
     spent: dict[Layer, int] = {}
-    told: list[Part] = list(done.kept)
+    included: list[Part] = list(done.kept)
     waiting: Sequence[Part] = parts
     for kept_back in (reserved, 0):
         later: list[Part] = []
         for part in waiting:
-            cost = room.cost(part)
-            free = room.left - (0 if part.layer is Layer.MEMORY else kept_back)
+            cost = remaining.cost(part)
+            free = remaining.left - (0 if part.layer is Layer.MEMORY else kept_back)
             most = shares[part.layer].budget
             if most and spent.get(part.layer, 0) + cost > most:
                 done.dropped.append((part, OVER_LAYER))
             elif cost > free:
                 later.append(part)
-            elif part.layer is not Layer.INCLUDED and _told(part, told):
+            elif part.layer is not Layer.INCLUDED and _repeats_one_of(part, included):
                 done.dropped.append((part, SAME))
             else:
-                room.take(part)
+                remaining.take(part)
                 spent[part.layer] = spent.get(part.layer, 0) + cost
                 kept_back = max(0, kept_back - cost) if part.layer is Layer.MEMORY else kept_back
                 done.kept.append(part)
-                told.append(part)
+                included.append(part)
         waiting = later
     return list(waiting)
 
 
-def _told(part: Part, others: Iterable[Part]) -> bool:
+def _repeats_one_of(part: Part, others: Iterable[Part]) -> bool:
     """Whether one of the others has the same lines, or says all that this part says."""
     for other in others:
         same_file = part.path and part.path == other.path and part.scope == other.scope

@@ -19,7 +19,7 @@ MAX_AGE = 3_600  # seconds a context may be used
 PLACE = re.compile(r"^(.+?)(?::(\d+)(?:-(\d+))?)?$")
 
 
-def here(repo: Repository, subject: str) -> str:
+def repository_path(repo: Repository, subject: str) -> str:
     """A path as the repository spells it, when it is one of a file in it; any other subject as it is."""
     if repo.root is None or subject == "*" or not (place := Path(subject)).exists():
         return subject

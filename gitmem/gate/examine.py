@@ -26,8 +26,8 @@ GUESSABLE = (  # beginnings of the rules whose finds can be guessed: of these no
 )  # fmt: skip
 
 
-MOST = 60  # findings of one file that are told one by one
-MOST_MATCHES = 6_000  # of one detector in one text; a text of more is refused without reading on
+MAX_FINDINGS = 60  # findings of one file that are told one by one
+MAX_MATCHES = 6_000  # of one detector in one text; a text of more is refused without reading on
 
 
 NOISE = 3  # control characters that are told one by one where a file is no text
@@ -97,7 +97,7 @@ class Inspection:
 
     `matches` in order of place; `secrets` the half-open ranges of `text.raw` that may not be shown, in order and
     apart; `failed` (detector, name of its error) for each that raised; `unread`: a detector had more to report than
-    MOST_MATCHES, and was stopped.
+    MAX_MATCHES, and was stopped.
     """
 
     text: Text
@@ -142,14 +142,14 @@ def _scope_of(path: str) -> Scope:
 def examine(text: str, path: str, policy: Policy) -> list[Finding]:
     """The findings of one text before exceptions, in order of place.
 
-    Above MOST, those that block come first and the rest is one finding that says how many: a file full of secrets
-    must not cost minutes of fingerprints.
+    Above MAX_FINDINGS, those that block come first and the rest is one finding that says how many: a file full of
+    secrets must not cost minutes of fingerprints.
     """
     inspection = inspect(text, path, policy)
     shown, hidden = inspection.matches, list[Match]()
-    if len(shown) > MOST:
+    if len(shown) > MAX_FINDINGS:
         ranked = sorted(inspection.matches, key=lambda match: match.severity is Severity.WARN)
-        shown, hidden = sorted(ranked[:MOST], key=lambda match: match.start), ranked[MOST:]
+        shown, hidden = sorted(ranked[:MAX_FINDINGS], key=lambda match: match.start), ranked[MAX_FINDINGS:]
     findings = [finding_of(match, inspection, policy) for match in shown]
     findings += [_rest(hidden, path, policy, text if inspection.unread else "")] if hidden or inspection.unread else []
     return findings + [failure(name, error, path, policy) for name, error in inspection.failed]
@@ -178,14 +178,14 @@ def _rest(hidden: Sequence[Match | Finding], path: str, policy: Policy, unread: 
 
 
 def run(text: Text, policy: Policy) -> tuple[list[Match], list[tuple[str, str]], bool]:
-    """(matches, detectors that failed with the name of their error, whether one was stopped at MOST_MATCHES).
+    """(matches, detectors that failed with the name of their error, whether one was stopped at MAX_MATCHES).
 
     Never raises for what a detector or a rule of `--rules` does. Of an exhaustive text no detector is stopped.
     """
     matches: list[Match] = []
     failed: list[tuple[str, str]] = []
     unread = False
-    most = None if text.exhaustive else MOST_MATCHES
+    most = None if text.exhaustive else MAX_MATCHES
     for name in policy.detectors or detectors.DETECTORS:
         try:
             found = list(islice(detectors.load(name)(text), most))

@@ -267,7 +267,7 @@ class _Refresh:
                     intake.whole = False
                 else:
                     self._all(intake, seen, began, revs)
-                intake.switch()
+                intake.change_embedder()
             finally:
                 intake.writer.close()
         return self.work

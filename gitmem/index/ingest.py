@@ -193,7 +193,7 @@ class Intake:
         writer.add_vectors(self.number, rows)
         self.work.embedded += len(rows)
 
-    def switch(self) -> None:
+    def change_embedder(self) -> None:
         """Make the configured embedder's vectors for every chunk that lacks them; then put it in force."""
         from gitmem.models.embedding import open_embedder
 

@@ -34,7 +34,7 @@ HIDDEN, NO_MEMORY, NO_MARKDOWN = "is a hidden folder", "is no memory file", "is 
 PARTS = "holds what others wrote"  # packages that a project installed
 EXPECTED = frozenset((HIDDEN, NO_MEMORY, NO_MARKDOWN, PARTS))  # reasons that nobody needs to look into
 INSTALLED = frozenset(("node_modules", "vendor", "venv", "__pycache__"))
-MOST = 20_000  # files; more is no memory
+MAX_FILES = 20_000  # files; more is no memory
 LINK = re.compile(r"\]\((?!\w+:|/|#)([^)\s]+\.md)((?:#[^)]*)?)\)")
 
 
@@ -128,8 +128,10 @@ def _names(source: Path) -> tuple[list[str], list[tuple[str, str]]]:
                 left.append((relative, NO_MARKDOWN))
             else:
                 found.append(relative)
-            if len(found) + len(left) > MOST:
-                raise GitMemError(f"'{source}' holds more than {MOST} files", "name the folder of the memory itself")
+            if len(found) + len(left) > MAX_FILES:
+                raise GitMemError(
+                    f"'{source}' holds more than {MAX_FILES} files", "name the folder of the memory itself"
+                )
     return found, left
 
 

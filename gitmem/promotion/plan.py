@@ -244,8 +244,8 @@ class _Run:
 
 def _rival(text: str, day: date, facts: Iterable[Fact]) -> Fact | None:
     """The fact, not newer than the log of `day`, that an addition contradicts; of several the most alike."""
-    rivals = [fact for fact in facts if contradicts(text, fact.text) and fact_date(fact) <= day.isoformat()]
-    return max(rivals, key=lambda fact: alike(text, fact.text), default=None)
+    contradicted = [fact for fact in facts if contradicts(text, fact.text) and fact_date(fact) <= day.isoformat()]
+    return max(contradicted, key=lambda fact: alike(text, fact.text), default=None)
 
 
 def meta_of(operation: Operation, log: Log, old: Fact | None) -> tuple[tuple[str, str], ...]:

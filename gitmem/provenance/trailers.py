@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from gitmem.git.objects import Span
 from gitmem.memory.fact import decode, encode, parse_span, render_span
 
-SOURCE, REJECTED, RESTORED = "Memory-Source", "Memory-Rejected", "Memory-Restored"
+SOURCE, REJECTED = "Memory-Source", "Memory-Rejected"
 AGENT, REASON, MODEL, CURSOR = "Memory-Agent", "Memory-Reason", "Memory-Model", "Memory-Cursor"
 SESSION, REVERTED = "Memory-Session", "Memory-Reverted"
 REVIEWED = "Reviewed-by"

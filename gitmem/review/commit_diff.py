@@ -45,7 +45,7 @@ def fact_changes(
     old = facts_of(repo, {c.old_path or c.path: c.old_oid for c in files if c.status != "A" and c.old_mode in FILES})
     new = facts_of(repo, {c.path: c.new_oid for c in files if c.status != "D" and c.new_mode in FILES})
     found = compare(old, new, today)
-    found += _ran_out(repo, base, head, {(change.path, change.fact.id) for change in found}) if base else []
+    found += _newly_expired(repo, base, head, {(change.path, change.fact.id) for change in found}) if base else []
     found.sort(key=lambda change: (change.path, change.fact.line))
     commits = list(repo.log([head, *([f"^{base}"] if base else [])])) if files else []
     recorded = read_ledger(repo, [head, *([f"^{base}"] if base else [])]).recorded if files else {}
@@ -56,10 +56,10 @@ def fact_changes(
         else change
         for change in found
     ]
-    return Authors(repo, commits, head).sign(found) if authors else found
+    return Authors(repo, commits, head).attribute(found) if authors else found
 
 
-def _ran_out(repo: Repository, base: str, head: str, known: set[tuple[str, str]]) -> list[FactChange]:
+def _newly_expired(repo: Repository, base: str, head: str, known: set[tuple[str, str]]) -> list[FactChange]:
     """Facts of MEMORY.md that still stand at `head` and whose `until` passed since `base`."""
     since, now = (repo.commit(oid).commit_date.date() for oid in (base, head))
     if since >= now:
@@ -91,7 +91,7 @@ class Authors:
                     self.versions[item.path].append((self.commits[oid], item))
         self.ids: dict[str, frozenset[str]] = {}  # blob -> ids of its facts
 
-    def sign(self, found: Sequence[FactChange]) -> list[FactChange]:
+    def attribute(self, found: Sequence[FactChange]) -> list[FactChange]:
         """The same changes, each with its commit where that can be told."""
         only = {path: rows[0][0] for path, rows in self.versions.items() if len(rows) == 1}
         if len(self.commits) == 1:
@@ -106,15 +106,15 @@ class Authors:
                     writers[path, row.line] = self.commits.get(row.commit) or self.repo.commit(row.commit)
             gone = {change.old.id for change in mine if change.old and not change.new}
             removers |= self._removers(path, gone) if gone else {}
-        signed = []
+        attributed = []
         for change in found:
             known = only.get(change.path)
             if known is None and change.new is not None:
                 known = writers.get((change.path, change.new.line))
             elif known is None:
                 known = removers.get((change.path, change.fact.id))
-            signed.append(_signed(change, known) if known else change)
-        return signed
+            attributed.append(_with_author(change, known) if known else change)
+        return attributed
 
     def _removers(self, path: str, wanted: set[str]) -> dict[tuple[str, str], Commit]:
         """(path, fact id) -> the newest commit whose version lacks a fact that its parent's has."""
@@ -135,7 +135,7 @@ class Authors:
         return self.ids.get(oid, frozenset())
 
 
-def _signed(change: FactChange, commit: Commit) -> FactChange:
+def _with_author(change: FactChange, commit: Commit) -> FactChange:
     author = f"{commit.author.name} <{commit.author.email}>"
     return replace(change, commit=commit.oid, author=author, date=commit.author_date)
 

@@ -8,8 +8,8 @@ edited here and deleted there, is a conflict with both texts between Git's marks
 tables) goes through the text merge. In a daily log the sections and lines both sides appended stay, by time.
 
 How: each fact of the base that survives becomes one token line, the same in all three versions; facts that a side
-added are taken out; the rest is merged as text; then tokens become facts again and the added ones are put behind
-the line they stood behind.
+added are taken out; the rest is merged as text; then tokens become facts again and the added ones are put
+behind the line they stood behind.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def merge(
         return merge_text(base, ours, theirs, text_merge, labels, False)
     if kind(path) is Kind.DAILY:
         return merge_text(base, ours, theirs, text_merge, labels, True)
-    return _Facts(base, ours, theirs, labels).merge(text_merge)
+    return _FactMerge(base, ours, theirs, labels).merge(text_merge)
 
 
 @dataclass(slots=True)
@@ -67,13 +67,13 @@ class _Side:
     added: list[Entry]
 
 
-class _Facts:
+class _FactMerge:
     def __init__(self, base: bytes, ours: bytes, theirs: bytes, labels: Labels) -> None:
         self.labels = labels
         self.base = facts.parse(join(split(base)))
         self.ours = self._side(ours)
         self.theirs = self._side(theirs)
-        self.final: dict[int, list[str]] = {}  # base fact -> its lines
+        self.merged_lines: dict[int, list[str]] = {}  # base fact -> its lines
         self.one_sided: set[int] = set()  # edited here, deleted there: not the base's any more
         self.conflicts = 0
         joined = base + ours + theirs
@@ -107,23 +107,23 @@ class _Facts:
 
     def merge(self, text_merge: TextMerge) -> Merged:
         for number, entry in enumerate(self.base.entries):
-            self._decide(number, entry)
+            self._merge_fact(number, entry)
         ours, theirs = self._skeleton(self.ours), self._skeleton(self.theirs)
         both = {n: entry for n, entry in enumerate(self.base.entries) if n not in self.one_sided}
         base = self._tokens(self.base, both, ())
         skeleton: list[str] = []
         for part in merge_lines([line for line, _ in base], [a for a, _ in ours], [a for a, _ in theirs], text_merge):
-            skeleton += [part] if isinstance(part, str) else self._settle(part)
-        skeleton = self._once(skeleton)
-        placed = self._place(skeleton, ours, theirs)
+            skeleton += [part] if isinstance(part, str) else self._resolve(part)
+        skeleton = self._without_repeats(skeleton)
+        placed = self._insert_added(skeleton, ours, theirs)
         lines: list[str] = []
         for line in placed:
-            lines += self.final[int(line[len(self.token) :])] if line.startswith(self.token) else [line]
+            lines += self.merged_lines[int(line[len(self.token) :])] if line.startswith(self.token) else [line]
         return Merged(join(lines), self.conflicts)
 
     # Which text each fact of the base ends up with.
 
-    def _decide(self, number: int, entry: Entry) -> None:
+    def _merge_fact(self, number: int, entry: Entry) -> None:
         a, b = self.ours.kept.get(number), self.theirs.kept.get(number)
         base = self._lines(self.base, entry)
         if a is None and b is None:
@@ -136,17 +136,19 @@ class _Facts:
                 return  # deleted on one side, untouched on the other
             self.conflicts += 1
             self.one_sided.add(number)
-            self.final[number] = self.labels.block([], base, now) if a is None else self.labels.block(now, base, [])
+            self.merged_lines[number] = (
+                self.labels.block([], base, now) if a is None else self.labels.block(now, base, [])
+            )
             return
         mine, yours = self._lines(self.ours.memory, a), self._lines(self.theirs.memory, b)
         if mine == yours or yours == base:
-            self.final[number] = mine
+            self.merged_lines[number] = mine
         elif mine == base:
-            self.final[number] = yours
+            self.merged_lines[number] = yours
         else:
             both = _combined(base, mine, yours)
             self.conflicts += both is None
-            self.final[number] = both if both is not None else self.labels.block(mine, base, yours)
+            self.merged_lines[number] = both if both is not None else self.labels.block(mine, base, yours)
 
     def _lines(self, memory: Memory, entry: Entry) -> list[str]:
         return list(memory.lines[entry.start - 1 : entry.end])
@@ -165,7 +167,7 @@ class _Facts:
         while line <= len(memory.lines):
             if line in at_line:
                 number, entry = at_line[line]
-                if number in self.final:
+                if number in self.merged_lines:
                     out.append((f"{self.token}{number}\n", []))
                 line = entry.end + 1
             elif line in new:
@@ -180,12 +182,12 @@ class _Facts:
 
     # A hunk the text merge could not settle.
 
-    def _settle(self, hunk: Hunk) -> list[str]:
+    def _resolve(self, hunk: Hunk) -> list[str]:
         every = (*hunk.ours, *hunk.base, *hunk.theirs)
-        if all(self._movable(line) for line in every):
+        if all(self._has_no_prose(line) for line in every):
             return [*hunk.ours, *(line for line in hunk.theirs if line.strip() and line not in hunk.ours)]
         plain = not any(line.strip() and not self._is_token(line) for line in hunk.base)
-        if plain and all(self._movable(line) or HEADING.match(line) for line in every):
+        if plain and all(self._has_no_prose(line) or HEADING.match(line) for line in every):
             return self._union(hunk)
         self.conflicts += 1
         shown = [[self._expanded(line) for line in side] for side in (hunk.ours, hunk.base, hunk.theirs)]
@@ -203,16 +205,16 @@ class _Facts:
                 out.append("\n")
         return out
 
-    def _movable(self, line: str) -> bool:
+    def _has_no_prose(self, line: str) -> bool:
         return not line.strip() or self._is_token(line)
 
     def _is_token(self, line: str) -> bool:
         return line.startswith(self.token)
 
     def _expanded(self, line: str) -> str:
-        return "".join(self.final[int(line[len(self.token) :])]) if self._is_token(line) else line
+        return "".join(self.merged_lines[int(line[len(self.token) :])]) if self._is_token(line) else line
 
-    def _once(self, skeleton: Sequence[str]) -> list[str]:
+    def _without_repeats(self, skeleton: Sequence[str]) -> list[str]:
         """Each surviving fact once: the first place it was moved to; one that both sides moved away comes last."""
         seen: set[str] = set()
         out: list[str] = []
@@ -222,7 +224,7 @@ class _Facts:
             seen.add(line)
             out.append(line)
         text = "".join(out)
-        for number, lines in self.final.items():
+        for number, lines in self.merged_lines.items():
             token = f"{self.token}{number}\n"
             if token not in seen and "".join(lines) not in text:
                 out.append(token)
@@ -230,50 +232,50 @@ class _Facts:
 
     # Where the additions go.
 
-    def _place(
+    def _insert_added(
         self,
         skeleton: Sequence[str],
         ours: Sequence[tuple[str, list[Entry]]],
         theirs: Sequence[tuple[str, list[Entry]]],
     ) -> list[str]:
-        behind: dict[int, list[str]] = defaultdict(list)  # line of the skeleton -> lines put behind it
+        inserted_after: dict[int, list[str]] = defaultdict(list)  # line of the skeleton -> lines put behind it
         known: dict[str, tuple[int, int]] = {}
-        marked = _inside(skeleton, self.labels)
+        marked = _conflict_ends(skeleton, self.labels)
         for side, memory in ((ours, self.ours.memory), (theirs, self.theirs.memory)):
-            where = _mapping([line for line, _ in side], ["", *skeleton])
+            where = _line_mapping([line for line, _ in side], ["", *skeleton])
             for at, (_, entries) in enumerate(side):
                 place = marked.get(where[at], where[at])
                 for entry in entries:
                     lines = self._lines(memory, entry)
                     earlier = known.get(entry.fact.id)
                     if earlier and memory is self.theirs.memory:
-                        self._both_added(behind, earlier, lines)
+                        self._merge_added(inserted_after, earlier, lines)
                         continue
-                    known.setdefault(entry.fact.id, (place, len(behind[place])))
-                    behind[place] += lines
+                    known.setdefault(entry.fact.id, (place, len(inserted_after[place])))
+                    inserted_after[place] += lines
         out: list[str] = []
         for number, line in enumerate(["", *skeleton]):
-            if out and number - 1 in behind and HEADING.match(line):
+            if out and number - 1 in inserted_after and HEADING.match(line):
                 out.append("\n")
             out += [line] if line else []
-            out += behind.get(number, [])
+            out += inserted_after.get(number, [])
         return out
 
-    def _both_added(self, behind: dict[int, list[str]], spot: tuple[int, int], lines: list[str]) -> None:
+    def _merge_added(self, inserted_after: dict[int, list[str]], spot: tuple[int, int], lines: list[str]) -> None:
         """The same text added on both sides stands once; what one side says more about it is kept too."""
         place, index = spot
-        mine = behind[place][index]
+        mine = inserted_after[place][index]
         joined = _combined([], [mine], lines[:1])
         if joined is None:
             self.conflicts += 1
-            behind[place][index] = "".join(self.labels.block([mine], [], lines[:1]))
+            inserted_after[place][index] = "".join(self.labels.block([mine], [], lines[:1]))
         else:
-            behind[place][index] = joined[0]
-        below = [line for line in lines[1:] if line not in behind[place][index + 1 :]]
-        behind[place][index] += "".join(below)
+            inserted_after[place][index] = joined[0]
+        below = [line for line in lines[1:] if line not in inserted_after[place][index + 1 :]]
+        inserted_after[place][index] += "".join(below)
 
 
-def _inside(skeleton: Sequence[str], labels: Labels) -> dict[int, int]:
+def _conflict_ends(skeleton: Sequence[str], labels: Labels) -> dict[int, int]:
     """Lines within a conflict -> the line that ends it: nothing is put between its marks."""
     found: dict[int, int] = {}
     open_at = 0
@@ -286,7 +288,7 @@ def _inside(skeleton: Sequence[str], labels: Labels) -> dict[int, int]:
     return found
 
 
-def _mapping(side: Sequence[str], merged: Sequence[str]) -> list[int]:
+def _line_mapping(side: Sequence[str], merged: Sequence[str]) -> list[int]:
     """For each line of a side the line of the merge it became, or that of the nearest line before it."""
     where = [0] * len(side)
     for block in SequenceMatcher(None, side, merged, autojunk=False).get_matching_blocks():

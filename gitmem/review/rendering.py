@@ -76,10 +76,10 @@ def _sections(found: Review, forge: Forge | None) -> list[tuple[str, list[str]]]
     blocks = sum(finding.severity is Severity.BLOCK for finding in found.report.findings)
     order_of = {State.BROKEN: 0, State.AGENT: 1, State.EDITED: 2, State.PERSON: 3, State.PROMOTED: 4}
     lines = sorted(found.lines, key=lambda line: (not line.fails, order_of[line.state]))
-    rivals = [
+    similar_facts = [
         f"- {_shown(r.text)} {'contradicts' if r.contradicts else 'repeats'} {_shown(r.other_text)}"
         f" ({_link(found, forge, r.other_path, r.other_line)})"
-        for r in found.rivals
+        for r in found.similar_facts
     ]
     sizes = [
         f"- {code(flat(size.path))}: {size.lines} of {size.budget} lines, {size.bytes} of {HOST_BYTES} bytes"
@@ -94,7 +94,7 @@ def _sections(found: Review, forge: Forge | None) -> list[tuple[str, list[str]]]
         ("Findings", _findings(found, blocks)),
         ("Provenance", [_provenance(line, found, forge) for line in lines]),
         *changes,
-        ("Contradicts or repeats", rivals),
+        ("Contradicts or repeats", similar_facts),
         ("Search", _recall(found)),
         ("Sizes", sizes),
     ]
@@ -211,7 +211,7 @@ def as_value(found: Review, forge: Forge | None = None) -> dict[str, Any]:
                 "text": r.text,
                 "other": {"path": r.other_path, "line": r.other_line, "text": r.other_text},
             }
-            for r in found.rivals
+            for r in found.similar_facts
         ],
         "recall": {
             "questions": found.recall.questions,

@@ -33,7 +33,7 @@ from gitmem.provenance.verify import Checked, Verdict, verify
 from gitmem.review.commit_diff import LASTING, fact_changes
 from gitmem.review.fact_diff import FactChange
 
-RIVALS = 3  # of one fact that are named: the likest
+SIMILAR_SHOWN = 3  # of one fact that are named: the likest
 TESTS = "memory/tests.jsonl"
 QUESTIONS = 200  # of the tests file that are asked: a pull request must not make its own check long
 HOST_BYTES = 25_000  # of MEMORY.md an agent's host loads
@@ -72,7 +72,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Rival:
+class SimilarFact:
     """A fact of the change and the fact it repeats (or, `contradicts`, disagrees with)."""
 
     path: str
@@ -114,7 +114,7 @@ class Review:
     changes: tuple[FactChange, ...]
     report: Report
     lines: tuple[Line, ...]
-    rivals: tuple[Rival, ...]
+    similar_facts: tuple[SimilarFact, ...]
     sizes: tuple[Size, ...]
     recall: Recall | None
     notes: tuple[str, ...] = ()
@@ -131,28 +131,28 @@ Clock = Callable[[], float]
 def review(
     repo: Repository, config: Config, base: str, head: str, layout: Layout, now: datetime, clock: Clock
 ) -> Review:
-    """Review what `head` brings beyond `base` (oids; "" for all of it). Raises Refused when the gate cannot look."""
+    """Review what `head` brings beyond `base` (oids; "" for all of it). Raises Refused when the gate cannot read it."""
     today = now.date()
     policy = sources.base_policy(repo, base, head, today)
     report = scan_source(sources.commits_beyond(repo, base, head, policy), policy)
     changes = fact_changes(repo, base, head, layout, today)
     verdict = verify(repo, base, head, policy=True)
     lines, notes = verdicts(verdict), verdict.notes
-    rivals = find_rivals(changes, [(path, fact) for path, _, fact in facts_at(repo, head)])
+    similar_facts = find_similar_facts(changes, [(path, fact) for path, _, fact in facts_at(repo, head)])
     recall = _recall(repo, config, base, head, now, clock) if base else None
     masked = _Masked(policy)
-    masked.learn(text for change in changes for fact in (change.old, change.new) if fact for text in [fact.text])
-    masked.learn(line.text for line in lines)
-    masked.learn(text for line in lines for _, old, new in line.edits for text in (old, new))
-    masked.learn(text for rival in rivals for text in (rival.text, rival.other_text))
-    masked.learn((*recall.gained, *recall.lost) if recall else ())
-    masked.look()
+    masked.add(text for change in changes for fact in (change.old, change.new) if fact for text in [fact.text])
+    masked.add(line.text for line in lines)
+    masked.add(text for line in lines for _, old, new in line.edits for text in (old, new))
+    masked.add(text for similar in similar_facts for text in (similar.text, similar.other_text))
+    masked.add((*recall.gained, *recall.lost) if recall else ())
+    masked.mask_all()
     return Review(
         base, head,
         changes=tuple(masked.change(change) for change in changes),
         report=report,
         lines=tuple(masked.line(line) for line in lines),
-        rivals=tuple(replace(r, text=masked[r.text], other_text=masked[r.other_text]) for r in rivals),
+        similar_facts=tuple(replace(r, text=masked[r.text], other_text=masked[r.other_text]) for r in similar_facts),
         sizes=tuple(_sizes(repo, config, head)),
         recall=masked.recall(recall),
         notes=notes,
@@ -218,7 +218,7 @@ def _promotes(commit: Commit) -> bool:
     return bool(trailers.values(trailers.memory_trailers(commit.message), trailers.SOURCE))
 
 
-def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fact]]) -> list[Rival]:
+def find_similar_facts(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fact]]) -> list[SimilarFact]:
     """Facts that came or changed in long-term memory, beside the ones they repeat or contradict."""
     new = {(c.path, c.new.line): c for c in changes if c.new and kind(c.path) in LASTING and _says_new(c)}
     words = {(path, fact.line): terms(fact.text) for path, fact in existing}
@@ -226,7 +226,7 @@ def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fac
     for path, fact in existing:
         for word in words[path, fact.line]:
             holding[word].append((path, fact))
-    found: list[Rival] = []
+    found: list[SimilarFact] = []
     seen: set[frozenset[tuple[str, int]]] = set()
     for place, change in new.items():
         assert change.new is not None
@@ -237,7 +237,7 @@ def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fac
             for path, fact in holding[word]:
                 shared[path, fact.line] += 1
                 near[path, fact.line] = (path, fact)
-        mine: list[tuple[float, Rival]] = []
+        mine: list[tuple[float, SimilarFact]] = []
         for other, count in shared.items():
             if other == place or frozenset((place, other)) in seen or count * 3 < len(own):
                 continue
@@ -245,11 +245,13 @@ def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fac
             if change.new.get("supersedes") and fact.id.startswith(change.new.get("supersedes")):
                 continue
             text = change.new.text
-            rival = contradicts(text, fact.text)
-            if rival or same(text, fact.text):
-                pair = Rival(change.path, change.new.line, text, path, fact.line, fact.text, contradicts=rival)
+            contradicting = contradicts(text, fact.text)
+            if contradicting or same(text, fact.text):
+                pair = SimilarFact(
+                    change.path, change.new.line, text, path, fact.line, fact.text, contradicts=contradicting
+                )
                 mine.append((alike(text, fact.text), pair))
-        for _, pair in sorted(mine, key=lambda row: -row[0])[:RIVALS]:
+        for _, pair in sorted(mine, key=lambda row: -row[0])[:SIMILAR_SHOWN]:
             seen.add(frozenset((place, (pair.other_path, pair.other_line))))
             found.append(pair)
     return sorted(found, key=lambda r: (not r.contradicts, r.path, r.line))
@@ -294,16 +296,16 @@ def _tests(repo: Repository, commit: str) -> str:
 
 
 class _Masked:
-    """Texts of memory as they may be shown: one look of the gate at all of them."""
+    """Texts of memory as they may be shown: the gate reads all of them at once."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self.shown: dict[str, str] = {}
 
-    def learn(self, texts: Iterable[str]) -> None:
+    def add(self, texts: Iterable[str]) -> None:
         self.shown.update((text, text) for text in texts)
 
-    def look(self) -> None:
+    def mask_all(self) -> None:
         texts = [text for text in self.shown if text]
         whole = redact("\n".join(texts) + "\n", "MEMORY.md", self.policy).split("\n")[:-1]
         if len(whole) != len(texts):
@@ -341,11 +343,11 @@ def as_report(found: Review) -> Report:
         elif line.state is State.EDITED:
             words = f"{line.words}: {', '.join(what for what, _, _ in line.edits)}"
             more.append(_finding(line.path, line.line, "edited", Severity.WARN, words))
-    for rival in found.rivals:
-        rule = "contradiction" if rival.contradicts else "near-duplicate"
-        what = "contradicts" if rival.contradicts else "repeats"
-        words = f"{what} the fact at {rival.other_path}:{rival.other_line}"
-        more.append(_finding(rival.path, rival.line, rule, Severity.WARN, words))
+    for similar in found.similar_facts:
+        rule = "contradiction" if similar.contradicts else "near-duplicate"
+        what = "contradicts" if similar.contradicts else "repeats"
+        words = f"{what} the fact at {similar.other_path}:{similar.other_line}"
+        more.append(_finding(similar.path, similar.line, rule, Severity.WARN, words))
     for size in found.sizes:
         if size.over:
             words = f"{size.lines} lines of {size.budget}, {size.bytes} bytes of {HOST_BYTES}: hosts read less"

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from gitmem.index.terms import terms
 from gitmem.models.wordpiece import words
 
-MOST = 200  # words of a line that are compared; a block of code may have thousands
+MAX_WORDS = 200  # words of a line that are compared; a block of code may have thousands
 
 
 class Table(Protocol):
@@ -60,7 +60,7 @@ def matches(question: QuestionWords, lines: Sequence[tuple[int, int, str]], tabl
     none = [0.0] * len(question.signs)
     found: dict[tuple[int, int], list[float]] = {}
     for at, strip, text in lines:
-        known = [sign for word in dict.fromkeys(words(text)[:MOST]) if (sign := signs(word))]
+        known = [sign for word in dict.fromkeys(words(text)[:MAX_WORDS]) if (sign := signs(word))]
         found[strip, at] = (
             [near[min(map(int.bit_count, map(one.__xor__, known)))] for one in question.signs] if known else none
         )

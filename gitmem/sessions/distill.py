@@ -27,7 +27,7 @@ from gitmem.plural import counted
 from gitmem.search.keywords import topics
 
 MEMORY = "MEMORY.md"
-MOST = 50  # episodes of one digest: its comment holds a link to each
+MAX_EPISODES = 50  # episodes of one digest: its comment holds a link to each
 TOPICS, DECIDED, CHARACTERS = 250, 5, 600  # how much a digest says: characters, decisions, characters in all
 SECTION = re.compile(r"^##\s+(.*?)\s*$")
 
@@ -61,8 +61,8 @@ def distill(repo: Repository, config: Config, *, now: datetime, older_than: int,
         raise UsageError("--older-than is a number of days", "git mem session distill --older-than 30")
     skipped: list[tuple[str, str]] = []
     episodes = _old(repo, config, now.date() - timedelta(days=older_than), skipped)
-    skipped += [(episode.path, "more than one digest holds; run it again") for episode in episodes[MOST:]]
-    episodes = episodes[:MOST]
+    skipped += [(episode.path, "more than one digest holds; run it again") for episode in episodes[MAX_EPISODES:]]
+    episodes = episodes[:MAX_EPISODES]
     if not episodes:
         return Distilled("", 0, (), tuple(skipped))
     text = refuse_or_mask_text(digest(episodes), MEMORY, config)

@@ -20,7 +20,7 @@ from gitmem.git.worktree import read_bytes, state_dir, write_atomic
 
 PARTS = (2, 5)  # entity:name, up to entity:name:phase:sub:sub
 LIMIT = 64_000  # bytes of one value
-MOST = 1_000  # values of one repository that hold at a time
+MAX_VALUES = 1_000  # values of one repository that hold at a time
 HOURS = 24.0
 
 
@@ -63,9 +63,9 @@ class Store:
             raise UsageError(f"a session value holds at most {LIMIT} bytes", "put longer text into a note")
         if not 0 < hours <= 24 * 366:
             raise UsageError("--ttl is a number of hours above 0", "--ttl 24")
-        if not self._stamp(_name(key)) and len(self.list("", now)) >= MOST:
+        if not self._stamp(_name(key)) and len(self.list("", now)) >= MAX_VALUES:
             raise UsageError(
-                f"there are {MOST} session values already", "git mem session list; set one to '' to drop it"
+                f"there are {MAX_VALUES} session values already", "git mem session list; set one to '' to drop it"
             )
         value = Value(key, text, now, now + timedelta(hours=hours))
         try:

@@ -431,6 +431,6 @@ def test_the_diff_of_a_verbose_commit_is_no_part_of_its_message(gated: Repo) -> 
 
 
 def test_an_unknown_hook_is_refused_and_never_taken_for_another() -> None:
-    for call in (git_hooks.one, git_hooks.gate):
+    for call in (git_hooks.run_hook, git_hooks.gate):
         with pytest.raises(UsageError):
             call("pre-recieve", ())

@@ -89,7 +89,7 @@ def test_one_at_work_looks_again_when_another_came_by(repo: Repo, monkeypatch: p
             assert (state(repo) / index_hooks.AGAIN).exists()
 
     monkeypatch.setattr(index_hooks, "_refresh", refresh)
-    index_hooks._apart("post-commit")
+    index_hooks._refresh_detached("post-commit")
     assert len(set(heads)) == 2 and not (state(repo) / index_hooks.AGAIN).exists()
 
 
@@ -111,7 +111,7 @@ def test_what_is_removed_while_a_hook_works_stays_removed(repo: Repo, monkeypatc
         return real(*given, **named)
 
     monkeypatch.setattr(indexer, "refresh", refresh)
-    index_hooks._apart("post-commit")
+    index_hooks._refresh_detached("post-commit")
     assert not state(repo).exists()  # a script's `rm -rf` of the repository would fail: not empty
 
 

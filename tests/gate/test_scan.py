@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gitmem.gate.detectors import rule_file
 from gitmem.gate.detectors.finding import Severity
-from gitmem.gate.examine import MOST_MATCHES, Blob, decode, examine, mask
+from gitmem.gate.examine import MAX_MATCHES, Blob, decode, examine, mask
 from gitmem.gate.exceptions import Allowlist, Entry
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.scan import scan, scan_text
@@ -203,7 +203,7 @@ def test_rules_of_a_file_that_raise_block_and_are_named(monkeypatch: pytest.Monk
 
 def test_a_text_of_more_secrets_than_are_counted_blocks_by_a_finding_of_its_own() -> None:
     policy = Policy()
-    text = "".join(f"tok_{n:08d}abcdefgh\n" for n in range(MOST_MATCHES + 5))
+    text = "".join(f"tok_{n:08d}abcdefgh\n" for n in range(MAX_MATCHES + 5))
     rest = [finding for finding in examine(text, "memory/a.md", policy) if finding.rule == "more-findings"]
     assert [finding.severity for finding in rest] == [Severity.BLOCK]
     other = [f for f in examine(text + "x", "memory/a.md", policy) if f.rule == "more-findings"]

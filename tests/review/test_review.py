@@ -9,7 +9,7 @@ from gitmem.git.objects import Span
 from gitmem.memory.facts import parse
 from gitmem.review.fact_diff import Op, compare
 from gitmem.review.github import Forge
-from gitmem.review.review import find_rivals
+from gitmem.review.review import find_similar_facts
 from tests.harness import Repo
 from tests.provenance_cases import DAY, FACT, promote, record_log
 
@@ -97,7 +97,7 @@ def test_contradictions_and_repeats_are_named_once(repo: Repo) -> None:
     }
     changes = compare(old, new, __import__("datetime").date(2026, 1, 1))
     assert [c.op for c in changes] == [Op.ADDED]
-    found_rivals = find_rivals(changes, [("MEMORY.md", fact) for fact in new["MEMORY.md"]])
+    found_rivals = find_similar_facts(changes, [("MEMORY.md", fact) for fact in new["MEMORY.md"]])
     assert [(r.contradicts, r.other_line) for r in found_rivals] == [(False, 1)]
 
 

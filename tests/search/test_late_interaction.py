@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitmem.models.static_embedder import shared
-from gitmem.search.late_interaction import MOST, matches, question_words
+from gitmem.search.late_interaction import MAX_WORDS, matches, question_words
 
 TABLE = shared()
 
@@ -52,5 +52,5 @@ def test_what_has_no_word_matches_nothing_and_fails_nowhere() -> None:
 def test_of_a_very_long_line_the_beginning_is_compared() -> None:
     found = question_words("kayak", {}, TABLE)
     assert found is not None
-    scores = matches(found, [(0, 0, "weather " * MOST + "kayak"), (2, 0, "weather today")], TABLE)
+    scores = matches(found, [(0, 0, "weather " * MAX_WORDS + "kayak"), (2, 0, "weather today")], TABLE)
     assert scores[0][0] <= scores[1][0]

@@ -132,11 +132,11 @@ def cache_key_command() -> int:
     from gitmem.index.indexer import cache_key
 
     repo, config = open_here()
-    here = event()
+    found_event = event()
     prefix, tree = cache_key(repo, config)
     output(
         key=f"{prefix}-{tree}", prefix=f"{prefix}-", path=str(Path(repo.common_dir) / "gitmem"),
-        save=str(here.on_default_branch).lower(),
+        save=str(found_event.on_default_branch).lower(),
     )  # fmt: skip
     return Exit.DONE
 
@@ -182,16 +182,16 @@ def review_command() -> int:
     from gitmem.review.review import as_report, review
 
     repo, config = open_here()
-    here = event()
-    base, tip = commits_of(repo, here)
+    found_event = event()
+    base, tip = commits_of(repo, found_event)
     forge, client = forge_and_client()
     found = review(repo, config, base, tip, layout_at(repo, tip, config), now(), time.perf_counter)
     text = as_markdown(found, forge)
     write(report.as_annotations(as_report(found), escape))
     comment = ""
-    if client is not None and here.number and not here.fork:
+    if client is not None and found_event.number and not found_event.fork:
         try:
-            comment = str(client.put_comment(here.number, MARKER, text))
+            comment = str(client.put_comment(found_event.number, MARKER, text))
         except GitHubError as error:
             say(f"git mem: no comment: {error.message}")
             if error.hint:

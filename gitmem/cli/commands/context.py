@@ -13,7 +13,7 @@ import click
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import say, write, write_json
 from gitmem.context.layer_limits import PRESETS, Layer
-from gitmem.context.request import MAX_AGE, build, here, place, request_of, staged_of, value_of
+from gitmem.context.request import MAX_AGE, build, place, repository_path, request_of, staged_of, value_of
 from gitmem.environment import cache_folder, now
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _request(options: ContextOptions, repo: Repository, config: Config) -> Reque
         config,
         prompt,
         budget=options.budget,
-        subjects=tuple(here(repo, subject) for subject in options.subjects),
+        subjects=tuple(repository_path(repo, subject) for subject in options.subjects),
         staged=staged_of(repo) if options.staged or not options.subjects else (),
         transcript=options.transcript,
         include=tuple(place(value) for value in options.include),

@@ -28,7 +28,7 @@ def command(full: bool, revs: tuple[str, ...], prune: bool, hook: bool, as_json:
     if hook:
         from gitmem.cli import index_hooks
 
-        index_hooks.here("index")
+        index_hooks.refresh_in_process("index")
         return Exit.DONE
     from gitmem.index import indexer
 

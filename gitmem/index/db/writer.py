@@ -15,8 +15,8 @@ from gitmem.index.db.schema import EMBEDDER_SHIFT
 from gitmem.index.db.sqlite import translated
 from gitmem.index.db.values import BlobRow, ChunkRow, EntryRow, norm, pack_days, pack_shape
 
-MOST = 2000  # values that are asked for at once
-IN_FORCE, GROWING, KEPT = 1, 0, -1  # states of an embedder: compared with, not complete yet, kept as a cache
+VALUES_A_QUERY = 2000  # values that are asked for at once
+IN_FORCE, KEPT = 1, -1  # states of an embedder: compared with, kept as a cache; 0 is one not complete yet
 
 
 class Writer(Index):
@@ -61,8 +61,8 @@ class Writer(Index):
     def _numbers(self, oids: Sequence[str]) -> dict[str, int]:
         """The row of each of these oids that is in `blob`."""
         found: dict[str, int] = {}
-        for at in range(0, len(oids), MOST):
-            raw = tuple(map(bytes.fromhex, oids[at : at + MOST]))
+        for at in range(0, len(oids), VALUES_A_QUERY):
+            raw = tuple(map(bytes.fromhex, oids[at : at + VALUES_A_QUERY]))
             rows = self._rows(
                 "SELECT oid, id FROM blob WHERE oid IN (SELECT value FROM carray(?))", (apsw.carray(raw),)
             )
@@ -119,8 +119,8 @@ class Writer(Index):
         known: dict[bytes, int] = {}
         forgotten: set[bytes] = set()
         same = "SELECT hash, id, length FROM chunk WHERE hash IN (SELECT value FROM carray(?))"
-        for at in range(0, len(hashes), MOST):
-            for key, number, length in self._rows(same, (apsw.carray(tuple(hashes[at : at + MOST])),)):
+        for at in range(0, len(hashes), VALUES_A_QUERY):
+            for key, number, length in self._rows(same, (apsw.carray(tuple(hashes[at : at + VALUES_A_QUERY])),)):
                 known[key] = number
                 if length < 0:
                     forgotten.add(key)
@@ -228,8 +228,8 @@ class Writer(Index):
         """Those of these chunk hashes of which words and lines are stored."""
         found: set[bytes] = set()
         same = "SELECT hash FROM chunk WHERE length >= 0 AND hash IN (SELECT value FROM carray(?))"
-        for at in range(0, len(hashes), MOST):
-            found.update(key for (key,) in self._rows(same, (apsw.carray(tuple(hashes[at : at + MOST])),)))
+        for at in range(0, len(hashes), VALUES_A_QUERY):
+            found.update(key for (key,) in self._rows(same, (apsw.carray(tuple(hashes[at : at + VALUES_A_QUERY])),)))
         return found
 
     def known_chunks(self, number: int | None) -> tuple[frozenset[bytes], frozenset[bytes]]:
@@ -299,8 +299,8 @@ class Writer(Index):
             touched: set[int] = set()
             paths = [_stored(path) for path in (*gone, *(entry.path for entry in entries))]
             drop = "DELETE FROM entry WHERE snapshot = ? AND path IN (SELECT value FROM carray(?)) RETURNING blob"
-            for at in range(0, len(paths), MOST):
-                some = apsw.carray(tuple(paths[at : at + MOST]))
+            for at in range(0, len(paths), VALUES_A_QUERY):
+                some = apsw.carray(tuple(paths[at : at + VALUES_A_QUERY]))
                 touched.update(blob for (blob,) in self._rows(drop, (number, some)))
             self._insert_entries(number, entries)
             if len(touched) + len(entries) > 2000:
@@ -335,12 +335,12 @@ class Writer(Index):
                     (snapshot, chunk),
                 ):
                     norms[chunk] = 0
-        for at in range(0, len(paths), MOST):
+        for at in range(0, len(paths), VALUES_A_QUERY):
             for chunk, length in self._rows(
                 "SELECT place.chunk, length FROM entry JOIN place ON place.blob = entry.blob"
                 " JOIN chunk ON chunk.id = place.chunk WHERE entry.snapshot = ? AND corpus = 1"
                 " AND entry.path IN (SELECT value FROM carray(?))",
-                (snapshot, apsw.carray(tuple(map(_stored, paths[at : at + MOST])))),
+                (snapshot, apsw.carray(tuple(map(_stored, paths[at : at + VALUES_A_QUERY])))),
             ):
                 if chunk >= len(norms):
                     norms.extend(bytes(chunk + 1 - len(norms)))
