@@ -1,7 +1,8 @@
 """The reviewed exceptions of `.gitmem-allow.toml`, and the fingerprints they name. Pure: text in, values out.
 
-An exception covers one rule at one path, gives a reason and ends on a day. This module never decides which tree
-the file is read from (hooks: what is staged; CI: the base branch) and never sees a repository.
+An exception covers one rule at one path, gives a reason and ends on a day: one text, or all that the rule found in
+that file on the day it was made. There is none for a rule everywhere. This module never decides which tree the file
+is read from (hooks: what is staged; CI: the base branch) and never sees a repository.
 """
 
 from __future__ import annotations
@@ -17,18 +18,34 @@ from gitmem.gate.detectors.finding import Finding
 FILE = ".gitmem-allow.toml"
 NO_SALT = "git-mem"  # of a repository without exceptions yet: fingerprints are stable, if not private
 LIFETIME = timedelta(days=180)  # of an exception made without --until
+# What a page that discusses attacks, merges or people may hold as a whole. Never secrets, exfiltration and what hides:
+# those are excepted one by one, as is every rule that is not named here.
+FILE_RULES = (
+    "injection-instruction", "injection-prompt-leak", "injection-poisoning", "injection-standing-rule",
+    "injection-role-marker", "conflict-marker", "email", "phone-number", "postal-address",
+)  # fmt: skip
 LENGTH = 20  # hex digits of a fingerprint: 80 bits
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One exception. `until` is its last day, None for one that was written by hand without an end."""
+    """One exception. `until` is its last day, None for one that was written by hand without an end.
+
+    One for a rule in a file (FILE_RULES) has no `fingerprint` but the `fingerprints` of what the rule found there then;
+    what it finds later only warns. It always ends.
+    """
 
     fingerprint: str
     rule: str
     path: str
     reason: str
     until: date | None = None
+    fingerprints: tuple[str, ...] = ()
+
+    @property
+    def for_file(self) -> bool:
+        """Whether it is for a rule in a file."""
+        return not self.fingerprint
 
     def expired(self, today: date) -> bool:
         return self.until is not None and today > self.until
@@ -42,11 +59,21 @@ class Allowlist:
     entries: tuple[Entry, ...] = ()
 
     def covers(self, finding: Finding) -> Entry | None:
-        """The entry for exactly this finding (rule, path and fingerprint), expired or not."""
-        for entry in self.entries:
-            if (entry.fingerprint, entry.rule, entry.path) == (finding.fingerprint, finding.rule, finding.path):
-                return entry
-        return None
+        """The entry for this finding (rule, path and fingerprint), expired or not; of several the last that ends."""
+        found = [
+            entry
+            for entry in self.entries
+            if (entry.rule, entry.path) == (finding.rule, finding.path)
+            and finding.fingerprint in (entry.fingerprint, *entry.fingerprints)
+        ]
+        return max(found, key=lambda entry: entry.until or date.max, default=None)
+
+    def softens(self, finding: Finding, today: date) -> bool:
+        """Whether an exception in force is for this rule in this file, so that what came after it only warns."""
+        return any(
+            entry.for_file and (entry.rule, entry.path) == (finding.rule, finding.path) and not entry.expired(today)
+            for entry in self.entries
+        )
 
 
 @lru_cache(maxsize=4096)
@@ -82,8 +109,11 @@ def parse(text: str) -> Allowlist:
 def _entry(number: int, row: object) -> Entry:
     if not isinstance(row, dict):
         raise BadConfig(f"{FILE}: entry {number} is not a table", f"mend {FILE}")
-    values = []
-    for key in ("fingerprint", "rule", "path", "reason"):
+    prints = row.get("fingerprints", [])
+    if not isinstance(prints, list) or not all(isinstance(each, str) and each for each in prints):
+        raise BadConfig(f"{FILE}: entry {number}: `fingerprints` is no list of texts", f"mend {FILE}")
+    values = [""] if prints else []
+    for key in ("rule", "path", "reason") if prints else ("fingerprint", "rule", "path", "reason"):
         value = row.get(key)
         if not isinstance(value, str) or not value.strip():
             raise BadConfig(f"{FILE}: entry {number} has no `{key}`", f"mend {FILE}; every exception gives a reason")
@@ -95,7 +125,10 @@ def _entry(number: int, row: object) -> Entry:
         until = until.date()
     elif until is not None and not isinstance(until, date):
         raise BadConfig(f"{FILE}: entry {number}: `until` is not a date", f"mend {FILE}")
-    return Entry(values[0], values[1], values[2], values[3], until)
+    if prints and ("fingerprint" in row or until is None or values[1] not in FILE_RULES):
+        words = "an exception for a rule in a file ends on a day, has no `fingerprint`, and is never for"
+        raise BadConfig(f"{FILE}: entry {number}: {words} secrets, exfiltration or what hides", f"mend {FILE}")
+    return Entry(values[0], values[1], values[2], values[3], until, tuple(prints))
 
 
 def parse_date(text: str) -> date:
@@ -107,7 +140,7 @@ def parse_date(text: str) -> date:
 
 
 HEADER = """\
-# Reviewed exceptions of `git mem scan`: each covers one rule at one place, until a day.
+# Reviewed exceptions of `git mem scan`: each covers one rule at one place or in one file, until a day.
 # Made by `git mem allow`; `git mem scan --audit` lists them. CI honours those on the base branch only.
 """
 
@@ -115,8 +148,9 @@ HEADER = """\
 def with_entry(text: str, entry: Entry, salt: str) -> str:
     """The file's text with one more exception; `salt` is written when the file is new. Everything else stays."""
     body = text if text.strip() else f"{HEADER}salt = {_quote(salt)}\n"
-    lines = ["[[allow]]"]
-    lines += [f"{key} = {_quote(getattr(entry, key))}" for key in ("fingerprint", "rule", "path", "reason")]
+    keys = ("rule", "path", "reason") if entry.for_file else ("fingerprint", "rule", "path", "reason")
+    lines = ["[[allow]]", *(f"{key} = {_quote(getattr(entry, key))}" for key in keys)]
+    lines += [f"fingerprints = [{', '.join(map(_quote, entry.fingerprints))}]"] if entry.for_file else []
     lines += [f"until = {entry.until.isoformat()}"] if entry.until else []
     return body.rstrip("\n") + "\n\n" + "\n".join(lines) + "\n"
 

@@ -80,12 +80,20 @@ def _except(findings: Iterable[Finding], policy: Policy) -> tuple[list[Finding],
     for finding in findings:
         entry = policy.allow.covers(finding)
         if entry is None:
-            kept.append(finding)
+            kept.append(_softened(finding, policy))
         elif entry.expired(policy.today):
             kept.append(replace(finding, message=f"{finding.message} (the exception for it ended on {entry.until})"))
         else:
             allowed.append((finding, entry.until.isoformat() if entry.until else ""))
     return kept, allowed
+
+
+def _softened(finding: Finding, policy: Policy) -> Finding:
+    """A finding that an exception for its rule in its file does not cover, because it came later: it warns."""
+    if finding.message.startswith(IN_NAME) or not policy.allow.softens(finding, policy.today):
+        return finding
+    words = f"{finding.message} (not there when {finding.rule} was excepted in this file)"
+    return replace(finding, severity=Severity.WARN, message=words)
 
 
 # -- names ---------------------------------------------------------------------------------------------------

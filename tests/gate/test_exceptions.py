@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -10,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.errors import BadConfig
+from gitmem.gate.detectors import DETECTORS, examples
 from gitmem.gate.detectors.finding import Finding, Severity
-from gitmem.gate.exceptions import Allowlist, Entry, fingerprint, parse, with_entry
+from gitmem.gate.exceptions import FILE_RULES, Allowlist, Entry, fingerprint, parse, with_entry
 
 ENTRY = Entry("ab" * 10, "github-token", "memory/메모.md", 'a sample; "not real"', date(2027, 1, 1))
 
@@ -43,6 +45,44 @@ def test_an_exception_covers_one_rule_at_one_path() -> None:
     assert allow.covers(found(print_="cd" * 10)) is None
 
 
+FOR_FILE = Entry("", "injection-instruction", "docs/attacks.md", "discusses attacks", date(2027, 1, 1), ("ab" * 10,))
+
+
+def test_an_exception_for_a_rule_in_a_file_is_written_and_read_back() -> None:
+    text = with_entry("", FOR_FILE, "salt")
+    assert parse(text) == Allowlist("salt", (FOR_FILE,)) and FOR_FILE.for_file and not ENTRY.for_file
+
+
+def test_an_exception_for_a_file_covers_what_was_there_and_softens_what_comes_later() -> None:
+    allow = Allowlist("salt", (FOR_FILE,))
+    there = found("injection-instruction", "docs/attacks.md")
+    later = found("injection-instruction", "docs/attacks.md", "cd" * 10)
+    assert allow.covers(there) == FOR_FILE and allow.covers(later) is None
+    assert allow.softens(later, date(2027, 1, 1)) and not allow.softens(later, date(2027, 1, 2))
+    assert not allow.softens(found("injection-instruction", "docs/other.md"), date(2026, 1, 1))
+    assert not allow.softens(found("injection-poisoning", "docs/attacks.md"), date(2026, 1, 1))
+    assert not Allowlist("salt", (ENTRY,)).softens(found(print_="cd" * 10), date(2026, 1, 1))
+
+
+def test_of_two_exceptions_for_one_finding_the_one_that_ends_last_counts() -> None:
+    again = replace(ENTRY, until=date(2028, 1, 1))
+    assert Allowlist("salt", (ENTRY, again)).covers(found()) == again
+    assert Allowlist("salt", (again, ENTRY)).covers(found()) == again
+
+
+def test_rules_for_whole_files_are_rules_and_none_is_of_secrets_exfiltration_or_what_hides() -> None:
+    rules = {name: set(examples(name)) for name in DETECTORS}
+    own = rules["injection"] | rules["pii"] | rules["conflict"]
+    assert set(FILE_RULES) <= own - {"injection-exfiltration"}
+
+
+@pytest.mark.parametrize("rule", ["github-token", "injection-exfiltration", "hidden-command", "*", "encoded-secret"])
+def test_a_hand_written_exception_for_another_rule_in_a_file_is_an_error(rule: str) -> None:
+    row = f"[[allow]]\nrule='{rule}'\npath='p'\nreason='w'\nfingerprints=['x']\nuntil=2027-01-01"
+    with pytest.raises(BadConfig):
+        parse(row)
+
+
 def test_the_last_day_still_counts() -> None:
     assert not ENTRY.expired(date(2027, 1, 1))
     assert ENTRY.expired(date(2027, 1, 2))
@@ -56,6 +96,10 @@ def test_the_last_day_still_counts() -> None:
         "[[allow]]\nfingerprint = 'x'",
         "[[allow]]\nfingerprint='x'\nrule='r'\npath='p'\nreason='  '",
         "[[allow]]\nfingerprint='x'\nrule='r'\npath='p'\nreason='w'\nuntil=3",
+        "[[allow]]\nrule='email'\npath='p'\nreason='w'\nfingerprints=['x']",
+        "[[allow]]\nrule='email'\npath='p'\nreason='w'\nfingerprints=[]\nuntil=2027-01-01",
+        "[[allow]]\nrule='email'\npath='p'\nreason='w'\nfingerprints=[3]\nuntil=2027-01-01",
+        "[[allow]]\nrule='email'\npath='p'\nreason='w'\nfingerprint='y'\nfingerprints=['x']\nuntil=2027-01-01",
         "not toml",
         "a=" + "[" * 100_000,
     ],

@@ -3,83 +3,239 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import date
 from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from gitmem.cli.commands.scan import inside
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Changed, GitMemError, OutsideRepository, UsageError
 from gitmem.gate import exceptions, sources
 from gitmem.gate.detectors.finding import Finding
-from gitmem.gate.examine import Blob, Source
+from gitmem.gate.examine import Blob, Inspection, Source, decode, inspect
 from gitmem.gate.policy import MESSAGE, Policy
+from gitmem.gate.report import shell_word
 from gitmem.gate.scan import scan_source
 from gitmem.git.opening import Repository
+from gitmem.git.regular_file import read_regular
 from gitmem.git.transaction import Draft, Reading
 from gitmem.git.transaction import write as write_files
+from gitmem.git.worktree import relative
+from gitmem.plural import counted
+
+if TYPE_CHECKING:
+    from gitmem.gate.baseline import Outcome
 
 Place = tuple[Policy, Callable[[], Source]]
 
 LEAST = 8  # hex digits of a fingerprint that may stand for it
 
 
+class AllowOptions(NamedTuple):
+    """The argument and options of one exception, as `git mem allow -h` has them."""
+
+    fingerprint: str
+    reason: str
+    until: str | None
+    span: str | None
+    history: bool
+    rule: str
+    file: str
+    baseline: str
+    dry_run: bool
+    as_json: bool
+
+
 @click.command()
-@click.argument("fingerprint")
-@click.option("--reason", required=True, help="Why this is no danger, for whoever reviews it.")
+@click.argument("fingerprint", required=False, default="")
+@click.option("--reason", default="", help="Why this is no danger, for whoever reviews it.")
 @click.option("--until", metavar="DATE", help="Its last day, YYYY-MM-DD; 180 days from now when not given.")
 @click.option("--range", "span", metavar="A..B", help="Look for the finding in these commits too.")
 @click.option("--history", is_flag=True, help="Look for it in all of history too.")
+@click.option("--rule", default="", help="With --file: except all that this rule finds in one file now.")
+@click.option("--file", "file", default="", metavar="PATH", help="The file that --rule is excepted in.")
+@click.option("--import", "baseline", default="", metavar="FILE", help="Except what a .secrets.baseline names.")
+@click.option("--dry-run", is_flag=True, help="Write nothing, show what would be excepted.")
 @json_option
-def command(fingerprint: str, reason: str, until: str | None, span: str | None, history: bool, as_json: bool) -> None:
+def command(**given: Any) -> None:
     """Except the finding FINGERPRINT (as `git mem scan` prints it) from the gate, in .gitmem-allow.toml.
 
     The exception covers that rule at that path and nothing else. Commit it on its own, before what it excepts: CI
     honours the exceptions of the base branch only. `git mem scan --audit` lists them all.
+
+    --rule and --file except what a rule finds in one file, for a page that discusses attacks; what comes into the file
+    later warns. Secrets, exfiltration and what hides are excepted one by one. --import reads the baseline of
+    detect-secrets: what both find there is excepted, unless somebody marked it as real.
     """
+    options = AllowOptions(**given)
     repo, _ = open_here()
     if repo.root is None:
         raise GitMemError("a bare repository has no files", "run it in a clone")
-    wanted = fingerprint.lower()
-    if len(wanted) < LEAST or set(wanted) - set("0123456789abcdef"):
-        raise UsageError(f"'{fingerprint}' is no fingerprint", "git mem scan prints one below each finding")
-    if not reason.strip():
+    if sum([bool(options.fingerprint), bool(options.rule or options.file), bool(options.baseline)]) != 1:
+        raise UsageError("what is to be excepted?", "give a FINGERPRINT, or --rule with --file, or --import FILE")
+    if not options.reason.strip() and not options.baseline:
         raise UsageError("an exception needs a reason", "--reason 'why this is no danger'")
     today = now().date()
-    last = exceptions.parse_date(until) if until else today + exceptions.LIFETIME
+    last = exceptions.parse_date(options.until) if options.until else today + exceptions.LIFETIME
     if last < today:
         raise UsageError(f"{last} has passed", "--until takes a day to come")
-    places = _places(repo, today, span, history)
-    made = _excepted(repo, wanted, places, reason.strip(), last)
-    if as_json:
+    if options.baseline:
+        _import(repo, options, today, last)
+    elif options.fingerprint:
+        _one(repo, options, today, last)
+    else:
+        _whole_file(repo, options, today, last)
+
+
+def _one(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
+    """The exception for the finding that FINGERPRINT names."""
+    wanted = options.fingerprint.lower()
+    if len(wanted) < LEAST or set(wanted) - set("0123456789abcdef"):
+        raise UsageError(f"'{options.fingerprint}' is no fingerprint", "git mem scan prints one below each finding")
+    places = _places(repo, today, options.span, options.history)
+
+    def find(known: str, salt: str) -> list[exceptions.Entry]:
+        entry = _entry(wanted, places, dict.fromkeys([known, exceptions.NO_SALT]), salt)
+        return [replace(entry, reason=options.reason.strip(), until=last)]
+
+    (made,) = _excepted(repo, find, options.dry_run)
+    if options.as_json:
         row = {"fingerprint": made.fingerprint, "rule": made.rule, "path": made.path, "reason": made.reason}
         write_json({**row, "until": last.isoformat()})
     else:
         write(escape(f"{exceptions.FILE}: {made.rule} in {made.path} is excepted until {last}", keep="") + "\n")
+        _say_next(options.dry_run)
+
+
+def _whole_file(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
+    """The exception for all that a rule finds in one file, as it is staged and in the work tree."""
+    rule = options.rule
+    if not rule or not options.file:
+        words = "a rule is excepted in one file, never everywhere"
+        raise UsageError(words, f"--rule and --file go together: git mem allow --rule {rule or 'RULE'} --file PATH")
+    if rule not in exceptions.FILE_RULES:
+        hint = f"except its findings one by one; whole files: {', '.join(exceptions.FILE_RULES)}"
+        raise UsageError(f"'{rule}' cannot be excepted in a whole file", hint)
+    path = inside(repo, options.file)
+
+    def find(known: str, salt: str) -> list[exceptions.Entry]:
+        prints: dict[str, None] = {}
+        for policy, source in _of_file(repo, path, today):
+            found = scan_source(source, replace(policy, allow=exceptions.Allowlist(salt))).findings
+            prints.update((f.fingerprint, None) for f in found if (f.rule, f.path) == (rule, path))
+        if not prints:
+            raise GitMemError(f"the gate finds no {rule} in '{path}'", f"git mem scan {shell_word(path)}")
+        return [exceptions.Entry("", rule, path, options.reason.strip(), last, tuple(prints))]
+
+    (made,) = _excepted(repo, find, options.dry_run)
+    if options.as_json:
+        row = {"fingerprints": list(made.fingerprints), "rule": rule, "path": path, "reason": made.reason}
+        write_json({**row, "until": last.isoformat()})
+    else:
+        texts = counted(len(made.fingerprints), "text")
+        words = f"{rule} in {path} is excepted until {last}: {texts} there now; what comes later warns"
+        write(escape(f"{exceptions.FILE}: {words}", keep="") + "\n")
+        _say_next(options.dry_run)
+
+
+def _of_file(repo: Repository, path: str, today: date) -> Iterator[tuple[Policy, Source]]:
+    """One file of the work tree as it lies there, and as it is staged."""
+    work, staged = sources.worktree_policy(repo, today), sources.staged_policy(repo, today)
+    yield work, sources.paths(repo, [path], work)
+    entry = next((entry for entry in repo.staged() if entry.path == path and entry.mode not in sources.LINKS), None)
+    if entry is not None:
+        yield staged, Source(sources.read(repo, [sources.Wanted(path, entry.oid)], staged))
+
+
+def _import(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
+    """Exceptions for what a baseline of detect-secrets names and our detectors find too."""
+    from gitmem.gate import baseline
+
+    try:
+        rows = baseline.parse(read_regular(Path(options.baseline)).decode("utf-8"))
+    except (OSError, UnicodeDecodeError):
+        raise GitMemError(f"cannot read '{options.baseline}'", "it must be a baseline of detect-secrets") from None
+    policy = sources.worktree_policy(repo, today)
+    outcomes: list[Outcome] = []
+
+    def find(known: str, salt: str) -> list[exceptions.Entry]:
+        salted = replace(policy, allow=exceptions.Allowlist(salt))
+        outcomes.extend(baseline.outcomes(rows, lambda path: _inspected(repo, path, policy), policy, salted))
+        made: dict[str, exceptions.Entry] = {}
+        for outcome in outcomes:
+            reason = options.reason.strip() or f"imported from {Path(options.baseline).name} ({outcome.row.type})"
+            for f in outcome.findings:
+                entry = exceptions.Entry(f.fingerprint, f.rule, f.path, reason, last)
+                made.setdefault(f"{f.rule} {f.path} {f.fingerprint}", entry)
+        return list(made.values())
+
+    made = _excepted(repo, find, options.dry_run)
+    if options.as_json:
+        write_json(baseline.as_value(outcomes, options.dry_run))
+        return
+    _show_import(outcomes)
+    write(f"{counted(len(made), 'exception')} until {last}\n")
+    if made:
+        _say_next(options.dry_run)
+
+
+def _inspected(repo: Repository, path: str, policy: Policy) -> Inspection | str:
+    """What the detectors find in a file of the work tree that a baseline names, or why nobody looked."""
+    if not policy.concerns(path):
+        return "the gate does not read that file"
+    try:
+        assert repo.root is not None
+        (blob,) = sources.paths(repo, [relative(repo.root, path)], policy).blobs
+    except (GitMemError, ValueError):
+        return "there is no such file here"
+    return blob.skipped or inspect(decode(blob.data)[0], blob.path, policy)
+
+
+def _show_import(outcomes: Iterable[Outcome]) -> None:
+    for outcome in outcomes:
+        row = outcome.row
+        for f in outcome.findings:
+            write(escape(f"excepted {f.path}:{f.line}: {f.rule} ({row.type})", keep="") + "\n")
+        if outcome.why:
+            write(escape(f"left     {row.path}:{row.line}: {row.type}: {outcome.why}", keep="") + "\n")
+
+
+def _say_next(dry_run: bool) -> None:
+    if dry_run:
+        write("nothing is written: --dry-run\n")
+    else:
         write(f"next: git add {exceptions.FILE} && git commit -m 'gate: except ...' -- {exceptions.FILE}\n")
 
 
-def _excepted(repo: Repository, wanted: str, places: list[Place], reason: str, until: date) -> exceptions.Entry:
-    """Write the exception for the finding that `wanted` names; the exception.
+def _excepted(
+    repo: Repository, find: Callable[[str, str], list[exceptions.Entry]], dry_run: bool
+) -> list[exceptions.Entry]:
+    """Write the exceptions that `find` makes, given the salt of scans until now and the salt to use; the exceptions.
 
-    The finding is looked for before the file is locked: a history takes its time. Raises Changed where somebody gave
-    the file another salt meanwhile, and as `_entry`.
+    They are looked for before the file is locked: a history takes its time. Raises Changed where somebody gave the
+    file another salt meanwhile, and as `find`.
     """
     text = _text(Reading(repo))
     known = exceptions.parse(text).salt
     salt = known if text.strip() else secrets.token_hex(16)
-    found = _entry(wanted, places, dict.fromkeys([known, exceptions.NO_SALT]), salt)
-    made = replace(found, reason=reason, until=until)
+    made = find(known, salt)
+    if dry_run or not made:
+        return made
 
-    def plan(reading: Reading) -> Draft[exceptions.Entry]:
+    def plan(reading: Reading) -> Draft[list[exceptions.Entry]]:
         current = _text(reading)
         if (exceptions.parse(current).salt, bool(current.strip())) != (known, bool(text.strip())):
             raise Changed(f"somebody else wrote {exceptions.FILE} meanwhile; nothing was written", "run it again")
-        return Draft({exceptions.FILE: exceptions.with_entry(current, made, salt).encode()}, made)
+        for entry in made:
+            current = exceptions.with_entry(current, entry, salt)
+        return Draft({exceptions.FILE: current.encode()}, made)
 
     return write_files(repo, plan)
 

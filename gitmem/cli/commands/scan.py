@@ -22,6 +22,7 @@ from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.scan import Report, scan_source
 from gitmem.git.opening import Repository
 from gitmem.git.regular_file import read_input, read_regular
+from gitmem.plural import counted
 
 WORKERS = 2
 
@@ -178,16 +179,18 @@ def show_audit(repo: Repository, form: str) -> int:
     else:
         for entry, state in rows:
             until = entry.until.isoformat() if entry.until else "no end"
-            line = f"{state} {until} {entry.fingerprint} {entry.rule} {entry.path}: {entry.reason}"
+            texts = entry.fingerprint or f"{counted(len(entry.fingerprints), 'text')} of the file:"
+            line = f"{state} {until} {texts} {entry.rule} {entry.path}: {entry.reason}"
             terminal.write(terminal.escape(line, keep="") + "\n")
         if not rows:
             terminal.write("no exceptions\n")
     return Exit.FINDINGS if any(state == "ended" for _, state in rows) else Exit.DONE
 
 
-def _audit_value(entry: Entry, state: str) -> dict[str, str | None]:
+def _audit_value(entry: Entry, state: str) -> dict[str, object]:
     until = entry.until.isoformat() if entry.until else None
+    prints: dict[str, object] = {"fingerprints": list(entry.fingerprints)} if entry.for_file else {}
     return {
         "fingerprint": entry.fingerprint, "rule": entry.rule, "path": entry.path, "reason": entry.reason,
-        "until": until, "state": state,
+        "until": until, "state": state, **prints,
     }  # fmt: skip

@@ -1,0 +1,124 @@
+"""A team's `.secrets.baseline` (the format of detect-secrets) as exceptions of ours.
+
+A baseline names each secret by the SHA-1 of its value. What our detectors find in the file it names is hashed the same
+way, so only what both found becomes an exception; nothing is taken on the baseline's word, and no rule as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gitmem.errors import BadConfig
+from gitmem.gate.detectors.finding import Finding
+from gitmem.gate.detectors.text import Match
+from gitmem.gate.examine import Inspection, finding_of
+from gitmem.gate.policy import Policy
+
+_PARTS = (r"\S+", r"[^\s\"'`:=@/,;<>(){}\[\]]+", r"[^\s\"'`]+")
+# All that detect-secrets hashes of a private key and of a GitHub token.
+_HEAD = re.compile(r"BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?|gh[pousr](?=_)")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One result of a baseline. `digest` is the SHA-1 of the value, in hex; `real` says that somebody marked it as a
+    secret that is in use."""
+
+    path: str
+    line: int
+    digest: str
+    type: str
+    real: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a row: the findings to be excepted, or `why` there are none."""
+
+    row: Row
+    findings: tuple[Finding, ...] = ()
+    why: str = ""
+
+
+def parse(text: str) -> list[Row]:
+    """The results of a baseline, in its order. Raises BadConfig for what is none."""
+    try:
+        results = json.loads(text)["results"]
+        rows = [_row(path, row) for path, found in results.items() for row in found]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise BadConfig("this is no baseline of detect-secrets", "detect-secrets scan > .secrets.baseline") from None
+    return rows
+
+
+def _row(path: str, row: dict[str, Any]) -> Row:
+    digest, line = row["hashed_secret"], row.get("line_number", 0)
+    if not isinstance(path, str) or not isinstance(line, int) or not re.fullmatch("[0-9a-f]{40}", digest):
+        raise ValueError
+    real = row.get("is_secret") is True or row.get("is_verified") is True
+    return Row(path, line, digest, str(row.get("type", "")), real)
+
+
+def outcomes(
+    rows: Sequence[Row], look: Callable[[str], Inspection | str], policy: Policy, salt: Policy
+) -> Iterator[Outcome]:
+    """What becomes of each row. `look` gives what the detectors found in a file, or why nobody looked; `salt` is the
+    policy whose salt the fingerprints are to have, `policy` the one whose exceptions hold now."""
+    seen: dict[str, Inspection | str] = {}
+    for row in rows:
+        if row.real:
+            yield Outcome(row, why="marked as a secret in use: rotate it")
+            continue
+        if row.path not in seen:
+            seen[row.path] = look(row.path)
+        inspection = seen[row.path]
+        if isinstance(inspection, str):
+            yield Outcome(row, why=inspection)
+            continue
+        same = _same(row, inspection)
+        found = [finding_of(match, inspection, salt) for match in same]
+        known = [finding_of(match, inspection, policy) for match in same]
+        left = [new for new, old in zip(found, known, strict=True) if policy.allow.covers(old) is None]
+        why = "" if left else "excepted already" if found else "the gate finds no such secret in that file"
+        yield Outcome(row, tuple(left), why)
+
+
+def _same(row: Row, inspection: Inspection) -> list[Match]:
+    """The secrets that have the row's hash: those on its line, or anywhere where lines have moved since."""
+    secrets = [match for match in inspection.matches if match.secret]
+    here = [match for match in secrets if inspection.text.line_of(match.start)[0] == row.line]
+    lines = inspection.text.raw.split("\n")
+    heads = _HEAD.findall(lines[row.line - 1]) if 0 < row.line <= len(lines) else []
+    if row.digest in map(_sha1, heads):  # the same for every secret of its type: the line must say which
+        return here
+    return [match for match in here if row.digest in _digests(match, inspection)] or [
+        match for match in secrets if row.digest in _digests(match, inspection)
+    ]
+
+
+def _digests(match: Match, inspection: Inspection) -> set[str]:
+    """The SHA-1 of what a match covers and of the words in it: rules differ in how much around a value they take."""
+    text = inspection.text.raw[match.start : match.end]
+    words = {text, *(word for part in _PARTS for word in re.findall(part, text))}
+    return {_sha1(word) for word in words}
+
+
+def _sha1(word: str) -> str:
+    from hashlib import sha1  # loads OpenSSL: only this command needs it
+
+    return sha1(word.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
+
+
+def as_value(found: Sequence[Outcome], dry_run: bool) -> dict[str, Any]:
+    """The JSON of docs/json.md."""
+    taken = [
+        {"path": finding.path, "line": finding.line, "rule": finding.rule, "fingerprint": finding.fingerprint}
+        for outcome in found
+        for finding in outcome.findings
+    ]
+    left = [(outcome.row, outcome.why) for outcome in found if outcome.why]
+    rows = [{"path": row.path, "line": row.line, "type": row.type, "why": why} for row, why in left]
+    return {"imported": taken, "left": rows, "dry_run": dry_run}
