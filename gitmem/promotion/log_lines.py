@@ -55,6 +55,18 @@ class Candidate:
     origin: str = ""
 
 
+def _fence_after(fence: str, raw: str) -> str:
+    """The fence that is open after a line, given the one that was before it ("" for none).
+
+    Only a run of its own mark, as long at least and nothing else on the line, closes it (CommonMark, section 4.5).
+    """
+    bare = raw.strip()
+    if fence:
+        return "" if bare.startswith(fence) and not bare.strip(fence[0]) else fence
+    mark = _FENCE.match(raw)
+    return mark[1] if mark else ""
+
+
 def line_origins(lines: Sequence[str]) -> list[str]:
     """The worst origin stated for each line of a log: by its own comment and by every bullet it is indented below.
 
@@ -64,14 +76,11 @@ def line_origins(lines: Sequence[str]) -> list[str]:
     above: list[tuple[int, str]] = []  # (indent, origin) of the bullets a line stands below
     fence = ""
     for raw in lines:
-        bare = raw.strip()
-        mark = _FENCE.match(raw)
-        if fence or mark:
-            closes = bool(fence) and bare.startswith(fence) and not bare.strip(fence[0])
-            fence = "" if closes else fence or (mark[1] if mark else "")
+        before, fence = fence, _fence_after(fence, raw)
+        if before or fence:
             origins.append("web")
             continue
-        if not bare:
+        if not raw.strip():
             origins.append("")
             continue
         indent = len(raw.expandtabs(4)) - len(raw.expandtabs(4).lstrip())
@@ -94,16 +103,11 @@ def candidates_of(log: Log, labels: Mapping[str, object]) -> list[Candidate]:
     origins = line_origins(log.lines)
     for number, raw in enumerate(log.lines[front:], front + 1):
         bare = raw.strip()
-        if fence:
-            if bare.startswith(fence):
-                fence = ""
-            continue
         if comment:
             comment = "-->" not in raw
             continue
-        match = _FENCE.match(raw)
-        if match:
-            fence = match[1]
+        before, fence = fence, _fence_after(fence, raw)
+        if before or fence:
             continue
         if bare.startswith("#"):
             section = bare.lstrip("#").strip()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
 
 from gitmem.memory import facts
-from gitmem.promotion import cues, rules
+from gitmem.promotion import cues, log_lines, rules
 from gitmem.promotion.protocol import Op
 from gitmem.promotion.retractions import words
 from gitmem.promotion.rules import RulesModel, _until
@@ -235,3 +236,9 @@ def test_of_a_hostile_line_a_bounded_part_is_read(unit: str) -> None:
 
     cues.match_cues(line, cues.cue_set([Spy()]))  # type: ignore[list-item]
     assert seen[0] <= cues.CHARACTERS_READ + 3
+
+
+def test_a_fence_is_closed_by_its_own_mark_alone() -> None:
+    lines = ("```", "```python", "We decided to ship the importer as a plugin", "```", "We decided to ship on Tuesdays")
+    log = replace(log_of(()), lines=lines, new=frozenset(range(1, 6)))
+    assert [candidate.number for candidate in log_lines.candidates_of(log, {})] == [5]
