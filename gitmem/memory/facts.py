@@ -1,7 +1,7 @@
 """MEMORY.md as facts: reading and editing one bullet at a time.
 
 A fact is a bullet at the left margin, outside fences, comments and front matter. Every other line (prose,
-nested lists, tables, code, foreign comments) is kept byte for byte, and indented lines below a bullet travel
+nested lists, tables, code, foreign comments) is kept byte for byte, and indented lines below a bullet belong
 with it. Pure: bytes in, bytes out; never reads a file, never knows the clock. What no longer fits goes to
 `memory/archive/YYYY.md`; nothing is ever dropped.
 """
@@ -49,7 +49,7 @@ _LOG_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})[^/]*$")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A fact and the lines it occupies: `end` is the last line that travels with it (1-based, inclusive)."""
+    """A fact and the lines it occupies: `end` is the last line that belongs to it (1-based, inclusive)."""
 
     fact: Fact
     end: int
@@ -150,7 +150,7 @@ class _Reader:
         self.prose = ""  # the line before, where it is prose: a ruler below makes it a heading
 
     def close(self) -> None:
-        """Nothing more travels with the open fact."""
+        """No further line belongs to the open fact."""
         if self.fact is not None:
             self.entries.append(Entry(self.fact, self.last))
             self.fact = None
@@ -176,7 +176,7 @@ class _Reader:
             self.fence = ""
 
     def _indented(self, number: int, line: str) -> None:
-        """A line below a fact travels with it, but a comment that begins left of its text is not the fact's."""
+        """A line below a fact belongs to it, but a comment that begins left of its text is not the fact's."""
         inside = line.lstrip()
         if _opens_comment(inside) and len(line) - len(inside) < self.margin:
             self.close()
@@ -344,7 +344,7 @@ def supersede(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str,
 
 
 def remove(memory: Memory, entry: Entry) -> Memory:
-    """Without this entry and the lines that travel with it; its heading stays."""
+    """Without this entry and the lines that belong to it; its heading stays."""
     return parse_lines([*memory.lines[: entry.start - 1], *memory.lines[entry.end :]])
 
 

@@ -1,7 +1,7 @@
 """Embedders: text in, vectors out. The registry, and what each has to offer; one file an embedder.
 
 A vector is `dims` float32, little-endian, of length 1. Nothing here decides what may leave the machine: an embedder
-that talks to another one is opt-in by its own name (`http:`), and no embedder stands in for another in silence.
+that sends text to another one is opt-in by its own name (`http:`), and no embedder stands in for another in silence.
 """
 
 from __future__ import annotations

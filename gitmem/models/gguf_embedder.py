@@ -101,16 +101,16 @@ def _load(path: Path) -> Any:
         trained = known.metadata.get(f"{kind}.context_length", "")
         known.close()
         # More positions than it was trained for end the whole process; llama.cpp does not say so before.
-        room = min(int(trained) if trained.isdigit() and int(trained) else 512, CONTEXT)
+        context_tokens = min(int(trained) if trained.isdigit() and int(trained) else 512, CONTEXT)
         # n_batch = n_ubatch = n_ctx, else llama.cpp cuts longer input without a word.
         # Its threads wait by spinning: with as many as cores one busy neighbour makes all of it 30 times slower.
         threads = max(1, (os.cpu_count() or 2) // 2)
         return llama_cpp.Llama(
             model_path=str(path),
             embedding=True,
-            n_ctx=room,
-            n_batch=room,
-            n_ubatch=room,
+            n_ctx=context_tokens,
+            n_batch=context_tokens,
+            n_ubatch=context_tokens,
             n_threads=threads,
             n_threads_batch=threads,
             verbose=False,

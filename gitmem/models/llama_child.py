@@ -47,13 +47,13 @@ def _complete(model: Any, request: dict[str, Any]) -> dict[str, Any]:
     from llama_cpp.llama_grammar import LlamaGrammar
 
     grammar = LlamaGrammar.from_json_schema(json.dumps(request["schema"]), verbose=False)
-    room = model.n_ctx() - len(model.tokenize((request["system"] + request["user"]).encode())) - 64
-    if room < min(256, request["max_tokens"]):
+    free_tokens = model.n_ctx() - len(model.tokenize((request["system"] + request["user"]).encode())) - 64
+    if free_tokens < min(256, request["max_tokens"]):
         return {"too_long": True}
     try:
         made = model.create_chat_completion(
             [{"role": "system", "content": request["system"]}, {"role": "user", "content": request["user"]}],
-            grammar=grammar, max_tokens=min(room, request["max_tokens"]), temperature=0.0, seed=0,
+            grammar=grammar, max_tokens=min(free_tokens, request["max_tokens"]), temperature=0.0, seed=0,
         )  # fmt: skip
     except ValueError:
         return {"too_long": True}

@@ -1,4 +1,4 @@
-"""Ending a child process that we started and talk to through pipes."""
+"""Ending a child process that we started and exchange text with through pipes."""
 
 from __future__ import annotations
 

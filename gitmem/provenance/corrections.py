@@ -96,7 +96,7 @@ def edit(repo: Repository, config: Config, path: str, line: int, text: str, reas
 
 
 def forget(repo: Repository, config: Config, path: str, line: int, reason: str, *, dry_run: bool = False) -> Correction:
-    """Remove the fact at `path`:`line` with the lines that travel with it. Raises as `edit`. A dry run writes none."""
+    """Remove the fact at `path`:`line` with the lines that belong to it. Raises as `edit`. A dry run writes none."""
 
     def plan(reading: Reading) -> Draft:
         memory, entry = fact_at(reading, path, line)

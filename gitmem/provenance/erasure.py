@@ -155,7 +155,7 @@ def _says(path: str, data: bytes, wanted: _Wanted) -> bool:
 
 
 def _line_changes(path: str, data: bytes, wanted: _Wanted, places: set[tuple[str, int]]) -> Iterator[LineChange]:
-    """Every line of a file that says the text, as it is to change; the lines that travel with a bullet go with it."""
+    """Every line of a file that says the text, as it is to change; the lines that belong to a bullet go with it."""
     memory = memory_facts.parse(data)
     entries = {entry.start: entry for entry in memory.entries}
     gone = 0  # the last line that goes with the bullet above

@@ -1,4 +1,4 @@
-"""From scored lines to hits: reads the text, judges expiry, adds the priors, joins neighbours, collapses twins.
+"""From scored lines to hits: reads the text, judges expiry, adds the priors, joins neighbours, drops near-duplicates.
 
 The text is that of the blob or the work-tree file the index names, checked by its hash: a damaged index can lose a
 hit, never invent one. A fenced block is never cut. Never ranks by anything that is not in `ranking`.

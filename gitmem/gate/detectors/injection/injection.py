@@ -2,7 +2,7 @@
 
 Each unit of text (a line, a sentence, two in a row) is read for what its parts do: set rules aside, ask for
 the hidden prompt, conceal, skip confirmation, name a place to send to. Learned weights say how these go
-together, words and quotation and talk about attacks included; a single phrase never blocks. Role markers
+together, words and quotation and text about attacks included; a single phrase never blocks. Role markers
 that would end the frame around a recalled note are looked for as such. What is decoded or hidden is handed
 to `judge` by the detectors that find it.
 """

@@ -335,7 +335,7 @@ def _word(raw: str) -> str:
 
 
 def tokens(line: str) -> set[str]:
-    """The single words and CJK pairs of a line, quoted or not: what the first, quick look is made at."""
+    """The single words and CJK pairs of a line, quoted or not: what the first pass scores."""
     if line.isascii():
         return set(_QUICK_ASCII.findall(line))
     found = set(_QUICK_WORD.findall(line))

@@ -3,7 +3,7 @@
 The file is text: a line `bias`, `warn`, `block`, `gate` or `slack` with its number, then one line a feature, its
 weight in hundredths before it. A score is the bias and the weights of the features that are there; above
 `block` a sentence is refused. Which features there are is said by `gate/detectors/injection/structure.py`. Lines whose number begins
-with `~` are for the quick look: a line whose single words weigh less than `gate` is not looked at again, nor a
+with `~` are for the first pass: a line whose single words weigh less than `gate` is not scored again, nor a
 unit whose words alone stay more than `slack` below `warn`.
 """
 
