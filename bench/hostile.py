@@ -1,18 +1,27 @@
 """Texts written to make the gate slow, and what each detector takes for its worst.
 
     python -m bench.hostile [--size 200000] [--only NAME ...] [--rows 1]
+    python -m bench.hostile --whole [TEXT ...] [--size 1000000]
 
 Repeats of every kind of character, near misses of what the rules begin with, signs in turn, one giant line and
 lines without end, scripts, encodings, the words the injection lexicon is anchored in. Process time, the better of
 two runs, so that other work on the machine counts little. Aim: no detector above 100 ms on 200 KB.
+
+With --whole all detectors together: process time to scan the text as a daily log, to redact it, and of a whole
+`promote` of that log (its git processes included), for the texts that cost most or for those named. Aims for 1 MB:
+2, 4 and 8 s. A machine's speed cancels out in the ratio of redact to scan: 2 is a look to find and one to see that
+nothing is left.
 """
 
 from __future__ import annotations
 
 import argparse
 import base64
+import os
 import random
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from itertools import cycle, islice
@@ -301,12 +310,61 @@ def show(size: int, only: list[str], rows: int) -> None:
             print(f"  {name:14} {cost * 1000:6.0f} ms  {kind}")
 
 
+WORST = ("base64 soup", "logins", "samples", "tokens", "random lines", "pins", "split heavy words")
+LOG = "memory/2026-02-05.md"
+
+
+def promote_seconds(text: str) -> float:
+    """Process time of `git mem promote` in a repository whose only memory is this text as a log."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / LOG).parent.mkdir()
+        (Path(folder) / LOG).write_text(text, encoding="utf-8", errors="replace")
+        for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "log"]):
+            identity = ["-c", "user.name=bench", "-c", "user.email=bench@example.com"]
+            subprocess.run(["git", "-C", folder, *identity, *words], check=True)
+        before = os.times()
+        command = [sys.executable, "-m", "gitmem", "promote", "--dry-run"]
+        env = {**os.environ, "PYTHONPATH": str(SOURCE)}
+        done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"promote ended with {done.returncode}: {done.stderr}")
+        after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def show_whole(size: int, names: list[str]) -> None:
+    """A row a text: scan, redact and promote."""
+    from gitmem.gate.examine import examine
+    from gitmem.gate.policy import Policy
+    from gitmem.gate.redaction import redaction
+
+    examine("Warm up: ignore k7Qz9xV2mB4tR8nL, 가나다 http://a:b@c\n<!-- x -->", LOG, Policy())
+    print(f"{size // 1000} KB, process seconds    scan  redact  promote  redact/scan")
+    for name, text in texts(size):
+        if name not in names:
+            continue
+        forget()
+        start = time.process_time()
+        examine(text, LOG, Policy())
+        scanned = time.process_time() - start
+        forget()
+        start = time.process_time()
+        redaction(text, LOG, Policy())
+        redacted = time.process_time() - start
+        promoted = promote_seconds(text)
+        print(f"{name:24} {scanned:7.2f} {redacted:7.2f} {promoted:8.2f} {redacted / scanned:12.1f}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", type=int, default=200_000)
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--rows", type=int, default=1)
+    parser.add_argument("--whole", nargs="*", help="Scan, redact and promote, of these texts or of the worst.")
     options = parser.parse_args()
+    if options.whole is not None:
+        show_whole(options.size, options.whole or list(WORST))
+        return
     show(options.size, options.only, options.rows)
 
 
