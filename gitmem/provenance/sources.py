@@ -244,7 +244,8 @@ _KEY = re.compile(r"(src|origin|session):[ \t]*(.*)")
 def file_meta(data: bytes) -> Meta:
     """`src`, `origin` and `session` of a note's front matter: they hold for the whole file.
 
-    Plain values and lists only, read line by line: thousands of notes are looked at.
+    Plain values and lists only, read line by line: thousands of notes are looked at. Not `memory/front_matter.py`,
+    which gives nothing where a front matter has a fault: an origin that a note states must count there too.
     """
     match = _FRONT.match(data)
     if match is None:
