@@ -150,7 +150,8 @@ def replaces(fact: Fact) -> list[str]:
 
 def everything(repo: Repo, rev: str = "") -> set[str]:
     """The facts of MEMORY.md and its archives, of a commit or of the work tree."""
-    names = repo.git("ls-files", "-co", "MEMORY.md", "memory/archive").split() if not rev else ["MEMORY.md"]
+    listed = ["ls-tree", "-r", "--name-only", rev] if rev else ["ls-files", "-co"]
+    names = repo.git(*listed, "MEMORY.md", "memory/archive/").split()
     names = [name for name in names if rev or (repo.path / name).exists()]
     return {text for name in names for text in texts(repo.git("show", f"{rev}:{name}") if rev else repo.read(name))}
 
