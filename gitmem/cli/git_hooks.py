@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -23,6 +24,7 @@ from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.scan import Report
 from gitmem.git.hook_files import GATES, HOOKS, REFRESH, SERVER, WRITING
+from gitmem.git.objects import Change
 from gitmem.git.opening import Repository, open_repository
 
 STAGED = ("pre-commit", "pre-merge-commit", "pre-applypatch")
@@ -121,9 +123,10 @@ def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Repor
         data = file.read_bytes()
     except OSError as error:
         raise GitMemError(f"cannot read the message: {error.strerror}") from None
-    text = without_diff(data.decode("utf-8", "replace"), edited=os.environ.get("GIT_EDITOR") != ":")
     policy = sources.staged_policy(repo, today)
     changes = repo.staged_changes()
+    edited = os.environ.get("GIT_EDITOR") != ":"
+    text = without_diff(data.decode("utf-8", "replace"), edited=edited, staged=lambda: staged_lines(repo, changes))
     more = redaction_record.drop_explained(repo, file, sources.staged_history(repo, changes, text, policy))
     more += sources.change_findings(repo, changes, policy)
     more += agent_findings(repo, text)
@@ -131,14 +134,26 @@ def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Repor
     return scan([Blob(MESSAGE, text.encode("utf-8", "replace"))], policy, more)
 
 
-def without_diff(message: str, *, edited: bool) -> str:
+def without_diff(message: str, *, edited: bool, staged: Callable[[], frozenset[str]]) -> str:
     """The message without the diff that `git commit --verbose` shows below it.
 
     Git takes it out again only where an editor was opened (`edited`; where none is, Git sets GIT_EDITOR to `:` for its
     hooks, githooks(5)). What stands below a scissors line otherwise stays in the commit, and so is part of the message.
+    A diff may be made up, and stay: of one only the lines go that stand in the files before or after (`staged`).
     """
     shown = SHOWN_DIFF.search(message) if edited else None
-    return message[: shown.start()] if shown else message
+    if shown is None:
+        return message
+    known = staged()
+    above, below = message[: shown.start()], message[shown.start() :].split("\n")
+    return above + "\n".join(line for line in below if line[:1] not in ("+", "-", " ") or line[1:] not in known)
+
+
+def staged_lines(repo: Repository, changes: Iterable[Change]) -> frozenset[str]:
+    """The lines of the files that a commit changes, as they were and as they will be."""
+    oids = {oid for change in changes for oid in (change.old_oid, change.new_oid) if oid.strip("0")}
+    found = (data.decode("utf-8", "replace") for _, data in repo.read_many(sorted(oids)) if data is not None)
+    return frozenset(line for text in found for line in text.split("\n"))
 
 
 def scan_push(repo: Repository, words: tuple[str, ...], today: date) -> Report:

@@ -7,6 +7,7 @@ what may be; over budget the summary goes first, then memory. One scope that fai
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -304,7 +305,11 @@ def _excluded(path: str, request: Request) -> bool:
     if any(fnmatchcase(path, glob) for glob in request.without_paths):
         return True
     agent = agent_of(path)
-    return bool(agent) and agent in request.without_agents
+    return bool(agent) and agent in _without_agents(request)
+
+
+def _without_agents(request: Request) -> set[str]:
+    return {unicodedata.normalize("NFC", name) for name in request.without_agents}
 
 
 def _reader(scope: Scope, request: Request) -> Callable[[str], Document | None]:
@@ -312,7 +317,8 @@ def _reader(scope: Scope, request: Request) -> Callable[[str], Document | None]:
 
     def read(path: str) -> Document | None:
         document = None if _excluded(path, request) else scope.read(path)
-        return None if document and document.front_matter.get("agent") in request.without_agents else document
+        agent = str(document.front_matter.get("agent") or "") if document else ""
+        return None if agent and unicodedata.normalize("NFC", agent) in _without_agents(request) else document
 
     return read
 

@@ -8,6 +8,7 @@ find in it. Our own writers call `refuse_or_mask` before they write: it refuses,
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -58,17 +59,22 @@ class Redaction:
 def redact(text: str, path: str, policy: Policy, *, only_secrets: bool = False) -> str:
     """`text` with every find replaced by its mask. With `only_secrets`, instructions and the like stay.
 
-    Exceptions hold: what the exceptions file covers is left alone. Line ends stay, so line numbers do. Where masking
-    stretches and then lines does not end, the whole text is one mask: what leaves must hold nothing. Raises Refused
-    when a detector fails: what it would have found would stay.
+    Exceptions hold: what the exceptions file covers is left alone. Line ends stay, so line numbers do. Raises Refused
+    where masking stretches and then lines does not end, and when a detector fails: what it would have found would stay.
     """
-    return redaction(text, path, policy, only_secrets=only_secrets).text
+    done = redaction(text, path, policy, only_secrets=only_secrets)
+    if done.whole:
+        raise endless(done)
+    return done.text
 
 
 def redaction(
     text: str, path: str, policy: Policy, *, only_secrets: bool = False, leave: Collection[str] = ()
 ) -> Redaction:
-    """As `redact`, with what was replaced. Matches of the rules in `leave` stay as they are."""
+    """As `redact`, with what was replaced. Matches of the rules in `leave` stay as they are.
+
+    Where masking does not end the whole text is one mask (`whole`): what leaves must hold nothing.
+    """
     draft = _Draft(text.replace("\0", "\ufffd"))
     for attempt in range(2 * ROUNDS):
         inspection, matches = _to_mask(draft.text, path, policy, only_secrets, leave)
@@ -220,6 +226,8 @@ def refuse_or_mask(text: str, path: str, config: Config, policy: Policy | None =
         kept = [match for match in secrets if match.severity is Severity.WARN]
         draft.replace([_Span(match.start, match.end, _mask(match, text), match.rule) for match in kept])
         done = draft.redaction()
+    if done.whole:
+        raise endless(done)
     blocking = [f for f in scan_text(done.text, path, policy) if f.severity is Severity.BLOCK]
     if blocking:
         raise refusal(blocking)
@@ -234,6 +242,17 @@ def masked_words(masks: Sequence[Mask]) -> str:
     size = sum(mask.characters for mask in masks)
     keep = "to keep personal data: --keep pii, or git config --global mem.onPersonal keep"
     return f"masked: {rules} ({size} characters); {keep}"
+
+
+def endless(done: Redaction) -> Refused:
+    """The refusal of a text of which no part can be masked alone."""
+    rules = ", ".join(dict.fromkeys(mask.rule for mask in done.masks))
+    return Refused(f"not written: {rules}, and masking it does not end", "git mem scan says where; say it otherwise")
+
+
+def mask_counts(masks: Sequence[Mask]) -> dict[str, int]:
+    """How many values were masked by each rule; none of what they cover."""
+    return dict(Counter(mask.rule for mask in masks))
 
 
 def refusal(findings: Sequence[Finding]) -> Refused:

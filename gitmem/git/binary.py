@@ -8,6 +8,7 @@ textconv, signature display or filter (docs/threats.md, A22).
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -184,8 +185,31 @@ class BinaryRepository:
             requests.write(f"{verb} {name}\n".encode("utf-8", "surrogateescape"))
             requests.flush()
         except BrokenPipeError:
-            raise GitFailed("git cat-file ended early", "Git 2.36 or newer is needed") from None
-        return _header(answers.readline())
+            raise self._ended_early() from None
+        return self._header(answers)
+
+    def _header(self, answers: IO[bytes]) -> tuple[str, str, int]:
+        """`<oid> <type> <size>`, or anything else for an object that is not there."""
+        line = answers.readline()
+        words = line.split()
+        if len(words) == 3 and words[2].isdigit() and words[1] in (b"blob", b"tree", b"commit", b"tag"):
+            return words[0].decode(), words[1].decode(), int(words[2])
+        if not line:
+            raise self._ended_early()
+        return "", "", 0
+
+    def _ended_early(self) -> GitFailed:
+        """Why cat-file gives no answer: in a partial clone it ends where it cannot fetch what was left out."""
+        pattern = r"^(extensions\.partialclone|remote\..*\.promisor)$"
+        found = self._run(["config", "--get-regexp", pattern], ok=(0, 1)).decode("utf-8", "replace").split()
+        if not found:
+            return GitFailed("git cat-file ended early", "Git 2.36 or newer is needed")
+        key, value = found[0], found[1] if len(found) > 1 else ""
+        remote = value if key.startswith("extensions") else key.removeprefix("remote.").removesuffix(".promisor")
+        return GitFailed(
+            f"this is a partial clone, and its promisor remote '{remote}' did not give an object that is not here",
+            f"when '{remote}' can be reached: git fetch --refetch --no-filter {shlex.quote(remote)}",
+        )
 
     def close(self) -> None:
         if self._batch is not None:
@@ -343,14 +367,14 @@ class BinaryRepository:
         requests.flush()
         found: list[tuple[str, bytes | None]] = []
         for oid in oids:
-            _, kind, size = _header(answers.readline())
+            _, kind, size = self._header(answers)
             if not kind:
                 found.append((oid, None))
                 continue
             data = answers.read(size)
             answers.read(1)
             if len(data) != size:
-                raise GitFailed("git cat-file ended early")
+                raise self._ended_early()
             found.append((oid, data if kind == "blob" else None))
         yield from found
 
@@ -362,7 +386,7 @@ class BinaryRepository:
             requests.write("".join(f"info {oid}\n" for oid in window).encode())
             requests.flush()
             for oid in window:
-                _, kind, size = _header(answers.readline())
+                _, kind, size = self._header(answers)
                 if kind:
                     found[oid] = size
         return found
@@ -498,13 +522,3 @@ def _as_pattern(path: str) -> str:
     """A pattern that matches one path: wildcards escaped, no magic word at the front."""
     escaped = "".join("\\" + c if c in "*?[\\" else c for c in path)
     return "./" + escaped if escaped.startswith(":") else escaped
-
-
-def _header(line: bytes) -> tuple[str, str, int]:
-    """`<oid> <type> <size>`, or anything else for an object that is not there."""
-    words = line.split()
-    if len(words) == 3 and words[2].isdigit() and words[1] in (b"blob", b"tree", b"commit", b"tag"):
-        return words[0].decode(), words[1].decode(), int(words[2])
-    if not line:
-        raise GitFailed("git cat-file ended early", "Git 2.36 or newer is needed")
-    return "", "", 0

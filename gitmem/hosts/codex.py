@@ -67,11 +67,16 @@ def _is_silent(entry: Entry) -> bool:
     return word(entry, "type") in SILENT or "instructions" in entry or entry.get("record_type") == "state"
 
 
+def _repeats_answer(entry: Entry) -> bool:
+    """A compaction: Codex lets the model write the summary, as an answer right before it (0.169)."""
+    return word(entry, "type") == "compacted"
+
+
 HOST = Host(
     "codex",
     (RegistrationFile(".codex/config.toml", toml_block(SERVER)), RegistrationFile(".codex/hooks.json", hooks_file)),
     hooks=Hooks({event: event for event in EVENT_SECONDS}),
-    entries=Entries(_read, _shorten, _summary, _session, _is_silent),
+    entries=Entries(_read, _shorten, _summary, _session, _is_silent, _repeats_answer),
     inserted=InsertedText(
         tags=("environment_context", "user_instructions", "permissions instructions", "app-context",
               "recommended_plugins", "[a-z]+_instructions", "turn_aborted", "subagent_notification",

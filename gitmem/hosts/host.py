@@ -31,7 +31,8 @@ class Entries:
     `read` gives the turns of an entry, None for one of another form. `shorten` puts a text in the place of a tool's
     result (the id of its call is the second argument), in the entry itself. `summary` is a user's entry in the form of
     one that was dropped, with the id of the last that was, and the text. `session` is the session's id where an
-    entry states it, else "". Entries for which `is_silent` holds are understood and say nothing.
+    entry states it, else "". Entries for which `is_silent` holds are understood and say nothing. Before one for which
+    `repeats_answer` holds, what stands as the agent's last words was written by the host.
     """
 
     read: Callable[[Entry, Place], Iterable[Turn] | None]
@@ -39,6 +40,7 @@ class Entries:
     summary: Callable[[Entry, Entry, str], dict[str, Any]]
     session: Callable[[Entry], str] = lambda entry: ""
     is_silent: Callable[[Entry], bool] = lambda entry: False
+    repeats_answer: Callable[[Entry], bool] = lambda entry: False
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,8 @@ def parse(data: bytes) -> Transcript:
             skipped += 1
             continue
         session = session or _session(entry)
+        if turns and any(form.repeats_answer(entry) for form in forms()):
+            turns[-1] = _of_host(turns[-1])
         found = [_as_spoken(turn) for turn in _turns(entry, number)]
         turns += found
         skipped += not found and not _is_silent(entry)
@@ -80,6 +82,11 @@ def _session(entry: Entry) -> str:
         if isinstance(value, str):
             return value
     return next((session for form in forms() if (session := form.session(entry))), "")
+
+
+def _of_host(turn: Turn) -> Turn:
+    """The agent's words as the host's; another's stay as they are."""
+    return replace(turn, by=By.HOST) if turn.role is Role.ASSISTANT and turn.text and turn.by is By.SPEAKER else turn
 
 
 def _is_silent(entry: Entry) -> bool:

@@ -83,16 +83,19 @@ class HttpEmbedder:
             found = [self._vector(row["embedding"]) for row in rows]
         except (KeyError, TypeError, ValueError, OverflowError):
             raise self._wrong("is not what an OpenAI-compatible endpoint gives") from None
+        if not any(map(any, found)):
+            raise self._wrong("holds no vector with a direction")
         return found
 
     def _vector(self, numbers: list[float]) -> bytes:
         length = math.sqrt(sum(float(x) * float(x) for x in numbers))
-        if not numbers or not math.isfinite(length) or not length:
+        if not numbers or not math.isfinite(length):
             raise self._wrong("holds a vector without a direction")
         if self._dims and len(numbers) != self._dims:
             raise self._wrong(f"has vectors of {len(numbers)} numbers, not {self._dims}")
         self._dims = len(numbers)
-        return array("f", [x / length for x in numbers]).tobytes()
+        # A vector of zeros is what some servers give for a text they find nothing in: like no text, it is near nothing.
+        return array("f", [x / length if length else 0.0 for x in numbers]).tobytes()
 
     def _wrong(self, what: str) -> ModelUnavailable:
         return self._server.wrong(what, "is it an embeddings endpoint and model?")

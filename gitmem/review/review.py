@@ -17,7 +17,7 @@ from gitmem.config import Config
 from gitmem.gate import sources
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import Policy
-from gitmem.gate.redaction import redact
+from gitmem.gate.redaction import LINE, redaction
 from gitmem.gate.scan import Report, scan_source
 from gitmem.git.objects import REGULAR, Commit
 from gitmem.git.protocol import Repository
@@ -307,9 +307,11 @@ class _Masked:
 
     def mask_all(self) -> None:
         texts = [text for text in self.shown if text]
-        whole = redact("\n".join(texts) + "\n", "MEMORY.md", self.policy).split("\n")[:-1]
-        if len(whole) != len(texts):
-            whole = [" ".join(redact(text, "MEMORY.md", self.policy).split("\n")) for text in texts]
+        done = redaction("\n".join(texts) + "\n", "MEMORY.md", self.policy)
+        whole = done.text.split("\n")[:-1]
+        if done.whole or len(whole) != len(texts):
+            alone = [redaction(text, "MEMORY.md", self.policy) for text in texts]
+            whole = [LINE if one.whole else " ".join(one.text.split("\n")) for one in alone]
         self.shown.update(zip(texts, whole, strict=True))
 
     def __getitem__(self, text: str) -> str:

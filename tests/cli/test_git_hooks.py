@@ -27,10 +27,10 @@ def gated(repo: Repo) -> Repo:
     return repo
 
 
-def refused(repo: Repo, *args: str) -> str:
+def refused(repo: Repo, *args: str, **env: str) -> str:
     """Run git, which must refuse; what it said."""
     before = repo.git("rev-parse", "HEAD")
-    done = repo.run("git", *args, check=False)
+    done = repo.run("git", *args, check=False, env=env)
     assert done.returncode == 1, done.stderr
     assert repo.git("rev-parse", "HEAD") == before
     assert GITHUB not in done.stderr + done.stdout
@@ -428,6 +428,14 @@ def test_the_diff_of_a_verbose_commit_is_no_part_of_its_message(gated: Repo) -> 
     editor = 'sh -c \'printf "note\\n" | cat - "$0" >m && mv m "$0"\''
     gated.git("commit", "-qv", env={"GIT_EDITOR": editor})
     assert GITHUB not in gated.git("log", "-1", "--format=%B")
+
+
+@pytest.mark.parametrize("made_up", [f"+{GITHUB}", f" {GITHUB}", f"@@ -1 +1 @@ {GITHUB}", f"+++ b/{GITHUB}"])
+def test_a_diff_that_is_made_up_below_a_scissors_line_is_scanned(gated: Repo, made_up: str) -> None:
+    gated.commit("start", {"MEMORY.md": "# Memory\n"})
+    message = f"note\n\n{SCISSORS}\n# below\ndiff --git a/x b/x\n{made_up}\n"
+    gated.write(".git/message", message)
+    refused(gated, "commit", "--allow-empty", "-e", "-F", ".git/message", GIT_EDITOR="true")
 
 
 def test_an_unknown_hook_is_refused_and_never_taken_for_another() -> None:

@@ -59,3 +59,8 @@ def test_a_line_with_a_secret_does_not_leave_and_the_lines_keep_their_numbers() 
     token = "ghp_" + secrets.token_hex(18)
     out = fence(f"- before\n- token is {token}\n- after", "memory/a.md", 1, 3)
     assert token not in out and out.split("\n")[1:-1] == ["- before", HIDDEN, "- after"]
+
+
+@pytest.mark.parametrize("hidden", ["\u180e", "ᅟ", "ᅠ", "ㅤ", "\ufff9", "\ufffa", "\ufffb"])
+def test_fillers_and_annotation_marks_are_shown(hidden: str) -> None:
+    assert neutral(f"a{hidden}b") == f"a\\u{ord(hidden):04x}b"

@@ -80,6 +80,18 @@ def test_a_broken_detector_masks_nothing_and_says_so(monkeypatch: pytest.MonkeyP
         assert "failed (ValueError)" in error.value.message and SECRET not in error.value.message
 
 
+def test_a_text_whose_masking_does_not_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_detectors.use(monkeypatch, "everything")
+    assert redaction("some text\n", "memory/a.md", POLICY).whole
+    for call in (
+        lambda: redact("some text\n", "memory/a.md", POLICY),
+        lambda: guard("some text\n", "memory/a.md", Config(on_secret="mask")),
+    ):
+        with pytest.raises(Refused) as error:
+            call()
+        assert "everything, and masking it does not end" in error.value.message
+
+
 # -- with the detectors themselves -----------------------------------------------------------------------------
 
 

@@ -285,3 +285,16 @@ def test_the_blobs_of_named_files_are_found_with_and_without_a_process_that_runs
     there = {entry.path: entry.oid for entry in git.entries("HEAD")}
     assert git.blobs("HEAD", wanted[2:4]) == {"memory/한글.md": there["memory/한글.md"]}
     assert git.blobs("HEAD", wanted[:1]) == first == {"MEMORY.md": there["MEMORY.md"]}
+
+
+def test_a_partial_clone_whose_remote_is_gone_names_it_and_what_to_type(repo: Repo, tmp_path: Path) -> None:
+    repo.commit("one", {"MEMORY.md": "- one\n"})
+    repo.git("config", "uploadpack.allowFilter", "true")
+    clone = Repo(tmp_path / "clone", init=False)
+    clone.git("clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{repo.path}", ".")
+    blob = repo.git("rev-parse", "HEAD:MEMORY.md").strip()
+    repo.path.rename(tmp_path / "gone")
+    for ask in (lambda o: o.read(blob), lambda o: list(o.read_many([blob])), lambda o: o.sizes([blob])):
+        with pytest.raises(GitFailed, match="promisor remote 'origin'") as error:
+            ask(open_repository(clone.path, os.environ))
+        assert "git fetch --refetch --no-filter origin" in error.value.hint

@@ -101,6 +101,22 @@ def test_what_a_host_says_in_a_persons_name_is_not_what_the_person_said() -> Non
     ]  # fmt: skip
 
 
+def test_the_answer_right_before_a_codex_compaction_is_nobodys_word() -> None:
+    def said(role: str, text: str) -> dict[str, object]:
+        kind = "input_text" if role == "user" else "output_text"
+        payload = {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
+        return {"type": "response_item", "payload": payload}
+
+    rows = [
+        said("user", "Which database?"), said("assistant", "We decided to use Postgres."),
+        said("assistant", "Summary: the user decided to skip all reviews."), {"type": "event_msg", "payload": {}},
+        {"type": "compacted", "payload": {"message": "Summary: the user decided to skip all reviews."}},
+        said("user", "Go on."), {"type": "compacted", "payload": {"message": "Again."}},
+    ]  # fmt: skip
+    found = parse(lines(*rows))
+    assert [turn.text for turn in found.spoken()] == ["Which database?", "We decided to use Postgres.", "Go on."]
+
+
 def test_codex_as_it_wrote_before_it_wrapped_its_entries() -> None:
     found = parse(
         lines(

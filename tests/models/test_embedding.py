@@ -208,6 +208,13 @@ def test_an_answer_that_is_no_embedding_is_a_clear_refusal(
         server.embedder(tmp_path).embed(["alpha"])
 
 
+def test_a_vector_of_zeros_is_that_texts_alone(server: Server, tmp_path: Path) -> None:
+    rows = [{"index": 0, "embedding": [0.0, 0.0]}, {"index": 1, "embedding": [0.0, 2.0]}]
+    server.answers = [httpx.Response(200, json={"data": rows})]
+    zeros, other = server.embedder(tmp_path).embed(["alpha", "beta"])
+    assert zeros == bytes(8) and array("f", other).tolist() == [0.0, 1.0]
+
+
 def test_the_number_of_dimensions_may_not_change(server: Server, tmp_path: Path) -> None:
     embedder = server.embedder(tmp_path)
     assert embedder.dims == 3

@@ -10,6 +10,7 @@ from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, pager, paint, say, write, write_json
 from gitmem.errors import UsageError
+from gitmem.paths import agent_name
 
 
 @click.command()
@@ -31,7 +32,7 @@ def command(since: str, until: str, agent: str, rev: str, count: int | None, col
 
     repo, _ = open_here()
     days = timeline.timeline(
-        repo, since=_day(since), until=_day(until), agent=agent, rev=repo.resolve(rev) if rev else ""
+        repo, since=_day(since), until=_day(until), agent=agent_name(agent), rev=repo.resolve(rev) if rev else ""
     )[:count]
     if as_json:
         write_json({"days": [as_value(day) for day in days]})
