@@ -85,7 +85,7 @@ def test_a_text_whose_masking_does_not_end_is_refused(monkeypatch: pytest.Monkey
     assert redaction("some text\n", "memory/a.md", POLICY).whole
     for call in (
         lambda: redact("some text\n", "memory/a.md", POLICY),
-        lambda: guard("some text\n", "memory/a.md", Config(on_secret="mask")),
+        lambda: refuse_or_mask_text("some text\n", "memory/a.md", Config(on_secret="mask")),
     ):
         with pytest.raises(Refused) as error:
             call()
