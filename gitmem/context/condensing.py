@@ -42,7 +42,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CondensedLine:
     """A condensed line and the keys of the notes it stands for."""
 
     topic: str
@@ -54,13 +54,13 @@ class Line:
 class Condensed:
     """What was accepted, and what a person should know."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[CondensedLine, ...]
     notes: tuple[str, ...] = ()
 
 
 def condense(notes: Sequence[Note], complete: Complete, count: Callable[[str], int]) -> Condensed:
     """Ask for batches of notes and accept what they bear out. A note is in one line at most."""
-    found: list[Line] = []
+    found: list[CondensedLine] = []
     said: list[str] = []
     for at in range(0, len(notes), BATCH):
         group = notes[at : at + BATCH]
@@ -119,7 +119,9 @@ def schema(labels: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _line(row: Any, notes: Sequence[Note], taken: set[int], count: Callable[[str], int]) -> tuple[Line | None, str]:
+def _line(
+    row: Any, notes: Sequence[Note], taken: set[int], count: Callable[[str], int]
+) -> tuple[CondensedLine | None, str]:
     """The line of one row, or None and why it does not stand."""
     text, topic, labels = row.get("text"), row.get("topic"), row.get("lines")
     if not isinstance(text, str) or not isinstance(topic, str) or not isinstance(labels, list):
@@ -142,7 +144,7 @@ def _line(row: Any, notes: Sequence[Note], taken: set[int], count: Callable[[str
         return None, "it loses a denial"
     if count(text) >= count(sources):
         return None, "it is no shorter than what it cites"
-    return Line(topic, text, tuple(note.key for note in cited)), ""
+    return CondensedLine(topic, text, tuple(note.key for note in cited)), ""
 
 
 def merger(

@@ -1,8 +1,8 @@
 """MEMORY.md as facts: reading and editing one bullet at a time.
 
 A fact is a bullet at the left margin, outside fences, comments and front matter. Every other line (prose,
-nested lists, tables, code, foreign comments) is kept byte for byte, and indented lines below a bullet belong
-with it. Pure: bytes in, bytes out; never reads a file, never knows the clock. What no longer fits goes to
+nested lists, tables, code, foreign comments) is kept byte for byte, and indented lines below a bullet belong to
+it. Pure: bytes in, bytes out; never reads a file, never knows the clock. What no longer fits goes to
 `memory/archive/YYYY.md`; nothing is ever dropped.
 """
 

@@ -15,7 +15,7 @@ from gitmem.provenance.attribution import differing
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.github import Forge
 from gitmem.review.publish import flat, source_links
-from gitmem.review.review import HOST_BYTES, Line, Review, State
+from gitmem.review.review import HOST_BYTES, LineVerdict, Review, State
 
 LISTED = 100  # rows of a section; the rest is counted, so that a comment stays within GitHub's limit
 LIMIT = 60_000  # characters of the whole
@@ -111,7 +111,7 @@ def _shown(text: str) -> str:
     return f"{code(flat(text[:TEXT]))} … ({len(text):,} characters)"
 
 
-def _provenance(line: Line, found: Review, forge: Forge | None) -> str:
+def _provenance(line: LineVerdict, found: Review, forge: Forge | None) -> str:
     """One line: where it comes from, in the words of `why` and `verify`; old and new of what was edited."""
     words = STATES[line.state] + (f", {_plain(line.words)}" if line.words else "")
     edits = [f"{_plain(what)} {_shown(old or 'nothing')} → {_shown(new or 'nothing')}" for what, old, new in line.edits]
@@ -236,7 +236,7 @@ def as_value(found: Review, forge: Forge | None = None) -> dict[str, Any]:
     }
 
 
-def _line_value(line: Line) -> dict[str, Any]:
+def _line_value(line: LineVerdict) -> dict[str, Any]:
     changes = [{"what": what, "old": old or None, "new": new or None} for what, old, new in line.edits]
     return {
         "path": line.path,

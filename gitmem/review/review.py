@@ -50,7 +50,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LineVerdict:
     """A changed line and its verdict; `message` says what is wrong with a broken one.
 
     Of a fact `support` and its `words` say what holds it up ("" for another line), `edits` are (what, before, now) of
@@ -113,7 +113,7 @@ class Review:
     head: str
     changes: tuple[FactChange, ...]
     report: Report
-    lines: tuple[Line, ...]
+    lines: tuple[LineVerdict, ...]
     similar_facts: tuple[SimilarFact, ...]
     sizes: tuple[Size, ...]
     recall: Recall | None
@@ -159,7 +159,7 @@ def review(
     )  # fmt: skip
 
 
-def verdicts(verdict: Verdict) -> list[Line]:
+def verdicts(verdict: Verdict) -> list[LineVerdict]:
     """A row for each fact and each other line that `verify` checked: one list of checks serves both."""
     found = [_fact_line(row) for row in verdict.facts]
     for row in verdict.prose:
@@ -167,7 +167,7 @@ def verdicts(verdict: Verdict) -> list[Line]:
         if not row.flaws and row.text.startswith("#") and _promotes(row.commit):
             state = State.PROMOTED
         found.append(
-            Line(
+            LineVerdict(
                 row.path,
                 row.line,
                 row.text.strip(),
@@ -181,7 +181,7 @@ def verdicts(verdict: Verdict) -> list[Line]:
     return sorted(found, key=lambda line: (line.path, line.line))
 
 
-def _fact_line(row: Checked) -> Line:
+def _fact_line(row: Checked) -> LineVerdict:
     rules = {flaw.rule for flaw in row.flaws}
     attribution = row.attribution
     if rules - {"unrecorded", "edited"}:
@@ -196,7 +196,7 @@ def _fact_line(row: Checked) -> Line:
         state = State.PERSON
     commit = row.commit
     assert commit is not None  # with a policy every fact has its commit
-    return Line(
+    return LineVerdict(
         row.path, row.fact.line, row.fact.text, state,
         message="; ".join(f"{flaw.rule}: {flaw.message}" for flaw in row.flaws if flaw.rule != "unrecorded"),
         commit=commit.oid,
@@ -323,7 +323,7 @@ class _Masked:
         gained, lost = (tuple(self[query] for query in side) for side in (recall.gained, recall.lost))
         return replace(recall, gained=gained, lost=lost)
 
-    def line(self, line: Line) -> Line:
+    def line(self, line: LineVerdict) -> LineVerdict:
         edits = tuple((what, self[old], self[new]) for what, old, new in line.edits)
         return replace(line, text=self[line.text], edits=edits)
 

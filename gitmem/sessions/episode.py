@@ -23,7 +23,7 @@ from gitmem.git.worktree import read_bytes
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.paths import Kind, kind
 from gitmem.search.keywords import slug, topics
-from gitmem.sessions.rolling_summary import Line, Rolling, best, fold
+from gitmem.sessions.rolling_summary import Rolling, SummaryLine, best, fold
 from gitmem.sessions.selection import select
 from gitmem.sessions.state import file_of
 
@@ -79,7 +79,7 @@ def render_episode(turns: Sequence[Turn], session: str, agent: str, now: datetim
     return "\n".join(body).rstrip() + "\n"
 
 
-def _most_telling(turns: Sequence[Turn]) -> list[Line]:
+def _most_telling(turns: Sequence[Turn]) -> list[SummaryLine]:
     return best(fold(Rolling(), turns), TOKENS)
 
 

@@ -30,7 +30,7 @@ SAME = 0.75  # share of the shorter sentence's terms that the longer one has, fr
 MARKS = 16  # turns by which the place in a transcript is found again
 
 
-class Line(NamedTuple):
+class SummaryLine(NamedTuple):
     """A sentence, who said it, and its place among all sentences of the session."""
 
     number: int
@@ -45,7 +45,7 @@ class Rolling:
     `turns` counts the turns folded in, `first` and `marks` are keys of the first and of the last of them.
     """
 
-    lines: tuple[Line, ...] = ()
+    lines: tuple[SummaryLine, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     turns: int = 0
     said: int = 0
@@ -70,7 +70,7 @@ def fold(state: Rolling, turns: Iterable[Turn]) -> Rolling:
                 counts[term] = counts.get(term, 0) + 1
             if text not in known:
                 known.add(text)
-                lines.append(Line(said, role, text))
+                lines.append(SummaryLine(said, role, text))
         if len(counts) > 2 * TERMS:
             counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:TERMS])
         if len(lines) > 2 * LINES:
@@ -116,7 +116,7 @@ def render(state: Rolling, budget: int = SUMMARY_TOKENS, focus: str = "") -> str
     return "\n".join(f"- {line.role}: {line.text}" for line in best(state, budget, focus))
 
 
-def best(state: Rolling, budget: int, focus: str = "") -> list[Line]:
+def best(state: Rolling, budget: int, focus: str = "") -> list[SummaryLine]:
     """The most telling sentences within `budget` tokens in the order they were said, none that says nearly what
     another says, those that share words with `focus` first."""
     wanted = _terms(focus)
@@ -124,7 +124,7 @@ def best(state: Rolling, budget: int, focus: str = "") -> list[Line]:
     ranked = sorted(
         state.lines, key=lambda line: (-weight(own[line], line.text, state.counts, wanted), line.number)
     )  # fmt: skip
-    chosen: list[Line] = []
+    chosen: list[SummaryLine] = []
     left = budget
     for line in ranked:
         cost = estimate(line.text) + 4
@@ -199,7 +199,7 @@ def load(data: bytes) -> Rolling:
         value = json.loads(data)
         if value["version"] != 1:
             return Rolling()
-        lines = tuple(Line(int(number), str(role), str(text)) for number, role, text in value["lines"])
+        lines = tuple(SummaryLine(int(number), str(role), str(text)) for number, role, text in value["lines"])
         counts = {str(term): int(count) for term, count in value["counts"].items()}
         marks = tuple(map(str, value["marks"]))
         return Rolling(lines, counts, int(value["turns"]), int(value["said"]), str(value["first"]), marks)
