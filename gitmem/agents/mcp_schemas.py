@@ -37,6 +37,7 @@ class Got(TypedDict):
 class Added(TypedDict):
     path: str
     line: int
+    masked: dict[str, int]  # how many values the gate masked, by rule
 
 
 class Difference(TypedDict):
@@ -80,6 +81,7 @@ class Value(TypedDict):
     key: str
     value: str
     until: str
+    masked: dict[str, int]
 
 
 class Values(TypedDict):

@@ -22,6 +22,7 @@ from pydantic import Field
 from gitmem import __version__
 from gitmem.agents.mcp_schemas import Added, Assembled, Changes, Difference, Edited, Found, Got, Hit, Value, Values, Why
 from gitmem.agents.repository_pool import Kept
+from gitmem.config import Config
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError, MissingFile
 from gitmem.gate.quoting import MCP_INSTRUCTIONS, fence, one_line, without_secrets
@@ -41,9 +42,17 @@ def build(folder: Path, *, read_only: bool = False) -> MCPServer:
     for name, (tool, title, hints) in TOOLS.items():
         if hints is READS or not read_only:
             server.tool(name, title=title, annotations=hints)(_plainly(tool(kept)))
+    _hide_arguments(server)
     add_resources(server, kept)
     add_prompts(server)
     return server
+
+
+def _hide_arguments(server: MCPServer) -> None:
+    """Let no error about an argument quote it: it may be a secret that was put into the wrong field."""
+    for tool in server._tool_manager.list_tools():
+        tool.fn_metadata.arg_model.model_config["hide_input_in_errors"] = True
+        tool.fn_metadata.arg_model.model_rebuild(force=True)
 
 
 def _plainly(tool: Callable[..., Any]) -> Callable[..., Any]:
@@ -147,7 +156,8 @@ def adder(kept: Kept) -> Callable[..., Added]:
         text: Annotated[str, Field(description="One sentence worth remembering.")],
         type: Annotated[str, Field(description="decision, preference, constraint, lesson, note, ...")] = "note",
     ) -> Added:
-        """Append one line to the agent's daily log. The gate refuses secrets and instructions."""
+        """Append one line to the agent's daily log. The gate refuses secrets and instructions; `masked` says how many
+        values it masked, by rule."""
         from gitmem.errors import UsageError
         from gitmem.memory import writing
         from gitmem.memory.fact import TYPES
@@ -156,7 +166,8 @@ def adder(kept: Kept) -> Callable[..., Added]:
             raise UsageError(f"'{type[:40]}' is no type", f"one of {', '.join(TYPES)}")
         with kept.lent() as (repo, config):
             done = writing.add(repo, config, writing.NewLine(text, type, to="daily", origin="agent"), now=now())
-            return Added(path=one_line(done.path), line=done.line)
+            masked = _masked(text, done.text, done.path, config)
+            return Added(path=one_line(done.path), line=done.line, masked=masked)
 
     return memory_add
 
@@ -281,11 +292,13 @@ def setter(kept: Kept) -> Callable[..., Value]:
         hours: Annotated[float, Field(gt=0, le=24 * 366, description="How long it holds.")] = 24.0,
     ) -> Value:
         """Keep a working value of this session: where a task stands, what is open. Never committed, soon forgotten;
-        what should last is for memory_add. The next session starts with it."""
+        what should last is for memory_add. The next session starts with it. `masked`: values masked, by rule."""
         from gitmem.sessions.automation import keep_value
 
         with kept.lent() as (repo, config), kept.values(repo, config) as store:
-            return _value(keep_value(store, config, key, value, now(), hours))
+            found = keep_value(store, config, key, value, now(), hours)
+            masked = _masked(value, found.text, "memory/sessions/value.md", config._replace(on_secret="mask"))
+            return Value(**{**_value(found), "masked": masked})
 
     return memory_session_set
 
@@ -315,7 +328,17 @@ def lister(kept: Kept) -> Callable[..., Values]:
 
 def _value(found: Any) -> Value:
     text = fence(found.text, f"session:{found.key}") if found.text else ""
-    return Value(key=one_line(found.key), value=text, until=found.until.isoformat())
+    return Value(key=one_line(found.key), value=text, until=found.until.isoformat(), masked={})
+
+
+def _masked(said: str, kept: str, path: str, config: Config) -> dict[str, int]:
+    """How many values the gate masked in what was said, by rule; never what they are."""
+    from gitmem.gate.redaction import mask_counts, refuse_or_mask
+    from gitmem.memory.fact import normalise
+
+    if not kept or kept in (said, normalise(said)):
+        return {}
+    return mask_counts(refuse_or_mask(said, path, config).masks)
 
 
 FILES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)

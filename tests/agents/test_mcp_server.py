@@ -262,3 +262,27 @@ def test_working_values_are_kept_recalled_and_listed_for_the_command_line_too(me
     ask(build(memory.path), steps)
     assert memory.mem("session", "get", "ticket:4711:review").stdout.startswith("waits")
     assert memory.git("status", "--porcelain") == ""
+
+
+def test_what_the_gate_masked_is_counted_by_rule_and_never_told(memory: Repo) -> None:
+    async def steps(client: Client) -> None:
+        added = await call(client, "memory_add", text="Call the desk at 010-1234-5678.")
+        assert sum(added["masked"].values()) == 1 and "1234" not in str(added)
+        assert (await call(client, "memory_add", text="Nothing  to mask."))["masked"] == {}
+        value = await call(client, "memory_session_set", key="ticket:4711", value="Call 010-1234-5678")
+        assert sum(value["masked"].values()) == 1 and "1234" not in str(value)
+        assert (await call(client, "memory_session_get", key="ticket:4711"))["values"][0]["masked"] == {}
+
+    ask(build(memory.path), steps)
+
+
+def test_an_error_about_an_argument_does_not_quote_it(memory: Repo) -> None:
+    async def steps(client: Client) -> None:
+        for tool, given in (
+            ("memory_why", {"path": "MEMORY.md", "line": TOKEN}),
+            ("memory_session_set", {"key": "a:b", "value": [TOKEN]}),
+        ):
+            done = await client.call_tool(tool, given)
+            assert done.is_error and TOKEN not in str(done.content)
+
+    ask(build(memory.path), steps)
