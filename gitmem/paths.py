@@ -147,6 +147,21 @@ AGENT_PATH = rf"(?:^|/)(?:{_either(AGENT_FOLDERS)})/"
 AGENT_PATTERN = rf"(?:^|/)(?:{_either(AGENT_FILES)})$|{AGENT_PATH}.*(?:{_either(AGENT_ENDINGS)})$"
 
 
+def file_group(path: str) -> str:
+    """The kind of a path for figures about many files: a kind of memory, of what agents read, or of document."""
+    of = kind(path)
+    if of is not Kind.OTHER:
+        return str(of.value)
+    parts = path.lower().split("/")
+    name = parts[-1]
+    if agents_read(path):
+        words = {"skills": "skill", "rules": "rule", "agents": "agent", "commands": "command", "prompts": "prompt"}
+        found = "skill" if name == "skill.md" else next((words[part] for part in parts[:-1] if part in words), "")
+        return found or str(Kind.INSTRUCTIONS.value)
+    stem = re.split(r"[._-]", name)[0]
+    return stem if stem in ("readme", "changelog") else "document"
+
+
 def in_default_corpus(path: str, layout: Layout) -> bool:
     """Whether a search without --path looks at it: memory, but not the instruction files."""
     return is_memory(path, layout) and kind(path) is not Kind.INSTRUCTIONS

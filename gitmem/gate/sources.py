@@ -20,7 +20,7 @@ from gitmem.gate import change_rules, exceptions
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Blob, Source
 from gitmem.gate.policy import MESSAGE, Policy, united
-from gitmem.git.objects import GITLINK, REGULAR, SYMLINK, Change, Entry
+from gitmem.git.objects import GITLINK, REGULAR, SYMLINK, Change, Commit, Entry
 from gitmem.git.protocol import Repository
 from gitmem.git.ranges import Touched, touched
 from gitmem.git.worktree import read_bytes
@@ -241,9 +241,20 @@ def commits(repo: Repository, revs: Sequence[str], policy: Policy) -> Source:
 
     What the commits change is read at once; the texts are read one window after the other while they are scanned.
     """
+    return _source_of(repo, repo.log(revs, reverse=True), policy)
+
+
+def last_commits(repo: Repository, number: int, policy: Policy) -> tuple[Source, list[str]]:
+    """As `commits`, of the last `number` commits of HEAD, and their oids, oldest first; none where there is no HEAD."""
+    newest = list(repo.log([head], limit=number)) if (head := repo.head()) else []
+    newest.reverse()
+    return _source_of(repo, newest, policy), [commit.oid for commit in newest]
+
+
+def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy) -> Source:
     messages: dict[str, bytes] = {}
     reasoned: set[str] = set()  # commits whose message gives a reason to rewrite history
-    for commit in repo.log(revs, reverse=True):
+    for commit in listed:
         messages[commit.oid] = commit.message.encode("utf-8", "surrogateescape")
         if change_rules.rewrite_reason(commit.message):
             reasoned.add(commit.oid)

@@ -25,6 +25,7 @@ from gitmem.git.regular_file import read_input, read_regular
 from gitmem.plural import counted
 
 WORKERS = 2
+TRIAL = 200  # commits of a trial without a number
 
 
 class ScanOptions(NamedTuple):
@@ -41,6 +42,7 @@ class ScanOptions(NamedTuple):
     rules_file: str | None
     plugins: bool
     audit: bool
+    trial: int | None
 
 
 @click.command()
@@ -60,6 +62,10 @@ class ScanOptions(NamedTuple):
 @click.option("--rules", "rules_file", metavar="FILE", help="More token rules: a gitleaks.toml.")
 @click.option("--plugins", is_flag=True, help="Ask the plugins of detect-secrets too (slower; never in a hook).")
 @click.option("--audit", is_flag=True, help="List the exceptions; exit 1 when one has ended.")
+@click.option(
+    "--trial", is_flag=False, flag_value=TRIAL, type=click.IntRange(1), metavar="[N]", default=None,
+    help=f"Of the last N commits ({TRIAL}), which the gate would have refused, and why. Always exits 0.",
+)  # fmt: skip
 def command(**given: Any) -> int:
     """Scan memory for what must not be there; exit 1 when something is.
 
@@ -67,12 +73,14 @@ def command(**given: Any) -> int:
     --range, exceptions and settings are those of A: nothing in a range can except itself.
     """
     options = ScanOptions(**given)
-    if sum([bool(options.paths), options.staged, bool(options.span), options.history]) > 1:
-        raise UsageError("PATH, --staged, --range and --history are four different questions", "ask one at a time")
+    if sum([bool(options.paths), options.staged, bool(options.span), options.history, bool(options.trial)]) > 1:
+        raise UsageError("PATH, --staged, --range, --history and --trial are different questions", "ask one at a time")
     repo, _ = open_here()
     form = "json" if options.as_json else options.form
     if options.audit:
         return show_audit(repo, form)
+    if options.trial:
+        return show_trial(repo, options.trial, form)
     policy, source = choose(repo, options)
     if options.rules_file:
         policy = replace(policy, rules=read_rules(options.rules_file))
@@ -134,7 +142,7 @@ def _counted(blobs: Iterator[Blob]) -> Iterator[Blob]:
     """The blobs, with a counter on a terminal."""
     show = sys.stderr.isatty()
     for number, blob in enumerate(blobs, 1):
-        if show and number % 500 == 0:
+        if show and number % 50 == 0:
             sys.stderr.write(f"\rscanned {number}")
             sys.stderr.flush()
         yield blob
@@ -164,6 +172,26 @@ def render(report: Report, form: str) -> None:
         terminal.write(reports.as_annotations(report, terminal.escape))
     else:
         terminal.write(reports.as_text(report, terminal.escape))
+
+
+def show_trial(repo: Repository, number: int, form: str) -> int:
+    """What the gate would have said to the last commits, as if it had stood there; writes nothing."""
+    from gitmem.cli import terminal
+    from gitmem.gate import sources, trial
+
+    if form not in ("text", "json"):
+        raise UsageError(f"a trial has no format '{form}'", "--format text or --json")
+    today = now().date()
+    head = repo.head()
+    policy = sources.tree_policy(repo, head, today) if head else Policy(today=today)
+    source, commits = sources.last_commits(repo, number, policy)
+    report = scan_source(replace(source, blobs=_counted(source.blobs)), policy, workers=WORKERS)
+    found = trial.tried(report, commits)
+    if form == "json":
+        terminal.write_json(trial.as_value(found))
+    else:
+        terminal.write(trial.as_text(found, terminal.escape))
+    return Exit.DONE
 
 
 def show_audit(repo: Repository, form: str) -> int:

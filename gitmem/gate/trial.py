@@ -1,0 +1,138 @@
+"""What the gate would have said to the commits that are there already. Pure: a report in, values and text out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gitmem.gate.detectors.finding import Finding, Severity
+from gitmem.gate.policy import MESSAGE
+from gitmem.gate.report import finding_lines, finding_value
+from gitmem.gate.scan import Report
+from gitmem.paths import file_group
+
+SHOWN = 20  # commits whose findings are listed; JSON has all
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the gate says to one commit: the findings that no earlier commit of the trial had, and whether it repeats
+    others. A mask or an exception answers a finding once and for all, so a repetition refuses nobody."""
+
+    commit: str
+    findings: tuple[Finding, ...]
+    repeats: bool
+
+    @property
+    def refused(self) -> bool:
+        return any(finding.severity is Severity.BLOCK for finding in self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """The verdicts on some commits, oldest first; `blobs` and `bytes` say how much was read."""
+
+    verdicts: tuple[Verdict, ...]
+    blobs: int
+    bytes: int
+
+    @property
+    def refused(self) -> list[Verdict]:
+        return [verdict for verdict in self.verdicts if verdict.refused]
+
+    @property
+    def warned(self) -> list[Verdict]:
+        return [verdict for verdict in self.verdicts if verdict.findings and not verdict.refused]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The blocking findings of one rule, or in one kind of file: how many commits, how many findings, which others."""
+
+    name: str
+    commits: int
+    findings: int
+    among: tuple[str, ...]
+
+
+def tried(report: Report, commits: Sequence[str]) -> Trial:
+    """The report of a scan of `commits` (oids, oldest first), as a verdict on each."""
+    by_commit: dict[str, list[Finding]] = {oid: [] for oid in commits}
+    for finding in report.findings:
+        by_commit[finding.commit].append(finding)
+    seen: set[tuple[str, str, str]] = set()
+    verdicts = []
+    for oid, found in by_commit.items():
+        new = [finding for finding in found if (finding.rule, finding.path, finding.fingerprint) not in seen]
+        seen.update((finding.rule, finding.path, finding.fingerprint) for finding in new)
+        verdicts.append(Verdict(oid, tuple(new), len(new) < len(found)))
+    return Trial(tuple(verdicts), report.blobs, report.bytes)
+
+
+def groups(trial: Trial, by: Callable[[Finding], str], among: Callable[[Finding], str]) -> list[Group]:
+    """The blocking findings put together `by` a name, those of most commits first."""
+    found: dict[str, list[Finding]] = {}
+    for verdict in trial.refused:
+        for finding in verdict.findings:
+            if finding.severity is Severity.BLOCK:
+                found.setdefault(by(finding), []).append(finding)
+    rows = [
+        Group(name, len({f.commit for f in each}), len(each), tuple(sorted({among(f) for f in each})))
+        for name, each in found.items()
+    ]
+    return sorted(rows, key=lambda row: (-row.commits, -row.findings, row.name))
+
+
+def rule_of(finding: Finding) -> str:
+    return finding.rule
+
+
+def group_of(finding: Finding) -> str:
+    """The kind of file a finding is in."""
+    return "commit message" if finding.path == MESSAGE else file_group(finding.path)
+
+
+def as_value(trial: Trial) -> dict[str, Any]:
+    """The JSON of docs/json.md."""
+    return {
+        "commits": len(trial.verdicts),
+        "refused": len(trial.refused),
+        "warned": len(trial.warned),
+        "repeating": sum(verdict.repeats and not verdict.findings for verdict in trial.verdicts),
+        "rules": [_group_value(row, "rule", "kinds") for row in groups(trial, rule_of, group_of)],
+        "kinds": [_group_value(row, "kind", "rules") for row in groups(trial, group_of, rule_of)],
+        "refusals": [
+            {"commit": verdict.commit, "findings": [finding_value(finding) for finding in verdict.findings]}
+            for verdict in trial.refused
+        ],
+        "scanned": {"blobs": trial.blobs, "bytes": trial.bytes},
+    }
+
+
+def _group_value(row: Group, name: str, among: str) -> dict[str, Any]:
+    return {name: row.name, "commits": row.commits, "findings": row.findings, among: list(row.among)}
+
+
+def as_text(trial: Trial, escape: Callable[[str], str]) -> str:
+    """The figures, a table by rule and one by kind of file, and the newest commits that would have been refused."""
+    number, refused = len(trial.verdicts), trial.refused
+    share = f" ({len(refused) / number:.1%})" if number else ""
+    lines = [
+        f"refused: {len(refused)} of the last {number} commits{share}; {len(trial.warned)} more would have warned",
+        f"read: {trial.blobs} blobs, {trial.bytes} bytes; nothing was written",
+    ]
+    for title, by, among in (("rule", rule_of, group_of), ("kind of file", group_of, rule_of)):
+        rows = groups(trial, by, among)
+        lines += ["", f"{title:26} commits findings", *(_row(row) for row in rows)] if rows else []
+    for verdict in refused[: -SHOWN - 1 : -1]:
+        lines += ["", verdict.commit[:12]]
+        blocking = [finding for finding in verdict.findings if finding.severity is Severity.BLOCK]
+        lines += [f"  {line}" for finding in blocking for line in finding_lines(finding, escape)[:2]]
+    if len(refused) > SHOWN:
+        lines += ["", f"and {len(refused) - SHOWN} commits more: --json has all of them"]
+    return "\n".join(lines) + "\n"
+
+
+def _row(row: Group) -> str:
+    return f"{row.name:26} {row.commits:7} {row.findings:8}  {', '.join(row.among[:4])}"
