@@ -113,7 +113,7 @@ def test_adding_goes_to_the_daily_log_through_the_gate(memory: Repo, monkeypatch
         return added, refused
 
     added, refused = ask(build(memory.path), steps)
-    assert added == {"path": "memory/2026-02-06.md", "line": 5} and "origin=agent" in memory.read(
+    assert added == {"path": "memory/2026-02-06.md", "line": 5, "masked": {}} and "origin=agent" in memory.read(
         "memory/2026-02-06.md"
     )
     assert refused.is_error and TOKEN not in str(refused.content) and TOKEN not in memory.read("memory/2026-02-06.md")
