@@ -16,7 +16,7 @@ from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.gate.detectors import DETECTORS, ON_REQUEST
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.rule_file import Rule, parse_rules
-from gitmem.gate.examine import Blob, Source
+from gitmem.gate.examine import Blob, Source, decode
 from gitmem.gate.exceptions import Entry
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.scan import Report, scan_source
@@ -43,6 +43,7 @@ class ScanOptions(NamedTuple):
     plugins: bool
     audit: bool
     trial: int | None
+    explain: str
 
 
 @click.command()
@@ -66,6 +67,10 @@ class ScanOptions(NamedTuple):
     "--trial", is_flag=False, flag_value=TRIAL, type=click.IntRange(1), metavar="[N]", default=None,
     help=f"Of the last N commits ({TRIAL}), which the gate would have refused, and why. Always exits 0.",
 )  # fmt: skip
+@click.option(
+    "--explain", metavar="FILE:LINE", default="",
+    help="Of one line: what was read, which evidence counted, what would make it pass.",
+)  # fmt: skip
 def command(**given: Any) -> int:
     """Scan memory for what must not be there; exit 1 when something is.
 
@@ -73,12 +78,27 @@ def command(**given: Any) -> int:
     --range, exceptions and settings are those of A: nothing in a range can except itself.
     """
     options = ScanOptions(**given)
-    if sum([bool(options.paths), options.staged, bool(options.span), options.history, bool(options.trial)]) > 1:
-        raise UsageError("PATH, --staged, --range, --history and --trial are different questions", "ask one at a time")
+    if (
+        sum(
+            [
+                bool(options.paths),
+                options.staged,
+                bool(options.span),
+                options.history,
+                bool(options.trial or options.explain),
+            ]
+        )
+        > 1
+    ):
+        raise UsageError(
+            "PATH, --staged, --range, --history, --trial and --explain are different questions", "ask one at a time"
+        )
     repo, _ = open_here()
     form = "json" if options.as_json else options.form
     if options.audit:
         return show_audit(repo, form)
+    if options.explain:
+        return show_explanation(repo, options.explain, form)
     if options.trial:
         return show_trial(repo, options.trial, form)
     policy, source = choose(repo, options)
@@ -172,6 +192,26 @@ def render(report: Report, form: str) -> None:
         terminal.write(reports.as_annotations(report, terminal.escape))
     else:
         terminal.write(reports.as_text(report, terminal.escape))
+
+
+def show_explanation(repo: Repository, place: str, form: str) -> int:
+    """Why the gate judges one line of the work tree as it does."""
+    from gitmem.cli import terminal
+    from gitmem.gate import explanation, sources
+
+    name, _, number = place.rpartition(":")
+    if not name or not number.isdecimal() or form not in ("text", "json"):
+        raise UsageError(f"'{place}' is not a line of a file", "git mem scan --explain FILE:LINE, as text or --json")
+    policy = sources.worktree_policy(repo, now().date())
+    (blob,) = list(sources.paths(repo, [inside(repo, name)], policy).blobs) or [Blob(name, b"", skipped="no file")]
+    if blob.skipped:
+        raise GitMemError(f"'{name}' is not read: {blob.skipped}")
+    found = explanation.explain(decode(blob.data)[0], blob.path, int(number), policy)
+    if form == "json":
+        terminal.write_json(explanation.as_value(found))
+    else:
+        terminal.write(explanation.as_text(found, terminal.escape))
+    return Exit.FINDINGS if found.blocks else Exit.DONE
 
 
 def show_trial(repo: Repository, number: int, form: str) -> int:

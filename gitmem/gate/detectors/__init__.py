@@ -10,9 +10,22 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 
-from gitmem.gate.detectors.text import Examples, Match, Scope, Text
+from gitmem.gate.detectors.text import Evidence, Examples, Match, Scope, Text
 
-__all__ = ["DETECTORS", "ON_REQUEST", "Examples", "Match", "Scope", "Text", "examples", "load", "run"]
+__all__ = [
+    "DETECTORS",
+    "EVIDENCE",
+    "ON_REQUEST",
+    "Evidence",
+    "Examples",
+    "Match",
+    "Scope",
+    "Text",
+    "evidence",
+    "examples",
+    "load",
+    "run",
+]
 
 DETECTORS: dict[str, str] = {
     "secrets": "gitmem.gate.detectors.secrets.secrets",
@@ -31,6 +44,9 @@ DETECTORS: dict[str, str] = {
 
 ON_REQUEST: dict[str, str] = {"plugins": "gitmem.gate.detectors.secrets.detect_secrets"}  # never in a hook, see there
 
+# Detectors that can say what they weighed: a module with `evidence(text)`. Of the others the message says it.
+EVIDENCE: dict[str, str] = {"injection": "gitmem.gate.detectors.injection.evidence"}
+
 
 def load(name: str) -> Callable[[Text], Iterator[Match]]:
     """The `detect` function of a detector. KeyError for a name that is not registered."""
@@ -47,6 +63,12 @@ def examples(name: str) -> dict[str, Examples]:
     """Rule id -> its examples."""
     table: dict[str, Examples] = import_module((DETECTORS | ON_REQUEST)[name]).EXAMPLES
     return table
+
+
+def evidence(text: Text) -> Iterator[Evidence]:
+    """What the detectors weighed in a text, in order of place; an exception of one is not caught here."""
+    found = [each for module in EVIDENCE.values() for each in import_module(module).evidence(text)]
+    yield from sorted(found, key=lambda each: (each.start, each.end, each.rule))
 
 
 def run(text: Text, names: Iterable[str]) -> list[Match]:

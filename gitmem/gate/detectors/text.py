@@ -18,7 +18,7 @@ from gitmem.gate.detectors import folding
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.key_words import unleet
 
-__all__ = ["Examples", "Match", "Scope", "Severity", "Text", "mask"]
+__all__ = ["Evidence", "Examples", "Match", "Scope", "Severity", "Text", "mask"]
 
 
 class Scope(StrEnum):
@@ -49,6 +49,19 @@ class Match:
     message: str
     secret: bool = False
     mask: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Why a rule judges `raw[start:end]` as it does: named values, such as a score beside the line it is held to.
+
+    The values quote nothing of the text. What a detector weighs without blocking is evidence too.
+    """
+
+    rule: str
+    start: int
+    end: int
+    values: tuple[tuple[str, str | float], ...]
 
 
 def mask(secret: str) -> str:

@@ -1,0 +1,160 @@
+"""Why the gate judges one line as it does: what it read there, what it weighed, what would make it pass. Pure.
+
+Everything shown is masked: the line, what it reads as when disguises are taken off, and what is decoded from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from gitmem.errors import GitMemError, Refused
+from gitmem.gate import detectors
+from gitmem.gate.detectors.finding import Finding, Severity
+from gitmem.gate.detectors.folding import normalise
+from gitmem.gate.detectors.text import Evidence
+from gitmem.gate.examine import Inspection, examine, inspect
+from gitmem.gate.exceptions import FILE_RULES
+from gitmem.gate.policy import Policy
+from gitmem.gate.redaction import redact
+from gitmem.gate.report import finding_lines, finding_value, one_line, remedy, shell_word
+
+LONGEST = 400  # characters of a text that is shown
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A finding on the line, what of an exception concerns it ("" for nothing), and what would make it pass."""
+
+    finding: Finding
+    exception: str
+    ways: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One line (1-based) of a file as the gate sees it.
+
+    `read` are (how, text) for each text that was read for it, `scanned` whether the gate reads the file at all.
+    """
+
+    path: str
+    line: int
+    scope: str
+    scanned: bool
+    read: tuple[tuple[str, str], ...]
+    evidence: tuple[Evidence, ...]
+    judged: tuple[Judged, ...]
+
+    @property
+    def blocks(self) -> bool:
+        """Whether something on the line blocks that no exception in force covers."""
+        return any(
+            each.finding.severity is Severity.BLOCK and not each.exception.startswith("excepted")
+            for each in self.judged
+        )
+
+
+def explain(text: str, path: str, line: int, policy: Policy) -> Explanation:
+    """The explanation of one line. Raises GitMemError where the text has no such line."""
+    inspection = inspect(text, path, policy)
+    starts = inspection.text.line_starts
+    if not 0 < line <= len(starts):
+        raise GitMemError(f"'{path}' has {len(starts)} lines", f"git mem scan {shell_word(path)} shows the places")
+    start = starts[line - 1]
+    end = starts[line] - 1 if line < len(starts) else len(text)
+    findings = [f for f in examine(text, path, policy) if f.line <= line <= f.end_line]
+    weighed = [each for each in detectors.evidence(inspection.text) if each.start <= end and each.end > start]
+    return Explanation(
+        path,
+        line,
+        inspection.text.scope.value,
+        policy.concerns(path),
+        tuple(_read(inspection, start, end, policy)),
+        tuple(weighed),
+        tuple(_judged(finding, policy) for finding in findings),
+    )
+
+
+def _read(inspection: Inspection, start: int, end: int, policy: Policy) -> Iterator[tuple[str, str]]:
+    """The line masked, as it reads without disguise where that differs, and what is decoded from it."""
+    from gitmem.gate.detectors.injection.decoding import decoded
+
+    shown = inspection.masked_line(start, end)
+    yield "line", _cut(shown)
+    plain, _ = normalise(shown)
+    if plain != shown:
+        yield "without disguise", _cut(plain)
+    for view in decoded(inspection.text.raw):
+        if view.start <= end and view.end > start and view.text:
+            yield view.kind, _cut(_masked(view.text, policy))
+
+
+def _masked(text: str, policy: Policy) -> str:
+    """A decoded text without its secrets; nothing of it where that cannot be told."""
+    try:
+        return redact(text, "", policy, only_secrets=True)
+    except Refused:
+        return "[not shown: a detector failed on it]"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+
+
+def _judged(finding: Finding, policy: Policy) -> Judged:
+    entry = policy.allow.covers(finding)
+    if entry is not None:
+        until = entry.until.isoformat() if entry.until else "without an end"
+        return Judged(finding, f"{'ended' if entry.expired(policy.today) else 'excepted until'} {until}", ())
+    softened = "its rule is excepted in this file; it came later" if policy.allow.softens(finding, policy.today) else ""
+    return Judged(finding, softened, tuple(_ways(finding)))
+
+
+def _ways(finding: Finding) -> Iterator[str]:
+    """What would make a finding pass, the mildest first."""
+    if remedy(finding):
+        yield remedy(finding)
+    else:
+        if finding.rule in FILE_RULES and finding.rule.startswith("injection"):
+            yield "put what is only quoted in quotation marks or backticks: parts inside them do not count"
+        yield f"mask it: git mem redact {shell_word(finding.path)}"
+    yield f"except it: git mem allow {finding.fingerprint} --reason 'why'"
+    if finding.rule in FILE_RULES:
+        place = shell_word(finding.path)
+        yield f"except the rule in this file: git mem allow --rule {finding.rule} --file {place} --reason 'why'"
+
+
+def as_value(found: Explanation) -> dict[str, Any]:
+    """The JSON of docs/json.md."""
+    return {
+        "path": found.path,
+        "line": found.line,
+        "scope": found.scope,
+        "scanned": found.scanned,
+        "read": [{"how": how, "text": text} for how, text in found.read],
+        "evidence": [{"rule": each.rule, "values": dict(each.values)} for each in found.evidence],
+        "findings": [
+            {**finding_value(each.finding), "exception": each.exception, "passes": list(each.ways)}
+            for each in found.judged
+        ],
+    }
+
+
+def as_text(found: Explanation, escape: Callable[[str], str]) -> str:
+    """What was read, what was weighed, what was found and what would make it pass."""
+    lines = [one_line(f"{found.path}:{found.line}: read as {found.scope}", escape)]
+    lines += [] if found.scanned else ["the gate does not read this file: no commit of it is refused"]
+    lines += ["", "read"]
+    lines += [f"  {how:17} {one_line(text, escape)}" for how, text in found.read]
+    if found.evidence:
+        lines += ["", "evidence"]
+        for each in found.evidence:
+            lines.append(f"  {each.rule}: " + ", ".join(f"{name} {value}" for name, value in each.values))
+    lines += ["", "findings" if found.judged else "no findings: the line passes"]
+    for judged in found.judged:
+        lines += [f"  {line}" for line in finding_lines(judged.finding, escape)]
+        lines += [f"    {judged.exception}"] if judged.exception else []
+        lines += [f"    to pass: {one_line(way, escape)}" for way in judged.ways]
+    return "\n".join(lines) + "\n"
