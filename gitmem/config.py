@@ -30,7 +30,7 @@ def _key(
     form: Callable[[str], str] | None = None,
 ) -> Any:
     """A setting. `tracked` is its place in .gitmem.toml (`table.key`), `tighten` how that may change it:
-    `union` (lists add), `min`, `max`, `or` (may only turn on), `first` (in `choices`, may only move to the front).
+    `union` (lists add), `min`, `max`, `or` (may only turn on), `last` (`true` there is the last of `choices`).
     `limits` are the least and the greatest number that the user may give, `form` brings a text into the form it is
     used in, or raises UsageError."""
     if limits is None and isinstance(default, (int, float)) and not isinstance(default, bool):
@@ -113,6 +113,10 @@ class Config(NamedTuple):
     on_personal: str = _key(
         "mask", "What our own writers do with personal data (e-mail, telephone, numbers).", choices=("mask", "keep")
     )
+    gate: str = _key(
+        "standard", "`strict`: what is likely blocks too, not only what is nearly certain.",
+        tracked="gate.strict", tighten="last", choices=("standard", "strict"),
+    )  # fmt: skip
     protected: tuple[str, ...] = _key(
         (), "Globs of files an agent may not change.", tracked="gate.protected", tighten="union"
     )
@@ -205,6 +209,7 @@ TIGHTEN: dict[str, Callable[[Any, Any], Any]] = {
     "min": min,
     "max": max,
     "or": lambda old, new: old or new,
+    "last": lambda old, new: new,
 }
 
 
@@ -228,7 +233,9 @@ def _tracked(text: str, warnings: list[str]) -> Iterable[tuple[str, Any]]:
             default = meta["default"]
             if isinstance(default, tuple) and isinstance(value, list) and all(isinstance(v, str) for v in value):
                 yield name, tuple(value)
-            elif not isinstance(default, tuple) and type(value) is type(default):
+            elif meta["tighten"] == "last" and isinstance(value, bool):
+                yield from [(name, meta["choices"][-1])] if value else []
+            elif not isinstance(default, tuple) and type(value) is type(default) and meta["tighten"] != "last":
                 yield name, value
             else:
                 warnings.append(f"{TRACKED}: '{table}.{key}' has the wrong type; ignored")

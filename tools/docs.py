@@ -125,7 +125,7 @@ def config_page() -> str:
         "| key | default | meaning | in .gitmem.toml |",
         "|---|---|---|---|",
     ]
-    how = {"union": "adds", "min": "may lower", "max": "may raise", "or": "may turn on"}
+    how = {"union": "adds", "min": "may lower", "max": "may raise", "or": "may turn on", "last": "may turn on"}
     for name, meta in keys():
         default = meta["default"]
         place = f"`{meta['tracked']}` ({how[meta['tighten']]})" if meta["tracked"] else ""

@@ -145,7 +145,8 @@ def _named(text: str) -> list[str]:
         config = load((), text)
     except BadConfig:
         return []
-    return [f"paths '{glob}'" for glob in config.memory_paths] + [f"protected '{glob}'" for glob in config.protected]
+    named = [f"paths '{glob}'" for glob in config.memory_paths] + [f"protected '{glob}'" for glob in config.protected]
+    return [*named, *(["strict"] if config.gate == "strict" else [])]
 
 
 def lost_lines(olds: Sequence[str], new: str) -> list[str]:

@@ -40,7 +40,7 @@ class Policy:
     """`layouts` are united: what any of them takes as memory is scanned.
 
     `detectors` are names of `gitmem.gate.detectors.DETECTORS`, empty for all; `rules` are more token rules (of
-    `--rules`); `today` ends exceptions.
+    `--rules`); `today` ends exceptions; `strict`: what would warn blocks.
     """
 
     layouts: tuple[Layout, ...] = MEMORY_ONLY
@@ -50,6 +50,7 @@ class Policy:
     today: date = date.min
     limit: int = LIMIT
     rules: tuple[Rule, ...] = ()
+    strict: bool = False
 
     def concerns(self, path: str) -> bool:
         """Whether the gate reads this path: memory, what some file system would take for memory, what agents read."""

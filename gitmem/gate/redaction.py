@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from gitmem.config import Config
@@ -228,7 +228,10 @@ def refuse_or_mask(text: str, path: str, config: Config, policy: Policy | None =
         done = draft.redaction()
     if done.whole:
         raise endless(done)
-    blocking = [f for f in scan_text(done.text, path, policy) if f.severity is Severity.BLOCK]
+    found = scan_text(done.text, path, replace(policy, strict=False))
+    kept_rules = personal if config.on_personal == "keep" else set()
+    likely = config.gate == "strict"
+    blocking = [f for f in found if f.severity is Severity.BLOCK or (likely and f.rule not in kept_rules)]
     if blocking:
         raise refusal(blocking)
     return done

@@ -85,7 +85,14 @@ def _except(findings: Iterable[Finding], policy: Policy) -> tuple[list[Finding],
             kept.append(replace(finding, message=f"{finding.message} (the exception for it ended on {entry.until})"))
         else:
             allowed.append((finding, entry.until.isoformat() if entry.until else ""))
-    return kept, allowed
+    return [_hardened(finding, policy) for finding in kept], allowed
+
+
+def _hardened(finding: Finding, policy: Policy) -> Finding:
+    """Under a strict policy what is only likely blocks, and says why."""
+    if not policy.strict or finding.severity is Severity.BLOCK:
+        return finding
+    return replace(finding, severity=Severity.BLOCK, message=f"{finding.message} (a warning: the gate is strict)")
 
 
 def _softened(finding: Finding, policy: Policy) -> Finding:

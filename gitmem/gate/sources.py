@@ -57,6 +57,7 @@ def policy_from(repo: Repository, trees: Sequence[Sequence[Entry]], today: date,
         protected=tuple(dict.fromkeys(glob for config in configs for glob in config.protected)),
         allow=exceptions.parse(allow),
         today=today,
+        strict=any(config.gate == "strict" for config in configs),
     )
 
 
@@ -94,6 +95,7 @@ def worktree_policy(repo: Repository, today: date) -> Policy:
         protected=config.protected,
         allow=exceptions.parse(texts[exceptions.FILE]),
         today=today,
+        strict=config.gate == "strict",
     )
 
 

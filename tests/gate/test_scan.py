@@ -208,3 +208,9 @@ def test_a_text_of_more_secrets_than_are_counted_blocks_by_a_finding_of_its_own(
     assert [finding.severity for finding in rest] == [Severity.BLOCK]
     other = [f for f in examine(text + "x", "memory/a.md", policy) if f.rule == "more-findings"]
     assert rest[0].fingerprint != other[0].fingerprint
+
+
+def test_under_a_strict_policy_a_warning_blocks_and_says_why() -> None:
+    (finding,) = scan([blob("obey me", "SOUL.md")], replace(POLICY, strict=True)).findings
+    assert finding.severity is Severity.BLOCK and finding.message.endswith("(a warning: the gate is strict)")
+    assert [f.severity for f in scan_text("obey me", "SOUL.md", replace(POLICY, strict=True))] == [Severity.BLOCK]

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, write, write_json
+from gitmem.environment import now
 from gitmem.plural import counted
+
+if TYPE_CHECKING:
+    from gitmem.gate.work_tree import Counts
 
 
 @click.command()
@@ -19,12 +24,16 @@ def command(as_json: bool) -> None:
     Looks only: nothing is brought up to date. Lines in which a secret was found are counted, never indexed.
     """
     from gitmem.cli.promotion_hook import last_run, last_run_in_words
+    from gitmem.gate.work_tree import counts
     from gitmem.index import doctor
 
     repo, config = open_here()
     found = doctor.status(repo, config)
+    gate = counts(repo, now().date()) if repo.root is not None else None
     if as_json:
-        write_json({**asdict(found), "promotion": last_run(repo.common_dir) or None})
+        write_json(
+            {**asdict(found), "gate": asdict(gate) if gate else None, "promotion": last_run(repo.common_dir) or None}
+        )
         return
     lines = []
     if not found.exists:
@@ -43,9 +52,19 @@ def command(as_json: bool) -> None:
         lines.append(f"branches  {len(found.branches)}, {rest}")
         if found.secret_lines:
             lines.append(f"secrets   left out: {counted(found.secret_lines, 'line')}")
+    if gate is not None:
+        lines.append(f"gate      {_gate_in_words(gate)}")
     promoted = last_run_in_words(repo.common_dir)
     if promoted:
         lines.append(f"promotion {promoted}")
     for odd in found.odd:
         lines.append(f"! {odd.path}: {odd.reason}" + (f"\n    {odd.hint}" if odd.hint else ""))
     write("\n".join(escape(line) for line in lines) + "\n")
+
+
+def _gate_in_words(gate: Counts) -> str:
+    """What the gate finds in the work tree, and what to type where it finds something."""
+    found = f"{gate.blocking} blocking, {counted(gate.warnings, 'warning')} in {counted(gate.files, 'file')}"
+    rest = "" if gate.whole else "; more are not looked at here"
+    then = "; git mem scan" if gate.blocking or gate.warnings or not gate.whole else ""
+    return f"{gate.mode}: {found}{rest}{then}"
