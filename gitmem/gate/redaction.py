@@ -16,6 +16,7 @@ from itertools import accumulate
 from gitmem.config import Config
 from gitmem.errors import Refused
 from gitmem.gate.detectors.finding import Finding, Severity
+from gitmem.gate.detectors.secrets.pii import RULES as PERSONAL
 from gitmem.gate.detectors.text import Match
 from gitmem.gate.examine import Inspection, failure, finding_of, inspect
 from gitmem.gate.policy import Policy
@@ -208,14 +209,14 @@ def refuse_or_mask_text(text: str, path: str, config: Config, policy: Policy | N
 def refuse_or_mask(text: str, path: str, config: Config, policy: Policy | None = None) -> Redaction:
     """What may be written to `path`: the text as it is, or masked, and what was masked.
 
-    With `mem.onSecret` = `mask` secrets are masked, else refused; personal data is masked in either case unless
-    `mem.onPersonal` is `keep`; anything else that blocks is refused. Without `policy` no exception holds. Raises
-    Refused, never quoting what it found.
+    With `mem.onSecret` = `mask` secrets are masked, else refused; personal data is masked in either case, and with
+    `mem.onPersonal` = `keep` only the kinds of it that block; anything else that blocks is refused. Without `policy`
+    no exception holds. Raises Refused, never quoting what it found.
     """
     policy = policy or Policy()
     _, matches = _to_mask(text, path, policy, only_secrets=False, leave=())
     secrets = [match for match in matches if match.secret]
-    personal = {match.rule for match in secrets if match.severity is Severity.WARN}
+    personal = {match.rule for match in secrets if match.rule in PERSONAL and match.severity is Severity.WARN}
     done = Redaction(text)
     if config.on_personal == "keep":
         secrets = [match for match in secrets if match.rule not in personal]
@@ -223,8 +224,8 @@ def refuse_or_mask(text: str, path: str, config: Config, policy: Policy | None =
         done = redaction(text, path, policy, only_secrets=True, leave=personal if config.on_personal == "keep" else ())
     elif secrets:
         draft = _Draft(text)
-        kept = [match for match in secrets if match.severity is Severity.WARN]
-        draft.replace([_Span(match.start, match.end, _mask(match, text), match.rule) for match in kept])
+        masked = [match for match in secrets if match.rule in PERSONAL]
+        draft.replace([_Span(match.start, match.end, _mask(match, text), match.rule) for match in masked])
         done = draft.redaction()
     if done.whole:
         raise endless(done)

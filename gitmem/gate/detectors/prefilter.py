@@ -7,6 +7,7 @@ to look, never what stands there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -70,6 +71,34 @@ def places(text: str, words: tuple[str, ...]) -> list[int]:
             at = text.find(word, at + 1)
     found.sort()
     return found
+
+
+def present(text: str, words: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the words that a text holds. ASCII words are looked for in bytes, which are searched faster."""
+    ascii_bytes = plain(text)
+    found = [word for word in words if word.isascii() and word.encode() in ascii_bytes]
+    return tuple(found if text.isascii() else found + [word for word in words if not word.isascii() and word in text])
+
+
+_CLUSTER = re.compile(rb"10{0,3}10{0,3}10{0,3}1")  # four digits and more that stand together, in `DIGIT`
+
+
+def numbered(text: str, before: int, after: int) -> str:
+    """The neighbourhoods of the numbers of four digits and more, with so many characters around them, joined by line ends.
+
+    What it does not hold stands near no number: a smaller text to ask for words first. Offsets are not those of `text`.
+    """
+    parts: list[str] = []
+    first = last = -1
+    for match in _CLUSTER.finditer(plain(text).translate(DIGIT)):
+        if last < 0 or match.start() - before > last:
+            if last >= 0:
+                parts.append(text[first:last])
+            first = max(0, match.start() - before)
+        last = match.end() + after
+    if last >= 0:
+        parts.append(text[first:last])
+    return "\n".join(parts)
 
 
 CJK = table(bytes(range(0xE3, 0xEE)))  # the first bytes of kana, Han and Hangul

@@ -49,6 +49,8 @@ _EMBEDDED = lazy(
     r"|[:/=][0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-"
     r"|^[A-Z]{2,10}-\d{1,7}$"
 )
+# A word and an id that is nearly a UUID: the name of an object, where no more than "key" is said.
+_OBJECT = lazy(r"[a-z]{3,16}-[0-9a-f]{6,8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12,13}")
 _VERSION = lazy(r"(?:^|[-@_/])v?\d{1,4}(?:\.\d{1,5}){1,3}(?:[-.][a-z0-9.]{1,12}){0,3}$")
 # A path with an ending, a file in a package, a place in an archive named by its object id.
 _ADDRESSED = lazy(r"^(?:[\w.-]+/){2,}[\w.-]*\.[a-z]{2,8}$|\.(?:tgz|gz|zip|whl|jar|parquet|json|ya?ml|md|png)(?:#|$)")
@@ -122,6 +124,7 @@ _DATA = lazy(
 # by words and digests; a long value in capitals, small letters and digits is no entry's name.
 _STORE_KEY = lazy(r"(?:cache|redis|s3)[a-z_.-]{0,24}?key\Z(?<!access.key)(?<!secret.key)(?<!api.key)", re.IGNORECASE)
 _GENERATED = lazy(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])[0-9A-Za-z+/]{32,200}={0,2}")
+_PRINTED = lazy(r"test vectors?\b[^\n]{0,40}\Z|\brfc \d{4}[^\n]{0,40}\Z")  # values of a standard
 _STORES = ("cache ", "redis ", "s3 ", "캐시 ", "キャッシュ", "缓存")
 _KEYS = frozenset(["key", "키", "キー"])
 # Words that name a secret only together with one that does.
@@ -206,6 +209,8 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
     if is_placeholder(value) or is_digest(value) or is_readable_base64(value) or is_published(value):
         return False
     if is_sequence(value) or _ADDRESSED.search(value):
+        return False
+    if _OBJECT.fullmatch(value) and not _KEY_NAME.search(name):
         return False
     if _FINGERPRINT.match(value) and not _TOLD_SECRET.search(name):
         return False
@@ -342,6 +347,8 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
         value, head = text[start:end], _name_start(text, at)
         if (quote and text[end + 1 : end + 2] == ":") or low[max(0, at - 5) : at] == "<add ":
             continue  # a key of a mapping, the name of a setting
+        if _PRINTED.search(low, max(0, at - 60), at):
+            continue
         if _STORE_KEY.search(text[head : match.end()]) and not _GENERATED.fullmatch(value):
             continue
         wide = text[max(0, head - 8) : match.end()] + join.group("rest")

@@ -65,6 +65,36 @@ _WEAK = frozenset(
 )
 
 
+# What the passwords of manuals are made of: one of these and up to three digits.
+_SAMPLES = frozenset(
+    [
+        "secret",
+        "topsecret",
+        "mysecret",
+        "secure",
+        "password",
+        "mypassword",
+        "passwd",
+        "love",
+        "example",
+        "sample",
+        "foobar",
+    ]
+)
+_LEET = str.maketrans("@$013", "asoie")
+_LOWER_NAME = lazy(r"[a-z-]{0,32}password[a-z-]{0,16}\d{0,2}")
+
+
+def is_sample(value: str) -> bool:
+    """Whether a value is the kind of password that manuals show: `secret2`, `p@ssw0rd`, `smb-file-server-password`.
+
+    People take such passwords too, and so it is worth a warning.
+    """
+    stem = value.rstrip("0123456789")
+    known = len(value) - len(stem) <= 3 and stem.lower().translate(_LEET) in _SAMPLES
+    return value.islower() and (known or _LOWER_NAME.fullmatch(value) is not None)
+
+
 def classes(value: str) -> int:
     """How many of lower case, upper case, digits and symbols a value has."""
     return (

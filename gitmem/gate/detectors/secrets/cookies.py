@@ -119,7 +119,7 @@ _BEARER = lazy(
 def _is_session(value: str) -> bool:
     return (
         not is_placeholder(value)
-        and not value.startswith(("20", "19", "s-1-", "S-1-"))
+        and not value.startswith(("20", "19", "s-1-", "S-1-", "Stmt"))
         and is_varied(value)
         and not is_words(value)
         and entropy(value) > 2.7

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from gitmem.gate.detectors.lazy_patterns import lazy
-from gitmem.gate.detectors.prefilter import places
+from gitmem.gate.detectors.prefilter import places, present
 from gitmem.gate.detectors.secrets.chosen_passwords import is_chosen, looks_chosen
 from gitmem.gate.detectors.secrets.placeholders import is_placeholder
 
@@ -20,7 +20,7 @@ _PHRASE = lazy(r"pass[ -]?phrase|암호|패스프레이즈|パスフレーズ|�
 _QUOTED = lazy(
     r"(?:문구)?[\"'`*\])]{0,3}(?:[ \t]{1,2}(?:for|of|to|on)\b[^\n:=\"'`“]{1,40}?)?[ \t]{0,2}"
     r"(?:is(?: now)?:?|was|to|=|:|：|은|는|이|가|は|が|を|是|为|為|改为)?[ \t]{0,3}"
-    r"(?P<open>[\"'`“「『‘])(?P<value>[^\"'`“”「」『』‘’\n]{6,100})[\"'`”」』’]"
+    r"(?P<open>[\"'`“「『‘])(?P<value>[^\s\"'`“”「」『』‘’][^\"'`“”「」『』‘’\n]{4,98}[^\s\"'`“”「」『』‘’])[\"'`”」』’]"
 )
 _TO_THE_END = lazy(
     r"(?:문구)?[\"'`*\])]{0,3}(?:[ \t]{1,2}(?:for|of|to|on)\b[^\n:=\"'`“]{1,40}?)?[ \t]{0,2}"
@@ -71,8 +71,29 @@ _CODE = lazy(
     r"(?: (?:for|of|to|at|in)\b[^\n:=\d]{1,40}?)?(?:[ \t]{0,2}(?:is|was|=|:|：|은|는|は|是|为)){1,2}[ \t]{0,3}"
     r"[\"'`]?(?P<value>\d{4,8}[*#]?|\d{2}-\d{2}-\d{2})(?![\w.-])"
 )
-_CODE_HINTS = ("door", "gate ", "alarm", "entry ", "keypad", "garage", "locker", "safe ", "padlock", "vault ")
-_CODE_HINTS_OF_OTHERS = ("번호", "番号", "码")
+_CODE_HINTS = (
+    "door",
+    "gate ",
+    "alarm",
+    "entry ",
+    "keypad",
+    "garage",
+    "locker",
+    "safe ",
+    "padlock",
+    "vault ",
+    "현관",
+    "도어락",
+    "금고",
+    "사물함",
+    "출입문",
+    "金庫",
+    "玄関",
+    "ドア",
+    "门禁",
+    "保险箱",
+    "门锁",
+)
 
 
 def is_joined(value: str, strength: int) -> bool:
@@ -144,10 +165,7 @@ def answer_at(text: str, end: int) -> tuple[int, int] | None:
 
 def codes(low: str) -> Iterator[tuple[int, int]]:
     """The spans of codes for doors, alarms and safes in a text in lower case."""
-    ascii_hint = any([hint in low for hint in _CODE_HINTS])
-    if not ascii_hint and (low.isascii() or not any([hint in low for hint in _CODE_HINTS_OF_OTHERS])):
-        return
-    hints = (*_CODE_HINTS, *_CODE_HINTS_OF_OTHERS)
+    hints = present(low, _CODE_HINTS)
     done = 0
     for hint in places(low, hints):
         if hint < done:

@@ -18,7 +18,15 @@ from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.prefilter import DIGIT, plain
 from gitmem.gate.detectors.secrets import passphrases, password_pairs
 from gitmem.gate.detectors.secrets.candidates import candidates, disguised
-from gitmem.gate.detectors.secrets.chosen_passwords import CLOSE, LONGEST, WORD, end_of, is_chosen, looks_chosen
+from gitmem.gate.detectors.secrets.chosen_passwords import (
+    CLOSE,
+    LONGEST,
+    WORD,
+    end_of,
+    is_chosen,
+    is_sample,
+    looks_chosen,
+)
 from gitmem.gate.detectors.secrets.passphrases import is_joined
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Text
@@ -197,12 +205,17 @@ def detect(text: Text) -> Iterator[Match]:
     seen = Spans()
     for rule, start, end in _found(text.raw):
         seen.claim(start, end)
-        yield Match(rule, Severity.BLOCK, start, end, _MESSAGES[rule], secret=True, mask=MASK)
+        yield _match(rule, start, end, text.raw[start:end])
     if disguised(text.raw) and text.norm != text.raw:
         for rule, first, last in _found(text.norm):
             start, end = text.to_raw(first, last)
             if seen.claim(start, end):
-                yield Match(rule, Severity.BLOCK, start, end, _MESSAGES[rule], secret=True, mask=MASK)
+                yield _match(rule, start, end, text.raw[start:end])
+
+
+def _match(rule: str, start: int, end: int, value: str) -> Match:
+    severity = Severity.WARN if is_sample(value) else Severity.BLOCK
+    return Match(rule, severity, start, end, _MESSAGES[rule], secret=True, mask=MASK)
 
 
 def __getattr__(name: str) -> dict[str, Examples]:

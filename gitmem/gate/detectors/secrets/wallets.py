@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from gitmem.gate.detectors.lazy_patterns import lazy
-from gitmem.gate.detectors.prefilter import places
+from gitmem.gate.detectors.prefilter import places, present
 from gitmem.gate.detectors.secrets import checksums
 from gitmem.gate.detectors.secrets.rule_tables import lines
 
@@ -83,7 +83,7 @@ def _windows(hints: list[int], size: int) -> Iterator[tuple[int, int]]:
 
 def seed_phrases(text: str, low: str) -> Iterator[tuple[int, int]]:
     """The spans of the seed phrases of a text; `low` is `text` in lower case."""
-    hints = places(low, tuple([hint for hint in _HINTS if hint in low]))
+    hints = places(low, present(low, _HINTS))
     judged = 0
     for first, last in _windows(hints, len(text)):
         for match in _ROW.finditer(text, first, last):

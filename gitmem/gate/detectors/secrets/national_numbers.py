@@ -1,0 +1,136 @@
+"""Numbers that a state gives to a person, and papers that carry one: by the word for them and by their check digits.
+
+One row for each kind in `NUMBERS` and `DOCUMENTS`: what names it in the languages where it is used, how it is written,
+which arithmetic it has to pass. docs/detectors.md says which of them block. Numbers that are believed without a word
+beside them (Korean, Chinese) are in `gate/detectors/secrets/pii.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.gate.detectors.prefilter import places, present
+from gitmem.gate.detectors.secrets import checksums
+
+_REACH = 110  # characters from the word on in which its number ends
+_OF = r"[^\n0-9A-Z]{0,40}?(?<![0-9A-Za-z])"
+
+
+class Number(NamedTuple):
+    """`hints`: lower-case literals of which one begins what `pattern` matches; its group `number` is what `check` is asked of."""
+
+    hints: tuple[str, ...]
+    pattern: re.Pattern[str]
+    check: Callable[[str], bool] | None = None
+
+
+def _row(hints: str, number: str, check: Callable[[str], bool] | None = None, between: str = _OF) -> Number:
+    """A row of `hints`, written as alternatives; blanks in them are any one blank or hyphen."""
+    words = tuple(hints.split("|"))
+    names = "|".join(re.escape(word).replace(r"\ ", r"[ -]") for word in words)
+    return Number(words, lazy(rf"(?i:{names}){between}(?P<number>{number})(?![0-9A-Za-z])"), check)
+
+
+# National identity numbers with check digits (the American has none: its form and its name stand for them).
+NUMBERS = (
+    _row("ssn|social security|사회보장", r"(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?!-)"),
+    _row("nhs n|nhs:|nhs ", r"\d{3}[ -]?\d{3}[ -]?\d{4}", checksums.british_health),
+    _row("steuer-id|steueridentifikation|steuerliche identifikation|steuernummer|idnr|tax id|tin", r"\d{2} ?\d{3} ?\d{3} ?\d{3}", checksums.german_tax),
+    _row("sozialversicherung|rentenversicherung|versicherungsnummer|svnr|pension insurance", r"\d{2} ?\d{6} ?[A-Z] ?\d{3}", checksums.german_pension),
+    _row(
+        "sécurité sociale|securite sociale|nir|numéro de sécu|insee|social security",
+        r"[12][ .]?\d{2}[ .]?(?:0[1-9]|1[0-2]|[2-9]\d)[ .]?(?:\d{2}|2[AB])[ .]?\d{3}[ .]?\d{3}[ .]?\d{2}",
+        checksums.french,
+    ),
+    _row("bsn|burgerservice|sofinummer|sofi-nummer|citizen service number", r"\d{3}[ .]?\d{3}[ .]?\d{3}", checksums.dutch),
+    _row("dni|nif|nie|identidad|documento nacional", r"(?:[XYZ][ -]?\d{7}|\d{8})[ -]?[A-Z]", checksums.spanish),
+    _row("seguridad social|nuss|afiliación", r"\d{2}[ /]?\d{8}[ /]?\d{2}", checksums.spanish_insurance),
+    _row("sin|social insurance", r"\d{3}[ -]\d{3}[ -]\d{3}|\d{9}", checksums.luhn),
+    _row("身份证|身份證|身分證|统一编号|統一編號|national id|taiwan id", r"[A-Z][1289]\d{8}", checksums.taiwanese),
+    _row("マイナンバー|個人番号|my number", r"\d{4}[ -]?\d{4}[ -]?\d{4}", checksums.my_number),
+)  # fmt: skip
+
+_MIXED = r"(?=[A-Z]{0,3}[0-9])(?=(?:[A-Z]{0,9}[0-9]){3})[A-Z0-9]{7,10}"
+# Papers: passports, licences, residence, health insurance, and numbers without check digits.
+DOCUMENTS = (
+    _row(
+        "passport|여권|旅券|パスポート|护照|護照|reisepass|personalausweis|ausweisnummer|passeport|paspoort|pasaporte|通行证|通行證",
+        _MIXED, None, r"(?:[^\n0-9A-Z]|\b(?:No|Nr|Nº|N°|Number)\b){0,40}?(?<![0-9A-Za-z.])",
+    ),
+    _row(
+        "driver license|driver's licen|drivers licen|driving licen|driver licen|운전면허|면허번호|면허 번호|運転免許|驾驶证|驾照|führerschein"
+        "|permis de conduire|rijbewijs|permiso de conducir|carnet de conducir",
+        r"\d{2}-\d{2}-\d{6}-\d{2}|[A-Z9]{5}\d{6}[A-Z9]{2}[A-Z0-9]{3}|\d{17}[0-9X]|(?=(?:[A-Z]{0,9}[0-9]){5})[A-Z0-9]{7,13}", None,
+        r"(?:[^\n0-9A-Z]|\b(?:No|Nr|Nº|N°|Number)\b){0,40}?(?<![0-9A-Za-z.])",
+    ),
+    _row(
+        "medicare|health insurance|insurance member|insurance number|insurance no|insurance id|member id|건강보험|의료보험|健康保険証|保険証|被保険者|社保卡"
+        "|社会保障卡|医保卡|krankenversicher|versichertennummer|zorgverzekering|tarjeta sanitaria|carte vitale",
+        r"記号 ?\d{2,8} ?番号 ?\d{2,8}|\d[A-Z][A-Z0-9]\d-?[A-Z][A-Z0-9]\d-?[A-Z]{2}\d{2}|(?=(?:[A-Z]{0,4}[0-9-]){6})[A-Z]{0,4}\d[0-9-]{6,13}\d", None,
+        r"(?:[^\n0-9A-Z記]|\b(?:ID|No|Nr|Number)\b){0,40}?(?<![0-9A-Za-z.])",
+    ),
+    _row(
+        "green card|residence permit|residence card|在留カード|외국인등록증|居留许可|居留證|aufenthaltstitel|titre de séjour|verblijfsvergunning",
+        r"[A-Z]{2,3}\d{8,10}(?:[A-Z]{2})?",
+    ),
+    _row("基礎年金番号|年金番号", r"\d{4}-?\d{6}"),
+    _row(
+        "ni number|nino|national insurance|ni no", r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D]", None,
+        r"(?:[^\n0-9A-Z]|\b(?:No|Number)\b){0,40}?(?<![0-9A-Za-z])",
+    ),
+)  # fmt: skip
+# The two lines of a passport that machines read (ICAO 9303); the sample of the standard is Utopia's.
+_MACHINE_READABLE = lazy(
+    r"P[A-Z<](?!UTO)[A-Z<]{3}[A-Z<]{20,39}\s{1,4}(?=[A-Z<]{0,8}[0-9])[A-Z0-9<]{9}[0-9][A-Z<]{3}\d{7}[MFX<]\d{7}[A-Z0-9<]{14,16}"
+)
+# Numbers that registers and manuals print: never a person's.
+_PRINTED = frozenset(
+    [
+        "078-05-1120",
+        "219-09-9999",
+        "123-45-6789",
+        "111-11-1111",
+        "987-65-4321",
+        "123456782",
+        "111222333",
+        "12345678Z",
+        "A123456789",
+    ]
+)
+
+
+def find(text: str, low: str, near: str, rows: tuple[Number, ...]) -> Iterator[tuple[int, int]]:
+    """The spans of the numbers of some rows; `low` is `text` in lower case, `near` what of it stands near numbers."""
+    for row in rows:
+        hints = present(near, row.hints)
+        done = 0
+        for at in places(low, hints) if hints else ():
+            if at < done or (at and low[at - 1].isascii() and low[at - 1].isalnum()):
+                continue
+            match = row.pattern.match(text, at, at + _REACH)
+            if match is None:
+                continue
+            number = match.group("number")
+            if (
+                number in _PRINTED
+                or len(set(number)) < 4
+                or (row.check is not None and not row.check(plain_number(number)))
+            ):
+                continue
+            done = match.end()
+            yield match.span("number")
+
+
+def plain_number(number: str) -> str:
+    """A number without what groups its digits."""
+    return "".join([char for char in number if char.isalnum()])
+
+
+def machine_readable(text: str) -> Iterator[tuple[int, int]]:
+    """The spans of the lines of passports that machines read."""
+    if "<<" in text:
+        for match in _MACHINE_READABLE.finditer(text):
+            yield match.span()
