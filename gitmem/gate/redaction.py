@@ -16,7 +16,7 @@ from itertools import accumulate
 from gitmem.config import Config
 from gitmem.errors import Refused
 from gitmem.gate.detectors.finding import Finding, Severity
-from gitmem.gate.detectors.secrets.pii import RULES as PERSONAL
+from gitmem.gate.detectors.personal.pii import RULES as PERSONAL
 from gitmem.gate.detectors.text import Match
 from gitmem.gate.examine import Inspection, failure, finding_of, inspect
 from gitmem.gate.policy import Policy

@@ -31,7 +31,7 @@ DETECTORS: dict[str, str] = {
     "secrets": "gitmem.gate.detectors.secrets.secrets",
     "passwords": "gitmem.gate.detectors.secrets.passwords",
     "cookies": "gitmem.gate.detectors.secrets.cookies",
-    "pii": "gitmem.gate.detectors.secrets.pii",
+    "pii": "gitmem.gate.detectors.personal.pii",
     "injection": "gitmem.gate.detectors.injection.injection",
     "invisible": "gitmem.gate.detectors.injection.invisible_characters",
     "hidden": "gitmem.gate.detectors.injection.hidden_text",

@@ -2,7 +2,7 @@
 
 One row for each kind in `NUMBERS` and `DOCUMENTS`: what names it in the languages where it is used, how it is written,
 which arithmetic it has to pass. docs/detectors.md says which of them block. Numbers that are believed without a word
-beside them (Korean, Chinese) are in `gate/detectors/secrets/pii.py`.
+beside them (Korean, Chinese) are in `gate/detectors/personal/pii.py`.
 """
 
 from __future__ import annotations

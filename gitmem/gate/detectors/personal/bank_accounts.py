@@ -1,7 +1,7 @@
 """Numbers of bank accounts beside the name of a bank, of a branch or of a holder: how people write them by country.
 
 An account number has no check digit that all banks share, so what stands beside it has to say what it is. IBANs, which have
-one, are in `gate/detectors/secrets/pii.py`.
+one, are in `gate/detectors/personal/pii.py`.
 """
 
 from __future__ import annotations
