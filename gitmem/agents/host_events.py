@@ -185,9 +185,11 @@ def _remember(event: Event) -> None:
 
 def _prompt(event: Event) -> str:
     from gitmem.context.request import build, request_of
+    from gitmem.hosts.transcript_reader import spoken_text
 
-    prompt = event.fields.get("prompt")
-    if not isinstance(prompt, str) or not prompt.strip():
+    given = event.fields.get("prompt")
+    prompt = spoken_text(given) if isinstance(given, str) else ""  # Gemini CLI puts the context of the start before it
+    if not prompt.strip():
         return ""
     # What the conversation names stands behind a short question; the turns themselves the host has.
     path = event.transcript
@@ -233,16 +235,29 @@ def _end(event: Event) -> str:
 
 def _write(event: Event, write: Callable[[Transcript, Source], Flushed]) -> Flushed | None:
     """Read the session's transcript, end the sessions that are over, and `write`; None where nothing is to be kept."""
-    from gitmem.git.regular_file import read_regular
-    from gitmem.hosts.transcript_reader import parse
     from gitmem.sessions.automation import end_due_sessions
     from gitmem.sessions.lifecycle import Source
 
-    if event.transcript is None or not event.config.session_flush:
+    found = _transcript(event) if event.config.session_flush else None
+    if found is None:
         return None
-    found = _of_this_memory(event.repo, parse(read_regular(event.transcript)))
+    found = _of_this_memory(event.repo, found)
     end_due_sessions(event.repo, event.config, event.now, found, event.session)
-    return write(found, Source(event.session, file=str(event.transcript)))
+    return write(found, Source(event.session, file=str(event.transcript or "")))
+
+
+def _transcript(event: Event) -> Transcript | None:
+    """The transcript the event names; where there is none yet, the turn that the event holds itself; else None."""
+    from gitmem.git.regular_file import read_regular
+    from gitmem.hosts.transcript_reader import parse
+
+    names = event.host.hooks.turn_fields if event.host.hooks is not None else ()
+    given = zip(("user", "assistant"), map(event.fields.get, names), strict=False)
+    said = [(role, text) for role, text in given if isinstance(text, str)]
+    if event.transcript is not None and (event.transcript.exists() or not said):
+        return parse(read_regular(event.transcript))
+    rows = [json.dumps({"role": role, "text": text, "at": event.now.isoformat()}) for role, text in said]
+    return parse("\n".join(rows).encode("utf-8", "replace")) if rows else None
 
 
 def _propose(event: Event, flushed: Flushed | None) -> None:

@@ -20,7 +20,7 @@ EPISODES_READ = 10  # until one of this agent's is found
 def checkpoint(repo: Repository, config: Config, when: datetime, session: str = "") -> list[str]:
     """Where the last session left off: working values that have not ended, what was said in a session that was
     interrupted, and the last episode. Quoted as data. `session` is the one that begins or goes on."""
-    found = (_values(repo, config, when), _interrupted(repo, when, session), _last_episode(repo, config))
+    found = (_values(repo, config, when), _interrupted(repo, when, session), _last_episode(repo, config, session))
     return [text for text in found if text]
 
 
@@ -54,8 +54,8 @@ def _values(repo: Repository, config: Config, when: datetime) -> str:
     return "\n".join(["Open from the last session (data):", *rows]) if rows else ""
 
 
-def _last_episode(repo: Repository, config: Config) -> str:
-    """The newest episode of this agent, or of nobody in particular."""
+def _last_episode(repo: Repository, config: Config, session: str) -> str:
+    """The newest episode of this agent, or of nobody in particular; none of `session`, which knows what it said."""
     from gitmem.context.layer_limits import Layer, shares
 
     if repo.root is None or not shares(config.context_layer)[Layer.EPISODE].on:
@@ -77,7 +77,8 @@ def _last_episode(repo: Repository, config: Config) -> str:
         except (OSError, GitMemError):
             continue
         agent = document.front_matter.get("agent", "")
-        if config.agent and agent and agent != config.agent:
+        own = session and str(document.front_matter.get("session", "")).partition("#")[0] == session
+        if own or (config.agent and agent and agent != config.agent):
             continue
         text = "\n".join(document.lines[document.front :]).strip()
         text = text if len(text) <= EPISODE else text[:EPISODE].rpartition("\n")[0]

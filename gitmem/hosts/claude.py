@@ -32,7 +32,8 @@ def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
 
 HOST = Host(
     "claude",
-    (RegistrationFile(".mcp.json", json_server("mcpServers")), RegistrationFile(".claude/settings.json", hooks_file)),
+    (RegistrationFile(".mcp.json", json_server("mcpServers", alwaysLoad=True)),  # else its tools wait for a tool search
+     RegistrationFile(".claude/settings.json", hooks_file)),
     hooks=Hooks({event: event for event in EVENT_SECONDS}, project_variables=("CLAUDE_PROJECT_DIR",)),
     entries=Entries(_read, shorten_tool_result, _summary, is_silent=lambda entry: word(entry, "type") in SILENT),
     inserted=InsertedText(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from gitmem.hosts.entries import role_of, session_of_header, summary_turn, text_of, tool_output, word
@@ -32,6 +33,7 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
 def _item(item: Mapping[str, Any], place: Place) -> Iterator[Turn]:
     kind = word(item, "type")
     call = str(item.get("call_id") or item.get("id") or "")
+    place = replace(place, id=word(item, "id") or place.id)
     if kind == "message":
         role = role_of(item.get("role"))
         content = item.get("content")

@@ -1,43 +1,100 @@
-"""Gemini CLI: .gemini/settings.json, and a session as one JSON object (geminicli.com/docs/hooks)."""
+"""Gemini CLI: .gemini/settings.json, ~/.gemini/tmp/*/chats/*.jsonl or an older object (geminicli.com/docs/hooks)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from gitmem.hosts.entries import time_of, word
+from gitmem.hosts.entries import time_of, tool_output, word
 from gitmem.hosts.host import Hooks, Host, InsertedText, RegistrationFile
 from gitmem.hosts.registration import hooks_file, json_server
 from gitmem.hosts.transcript import Role, Transcript, Turn
 
+HEAD = 4_096  # bytes in which a session's first line names its project
 ROLES = {"user": Role.USER, "gemini": Role.ASSISTANT}
 
 
+SILENT = frozenset(("info", "warning"))  # what Gemini CLI tells the person
+
+
 def _whole(data: bytes) -> Transcript | None:
-    """`sessionId`, and `messages` of `type` user and gemini. None for any other bytes."""
-    if b'"messages"' not in data or not data.lstrip().startswith(b"{"):
+    """A session of either form, None for any other bytes."""
+    head = data.lstrip()[:HEAD]
+    if b'"projectHash"' in head.partition(b"\n")[0] and not _is_object(data):
+        return _journal(data)
+    if b'"messages"' not in data or not head.startswith(b"{"):
         return None
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
         return None
     messages = value.get("messages") if isinstance(value, dict) else None
-    if not isinstance(messages, list):
-        return None
-    turns = [_turn(entry, number) for number, entry in enumerate(messages, 1) if isinstance(entry, dict)]
-    known = tuple(turn for turn in turns if turn is not None)
-    return Transcript(known, word(value, "sessionId"), len(messages) - len(known), lines=False)
+    return _transcript(messages, word(value, "sessionId"), 0) if isinstance(messages, list) else None
 
 
-def _turn(entry: Mapping[str, Any], number: int) -> Turn | None:
+def _is_object(data: bytes) -> bool:
+    """Whether the bytes are one object, the older form: its first line is either all of it or `{` alone."""
+    first, _, rest = data.strip().partition(b"\n")
+    return not rest.strip() and b'"messages"' in first
+
+
+def _journal(data: bytes) -> Transcript:
+    """A header, then a line for each message and each change of one: the last line with an id says what it is.
+
+    `$set` puts a list in the place of all messages, after a resumption or a compaction: what it leaves out was said all
+    the same and stays. `$rewindTo` takes back a message and what followed.
+    """
+    messages: dict[str, Mapping[str, Any]] = {}
+    session, skipped = "", 0
+    for number, line in enumerate(data.split(b"\n"), 1):
+        try:
+            entry = json.loads(line) if line.strip() else {}
+        except (ValueError, RecursionError):
+            skipped += 1
+            continue
+        if not isinstance(entry, dict):
+            skipped += 1
+            continue
+        session = session or word(entry, "sessionId")
+        if isinstance(entry.get("$rewindTo"), str):
+            ids = list(messages)
+            first = ids.index(entry["$rewindTo"]) if entry["$rewindTo"] in messages else len(ids)
+            messages = {ident: messages[ident] for ident in ids[:first]}
+        changed = entry.get("$set")
+        listed = changed.get("messages") if isinstance(changed, dict) else None
+        for message in listed if isinstance(listed, list) else ():
+            if isinstance(message, dict):
+                messages.setdefault(word(message, "id") or f"L{number}", message)
+        if word(entry, "type"):
+            messages[word(entry, "id") or f"L{number}"] = entry
+    return _transcript(list(messages.values()), session, skipped)
+
+
+def _transcript(messages: Sequence[Any], session: str, skipped: int) -> Transcript:
+    turns: list[Turn] = []
+    for number, entry in enumerate(messages, 1):
+        found = list(_turns(entry, number)) if isinstance(entry, dict) else []
+        turns += found
+        skipped += not found and not (isinstance(entry, dict) and word(entry, "type") in SILENT)
+    return Transcript(tuple(turns), session, skipped, lines=False)
+
+
+def _turns(entry: Mapping[str, Any], number: int) -> Iterator[Turn]:
     role, content = ROLES.get(word(entry, "type")), entry.get("content")
-    if isinstance(content, list):
-        texts = [part.get("text") for part in content if isinstance(part, dict)]
-        content = "\n".join(text for text in texts if isinstance(text, str))
-    if role is None or not isinstance(content, str):
-        return None
-    return Turn(word(entry, "id") or f"L{number}", role, content, number, time_of(entry.get("timestamp")))
+    if role is None or not isinstance(content, str | list):
+        return
+    listed: list[Any] = content if isinstance(content, list) else [{"text": content}]
+    parts = [part for part in listed if isinstance(part, dict)]
+    texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
+    responses = [part["functionResponse"] for part in parts if isinstance(part.get("functionResponse"), dict)]
+    calls = [call for call in entry.get("toolCalls") or () if isinstance(call, dict)]
+    ident, at = word(entry, "id") or f"L{number}", time_of(entry.get("timestamp"))
+    if texts or not responses:
+        ids, names = tuple(word(call, "id") for call in calls), ",".join(word(call, "name") for call in calls)
+        yield Turn(ident, role, "\n".join(texts), number, at, ids, "", names)
+    for response in responses:
+        yield Turn(ident, Role.TOOL, tool_output(response.get("response")), number, at, (), word(response, "id"))
 
 
 def _settings(host: Host, path: str, text: str, root: str, remove: bool) -> str:
@@ -52,8 +109,10 @@ HOST = Host(
         {"SessionStart": "SessionStart", "UserPromptSubmit": "BeforeAgent", "Stop": "AfterAgent",
          "PreCompact": "PreCompress", "SessionEnd": "SessionEnd"},
         milliseconds=True,
+        turn_fields=("prompt", "prompt_response"),
         project_variables=("GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     ),
     whole=_whole,
-    inserted=InsertedText(tags=("hook_context", "session_context")),
+    inserted=InsertedText(tags=("hook_context", "session_context", "loaded_context", "state_snapshot")),
+    loads=("GEMINI.md",),
 )  # fmt: skip

@@ -74,6 +74,9 @@ class Hooks:
     typed: bool = True
     milliseconds: bool = False
     session_fields: tuple[str, ...] = ("session_id", "sessionId")  # of the event's JSON, the first that is there
+    turn_fields: tuple[
+        str, ...
+    ] = ()  # of the event at the end of a turn: what the person said, what the agent answered
     project_variables: tuple[str, ...] = ()  # of the environment, with the root of the host's project
     project_fields: tuple[str, ...] = ()  # of the event's JSON, with the same: a folder or a list of them
 

@@ -111,6 +111,12 @@ def _inserted() -> _Inserted:
     )
 
 
+def spoken_text(text: str) -> str:
+    """What a person said in a text that a host gives as theirs, "" where all of it is the host's or ours."""
+    turn = _as_spoken(Turn("", Role.USER, text, 0))
+    return turn.text if turn.by is By.SPEAKER else ""
+
+
 def _as_spoken(turn: Turn) -> Turn:
     """A turn without what its host put into it; all of it, and marked so, where nothing else is in it."""
     if turn.role is Role.TOOL or turn.by is not By.SPEAKER or not turn.text:

@@ -157,3 +157,26 @@ def test_cursor_and_gemini_transcripts_are_read() -> None:
         ]
         assert (read.session, read.skipped, read.lines) == ("s1", 2, False)
     assert parse(b'{"messages": 3}').lines and parse(b'{"messages": [').skipped == 1
+
+
+def test_gemini_cli_as_one_object_a_message_changed_and_one_taken_back() -> None:
+    header = {"sessionId": "s", "projectHash": "0", "kind": "main"}
+    rows = [
+        header, {"id": "m1", "type": "user", "content": [{"text": "Use REST."}]}, {"id": "m2", "type": "gemini", "content": ""},
+        {"id": "m2", "type": "gemini", "content": "Done."}, {"id": "m3", "type": "user", "content": "Use SOAP."},
+        {"$rewindTo": "m3"}, {"type": "info", "content": "a note"}, {"$set": {"summary": "REST"}}, {"id": "m4", "type": "user", "content": "Thanks."},
+    ]  # fmt: skip
+    found = parse(lines(*rows))
+    assert [(t.id, t.text) for t in found.turns] == [("m1", "Use REST."), ("m2", "Done."), ("m4", "Thanks.")]
+    assert found.session == "s" and found.skipped == 0 and not found.lines
+    older = {**header, "messages": [rows[1], rows[3]]}
+    for data in (lines(older), json.dumps(older, indent=2).encode()):
+        assert [turn.text for turn in parse(data).turns] == ["Use REST.", "Done."]
+
+
+def test_codex_names_its_items_itself() -> None:
+    message = {"type": "message", "id": "msg_1", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}
+    found = parse(
+        lines({"type": "session_meta", "payload": {"id": "s"}}, {"type": "response_item", "payload": message})
+    )
+    assert [turn.id for turn in found.turns] == ["msg_1"]

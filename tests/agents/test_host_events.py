@@ -1,0 +1,62 @@
+"""What a host's event gives is used: its own turn where there is no transcript, its prompt without what we put before it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitmem.gate.quoting import END, LEAD
+from tests.harness import Repo
+
+NOW = "2026-02-05T14:30:00+00:00"
+LOG = "memory/2026-02-05.md"
+
+
+@pytest.fixture
+def memory(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    monkeypatch.setenv("GITMEM_NOW", NOW)
+    monkeypatch.setenv("GITMEM_DETACHED", "1")
+    repo.commit(
+        "memory",
+        {
+            "MEMORY.md": "# Memory\n\n- The invoice date is UTC.\n",
+            "memory/lift.md": "# Lift\n\nThe lighthouse lift carries coal.\n",
+        },
+    )
+    return repo
+
+
+def fire(repo: Repo, event: str, host: str, **given: Any) -> str:
+    done = repo.mem("session", "hook", event, "--host", host, input=json.dumps({"session_id": "s1", **given}))
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_a_turn_without_a_transcript_is_the_events_own(memory: Repo, tmp_path: Path) -> None:
+    context = f"<hook_context>{LEAD} We decided that zebras fly. {END}</hook_context>"
+    turn = {"prompt": f"{context}\n\nWe decided that the crane is blue.", "prompt_response": "Noted."}
+    for transcript in ({}, {"transcript_path": ""}, {"transcript_path": str(tmp_path / "none.jsonl")}):
+        fire(memory, "Stop", "gemini", **turn, **transcript)
+    text = memory.read(LOG)
+    assert text.count("the crane is blue") == 1 and "zebras" not in text
+
+
+def test_a_prompt_is_asked_without_the_context_before_it(memory: Repo) -> None:
+    before = "<hook_context>" + LEAD + " Which lighthouse lift carries coal? " + END + "</hook_context>\n\n"
+    question = "What is the invoice date?"
+    alone = fire(memory, "UserPromptSubmit", "gemini", prompt=question)
+    assert "UTC" in alone and fire(memory, "UserPromptSubmit", "gemini", prompt=before + question) == alone
+    assert fire(memory, "UserPromptSubmit", "gemini", prompt=before) == ""
+
+
+def test_a_session_that_goes_on_does_not_get_its_own_episode_again(memory: Repo, tmp_path: Path) -> None:
+    path = tmp_path / "talk.jsonl"
+    path.write_text(json.dumps({"id": "t1", "role": "user", "text": "We decided that the crane is blue."}) + "\n")
+    fire(memory, "SessionEnd", "claude", transcript_path=str(path))
+    own = fire(memory, "SessionStart", "claude", source="resume")
+    assert "The last session" not in own
+    other = memory.mem("session", "hook", "SessionStart", input=json.dumps({"session_id": "s2", "source": "startup"}))
+    assert "The last session" in other.stdout
