@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 from gitmem.config import Config
 from gitmem.errors import Refused
 from gitmem.gate import detectors
+from gitmem.gate.examine import inspect
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import STRUCTURAL, redact, redaction, refuse_or_mask, refuse_or_mask_text
 from gitmem.gate.scan import scan_text
@@ -183,6 +187,40 @@ def test_what_was_masked_is_told_and_personal_data_can_be_kept(real: None) -> No
     assert refuse_or_mask(text, "memory/a.md", keeping).text == text
     both = Config(on_personal="keep", on_secret="mask")
     assert refuse_or_mask(text, "memory/a.md", both).text == text
+
+
+def _redacted_once(text: str) -> str:
+    """What redaction leaves, held to take the finds of one scan and to leave none."""
+    done = redaction(text, "memory/a.md", POLICY)
+    found = sum(match.end - match.start for match in inspect(text, "memory/a.md", POLICY, exhaustive=True).matches)
+    assert not done.whole and done.characters <= found
+    assert scan_text(done.text, "memory/a.md", POLICY) == []
+    return done.text
+
+
+def test_a_mask_names_no_value_beside_it(real: None) -> None:
+    draw = random.Random(7)
+    values = [base64.b64encode(draw.randbytes(30), b"xy").decode() for _ in range(30)]
+    for named in ("key Q7dP3xV9mB4tR8nL2kZ6", "PW Kd7?fQz2", "token=k7Qz9xV2mB4tR8nL", "slack xV2mB4tR8nL1k7Qz93Ab1"):
+        clean = _redacted_once(f"{' '.join(values[:9])} {named} {' '.join(values[9:])}\n")
+        assert clean.split()[-21:] == values[9:]
+
+
+def test_logins_in_a_row_lose_their_passwords_alone(real: None) -> None:
+    lines = [f"admin{n}:Abc{n}!xyz user{n}/Kd{n}?f\n" for n in range(12)]
+    assert _redacted_once("".join(lines)).startswith("admin0:[password] user0/Kd0?f\nadmin1:[password] user1/Kd1?f\n")
+
+
+def test_a_masked_cell_is_no_heading_for_passwords(real: None) -> None:
+    rows = "| host | user | value |\n|---|---|---|\n| db1 | admin | Abc!1234 |\n| db2 | none | k9x-77q |\n"
+    assert _redacted_once(rows) == rows.replace("Abc!1234", "[password]")
+
+
+@pytest.mark.parametrize(
+    "text", ["[password]: Kd7?fQz2", "[password] is Kd7?fQz2", "[redacted:api-key] = Q7dP3xV9mB4tR8nL2kZ6"]
+)
+def test_what_a_sign_or_a_verb_joins_to_a_mask_is_found(real: None, text: str) -> None:
+    assert scan_text(text, "memory/a.md", POLICY)
 
 
 PARTS = st.sampled_from(

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.gate.detectors.masks import without_masks
 from gitmem.gate.detectors.prefilter import DIGIT, UNBROKEN, plain, runs
 from gitmem.gate.detectors.secrets.placeholders import is_words
 
@@ -39,7 +40,7 @@ def disguised(text: str) -> bool:
 
 
 class Candidates(NamedTuple):
-    """`low` is the text in lower case, same offsets; `runs` the spans that can hold a token; `hot` those of the
+    """`low` is the text in lower case without the words of masks, same offsets; `runs` the spans that can hold a token; `hot` those of the
     unbroken stretches around them; `near` the candidates with what stands before them on their line (joined where
     they touch)."""
 
@@ -107,4 +108,4 @@ def candidates(text: str) -> Candidates:
             near[-1] = (near[-1][0], end)
         else:
             near.append((first, end))
-    return Candidates(lowered(text), tuple(found), tuple(hot), tuple(near))
+    return Candidates(without_masks(lowered(text)), tuple(found), tuple(hot), tuple(near))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.gate.detectors.masks import without_masks
 from gitmem.gate.detectors.prefilter import DIGIT, places, plain
 from gitmem.gate.detectors.secrets.chosen_passwords import WORD, classes, end_of, looks_chosen
 from gitmem.gate.detectors.secrets.placeholders import is_code, is_placeholder, is_words
@@ -197,7 +198,7 @@ def _beside_user(value: str, cells: list[tuple[int, str]]) -> bool:
 
 def _names_one(cell: str) -> bool:
     """Whether a cell is a heading or label for passwords (a column "Pass" counts tests)."""
-    word = WORD.search(cell.lower()) if len(cell) < 40 else None
+    word = WORD.search(without_masks(cell.lower())) if len(cell) < 40 else None
     return word is not None and word.group() not in ("pass", "pin")
 
 

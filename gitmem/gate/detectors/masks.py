@@ -1,0 +1,21 @@
+"""The masks that redaction leaves in a text. A mask stands for a value; its own words name none.
+
+`[redacted:api-key] 7f3a...` would read as a key and its value, and what stands beside each mask would be masked next.
+What a sign or a verb joins to a mask is read as ever: `[password]: ...`.
+"""
+
+from __future__ import annotations
+
+from gitmem.gate.detectors.lazy_patterns import lazy
+
+_MASK = lazy(
+    r"\[(?:password|redacted:[a-z0-9-]{2,60})\]"
+    r"(?!\(|[\"'`*)]{0,4}[ \t]{0,4}(?:[?+.!|]{0,3}[:=]|->|[→>：＝]|(?:is|was|are|to|now|set|changed)\b|[^\x00-\x7f]))"
+)
+
+
+def without_masks(low: str) -> str:
+    """A text in lower case with its masks blank, at the same offsets."""
+    if "[password]" not in low and "[redacted:" not in low:
+        return low
+    return _MASK.sub(lambda mask: f"[{' ' * (len(mask.group()) - 2)}]", low)
