@@ -95,3 +95,12 @@ def test_every_rule_of_the_gate_has_a_heading() -> None:
     text = (SOURCE / "docs/detectors.md").read_text(encoding="utf-8")
     for rule in (rule for name in DETECTORS for rule in examples(name)):
         assert f"`{rule}`" in text or f"# {rule}" in text, rule
+
+
+def test_the_table_of_precision_names_rules_that_are_there() -> None:
+    from gitmem.gate.detectors import DETECTORS, examples
+
+    rules = {rule for name in DETECTORS for rule in examples(name)}
+    lines = (SOURCE / "tools/rule_precision.txt").read_text(encoding="utf-8").splitlines()
+    for rule, documents, blocked, right in (line.split("\t") for line in lines if line and not line.startswith("#")):
+        assert rule in rules and int(documents) > 0 and 0 <= int(right) <= int(blocked)

@@ -1,4 +1,7 @@
-"""Write docs/cli.md, docs/config.md and man/git-mem.1 from the code. `--check` only says whether they are current."""
+"""Write docs/cli.md, docs/config.md, man/git-mem.1 and a table of docs/detectors.md from the code.
+
+`--check` only says whether they are current.
+"""
 
 from __future__ import annotations
 
@@ -174,7 +177,35 @@ def man_page() -> str:
     return "\n".join(out) + "\n"
 
 
-PAGES = {"docs/cli.md": cli_page, "docs/config.md": config_page, "man/git-mem.1": man_page}
+PRECISION = ("<!-- precision: from tools/rule_precision.txt -->\n", "<!-- end of precision -->\n")
+
+
+def precision_table(text: str) -> str:
+    """The rows of tools/rule_precision.txt as a table: a share only where something was found to be judged."""
+    rows = [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
+    if not rows:
+        return "No rule has been measured on documents that it had not seen: there is no row yet.\n"
+    out = ["| rule | documents | blocked at | of them right | precision |", "|---|---|---|---|---|"]
+    for rule, documents, blocked, right in rows:
+        share = f"{int(right) / int(blocked):.2f}".lstrip("0") if int(blocked) else ""
+        out.append(f"| `{rule}` | {documents} | {blocked} | {right} | {share} |")
+    return "\n".join(out) + "\n"
+
+
+def detectors_page() -> str:
+    """docs/detectors.md as it is, its table of precision made again."""
+    page = (ROOT / "docs/detectors.md").read_text(encoding="utf-8")
+    table = precision_table((ROOT / "tools/rule_precision.txt").read_text(encoding="utf-8"))
+    before, rest = page.split(PRECISION[0])
+    return before + PRECISION[0] + "\n" + table + "\n" + PRECISION[1] + rest.split(PRECISION[1])[1]
+
+
+PAGES = {
+    "docs/cli.md": cli_page,
+    "docs/config.md": config_page,
+    "docs/detectors.md": detectors_page,
+    "man/git-mem.1": man_page,
+}
 
 
 def main() -> int:
