@@ -22,7 +22,7 @@ from gitmem.gate.examine import Blob, Source
 from gitmem.gate.policy import MESSAGE, Policy, united
 from gitmem.git.objects import GITLINK, REGULAR, SYMLINK, Change, Commit, Entry
 from gitmem.git.protocol import Repository
-from gitmem.git.ranges import Touched, touched
+from gitmem.git.ranges import Touched, shallow, touched
 from gitmem.git.worktree import read_bytes
 from gitmem.paths import Kind, kind, layout_of
 
@@ -271,8 +271,23 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy) -> So
 
 
 def commits_beyond(repo: Repository, base: str, tip: str, policy: Policy) -> Source:
-    """As `commits`, of what `tip` brings beyond `base` (oids; `base` "" for all of its history)."""
-    return commits(repo, [tip, *([f"^{base}"] if base else [])], policy)
+    """As `commits`, of what `tip` brings beyond `base` (oids; `base` "" for all of its history).
+
+    Raises GitMemError where a shallow clone ends within that.
+    """
+    return whole_commits(repo, [tip, *([f"^{base}"] if base else [])], policy)
+
+
+def whole_commits(repo: Repository, revs: Sequence[str], policy: Policy) -> Source:
+    """As `commits`; raises GitMemError where a shallow clone ends within `revs`: nothing tells what is not here."""
+    cut = shallow(repo)
+    ends = next((commit.oid for commit in repo.log(revs) if commit.oid in cut), "") if cut else ""
+    if ends:
+        raise GitMemError(
+            f"this clone is shallow and ends at {ends[:12]}: what came before it cannot be scanned",
+            "git fetch --unshallow; in a workflow, fetch-depth: 0 of actions/checkout",
+        )
+    return commits(repo, revs, policy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,15 @@ def touched(repo: Repository, commits: Iterable[str]) -> Iterator[tuple[str, lis
             raise GitFailed(f"git diff-tree: {first_line(os.fsdecode(words.read(4096)))}")
 
 
+def shallow(repo: Repository) -> frozenset[str]:
+    """The commits at which a shallow clone's history was cut; empty in a whole one."""
+    try:
+        text = (repo.common_dir / "shallow").read_text(encoding="ascii")
+    except FileNotFoundError:
+        return frozenset()
+    return frozenset(text.split())
+
+
 def _fields(stream: IO[bytes]) -> Iterator[bytes]:
     """NUL-ended fields of a stream."""
     rest = b""

@@ -189,12 +189,3 @@ def by_machine(commit: Commit) -> bool:
     """Whether an agent or a bot made the commit: `Memory-Agent`, or a `[bot]` author. Anything else is a person's."""
     rows = trailers.memory_trailers(commit.message)
     return bool(trailers.values(rows, trailers.AGENT)) or "[bot]" in commit.author.name + commit.author.email
-
-
-def shallow(repo: Repository) -> frozenset[str]:
-    """The commits at which a shallow clone's history was cut; empty in a whole one."""
-    try:
-        text = (repo.common_dir / "shallow").read_text(encoding="ascii")
-    except FileNotFoundError:
-        return frozenset()
-    return frozenset(text.split())

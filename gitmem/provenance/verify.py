@@ -12,13 +12,14 @@ from functools import cached_property, partial
 
 from gitmem.git.objects import EXECUTABLE, REGULAR, Commit, Span
 from gitmem.git.protocol import Repository
+from gitmem.git.ranges import shallow
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, normalise, parse_span, render_span, text_hash
 from gitmem.paths import Kind, kind
 from gitmem.provenance.attribution import TEXT, Attribution, Edit, Judge, differing
 from gitmem.provenance.grounding import Support
-from gitmem.provenance.ledger import Ledger, Refusal, by_machine, read_ledger, refusals, shallow, span_key
+from gitmem.provenance.ledger import Ledger, Refusal, by_machine, read_ledger, refusals, span_key
 from gitmem.provenance.sources import facts_at
 
 LOADED = (Kind.MEMORY, Kind.RULE, Kind.INSTRUCTIONS)

@@ -27,6 +27,7 @@ class Stage:
         self.token = token
         self.repo = Repo(folder / "person")
         self.repo.git("remote", "add", "origin", f"file://{folder}/remotes/team/memory")
+        self.depth = 0  # commits that a checkout fetches; 0 is all of history, with every branch
         self.count = 0
         self.lock = threading.Lock()
         self.caches: dict[str, dict[str, bytes]] = {}
@@ -117,10 +118,11 @@ class Stage:
         return self.repo.git("ls-remote", "origin", f"refs/heads/{branch}").split()[0]
 
     def _clone(self, runner: Runner, given: dict[str, str]) -> dict[str, str]:
-        """What actions/checkout does with fetch-depth 0 and persist-credentials false."""
+        """What actions/checkout does with fetch-depth `depth` and persist-credentials false."""
         checkout = Repo(runner.workspace, init=False)
-        checkout.git("clone", "-q", f"{self.server.url}/team/memory", ".")
         head, ref = str(runner.github["_head"]), str(runner.github["ref_name"])
+        part = [f"--depth={self.depth}", "--single-branch", f"--branch={ref}"] if self.depth else []
+        checkout.git("clone", "-q", *part, f"{self.server.url}/team/memory", ".")
         detached = ["--detach"] if "pull_request" in runner.github["event"] else ["-B", ref]
         checkout.git("checkout", "-q", *detached, head)
         return {}

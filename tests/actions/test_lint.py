@@ -57,3 +57,10 @@ def test_each_action_has_a_page_with_a_workflow_and_its_permissions(path: Path) 
     assert f"actions/{path.parent.name}@" in page and "permissions:" in page
     for name in yaml.safe_load(path.read_text(encoding="utf-8")).get("inputs", {}):
         assert f"`{name}`" in page, name
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.glob("examples/workflows/*.yml")), ids=lambda path: path.stem)
+def test_a43_no_scan_waits_in_a_group_in_which_a_later_push_cancels_it(path: Path) -> None:
+    value = yaml.safe_load(path.read_text(encoding="utf-8"))
+    scans = [job for job in value["jobs"].values() if any("actions/scan@" in s.get("uses", "") for s in job["steps"])]
+    assert scans and "concurrency" not in value and not any("concurrency" in job for job in scans)

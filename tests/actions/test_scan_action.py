@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.actions.stage import Stage
 
 TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"
@@ -76,3 +78,37 @@ def test_a_force_push_over_a_lost_tip_is_still_scanned(stage: Stage) -> None:
     head = stage.push("feature")
     payload = {"before": "d" * 40, "after": head, "repository": {"default_branch": "main"}}
     assert stage.run("scan", payload, event="push", ref="feature").status == "failure"
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize(("ref", "before"), [("main", "known"), ("feature", "known"), ("feature", "new branch")])
+def test_a43_a_shallow_checkout_is_refused_and_says_what_to_write(
+    stage: Stage, ref: str, before: str, depth: int
+) -> None:
+    base = stage.repo.git("rev-parse", "HEAD").strip()
+    stage.repo.commit("bad", {"memory/x.md": f"- {TOKEN}\n"})
+    stage.repo.commit("removed", {"memory/x.md": "- in the vault\n"})
+    stage.repo.commit("more", {"memory/y.md": "- more\n"})
+    head = stage.push(ref)
+    stage.depth = depth
+    payload = {"before": base if before == "known" else "0" * 40, "after": head}
+    done = stage.run("scan", {**payload, "repository": {"default_branch": "main"}}, event="push", ref=ref)
+    assert done.status == "failure" and "fetch-depth: 0" in done.log and done.outputs["result"] == ""
+    assert TOKEN not in done.log
+
+
+def test_a43_a_checkout_as_deep_as_the_push_is_scanned(stage: Stage) -> None:
+    base = stage.repo.git("rev-parse", "HEAD").strip()
+    stage.repo.commit("log", {"memory/x.md": "- deployed\n"})
+    head = stage.push()
+    stage.depth = 2
+    payload = {"before": base, "after": head, "repository": {"default_branch": "main"}}
+    done = stage.run("scan", payload, event="push")
+    assert done.status == "success" and done.outputs["result"] == "clean"
+
+
+def test_a43_a_base_that_is_typed_and_not_there_is_no_clean_scan(stage: Stage) -> None:
+    head = stage.push()
+    payload = {"before": head, "after": head, "repository": {"default_branch": "main"}}
+    done = stage.run("scan", payload, event="push", inputs={"base": "d" * 40})
+    assert done.status == "failure" and "fetch-depth: 0" in done.log

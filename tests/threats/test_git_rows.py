@@ -366,6 +366,18 @@ def test_a25_a_union_of_two_logs_is_no_rewrite(base: Repo) -> None:
     assert scan(base, "--range", "logged..HEAD")[0] == 0
 
 
+def test_a43_a_shallow_clone_is_not_scanned_as_if_it_were_whole(base: Repo, tmp_path: Path) -> None:
+    base.commit("x", {"memory/a.md": BAD})
+    base.commit("y", {"memory/a.md": CLEAN})
+    base.commit("z", {"memory/b.md": CLEAN})
+    base.git("clone", "-q", "--depth", "2", f"file://{base.path}", str(tmp_path / "shallow"))
+    shallow = Repo(tmp_path / "shallow", init=False)
+    for arguments in (["--history"], ["--range", f"{'0' * 40}..HEAD"]):
+        done = shallow.mem("scan", *arguments, check=False)
+        assert done.returncode == 3 and "fetch-depth: 0" in done.stderr
+    assert scan(shallow, "--range", "HEAD~1..HEAD")[0] == 0, "all of it is here"
+
+
 def test_a25_a_shallow_clone_without_the_base_says_so(base: Repo, tmp_path: Path) -> None:
     base.commit("x", {"memory/a.md": BAD})
     base.git("clone", "-q", "--depth", "1", f"file://{base.path}", str(tmp_path / "shallow"))

@@ -46,13 +46,17 @@ def commits_of(repo: Repository, event: github_events.Event) -> tuple[str, str]:
     """(base, head) to look at; base "" for all of history. Raises GitMemError when the clone is too shallow.
 
     `base` and `head` inputs win. Where the event names no base (a new branch) or a base that a force-push took away,
-    it is where the default branch was left; on the default branch itself all of history: never nothing.
+    it is where the default branch was left; on the default branch itself all of history: never nothing. Whether a
+    shallow clone holds all of the range is the scan's to say.
     """
     head = os.environ.get("GITMEM_HEAD") or event.head or "HEAD"
     tip = _have(repo, head)
-    base = os.environ.get("GITMEM_BASE") or event.base
+    given = os.environ.get("GITMEM_BASE", "")
+    base = given or event.base
     if event.number and base:
         return repo.merge_base(_have(repo, base), tip) or "", tip
+    if given:
+        return _have(repo, given), tip
     if base:
         try:
             return repo.resolve(base), tip

@@ -133,7 +133,7 @@ def choose(repo: Repository, options: ScanOptions) -> tuple[Policy, Source]:
     elif options.history:
         head = repo.head()
         policy = sources.tree_policy(repo, head, today) if head else Policy(today=today)
-        source = sources.commits(repo, sources.everything(repo), policy) if head else Source(iter(()))
+        source = sources.whole_commits(repo, sources.everything(repo), policy) if head else Source(iter(()))
     elif options.message and not options.paths:
         policy = sources.staged_policy(repo, today)
         source = Source(iter(()))
