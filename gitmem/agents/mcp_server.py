@@ -280,7 +280,10 @@ def filer(kept: Kept) -> Callable[..., str]:
             "new_path": new_path,
         }  # fmt: skip
         with kept.lent() as (repo, config):
-            return memory_tool(repo, config, {key: value for key, value in given.items() if value is not None})
+            answer = memory_tool(repo, config, {key: value for key, value in given.items() if value is not None})
+        if answer.is_error:
+            raise ToolError(answer.text)
+        return answer.text
 
     return memory
 

@@ -1,21 +1,22 @@
 """The six file commands of Anthropic's memory tool (`memory_20250818`) over a memory repository.
 
-One function without dependencies, for whoever runs the API loop: `memory_tool(repo, config, command) -> text`. The
-strings are those the tool's documentation gives, because models are trained on them. `/memories` is the repository's
-memory: `/memories/MEMORY.md`, `/memories/memory/2026-02-05.md`, and no other file. What is read leaves with its markup
-spelled out, as in a quotation (`gate.quoting`). Every write passes the gate; nothing is committed.
+One function without dependencies, for whoever runs the API loop: `memory_tool(repo, config, command) -> Answer`. It
+answers what the file system tool of Anthropic's SDK answers, word for word, because models are trained on it;
+docs/agents.md, "The memory tool", has the differences. `/memories` is the repository's memory: `/memories/MEMORY.md`,
+`/memories/memory/2026-02-05.md`, and no other file. What is read leaves with its markup spelled out, as in a quotation
+(`gate.quoting`). Every write passes the gate; nothing is committed.
 """
 
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Mapping
+import posixpath
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitmem.config import Config
-from gitmem.errors import GitMemError, MissingFile, OutsideRepository, Refused
+from gitmem.errors import GitMemError, MissingFile, OutsideRepository
 from gitmem.gate.quoting import neutral, plain, without_secrets
 from gitmem.gate.redaction import refuse_or_mask_text
 from gitmem.git.opening import Repository
@@ -23,68 +24,75 @@ from gitmem.git.transaction import Draft, Reading, write
 from gitmem.git.worktree import resolve
 from gitmem.memory.files import in_work_tree, read_memory_file
 from gitmem.memory.snapshot import read_work_tree
-from gitmem.paths import is_memory, layout_of
 
 ROOT = "/memories"
 MAX_LINES = 999_999
-MISSING = "The path {} does not exist. Please provide a valid path."
+AROUND = 2  # lines shown before and after the line that str_replace changed first
+MISSING = "The path {} does not exist"
+ASK_AGAIN = MISSING + ". Please provide a valid path."
+COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 
 
-class _Answer(Exception):
-    """An error the model is told about, in the documented words."""
+class Answer(NamedTuple):
+    """What the model is told, and whether it is an error (`is_error` of a tool result)."""
+
+    text: str
+    is_error: bool = False
 
 
-def memory_tool(repo: Repository, config: Config, command: Mapping[str, Any], *, read_only: bool = False) -> str:
-    """Carry out one command of the tool and return the answer for the model, in the documented words.
+class _Failure(Exception):
+    """An error the model is told about."""
 
-    Errors and refusals are answers that begin with `Error:`, or what the documentation gives; nothing is raised. No
-    answer holds a tag, a chat template's marker or an invisible character.
+
+def memory_tool(repo: Repository, config: Config, command: Mapping[str, Any], *, read_only: bool = False) -> Answer:
+    """Carry out one command of the tool and return the answer for the model.
+
+    Errors and refusals are answers with `is_error`; nothing is raised. No answer holds a tag, a chat template's marker
+    or an invisible character.
     """
-    return neutral(_answer(repo, config, command, read_only))
+    try:
+        return Answer(neutral(_answer(repo, config, command, read_only)))
+    except _Failure as failure:
+        words = str(failure)
+    except OutsideRepository:
+        path = command.get("path") or command.get("old_path")
+        words = f"Path {path} would escape {ROOT} directory"
+    except GitMemError as error:
+        words = error.message
+    except OSError as error:
+        words = str(error.strerror)
+    except UnicodeError:
+        words = "the path or the text is no Unicode text"
+    return Answer(neutral(words), is_error=True)
 
 
 def _answer(repo: Repository, config: Config, command: Mapping[str, Any], read_only: bool) -> str:
     if repo.root is None:
-        return "Error: the repository is bare and has no memory files"
+        raise _Failure("the repository is bare and has no memory files")
     tool = _Tool(repo, repo.root, config)
-    try:
-        match command.get("command"):
-            case "view":
-                return tool.view(_text(command, "path"), command.get("view_range"))
-            case "create" | "str_replace" | "insert" | "delete" | "rename" if read_only:
-                return "Error: this memory is read-only"
-            case "create":
-                return tool.create(_text(command, "path"), _text(command, "file_text"))
-            case "str_replace":
-                return tool.replace(
-                    _text(command, "path"), _text(command, "old_str"), str(command.get("new_str") or "")
-                )
-            case "insert":
-                return tool.insert(_text(command, "path"), command.get("insert_line"), _text(command, "insert_text"))
-            case "delete":
-                return tool.delete(_text(command, "path"))
-            case "rename":
-                return tool.rename(_text(command, "old_path"), _text(command, "new_path"))
-            case other:
-                return f"Error: Unknown command {other!r}"
-    except _Answer as answer:
-        return str(answer)
-    except OutsideRepository:
-        return f"Error: Path must stay within {ROOT}"
-    except Refused as error:
-        return f"Error: {error.message}"
-    except GitMemError as error:
-        return f"Error: {error.message}"
-    except OSError as error:
-        return f"Error: {error.strerror}"
-    except UnicodeError:
-        return "Error: the path or the text is no Unicode text"
+    match command.get("command"):
+        case "view":
+            return tool.view(_text(command, "path"), command.get("view_range"))
+        case "create" | "str_replace" | "insert" | "delete" | "rename" if read_only:
+            raise _Failure("this memory is read-only")
+        case "create":
+            return tool.create(_text(command, "path"), _text(command, "file_text"))
+        case "str_replace":
+            return tool.replace(_text(command, "path"), _text(command, "old_str"), str(command.get("new_str") or ""))
+        case "insert":
+            return tool.insert(_text(command, "path"), command.get("insert_line"), _text(command, "insert_text"))
+        case "delete":
+            return tool.delete(_text(command, "path"))
+        case "rename":
+            return tool.rename(_text(command, "old_path"), _text(command, "new_path"))
+        case other:
+            raise _Failure(f"Unknown command: {other}")
 
 
 def _text(command: Mapping[str, Any], key: str) -> str:
     value = command.get(key)
     if not isinstance(value, str):
-        raise _Answer(f"Error: missing or invalid parameter `{key}`")
+        raise _Failure(f"missing or invalid parameter `{key}`")
     return value
 
 
@@ -97,207 +105,253 @@ class _Tool:
     def inside(self, path: str) -> str:
         """The repository-relative path of `/memories/...`; "" for the root itself."""
         if path != ROOT and not path.startswith(ROOT + "/"):
-            raise _Answer(f"Error: Path must start with {ROOT}")
-        relative = path[len(ROOT) :].strip("/")
-        if relative:
-            resolve(self.root, relative)
+            raise _Failure(f"Path must start with {ROOT}, got: {path}")
+        relative = posixpath.normpath(path[len(ROOT) :].lstrip("/"))
+        if relative == ".":
+            return ""
+        if relative.split("/")[0] == "..":
+            raise OutsideRepository(path)
+        resolve(self.root, relative)
         return relative
 
-    def writable(self, path: str) -> str:
-        relative = self.inside(path)
+    def is_file(self, relative: str) -> bool:
+        """Whether there is a memory file at a path."""
+        return (self.root / relative).is_file() and in_work_tree(self.repo, self.config, relative)
+
+    def writable(self, path: str, relative: str) -> None:
+        """Raise _Failure where no memory file may be written."""
         if not relative or not in_work_tree(self.repo, self.config, relative):
-            raise _Answer(f"Error: {path} is not a memory file; use {ROOT}/MEMORY.md or {ROOT}/memory/<name>.md")
-        return relative
-
-    def lines(self, path: str, relative: str, missing: str = MISSING) -> list[str]:
-        """The lines of a memory file; any other file is `missing`."""
-        if not relative:
-            raise _Answer(missing.format(path))
-        try:
-            data = read_memory_file(self.repo, self.config, relative)
-        except MissingFile:
-            raise _Answer(missing.format(path)) from None
-        return data.decode("utf-8", "surrogateescape").split("\n")
+            raise _Failure(f"{path} is not a memory file; use {ROOT}/MEMORY.md or a .md file below {ROOT}/memory")
 
     def view(self, path: str, view_range: object) -> str:
         relative = self.inside(path)
         if not relative or (self.root / relative).is_dir():
             return self.listing(path, relative)
-        lines = self.lines(path, relative)
+        try:
+            data = read_memory_file(self.repo, self.config, relative)
+        except MissingFile:
+            raise _Failure(ASK_AGAIN.format(path)) from None
+        lines = data.decode("utf-8", "surrogateescape").split("\n")
         if len(lines) > MAX_LINES:
-            raise _Answer(f"File {path} exceeds maximum line limit of {MAX_LINES:,} lines.")
-        first, last = 1, len(lines)
-        if (
-            isinstance(view_range, (list, tuple))
-            and len(view_range) == 2
-            and all(isinstance(n, int) for n in view_range)
-        ):
-            first, last = max(1, view_range[0]), len(lines) if view_range[1] == -1 else min(len(lines), view_range[1])
-        shown = without_secrets([line.removesuffix("\r") for line in lines])
-        body = "\n".join(f"{number:>6}\t{shown[number - 1]}" for number in range(first, last + 1))
-        return f"Here's the content of {path} with line numbers:\n{body}"
+            raise _Failure(f"File {path} exceeds maximum line limit of {MAX_LINES:,} lines.")
+        first, end = _window(view_range, len(lines))
+        shown = without_secrets([line.removesuffix("\r") for line in lines])[first:end]
+        return f"Here's the content of {path} with line numbers:\n{_numbered(shown, first + 1)}"
 
     def listing(self, path: str, relative: str) -> str:
         """The memory files and their folders below a folder, two levels deep, with their sizes."""
-        base = path.rstrip("/")
-        sizes: dict[str, int] = {base: 0}
-        inside = self.sizes(f"{relative}/" if relative else "")
-        if relative and not inside:
-            raise _Answer(MISSING.format(path))
-        for below, size in inside.items():
-            parts = below.split("/")
-            for depth in range(min(len(parts), 2)):
-                name = f"{base}/{'/'.join(parts[: depth + 1])}"
-                sizes[name] = sizes.get(name, 0) + size
-            sizes[base] += size
-        head = (
-            f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items and node_modules:"
-        )
-        return "\n".join([head, *(f"{_human(size)}\t{_one_line(name)}" for name, size in sorted(sizes.items()))])
+        sizes = self.sizes(f"{relative}/" if relative else "")
+        if relative and not sizes:
+            raise _Failure(ASK_AGAIN.format(path))
+        found: dict[tuple[str, ...], str] = {}
+        for below, size in sizes.items():
+            parts = tuple(below.split("/"))
+            for folder in (parts[:1], parts[:2]):
+                found[folder] = _row(size, path, folder) if folder == parts else self.folder_row(path, relative, folder)
+        head = f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:"
+        top = f"{_human((self.root / relative).stat().st_size)}\t{path}"
+        return "\n".join([head, top, *(row for _, row in sorted(found.items()))])
 
-    def sizes(self, prefix: str) -> dict[str, int]:
-        """Bytes of the memory files below `prefix`, by the rest of their path; hidden and ignored ones are left out."""
+    def folder_row(self, path: str, relative: str, folder: Sequence[str]) -> str:
+        return _row(self.root.joinpath(relative, *folder).stat().st_size, path, folder) + "/"
+
+    def sizes(self, prefix: str, *, hidden: bool = False) -> dict[str, int]:
+        """Bytes of the memory files below `prefix`, by the rest of their path; ignored ones are left out."""
         found = read_work_tree(self.repo, self.config.memory_paths).file_stats
-        shown = [path for path in found if path.startswith(prefix) and not _hidden(path)]
-        ignored = self.repo.ignored(shown) if shown else set()
-        return {path[len(prefix) :]: found[path][0] for path in shown if path not in ignored}
+        below = [path for path in found if path.startswith(prefix) and (hidden or not _hidden(path[len(prefix) :]))]
+        ignored = self.repo.ignored(below) if below else set()
+        return {path[len(prefix) :]: found[path][0] for path in below if path not in ignored}
 
     def create(self, path: str, text: str) -> str:
-        relative = self.writable(path)
+        relative = self.inside(path)
+        self.writable(path, relative)
 
         def plan(reading: Reading) -> Draft[str]:
             if (self.root / relative).exists():
-                raise _Answer(f"Error: File {path} already exists")
+                raise _Failure(f"File {path} already exists")
             reading.raw(relative)
             return Draft({relative: self.gated(relative, text)}, f"File created successfully at: {path}")
 
         return write(self.repo, plan)
 
     def replace(self, path: str, old: str, new: str) -> str:
-        relative = self.writable(path)
+        relative = self.inside(path)
 
         def plan(reading: Reading) -> Draft[tuple[str, int]]:
-            text = self.text(reading, path, relative, "Error: " + MISSING)
-            start, new_text = _only_place(path, text, old, new)
-            changed = text[: start[0]] + new_text + text[start[1] :]
-            return Draft({relative: self.gated(relative, changed)}, (changed, start[0]))
+            text = self.text(reading, path, relative)
+            start, end, put = _only_place(path, text, old, new)
+            changed = text[:start] + put + text[end:]
+            return Draft({relative: self.gated(relative, changed)}, (changed, start))
 
         changed, start = write(self.repo, plan)
-        first = changed.count("\n", 0, start)
-        lines = without_secrets(changed.split("\n"))
-        near = range(max(0, first - 4), min(len(lines), first + new.count("\n") + 5))
-        return "The memory file has been edited.\n" + "\n".join(f"{n + 1:>6}\t{lines[n]}" for n in near)
+        line = changed.count("\n", 0, start)
+        first = max(0, line - AROUND)
+        lines = without_secrets([line.removesuffix("\r") for line in changed.split("\n")])[first : line + AROUND + 1]
+        return (
+            "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
+            + _numbered(lines, first + 1)
+        )
 
     def insert(self, path: str, line: object, text: str) -> str:
-        relative = self.writable(path)
+        relative = self.inside(path)
 
         def plan(reading: Reading) -> Draft[str]:
-            lines = self.text(reading, path, relative, "Error: The path {} does not exist").split("\n")
-            count = len(lines) - (lines[-1] == "")
-            if not isinstance(line, int) or isinstance(line, bool) or not 0 <= line <= count:
-                raise _Answer(
-                    f"Error: Invalid `insert_line` parameter: {line}. "
-                    f"It should be within the range of lines of the file: [0, {count}]"
+            lines = self.text(reading, path, relative).split("\n")
+            if lines[-1] == "":
+                lines.pop()
+            if not isinstance(line, int) or isinstance(line, bool) or not 0 <= line <= len(lines):
+                raise _Failure(
+                    f"Invalid `insert_line` parameter: {line}. It should be within the range [0, {len(lines)}]."
                 )
-            lines[line:line] = text.removesuffix("\n").split("\n")
-            return Draft({relative: self.gated(relative, "\n".join(lines))}, f"The file {path} has been edited.")
+            lines.insert(line, text.rstrip("\n"))
+            changed = "\n".join(lines)
+            changed += "" if changed.endswith("\n") else "\n"
+            return Draft({relative: self.gated(relative, changed)}, f"The file {path} has been edited.")
 
         return write(self.repo, plan)
 
     def delete(self, path: str) -> str:
         relative = self.inside(path)
         if not relative:
-            raise _Answer(f"Error: {ROOT} itself cannot be deleted")
-        target = self.root / relative
-        if target.is_dir():
-            names = [name for name, _ in _walk(self.root, relative)]
-            layout = layout_of(["MEMORY.md"], self.config.memory_paths)
-            if not names or not all(is_memory(name, layout) or name.endswith(".gitkeep") for name in names):
-                raise _Answer(f"Error: {path} holds files that are not memory")
-        else:
-            relative = self.writable(path)
-            names = [relative]
-        if not target.exists():
-            raise _Answer(f"Error: The path {path} does not exist")
-        return write(self.repo, lambda _: Draft(dict.fromkeys(names), f"Successfully deleted {path}"))
+            raise _Failure(f"Cannot delete the {ROOT} directory itself")
+        names = self.files_of(path, relative)
+        write(self.repo, lambda _: Draft(dict.fromkeys(names), None))
+        self.drop_empty_folders(relative)
+        return f"Successfully deleted {path}"
 
     def rename(self, old: str, new: str) -> str:
-        source, target = self.writable(old), self.writable(new)
+        source, target = self.inside(old), self.inside(new)
+        if not source:
+            raise _Failure(f"Cannot rename the {ROOT} directory itself")
+        if (self.root / target).exists():
+            raise _Failure(f"The destination {new} already exists")
+        names = self.files_of(old, source)
+        places = {name: target + name[len(source) :] for name in names}
+        for place in places.values():
+            self.writable(new if len(names) == 1 else f"{ROOT}/{place}", place)
 
-        def plan(reading: Reading) -> Draft[str]:
-            data = reading.raw(source) if (self.root / source).is_file() else None
-            if data is None:
-                raise _Answer(f"Error: The path {old} does not exist")
-            if (self.root / target).exists():
-                raise _Answer(f"Error: The destination {new} already exists")
-            refuse_or_mask_text(data.decode("utf-8", "replace"), target, self.config)
-            return Draft({target: data, source: None}, f"Successfully renamed {old} to {new}")
+        def plan(reading: Reading) -> Draft[None]:
+            found = {name: reading.raw(name) for name in names}
+            if None in found.values():
+                raise _Failure(MISSING.format(old))
+            for name, place in places.items():
+                refuse_or_mask_text((found[name] or b"").decode("utf-8", "replace"), place, self.config)
+            if any((self.root / place).exists() for place in places.values()):
+                raise _Failure(f"The destination {new} already exists")
+            moved = {place: found[name] for name, place in places.items()}
+            return Draft({**moved, **dict.fromkeys(names)}, None)
 
-        return write(self.repo, plan)
+        write(self.repo, plan)
+        self.drop_empty_folders(source)
+        return f"Successfully renamed {old} to {new}"
 
-    def text(self, reading: Reading, path: str, relative: str, missing: str) -> str:
-        """The text of a memory file that is to be changed; any other file is `missing`."""
-        data = reading.read(relative) if (self.root / relative).is_file() else None
+    def files_of(self, path: str, relative: str) -> list[str]:
+        """The memory file at a path, or all files below a folder. Raises _Failure where one of these is not memory."""
+        if self.is_file(relative):
+            return [relative]
+        names = [f"{relative}/{name}" for name in self.sizes(f"{relative}/", hidden=True)]
+        if not names:
+            raise _Failure(MISSING.format(path))
+        if set(_all_below(self.root, relative)) - set(names):
+            raise _Failure(f"{path} holds files that are not memory")
+        return names
+
+    def drop_empty_folders(self, relative: str) -> None:
+        """Remove a folder and those below it where no file is left in them, as a deletion of the folder would."""
+        top = self.root / relative
+        if top.is_dir() and not top.is_symlink():
+            for folder, _, _ in os.walk(top, topdown=False):
+                try:
+                    os.rmdir(folder)
+                except OSError:  # somebody wrote a file into it meanwhile
+                    return
+
+    def text(self, reading: Reading, path: str, relative: str) -> str:
+        """The text of a memory file that is to be changed."""
+        if not self.is_file(relative):
+            is_folder = not relative or self.sizes(f"{relative}/")
+            raise _Failure(f"The path {path} is not a file." if is_folder else ASK_AGAIN.format(path))
+        data = reading.read(relative)
         if data is None:
-            raise _Answer(missing.format(path))
+            raise _Failure(ASK_AGAIN.format(path))
         return data.decode("utf-8", "surrogateescape")
 
     def gated(self, relative: str, text: str) -> bytes:
         return refuse_or_mask_text(text, relative, self.config).encode("utf-8", "surrogateescape")
 
 
-def _only_place(path: str, text: str, old: str, new: str) -> tuple[tuple[int, int], str]:
-    """Where `old` stands in a text, from and to, and what replaces it. Raises _Answer unless it stands there once."""
-    if old and old not in text and plain(old) in text:
-        old, new = plain(old), plain(new)  # copied from a view, where markup is spelled out
-    count = text.count(old) if old else 0
+def _window(view_range: object, count: int) -> tuple[int, int]:
+    """The slice of `count` lines that a `view_range` names: both ends 1-based, -1 the last line; else all."""
+    if (
+        isinstance(view_range, (list, tuple))
+        and len(view_range) == 2
+        and all(isinstance(number, int) for number in view_range)
+    ):
+        first, last = view_range
+        return max(1, first) - 1, count if last == -1 else last
+    return 0, count
+
+
+def _numbered(lines: Sequence[str], first: int) -> str:
+    return "\n".join(f"{number:>6}\t{line}" for number, line in enumerate(lines, first))
+
+
+def _only_place(path: str, text: str, old: str, new: str) -> tuple[int, int, str]:
+    """Where `old` stands in a text, from and to, and what replaces it. Raises _Failure unless it stands there once."""
+    for spelled in (str, plain, _with_returns, lambda value: _with_returns(plain(value))):
+        if spelled(old) in text:  # what was copied from a view: markup is spelled out there, returns are not shown
+            old, new = spelled(old), spelled(new)
+            break
+    count = text.count(old)
     if count == 0:
-        raise _Answer(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
+        raise _Failure(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
     if count > 1:
-        numbers = ", ".join(str(text.count("\n", 0, start) + 1) for start in _places(text, old))
-        raise _Answer(
+        numbers = ", ".join(map(str, _line_numbers(text, old)))
+        raise _Failure(
             f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {numbers}. "
             "Please ensure it is unique"
         )
     start = text.index(old)
-    return (start, start + len(old)), new
+    return start, start + len(old), new
 
 
-def _walk(root: Path, relative: str) -> list[tuple[str, int]]:
-    """(path, size) of the regular files below; hidden ones, node_modules and links are left out."""
+def _with_returns(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")
+
+
+def _line_numbers(text: str, old: str) -> list[int]:
+    """The line of each place where `old` begins, one for each place."""
+    numbers, line, counted_to = [], 1, 0
+    at = text.find(old)
+    while at >= 0:
+        line += text.count("\n", counted_to, at)
+        counted_to = at
+        numbers.append(line)
+        at = text.find(old, at + 1)
+    return numbers
+
+
+def _all_below(root: Path, relative: str) -> list[str]:
+    """Every file and link below a folder, none of them followed."""
     found = []
-    for folder, folders, names in os.walk(root / relative if relative else root, followlinks=False):
-        folders[:] = sorted(f for f in folders if not f.startswith(".") and f != "node_modules")
-        for name in sorted(names):
-            path = Path(folder) / name
-            status = path.lstat()
-            if not name.startswith(".") and stat.S_ISREG(status.st_mode):
-                found.append((path.relative_to(root).as_posix(), status.st_size))
+    for folder, folders, names in os.walk(root / relative, followlinks=False):
+        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
+        found += [Path(folder, name).relative_to(root).as_posix() for name in [*names, *links]]
     return found
 
 
 def _hidden(path: str) -> bool:
-    return any(part.startswith(".") or part == "node_modules" for part in path.split("/"))
+    return any(part.startswith(".") for part in path.split("/"))
 
 
-def _one_line(name: str) -> str:
-    """The name of a file, whose own line breaks begin no line of a listing."""
-    return name.replace("\n", "\\n").replace("\t", "\\t")
-
-
-def _places(text: str, old: str) -> list[int]:
-    at, found = text.find(old), []
-    while at >= 0:
-        found.append(at)
-        at = text.find(old, at + len(old))
-    return found
+def _row(size: int, path: str, parts: Sequence[str]) -> str:
+    """A line of a listing; the line breaks in the name of a file begin no line of it."""
+    name = "/".join([path, *parts]).replace("\n", "\\n").replace("\t", "\\t")
+    return f"{_human(size)}\t{name}"
 
 
 def _human(size: int) -> str:
-    """As `du -h`: 1.5K, 12K."""
-    value = float(size)
-    for unit in ("", "K", "M"):
-        if value < 1024:
-            return f"{value:.1f}{unit}" if value < 10 and unit else f"{value:.0f}{unit}"
-        value /= 1024
-    return f"{value:.1f}G"
+    """1.5K, 12K, 0B: one digit behind the point where the number is not whole."""
+    step = min(max(size.bit_length() - 1, 0) // 10, 3)
+    value = size / 1024**step
+    return f"{value:.0f}{'BKMG'[step]}" if value == int(value) else f"{value:.1f}{'BKMG'[step]}"

@@ -155,7 +155,7 @@ def test_no_command_of_the_memory_tool_answers_with_a_text_that_could_be_obeyed(
             {"command": "delete", "path": f"/memories/memory/{who}"}, {"command": "delete", "path": note}, {"command": who},
         ]  # fmt: skip
         for command in commands:
-            assert_inert(memory_tool(opened, Config(), command))
+            assert_inert(memory_tool(opened, Config(), command).text)
         opened.close()
 
 
@@ -219,17 +219,17 @@ def test_a_file_that_git_ignores_is_not_listed_and_its_folder_neither(project: R
     project.write(".gitignore", ".env\nmemory/private.md\nmemory/own/\n")
     project.write("memory/own/x.md", "hidden\n")
     opened = open_repository(project.path, os.environ)
-    listing = memory_tool(opened, Config(), {"command": "view", "path": "/memories"})
+    listing = memory_tool(opened, Config(), {"command": "view", "path": "/memories"}).text
     assert "MEMORY.md" in listing and "private" not in listing and "own" not in listing and "inner" not in listing
-    assert "does not exist" in memory_tool(opened, Config(), {"command": "view", "path": "/memories/memory/own"})
-    assert "does not exist" in memory_tool(opened, Config(), {"command": "view", "path": "/memories/src"})
+    assert "does not exist" in memory_tool(opened, Config(), {"command": "view", "path": "/memories/memory/own"}).text
+    assert "does not exist" in memory_tool(opened, Config(), {"command": "view", "path": "/memories/src"}).text
     opened.close()
 
 
 def test_what_a_view_spelled_out_can_be_replaced_as_it_was_shown(repo: Repo) -> None:
     repo.write("memory/a.md", "- use <div> here <!-- mem type=fact -->\r\n- an ![x](y)\n")
     opened = open_repository(repo.path, os.environ)
-    shown = memory_tool(opened, Config(), {"command": "view", "path": "/memories/memory/a.md"})
+    shown = memory_tool(opened, Config(), {"command": "view", "path": "/memories/memory/a.md"}).text
     first = shown.split("\n")[1].partition("\t")[2]
     assert first == "- use &lt;div> here &lt;!-- mem type=fact -->"
     changed = {
@@ -238,6 +238,6 @@ def test_what_a_view_spelled_out_can_be_replaced_as_it_was_shown(repo: Repo) -> 
         "old_str": first,
         "new_str": first.replace("div", "p"),
     }
-    assert memory_tool(opened, Config(), changed).startswith("The memory file has been edited.")
+    assert memory_tool(opened, Config(), changed).text.startswith("The memory file has been edited.")
     assert repo.read("memory/a.md").startswith("- use <p> here <!-- mem type=fact -->")
     opened.close()

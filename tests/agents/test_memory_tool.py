@@ -1,4 +1,4 @@
-"""The memory tool's six commands, with the exact words its documentation gives, over a memory repository."""
+"""What memory's rules ask of the memory tool; its answers beside the reference's: test_memory_tool_reference.py."""
 
 from __future__ import annotations
 
@@ -23,57 +23,52 @@ def tool(repo: Repo) -> Iterator[Tool]:
     opened = open_repository(repo.path, os.environ)
 
     def call(command: str, *, read_only: bool = False, **more: Any) -> str:
-        return memory_tool(opened, Config(), {"command": command, **more}, read_only=read_only)
+        return memory_tool(opened, Config(), {"command": command, **more}, read_only=read_only).text
 
     yield call
     opened.close()
 
 
-def test_create_view_edit_rename_delete(repo: Repo, tool: Tool) -> None:
-    path = "/memories/memory/일정.md"
-    assert tool("create", path=path, file_text="one\ntwo\n") == f"File created successfully at: {path}"
-    assert tool("create", path=path, file_text="x") == f"Error: File {path} already exists"
-    assert (
-        tool("view", path=path)
-        == f"Here's the content of {path} with line numbers:\n     1\tone\n     2\ttwo\n     3\t"
+def test_a_folder_is_moved_and_deleted_whole_or_not_at_all(repo: Repo, tool: Tool) -> None:
+    repo.write("memory/a/one.md", "1\n")
+    repo.write("memory/a/b/two.md", "2\n")
+    assert tool("rename", old_path="/memories/memory/a", new_path="/memories/memory/c").endswith("/memories/memory/c")
+    assert repo.read("memory/c/b/two.md") == "2\n" and not (repo.path / "memory/a").exists()
+    repo.write("memory/c/b/data.csv", "x")
+    for refused in (
+        tool("delete", path="/memories/memory/c"),
+        tool("rename", old_path="/memories/memory/c", new_path="/memories/memory/d"),
+    ):
+        assert refused == "/memories/memory/c holds files that are not memory"
+    assert tool("rename", old_path="/memories/memory/c/one.md", new_path="/memories/x.py").startswith(
+        "/memories/x.py is"
     )
-    assert tool("view", path=path, view_range=[2, 2]).endswith("numbers:\n     2\ttwo")
-    assert tool("str_replace", path=path, old_str="two", new_str="2").startswith(
-        "The memory file has been edited.\n     1\tone\n     2\t2"
-    )
-    assert tool("insert", path=path, insert_line=1, insert_text="between\n") == f"The file {path} has been edited."
-    assert repo.read("memory/일정.md") == "one\nbetween\n2\n"
-    new = "/memories/memory/plans.md"
-    assert tool("rename", old_path=path, new_path=new) == f"Successfully renamed {path} to {new}"
-    assert tool("delete", path=new) == f"Successfully deleted {new}" and not (repo.path / "memory/plans.md").exists()
+    assert repo.read("memory/c/one.md") == "1\n"
+    (repo.path / "memory/c/b/data.csv").unlink()
+    assert tool("delete", path="/memories/memory/c") == "Successfully deleted /memories/memory/c"
+    assert not (repo.path / "memory/c").exists()
 
 
-def test_errors_use_the_documented_words(repo: Repo, tool: Tool) -> None:
-    repo.write("MEMORY.md", "a\nb\na\n")
-    path = "/memories/MEMORY.md"
-    assert (
-        tool("view", path="/memories/no.md") == "The path /memories/no.md does not exist. Please provide a valid path."
-    )
-    assert (
-        tool("str_replace", path=path, old_str="zz", new_str="")
-        == f"No replacement was performed, old_str `zz` did not appear verbatim in {path}."
-    )
-    assert tool("str_replace", path=path, old_str="a", new_str="") == (
-        "No replacement was performed. Multiple occurrences of old_str `a` in lines: 1, 3. Please ensure it is unique"
-    )
-    assert tool("insert", path=path, insert_line=9, insert_text="x") == (
-        "Error: Invalid `insert_line` parameter: 9. It should be within the range of lines of the file: [0, 3]"
-    )
-    assert tool("delete", path="/memories/memory/no.md") == "Error: The path /memories/memory/no.md does not exist"
-    assert tool("rename", old_path="/memories/memory/no.md", new_path="/memories/memory/x.md").startswith(
-        "Error: The path /memories/memory/no.md"
-    )
-    repo.write("memory/x.md", "x")
-    assert (
-        tool("rename", old_path="/memories/memory/x.md", new_path=path)
-        == f"Error: The destination {path} already exists"
-    )
-    assert "Unknown command" in tool("format") and "missing" in tool("create", path=path)
+def test_lines_copied_from_a_view_of_a_file_with_carriage_returns_are_replaced_with_them(
+    repo: Repo, tool: Tool
+) -> None:
+    repo.write("MEMORY.md", "one\r\n<b>\r\nthree\r\n")
+    assert tool("view", path="/memories/MEMORY.md").endswith("     1\tone\n     2\t&lt;b>\n     3\tthree\n     4\t")
+    tool("str_replace", path="/memories/MEMORY.md", old_str="one\n&lt;b>\n", new_str="1\n2\n")
+    assert (repo.path / "MEMORY.md").read_bytes() == b"1\r\n2\r\nthree\r\n"
+
+
+def test_an_error_is_marked_as_one(repo: Repo) -> None:
+    opened = open_repository(repo.path, os.environ)
+    for command in (
+        {},
+        {"command": "view"},
+        {"command": "format"},
+        {"command": "create", "path": "/memories/MEMORY.md"},
+    ):
+        assert memory_tool(opened, Config(), command).is_error
+    assert not memory_tool(opened, Config(), {"command": "view", "path": "/memories"}).is_error
+    opened.close()
 
 
 def test_a_folder_is_listed_two_levels_deep_without_what_is_no_memory(repo: Repo, tool: Tool) -> None:
@@ -82,16 +77,11 @@ def test_a_folder_is_listed_two_levels_deep_without_what_is_no_memory(repo: Repo
     repo.write("secret.env", "no")
     os.symlink("/etc/passwd", repo.path / "memory/link.md")
     listing = tool("view", path="/memories").split("\n")
-    assert (
-        listing[0]
-        == "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items and node_modules:"
-    )
-    assert listing[1:] == [
-        "2.0K\t/memories",
-        "2.0K\t/memories/MEMORY.md",
-        "10\t/memories/memory",
-        "10\t/memories/memory/a",
-    ]
+    assert listing[0].endswith("2 levels deep in /memories, excluding hidden items:")
+    assert [row.partition("\t")[2] for row in listing[1:]] == [
+        "/memories", "/memories/MEMORY.md", "/memories/memory/", "/memories/memory/a/",
+    ]  # fmt: skip
+    assert listing[2] == "2K\t/memories/MEMORY.md"
 
 
 @pytest.mark.parametrize(
@@ -112,7 +102,7 @@ def test_no_path_leads_out_or_to_other_files(repo: Repo, tool: Tool, path: str, 
     for command in ("view", "delete"):
         assert "secret" not in tool(command, path=path)
     answer = tool("create", path=path, file_text="x")
-    assert answer.startswith("Error") and (tmp_path / "out").read_text() == "secret"
+    assert not answer.startswith("File created") and (tmp_path / "out").read_text() == "secret"
     assert not (repo.path.parent / "x.md").exists()
 
 
@@ -123,6 +113,6 @@ def test_every_write_passes_the_gate_and_read_only_means_it(repo: Repo, tool: To
         tool("str_replace", path="/memories/memory/a.md", old_str="one", new_str=TOKEN),
         tool("insert", path="/memories/memory/a.md", insert_line=0, insert_text=TOKEN),
     ):
-        assert answer.startswith("Error: ") and TOKEN not in answer
+        assert answer.startswith("not written: ") and TOKEN not in answer
     assert repo.read("memory/a.md") == "one\n" and not (repo.path / "memory/b.md").exists()
-    assert tool("delete", path="/memories/memory/a.md", read_only=True) == "Error: this memory is read-only"
+    assert tool("delete", path="/memories/memory/a.md", read_only=True) == "this memory is read-only"
