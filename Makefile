@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 export CMAKE_BUILD_PARALLEL_LEVEL ?= 2
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint types docs bench stress clean
+.PHONY: demo test lint types docs bench stress hosts clean
 
 demo: $(VENV)/.base                 ## build a memory repository from examples/ and use it
 	@$(BIN)/python tools/demo.py
@@ -31,6 +31,17 @@ bench: $(VENV)/.dev                 ## measure; GITMEM_BENCH_DATA names the fold
 stress: $(VENV)/.dev                ## the large and long runs
 	$(BIN)/python -m pytest -n auto -m stress $(ARGS)
 
+hosts: $(VENV)/.dev .hosts/.installed  ## run the agents' hosts from npm, fill docs/agents.md; ARGS="claude --keep /tmp/x"
+	$(BIN)/python integrations/hosts $(or $(ARGS),--docs)
+
+# Node first: some hosts refuse to be installed with an older one.
+.hosts/.installed: integrations/hosts/package.json
+	@mkdir -p .hosts && cp integrations/hosts/package.json .hosts/
+	cd .hosts && npm install --no-save --no-package-lock --no-audit --no-fund --loglevel=error \
+	  node@$$(sed -n 's/.*"node": "\(.*\)".*/\1/p' package.json)
+	cd .hosts && PATH=$$PWD/node_modules/node/bin:$$PATH npm install --no-package-lock --no-audit --no-fund --loglevel=error
+	@touch $@
+
 $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
@@ -45,4 +56,4 @@ $(VENV)/.dev: $(VENV)/.base
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .demo dist build
+	rm -rf $(VENV) .demo .hosts dist build

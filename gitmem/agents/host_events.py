@@ -247,17 +247,26 @@ def _write(event: Event, write: Callable[[Transcript, Source], Flushed]) -> Flus
 
 
 def _transcript(event: Event) -> Transcript | None:
-    """The transcript the event names; where there is none yet, the turn that the event holds itself; else None."""
+    """The transcript the event names, or the session's last one (the end of a session of Copilot CLI names none); where
+    there is none yet, the turn that the event holds itself; else None."""
     from gitmem.git.regular_file import read_regular
     from gitmem.hosts.transcript_reader import parse
 
     names = event.host.hooks.turn_fields if event.host.hooks is not None else ()
     given = zip(("user", "assistant"), map(event.fields.get, names), strict=False)
     said = [(role, text) for role, text in given if isinstance(text, str)]
-    if event.transcript is not None and (event.transcript.exists() or not said):
-        return parse(read_regular(event.transcript))
+    file = event.transcript or _last_transcript(event)
+    if file is not None and (file.exists() or not said):
+        return parse(read_regular(file))
     rows = [json.dumps({"role": role, "text": text, "at": event.now.isoformat()}) for role, text in said]
     return parse("\n".join(rows).encode("utf-8", "replace")) if rows else None
+
+
+def _last_transcript(event: Event) -> Path | None:
+    from gitmem.sessions.state import load_state
+
+    known = load_state(event.repo.common_dir, event.session).transcript if event.session else ""
+    return Path(known) if known else None
 
 
 def _propose(event: Event, flushed: Flushed | None) -> None:

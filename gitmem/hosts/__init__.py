@@ -15,6 +15,7 @@ HOSTS = {
     "claude": "gitmem.hosts.claude",
     "codex": "gitmem.hosts.codex",
     "cursor": "gitmem.hosts.cursor",
+    "copilot": "gitmem.hosts.copilot",
     "vscode": "gitmem.hosts.vscode",
     "gemini": "gitmem.hosts.gemini",
     "openclaw": "gitmem.hosts.openclaw",

@@ -73,6 +73,7 @@ class Hooks:
     grouped: bool = True
     typed: bool = True
     milliseconds: bool = False
+    end_seconds: int = 10  # the time limit of SessionEnd: only what starts the process that writes the episode
     session_fields: tuple[str, ...] = ("session_id", "sessionId")  # of the event's JSON, the first that is there
     turn_fields: tuple[
         str, ...

@@ -121,7 +121,8 @@ def hooks_file(host: Host, path: str, text: str, root: str, remove: bool) -> str
 
 def _hook(host: str, form: Hooks, event: str) -> dict[str, Any]:
     command: dict[str, Any] = {"command": f"{OURS} {event}" + ("" if host == "claude" else f" --host {host}")}
-    command["timeout"] = EVENT_SECONDS[event] * (1000 if form.milliseconds else 1)
+    seconds = form.end_seconds if event == "SessionEnd" else EVENT_SECONDS[event]
+    command["timeout"] = seconds * (1000 if form.milliseconds else 1)
     if form.typed:
         command = {"type": "command", **command}
     return {"hooks": [command]} if form.grouped else command

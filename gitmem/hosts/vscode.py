@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from gitmem.hosts.host import Hooks, Host, RegistrationFile
+from dataclasses import replace
+
+from gitmem.hosts.copilot import HOOKS
+from gitmem.hosts.host import Host, RegistrationFile
 from gitmem.hosts.registration import hooks_file, json_server
 
 HOST = Host(
     "vscode",
     (RegistrationFile(".vscode/mcp.json", json_server("servers", type="stdio")),
      RegistrationFile(".github/hooks/git-mem.json", hooks_file)),
-    hooks=Hooks(
-        {event: event for event in ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop")}, grouped=False
-    ),
+    hooks=replace(HOOKS, events={event: event for event in HOOKS.events if event != "SessionEnd"}),
 )  # fmt: skip

@@ -60,3 +60,13 @@ def test_a_session_that_goes_on_does_not_get_its_own_episode_again(memory: Repo,
     assert "The last session" not in own
     other = memory.mem("session", "hook", "SessionStart", input=json.dumps({"session_id": "s2", "source": "startup"}))
     assert "The last session" in other.stdout
+
+
+def test_an_end_that_names_no_transcript_is_of_the_sessions_last_one(memory: Repo, tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    entry = {"type": "user.message", "id": "e1", "data": {"content": "We decided that the crane is blue."}}
+    path.write_text(json.dumps(entry) + "\n")
+    fire(memory, "Stop", "copilot", transcript_path=str(path))
+    fire(memory, "SessionEnd", "copilot", reason="complete")
+    (episode,) = (memory.path / "memory/sessions").glob("*.md")
+    assert "the crane is blue" in episode.read_text()

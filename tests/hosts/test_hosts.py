@@ -62,7 +62,9 @@ def test_an_answer_carries_the_text_in_the_hosts_form(host: str) -> None:
     hooks = host_named(host).hooks
     assert hooks is not None
     answer = hooks.answer(hooks.events["SessionStart"], "context")
-    if host == "cursor":
+    if host in ("copilot", "vscode"):
+        assert answer == {"additionalContext": "context"}
+    elif host == "cursor":
         assert answer == {"additional_context": "context"}
     else:
         assert answer == {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "context"}}

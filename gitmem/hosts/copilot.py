@@ -1,0 +1,74 @@
+"""Copilot CLI: .mcp.json, .github/hooks/git-mem.json, ~/.copilot/session-state/*/events.jsonl (docs.github.com).
+
+VS Code reads the same hooks and writes the same entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gitmem.hosts.entries import summary_turn, tool_output, word
+from gitmem.hosts.host import EVENT_SECONDS, Entries, Entry, Hooks, Host, InsertedText, Place, RegistrationFile
+from gitmem.hosts.registration import hooks_file, json_server
+from gitmem.hosts.transcript import Role, Turn
+
+SPOKEN = {"user.message": Role.USER, "assistant.message": Role.ASSISTANT}
+DONE = "tool.execution_complete"
+COMPACTED = "session.compaction_complete"
+READ = frozenset((*SPOKEN, DONE, COMPACTED))
+OTHERS = ("session.", "assistant.", "tool.", "hook.", "system.", "subagent.", "abort", "permission.", "user.", "model.")
+
+
+def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
+    kind, data = word(entry, "type"), entry.get("data")
+    if kind not in READ or not isinstance(data, dict):
+        return None
+    if kind == COMPACTED:
+        return summary_turn(data.get("summaryContent"), place)
+    if kind == DONE:
+        call = word(data, "toolCallId")
+        return iter((Turn(place.id, Role.TOOL, tool_output(data.get("result")), place.line, place.at, (), call),))
+    return _said(SPOKEN[kind], data, place)
+
+
+def _said(role: Role, data: dict[str, Any], place: Place) -> Iterator[Turn]:
+    requests = [request for request in data.get("toolRequests") or () if isinstance(request, dict)]
+    calls = tuple(word(request, "toolCallId") for request in requests)
+    if data.get("parentToolCallId") or data.get("source"):
+        return  # an agent that this one started; words that a skill or the host put into the conversation
+    if word(data, "content") or calls:
+        names, answer = ",".join(word(request, "name") for request in requests), word(data, "messageId")
+        yield Turn(place.id, role, word(data, "content"), place.line, place.at, calls, "", names, answer=answer)
+
+
+def _shorten(entry: dict[str, Any], call: str, text: str) -> None:
+    entry["data"]["result"] = {"content": text}
+
+
+def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
+    kept = {name: like[name] for name in ("timestamp", "parentId") if name in like}
+    kept |= {"id": last["id"]} if isinstance(last.get("id"), str) else {}
+    return {"type": COMPACTED, "data": {"success": True, "summaryContent": text}, **kept}
+
+
+def _session(entry: Entry) -> str:
+    data = entry.get("data")
+    return word(data, "sessionId") if word(entry, "type") == "session.start" and isinstance(data, dict) else ""
+
+
+HOOKS = Hooks(
+    {event: event for event in EVENT_SECONDS},
+    answer=lambda event, text: {"additionalContext": text},
+    grouped=False, project_variables=("COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
+)  # fmt: skip
+HOST = Host(
+    "copilot",
+    (RegistrationFile(".mcp.json", json_server("mcpServers")),
+     RegistrationFile(".github/hooks/git-mem.json", hooks_file)),
+    hooks=HOOKS,
+    entries=Entries(
+        _read, _shorten, _summary, _session, is_silent=lambda entry: word(entry, "type").startswith(OTHERS)
+    ),
+    inserted=InsertedText(tags=("current_datetime", "reminder", "sql_tables", "system_reminder")),
+)  # fmt: skip

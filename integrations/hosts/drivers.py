@@ -1,0 +1,170 @@
+"""How each host is started for one prompt: its command, its environment, its settings for a scripted model."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MODEL = "scripted"
+
+
+@dataclass
+class Scratch:
+    """The folders of one run: an empty home, the project, and where the programs are. `url` is the endpoint's."""
+
+    home: Path
+    project: Path
+    programs: Path
+    url: str
+    environ: dict[str, str] = field(default_factory=dict)
+
+    def write(self, path: str, value: object) -> None:
+        target = self.home / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(value if isinstance(value, str) else json.dumps(value, indent=2), encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Driver:
+    """One host. `prompt` gives the command for a prompt, in the session before (`resume`) or a new one; `compact` the
+    command that compacts the session, None where nothing can make it; `transcripts` where it keeps sessions, from home.
+    """
+
+    name: str
+    package: str
+    prepare: Callable[[Scratch], dict[str, str]]
+    prompt: Callable[[str, bool], list[str]]
+    compact: Callable[[Scratch], list[str]] | None = None
+    transcripts: str = ""
+    has_hooks: bool = True
+
+
+def _claude(scratch: Scratch) -> dict[str, str]:
+    scratch.write(".claude/settings.json", {"enableAllProjectMcpServers": True})
+    scratch.write(".claude.json", {"hasCompletedOnboarding": True, "projects": {
+        str(scratch.project): {"hasTrustDialogAccepted": True}}})  # fmt: skip
+    return {
+        "ANTHROPIC_BASE_URL": scratch.url, "ANTHROPIC_API_KEY": "none", "DISABLE_AUTOUPDATER": "1", "IS_SANDBOX": "1",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    }  # fmt: skip
+
+
+def _claude_prompt(text: str, resume: bool) -> list[str]:
+    return ["claude", "-p", text, "--dangerously-skip-permissions", *(["--continue"] if resume else [])]
+
+
+def _codex(scratch: Scratch) -> dict[str, str]:
+    scratch.write(
+        ".codex/config.toml",
+        f"""model = "{MODEL}"
+model_provider = "scripted"
+model_auto_compact_token_limit = 1000000
+[model_providers.scripted]
+name = "scripted"
+base_url = "{scratch.url}/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+[projects."{scratch.project}"]
+trust_level = "trusted"
+""",
+    )
+    return {"SCRIPTED_KEY": "none"}
+
+
+CODEX = ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"]
+
+
+def _codex_prompt(text: str, resume: bool) -> list[str]:
+    return ["codex", "exec", *CODEX, *(["resume", "--last"] if resume else []), text]
+
+
+def _codex_compact(scratch: Scratch) -> list[str]:
+    limit = ["-c", "model_auto_compact_token_limit=50"]  # of 100 tokens that every answer says it took
+    return ["codex", "exec", *CODEX, *limit, "resume", "--last", "Go on."]
+
+
+def _gemini(scratch: Scratch) -> dict[str, str]:
+    _gemini_settings(scratch, 0.9)
+    return {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": scratch.url, "GEMINI_CLI_NO_RELAUNCH": "true",
+            "GEMINI_CLI_TRUST_WORKSPACE": "true"}  # fmt: skip
+
+
+def _gemini_settings(scratch: Scratch, threshold: float) -> None:
+    scratch.write(".gemini/settings.json", {
+        "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+        "general": {"enableAutoUpdate": False}, "privacy": {"usageStatisticsEnabled": False},
+        "model": {"compressionThreshold": threshold},
+    })  # fmt: skip
+
+
+def _gemini_prompt(text: str, resume: bool) -> list[str]:
+    return ["gemini", "--yolo", "-m", "gemini-2.5-flash", *(["--resume", "latest"] if resume else []), "-p", text]
+
+
+def _gemini_compact(scratch: Scratch) -> list[str]:
+    _gemini_settings(scratch, 0.00001)  # of a million tokens; every answer says that it took 100
+    return _gemini_prompt("Go on.", True)
+
+
+def _copilot(scratch: Scratch) -> dict[str, str]:
+    scratch.write(
+        ".copilot/config.json", {"trusted_folders": [str(scratch.project)], "trustedFolders": [str(scratch.project)]}
+    )
+    return {"COPILOT_PROVIDER_BASE_URL": f"{scratch.url}/v1", "COPILOT_PROVIDER_API_KEY": "none",
+            "COPILOT_PROVIDER_TYPE": "openai", "COPILOT_MODEL": "gpt-5", "COPILOT_OFFLINE": "true",
+            "COPILOT_AUTO_UPDATE": "false"}  # fmt: skip
+
+
+def _copilot_prompt(text: str, resume: bool) -> list[str]:
+    return ["copilot", "--allow-all-tools", *(["--continue"] if resume else []), "-p", text]
+
+
+def _qwen(scratch: Scratch) -> dict[str, str]:
+    scratch.write(".qwen/settings.json", {
+        "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": False}},
+        "general": {"enableAutoUpdate": False}, "privacy": {"usageStatisticsEnabled": False},
+    })  # fmt: skip
+    return {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{scratch.url}/v1", "OPENAI_MODEL": MODEL}
+
+
+def _qwen_prompt(text: str, resume: bool) -> list[str]:
+    return ["qwen", "--yolo", *(["--continue"] if resume else []), "-p", text]
+
+
+def _opencode(scratch: Scratch) -> dict[str, str]:
+    scratch.write(".config/opencode/opencode.json", {
+        "autoupdate": False, "model": f"scripted/{MODEL}", "small_model": f"scripted/{MODEL}", "share": "disabled",
+        "provider": {"scripted": {
+            "npm": "@ai-sdk/openai-compatible", "name": "scripted",
+            "options": {"baseURL": f"{scratch.url}/v1", "apiKey": "none"},
+            "models": {MODEL: {"name": MODEL, "limit": {"context": 200000, "output": 8000}}},
+        }},
+    })  # fmt: skip
+    return {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
+
+
+def _opencode_prompt(text: str, resume: bool) -> list[str]:
+    return ["opencode", "run", *(["--continue"] if resume else []), text]
+
+
+DRIVERS = (
+    Driver("claude", "@anthropic-ai/claude-code", _claude, _claude_prompt,
+           lambda _: _claude_prompt("/compact", True), ".claude/projects/*/*.jsonl"),
+    Driver("codex", "@openai/codex", _codex, _codex_prompt, _codex_compact, ".codex/sessions/*/*/*/*.jsonl"),
+    Driver("gemini", "@google/gemini-cli", _gemini, _gemini_prompt,
+           _gemini_compact, ".gemini/tmp/*/chats/*"),
+    Driver("copilot", "@github/copilot", _copilot, _copilot_prompt,
+           lambda _: _copilot_prompt("/compact", True), ".copilot/session-state/*/*.jsonl"),
+    Driver("qwen", "@qwen-code/qwen-code", _qwen, _qwen_prompt,
+           lambda _: _qwen_prompt("/compress", True), ".qwen/projects/*/chats/*.jsonl"),
+    Driver("opencode", "opencode-ai", _opencode, _opencode_prompt, None, "", has_hooks=False),
+)  # fmt: skip
+
+
+def program(folder: Path, name: str) -> Path | None:
+    """The host's program in the folder of npm's programs, None where it is not installed."""
+    found = shutil.which(name, path=str(folder))
+    return Path(found) if found else None
