@@ -102,7 +102,7 @@ def health(text: str, low: str) -> Iterator[tuple[int, int]]:
     for at in places(low, present(low, _ILLNESS)):
         if at < done:
             continue
-        first = max(done, low.rfind("\n", 0, at) + 1, at - _AROUND)
+        first = max(done, low.rfind("\n", max(0, at - _AROUND), at) + 1, at - _AROUND)
         match = _PERSON.search(text, first, at + 30)
         if match is not None and _VERB.search(text, *match.span()):
             done = match.end()
@@ -117,8 +117,10 @@ def _asian_health(text: str) -> Iterator[tuple[int, int]]:
     for at in places(text, tuple(dict.fromkeys(words))):
         if at < done:
             continue
-        first = max(done, text.rfind("\n", 0, at) + 1, at - 50)
-        match = _CJK_PERSON.search(text, first, at + 16) or _CJK_FIRST.search(text, first, at + 4)
+        first = max(done, text.rfind("\n", max(0, at - 50), at) + 1, at - 34)
+        match = _CJK_PERSON.search(text, first, at + 16)
+        if match is None and text.startswith("怀孕", at):
+            match = _CJK_FIRST.search(text, first, at + 2)
         if match is not None:
             done = match.end()
             yield match.span("health")

@@ -52,6 +52,7 @@ _EMBEDDED = lazy(
 # A word and an id that is nearly a UUID: the name of an object, where no more than "key" is said.
 _OBJECT = lazy(r"[a-z]{3,16}-[0-9a-f]{6,8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12,13}")
 _VERSION = lazy(r"(?:^|[-@_/])v?\d{1,4}(?:\.\d{1,5}){1,3}(?:[-.][a-z0-9.]{1,12}){0,3}$")
+_RELEASE = lazy(r"v?\d{1,4}\.\d{1,4}\.\d{1,4}[-.][a-z]")  # `1.4.0.tgz#...`, `2.0.0-py3-none-any.whl#...`
 # A path with an ending, a file in a package, a place in an archive named by its object id.
 _ADDRESSED = lazy(r"^(?:[\w.-]+/){2,}[\w.-]*\.[a-z]{2,8}$|\.(?:tgz|gz|zip|whl|jar|parquet|json|ya?ml|md|png)(?:#|$)")
 _OF_SOMETHING = lazy(
@@ -125,6 +126,7 @@ _DATA = lazy(
 _STORE_KEY = lazy(r"(?:cache|redis|s3)[a-z_.-]{0,24}?key\Z(?<!access.key)(?<!secret.key)(?<!api.key)", re.IGNORECASE)
 _GENERATED = lazy(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])[0-9A-Za-z+/]{32,200}={0,2}")
 _PRINTED = lazy(r"test vectors?\b[^\n]{0,40}\Z|\brfc \d{4}[^\n]{0,40}\Z")  # values of a standard
+_TEMPLATE = lazy(r"[rbf]{1,2}[\"'][^\"']{0,40}\{")
 _STORES = ("cache ", "redis ", "s3 ", "캐시 ", "キャッシュ", "缓存")
 _KEYS = frozenset(["key", "키", "キー"])
 # Words that name a secret only together with one that does.
@@ -347,6 +349,8 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
         value, head = text[start:end], _name_start(text, at)
         if (quote and text[end + 1 : end + 2] == ":") or low[max(0, at - 5) : at] == "<add ":
             continue  # a key of a mapping, the name of a setting
+        if text[max(0, head - 2) : head] == "::" or _TEMPLATE.match(value):
+            continue  # the name of a type, a string that a program fills in
         if _PRINTED.search(low, max(0, at - 60), at):
             continue
         if _STORE_KEY.search(text[head : match.end()]) and not _GENERATED.fullmatch(value):
@@ -402,6 +406,8 @@ def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
         ):
             continue
         if is_digest(value) or is_placeholder(value) or is_code(value) or is_readable_base64(value):
+            continue
+        if _ADDRESSED.search(value) or _RELEASE.match(value):
             continue
         if is_uuid(value) and not _CALLED.search(between):
             continue

@@ -44,6 +44,7 @@ _YEAR = lazy(r"^(?:19|20)\d\d$")
 _REFERENCE = lazy(r"[@#](?:v?\d[\d.]*|[0-9a-f]{6,40}|[A-Za-z][\w.-]*)$")
 # `azure/login@v2`, `Microsoft.Storage/accounts@2023-01-01`: what workflows and templates name, sign-in or not.
 _PINNED = lazy(r"^[A-Za-z][\w.-]*@(?:v\d[\d.]*|\d{4}-\d\d-\d\d(?:-[a-z]{1,10})?)$")
+_ANCHOR = lazy(r"[\w.-]+#[a-z]+(?:-[a-z0-9]+)+")  # `VPN#setup-2031`: a place in a page
 _MEET = lazy(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _ANY_DIGIT = lazy(r"[0-9]")
 _NO_PASSWORD = lazy(r"[(){}<>\[\]=;:/\\,|`\"']|\.\w{1,4}$|@\w+\.\w|@sha")
@@ -115,7 +116,7 @@ def looks_chosen(value: str, known: bool) -> bool:
         return False
     if value[0] in "#~.-" or value.endswith("*") or _NO_PASSWORD.search(value):
         return False
-    if is_placeholder(value) or not any(map(str.isalpha, value)) or _PINNED.match(value):
+    if is_placeholder(value) or not any(map(str.isalpha, value)) or _PINNED.match(value) or _ANCHOR.fullmatch(value):
         return False
     kinds = classes(value)
     if not _STRONG_SYMBOL.search(value, 1):  # `IhqSb1Gg`: only where a login is spoken of

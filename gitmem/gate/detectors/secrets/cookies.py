@@ -101,7 +101,7 @@ _HINT = lazy(
     r"|roblosec|wordpress_log|\bxs=|datr|c_user|authtoken"
 )
 _HEADER = lazy(
-    r"(?i)(?P<name>(?:proxy-)?authorization|x-(?:api|auth|access)[\w-]{0,24}(?:key|token"
+    r"(?i)(?<!::)(?P<name>(?<![a-z])(?:proxy-)?authorization|x-(?:api|auth|access)[\w-]{0,24}(?:key|token"
     r"|secret)?|private-token|job-token|x-[\w-]{2,30}-(?:token|key|secret|signature)"
     r"|api-key|apikey|x-jfrog-art-api)"
     r"[\"'\]]{0,2}\s{0,3}[:=,]\s{0,3}[\"'`\[]{0,2}(?:(?P<scheme>bearer|basic|token|ntlm"

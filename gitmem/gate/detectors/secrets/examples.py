@@ -153,7 +153,7 @@ _ASSIGNED = {
     ),
     "vendor-secret": Examples(
         flag=(f"datadog: {fake('<h>{32}')}", f"카카오 {fake('<h>{32}')} 로 교체"),
-        allow=(f"datadog agent image {fake('<h>{40}')}", "카카오 로그인 버튼 2024 가이드", f"datadog trace_id: {fake(_UUID)}"),
+        allow=(f"huggingface_hub-2.0.0-py3-none-any.whl#sha256={fake('<h>{64}')}", f"datadog agent image {fake('<h>{40}')}", "카카오 로그인 버튼 2024 가이드", f"datadog trace_id: {fake(_UUID)}"),
     ),
     "handled-secret": Examples(
         flag=(f"Rotate {fake('<A>{36}')} before Friday.", f"datadog uses {fake('<A>{40}')} for the export", f"{fake('<A>{36}')} 는 금요일에 교체한다"),
@@ -276,7 +276,7 @@ def personal_examples() -> dict[str, Examples]:
                                       f"Steuer-ID {_ending('1234567893', checksums.german_tax)}", f"マイナンバー {_ending('12345678901', checksums.my_number)}",
                                       f"NHS number {_ending('401023213', checksums.british_health)}"),
                                 allow=("Order 219-09-9631 shipped.", "身份证号不写在这里", "BSN 123456789 has a wrong check digit", "The Steuer-ID has eleven digits.",
-                                       "SSN 123-45-6789 is the sample", "マイナンバーは保存しない")),
+                                       "SSN 123-45-6789 is the sample", "ssn : 111-22-3333", "マイナンバーは保存しない")),
         "bank-account": Examples(flag=("Bank account 110-" + "234-" + "567890", "계좌 110-" + "234-" + "567890 으로 송금", "카카오뱅크 3333-04-" + "8291755 예금주 박철수",
                                        "みずほ銀行 渋谷支店 普通 48291" + "03", "sort code 20-32-06, account number 538" + "49201", "Kontonummer 4829103" + "847, BLZ 37040044"),
                                  allow=("Ticket 110-234-567890 closed", "계좌 번호는 적지 않는다", "account number format: 8 digits, sort code 6 digits", "口座番号は7桁の数字です",

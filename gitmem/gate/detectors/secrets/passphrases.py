@@ -66,7 +66,7 @@ _QUESTION = lazy(
     r"[\"'`“「『]?(?P<value>[!-~]{6,64})[ \t]{0,3}(?:\n|$)"
 )
 _CODE = lazy(
-    r"(?:(?:front |back |main )?(?:door|gate|alarm|entry|keypad|garage|locker|safe|padlock|vault)(?: lock)? (?:code|combination|pin)"
+    r"(?:(?:front |back |main )?(?:door|gate|alarm|keypad|garage|locker|safe|padlock|vault)(?: lock)? (?:code|combination|pin)"
     r"|(?:현관|도어락|금고|사물함|출입문)\s?(?:비밀)?\s?번호|(?:金庫|玄関|ドア)の?(?:番号|暗証番号)|(?:门禁|保险箱|门锁)密?码)"
     r"(?: (?:for|of|to|at|in)\b[^\n:=\d]{1,40}?)?(?:[ \t]{0,2}(?:is|was|=|:|：|은|는|は|是|为)){1,2}[ \t]{0,3}"
     r"[\"'`]?(?P<value>\d{4,8}[*#]?|\d{2}-\d{2}-\d{2})(?![\w.-])"
@@ -75,7 +75,6 @@ _CODE_HINTS = (
     "door",
     "gate ",
     "alarm",
-    "entry ",
     "keypad",
     "garage",
     "locker",

@@ -120,7 +120,7 @@ _NOTHING = frozenset(
     ]
 )
 _REFERENCE = lazy(
-    r"""^(?:\$\{[^{}]*\}?|\$<.*|\$\([^()]*\)|\$[A-Za-z_][\w.:\[\]>'"-]*\$?|\$\d|\$?\{\{.*|\{[\w.!:-]*\}|%\d{0,2}\$?[sdif@]|:[A-Za-z_]\w*|[*&][A-Za-z]\w*|<%.*%>|<[^<>]*>|%[A-Za-z_]\w*%|%\([\w]+\)s|\#\{.*\}"""
+    r"""^(?:\$\{[^{}]*\}?|\$<.*|\$\([^()]*\)|\$[A-Za-z_][\w.:\[\]>'"-]*\$?|\$\d|\$?\{\{.*|\{[\w.!:-]*\}|(?:%\d{0,2}\$?[sdif@][:/@-]?){1,3}|:[A-Za-z_]\w*|[*&][A-Za-z]\w*|<%.*%>|<[^<>]*>|%[A-Za-z_]\w*%|%\([\w]+\)s|\#\{.*\}"""
     r"""|\[[^\[\]]*\]|@[\w.]+|`[^`]*`?|!(?:Ref|Sub|GetAtt|ImportValue|secret|vault|env_var)\b.*|&[\w]+;?.*|__\w+__"""
     r"""|(?:env|vault|op|ref|secret|secretref|ssm|arn|file|keychain|keyring|sops|doppler|aws-sm|gcp-sm|k8s)(?::|//).*"""
     r"""|(?:process\.env|os\.environ|os\.getenv|getenv|env|import\.meta\.env|ENV|config|settings|options|opts|args|params|props|self|this|req|request|"""
