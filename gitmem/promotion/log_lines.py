@@ -27,7 +27,7 @@ _LABEL = re.compile(
     r"|(?P<b>[^\W\d][\w ]{0,18}?)\s*[:：](?![/\w]))\s*"
 )
 _SPEAKER = re.compile(r"^([^\W\d_][\w.'-]*(?: [^\W\d_][\w.'-]*)?): (?=\S)")
-_HANGUL = re.compile(r"[가-힣]")
+_WIDE = re.compile(r"([가-힣])|([\u3041-\u30ff])|([\u3400-\u9fff])")  # Hangul, Kana, Han
 _LATIN = re.compile(r"[A-Za-z]+")
 _QUOTE = re.compile(r"^\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)*>")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
@@ -41,7 +41,8 @@ _MACHINE = re.compile(
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """One candidate. `text` is the sentence; `whole` what stood on the line after its marker and time;
-    `label` a leading `Decision:` or `[결정]` in lower case; `speaker` in a dialogue; `section` the heading above."""
+    `label` a leading `Decision:` or `[결정]` in lower case; `speaker` in a dialogue; `section` the heading above;
+    `languages` those whose cues are read (`languages_of`)."""
 
     number: int
     text: str
@@ -50,9 +51,22 @@ class Candidate:
     speaker: str = ""
     section: str = ""
     period: str = ""
-    korean: bool = False
-    english: bool = False
+    languages: tuple[str, ...] = ("en",)
     origin: str = ""
+
+
+def languages_of(text: str) -> tuple[str, ...]:
+    """`ko`, `ja` or `zh` by the script of a text, and `en` where it is mostly Latin or has none of these scripts.
+
+    Kana makes it Japanese; Han alone is read as Chinese.
+    """
+    found = _WIDE.findall(text)
+    if not found:
+        return ("en",)
+    hangul, kana = sum(bool(row[0]) for row in found), any(row[1] for row in found)
+    language = "ko" if hangul else "ja" if kana else "zh"
+    latin = sum(len(word) for word in _LATIN.findall(text))
+    return (language, "en") if latin > 2 * (hangul or len(found)) else (language,)
 
 
 def _fence_after(fence: str, raw: str) -> str:
@@ -154,9 +168,4 @@ def _candidate(
         name = " ".join((found["a"] or found["b"] or found["c"] or "").lower().split()) if found else ""
         if found and name in labels and text[found.end() :].strip():
             label, text = name, text[found.end() :]
-    latin = sum(len(word) for word in _LATIN.findall(text))
-    hangul = len(_HANGUL.findall(text))
-    return Candidate(
-        number, text, whole, label, speaker, section, period,
-        korean=hangul > 0, english=latin > 2 * hangul, origin=origin,
-    )  # fmt: skip
+    return Candidate(number, text, whole, label, speaker, section, period, languages_of(text), origin)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from gitmem.memory.fact import Fact
-from gitmem.promotion import lexicon_en, lexicon_ko
+from gitmem.promotion import lexicon_en, lexicon_ja, lexicon_ko, lexicon_zh
 from gitmem.promotion.cues import THRESHOLD, CueResult
 from gitmem.promotion.log_lines import Candidate
 from gitmem.promotion.protocol import Log
@@ -21,12 +21,16 @@ RETRACTABLE = frozenset(("decision", "rule", "deadline", "constraint", "goal")) 
 COMMON = 40  # lines a word may stand in and still tell which topic a later line is about
 ABOUT = 0.34  # share of the shorter line's content words that both must hold
 
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_+#.-]*[A-Za-z0-9+#]|[가-힣]{2,}|\d[\d.,:/-]*\d|\d")
+_LEXICONS = (lexicon_en, lexicon_ko, lexicon_ja, lexicon_zh)
+_WORD = re.compile(
+    r"[A-Za-z][A-Za-z0-9_+#.-]*[A-Za-z0-9+#]|[가-힣]{2,}|[ァ-ヶー]{2,}|[\u3400-\u9fff]{2,}|\d[\d.,:/-]*\d|\d"
+)
 _PARTICLE = re.compile(
     r"(?:에서는|에게는|으로는|에서|에게|으로|까지|부터|이나|라고|하고|이랑|에는|로는|은|는|이|가|을|를|에|의|도|만|로|와|과)$"
 )
 _STOP_WORDS = """the a an and or of to in on for with we i it is are was were be this that from at by as not no our my
-    so then now will all any more than 하기로 결정 확정 이제 그냥 다시 오후 오전 최종 으로 로 결국"""
+    so then now will all any more than 하기로 결정 확정 이제 그냥 다시 오후 오전 최종 으로 로 결국
+    决定 決定 撤回 撤销 撤銷 改为 改為 改用 最终 最終 变更 変更 統一 统一 我们 我們 以后 以後 今後 不再"""
 _STOP = frozenset(_STOP_WORDS.split())
 
 
@@ -45,10 +49,13 @@ class ScoredLine:
 
 @lru_cache(maxsize=1 << 16)
 def words(text: str) -> frozenset[str]:
-    """The content words of a text, lower case, Korean particles taken off."""
+    """The content words of a text, lower case, Korean particles taken off; of Han, which has no spaces, pairs."""
     found = set()
     for word in _WORD.findall(text):
         word = word.lower()
+        if "\u3400" <= word[0] <= "\u9fff":
+            found |= {word[at : at + 2] for at in range(len(word) - 1)} - _STOP
+            continue
         if "가" <= word[-1] <= "힣" and len(word) > 2:
             word = _PARTICLE.sub("", word) or word
         if word not in _STOP and (len(word) > 1 or word.isdigit()):
@@ -80,9 +87,9 @@ def mark_retracted(scored: Sequence[ScoredLine]) -> list[ScoredLine]:
 def retraction_strength(line: Candidate) -> int:
     """2 where a line has words that only a retraction has, 1 for words it often has, 0 for none."""
     text = line.whole.lower()
-    if any(item.pattern.search(text) for item in (lexicon_en.RETRACTION, lexicon_ko.RETRACTION)):
+    if any(lexicon.RETRACTION.pattern.search(text) for lexicon in _LEXICONS):
         return 2
-    if any(item.pattern.search(text) for item in (lexicon_en.WEAK_RETRACTION, lexicon_ko.WEAK_RETRACTION)):
+    if any(lexicon.WEAK_RETRACTION.pattern.search(text) for lexicon in _LEXICONS):
         return 1
     return 0
 

@@ -1,4 +1,4 @@
-"""`rules`: the deterministic extractor, the default model. English and Korean; no network, the same answer always.
+"""`rules`: the deterministic extractor, the default model. Reads four languages; no network, the same answer always.
 
 Reads each candidate line with the cues of its language, drops what is retracted further down, and scores what is
 left. A line of a dialogue is read by `promotion/dialogue.py` instead. It proposes whole lines, never new words: every
@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import cache
 
 from gitmem.git.objects import Span
 from gitmem.memory import dates
 from gitmem.memory.fact import Fact, normalise
-from gitmem.promotion import dialogue, lexicon_en, lexicon_ko, log_lines
-from gitmem.promotion.cues import THRESHOLD, CueResult, cue_set, match_cues
+from gitmem.promotion import dialogue, lexicon_en, lexicon_ja, lexicon_ko, lexicon_zh, log_lines
+from gitmem.promotion.cues import THRESHOLD, CueResult, CueSet, cue_set, match_cues
 from gitmem.promotion.log_lines import Candidate
 from gitmem.promotion.protocol import Log, Op, Operation, Proposal
 from gitmem.promotion.retractions import (
@@ -27,10 +28,8 @@ from gitmem.promotion.retractions import (
     words,
 )
 
-LABELS = {**lexicon_en.LABELS, **lexicon_ko.LABELS}
-
-ENGLISH, KOREAN = cue_set(lexicon_en.CUES), cue_set(lexicon_ko.CUES)
-BOTH = KOREAN + ENGLISH
+LABELS = {**lexicon_en.LABELS, **lexicon_ko.LABELS, **lexicon_ja.LABELS, **lexicon_zh.LABELS}
+_LEXICONS = {"en": lexicon_en.CUES, "ko": lexicon_ko.CUES, "ja": lexicon_ja.CUES, "zh": lexicon_zh.CUES}
 
 # How much a kind of fact is worth by itself: its stability and use in later work, estimated from what agents need most.
 IMPORTANCE = {
@@ -39,14 +38,22 @@ IMPORTANCE = {
 }  # fmt: skip
 SAFETY = re.compile(
     r"\b(?:allerg\w+|anaphyla\w+|contra-?indicated|epilep\w+|insulin|warfarin|pacemaker|diabet\w+|medication"
-    r"|dosage|overdose|\d+\s?(?:mg|mcg)\b)|알레르기|알러지|금기|복용|투약|인슐린|와파린|당뇨|천식|아나필락시스|페니실린|심장\s*박동기",
+    r"|dosage|overdose|\d+\s?(?:mg|mcg)\b)|알레르기|알러지|금기|복용|투약|인슐린|와파린|당뇨|천식|아나필락시스|페니실린|심장\s*박동기"
+    r"|[过過]敏|アレルギー|禁忌|服用|胰[岛島]素|インスリン|糖尿病|哮喘|喘息",
     re.I,
 )
 _VALUE = re.compile(
-    r"`[^`]+`|https?://\S+|[\w.-]+/[\w./=-]+|v?\d+\.\d+(?:\.\d+)+|:\d{4,5}\b"
+    r"`[^`]+`|https?://\S+|(?<![\w.-])[\w.-]+/[\w./=-]+|v?\d+\.\d+(?:\.\d+)+|:\d{4,5}\b"
     r"|\b[A-Z]{2,}_[A-Z_]+\b|\bport \d+|\b\d{4,5}\b"
 )
-_REASON = re.compile(r"^\(?(?:reason|why|because|rationale|이유|근거|배경|왜냐하면|까닭)(?:는|은)?\s*[:：,]?\s+", re.I)
+# How a line begins that is the reason of the line before: "The reason is that", "그 이유는", "理由は", "原因是".
+_REASON = re.compile(
+    r"^\(?(?:(?:(?:the|our|my)\s+)?(?:main\s+)?(?:reason|why|because|rationale)(?:\s+(?:is|was)(?:\s+that|\s+because)?)?"
+    r"|(?:그\s*)?(?:이유|근거|배경|왜냐하면|까닭|원인(?=은))(?:는|은)?)\s*[:：,]?\s+"
+    r"|^[(（]?(?:(?:その|主な)?(?:理由|原因|根拠)\s*(?:は|[:：])|なぜなら(?:ば)?|というのも|(?:主要)?(?:原因|理由)\s*(?:是|在[于於]|[:：])"
+    r"|(?:主要是)?因[为為])[、,，]?\s*",
+    re.I,
+)
 PARALLEL_LINES = 6000  # lines from which a second process pays for its start
 RECURRING_DAYS = 3  # days on which a topic must come up before it counts for more
 
@@ -95,8 +102,7 @@ def _score_some(candidates: Sequence[Candidate]) -> list[CueResult]:
 
 def score_line(line: Candidate) -> CueResult:
     """The score of one line by the cues of its language(s) and by its label."""
-    cues = BOTH if line.korean and line.english else KOREAN if line.korean else ENGLISH
-    result = match_cues(line.text, cues)
+    result = match_cues(line.text, _cues_of(line.languages))
     if not line.label:
         return result
     kind, weight = LABELS[line.label]
@@ -107,6 +113,11 @@ def score_line(line: Candidate) -> CueResult:
         named + result.cues if weight > 0 else result.cues,
         result.against if weight > 0 else named + result.against,
     )
+
+
+@cache
+def _cues_of(languages: tuple[str, ...]) -> CueSet:
+    return cue_set(item for language in languages for item in _LEXICONS[language])
 
 
 def _notes(
@@ -165,10 +176,10 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
         )
     safe = bool(SAFETY.search(line.text))
     if safe and kind in ("fact", "profile"):
-        kind = "constraint" if re.search(r"contra|금기|must not|cannot|can't", line.text, re.I) else "profile"
+        kind = "constraint" if re.search(r"contra|금기|禁忌|must not|cannot|can't", line.text, re.I) else "profile"
     last = line.number
     if reason is not None:
-        text = f"{text} ({normalise(_REASON.sub('', reason.whole)).rstrip('.')})"
+        text = f"{text} ({normalise(_REASON.sub('', reason.whole)).rstrip('.。')})"
         last = reason.number
     span = Span(log.path, line.number, last, log.blob)
     importance = IMPORTANCE.get(kind, 0.5) + min(0.12, 0.04 * (score - THRESHOLD))

@@ -155,7 +155,10 @@ def unsaid(text: str, cited: str, days: Iterable[date]) -> str:
 
 
 _BECAUSE = re.compile(
-    r"\b(?:because|due to|so that|in order to|to avoid)\b|때문|위해|위하여|이유(?:는|:)|(?<=[가-힣])라서\s", re.I
+    r"\b(?:because|due to|so that|in order to|to avoid|reason(?:ing)? (?:is|was))\b|\breason:"
+    r"|때문|위해|위하여|이유(?:는|:)|(?<=[가-힣])라서\s"
+    r"|(?:理由|原因)(?:は|是|在[于於]|[:：])|なぜなら|(?:から|ため)(?:だ|です|である)|ので[、。]|因[为為]|由[于於]",
+    re.I,
 )
 
 

@@ -1,4 +1,4 @@
-"""The rules model: what of a day's log is worth keeping, in English and Korean, and why."""
+"""The rules model: what of a day's log is worth keeping, in four languages, and why."""
 
 from __future__ import annotations
 
@@ -37,6 +37,26 @@ from tests.promotion.sample import kept, log_of, propose, sample
         ("The audit account is exempt from password rotation", "exception"),
         ("감사 계정은 비밀번호 교체 정책에서 제외한다", "exception"),
         ("I promised Kim the slides by Thursday", "todo"),
+        ("会员积分改为按季度清零", "decision"),
+        ("團隊決定把報表搬到新的叢集", "decision"),
+        ("客户的身份证号不得写进日志", "rule"),
+        ("上线前必须经过两个人审批", "rule"),
+        ("附件最多 25 MB", "constraint"),
+        ("年度审计材料的截止日期是 3月15日", "deadline"),
+        ("王经理喜欢用表格看数据", "preference"),
+        ("她对青霉素过敏", "profile"),
+        ("这次故障的原因是证书过期没有告警", "lesson"),
+        ("记住：备用钥匙在前台", "fact"),
+        ("帳票は月末締めに変更することで合意した", "decision"),
+        ("ログは Loki ではなく OpenSearch に送ることにする", "decision"),
+        ("顧客名をログに書いてはいけない", "rule"),
+        ("本番への反映は必ず二人の承認を得ること", "rule"),
+        ("添付ファイルの上限は 25 MB", "constraint"),
+        ("監査資料の提出期限は3月15日", "deadline"),
+        ("田中さんは朝の会議を好む", "preference"),
+        ("彼女は卵アレルギーがある", "profile"),
+        ("障害の原因は証明書の期限切れだった", "lesson"),
+        ("覚えておいて：予備の鍵は受付にある", "fact"),
     ],
 )
 def test_what_lasts_is_proposed_with_its_type(line: str, kind: str) -> None:
@@ -68,6 +88,22 @@ def test_what_lasts_is_proposed_with_its_type(line: str, kind: str) -> None:
         "Fixed two bugs in the importer",
         "임포터 버그 두 건 수정",
         "Status: 40 % done",
+        "要不要决定换成新的队列？",
+        "小李建议改用消息队列",
+        "还没决定用哪家云",
+        "也许会改成按量付费",
+        "听说接口六月要下线",
+        "正在排查支付超时",
+        "修复了两个导入的错误",
+        "中午吃了火锅，很好吃",
+        "キューを変えることにするべきか？",
+        "佐藤さんが Kafka への移行を提案した",
+        "どのクラウドにするかまだ決まっていない",
+        "従量課金に変更するかもしれない",
+        "六月に API が廃止されるらしい",
+        "決済の遅延を調査中",
+        "インポーターのバグを二件修正した",
+        "昼はラーメン、おいしかった",
     ],
 )
 def test_what_passes_is_skipped_and_says_why(line: str) -> None:
@@ -85,6 +121,8 @@ def test_a_decision_taken_back_on_a_later_line_is_not_proposed() -> None:
     assert [n for n, o in found.items() if o.op is Op.ADD] == [3]
     assert found[1].reason == "taken back on line 3"
     assert kept("오전: 이벤트는 카프카로 결정", "오후에 번복: 이벤트는 NATS로 간다") == [2]
+    assert kept("决定用短信发送验证码", "撤回：验证码改为用邮件发送") == [2]
+    assert kept("認証コードはメールで送ることにした", "撤回：認証コードはアプリで送ることに決定した") == [2]
 
 
 @pytest.mark.parametrize(
@@ -116,6 +154,22 @@ def test_a_reason_on_the_next_line_travels_with_its_decision() -> None:
     assert found[1].text == "We decided to keep REST for phase 1 (easier to debug for partners)"
     assert (found[1].sources[0].start_line, found[1].sources[0].end_line) == (1, 2)
     assert 2 not in found
+
+
+@pytest.mark.parametrize(
+    ("decision", "reason", "told"),
+    [
+        ("We decided to drop the mobile widget", "The reason is that nobody opens it", "nobody opens it"),
+        ("We agreed to pin the compiler", "Our main reason: nightly builds broke twice", "nightly builds broke twice"),
+        ("모바일 위젯은 없애기로 했다", "그 이유는 아무도 쓰지 않기 때문", "아무도 쓰지 않기 때문"),
+        ("ウィジェットは廃止することにした", "理由は誰も開かないため", "誰も開かないため"),
+        ("我们决定下线移动端小组件", "原因是没有人打开它。", "没有人打开它"),
+        ("我们决定下线移动端小组件", "因为没有人打开它", "没有人打开它"),
+    ],
+)
+def test_a_reason_in_a_sentence_of_its_own_travels_with_its_decision(decision: str, reason: str, told: str) -> None:
+    found = propose(decision, reason)
+    assert found[1].text == f"{decision} ({told})" and 2 not in found
 
 
 def test_a_deadline_knows_its_day_and_a_limited_truth_its_last() -> None:
@@ -207,7 +261,7 @@ def test_words_lose_their_korean_particles() -> None:
 
 
 def test_on_the_invented_logs_nearly_every_line_is_judged_right() -> None:
-    for language in ("en", "ko"):
+    for language in ("en", "ko", "zh", "ja"):
         good = wrong = missed = 0
         for own, log, keep in sample():
             if own != language:
@@ -219,7 +273,23 @@ def test_on_the_invented_logs_nearly_every_line_is_judged_right() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["하기로 ", "a b/c_d ", "(", "1,1", "은 는 ", '"', "I love ", "- ", "최대 ", "::", "[a] "]
+    "unit",
+    [
+        "하기로 ",
+        "a b/c_d ",
+        "(",
+        "1,1",
+        "은 는 ",
+        "は の",
+        "因为是",
+        "月日前",
+        '"',
+        "I love ",
+        "- ",
+        "최대 ",
+        "::",
+        "[a] ",
+    ],
 )
 def test_of_a_hostile_line_a_bounded_part_is_read(unit: str) -> None:
     line = (unit * 4000)[:3900]

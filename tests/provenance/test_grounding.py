@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from gitmem.provenance.grounding import uncounted, undated, unnamed, unsupported
+from gitmem.provenance.grounding import uncounted, undated, unnamed, unreasoned, unsupported
 
 FIFTH = date(2026, 2, 5)
 LAST = date(2026, 2, 26)
@@ -94,3 +94,16 @@ def test_another_date_is_refused(when: str) -> None:
 def test_a_date_needs_no_day_of_a_log_where_the_lines_hold_its_parts() -> None:
     assert uncounted("The PoC ends 2026-02-05", "The PoC ends 2026년 2월 5일", []) == ""
     assert uncounted("The PoC ends 2026-02-06", "The PoC ends 2026년 2월 5일", [])
+
+
+@pytest.mark.parametrize(
+    ("fact", "cited"),
+    [
+        ("The widget was dropped", "We dropped the widget. The reason is that nobody opens it"),
+        ("ウィジェットは廃止する", "ウィジェットは廃止する。理由は誰も開かないからだ"),
+        ("移动端小组件下线", "移动端小组件下线，原因是没有人打开"),
+    ],
+)
+def test_a_decision_that_leaves_out_the_reason_of_its_lines_is_found(fact: str, cited: str) -> None:
+    assert unreasoned(fact, cited) == "the log gives a reason and the fact leaves it out"
+    assert unreasoned(cited, cited) == ""

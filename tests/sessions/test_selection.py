@@ -1,4 +1,4 @@
-"""A decision keeps its reason, in both languages, and what was pasted into a turn is nobody's decision."""
+"""A decision keeps its reason, in four languages, and what was pasted into a turn is nobody's decision."""
 
 from __future__ import annotations
 
@@ -37,6 +37,19 @@ WITH_REASON = {
     "From now on deploy only on Tuesdays. Mondays are too busy.": 1,
     "I prefer tabs over spaces. They are easier for my screen reader.": 1,
     "Never commit the lock file. It causes conflicts every week.": 1,
+    "We settled on fortnightly releases. The reason is that reviewers need a full week.": 1,
+    "We agreed to keep exports in object storage. Our reasoning is that the disk fills up.": 1,
+    "사내 위키는 깃 저장소로 옮기기로 했다. 그 이유는 변경 이력을 남기기 위함이다.": 1,
+    "쿠폰은 한 사람당 하나로 제한하기로 했다. 원인은 지난달 중복 발급이다.": 1,
+    "夜間バッチは午前二時に実行することにした。理由は昼間の負荷が高いことだ。": 1,
+    "商品画像は WebP に統一することに決めました。PNG は重すぎるからです。": 1,
+    "検証環境に本番の顧客データを置かないでください。個人情報が含まれているためです。": 1,
+    "検索が遅いという苦情が続いた。そのため索引を毎週作り直すことに決定した。": 1,
+    "我们决定把下单接口的超时设为四十五秒。原因是仓库系统经常变慢。": 1,
+    "以后不再支持旧版安卓客户端。因为维护成本太高。": 1,
+    "發票一律以協調世界時記錄。理由是各地門市的時區不同。": 1,
+    "短信供应商涨价了三成。所以我们决定换成自建网关。": 1,
+    "生产数据库禁止手工修改。上个月因此丢过一张表。": 1,
 }
 
 
@@ -55,6 +68,8 @@ def test_what_goes_on_with_the_conversation_is_no_reason() -> None:
         ("We agreed to cap uploads at 20 MB. Can you add a test?", "We agreed to cap uploads at 20 MB."),
         ("배포는 화요일에만 하기로 했다. 지금 캘린더도 고쳐 줘.", "배포는 화요일에만 하기로 했다."),
         ("Redis 대신 Postgres를 쓰기로 했다. 그리고 내일 회의가 있다.", "Redis 대신 Postgres를 쓰기로 했다."),
+        ("配送は火曜日に限ることにした。カレンダーも直してください。", "配送は火曜日に限ることにした。"),
+        ("我们决定只在周二发布。请帮我改一下日历。", "我们决定只在周二发布。"),
     ):
         assert [item.text for item in selected(said)] == [kept]
 
