@@ -7,10 +7,12 @@ already written is remembered (`sessions/state.py`), and what memory already hol
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, OutsideRepository, Refused
@@ -23,11 +25,13 @@ from gitmem.memory.fact import fact_id
 from gitmem.memory.writing import Entry
 from gitmem.paths import Kind, daily_path, kind, log_date
 from gitmem.promotion.protocol import Model
-from gitmem.sessions.episode import write_episode
+from gitmem.sessions.episode import episode_of, write_episode
 from gitmem.sessions.rolling_summary import key
 from gitmem.sessions.selection import Selected, select
-from gitmem.sessions.state import load_state, lock_of, name_of, present, save_state, summary, touched
+from gitmem.sessions.state import State, load_state, lock_of, name_of, present, save_state, summary, touched
 
+FLUSH_WAIT = 5.0  # seconds for another flush of the session: a host waits for this one
+END_WAIT = 60.0  # seconds for the same: nobody waits for the end, and what it says is said nowhere else
 RECENT_DAYS = 7  # of logs in which a flush looks for what it would write
 
 
@@ -71,31 +75,53 @@ def flush(
     left out, with the reason, never quoted. A `model` chooses more of the lines, and its failure is a note: what the
     rules choose is written all the same. Raises GitMemError in a bare repository, Locked.
     """
+    session = name_of(transcript, source.session)
+    with _of_session(repo, session, FLUSH_WAIT) as (root, state):
+        flushed = _flush(repo, config, transcript, replace(source, session=session), Moment(root, state, now, model))
+    summary(repo.common_dir, transcript, session)
+    return flushed
+
+
+@contextmanager
+def _of_session(repo: Repository, session: str, wait: float) -> Iterator[tuple[Path, State]]:
+    """The work tree's root and what the session has given, while nobody else writes for it."""
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files", "run it in a clone")
-    session = name_of(transcript, source.session)
+    with locked(repo.common_dir, lock_of(session), wait):
+        yield repo.root, load_state(repo.common_dir, session)
+
+
+class Moment(NamedTuple):
+    """What a flush finds: the work tree, what the session has given before, the time, the model that chooses too."""
+
+    root: Path
+    state: State
+    now: datetime
+    model: Model | None
+
+
+def _flush(repo: Repository, config: Config, transcript: Transcript, source: Source, moment: Moment) -> Flushed:
+    """`flush` of the named session, whose lock is held."""
+    root, state, now, model = moment
     agent = source.agent or config.agent
-    with locked(repo.common_dir, lock_of(session)):
-        state = load_state(repo.common_dir, session)
-        turns = [turn for turn in transcript.spoken() if key(turn) not in state.turns]
-        selected, notes = select(turns, daily_path(now.date(), agent), now, model)
-        new, known = _new(selected, state.facts | _ids_in_memory(repo.root, now))
-        skipped = [(without_secrets([text])[0], "memory holds it already") for text in known]
-        kept: list[Kept] = []
-        entries = [Entry(s.text, s.type, s.origin, (("session", session), ("turn", s.turn.id))) for s in new]
-        written = writing.log(repo, config, entries, now=now, agent=agent, topic="session") if entries else []
-        for item, result in zip(new, written, strict=True):
-            if isinstance(result, Refused):
-                skipped.append(("(refused by the gate)", result.message))
-            else:
-                kept.append(Kept(result.path, result.line, result.text, item.type, item.turn.id))
-        state = replace(
-            state,
-            turns=state.turns | {key(turn) for turn in turns},
-            facts=state.facts | {fact_id(line.text) for line in kept},
-        )
-        save_state(repo.common_dir, session, touched(state, now, source.file))
-    summary(repo.common_dir, transcript, session)
+    turns = [turn for turn in transcript.spoken() if key(turn) not in state.turns]
+    selected, notes = select(turns, daily_path(now.date(), agent), now, model)
+    new, known = _new(selected, state.facts | _ids_in_memory(root, now))
+    skipped = [(without_secrets([text])[0], "memory holds it already") for text in known]
+    kept: list[Kept] = []
+    entries = [Entry(s.text, s.type, s.origin, (("session", source.session), ("turn", s.turn.id))) for s in new]
+    written = writing.log(repo, config, entries, now=now, agent=agent, topic="session") if entries else []
+    for item, result in zip(new, written, strict=True):
+        if isinstance(result, Refused):
+            skipped.append(("(refused by the gate)", result.message))
+        else:
+            kept.append(Kept(result.path, result.line, result.text, item.type, item.turn.id))
+    state = replace(
+        state,
+        turns=state.turns | {key(turn) for turn in turns},
+        facts=state.facts | {fact_id(line.text) for line in kept},
+    )
+    save_state(repo.common_dir, source.session, touched(state, now, source.file))
     return Flushed(tuple(kept), tuple(skipped), notes)
 
 
@@ -135,15 +161,21 @@ def end(
     repo: Repository, config: Config, transcript: Transcript, source: Source = Source(), *, now: datetime,
     model: Model | None = None,
 ) -> tuple[Flushed, str]:  # fmt: skip
-    """Flush, then write the session's episode; its path, "" when nothing was said. Twice is the same as once.
+    """Flush, then write the session's episode; its path, "" when nothing was said.
 
-    Raises what `flush` and `write_episode` raise.
+    A session has one episode however often it ends: ends and flushes wait for each other, and one that knows nothing
+    new (an older reading of the transcript, say) leaves the episode that is there. Raises what `flush` and
+    `write_episode` raise.
     """
-    flushed = flush(repo, config, transcript, source, now=now, model=model)
     session = name_of(transcript, source.session)
-    part = present(repo.common_dir, transcript, session)
-    save_state(repo.common_dir, session, replace(load_state(repo.common_dir, session), ended=True))
-    path = write_episode(repo, config, part.spoken(), part.session, source.agent or config.agent, now)
+    with _of_session(repo, session, END_WAIT) as (root, state):
+        flushed = _flush(repo, config, transcript, replace(source, session=session), Moment(root, state, now, model))
+        part = present(repo.common_dir, transcript, session)
+        save_state(repo.common_dir, session, replace(load_state(repo.common_dir, session), ended=True))
+        path = episode_of(root, part.session) if state.ended else ""
+        if not path or any(key(turn) not in state.turns for turn in part.spoken()):
+            path = write_episode(repo, config, part.spoken(), part.session, source.agent or config.agent, now)
+    summary(repo.common_dir, transcript, session)
     return flushed, path
 
 

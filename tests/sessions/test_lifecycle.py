@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +16,7 @@ from gitmem.config import Config
 from gitmem.git.objects import Span
 from gitmem.git.opening import open_repository
 from gitmem.git.protocol import Repository
+from gitmem.git.worktree import locked
 from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.memory.fact import Fact
 from gitmem.promotion.protocol import Log, Op, Operation, Proposal
@@ -184,3 +189,30 @@ def test_a_session_that_is_forgotten_leaves_no_lock(repo: Repo, git: Repository)
     assert list(folder.glob("session-*.lock"))
     state.known(git.common_dir, NOW + state.FORGOTTEN * 2)
     assert not list(folder.glob("session-*.lock")) and not list((folder / "sessions").iterdir())
+
+
+def test_ends_in_parallel_and_a_late_end_of_an_older_reading_leave_one_episode(repo: Repo, tmp_path: Path) -> None:
+    said = [{"id": t.id, "role": t.role.value, "text": t.text} for t in SAID.turns if t.role is not Role.TOOL]
+    whole, older = tmp_path / "whole.jsonl", tmp_path / "older.jsonl"
+    whole.write_text("\n".join(map(json.dumps, said)))
+    older.write_text("\n".join(map(json.dumps, said[:2])))
+    command = [sys.executable, "-m", "gitmem", "session", "end", "--session", "s1"]
+    running = [subprocess.Popen([*command, str(whole)], cwd=repo.path, stdout=subprocess.PIPE) for _ in range(3)]
+    assert [process.communicate()[1] or process.returncode for process in running] == [0, 0, 0]
+    (episode,) = (repo.path / "memory/sessions").glob("*.md")
+    before = episode.read_bytes()
+    repo.mem("session", "end", "--session", "s1", str(older))
+    assert list((repo.path / "memory/sessions").glob("*.md")) == [episode] and episode.read_bytes() == before
+    (log,) = (repo.path / "memory").glob("2*.md")
+    assert log.read_text().count("REST webhooks") == 1
+
+
+def test_an_end_waits_for_a_flush_that_runs(repo: Repo, git: Repository, tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(json.dumps({"id": "t1", "role": "user", "text": "We decided to use REST webhooks."}))
+    command = [sys.executable, "-m", "gitmem", "session", "end", "--session", "s1", str(path)]
+    with locked(git.common_dir, state.lock_of("s1")):
+        process = subprocess.Popen(command, cwd=repo.path, stdout=subprocess.PIPE)
+        assert process.poll() is None and not (repo.path / "memory").exists()
+    process.communicate()
+    assert process.returncode == 0 and len(os.listdir(repo.path / "memory/sessions")) == 1
