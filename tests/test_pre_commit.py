@@ -6,6 +6,7 @@ use no network. `make bench` and docs/gate.md say how `try-repo` was proven.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
+from gitmem.gate import setup_checks
 from tests.harness import SOURCE, Repo
 from tests.samples import GITHUB
 
@@ -54,10 +56,10 @@ def framed(repo: Repo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Repo:
 
 def test_every_published_hook_says_when_it_runs_and_needs_no_file_list_it_cannot_trust() -> None:
     rows = {row["id"]: row for row in published()}
-    assert set(rows) >= {"git-mem-scan", "git-mem-message", "git-mem-index"}
+    assert {name: tuple(row["stages"]) for name, row in rows.items()} == setup_checks.HOOK_TYPES
     for row in rows.values():
         assert row["stages"] and row["minimum_pre_commit_version"] == "3.2.0" and row["require_serial"]
-    assert rows["git-mem-index"]["always_run"] is True
+    assert rows["git-mem-index"]["always_run"] is True and rows["git-mem-push"]["always_run"] is True
     assert rows["git-mem-scan"]["types"] == [], "links are memory's business too"
 
 
@@ -132,6 +134,72 @@ def test_a_push_is_scanned_commit_by_commit(framed: Repo, tmp_path: Path) -> Non
     framed.commit("bad", {"memory/a.md": BAD})
     framed.commit("gone", {"memory/a.md": CLEAN})
     assert framed.run("git", "push", "-q", "origin", "main", check=False).returncode == 1
+
+
+@pytest.fixture
+def remote(framed: Repo, tmp_path: Path) -> Repo:
+    """An empty remote named origin."""
+    bare = Repo(tmp_path / "remote.git", True, "--bare")
+    framed.git("remote", "add", "origin", str(bare.path))
+    return bare
+
+
+def refused(framed: Repo, *refs: str) -> bool:
+    """Whether a push to origin is refused by the gate; what it says never holds the secret."""
+    done = framed.run("git", "push", "-q", "origin", *refs, check=False)
+    said = done.stdout + done.stderr
+    assert GITHUB not in said and (done.returncode == 0) == ("block github" not in said), said
+    return done.returncode != 0
+
+
+def test_a43_the_history_of_a_first_push_is_scanned(framed: Repo, remote: Repo) -> None:
+    framed.commit("bad", {"memory/a.md": BAD})
+    framed.commit("gone", {"memory/a.md": CLEAN})
+    assert refused(framed, "main")
+    framed.git("reset", "-q", "--hard", "HEAD~2")
+    assert not refused(framed, "main") and "refs/heads/main" in remote.git("show-ref")
+
+
+def test_a43_branches_that_are_not_checked_out_are_scanned(framed: Repo, remote: Repo) -> None:
+    assert not refused(framed, "main")
+    framed.git("checkout", "-q", "-b", "side")
+    framed.commit("bad", {"memory/a.md": BAD})
+    framed.commit("gone", {"memory/a.md": CLEAN})
+    framed.git("checkout", "-q", "main")
+    framed.commit("fine", {"memory/m.md": CLEAN})
+    assert refused(framed, "side"), "pushed alone"
+    assert refused(framed, "main", "side"), "the second ref of a push"
+    assert refused(framed, "main:refs/heads/other", "side:refs/heads/x")
+    framed.git("branch", "-q", "-D", "side")
+    assert not refused(framed, "main")
+
+
+def test_a43_a_push_to_an_address_is_scanned(framed: Repo, remote: Repo) -> None:
+    framed.git("push", "-q", "--no-verify", "origin", "main")
+    framed.commit("bad", {"memory/a.md": BAD})
+    framed.commit("gone", {"memory/a.md": CLEAN})
+    assert framed.run("git", "push", "-q", str(remote.path), "main", check=False).returncode == 1
+
+
+def test_the_readme_installs_every_type_that_its_hooks_need() -> None:
+    text = (SOURCE / "README.md").read_text(encoding="utf-8")
+    (block,) = [part for part in text.split("```yaml\n")[1:] if "git-mem-scan" in part]
+    config = yaml.safe_load(block.split("```")[0])
+    ids = [hook["id"] for row in config["repos"] for hook in row["hooks"]]
+    wanted = {stage for name in ids for stage in setup_checks.HOOK_TYPES[name]}
+    assert wanted <= set(config["default_install_hook_types"]) and "git-mem-push" in ids
+
+
+def test_doctor_names_the_types_that_are_not_installed(framed: Repo) -> None:
+    assert "hook types" not in framed.mem("doctor", check=False).stdout
+    framed.run(sys.executable, "-m", "pre_commit", "uninstall", "-t", "commit-msg", "-t", "pre-push")
+    rows = json.loads(framed.mem("doctor", "--json", check=False).stdout)["checks"]
+    (row,) = [row for row in rows if row["name"] == "hook types"]
+    assert row["wrong"] == "pre-commit is installed, but not for commit-msg, pre-push"
+    assert "pre-commit install -t commit-msg -t pre-push" in row["hint"]
+    for stage in STAGES:
+        framed.run(sys.executable, "-m", "pre_commit", "uninstall", "-t", stage)
+    assert "hook types" not in framed.mem("doctor", check=False).stdout, "as in CI, where nobody commits"
 
 
 def test_all_files_are_scanned_when_asked_for(framed: Repo) -> None:

@@ -27,6 +27,7 @@ from gitmem.git.hook_files import GATES, HOOKS, REFRESH, SERVER, WRITING
 from gitmem.git.objects import Change
 from gitmem.git.opening import Repository, open_repository
 
+FRAMEWORK = "--pre-commit"  # the word by which pre-commit's hook for pushes says that standard input is not Git's
 STAGED = ("pre-commit", "pre-merge-commit", "pre-applypatch")
 MESSAGES = ("commit-msg", "applypatch-msg")
 SHOWN_DIFF = re.compile(r"^# -{24} >8 -{24}\n(?:#[^\n]*\n)*diff ", re.MULTILINE)
@@ -83,13 +84,13 @@ def gate(name: str, words: tuple[str, ...]) -> int:
     if name in STAGED:
         report = scan_staged(repo, words, today)
         if os.environ.get("PRE_COMMIT_TO_REF"):  # the framework's pre-push stage, or somebody who says it is
-            pushed = scan_framework_push(repo, today)
+            pushed = scan_named_range(repo, today)
             name = "pre-push" if pushed.blocked else name
             report = united([report, pushed])
     elif name in MESSAGES:
         report = scan_message(repo, words, today)
     elif name == "pre-push":
-        report = scan_push(repo, words, today)
+        report = scan_framework_push(repo, today) if FRAMEWORK in words else scan_push(repo, words, today)
     elif name in SERVER:
         report = scan_received(repo, today)
     else:
@@ -169,6 +170,24 @@ def scan_push(repo: Repository, words: tuple[str, ...], today: date) -> Report:
 
 
 def scan_framework_push(repo: Repository, today: date) -> Report:
+    """The range that pre-commit names, and whatever else the remote lacks of the local branches.
+
+    pre-commit hands over the first ref of a push, and none of a remote's first push.
+    """
+    from gitmem.gate import sources
+    from gitmem.gate.scan import scan_source
+
+    named = os.environ.get("PRE_COMMIT_TO_REF", "")
+    reports = [scan_named_range(repo, today)] if named else []
+    tip = repo.resolve(named) if named else ""
+    start = os.environ.get("PRE_COMMIT_FROM_REF", "")
+    for branch, revs in sources.lacking(repo, os.environ.get("PRE_COMMIT_REMOTE_NAME", ""), tip, start):
+        policy = sources.tree_policy(repo, branch, today)
+        reports.append(scan_source(sources.commits(repo, revs, policy), policy, workers=2))
+    return united(reports)
+
+
+def scan_named_range(repo: Repository, today: date) -> Report:
     """The range that pre-commit names; one that does not start anywhere known is everything up to its end."""
     from gitmem.gate import sources
     from gitmem.gate.scan import scan_source

@@ -400,7 +400,7 @@ def _too_large(size: int, policy: Policy) -> str:
 
 def pushed(repo: Repository, lines: Iterable[str], remote: str) -> list[tuple[str, list[str]]]:
     """(tip, revisions) of each ref in pre-push's standard input that brings commits the remote has not shown us."""
-    known = [f"^{oid}" for _, oid in repo.refs(f"refs/remotes/{remote}/")] if remote and "/" not in remote else []
+    known = _shown_by(repo, remote)
     found = []
     for line in lines:
         words = line.split()
@@ -411,6 +411,30 @@ def pushed(repo: Repository, lines: Iterable[str], remote: str) -> list[tuple[st
             commit = _must_be_commit(repo, tip, words[2])
             have = [f"^{old}"] if old.strip("0") and _commit_of(repo, old) else []
             found.append((commit, [commit, *have, *known]))
+    return found
+
+
+def _shown_by(repo: Repository, remote: str) -> list[str]:
+    """What a remote has shown of its branches, as exclusions; nothing of one that is no name but an address."""
+    return [f"^{oid}" for _, oid in repo.refs(f"refs/remotes/{remote}/")] if remote and "/" not in remote else []
+
+
+def lacking(repo: Repository, remote: str, tip: str, start: str) -> list[tuple[str, list[str]]]:
+    """(tip, revisions) of the commits of HEAD and of every local branch that a remote has not shown us.
+
+    `tip` ("" for none) and what it reaches are left out, and each branch leaves out what those before it reach. `start`
+    ("" or zeros for none) is what the remote has where it is known by its address alone.
+    """
+    have = _shown_by(repo, remote)
+    if not have and start.strip("0") and (commit := _commit_of(repo, start)):
+        have = [f"^{commit}"]
+    if tip:
+        have.append(f"^{tip}")
+    found = []
+    head = repo.head()
+    for branch in dict.fromkeys([*([head] if head else []), *(oid for _, oid in repo.refs())]):
+        found.append((branch, [branch, *have]))
+        have = [*have, f"^{branch}"]
     return found
 
 
