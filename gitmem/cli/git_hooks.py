@@ -78,6 +78,7 @@ def settings(repo: Repository) -> Config:
 def gate(name: str, words: tuple[str, ...]) -> int:
     """Scan what the hook is about; say what was found on stderr."""
     from gitmem.gate.report import hook_lines
+    from gitmem.gate.scan import once_each
 
     repo = hook_repository()
     today = now().date()
@@ -96,7 +97,7 @@ def gate(name: str, words: tuple[str, ...]) -> int:
     else:
         raise UsageError("there is no such gate", f"one of {', '.join((*GATES, *SERVER))}")
     repo.close()
-    for line in hook_lines(report, name, escape):
+    for line in hook_lines(once_each(report), name, escape):
         sys.stderr.write(printable(line + "\n").decode())
     return Exit.FINDINGS if report.blocked else Exit.DONE
 

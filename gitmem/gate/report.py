@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gitmem.gate.change_rules import RULES
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import MESSAGE
 from gitmem.gate.scan import IN_NAME, Report
@@ -189,48 +190,84 @@ def _ansi_c(c: str) -> str:
 # -- SARIF ---------------------------------------------------------------------------------------------------
 
 
+RESULTS = 25_000  # GitHub refuses a file with more; it shows the first 5,000
+DESCRIBED = 1_024  # characters of a rule's description that GitHub takes
+MESSAGE_FILE = ".git/COMMIT_EDITMSG"  # where Git keeps a message: GitHub refuses a file in which a result has no place
+
+
 def as_sarif(report: Report, version: str) -> str:
-    """SARIF 2.1.0 (OASIS) with stable fingerprints; a message's finding has no file and names its commit."""
+    """SARIF 2.1.0 (OASIS) within what GitHub's code scanning takes, with stable fingerprints.
+
+    A finding in a commit message is placed in MESSAGE_FILE and names its commit. What is above RESULTS is left out,
+    warnings first, and counted in a notification.
+    """
     ranked = order(report.findings)
-    rules = list(dict.fromkeys(finding.rule for finding in ranked))
-    driver = {"name": "git-mem", "version": version, "rules": [{"id": rule} for rule in rules]}
+    first: dict[str, Finding] = {}
+    for finding in ranked[:RESULTS]:
+        first.setdefault(finding.rule, finding)
+    notes = [f"skipped {_safe(s.path)}: {_safe(s.reason)}" for s in report.skipped]
+    if len(ranked) > RESULTS:
+        notes.append(f"{len(ranked) - RESULTS} more findings do not fit into this file: git mem scan lists them")
+    driver = {"name": "git-mem", "version": version, "rules": [_rule(finding) for finding in first.values()]}
+    numbers = {rule: number for number, rule in enumerate(first)}
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "results": [_result(finding, rules) for finding in ranked],
+        "results": [_result(finding, numbers[finding.rule]) for finding in ranked[:RESULTS]],
         "invocations": [
             {
                 "executionSuccessful": True,
-                "toolExecutionNotifications": [
-                    {"level": "warning", "message": {"text": f"skipped {_safe(s.path)}: {_safe(s.reason)}"}}
-                    for s in report.skipped
-                ],
+                "toolExecutionNotifications": [{"level": "warning", "message": {"text": note}} for note in notes],
             }
         ],
     }
     return json.dumps({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=True, indent=1) + "\n"
 
 
-def _result(finding: Finding, rules: Sequence[str]) -> dict[str, Any]:
+def _rule(finding: Finding) -> dict[str, Any]:
+    """The rule of a finding as SARIF describes it: what it looks for and what to do about it."""
+    words = RULES.get(finding.rule) or finding.message.partition(" (")[0]
+    mend = remedy(finding) or "git mem redact FILE masks it"
+    help_text = (
+        f"Mend: {mend}. Let it pass: git mem allow FINGERPRINT --reason 'why', as a change of its own."
+        f" {ROTATE.capitalize()}."
+    )
+    return {
+        "id": finding.rule,
+        "name": finding.rule,
+        "shortDescription": {"text": finding.rule.replace("-", " ").capitalize()},
+        "fullDescription": {"text": _safe(words)[:DESCRIBED]},
+        "help": {"text": help_text},
+        "defaultConfiguration": {"level": _level(finding)},
+    }
+
+
+def _level(finding: Finding) -> str:
+    return "error" if finding.severity is Severity.BLOCK else "warning"
+
+
+def _result(finding: Finding, rule_index: int) -> dict[str, Any]:
+    from urllib.parse import quote
+
     text = finding.message + (f": {finding.excerpt}" if finding.excerpt else "")
+    in_message = finding.path == MESSAGE
+    where = MESSAGE_FILE if in_message else quote(finding.path, safe="/", errors="surrogateescape")
+    region = {
+        "startLine": finding.line, "startColumn": finding.column,
+        "endLine": finding.end_line, "endColumn": max(finding.end_column, 1),
+    }  # fmt: skip
+    place: dict[str, Any] = {"physicalLocation": {"artifactLocation": {"uri": where}, "region": region}}
+    if in_message:
+        place["logicalLocations"] = [{"name": "commit message", "kind": "resource"}]
+        text = f"commit message: {text}"
     value: dict[str, Any] = {
         "ruleId": finding.rule,
-        "ruleIndex": rules.index(finding.rule),
-        "level": "error" if finding.severity is Severity.BLOCK else "warning",
+        "ruleIndex": rule_index,
+        "level": _level(finding),
         "message": {"text": _safe(text)},
+        "locations": [place],
         "partialFingerprints": {"gitMem/v1": finding.fingerprint},
     }
-    if finding.path != MESSAGE:
-        region = {
-            "startLine": finding.line, "startColumn": finding.column,
-            "endLine": finding.end_line, "endColumn": max(finding.end_column, 1),
-        }  # fmt: skip
-        from urllib.parse import quote
-
-        where = {"uri": quote(finding.path, safe="/", errors="surrogateescape")}
-        value["locations"] = [{"physicalLocation": {"artifactLocation": where, "region": region}}]
-    else:
-        value["locations"] = [{"logicalLocations": [{"name": "commit message", "kind": "resource"}]}]
     if finding.commit:
         value["properties"] = {"commit": finding.commit}
     return value

@@ -69,6 +69,21 @@ def scan_source(source: Source, policy: Policy, *, workers: int = 1) -> Report:
     return scan(source.blobs, policy, source.findings, workers=workers)
 
 
+def once_each(report: Report) -> Report:
+    """The report with what one rule found in many versions of one file once, for the commit that brought it.
+
+    Several places in that version stay. Findings of messages and about a change as a whole are of their commit alone.
+    """
+    first: dict[tuple[str, Severity, str, str], str] = {}
+    kept = []
+    for finding in report.findings:
+        what = (finding.rule, finding.severity, finding.path, finding.fingerprint)
+        of_a_version = finding.path != MESSAGE and finding.start >= 0 and finding.commit != ""
+        if not of_a_version or first.setdefault(what, finding.commit) == finding.commit:
+            kept.append(finding)
+    return replace(report, findings=tuple(kept))
+
+
 def scan_text(text: str, path: str, policy: Policy) -> list[Finding]:
     """The findings of one text, exceptions taken off: what our own writers ask before they write."""
     kept, _ = _except(examine(text, path, policy), policy)

@@ -18,7 +18,7 @@ from gitmem.gate import sources
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import LINE, redaction
-from gitmem.gate.scan import Report, scan_source
+from gitmem.gate.scan import Report, once_each, scan_source
 from gitmem.git.objects import REGULAR, Commit
 from gitmem.git.protocol import Repository
 from gitmem.memory.document import blob_lines
@@ -134,7 +134,7 @@ def review(
     """Review what `head` brings beyond `base` (oids; "" for all of it). Raises Refused when the gate cannot read it."""
     today = now.date()
     policy = sources.base_policy(repo, base, head, today)
-    report = scan_source(sources.commits_beyond(repo, base, head, policy), policy)
+    report = once_each(scan_source(sources.commits_beyond(repo, base, head, policy), policy))
     changes = fact_changes(repo, base, head, layout, today)
     verdict = verify(repo, base, head, policy=True)
     lines, notes = verdicts(verdict), verdict.notes

@@ -110,13 +110,13 @@ def scan_command(sarif: str | None, severity: str) -> int:
     """Scan every version of every memory file that the event brings, and the commit messages."""
     from gitmem import __version__
     from gitmem.gate import report, sources
-    from gitmem.gate.scan import scan_source
+    from gitmem.gate.scan import once_each, scan_source
     from gitmem.git.regular_file import writable_file
 
     repo, _ = open_here()
     base, tip = commits_of(repo, event())
     policy = sources.base_policy(repo, base, tip, now().date())
-    found = scan_source(sources.commits_beyond(repo, base, tip, policy), policy, workers=2)
+    found = once_each(scan_source(sources.commits_beyond(repo, base, tip, policy), policy, workers=2))
     write(report.as_annotations(found, escape))
     span = f"{base[:12] or 'the beginning'}..{tip[:12]}"
     summarise(report.as_markdown(found, escape, f"Memory scan of {span}"))

@@ -19,7 +19,7 @@ from gitmem.gate.detectors.rule_file import Rule, parse_rules
 from gitmem.gate.examine import Blob, Source, decode
 from gitmem.gate.exceptions import Entry
 from gitmem.gate.policy import MESSAGE, Policy
-from gitmem.gate.scan import Report, scan_source
+from gitmem.gate.scan import Report, once_each, scan_source
 from gitmem.git.opening import Repository
 from gitmem.git.regular_file import read_input, read_regular
 from gitmem.plural import counted
@@ -110,7 +110,7 @@ def command(**given: Any) -> int:
         source = replace(source, blobs=_with_message(source.blobs, options.message))
     if options.history:
         source = replace(source, blobs=_counted(source.blobs))
-    report = scan_source(source, policy, workers=WORKERS)
+    report = once_each(scan_source(source, policy, workers=WORKERS))
     if options.severity == "block":
         report = replace(report, findings=tuple(f for f in report.findings if f.severity is Severity.BLOCK))
     render(report, form)

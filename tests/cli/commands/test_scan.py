@@ -171,6 +171,53 @@ def test_sarif_is_valid_and_has_stable_fingerprints_and_no_secret(memory: Repo) 
     assert GITHUB not in done.stdout
 
 
+def refused_by_github(value: dict[str, Any]) -> list[str]:
+    """What of a SARIF file GitHub's code scanning refuses, by its documentation ("SARIF support for code scanning")."""
+    (run,) = value["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    wrong = [f"{len(run['results'])} results"] * (len(run["results"]) > 25_000)
+    for rule in rules:
+        for key in ("shortDescription", "fullDescription", "help"):
+            text = rule.get(key, {}).get("text", "")
+            if not text or (key != "help" and len(text) > 1024):
+                wrong.append(f"{rule['id']}: {key}")
+    for result in run["results"]:
+        uri = result["locations"][0].get("physicalLocation", {}).get("artifactLocation", {}).get("uri", "")
+        region = result["locations"][0].get("physicalLocation", {}).get("region", {})
+        if not uri or uri.startswith("/") or ".." in uri.split("/"):
+            wrong.append(f"{result['ruleId']}: a place '{uri}'")
+        if min(region.get(key, 0) for key in ("startLine", "startColumn", "endLine", "endColumn")) < 1:
+            wrong.append(f"{result['ruleId']}: a region {region}")
+        if rules[result["ruleIndex"]]["id"] != result["ruleId"] or len(result["message"]["text"]) > 1024 * 10:
+            wrong.append(f"{result['ruleId']}: its rule or message")
+    return wrong
+
+
+def test_github_takes_the_sarif_of_a_message_of_a_name_and_of_a_change(memory: Repo) -> None:
+    memory.git("tag", "start")
+    memory.commit(f"use {GITHUB}", {"memory/a b.md": BAD, "memory/2026-02-05.md": "- one\n- two\n"})
+    memory.commit("rewritten", {"memory/2026-02-05.md": "- two\n", "memory/big.md": "x\n" * (600 * 1024)})
+    done = memory.mem("scan", "--range", "start..HEAD", "--format", "sarif", check=False)
+    value = json.loads(done.stdout)
+    assert refused_by_github(value) == [] and GITHUB not in done.stdout
+    rows = value["runs"][0]["results"]
+    assert {"log-rewritten", "unscannable"} < {row["ruleId"] for row in rows}
+    (message,) = [row for row in rows if row["message"]["text"].startswith("commit message")]
+    assert message["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == ".git/COMMIT_EDITMSG"
+    assert message["locations"][0]["logicalLocations"] and message["properties"]["commit"]
+
+
+def test_a_secret_in_a_log_that_is_edited_twelve_times_is_one_finding(memory: Repo) -> None:
+    memory.git("tag", "start")
+    commits = [memory.commit("log", {"memory/2026-02-05.md": BAD + "- more\n" * number}) for number in range(12)]
+    memory.commit("elsewhere", {"memory/b.md": BAD + BAD})
+    for args in (["--range", "start..HEAD"], ["--history"]):
+        found = answer(memory, *args)["findings"]
+        places = [(row["path"], row["line"]) for row in found]
+        assert places == [("memory/2026-02-05.md", 1), ("memory/b.md", 1), ("memory/b.md", 2)]
+        assert found[0]["commit"] == commits[0], "the commit that brought it"
+
+
 def test_annotations_cannot_be_broken_out_of(memory: Repo) -> None:
     name = "memory/a,b:c%::error::x\n::error::y.md"
     memory.write(name, BAD)
