@@ -12,11 +12,14 @@ from collections.abc import Callable
 from datetime import date
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
+import anyio
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
-from mcp.types import ToolAnnotations
+from mcp.types import CallToolResult, InputRequiredResult, Resource, TextContent, ToolAnnotations
 from pydantic import Field
 
 from gitmem import __version__
@@ -24,10 +27,15 @@ from gitmem.agents.mcp_schemas import Added, Assembled, Changes, Difference, Edi
 from gitmem.agents.repository_pool import Kept
 from gitmem.config import Config
 from gitmem.environment import cache_folder, now
-from gitmem.errors import GitMemError, MissingFile
+from gitmem.errors import GitMemError, MissingFile, UsageError
 from gitmem.gate.quoting import MCP_INSTRUCTIONS, fence, one_line, without_secrets
+from gitmem.plural import counted
 
+BEAT = 1.0  # seconds between two progress messages of a call: clients wait 30 to 60 for the next
+LISTED_FILES = 1000  # memory files listed at most: a person chooses from the list, and any other can be read
 LISTED = 100  # working values memory_session_list returns at most
+LAST_COMMIT = "HEAD~1..HEAD"
+MARKDOWN = "text/markdown"
 LONG = 4000  # characters of a passage that memory_search returns whole
 LINES = 400  # lines a memory_get without a range returns at most
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
@@ -35,10 +43,47 @@ SETS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
 
 
+class MemoryServer(MCPServer):
+    """The SDK's server, which also lists the memory files there are now and says that a long call goes on."""
+
+    kept: Kept
+
+    async def list_resources(self) -> list[Resource]:
+        """The memory files, MEMORY.md first and then the newest."""
+        return await anyio.to_thread.run_sync(listed_files, self.kept)
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """As the SDK's; a client that gave a progress token hears of a call that goes on every `BEAT` seconds."""
+        if context is None:
+            return await super().call_tool(name, arguments, context)
+        outcome: CallToolResult | InputRequiredResult | Exception
+        async with anyio.create_task_group() as group:
+            group.start_soon(_report_progress, context)
+            try:
+                outcome = await super().call_tool(name, arguments, context)
+            except Exception as error:  # noqa: BLE001 - raised again outside the group, which would wrap it
+                outcome = error
+            group.cancel_scope.cancel()
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+
+async def _report_progress(context: Context[Any, Any]) -> None:
+    """Tell the client how many seconds its call has taken, until cancelled."""
+    began = anyio.current_time()
+    while True:
+        await anyio.sleep(BEAT)
+        await context.report_progress(anyio.current_time() - began, message="git mem is working")
+
+
 def build(folder: Path, *, read_only: bool = False) -> MCPServer:
     """The server of one repository; with `read_only`, without the tools that write."""
     kept = Kept(folder)
-    server: MCPServer = MCPServer("git-mem", title="git mem", instructions=MCP_INSTRUCTIONS, version=__version__)
+    server = MemoryServer("git-mem", title="git mem", instructions=MCP_INSTRUCTIONS, version=__version__)
+    server.kept = kept
     for name, (tool, title, hints) in TOOLS.items():
         if hints is READS or not read_only:
             server.tool(name, title=title, annotations=hints)(_plainly(tool(kept)))
@@ -56,7 +101,7 @@ def _hide_arguments(server: MCPServer) -> None:
 
 
 def _plainly(tool: Callable[..., Any]) -> Callable[..., Any]:
-    """The tool with its errors as answers for the agent: what is wrong and what to do. They never quote memory."""
+    """The tool with its errors as results with `isError`: what is wrong and what to do. They never quote memory."""
 
     @wraps(tool)
     def called(*args: Any, **given: Any) -> Any:
@@ -64,11 +109,18 @@ def _plainly(tool: Callable[..., Any]) -> Callable[..., Any]:
             return tool(*args, **given)
         except GitMemError as error:
             words = f"{error.message} ({error.hint})" if error.hint else error.message
-            raise ToolError(one_line(words)) from None
+            return _error(one_line(words))
+        except ToolError as error:
+            return _error(str(error))  # in its own words: the SDK would put others before them
         except Exception as error:  # noqa: BLE001 - the words of any other error may quote what was read
-            raise ToolError(f"git mem failed ({type(error).__name__}); 'git mem doctor' may say why") from None
+            return _error(f"git mem failed ({type(error).__name__}); 'git mem doctor' may say why")
 
     return called
+
+
+def _error(text: str) -> CallToolResult:
+    """A result that is an error, with these words alone."""
+    return CallToolResult(content=[TextContent(text=text)], is_error=True)
 
 
 def searcher(kept: Kept) -> Callable[..., Found]:
@@ -128,7 +180,8 @@ def getter(kept: Kept) -> Callable[..., Got]:
         lines: Annotated[int | None, Field(ge=1, description="How many lines.")] = None,
         at: Annotated[str | None, Field(description="A revision or a date: the file as it was.")] = None,
     ) -> Got:
-        """Read lines of a memory file, quoted. A file that does not exist gives an empty text."""
+        """Read lines of a memory file, quoted. A file that does not exist gives an empty text; a line past its end is
+        an error that says how many lines it has."""
         from gitmem.git.revision import resolve_at
         from gitmem.memory.show import read
 
@@ -138,6 +191,8 @@ def getter(kept: Kept) -> Callable[..., Got]:
                 found = read(repo, config, path, commit).lines
             except MissingFile:
                 return Got(path=one_line(path), start_line=0, end_line=0, lines=0, text="")
+            if from_ > max(1, len(found)):
+                raise UsageError(f"'{path}' has {counted(len(found), 'line')}", "ask from one of these")
             last = min(len(found), from_ + (lines or LINES) - 1)
             text = "\n".join(without_secrets(found)[from_ - 1 : last])
             quoted = fence(text, path, from_, last, commit=commit) if text else ""
@@ -158,7 +213,6 @@ def adder(kept: Kept) -> Callable[..., Added]:
     ) -> Added:
         """Append one line to the agent's daily log. The gate refuses secrets and instructions; `masked` says how many
         values it masked, by rule."""
-        from gitmem.errors import UsageError
         from gitmem.memory import writing
         from gitmem.memory.fact import TYPES
 
@@ -242,15 +296,18 @@ def assembler(kept: Kept) -> Callable[..., Assembled]:
 
 def comparer(kept: Kept) -> Callable[..., Changes]:
     def memory_changes(
-        range: Annotated[str, Field(description="BASE..HEAD, such as main..HEAD or HEAD~5..HEAD.")] = "HEAD~1..HEAD",
+        range: Annotated[str, Field(description="BASE..HEAD, such as main..HEAD or HEAD~5..HEAD.")] = LAST_COMMIT,
     ) -> Changes:
-        """What memory gained, changed and lost between two commits, fact by fact."""
+        """What memory gained, changed and lost between two commits, fact by fact; all there is for the first."""
+        from gitmem.git.ranges import shallow
         from gitmem.git.revision import split_range
         from gitmem.memory.snapshot import layout_at
         from gitmem.review.commit_diff import as_value, fact_changes
 
         with kept.lent() as (repo, config):
-            base, head = split_range(repo, range, both=True)
+            head = repo.head() or ""
+            first = range == LAST_COMMIT and head and not repo.commit(head).parents and head not in shallow(repo)
+            base, head = ("", head) if first else split_range(repo, range, both=True)
             layout = layout_at(repo, head, config)
             found = [as_value(change) for change in fact_changes(repo, base, head, layout, now().date())]
             return Changes(changes=_on_one_line(found))
@@ -260,7 +317,7 @@ def comparer(kept: Kept) -> Callable[..., Changes]:
 
 def filer(kept: Kept) -> Callable[..., str]:
     def memory(
-        command: Annotated[str, Field(description="view, create, str_replace, insert, delete or rename.")],
+        command: Literal["view", "create", "str_replace", "insert", "delete", "rename"],
         path: Annotated[str | None, Field(description="A path below /memories.")] = None,
         view_range: list[int] | None = None,
         file_text: str | None = None,
@@ -359,10 +416,30 @@ TOOLS: dict[str, tuple[Callable[[Kept], Callable[..., Any]], str, ToolAnnotation
 }
 
 
+def listed_files(kept: Kept) -> list[Resource]:
+    """The memory files there are now, MEMORY.md first, then by path from the last one: daily logs from the newest.
+
+    None where the repository or its settings cannot be read; a tool says why.
+    """
+    from gitmem.memory.files import memory_paths
+
+    try:
+        with kept.lent() as (repo, config):
+            paths = memory_paths(repo, config)
+    except GitMemError:
+        return []
+    paths = sorted(paths, reverse=True)
+    paths.sort(key=lambda path: path != "MEMORY.md")
+    return [
+        Resource(uri=f"memory://{quote(path, errors='replace')}", name=one_line(path), mime_type=MARKDOWN)
+        for path in paths[:LISTED_FILES]
+    ]
+
+
 def add_resources(server: MCPServer, kept: Kept) -> None:
     """`memory://{path}`: a memory file, quoted."""
 
-    @server.resource("memory://{+path}", title="A memory file", mime_type="text/markdown")
+    @server.resource("memory://{+path}", title="A memory file", mime_type=MARKDOWN)
     def memory_file(path: str) -> str:
         from gitmem.memory.show import read
 

@@ -30,7 +30,6 @@ MAX_LINES = 999_999
 AROUND = 2  # lines shown before and after the line that str_replace changed first
 MISSING = "The path {} does not exist"
 ASK_AGAIN = MISSING + ". Please provide a valid path."
-COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 
 
 class Answer(NamedTuple):

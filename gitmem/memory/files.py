@@ -35,6 +35,16 @@ def read_memory_file(repo: Repository, config: Config, path: str, commit: str = 
     return data
 
 
+def memory_paths(repo: Repository, config: Config) -> list[str]:
+    """The paths of all memory files that `read_memory_file` reads without a commit; empty where there is none."""
+    if repo.root is None:
+        head = repo.head()
+        return sorted(tree_files(repo, repo.tree(head), config.memory_paths)[0]) if head else []
+    found = list(read_work_tree(repo, config.memory_paths).files)
+    ignored = repo.ignored(found) if found else set()
+    return sorted(path for path in found if path not in ignored)
+
+
 def _in_commit(repo: Repository, config: Config, path: str, commit: str) -> bytes:
     files, _ = tree_files(repo, repo.tree(commit), config.memory_paths) if commit else ({}, Layout())
     oid = files.get(path)

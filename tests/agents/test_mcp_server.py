@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import sys
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,7 @@ def test_what_is_wrong_is_told_to_the_agent(memory: Repo) -> None:
         ("memory_search", {"query": "x", "at": "nowhere"}, "nowhere"),
         ("memory_why", {"path": "MEMORY.md", "line": 900}, "900"),
         ("memory_changes", {"range": "nonsense..HEAD"}, "nonsense"),
+        ("memory_get", {"path": "MEMORY.md", "from": 90}, "'MEMORY.md' has 5 lines"),
     )
 
     async def steps(client: Client) -> None:
@@ -146,6 +148,61 @@ def test_changes_are_told_fact_by_fact(memory: Repo) -> None:
 
     (change,) = ask(build(memory.path), steps)["changes"]
     assert change["op"] == "added" and change["text"] == "The licence is MIT."
+
+
+def test_the_first_commit_gained_all_it_has(memory: Repo) -> None:
+    async def steps(client: Client) -> Any:
+        return await call(client, "memory_changes")
+
+    changes = ask(build(memory.path), steps)["changes"]
+    assert {(change["op"], change["path"]) for change in changes} >= {("added", "MEMORY.md")}
+
+
+def test_an_error_of_the_memory_tool_is_one_in_its_own_words(memory: Repo) -> None:
+    async def steps(client: Client) -> Any:
+        missing = await client.call_tool("memory", {"command": "view", "path": "/memories/no.md"})
+        (tool,) = [tool for tool in (await client.list_tools()).tools if tool.name == "memory"]
+        return missing, tool
+
+    missing, tool = ask(build(memory.path), steps)
+    assert missing.is_error and missing.content[0].text == (
+        "The path /memories/no.md does not exist. Please provide a valid path."
+    )
+    commands = ["view", "create", "str_replace", "insert", "delete", "rename"]
+    assert tool.input_schema["properties"]["command"]["enum"] == commands
+
+
+def test_memory_files_are_listed_as_resources_and_can_be_read_as_listed(memory: Repo) -> None:
+    memory.write(".gitignore", "memory/private.md\n")
+    memory.write("memory/private.md", "no\n")
+    memory.write("memory/일정 <b>.md", "- 월요일\n")
+
+    async def steps(client: Client) -> Any:
+        listed = (await client.list_resources()).resources
+        return listed, [await client.read_resource(str(resource.uri)) for resource in listed]
+
+    listed, read = ask(build(memory.path), steps)
+    assert [resource.name for resource in listed] == ["MEMORY.md", "memory/일정 &lt;b>.md", "memory/2026-02-05.md"]
+    assert "월요일" in read[1].contents[0].text and all(one.contents[0].text.startswith("<memory ") for one in read)
+
+
+def test_a_client_that_asks_for_it_hears_that_a_long_call_goes_on(
+    memory: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = threading.Event()
+    monkeypatch.setattr("gitmem.agents.mcp_server.BEAT", 0.01)
+    monkeypatch.setattr(
+        "gitmem.provenance.why.why", lambda *_: pytest.fail("nothing heard") if not heard.wait(60) else 1
+    )
+
+    async def steps(client: Client) -> Any:
+        async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+            heard.set()
+
+        await client.call_tool("memory_why", {"path": "MEMORY.md", "line": 5}, progress_callback=on_progress)
+
+    ask(build(memory.path), steps)
+    assert heard.is_set()
 
 
 def test_hostile_memory_cannot_leave_its_quotation(memory: Repo) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
 from importlib.util import find_spec
 from pathlib import Path
+from types import FrameType
 
 import click
 
@@ -31,4 +34,11 @@ def command(read_only: bool) -> None:
     server = build(Path(repo.root or repo.git_dir), read_only=read_only)
     gc.freeze()
     gc.enable()
+    signal.signal(signal.SIGINT, _leave)
     server.run("stdio")
+
+
+def _leave(number: int, _: FrameType | None) -> None:
+    """End at once. The thread that waits for the next line of standard input cannot be told to, and nothing is lost:
+    each write is one rename, or has a record by which the next one undoes what it left."""
+    os._exit(128 + number)
