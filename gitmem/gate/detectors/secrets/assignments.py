@@ -8,6 +8,7 @@ how strong the join is (`=` and quotes are strong, a space is weak). Passwords, 
 from __future__ import annotations
 
 import re
+import string
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cache
@@ -30,6 +31,7 @@ from gitmem.gate.detectors.secrets.placeholders import (
 )
 from gitmem.gate.detectors.secrets.service_names import service_names
 from gitmem.gate.detectors.secrets.tokens import Found
+from gitmem.gate.detectors.spans import Spans
 
 # On lower-case text: the stem of a word for a secret.
 _STEM = lazy(
@@ -151,8 +153,15 @@ _NOT_SECRET_BEFORE = (
     "공개 ", "공개", "해시 ", "기본 ", "외래 ", "정렬 ", "파티션 ", "公開", "公开", "公",
 )  # fmt: skip
 _HEX = lazy(r"^[0-9a-fA-F]+$")
-_LETTER, _DIGIT, _LOWER, _UPPER = (re.compile(p) for p in ("[A-Za-z]", "[0-9]", "[a-z]", "[A-Z]"))
-_BORDER = lazy(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+_DIGIT = lazy("[0-9]")
+_STRONG_OP = lazy(r"[=:：＝>→「『“]")
+_STRONG_WORDS = lazy(r"\b(?:is|was|to)\b|[은는이가是为為はが]$")
+_LISTED = lazy(r"[(,]")
+_SECRET_WORD = lazy(r"(?i)key|token|secret|\bpat\b")
+_NAME_GOES_ON = lazy(r"(?i)s?(?:[_.$-]|$|key|token|value|secret)")
+_NARROW = lazy(r"(?i)key|token|secret|_auth|auth$")
+# A letter of ASCII is `a`, a digit `1`, all else itself.
+_KINDS = str.maketrans({**dict.fromkeys(string.ascii_letters, "a"), **dict.fromkeys(string.digits, "1")})
 _ODD_SYMBOL = lazy(r"[!@#$%^&*?{}\[\]()|<>~]")
 
 # Lines on which somebody speaks of handling a secret: a long random run there needs no further name.
@@ -171,6 +180,11 @@ _LONG = lazy(
 )
 
 
+def _borders(kinds: str) -> int:
+    """How often letters and digits meet in a value translated by `_KINDS`."""
+    return kinds.count("a1") + kinds.count("1a")
+
+
 def is_random(value: str, least: int, borders: int = 2) -> bool:
     """Whether a value of at least `least` characters looks made by a machine.
 
@@ -179,14 +193,15 @@ def is_random(value: str, least: int, borders: int = 2) -> bool:
     size = len(value)
     if size < least or not is_varied(value):
         return False
-    if len(set(_ODD_SYMBOL.findall(value))) >= 5 and sum(c.isalpha() for c in value) >= 6:
+    if not value.isalnum() and len(set(_ODD_SYMBOL.findall(value))) >= 5 and sum(map(str.isalpha, value)) >= 6:
         return True
-    if not _LETTER.search(value) or is_words(value) or is_code(value):
+    kinds = value.translate(_KINDS)
+    if "a" not in kinds or is_words(value) or is_code(value):
         return False
-    digits = len(_DIGIT.findall(value))
+    digits = kinds.count("1")
     if digits == 0:
         return size >= 16 and value.isalnum() and entropy(value) > 3.0
-    meet = len(_BORDER.findall(value))
+    meet = _borders(kinds)
     if size < 16:
         return meet >= 3 or (meet >= 2 and digits >= 3) or (meet > 0 and _ODD_SYMBOL.search(value) is not None)
     return meet >= borders and entropy(value) > 2.9
@@ -219,11 +234,7 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
     tagged = _TAGGED.match(value)
     if tagged and is_words(tagged.group(1)):
         return False
-    strong = (
-        bool(re.search(r"[=:：＝>→「『“]", op))
-        or bool(quote)
-        or bool(re.search(r"\b(?:is|was|to)\b|[은는이가是为為はが]$", words))
-    )
+    strong = bool(_STRONG_OP.search(op)) or bool(quote) or bool(_STRONG_WORDS.search(words))
     if words.count(" ") >= 3:  # told, not assigned: what else the sentence names may be what the value is
         if _SHA.search(words) or _PUBLIC.search(words) or _DATA.search(words) or _OF_SOMETHING.search(words):
             return False
@@ -243,28 +254,27 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
         )
     if strong:
         return is_random(value, 10 if quote or "=" in op or ":" in op else 12, 1)
-    if re.search(r"[(,]", op):
+    if _LISTED.search(op):
         return is_random(value, 16)
-    if (
-        _HEX.match(value)
-        and len(value) in (40, 64)
-        and not re.search(r"(?i)key|token|secret|\bpat\b", name)
-        and not _FOREIGN_KEY.search(name)
-    ):
+    if _HEX.match(value) and len(value) in (40, 64) and not _SECRET_WORD.search(name) and not _FOREIGN_KEY.search(name):
         return False
     loud = _LOUD.search(name) is not None or _FOREIGN_KEY.search(name) is not None
     return is_random(value, 16) and (loud or len(_DIGIT.findall(value)) >= 3)
 
 
-def find(text: str, seen: Candidates) -> Iterator[Found]:
-    """Values that look random behind a word for a secret, near the candidates of a text."""
+def find(text: str, seen: Candidates, taken: Spans | None = None) -> Iterator[Found]:
+    """Values that look random behind a word for a secret, near the candidates of a text.
+
+    Long values in what the caller has `taken` by then are not judged again.
+    """
+    taken = taken or Spans()
     for first, last in seen.near:
         yield from _assigned(text, seen.low, first, last)
         yield from _vendored(text, seen.low, first, last)
     long = [run for run in seen.runs if run[1] - run[0] >= 24]
     spoken = _spoken(seen.low) if len(long) > _FEW else None
     for run in long:
-        yield from _handled(text, seen.low, *run, spoken)
+        yield from _handled(text, seen.low, run, spoken, taken)
 
 
 _FEW = 16  # long values whose lines are read one by one
@@ -312,16 +322,11 @@ def _names_no_secret(text: str, low: str, stem: re.Match[str], join: re.Match[st
         or (stem.group() in _KEYS and before.endswith(_STORES))
     ):
         return True
-    if (
-        rest
-        and rest[0].islower()
-        and text[stem.end() - 1].islower()
-        and not re.match(r"(?i)s?(?:[_.$-]|$|key|token|value|secret)", rest)
-    ):
+    if rest and rest[0].islower() and text[stem.end() - 1].islower() and not _NAME_GOES_ON.match(rest):
         return True  # the stem is the beginning of a longer word: keyword, authority, tokenizer
     loud = text[stem.end() : stem.end() + 1] == "-" and text[at - 1 : at] == "-"  # vendor-access-0123...
     return stem.group() in _WIDE_STEMS and not (
-        loud or text[at : stem.end()].isupper() or re.search(r"(?i)key|token|secret|_auth|auth$", name) is not None
+        loud or text[at : stem.end()].isupper() or _NARROW.search(name) is not None
     )
 
 
@@ -411,13 +416,16 @@ def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             continue
         if is_uuid(value) and not _CALLED.search(between):
             continue
-        if is_random(value, 16 if re.search("[=:]", op) else 20) and len(_DIGIT.findall(value)) >= 3:
+        if is_random(value, 16 if ("=" in op or ":" in op) else 20) and len(_DIGIT.findall(value)) >= 3:
             yield Found("vendor-secret", "a random value behind the name of a vendor", start, end)
 
 
-def _handled(text: str, low: str, start: int, end: int, spoken: tuple[list[int], list[int]] | None) -> Iterator[Found]:
+def _handled(
+    text: str, low: str, run: tuple[int, int], spoken: tuple[list[int], list[int]] | None, taken: Spans
+) -> Iterator[Found]:
+    start, end = run
     match = _LONG.search(text, max(0, start - 1), min(len(text), end + 1))
-    if match is None:
+    if match is None or not taken.is_free(*match.span()):
         return
     value = match.group()
     if (
@@ -426,7 +434,7 @@ def _handled(text: str, low: str, start: int, end: int, spoken: tuple[list[int],
         or is_digest(value)
         or is_published(value)
         or not _CHUNK.search(value)
-        or len(_BORDER.findall(value)) < 5
+        or _borders(value.translate(_KINDS)) < 5
     ):
         return
     first = low.rfind("\n", max(0, start - 400), start) + 1 or max(0, start - 400)
@@ -438,17 +446,18 @@ def _handled(text: str, low: str, start: int, end: int, spoken: tuple[list[int],
     )
     last = min(len(low), end + 400) if last < 0 else last
     told = cell or _is_handled(low, first, last, spoken)
+    if not told and (not value.isalnum() or not _names_vendor(low, max(first, start - 60), min(last, end + 60))):
+        return
     if is_placeholder(value) or not is_random(value, 24) or is_code(value) or is_readable_base64(value):
         return
-    if not told:
-        named = _names_vendor(low, max(first, start - 60), min(last, end + 60))
-        if not named or not value.isalnum() or _CALLED_ID.search(low, max(first, start - 20), match.start()):
-            return
-    yield Found("handled-secret", "a long random value in a line about a secret", *match.span())
+    if told or not _CALLED_ID.search(low, max(first, start - 20), match.start()):
+        yield Found("handled-secret", "a long random value in a line about a secret", *match.span())
 
 
 def _names_vendor(low: str, first: int, last: int) -> bool:
     """Whether a service whose keys have no beginning of their own stands in a stretch."""
-    latin = service_names().latin
+    latin, near = service_names().latin, low[first:last]
+    if near.isascii():
+        return not latin.isdisjoint(_NAME.findall(near))
     names = [match.group() for match in _service_name().finditer(low, first, last)]
     return any([name in latin or not name.isascii() for name in names])

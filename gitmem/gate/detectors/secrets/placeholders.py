@@ -7,6 +7,7 @@ the value, and values are short: callers cut them at `LONGEST`.
 from __future__ import annotations
 
 import re
+from binascii import Error, a2b_base64
 from functools import lru_cache
 from itertools import pairwise
 from math import log2
@@ -28,6 +29,12 @@ _SAMPLE = lazy(
     r"|비밀번호|여기에|입력|예시|パスワードを|ここに|密码在|请输入|示例",
     re.IGNORECASE,
 )
+# One of them is in every match of `_SAMPLE` in ASCII: substrings cost a tenth of the expression.
+_SAMPLE_HINTS = (
+    "[", "<", "*", "...", "xxxxx", "example", "redacted", "masked", "truncated", "placeholder", "change", "replace",
+    "your", "insert", "dummy", "sample", "fake", "todo", "tbd", "fixme", "foobar", "enter", "any", "some", "_here",
+    "lorem", "ipsum", "not",
+)  # fmt: skip
 _NOTHING = frozenset(
     [
         "none",
@@ -175,7 +182,8 @@ _PAIRS = frozenset(
 def entropy(value: str) -> float:
     """Shannon entropy of the characters, in bits each; 0 for the empty string."""
     size = len(value)
-    return -sum([(n := value.count(c) / size) * log2(n) for c in set(value)]) if size else 0.0
+    repeated = [count for count in map(value.count, set(value)) if count > 1]  # a single one adds n * log2(n) = 0
+    return log2(size) - sum([count * log2(count) for count in repeated]) / size if size else 0.0
 
 
 _ALPHABET = lazy("abcdefghijklmnop|klmnopqrstuvwxyz")
@@ -194,7 +202,8 @@ def is_placeholder(value: str) -> bool:
         return True
     if lower in _NOTHING or lower.translate(_LEET) in _MANUAL:
         return True
-    return _SAMPLE.search(bare) is not None or _REFERENCE.match(bare) is not None
+    hinted = not bare.isascii() or any([hint in lower for hint in _SAMPLE_HINTS])
+    return (hinted and _SAMPLE.search(bare) is not None) or _REFERENCE.match(bare) is not None
 
 
 # What vendors and tools print for everybody to read: public keys, addresses, publishable keys.
@@ -312,15 +321,15 @@ def is_readable_base64(value: str) -> bool:
     """Whether a value is base64 of ordinary text (a cursor, lorem ipsum), which the encoded detector reads."""
     if len(value) < 16:
         return False
-    from base64 import b64decode
-    from binascii import Error
-
     body = value.rstrip("=").replace("-", "+").replace("_", "/")
     try:
-        plain = b64decode(body + "=" * (-len(body) % 4)).decode("utf-8")
+        plain = a2b_base64(body + "=" * (-len(body) % 4)).decode("utf-8")
     except (Error, ValueError):
         return False
     return plain.isprintable() or sum([c.isprintable() or c in "\n\t" for c in plain]) > 0.95 * len(plain)
+
+
+_RUN = lazy(r"(.)\1{5,}")
 
 
 def is_varied(value: str) -> bool:
@@ -329,4 +338,4 @@ def is_varied(value: str) -> bool:
     distinct = len(set(value))
     if distinct < min(6, 1 + size // 4):
         return False
-    return not re.search(r"(.)\1{5,}", value)
+    return distinct > size - 5 or not _RUN.search(value)  # a run of six leaves no more distinct ones

@@ -27,7 +27,7 @@ def _found(text: str) -> Iterator[tokens.Found]:
     taken = Spans()
     finds = [
         found
-        for found in chain(tokens.find(text, seen), assignments.find(text, seen))
+        for found in chain(tokens.find(text, seen), assignments.find(text, seen, taken))
         if taken.claim(found.start, found.end)
     ]
     for found in finds:
