@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from gitmem.hosts.entries import time_of, tool_output, word
 from gitmem.hosts.host import Hooks, Host, InsertedText, RegistrationFile
 from gitmem.hosts.registration import hooks_file, json_server
-from gitmem.hosts.transcript import Role, Transcript, Turn
+from gitmem.hosts.transcript import By, Role, Transcript, Turn
 
 HEAD = 4_096  # bytes in which a session's first line names its project
 ROLES = {"user": Role.USER, "gemini": Role.ASSISTANT}
 
 
+AFTER_SUMMARY = "Got it. Thanks for the additional context!"  # what it lets the model say to a summary of its own
 SILENT = frozenset(("info", "warning"))  # what Gemini CLI tells the person
 
 
@@ -75,6 +77,9 @@ def _transcript(messages: Sequence[Any], session: str, skipped: int) -> Transcri
     turns: list[Turn] = []
     for number, entry in enumerate(messages, 1):
         found = list(_turns(entry, number)) if isinstance(entry, dict) else []
+        if any(turn.text == AFTER_SUMMARY for turn in found) and turns and turns[-1].role is Role.USER:
+            turns[-1] = replace(turns[-1], by=By.SUMMARY)
+            found = [replace(turn, by=By.HOST) for turn in found]
         turns += found
         skipped += not found and not (isinstance(entry, dict) and word(entry, "type") in SILENT)
     return Transcript(tuple(turns), session, skipped, lines=False)
