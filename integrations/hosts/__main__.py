@@ -32,7 +32,7 @@ def main() -> int:
         if not given.hosts or driver.name in given.hosts:
             rows.append(run_session(driver, given.programs, given.keep))
             print(f"{driver.name}: {rows[-1].summary()}", *rows[-1].notes, sep="\n  ", file=sys.stderr, flush=True)
-    print(as_markdown(rows))
+    print(as_markdown(rows, date.today()))
     if given.docs:
         into_docs(SOURCE / "docs/agents.md", rows, date.today())
     return int(any(row.cells.get(cell) == "no" for row in rows for cell in CELLS))

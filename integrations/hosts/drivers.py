@@ -74,7 +74,11 @@ trust_level = "trusted"
     return {"SCRIPTED_KEY": "none"}
 
 
-CODEX = ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"]
+# Codex waits for no server but a required one, and asks its first question without the tools of one that is late.
+CODEX = [
+    "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust",
+    "-c", "mcp_servers.git-mem.required=true", "-c", "mcp_servers.git-mem.startup_timeout_sec=90",
+]  # fmt: skip
 
 
 def _codex_prompt(text: str, resume: bool) -> list[str]:
