@@ -6,14 +6,28 @@ set -euo pipefail
 source_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 venv="${RUNNER_TEMP:?}/git-mem-venv"
 python="${GITMEM_PYTHON:-python3}"
+extras="${GITMEM_EXTRAS:-}"
+extras="${extras// /}"
 
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
   echo "::error title=git mem::Python 3.11 or newer is needed; add actions/setup-python before this action"
   exit 3
 }
-if [ ! -x "$venv/bin/git-mem" ]; then
-  "$python" -m venv "$venv"
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$source_folder${GITMEM_EXTRAS:+[$GITMEM_EXTRAS]}"
+# An action of another version, or one that asks for more extras, installs; one that asks for fewer finds them there.
+version=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' "$source_folder/gitmem/__init__.py")
+there=""
+if [ -x "$venv/bin/git-mem" ]; then there=$("$venv/bin/git-mem" --version | cut -d' ' -f2); fi
+former=$(cat "$venv/git-mem-extras" 2>/dev/null || true)
+missing=""
+for extra in ${extras//,/ }; do
+  case ",$former," in *",$extra,"*) ;; *) missing="$missing,$extra" ;; esac
+done
+if [ "$there" != "$version" ] || [ -n "$missing" ]; then
+  if [ ! -x "$venv/bin/python" ]; then "$python" -m venv "$venv"; fi
+  all="${former:+$former$missing}"
+  all="${all:-${missing#,}}"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$source_folder${all:+[$all]}"
+  printf '%s\n' "$all" > "$venv/git-mem-extras"
 fi
 echo "$venv/bin" >> "${GITHUB_PATH:?}"
 echo "version=$("$venv/bin/git-mem" --version | cut -d' ' -f2)" >> "${GITHUB_OUTPUT:?}"

@@ -9,6 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.actions.runner import Runner
 from tests.actions.stage import ACTIONS, Stage
 from tests.harness import SOURCE
@@ -89,3 +91,39 @@ def test_setup_installs_this_version_from_the_actions_own_checkout(tmp_path: Pat
 
     assert done.status == "success" and done.outputs["version"] == __version__, done.log
     assert (tmp_path / "temp/git-mem-venv/bin/git-mem").exists() and ACTIONS.exists()
+
+
+@pytest.mark.parametrize(
+    ("there", "former", "asked", "installs"),
+    [
+        ("", "", "", ""), ("0.0.9", "mcp", "", "mcp"), ("this", "", "", None), ("this", "", "mcp, llama", "mcp,llama"),
+        ("this", "mcp", "mcp,llama", "mcp,llama"), ("this", "mcp,llama", "llama", None),
+    ],
+)  # fmt: skip
+def test_setup_installs_another_version_and_more_extras_in_one_job(
+    tmp_path: Path, there: str, former: str, asked: str, installs: str | None
+) -> None:
+    from gitmem import __version__
+
+    said = tmp_path / "asked-of-pip"
+    folder = tmp_path / "temp/git-mem-venv/bin"
+    folder.mkdir(parents=True)
+    program = f'#!/bin/sh\necho "git-mem {__version__ if there in ("", "this") else there}"\n'
+    (folder / "git-mem.new").write_text(program.replace("0.0.9", __version__))
+    (folder / "git-mem.new").chmod(0o755)
+    (folder / "python").write_text(f'#!/bin/sh\necho "$@" >> {said}\ncp {folder}/git-mem.new {folder}/git-mem\n')
+    (folder / "python").chmod(0o755)
+    if there:
+        (folder / "git-mem").write_text(program)
+        (folder / "git-mem").chmod(0o755)
+        (folder.parent / "git-mem-extras").write_text(former + "\n")
+    (tmp_path / "work").mkdir()
+    runner = Runner(tmp_path / "work", tmp_path / "temp", {}, {})
+    done = runner.run_action(ACTIONS / "setup", {"python": sys.executable, "extras": asked})
+    assert done.status == "success" and done.outputs["version"] == __version__, done.log
+    if installs is None:
+        assert not said.exists(), "what is there holds all that is asked for"
+    else:
+        (line,) = said.read_text().splitlines()
+        assert line.endswith(f"{SOURCE}[{installs}]" if installs else str(SOURCE))
+        assert (folder.parent / "git-mem-extras").read_text().strip() == installs
