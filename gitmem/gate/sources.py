@@ -144,7 +144,7 @@ def change_findings(repo: Repository, changes: Sequence[Change], policy: Policy)
                 findings += _attributes(repo, change.path, change.new_oid, memory)
         if change.path == TRACKED and change.old_oid:
             olds = [*([change.old_oid] if change.old_oid.strip("0") else []), *_other_sides(repo, TRACKED)]
-            findings += _settings(repo, olds, "" if change.status == "D" else change.new_oid)
+            findings += settings_findings(repo, olds, "" if change.status == "D" else change.new_oid)
     findings += change_rules.check_protection(changes, policy)
     added = [change.path for change in changes if change.status == "A"]
     if any(policy.concerns(path) for path in added):
@@ -159,7 +159,7 @@ def _target(repo: Repository, oid: str) -> str:
     return repo.read(oid).decode("utf-8", "surrogateescape")
 
 
-def _settings(repo: Repository, olds: Sequence[str], new: str, commit: str = "") -> list[Finding]:
+def settings_findings(repo: Repository, olds: Sequence[str], new: str, commit: str = "") -> list[Finding]:
     """What .gitmem.toml kept under the gate in every old blob and no longer does; too large a file names nothing."""
     oids = [oid for oid in (*olds, new) if oid]
     sizes = repo.sizes(oids)

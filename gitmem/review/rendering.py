@@ -54,7 +54,9 @@ def _header(found: Review, hidden: int) -> list[str]:
     counts = Counter(change.op for change in found.changes)
     facts = ", ".join(f"{counts[op]} {op.value}" for op in TITLES if counts[op]) or "no fact changes"
     verdict = "a check says no" if found.failed else "all checks hold"
-    if hidden and not found.failed:
+    if found.settings and not found.failed:
+        verdict = "no check says no, but it changes what memory is checked by"
+    elif hidden and not found.failed:
         verdict = "no check says no, but not all of it is shown here"
     span = f"{found.base[:12] or 'the beginning'}..{found.head[:12]}"
     states = Counter(line.words or STATES[line.state].strip("*") for line in found.lines)
@@ -90,7 +92,13 @@ def _sections(found: Review, forge: Forge | None) -> list[tuple[str, list[str]]]
         (title, [_change(change, found, forge) for change in found.changes if change.op is op])
         for op, title in TITLES.items()
     ]
+    settings = [
+        f"- {'**loosened**' if change.loosened else change.what} {code(flat(change.path))}"
+        + (f": {_plain(change.loosened)}" if change.loosened else "")
+        for change in found.settings
+    ]
     return [
+        ("Changes what memory is checked by", settings),
         ("Findings", _findings(found, blocks)),
         ("Provenance", [_provenance(line, found, forge) for line in lines]),
         *changes,
@@ -200,6 +208,9 @@ def as_value(found: Review, forge: Forge | None = None) -> dict[str, Any]:
                 "sources": [_source(value, found, forge) for key, value in change.fact.meta if key == "src"],
             }
             for change in found.changes
+        ],
+        "settings": [
+            {"path": change.path, "what": change.what, "loosened": change.loosened or None} for change in found.settings
         ],
         "findings": [finding_value(finding) for finding in order(found.report.findings)],
         "provenance": [_line_value(line) for line in found.lines],

@@ -32,6 +32,7 @@ from gitmem.provenance.sources import facts_at
 from gitmem.provenance.verify import Checked, Verdict, verify
 from gitmem.review.commit_diff import LASTING, fact_changes
 from gitmem.review.fact_diff import FactChange
+from gitmem.review.settings_changes import SettingsChange, settings_changes
 
 SIMILAR_SHOWN = 3  # of one fact that are named: the likest
 TESTS = "memory/tests.jsonl"
@@ -118,6 +119,7 @@ class Review:
     sizes: tuple[Size, ...]
     recall: Recall | None
     notes: tuple[str, ...] = ()
+    settings: tuple[SettingsChange, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -131,11 +133,16 @@ Clock = Callable[[], float]
 def review(
     repo: Repository, config: Config, base: str, head: str, layout: Layout, now: datetime, clock: Clock
 ) -> Review:
-    """Review what `head` brings beyond `base` (oids; "" for all of it). Raises Refused when the gate cannot read it."""
+    """Review what `head` brings beyond `base` (oids; "" for all of it). Raises Refused when the gate cannot read it.
+
+    Paths that the base's settings name stay memory: a change that takes them out hides nothing it changes.
+    """
     today = now.date()
     policy = sources.base_policy(repo, base, head, today)
     report = once_each(scan_source(sources.commits_beyond(repo, base, head, policy), policy))
-    changes = fact_changes(repo, base, head, layout, today)
+    extra = (glob for each in (layout, *policy.layouts) for glob in each.extra)
+    changes = fact_changes(repo, base, head, layout._replace(extra=tuple(dict.fromkeys(extra))), today)
+    settings = settings_changes(repo, base, head)
     verdict = verify(repo, base, head, policy=True)
     lines, notes = verdicts(verdict), verdict.notes
     similar_facts = find_similar_facts(changes, [(path, fact) for path, _, fact in facts_at(repo, head)])
@@ -146,6 +153,7 @@ def review(
     masked.add(text for line in lines for _, old, new in line.edits for text in (old, new))
     masked.add(text for similar in similar_facts for text in (similar.text, similar.other_text))
     masked.add((*recall.gained, *recall.lost) if recall else ())
+    masked.add(text for change in settings for text in (change.path, change.loosened))
     masked.mask_all()
     return Review(
         base, head,
@@ -156,6 +164,7 @@ def review(
         sizes=tuple(_sizes(repo, config, head)),
         recall=masked.recall(recall),
         notes=notes,
+        settings=tuple(replace(s, path=masked[s.path], loosened=masked[s.loosened]) for s in settings),
     )  # fmt: skip
 
 
@@ -336,6 +345,9 @@ class _Masked:
 def as_report(found: Review) -> Report:
     """Everything a reviewer is told as findings, for SARIF and annotations: no text of memory in them."""
     more = []
+    for change in found.settings:
+        words = f"{change.what}: it decides how memory is checked" + (f"; {change.loosened}" if change.loosened else "")
+        more.append(_finding(change.path, 1, "settings-changed", Severity.WARN, words))
     for line in found.lines:
         if line.state is State.BROKEN:
             more.append(_finding(line.path, line.line, "provenance", Severity.BLOCK, line.message))

@@ -173,3 +173,34 @@ def test_prose_an_agent_writes_into_memory_fails_too_and_the_heading_of_a_promot
     repo.commit("prose\n\nMemory-Agent: codex", {"MEMORY.md": text})
     code, found = review(repo)
     assert code == 1 and found["provenance"][0]["state"] == "agent"
+
+
+def test_a42_a_change_that_empties_paths_hides_no_fact_and_is_shown_first(repo: Repo) -> None:
+    settings = '[memory]\npaths = ["notes/*.md"]\n'
+    repo.commit("start", {"MEMORY.md": "- one\n", ".gitmem.toml": settings, "notes/a.md": "- The port is 8080.\n"})
+    topic(repo)
+    repo.commit("x", {".gitmem.toml": "[memory]\npaths = []\n", "notes/a.md": "- The port is 9090.\n"})
+    _, found = review(repo)
+    assert [(row["op"], row["path"]) for row in found["changes"]] == [("changed", "notes/a.md")]
+    (row,) = found["settings"]
+    assert (row["path"], row["what"]) == (".gitmem.toml", "changed") and "paths 'notes/*.md'" in row["loosened"]
+    text = repo.mem("review", "main..HEAD", check=False).stdout
+    first = text.index("#### Changes what memory is checked by")
+    assert first == text.index("####") and "**loosened** `.gitmem.toml`" in text and "all checks hold" not in text
+    assert (
+        "::warning title=review/settings-changed,file=.gitmem.toml"
+        in repo.mem("review", "main..HEAD", "--format", "github", check=False).stdout
+    )
+
+
+def test_a42_owners_hooks_workflows_and_exceptions_are_shown_first(repo: Repo) -> None:
+    start(repo)
+    repo.commit("owners", {".github/CODEOWNERS": "* @team\n", "memory/.gitattributes": "*.md text\n"})
+    topic(repo)
+    (repo.path / ".github/CODEOWNERS").unlink()
+    names = [".pre-commit-config.yaml", ".github/workflows/memory.yml", ".gitmem-allow.toml", ".husky/pre-commit"]
+    repo.commit("x", {**dict.fromkeys(names, ""), "memory/.gitattributes": "", "src/app.py": ""})
+    _, found = review(repo)
+    assert {row["path"]: row["what"] for row in found["settings"]} == {
+        ".github/CODEOWNERS": "removed", "memory/.gitattributes": "changed", **dict.fromkeys(names, "added"),
+    }  # fmt: skip

@@ -1,0 +1,47 @@
+"""The files of a change that decide how memory is checked: settings, exceptions, hooks, workflows, owners.
+
+A reviewer sees them first, since a change of theirs decides what the next change is checked by. Reads only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gitmem.config import TRACKED
+from gitmem.gate import exceptions, sources
+from gitmem.git.protocol import Repository
+
+NAMES = (TRACKED, exceptions.FILE, ".pre-commit-config.yaml", "CODEOWNERS", "docs/CODEOWNERS", ".github/CODEOWNERS")
+FOLDERS = (".github/workflows/", ".github/actions/", ".githooks/", ".husky/")
+ATTRIBUTES = ".gitattributes"  # in any folder
+WORDS = {"A": "added", "D": "removed"}
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsChange:
+    """A file and what happens to it (`added`, `changed`, `removed`); `loosened` says what it no longer keeps, or ""."""
+
+    path: str
+    what: str
+    loosened: str = ""
+
+
+def settings_changes(repo: Repository, base: str, head: str) -> list[SettingsChange]:
+    """The changed files from `base` ("" for nothing) to `head` that decide how memory is checked, what loosens first.
+
+    Only .gitmem.toml is compared word for word; of the others it is said that they change.
+    """
+    found = []
+    for change in repo.changes(base, head):
+        if decides(change.path):
+            lost = ""
+            if change.path == TRACKED and change.old_oid.strip("0"):
+                new = "" if change.status == "D" else change.new_oid
+                lost = "; ".join(row.message for row in sources.settings_findings(repo, [change.old_oid], new))
+            found.append(SettingsChange(change.path, WORDS.get(change.status, "changed"), lost))
+    return sorted(found, key=lambda change: (not change.loosened, change.path))
+
+
+def decides(path: str) -> bool:
+    """Whether what is at a path decides how memory is checked."""
+    return path in NAMES or path.startswith(FOLDERS) or path.rpartition("/")[2] == ATTRIBUTES
