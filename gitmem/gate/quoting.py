@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 # Anything that opens or closes a tag, a comment or a chat template's marker.
 MARKUP = re.compile(r"<(?=[/!?|A-Za-z_\u00c0-\uffff])")
@@ -45,6 +46,7 @@ def plain(text: str) -> str:
     return text.replace("!\\[", "![").replace("\\[", "[").replace("&lt;", "<")
 
 
+@lru_cache(maxsize=1024)  # the fields of hits repeat: paths, types, days
 def one_line(text: str) -> str:
     """A field beside a quotation (a path, a heading, a name): neutral, without a secret, on one line."""
     return neutral(without_secrets([" ".join(text.split())])[0])

@@ -69,6 +69,23 @@ class LibraryRepository(BinaryRepository):
             elif isinstance(item, pygit2.Tree):
                 self._walk(item, path + b"/", found)
 
+    def blobs(self, treeish: str, paths: Sequence[str]) -> dict[str, str]:
+        try:
+            for path in paths:
+                path.encode()
+        except UnicodeEncodeError:  # a name that is not UTF-8, which libgit2 cannot be asked for
+            return super().blobs(treeish, paths)
+        top = self._opened[self.tree(treeish)].peel(pygit2.Tree)
+        found = {}
+        for path in paths:
+            try:
+                item = top[path]
+            except (KeyError, ValueError, pygit2.GitError):
+                continue
+            if isinstance(item, pygit2.Blob) and not path.endswith("/"):
+                found[path] = str(item.id)
+        return found
+
     def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         for oid in oids:
             found = self._opened.get(oid)
