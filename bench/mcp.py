@@ -1,5 +1,7 @@
 """How long the MCP server takes, over real stdio with the SDK's own client: the first answer, then warm searches.
 
+Beside them, in the same run and in turns, what a server of the same SDK with one tool that does nothing takes.
+
     python bench/mcp.py 10000 [REPOSITORY]
 
 Makes a repository of invented notes (as bench/search.py) unless one is named. The first answer counts from the start
@@ -28,12 +30,25 @@ from mcp import Client, StdioServerParameters  # noqa: E402
 from bench.search import build  # noqa: E402
 
 COLD, CLIENTS = 5, 8
+EMPTY = """
+from mcp.server import MCPServer
+server = MCPServer("empty")
+@server.tool()
+def memory_search(query: str) -> str:
+    return query
+server.run("stdio")
+"""
 
 
 def server(root: Path) -> StdioServerParameters:
     """What a host starts."""
     env = {**os.environ, "PYTHONPATH": str(SOURCE)}
     return StdioServerParameters(command=sys.executable, args=["-m", "gitmem", "mcp"], cwd=str(root), env=env)
+
+
+def empty(root: Path) -> StdioServerParameters:
+    """A server of the same SDK with one tool that answers what it was asked."""
+    return StdioServerParameters(command=sys.executable, args=["-c", EMPTY], cwd=str(root), env=dict(os.environ))
 
 
 def processor() -> dict[int, float]:
@@ -58,12 +73,21 @@ async def ask(client: Client, question: str) -> Any:
     return answer
 
 
-async def first(root: Path, question: str) -> tuple[float, float]:
+async def first(started: StdioServerParameters, question: str) -> tuple[float, float]:
     """Wall and processor milliseconds from the start of a server to its first answer."""
     began = time.perf_counter()
-    async with Client(server(root)) as client:
+    async with Client(started) as client:
         await ask(client, question)
         return (time.perf_counter() - began) * 1000, sum(processor().values())
+
+
+async def warm_empty(root: Path, questions: list[str]) -> tuple[float, float]:
+    """Median wall and mean processor milliseconds of a call of the empty server."""
+    async with Client(empty(root)) as client:
+        await ask(client, questions[0])
+        before = sum(processor().values())
+        walls = [await timed(ask(client, question)) for question in questions]
+        return statistics.median(walls), (sum(processor().values()) - before) / len(questions)
 
 
 async def warm(root: Path, questions: list[str]) -> tuple[float, float, float, float]:
@@ -106,13 +130,21 @@ async def together(root: Path, questions: list[str]) -> tuple[float, float]:
 
 def report(root: Path, questions: list[str]) -> None:
     """A line a figure, with what it should be."""
-    starts = [anyio.run(first, root, question) for question in questions[:COLD]]
+    starts, bare = [], []
+    for question in questions[:COLD]:  # in turns: what else the machine does meets both
+        starts.append(anyio.run(first, server(root), question))
+        bare.append(anyio.run(first, empty(root), question))
     best, middle = min(wall for wall, _ in starts), statistics.median(wall for wall, _ in starts)
     used = min(used for _, used in starts)
-    print(f"first answer      {best:7.0f} ms at best, {middle:.0f} in the middle; processor {used:.0f} ms (aim 1200)")
+    print(f"first answer      {best:7.0f} ms at best, {middle:.0f} in the middle; processor {used:.0f} ms")
+    best_bare, used_bare = min(wall for wall, _ in bare), min(used for _, used in bare)
+    print(f"  of an empty one {best_bare:7.0f} ms at best; processor {used_bare:.0f} ms")
+    print(f"  over it         {best - best_bare:7.0f} ms; processor {used - used_bare:.0f} ms (aim 200)")
     median, late, used, reads = anyio.run(warm, root, questions)
-    print(f"warm search       {median:7.1f} ms in the middle, 95 % within {late:.1f}; processor {used:.1f} ms (aim 15)")
+    print(f"warm search       {median:7.1f} ms in the middle, 95 % within {late:.1f}; processor {used:.1f} ms (aim 20)")
     print(f"warm memory_get   {reads:7.1f} ms")
+    median, used = anyio.run(warm_empty, root, questions)
+    print(f"warm empty call   {median:7.1f} ms in the middle; processor {used:.1f} ms")
     whole, each = anyio.run(together, root, questions)
     print(
         f"{CLIENTS} clients at once {whole:7.1f} s for {CLIENTS} starts and {10 * CLIENTS} searches, {each:.0f} ms each"
