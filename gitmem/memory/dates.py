@@ -8,6 +8,7 @@ question may mean; `periods` months and years that stand without a day.
 # A search imports this: no dataclass, no pattern compiled before its first use, and annotations are not postponed,
 # since each field of a named tuple would be compiled as text.
 import re
+import sys
 from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import NamedTuple
@@ -22,8 +23,18 @@ class LazyPattern:
         self._pattern, self._flags = pattern, flags
         self._compiled: re.Pattern[str] | None = None
 
-    def search(self, text: str) -> re.Match[str] | None:
-        return self._made().search(text)
+    def search(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
+        return self._made().search(text, start, end)
+
+    def match(self, text: str, start: int = 0) -> re.Match[str] | None:
+        return self._made().match(text, start)
+
+    def findall(self, text: str) -> list[str]:
+        """Every match; the pattern has at most one group."""
+        return self._made().findall(text)
+
+    def sub(self, replacement: str, text: str) -> str:
+        return self._made().sub(replacement, text)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         return self._made().finditer(text)

@@ -31,12 +31,12 @@ _ALNUM = re.compile(r"[^\W_]+")
 
 # "2/5" is a date after a word of time or by itself in brackets; elsewhere, and before what is counted, a share.
 _SLASHED = re.compile(r"\d\d?/\d\d?")
-_DATE_OPENS = re.compile(
+_DATE_OPENS = dates.LazyPattern(
     r"(?:\b(?:on|by|until|till|since|from|before|after|due|starts?|ends?|(?:mon|tues|wednes|thurs|fri|satur|sun)day),?\s+|[(\[])$",
     re.I,
 )
-_DATE_CLOSES = re.compile(r"\s*(?:$|[^\w\s%])|\s+(?!of\b|out\b)(?![a-z]*[a-rt-z]s\b)|[가-힣ぁ-ん日]", re.I)
-_KOREAN_DATE = re.compile(r"\s?(?:에(?!서)|까지|부터|に|まで|から)")
+_DATE_CLOSES = dates.LazyPattern(r"\s*(?:$|[^\w\s%])|\s+(?!of\b|out\b)(?![a-z]*[a-rt-z]s\b)|[가-힣ぁ-ん日]", re.I)
+_KOREAN_DATE = dates.LazyPattern(r"\s?(?:에(?!서)|까지|부터|に|まで|から)")
 
 
 class Support(StrEnum):
@@ -154,7 +154,7 @@ def unsaid(text: str, cited: str, days: Iterable[date]) -> str:
     return ""
 
 
-_BECAUSE = re.compile(
+_BECAUSE = dates.LazyPattern(
     r"\b(?:because|due to|so that|in order to|to avoid|reason(?:ing)? (?:is|was))\b|\breason:"
     r"|때문|위해|위하여|이유(?:는|:)|(?<=[가-힣])라서\s"
     r"|(?:理由|原因)(?:は|是|在[于於]|[:：])|なぜなら|(?:から|ため)(?:だ|です|である)|ので[、。]|因[为為]|由[于於]",
