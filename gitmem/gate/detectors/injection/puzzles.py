@@ -9,6 +9,7 @@ import codecs
 import re
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
+from itertools import islice
 
 from gitmem.gate.detectors.injection.decoding import View
 from gitmem.gate.detectors.key_words import KEY_WORDS, segment
@@ -91,27 +92,54 @@ def _keyboard(text: str) -> str:
 def puzzles(folded: str, *, exhaustive: bool = False) -> Iterator[View]:
     """Other readings of normalised text, line by line, offsets of `folded`; only where a sign of one shows.
 
-    The first letters of lines are one view of kind ACROSTIC that covers the whole text. Of each kind of sign some
-    thousands are looked at, with `exhaustive` all.
+    The first letters of lines are one view of kind ACROSTIC that covers the whole text. Every sign is looked at: of each
+    kind ALONE readings are a view of their own, with `exhaustive` all; further ones share views of some lines, because
+    judging a view costs more than reading it.
     """
     for kind, sign, reading in _PUZZLES:
-        done = 0
-        for count, match in enumerate(sign(folded)):
-            if match < done:
-                continue
-            start = folded.rfind("\n", 0, match) + 1
-            end = folded.find("\n", match)
-            end = done = len(folded) if end < 0 else end
-            if end - start > _LONGEST_LINE:  # a part of a very long line
-                start = max(start, match - 200)
-                end = done = min(end, start + _LONGEST_LINE)
-            line = folded[start:end]
-            text = reading(line)
-            if text and text != line:
-                yield View(kind, start, end, text)
-            if count > 2000 and not exhaustive:
-                break
+        readings = _readings(folded, sign, reading)
+        for start, end, text in islice(readings, None if exhaustive else ALONE):
+            yield View(kind, start, end, text)
+        yield from _shared_views(kind, readings)
     yield from _acrostic(folded)
+
+
+ALONE = 2000  # readings of a kind with a view each: a long text that people wrote has fewer
+
+
+def _readings(
+    folded: str, sign: Callable[[str], Iterator[int]], reading: Callable[[str], str]
+) -> Iterator[tuple[int, int, str]]:
+    """(start, end, reading) of each line with a sign that reads otherwise, of a very long line of each part."""
+    done = 0
+    for match in sign(folded):
+        if match < done:
+            continue
+        start = folded.rfind("\n", 0, match) + 1
+        end = folded.find("\n", match)
+        end = done = len(folded) if end < 0 else end
+        if end - start > _LONGEST_LINE:  # a part of a very long line
+            start = max(start, match - 200)
+            end = done = min(end, start + _LONGEST_LINE)
+        line = folded[start:end]
+        text = reading(line)
+        if text and text != line:
+            yield start, end, text
+
+
+def _shared_views(kind: str, readings: Iterator[tuple[int, int, str]]) -> Iterator[View]:
+    """Readings in a row as one view, from the first to the last of them, of at most the length of a long line."""
+    first, last = 0, 0
+    texts: list[str] = []
+    for start, end, text in readings:
+        if texts and end - first > _LONGEST_LINE:
+            yield View(kind, first, last, "\n".join(texts))
+            texts = []
+        first = start if not texts else first
+        last = end
+        texts.append(text)
+    if texts:
+        yield View(kind, first, last, "\n".join(texts))
 
 
 _LONGEST_LINE = 2 * 1024
