@@ -87,6 +87,28 @@ def test_notes_go_below_memory_and_what_the_gate_refuses_is_said(target: Repo, t
     assert TOKEN not in json.dumps(done) and not (target.path / "memory/bad.md").exists()
 
 
+def test_what_an_import_masks_is_said_and_kept_on_request(target: Repo, tmp_path: Path) -> None:
+    there = fill(tmp_path / "notes", {"team.md": "- The plumber is at 010-3948-5712.\n", "plan.md": "- Ship it.\n"})
+    said = target.mem("init", "--from", str(there)).stdout
+    assert "masked personal data or secrets in team.md\n" in said and "plan.md\n" in said
+    assert "remove what was masked and import again with --keep pii" in said and "3948" not in said
+    assert target.read("memory/team.md") == "- The plumber is at [phone].\n"
+    (target.path / "memory/team.md").unlink()  # as the line says
+    again = target.mem("init", "--from", str(there), "--keep", "pii").stdout
+    assert "masked" not in again
+    assert target.read("memory/team.md") == "- The plumber is at 010-3948-5712.\n"
+
+
+def test_a_dry_run_of_an_import_says_what_it_would_mask_and_how_to_keep_it(target: Repo, tmp_path: Path) -> None:
+    there = fill(tmp_path / "notes", {"team.md": "- Write to the plumber: drain@acme-pipes.co.kr\n"})
+    said = target.mem("init", "--from", str(there), "--dry-run").stdout
+    assert "masked personal data or secrets in team.md\nto keep personal data: import again with --keep pii" in said
+    assert run(target, there, "--dry-run")["masked"] == ["team.md"]
+    assert run(target, there, "--dry-run", "--keep", "pii")["masked"] == []
+    alone = target.mem("init", "--keep", "pii", check=False)
+    assert alone.returncode == 2 and "--from" in alone.stderr
+
+
 def test_a_secret_in_the_history_stops_the_history_and_not_the_files(target: Repo, tmp_path: Path) -> None:
     there = Repo(tmp_path / "claw")
     there.commit("leak", {"MEMORY.md": f"- token {TOKEN}\n"})

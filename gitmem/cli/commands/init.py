@@ -11,6 +11,7 @@ import click
 
 from gitmem.cli.options import json_option
 from gitmem.cli.terminal import escape, write, write_json
+from gitmem.errors import UsageError
 from gitmem.memory.templates import LANGUAGES
 from gitmem.plural import counted
 
@@ -23,22 +24,33 @@ if TYPE_CHECKING:
 @click.option("--lang", type=click.Choice(sorted(LANGUAGES)), help="Language of the templates (default: the locale's).")
 @click.option("--from", "source", type=click.Path(path_type=Path), metavar="PATH", help="Import the memory there.")
 @click.option("--no-history", is_flag=True, help="Of a Git repository too, import the files alone.")
+@click.option("--keep", type=click.Choice(["pii"]), help="pii: import personal data as it is (mem.onPersonal).")
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @json_option
-def command(folder: Path, lang: str | None, source: Path | None, no_history: bool, dry_run: bool, as_json: bool) -> int:
+def command(
+    folder: Path,
+    lang: str | None,
+    source: Path | None,
+    no_history: bool,
+    keep: str | None,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
     """Lay out a memory repository in FOLDER (here, or a new folder).
 
     Runs `git init` where there is no repository, writes MEMORY.md, SOUL.md, USER.md, AGENTS.md, TOOLS.md, memory/
     and .gitattributes. Never overwrites, never commits, installs no hooks (`git mem install` does).
 
     --from imports an OpenClaw workspace, a Claude memory folder or a folder of notes, through the gate: what does not
-    pass, or is there already, is left out and said (exit 1). From a Git repository the history comes along, in one
-    commit.
+    pass, or is there already, is left out and said (exit 1); personal data is masked, and that is said, unless --keep
+    pii. From a Git repository the history comes along, in one commit.
     """
     from gitmem.memory.new_repository import lay_out
 
     if source is not None:
-        return _import(folder, source, not no_history, lang or _locale(), dry_run, as_json)
+        return _import(folder, source, not no_history, keep, lang or _locale(), dry_run, as_json)
+    if keep:
+        raise UsageError("--keep is about what is imported", "git mem init --from PATH --keep pii")
     done = lay_out(folder, os.environ, lang or _locale(), dry_run=dry_run)
     if as_json:
         write_json(
@@ -59,7 +71,9 @@ def command(folder: Path, lang: str | None, source: Path | None, no_history: boo
     return 0
 
 
-def _import(folder: Path, source: Path, history: bool, lang: str, dry_run: bool, as_json: bool) -> int:
+def _import(
+    folder: Path, source: Path, history: bool, keep: str | None, lang: str, dry_run: bool, as_json: bool
+) -> int:
     """Import, then lay out what is missing; 1 when something was left out by the gate or for what is there."""
     from dataclasses import replace
 
@@ -82,6 +96,7 @@ def _import(folder: Path, source: Path, history: bool, lang: str, dry_run: bool,
         opened = open_repository(folder, os.environ)
         config, root = settings(opened), opened.root or folder
         opened.close()
+    config = config._replace(on_personal="keep") if keep else config
     plan = look_at(source, config, os.environ, root)
     plan = replace(plan, history=plan.history and history)
     commit, laid = "", None
@@ -109,7 +124,10 @@ def _show_import(plan: Plan, dry_run: bool) -> None:
     for name in plan.masked:
         write(escape(f"masked personal data or secrets in {name}", "") + "\n")
     if plan.masked:
-        write("to keep personal data: git config --global mem.onPersonal keep, then import again\n")
+        first = "" if dry_run else "remove what was masked and "
+        write(
+            f"to keep personal data: {first}import again with --keep pii (always: git config --global mem.onPersonal keep)\n"
+        )
     what = "with its history" if plan.history else "without history; look at them, then: git add -A; git commit"
     write(f"{would}import {counted(len(plan.files), 'file')} {what}, {len(plan.left)} left out\n")
 
