@@ -180,13 +180,17 @@ class BinaryRepository:
         """(oid, type, size) of an object name, type "" when missing; for `contents` the bytes follow."""
         if "\n" in name or "\0" in name or not name:
             return "", "", 0
+        return self._header(self._request(verb, (name,)))
+
+    def _request(self, verb: str, names: Iterable[str]) -> IO[bytes]:
+        """Ask for objects; the answers come in order from what is returned. Raises GitFailed where cat-file ended."""
         requests, answers = self._pipes()
         try:
-            requests.write(f"{verb} {name}\n".encode("utf-8", "surrogateescape"))
+            requests.write("".join(f"{verb} {name}\n" for name in names).encode("utf-8", "surrogateescape"))
             requests.flush()
         except BrokenPipeError:
             raise self._ended_early() from None
-        return self._header(answers)
+        return answers
 
     def _header(self, answers: IO[bytes]) -> tuple[str, str, int]:
         """`<oid> <type> <size>`, or anything else for an object that is not there."""
@@ -362,9 +366,7 @@ class BinaryRepository:
             return
         if any(not set(oid) <= HEX for oid in oids):
             raise GitFailed("an object id must be hexadecimal")
-        requests, answers = self._pipes()
-        requests.write("".join(f"contents {oid}\n" for oid in oids).encode())
-        requests.flush()
+        answers = self._request("contents", oids)
         found: list[tuple[str, bytes | None]] = []
         for oid in oids:
             _, kind, size = self._header(answers)
@@ -382,9 +384,7 @@ class BinaryRepository:
         found = {}
         for at in range(0, len(oids), WINDOW):
             window = [oid for oid in oids[at : at + WINDOW] if set(oid) <= HEX]
-            requests, answers = self._pipes()
-            requests.write("".join(f"info {oid}\n" for oid in window).encode())
-            requests.flush()
+            answers = self._request("info", window)
             for oid in window:
                 _, kind, size = self._header(answers)
                 if kind:

@@ -96,7 +96,11 @@ _SPELLED: tuple[tuple[str, LazyPattern], ...] = (
             rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH_NAME})\b\.?(?:,?\s+(\d{{4}}))?", re.IGNORECASE
         ),
     ),
-    ("slash", LazyPattern(r"(?<![\d/.#\w-])(\d{1,2})/(\d{1,2})(?![\d/%]|\.\d)")),
+    # Behind a letter of a script that may write no space (`は2/5`), not behind "of", "about" and "the ...th".
+    (
+        "slash",
+        LazyPattern(r"(?<![\d/.#-])(?<![^\W가-힣ぁ-ヿ一-鿿])(?<![의の약約제第])(\d{1,2})/(\d{1,2})(?![\d/%]|\.\d)"),
+    ),
 )
 _SPOKEN = tuple(
     (away, LazyPattern("|".join((_ENGLISH_DAYS[away], *(_EXACT.get(name, name) for name in names))), re.IGNORECASE))

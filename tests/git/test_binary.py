@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from gitmem.errors import GitFailed, NotARepository, UnknownRevision
+from gitmem.git.binary import BinaryRepository
 from gitmem.git.opening import discover, open_repository
 from gitmem.git.protocol import Repository
 from tests.harness import Repo
@@ -298,3 +300,31 @@ def test_a_partial_clone_whose_remote_is_gone_names_it_and_what_to_type(repo: Re
         with pytest.raises(GitFailed, match="promisor remote 'origin'") as error:
             ask(open_repository(clone.path, os.environ))
         assert "git fetch --refetch --no-filter origin" in error.value.hint
+
+
+class _Gone:
+    """The process of cat-file, ended by somebody since it was last looked at: its pipe is broken, `poll` says None."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        process.kill()
+        process.wait()
+        self.stdin, self.stdout = process.stdin, process.stdout
+
+    def poll(self) -> None:
+        return None
+
+
+@pytest.mark.parametrize("ask", ["read_many", "sizes", "read"])
+def test_a_cat_file_that_ended_while_it_is_asked_is_said_in_a_sentence(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, ask: str
+) -> None:
+    repo.commit("one", {"MEMORY.md": "- one\n"})
+    blob = repo.git("rev-parse", "HEAD:MEMORY.md").strip()
+    git = BinaryRepository(discover(repo.path, os.environ), os.environ)
+    git.read(blob)
+    assert git._batch is not None
+    with monkeypatch.context() as patched, pytest.raises(GitFailed, match="cat-file ended early"):
+        patched.setattr(git, "_batch", _Gone(git._batch))
+        list(getattr(git, ask)(blob if ask == "read" else [blob]))
+    assert git.read(blob) == b"- one\n"  # a new process is started
+    git.close()

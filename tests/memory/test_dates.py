@@ -57,6 +57,20 @@ def test_days_are_read_and_relative_ones_resolved(text: str, days: list[str]) ->
     assert [mention.day.isoformat() for mention in find(text, WRITTEN)] == days
 
 
+@pytest.mark.parametrize(
+    "text", ["공개는2/5에 한다", "リリースは2/5に行う", "締め切りは2/5まで", "上线日期2/5", "公開 2/5", "ゲーム2/5"]
+)
+def test_a_day_with_a_stroke_is_found_behind_a_letter_of_a_script_without_spaces(text: str) -> None:
+    assert [mention.day.isoformat() for mention in find(text, date(2026, 1, 20))] == ["2026-02-05"]
+
+
+@pytest.mark.parametrize(
+    "text", ["v2/5", "a2/5", "参加者の2/5が来た", "전체의2/5", "約2/5", "第2/5号", "1.2/5", "src/2/5"]
+)
+def test_a_share_or_a_part_of_a_name_is_no_day(text: str) -> None:
+    assert find(text, date(2026, 1, 20)) == []
+
+
 def test_a_day_of_the_past_is_the_nearest_when_not_asked_for_the_future() -> None:
     assert find("1월 3일", WRITTEN, future=False)[0].day == date(2026, 1, 3)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from typing import Any
 
 from tests.harness import Repo
@@ -54,3 +55,10 @@ def test_bad_dates_are_a_usage_error_and_nothing_is_said(repo: Repo) -> None:
     assert repo.mem("log", "--since", "yesterday", check=False).returncode == 2
     done = repo.mem("log")
     assert done.stdout == "" and "no daily log here" in done.stderr
+
+
+def test_an_agent_whose_name_is_typed_decomposed_is_the_same_agent(repo: Repo) -> None:
+    repo.commit("logs", {"memory/2026-02-06.클로드.md": "# 2026-02-06\n\n- 배포는 화요일\n", "MEMORY.md": "# m\n"})
+    decomposed = unicodedata.normalize("NFD", "클로드")
+    (mine,) = days(repo, "--agent", decomposed)
+    assert [log["agent"] for log in mine["logs"]] == ["클로드"]

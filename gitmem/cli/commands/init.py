@@ -125,9 +125,7 @@ def _show_import(plan: Plan, dry_run: bool) -> None:
         write(escape(f"masked personal data or secrets in {name}", "") + "\n")
     if plan.masked:
         first = "" if dry_run else "remove what was masked and "
-        write(
-            f"to keep personal data: {first}import again with --keep pii (always: git config --global mem.onPersonal keep)\n"
-        )
+        write(f"to keep personal data: {first}import again with --keep pii\n")
     what = "with its history" if plan.history else "without history; look at them, then: git add -A; git commit"
     write(f"{would}import {counted(len(plan.files), 'file')} {what}, {len(plan.left)} left out\n")
 
