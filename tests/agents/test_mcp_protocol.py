@@ -22,10 +22,10 @@ CLIENT = {"name": "raw", "version": "1"}
 class Server:
     """A server as a host starts it."""
 
-    def __init__(self, repo: Repo) -> None:
+    def __init__(self, repo: Repo, stderr: int | None = None) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "gitmem", "mcp"], cwd=repo.path, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            text=True, encoding="utf-8",
+            stderr=stderr, text=True, encoding="utf-8",
         )  # fmt: skip
         self.requests = 0
 
@@ -77,3 +77,14 @@ def test_an_interrupt_ends_a_server_that_waits(server: Server) -> None:
     server.ask("initialize", protocolVersion=HANDSHAKES[0], capabilities={}, clientInfo=CLIENT)
     os.kill(server.process.pid, signal.SIGINT)
     assert server.process.wait(60) == 128 + signal.SIGINT
+
+
+def test_a_client_that_is_gone_before_its_answer_is_no_bug(repo: Repo) -> None:
+    repo.commit("one", {"MEMORY.md": "- a\n"})
+    server = Server(repo, stderr=subprocess.PIPE)
+    server.ask("initialize", protocolVersion=HANDSHAKES[0], capabilities={}, clientInfo=CLIENT)
+    assert server.process.stdout and server.process.stdin and server.process.stderr
+    server.process.stdout.close()
+    server.send({"id": 9, "method": "tools/list", "params": {}})
+    server.process.stdin.close()
+    assert "bug" not in server.process.stderr.read() and server.process.wait(60) == 128 + signal.SIGPIPE

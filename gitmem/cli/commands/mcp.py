@@ -35,7 +35,18 @@ def command(read_only: bool) -> None:
     gc.freeze()
     gc.enable()
     signal.signal(signal.SIGINT, _leave)
-    server.run("stdio")
+    try:
+        server.run("stdio")
+    except Exception as error:
+        if _client_left(error):
+            raise BrokenPipeError from None
+        raise
+
+
+def _client_left(error: BaseException) -> bool:
+    """Whether nothing but the end of its reader stopped the server: the SDK raises groups of errors."""
+    parts = getattr(error, "exceptions", None)
+    return all(map(_client_left, parts)) if parts else isinstance(error, BrokenPipeError)
 
 
 def _leave(number: int, _: FrameType | None) -> None:
