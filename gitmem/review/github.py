@@ -11,11 +11,12 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from gitmem.errors import GitMemError
+from gitmem.review.marked_text import marked, updated
 
 VERSION = "2022-11-28"
 TIMEOUT = 30.0
@@ -65,6 +66,8 @@ class Pull:
     branch: str = ""
     base: str = ""
     head_repository: str = ""
+    title: str = ""
+    body: str = ""
 
     def as_value(self) -> dict[str, object]:
         """The JSON of docs/json.md, "publish"."""
@@ -138,23 +141,26 @@ class Client:
         return [_pull(row) for row in self.pages("/pulls", query)]
 
     def open_or_update(self, *, head: str, base: str, title: str, body: str) -> Pull:
-        """The one open pull request of `head`: made, or its text brought up to date."""
+        """The one open pull request of `head` into `base`: made, or our part of its text brought up to date.
+
+        What people wrote outside our markers stays, and so does a title that they changed.
+        """
         for known in self.pulls(head=head, base=base):
             return self._update(known, title, body)
-        value = {"title": title, "head": head, "base": base, "body": body[:BODY_LIMIT]}
+        value = {"title": title, "head": head, "base": base, "body": marked(title, body, BODY_LIMIT)}
         try:
             row = self.call("POST", "/pulls", value)
         except GitHubError as error:
             # 422: somebody opened it between the two calls.
-            raced = next(iter(self.pulls(head=head)), None) if error.status == 422 else None
+            raced = next(iter(self.pulls(head=head, base=base)), None) if error.status == 422 else None
             if raced is None:
                 raise
             return self._update(raced, title, body)
-        made = _pull(row)
-        return Pull(made.number, made.url, True, made.state, made.merged, made.branch, made.base, made.head_repository)
+        return replace(_pull(row), created=True)
 
     def _update(self, known: Pull, title: str, body: str) -> Pull:
-        return _pull(self.call("PATCH", f"/pulls/{known.number}", {"title": title, "body": body[:BODY_LIMIT]}))
+        new_title, new_body = updated(known.title, known.body, title, body, BODY_LIMIT)
+        return _pull(self.call("PATCH", f"/pulls/{known.number}", {"title": new_title, "body": new_body}))
 
     def label(self, number: int, *labels: str) -> None:
         """Add labels to a pull request."""
@@ -297,6 +303,8 @@ def _pull(value: Any) -> Pull:
         branch=str(head.get("ref", "")),
         base=str(base.get("ref", "")) if isinstance(base, dict) else "",
         head_repository=str(repo.get("full_name", "")) if isinstance(repo, dict) else "",
+        title=str(row.get("title") or ""),
+        body=str(row.get("body") or ""),
     )
 
 

@@ -76,6 +76,35 @@ def test_one_pull_request_is_opened_then_updated(rest: RestServer) -> None:
     assert [pull["title"] for pull in rest.state.pulls] == ["two"]
 
 
+def test_what_reviewers_write_into_a_title_and_a_body_stays(rest: RestServer) -> None:
+    here = client(rest)
+    here.open_or_update(head="topic", base="main", title="one", body="1")
+    (pull,) = rest.state.pulls
+    pull["body"] = f"Please wait.\r\n{pull['body']}Ann: the second fact is wrong.\r\n"
+    here.open_or_update(head="topic", base="main", title="two", body="2 " * 40_000)
+    assert pull["body"].startswith("Please wait.\r\n<!-- git-mem:begin") and len(pull["body"]) <= 65_536
+    assert pull["body"].endswith("Ann: the second fact is wrong.\r\n") and pull["title"] == "two"
+    pull["title"] = "Facts of March, checked by Ann"
+    here.open_or_update(head="topic", base="main", title="three", body="3")
+    here.open_or_update(head="topic", base="main", title="four", body="4")
+    assert pull["title"] == "Facts of March, checked by Ann" and "\n4\n" in pull["body"] and "2 2" not in pull["body"]
+    pull["body"] = "all mine"
+    here.open_or_update(head="topic", base="main", title="five", body="5")
+    assert pull["body"].startswith("all mine\n\n<!-- git-mem:begin") and pull["title"].endswith("Ann")
+    pull["body"] = "x" * 65_536
+    here.open_or_update(head="topic", base="main", title="six", body="6")
+    assert pull["body"] == "x" * 65_536
+
+
+def test_the_pull_request_into_another_base_is_another_pull_request(rest: RestServer) -> None:
+    here = client(rest)
+    here.open_or_update(head="topic", base="release", title="theirs", body="1")
+    rest.state.faults.append(("POST", "/pulls$", 422, {}, {"message": "Validation Failed"}))
+    with pytest.raises(GitHubError):
+        here.open_or_update(head="topic", base="main", title="ours", body="2")
+    assert [pull["title"] for pull in rest.state.pulls] == ["theirs"]
+
+
 def test_a_race_that_answers_422_ends_in_the_same_pull_request(rest: RestServer) -> None:
     here = client(rest)
     here.open_or_update(head="topic", base="main", title="one", body="1")
