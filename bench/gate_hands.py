@@ -1,7 +1,8 @@
 """Texts by hands that never saw the rules: what the gate finds of their attacks, and refuses of their honest texts.
 
-`bench/hands/*.tsv`, one writer a file: label, family, language, place, text (`\\n` for a line end). Measuring sets: who
-trains on one of them reports the others only. The attacks are live: score them, never let an agent read them.
+`bench/hands/*.tsv`, one writer a file: label, family, language, place, text (`\\n` for a line end). The scorer of
+instructions has learned from a to h and j (`tools/train_scorer.py`; its `--hold-out` measures one of them without it);
+i was written and measured afterwards and is left alone. The attacks are live: score them, never let an agent read them.
 """
 
 from __future__ import annotations

@@ -209,7 +209,7 @@ def _mixed() -> Iterator[tuple[str, list[str]]]:
         }
     )
     pick = random.Random(7)
-    heavy = sorted(weights.load().quick, key=lambda word: -weights.load().quick[word])[:400]
+    heavy = sorted(weights.words().of, key=lambda word: -weights.words().of[word])[:400]
     starts = [start for _, _, starts, _ in vendors.tokens() for start in starts.split()]
     yield "anchors", pieces
     yield "anchor words", [" ".join(pick.choices(pieces, k=12)) + "\n" for _ in range(4000)]

@@ -49,7 +49,7 @@ ENCODED = (
 )  # learned from in plain elsewhere
 FOLDS = 5
 L2, WORD_SCALE, SEED_WEIGHT, MIN_ROWS, MOST = 1.5, 1.0, 0.3, 3, 7800
-BLOCK, WARN = -0.55, -0.6
+WARN = -0.6
 Row = dict[str, Any]
 
 
@@ -175,70 +175,27 @@ def train(rows: list[Row], harmless: list[list[str]], rounds: int = 3) -> weight
         weight = np.array([r["weight"] for r in attacks] + [w for _, w in plain] + [0.4] * len(hard))
         theta = fit(sets, labels, weight, names, scale, theta)
         of = {f: float(theta[i] * scale[i]) for f, i in names.items()}
-        score = weights.Weights(float(theta[-1]), 0, 0, of).score
+        score = weights.Weights(float(theta[-1]), 0, of).score
         chosen = [max(row["units"], key=score) for row in attacks]
         if turn < rounds - 1:
             hard = sorted(harmless, key=score)[-5000:] + chance.sample(harmless, min(4000, len(harmless)))
     kept = sorted(of.items(), key=lambda item: (-abs(item[1]), item[0]))[:MOST]
     rounded = {f: round(w, 2) for f, w in sorted(kept) if abs(w) >= 0.02}
     assert theta is not None
-    learned = weights.Weights(round(float(theta[-1]), 3), WARN, BLOCK, rounded)
+    learned = weights.Weights(round(float(theta[-1]), 3), WARN, rounded)
     found = [unit for unit in chosen if learned.score(unit) >= WARN]
-    quick = quick_look(found, [row["units"] for row in rows if not row["label"]] + [[unit] for unit in harmless])
-    sums = [sum(quick.get(token, 0.0) for token in tokens_of(unit)) for unit in found]
     plain = [learned.score(f for f in unit if not CONCEPT.match(f)) for unit in found]
-    gate = round(float(np.quantile(sums, MISSED)), 2)
-    slack = round(WARN - float(np.quantile(plain, MISSED)), 2)
-    return dataclasses.replace(learned, quick=quick, gate=gate, slack=slack)
+    return dataclasses.replace(learned, slack=round(WARN - float(np.quantile(plain, MISSED)), 2))
 
 
 CONCEPT = re.compile("='?[A-Z]")
-TOKEN = re.compile("[^ =]+")
-CJK = re.compile("[가-힣ぁ-ヺー一-鿿]")
-MISSED = 0.002  # the share of the attacks learned from that the quick look may miss, by words and by slack each
-
-
-def tokens_of(unit: list[str]) -> set[str]:
-    """The tokens of the quick look among the features of a unit."""
-    found: set[str] = set()
-    for feature in unit:
-        if TOKEN.fullmatch(feature):
-            if not CJK.search(feature):
-                found.update(part for part in re.split("[-0-9]", feature) if len(part) > 1)
-            elif len(feature) == 2:
-                found.add(feature)
-    return found
-
-
-def quick_look(attacks: list[list[str]], texts: list[list[list[str]]]) -> dict[str, float]:
-    """Weights of single tokens, none negative, so that a line weighs no less than any part of it."""
-    harmless = random.Random(3).sample(texts, min(18000, len(texts)))
-    sets = [tokens_of(unit) for unit in attacks] + [tokens_of(max(units, key=len)) for units in harmless if units]
-    count = collections.Counter(token for unit in sets[: len(attacks)] for token in unit)
-    names = {token: i for i, token in enumerate(t for t, n in sorted(count.items()) if n >= MIN_ROWS)}
-    rows = np.array([i for i, unit in enumerate(sets) for t in unit if t in names], dtype=np.int32)
-    columns = np.array([names[t] for unit in sets for t in unit if t in names], dtype=np.int32)
-    labels = np.zeros(len(sets))
-    labels[: len(attacks)] = 1
-    weight = np.where(labels > 0, 1.0, 0.3)
-    theta, bias = np.zeros(len(names)), -3.0
-    mean, square = np.zeros(len(names)), np.zeros(len(names))
-    for step in range(1, 201):
-        margin = np.bincount(rows, weights=theta[columns], minlength=len(sets)) + bias
-        slope = weight * (1 / (1 + np.exp(-np.clip(margin, -30, 30))) - labels)
-        gradient = np.bincount(columns, weights=slope[rows], minlength=len(names)) + 0.5 * theta
-        mean, square = 0.9 * mean + 0.1 * gradient, 0.99 * square + 0.01 * gradient**2
-        theta -= 0.05 * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.99**step)) + 1e-8)
-        theta = np.maximum(theta, 0)
-        bias -= 0.002 * slope.sum() / weight.sum() * 100
-    return {t: round(float(theta[i]), 2) for t, i in names.items() if theta[i] >= 0.05}
+MISSED = 0.002  # the share of the attacks learned from that may be missed for their words alone
 
 
 def write(learned: weights.Weights, path: Path) -> None:
     head = ["# Written by tools/train_injection.py: feature weights in hundredths. Do not edit."]
-    head += [f"{name}\t{getattr(learned, name)}" for name in ("bias", "warn", "block", "gate", "slack")]
+    head += [f"{name}\t{getattr(learned, name)}" for name in ("bias", "warn", "slack")]
     body = [f"{round(w * 100)}\t{f}" for f, w in sorted(learned.of.items())]
-    body += [f"~{round(w * 100)}\t{t}" for t, w in sorted(learned.quick.items())]
     path.write_text("\n".join(head + body) + "\n", encoding="utf-8")
 
 

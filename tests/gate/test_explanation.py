@@ -9,7 +9,7 @@ from datetime import date
 import pytest
 
 from gitmem.errors import GitMemError
-from gitmem.gate.detectors.injection import weights
+from gitmem.gate.detectors.injection import scorer
 from gitmem.gate.examine import examine
 from gitmem.gate.exceptions import Allowlist, Entry
 from gitmem.gate.explanation import as_text, as_value, explain
@@ -31,7 +31,7 @@ def test_an_instruction_is_explained_by_its_parts_and_its_score_beside_the_thres
     (evidence,) = found.evidence
     values = dict(evidence.values)
     assert evidence.rule == "injection-instruction" and "sets rules aside" in str(values["parts"])
-    assert values["blocks from"] == round(weights.load().block, 3) and float(values["score"]) > float(
+    assert values["blocks from"] == round(scorer.load().block, 3) and float(values["score"]) > float(
         values["blocks from"]
     )
     assert found.blocks and any("backticks" in way for way in found.judged[0].ways)

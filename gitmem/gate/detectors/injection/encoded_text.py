@@ -49,7 +49,7 @@ def detect(text: Text) -> Iterator[Match]:
 
 def _puzzles(text: Text) -> Iterator[Match]:
     """What the letters say when they are read as a puzzle would be."""
-    weight = weights.load().quick.get
+    weight = weights.words().of.get
     told = 0
     for view in puzzles(text.folded, exhaustive=text.exhaustive):
         if view.kind == SPLIT:  # without a new word that matters it says what the line says

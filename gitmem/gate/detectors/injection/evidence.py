@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gitmem.gate.detectors.injection import weights
+from gitmem.gate.detectors.injection import scorer
 from gitmem.gate.detectors.injection.injection import judge, rule_of, severity_of
 from gitmem.gate.detectors.text import Evidence, Text
 
 
 def evidence(text: Text) -> Iterator[Evidence]:
     """For each unit above the warning line its parts and its score beside the scores from which it warns and blocks."""
-    learned = weights.load()
+    learned = scorer.load()
     for verdict in judge(text):
         values = (
             ("parts", " + ".join(part.value for part in verdict.parts)),

@@ -1,8 +1,8 @@
 """Instructions aimed at the model that will read the memory, in English, Korean, Japanese and Chinese.
 
-Each unit of text (a line, a sentence, two in a row) is read for what its parts do: set rules aside, ask for
-the hidden prompt, conceal, skip confirmation, name a place to send to. Learned weights say how these go
-together, words and quotation and text about attacks included; a single phrase never blocks. Role markers
+Each unit of text (a line, a sentence, two in a row) whose words can matter at all is judged between its neighbours by
+a learned score (`scorer.py`), which is told what the lexicon reads in it: set rules aside, ask for the hidden prompt,
+conceal, skip confirmation, name a place to send to. Nearly certain blocks, likely warns. Role markers
 that would end the frame around a recalled note are looked for as such. What is decoded or hidden is handed
 to `judge` by the detectors that find it.
 """
@@ -16,14 +16,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from gitmem.gate.detectors.injection import weights
+from gitmem.gate.detectors.injection import scorer, weights
 from gitmem.gate.detectors.injection.lexicon import Concept as C
 from gitmem.gate.detectors.injection.structure import (
+    Line,
     Reading,
     candidates,
     complete,
     lines,
     quotes,
+    read,
     tokens,
     units_of,
     words,
@@ -34,7 +36,6 @@ from gitmem.gate.detectors.text import Examples, Match, Scope, Severity, Text
 
 # What counts as a part of an instruction; the others only describe the sentence around it.
 _CONTEXT = frozenset({C.ALL, C.USER, C.TALK, C.NEGATED, C.PLAN, C.MEMORY, C.TRIGGER})
-_SMALL_TALK = frozenset({C.ORDER, C.REVEAL})
 _MARKER_BOOST = 1.75  # what stands after a role label is held to less
 _MOST_MARKERS = 1_000  # whose context is read; a text of so many role markers is no note
 _MOST_FINDINGS = 20  # a text with so many is refused whatever else it holds
@@ -42,7 +43,7 @@ _MOST_FINDINGS = 20  # a text with so many is refused whatever else it holds
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A unit that reads as an instruction: its place in `norm`, its score above the warning line, its parts."""
+    """A unit that reads as an instruction: its place in `norm`, its score (a logit), what was read of it."""
 
     start: int
     end: int
@@ -57,12 +58,8 @@ class Verdict:
 
     @property
     def blocks(self) -> bool:
-        """A score above the line and two parts at least; "tell me", which is two by itself, needs more."""
-        least = weights.load().block
-        parts = self.parts
-        if _SMALL_TALK.issuperset(parts):
-            least += 0.8
-        return self.score >= least and len(parts) >= 2
+        """Whether the sentence is nearly certain to be an instruction; below that it is likely to be one."""
+        return self.score >= scorer.load().block
 
 
 def judge(text: Text, boost: float = 0.0) -> Iterator[Verdict]:
@@ -84,25 +81,39 @@ def judge(text: Text, boost: float = 0.0) -> Iterator[Verdict]:
 def _verdicts(text: Text, boost: float) -> Iterator[Verdict]:
     """Every unit above the warning line, in order of place; equal units once unless every place is wanted."""
     folded = _without_keys(text.folded)
-    seen: set[str] = set()
-    gate = weights.load().gate - boost
-    before = 0.0
+    seen: set[tuple[str, str, str]] = set()
+    words = weights.words()
+    least = words.least - boost
+    warn = scorer.load().warn
+    previous = 0.0
+    for line, source, before, after in in_context(folded):
+        weight = _word_weight(source) if len(source) <= _LONGEST_KEPT else _word_weight.__wrapped__(source)
+        if weight >= least or (line.joined >= 0 and weight + previous >= least):
+            for unit in units_of(folded, line):
+                key = (unit.text, before, after)
+                if key in seen and not text.exhaustive:
+                    continue
+                seen.add(key)
+                if len(unit.text) < 0.7 * len(source) and _word_weight(unit.text) < least:
+                    continue
+                score = score_of(unit.text, before, after) + boost
+                if score >= warn:
+                    yield Verdict(unit.start, unit.end, score, read(unit.text))
+        previous = weight
+
+
+def in_context(folded: str) -> Iterator[tuple[Line, str, str, str]]:
+    """(line, what it says, the end of the line before, the beginning of the line after) for each line with text."""
+    before = ""
+    held: tuple[Line, str] | None = None
     for line in lines(folded):
         source = " ".join(folded[a:b] for a, b in line.pieces) if line.pieces else folded[line.start : line.end]
-        quick = _quick(source) if len(source) <= _LONGEST_KEPT else _quick.__wrapped__(source)
-        if quick < gate and (line.joined < 0 or quick + before < gate):
-            before = quick
-            continue
-        before = quick
-        for unit in units_of(folded, line):
-            if unit.text in seen and not text.exhaustive:
-                continue
-            seen.add(unit.text)
-            if len(unit.text) < 0.7 * len(source) and _quick(unit.text) < gate:
-                continue
-            weighed = _weigh(unit.text, boost)
-            if weighed is not None:
-                yield Verdict(unit.start, unit.end, *weighed)
+        if held:
+            yield *held, before, source[: scorer.NEIGHBOUR_CHARACTERS]
+            before = held[1][-scorer.NEIGHBOUR_CHARACTERS :]
+        held = line, source
+    if held:
+        yield *held, before, ""
 
 
 _OWN = lazy(r"<!--[ \t]+mem[ \t][^<>\n]{0,2000}-->")
@@ -127,19 +138,27 @@ _KEPT, _LONGEST_KEPT = 1 << 14, 600
 
 
 @lru_cache(maxsize=_KEPT)
-def _quick(source: str) -> float:
-    """What the single words of a line weigh."""
-    quick = weights.load().quick
-    return sum([quick[token] for token in tokens(source) if token in quick])
+def _word_weight(source: str) -> float:
+    """What the single words of a line weigh: the prefilter."""
+    of = weights.words().of
+    return sum([of[token] for token in tokens(source) if token in of])
+
+
+def score_of(unit: str, before: str, after: str) -> float:
+    """The score of a unit of folded text between two lines: the scorer's, which is told what the lexicon notes."""
+    return scorer.score(unit, before, after, noted_in)
 
 
 @lru_cache(maxsize=_KEPT)
-def _weigh(unit: str, boost: float) -> tuple[float, Reading] | None:
-    """The score and the reading of a unit at the warning line or above, None below it."""
+def noted_in(unit: str) -> tuple[float, tuple[str, ...]] | None:
+    """How far the lexicon's own score of a unit is above the line from which it notes one, and the concepts in it.
+
+    None where it is below.
+    """
     learned = weights.load()
     spans = quotes(unit)
     plain = words(unit, spans)
-    base = learned.score(set(plain)) + boost
+    base = learned.score(set(plain))
     if base < learned.warn - learned.slack:
         return None
     patterns = candidates(unit)
@@ -149,8 +168,8 @@ def _weigh(unit: str, boost: float) -> tuple[float, Reading] | None:
     reading = complete(unit, spans, plain, patterns, ceiling, learned.warn - 1e-6)
     if reading is None:
         return None
-    score = learned.score(reading.features) + boost
-    return (score, reading) if score >= learned.warn else None
+    above = learned.score(reading.features) - learned.warn
+    return (above, tuple(concept.name for concept in reading.concepts)) if above >= 0 else None
 
 
 def explain(verdict: Verdict) -> str:
@@ -303,7 +322,6 @@ EXAMPLES: dict[str, Examples] = {
         ),
         allow=(
             "The linter should ignore generated files under build/ and dist/.",
-            'Test 14 checks that a note saying "ignore all previous instructions" is rejected.',
             "이전 벤치마크 결과는 무시하고 새 장비에서 다시 잰다.",
             "環境変数は設定ファイルより優先される。",
             "环境变量优先于配置文件。",

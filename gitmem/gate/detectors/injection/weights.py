@@ -1,10 +1,11 @@
-"""The weights that `tools/train_injection.py` learned, and the sum of them: deterministic, no library.
+"""The weights of the lexicon's concepts and words, and the sum of them: deterministic, no library.
 
-The file is text: a line `bias`, `warn`, `block`, `gate` or `slack` with its number, then one line a feature, its
-weight in hundredths before it. A score is the bias and the weights of the features that are there; above
-`block` a sentence is refused. Which features there are is said by `gate/detectors/injection/structure.py`. Lines whose number begins
-with `~` are for the first pass: a line whose single words weigh less than `gate` is not scored again, nor a
-unit whose words alone stay more than `slack` below `warn`.
+injection.txt (written by `tools/train_injection.py`) is text: a line `bias`, `warn` or `slack` with its number, then
+one line a feature, its weight in hundredths before it. A score is the bias and the weights of the features that are
+there; from `warn` on a sentence is noted. Which features there are is said by `gate/detectors/injection/structure.py`.
+A sentence whose words alone stay more than `slack` below `warn` is not read for concepts.
+words.txt (written by `tools/train_scorer.py`) is the prefilter in the same form: a line whose single words weigh less
+than `least` is not scored.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from math import fsum
 from pathlib import Path
+from typing import NamedTuple
 
 from gitmem.gate.detectors.key_words import misspellings
 
@@ -25,11 +27,8 @@ class Weights:
 
     bias: float
     warn: float
-    block: float
     of: dict[str, float]
-    gate: float = -1.0
     slack: float = 99.0
-    quick: dict[str, float] = field(default_factory=dict)
     gains: dict[str, tuple[float, dict[str, float]]] = field(default_factory=dict)
     ranks: dict[str, float] = field(default_factory=dict, compare=False)
 
@@ -79,28 +78,42 @@ class Ceiling:
 _NOTHING: tuple[float, dict[str, float]] = (0.0, {})
 
 
+class WordWeights(NamedTuple):
+    """The prefilter: what single words weigh, none negative, and the least sum of a line that is scored."""
+
+    least: float
+    of: dict[str, float]
+
+
 _LINE = re.compile(r"^[^#\n]", re.M)
-_ROW = re.compile(r"^(~?)(-?\d+)\t(.*)$", re.M)
-_NUMBER = re.compile(r"^(bias|warn|block|gate|slack)\t(\S+)$", re.M)
+_ROW = re.compile(r"^(-?\d+)\t(.*)$", re.M)
+_NUMBER = re.compile(r"^(bias|warn|slack|least)\t(\S+)$", re.M)
+
+
+def _parse(text: str) -> tuple[dict[str, float], dict[str, float]]:
+    """The named numbers and the weights of a file. Raises ValueError for a line that is neither."""
+    numbers = {name: float(number) for name, number in _NUMBER.findall(text)}
+    rows = _ROW.findall(text)
+    if len(rows) + len(numbers) != len(_LINE.findall(text)):
+        raise ValueError("an invalid line in the weights file")
+    return numbers, {feature: int(number) / 100 for number, feature in rows}
 
 
 def parse(text: str) -> Weights:
-    """Read the weights file. Raises ValueError for a line that is not one of it."""
-    numbers = {"bias": 0.0, "warn": 0.0, "block": 0.0, "gate": -1.0, "slack": 99.0}
-    numbers |= {name: float(number) for name, number in _NUMBER.findall(text)}
-    rows = _ROW.findall(text)
-    if len(rows) + len(_NUMBER.findall(text)) != len(_LINE.findall(text)):
-        raise ValueError("an invalid line in the weights file")
-    of = {feature: int(number) / 100 for mark, number, feature in rows if not mark}
-    quick = {feature: int(number) / 100 for mark, number, feature in rows if mark}
-    for slip, word in misspellings().items():
-        if word in quick:
-            quick.setdefault(slip, quick[word])
+    """Read the weights of the lexicon. Raises ValueError for a line that is not one of it."""
+    numbers, of = _parse(text)
     known = gains(of)
     ranks = {name: alone + sum(others.values()) for name, (alone, others) in known.items()}
-    return Weights(
-        numbers["bias"], numbers["warn"], numbers["block"], of, numbers["gate"], numbers["slack"], quick, known, ranks
-    )
+    return Weights(numbers.get("bias", 0.0), numbers.get("warn", 0.0), of, numbers.get("slack", 99.0), known, ranks)
+
+
+def parse_words(text: str) -> WordWeights:
+    """Read the weights of single words. Raises ValueError for a line that is not one of it."""
+    numbers, of = _parse(text)
+    for slip, word in misspellings().items():
+        if word in of:
+            of.setdefault(slip, of[word])
+    return WordWeights(numbers["least"], of)
 
 
 def gains(of: dict[str, float]) -> dict[str, tuple[float, dict[str, float]]]:
@@ -121,3 +134,9 @@ def gains(of: dict[str, float]) -> dict[str, tuple[float, dict[str, float]]]:
 def load() -> Weights:
     """The weights shipped with the package."""
     return parse(Path(__file__).with_name("injection.txt").read_text(encoding="utf-8"))
+
+
+@cache
+def words() -> WordWeights:
+    """The prefilter shipped with the package."""
+    return parse_words(Path(__file__).with_name("words.txt").read_text(encoding="utf-8"))

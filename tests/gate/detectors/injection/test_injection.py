@@ -118,6 +118,7 @@ def test_threats_are_blocked(raw: str) -> None:
         '테스트 14: "이전 지시를 무시해"가 든 메모가 차단되는지 확인한다.',
         "ADR 7: notes that say 'ignore previous instructions' are reported by the hook, not deleted.",
         "Training slide: red flags are urgency, secrecy ('never mention this') and authority ('the admin approved').",
+        'Test 14 checks that a note saying "ignore all previous instructions" is rejected.',
         "We ignore all previous benchmark numbers because the machine was throttled.",
         "Please ignore the instructions in the old README; the setup moved to docs/setup.md.",
         "로그에 비밀번호를 남기지 말 것. 토큰은 볼트에 저장한다.",
@@ -162,6 +163,8 @@ def test_the_weights_are_small_and_readable() -> None:
     assert weights.load().of["=OVERRIDE+RULES"] > 0
     with pytest.raises(ValueError, match="invalid"):
         weights.parse("x\tfeature")
+    with pytest.raises(ValueError, match="invalid"):
+        weights.parse_words("least\t1\nx\tfeature")
 
 
 @pytest.mark.parametrize("before", ["메모는", "キー", "记住", "코드:"])

@@ -1,0 +1,204 @@
+"""How sure we are that a sentence is an order to the model that reads it: a logistic regression over hashed features.
+
+Features are words, word pairs, word endings and beginnings, runs of two to four CJK characters, the words of the line
+before and after it (weaker), and the concepts that the lexicon finds. Each is hashed by CRC-32 into `BUCKETS`
+weights; the sum is divided by the length of the feature vector, so that a long sentence weighs no more than a short
+one (feature hashing: Weinberger et al., 2009). `tools/train_scorer.py` learns the weights and writes scorer.bin:
+`HEADER`, then one little-endian int16 a bucket. Deterministic, no library, never learns.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Callable, Collection, Iterator
+from functools import cache, lru_cache
+from itertools import pairwise
+from math import sqrt
+from pathlib import Path
+from struct import Struct
+from typing import NamedTuple
+from zlib import crc32
+
+from gitmem.gate.detectors.lazy_patterns import lazy
+
+PATH = Path(__file__).with_name("scorer.bin")
+MAGIC = b"gmscorer"
+BUCKETS = 1 << 19
+# magic, version, 0, unit of a weight, bias, weight of "the lexicon noted it", of its score above that, and the
+# scores from which a sentence warns and blocks
+HEADER = Struct("<8sII6d")
+VERSION = 1
+CONTEXT, CONCEPT = 0.35, 1.3  # the size of a feature of a neighbouring line and of a concept; its own words have 1
+SLACK = 2.0  # a sentence whose own words stay so far below the warning threshold is read no further
+SHORTEST = 20.0  # a shorter feature vector is not stretched: two words are no evidence
+NEIGHBOURS = 24  # tokens of a neighbouring line that count
+NEIGHBOUR_CHARACTERS = 200  # characters of it that are looked at
+KEPT = 1 << 14  # sentences and tokens remembered: the versions of one file share most of their lines
+
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+_ADDRESS = lazy(
+    r"(?:https?|ftp)://\S+|\b\d{1,3}(?:\.\d{1,3}){3}\b|\b[\w.+-]{1,64}@[\w.-]+\b"
+    r"|\b[\w-]{1,64}(?:\.[\w-]{1,64}){0,8}\.(?:com|net|org|io|dev|example|test|ai|app|sh)\b[^\s)\"'`]*"
+)
+_TOKEN = lazy(rf"[{_CJK}]+|[a-zà-ɏа-я_][a-zà-ɏа-я0-9_'’]*|\d+|[^\s\w]")
+
+
+class Scorer(NamedTuple):
+    """The learned numbers; scores are logits. `weights` has `BUCKETS` numbers in units of `unit`."""
+
+    unit: float
+    bias: float
+    noted: float
+    slope: float
+    warn: float
+    block: float
+    weights: array[int]
+
+
+@cache
+def load() -> Scorer:
+    """The scorer shipped with the package. Raises ValueError where the file is not what it should be."""
+    return parse(PATH.read_bytes())
+
+
+def parse(data: bytes) -> Scorer:
+    """Read a scorer. Raises ValueError for another format, another version or another size."""
+    if len(data) != HEADER.size + 2 * BUCKETS:
+        raise ValueError("the scorer of instructions is damaged")
+    magic, version, _, unit, bias, noted, slope, warn, block = HEADER.unpack_from(data)
+    if magic != MAGIC or version != VERSION:
+        raise ValueError("the scorer of instructions is damaged or of another version")
+    weights = array("h", data[HEADER.size :])
+    if sys.byteorder == "big":
+        weights.byteswap()
+    return Scorer(unit, bias, noted, slope, warn, block, weights)
+
+
+def score(
+    sentence: str,
+    before: str,
+    after: str,
+    noted: Callable[[str], tuple[float, Collection[str]] | None] = lambda sentence: None,
+) -> float:
+    """The score of a sentence of folded text between two lines, as a logit.
+
+    `noted` says how far the lexicon's own score of a sentence is above the line from which it notes one, and the names of
+    the concepts in it; None where it notes nothing. It and the neighbours are asked only where the sentence's own
+    words come within `SLACK` of the warning threshold; else the score is that of the words.
+    """
+    learned = load()
+    own, size = _own(sentence)
+    value = learned.bias + learned.unit * own / sqrt(max(size, SHORTEST))
+    if value < learned.warn - SLACK:
+        return value
+    total, square = float(own), float(size)
+    for weight, count in (_neighbour(before, "p:"), _neighbour(after, "n:")):
+        total += CONTEXT * weight
+        square += CONTEXT**2 * count
+    note = noted(sentence)
+    if note:
+        found = concept_buckets(note[1])
+        total += CONCEPT * sum([learned.weights[bucket] for bucket in found])
+        square += CONCEPT**2 * len(found)
+    value = learned.bias + learned.unit * total / sqrt(max(square, SHORTEST))
+    return value + learned.noted + learned.slope * note[0] if note else value
+
+
+def bucket(feature: str) -> int:
+    """The bucket of a feature."""
+    return crc32(feature.encode("utf-8", "replace")) & BUCKETS - 1
+
+
+def own_buckets(sentence: str) -> set[int]:
+    """The buckets of a sentence's own words: each, each two in a row and each two with one between them."""
+    found: set[int] = set()
+    row = [_BEGIN]
+    for token in tokens(sentence):
+        joined, single = _token(token)
+        found.update(single)
+        row.append(joined)
+    row.append(_END)
+    found.update([crc32(other.after, one.sum) & BUCKETS - 1 for one, other in pairwise(row)])
+    found.update([crc32(other.after_next, one.sum) & BUCKETS - 1 for one, other in zip(row, row[2:], strict=False)])
+    return found
+
+
+def neighbour_buckets(line: str, prefix: str) -> set[int]:
+    """The buckets of the line before ("p:") or after ("n:") a sentence: those of its nearest tokens."""
+    near = tokens(line)
+    near = near[-NEIGHBOURS:] if prefix == "p:" else near[:NEIGHBOURS]
+    found: set[int] = set()
+    for token in near:
+        if "\u3040" <= token[0] <= "\ud7a3":
+            found.update([bucket(f"{prefix}{one}{other}") for one, other in pairwise(token)])
+        elif len(token) > 1 or not token.isalnum():
+            found.add(bucket(prefix + token))
+    return found
+
+
+def concept_buckets(names: Collection[str]) -> list[int]:
+    """The buckets of concepts and of each two of them."""
+    ordered = sorted(names)
+    single = [bucket(f"={name}") for name in ordered]
+    return single + [bucket(f"={name}+{other}") for i, name in enumerate(ordered) for other in ordered[i + 1 :]]
+
+
+def tokens(text: str) -> list[str]:
+    """Words, numbers, signs and CJK runs of folded text, an address as one word."""
+    if "." in text or "@" in text or "://" in text:
+        text = _ADDRESS.sub(" zurlz ", text)
+    return _TOKEN.findall(text)
+
+
+class _Joined(NamedTuple):
+    """A token as it stands beside others: its checksum, and what its bytes are after one space and after two."""
+
+    sum: int
+    after: bytes
+    after_next: bytes
+
+
+def _joined(word: str) -> _Joined:
+    data = word.encode("utf-8", "replace")
+    return _Joined(crc32(data), b" " + data, b"  " + data)
+
+
+_BEGIN, _END = _joined("^"), _joined("$")
+
+
+@lru_cache(maxsize=KEPT)
+def _token(token: str) -> tuple[_Joined, tuple[int, ...]]:
+    """A token beside others, and the buckets that it has by itself."""
+    first = token[0]
+    if "\u3040" <= first <= "\ud7a3":
+        word = token if len(token) <= 3 else token[-2:]  # its ending says what it does in the sentence
+        single = [*_runs(token), word]
+    elif first.isdigit():
+        word = "#"
+        single = [word]
+    else:
+        word = token
+        single = [word, "g" + token[:5], "e" + token[-4:]] if len(token) > 5 else [word]
+    return _joined(word), tuple(map(bucket, single))
+
+
+def _runs(token: str) -> Iterator[str]:
+    if len(token) == 1:
+        yield "x" + token
+    for letter, size in (("x", 2), ("y", 3), ("z", 4)):
+        for start in range(len(token) - size + 1):
+            yield letter + token[start : start + size]
+
+
+@lru_cache(maxsize=KEPT)
+def _own(sentence: str) -> tuple[int, int]:
+    """The sum of the weights of a sentence's own words, and how many buckets they are."""
+    found = own_buckets(sentence)
+    return sum(map(load().weights.__getitem__, found)), len(found)
+
+
+@lru_cache(maxsize=KEPT)
+def _neighbour(line: str, prefix: str) -> tuple[int, int]:
+    found = neighbour_buckets(line, prefix) if line else ()
+    return sum(map(load().weights.__getitem__, found)), len(found)

@@ -1,0 +1,357 @@
+#!/usr/bin/env python3
+"""Learn the scorer of instructions (scorer.bin) and the prefilter before it (words.txt), or measure them on one writer.
+
+    python tools/train_scorer.py --texts TEXTS... --documents DOCUMENTS... [--hold-out NAME]
+
+TEXTS are bench/hands/*.tsv or JSON lines with `text`, `label` (1 an attack), `kind` and `licence` (only rows under a
+licence of LICENCES are learned from). DOCUMENTS are JSON lines, gzipped or not, with `source`, `group` and `text`:
+honest files of every kind. A quarter of their groups is left out; the thresholds are those at which BLOCKED and WARNED
+of its documents would be refused and warned of (short ones apart). `--hold-out NAME` leaves the texts file of that name
+out, writes nothing and reports what the scorer finds of it.
+
+Of an attack of several sentences the one that scores highest is learned from (the largest of its scores is held to 1);
+of honest text half of each batch are the sentences that score highest. The neighbours of half of the sentences are
+hidden, since a sentence that stands alone is no attack for that. Adam with an L2 penalty. The weight of a single word
+is the sum of its own and of a linear function of its row in the static embedder's table, so that words of one meaning
+weigh alike in four languages; the shipped file holds the sums.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import gzip
+import json
+import random
+import re
+import zlib
+from collections.abc import Iterable
+from multiprocessing import Pool
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gitmem.gate.detectors.injection import scorer
+from gitmem.gate.detectors.injection.injection import in_context, noted_in
+from gitmem.gate.detectors.injection.structure import tokens, units_of
+from gitmem.gate.detectors.text import Text
+
+FOLDER = Path(__file__).parent.parent / "gitmem" / "gate" / "detectors" / "injection"
+LICENCES = re.compile(r"MIT|Apache-2\.0|BSD|CC0")
+ENCODED = ("base64", "hex-wrapped", "rot13", "html-comment", "unicode-tag")  # what they say is learned in plain
+STEPS, ATTACKS, HONEST, RATE, L2 = 500, 192, 1500, 0.03, 1.5e-6
+PUBLIC, WRITTEN = 0.7, 1.0  # the weight of a row of a public collection and of a text by one of the writers
+HARMLESS_PUBLIC, HARMLESS_WRITTEN = 2.0, 4.0  # of an honest sentence among those of documents, which have 1
+BLOCKED, WARNED = 0.006, 0.03
+SHORT = 6  # lines; a document of fewer is no measure for the thresholds
+LONGEST = 30_000  # characters of a document that are read
+MISSED = 0.01  # the share of the attacks learned from that the prefilter may miss
+ROUNDED = 32767
+Array = Any
+
+
+class Unit(NamedTuple):
+    """One sentence: what it says, its features as buckets by kind, and what the lexicon noted (-1.0: nothing)."""
+
+    text: str
+    own: Array
+    context: Array
+    concepts: Array
+    noted: float
+
+
+class Source(NamedTuple):
+    """One text or document: where it is from, whether it is an attack, its weight and its units."""
+
+    name: str
+    attack: bool
+    weight: float
+    units: list[Unit]
+    lines: int
+
+
+def array_of(buckets: Iterable[int]) -> Array:
+    return np.array(sorted(buckets), dtype=np.int32)
+
+
+def units(text: str) -> list[Unit]:
+    folded = Text(text).folded
+    found: dict[str, Unit] = {}
+    for line, _, before, after in in_context(folded):
+        for unit in units_of(folded, line):
+            if unit.text not in found:
+                noted = noted_in(unit.text) or (-1.0, ())
+                near = scorer.neighbour_buckets(before, "p:") | scorer.neighbour_buckets(after, "n:")
+                own, concepts = scorer.own_buckets(unit.text), scorer.concept_buckets(noted[1])
+                found[unit.text] = Unit(unit.text, array_of(own), array_of(near), array_of(concepts), noted[0])
+    return list(found.values())
+
+
+def of_row(row: tuple[str, bool, float, str]) -> Source:
+    name, attack, weight, text = row
+    return Source(name, attack, weight, units(text), text.count("\n") + 1)
+
+
+def rows_of(path: Path) -> list[tuple[str, bool, float, str]]:
+    """(name, attack, weight, text) of a file of texts."""
+    if path.suffix == ".tsv":
+        split = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+        texts = [(label == "attack", text.replace("\\n", "\n")) for label, *_, text in split]
+        return [(path.stem, attack, WRITTEN if attack else HARMLESS_WRITTEN, text) for attack, text in texts]
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        encoded = row["label"] and any(word in row["kind"] for word in ENCODED)
+        if LICENCES.search(row["licence"]) and not encoded:
+            weight = PUBLIC if row["label"] else HARMLESS_PUBLIC
+            found.append((path.stem, bool(row["label"]), weight, row["text"]))
+    return found
+
+
+def documents_of(path: Path) -> list[tuple[str, bool, float, str]]:
+    raw = path.read_bytes()
+    lines = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    return [(f"{row['source']}\0{row['group']}", False, 1.0, row["text"][:LONGEST]) for row in rows]
+
+
+class Batch(NamedTuple):
+    """Units as one sparse matrix: bucket and size of each feature, where each unit begins, which are of neighbours."""
+
+    column: Array
+    size: Array
+    near: Array
+    begin: Array
+    noted: Array
+    owner: Array  # the number of the text a unit is of
+
+
+def batch_of(sources: list[Source]) -> Batch:
+    every = [unit for source in sources for unit in source.units]
+    parts = [part for unit in every for part in (unit.own, unit.context, unit.concepts)]
+    lengths = np.array([len(part) for part in parts], dtype=np.int64)
+    sizes = np.tile(np.array([1.0, scorer.CONTEXT, scorer.CONCEPT], dtype=np.float32), len(every))
+    near = np.tile(np.array([False, True, False]), len(every))
+    begin = np.concatenate([[0], np.cumsum(lengths.reshape(-1, 3).sum(1))])
+    owner = np.repeat(np.arange(len(sources)), [len(source.units) for source in sources])
+    noted = np.array([unit.noted for unit in every], dtype=np.float32)
+    column = np.concatenate(parts) if parts else np.zeros(0, np.int32)
+    return Batch(column, np.repeat(sizes, lengths), np.repeat(near, lengths), begin, noted, owner)
+
+
+class Model:
+    """The weights being learned: of each bucket, of the directions of the static table, and three numbers."""
+
+    def __init__(self, table: Array, row_of: Array) -> None:
+        self.table, self.row_of = table, row_of
+        self.tied = np.flatnonzero(row_of)
+        self.values = [np.zeros(scorer.BUCKETS, np.float32), np.zeros(table.shape[1], np.float32), np.zeros(3)]
+        self.values[2][0] = -3.0
+        self.means = [np.zeros_like(value) for value in self.values]
+        self.squares = [np.zeros_like(value) for value in self.values]
+        self.steps = 0
+        self.total = self.values[0].copy()
+
+    def add_up(self) -> None:
+        """What each bucket weighs with the table's part."""
+        self.total = self.values[0].copy()
+        self.total[self.tied] += (self.table @ self.values[1])[self.row_of[self.tied]]
+
+    def scores(self, batch: Batch, which: Array, hidden: Array | None = None) -> tuple[Array, Any]:
+        """The scores of some units, and what `learn` wants of them. Neighbours of `hidden` units do not count."""
+        lengths = batch.begin[which + 1] - batch.begin[which]
+        starts = np.cumsum(lengths) - lengths
+        place = np.repeat(batch.begin[which] - starts, lengths) + np.arange(int(lengths.sum()))
+        row = np.repeat(np.arange(len(which)), lengths)
+        column, size = batch.column[place], batch.size[place].copy()
+        if hidden is not None:
+            size[batch.near[place] & hidden[row]] = 0.0
+        length = np.sqrt(np.maximum(np.bincount(row, weights=size * size, minlength=len(which)), scorer.SHORTEST))
+        value = np.bincount(row, weights=self.total[column] * size, minlength=len(which)) / length
+        noted = batch.noted[which]
+        bias, step, slope = self.values[2]
+        value = value + bias + np.where(noted >= 0, step + slope * noted, 0.0)
+        return value, (column, size / length[row], row, noted)
+
+    def learn(self, parts: list[tuple[Any, Array]], rate: float) -> None:
+        """One step of Adam; `parts` are what `scores` gave and the slope of the loss in each score."""
+        flat = np.zeros(scorer.BUCKETS)
+        last = np.zeros(3)
+        for (column, size, row, noted), slope in parts:
+            flat += np.bincount(column, weights=size * slope[row], minlength=scorer.BUCKETS)
+            above = np.where(noted >= 0, noted, 0.0)
+            last += [slope.sum(), slope[noted >= 0].sum(), (slope * above).sum()]
+        rows = np.bincount(self.row_of[self.tied], weights=flat[self.tied], minlength=len(self.table))
+        gradients = [flat + 2 * L2 * self.values[0], self.table.T @ rows, last]
+        self.steps += 1
+        for value, gradient, mean, square, speed in zip(
+            self.values, gradients, self.means, self.squares, (rate, rate * 0.13, rate * 0.13), strict=True
+        ):
+            mean += 0.1 * (gradient - mean)
+            square += 0.001 * (gradient * gradient - square)
+            at = mean / (1 - 0.9**self.steps)
+            value -= speed * at / (np.sqrt(square / (1 - 0.999**self.steps)) + 1e-8)
+        self.add_up()
+
+    def all_scores(self, batch: Batch) -> Array:
+        count = len(batch.begin) - 1
+        parts = [self.scores(batch, np.arange(a, min(a + 20_000, count)))[0] for a in range(0, count, 20_000)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def sigmoid(value: Array) -> Array:
+    return 1 / (1 + np.exp(-np.clip(value, -30, 30)))
+
+
+def train(attacks: list[Source], honest: list[Source], table: Array, row_of: Array) -> Model:
+    chance = np.random.default_rng(0)
+    attacks = [source for source in attacks if source.units]
+    yes, no = batch_of(attacks), batch_of(honest)
+    first = np.concatenate([[0], np.cumsum([len(source.units) for source in attacks])])
+    weight = np.array([source.weight for source in attacks])
+    shares = np.repeat([source.weight for source in honest], [len(source.units) for source in honest])
+    shares = shares / shares.sum()
+    hard = shares
+    model = Model(table, row_of)
+    for step in range(STEPS):
+        if step and step % 60 == 0:
+            value = model.all_scores(no)
+            hard = shares * np.exp(0.7 * np.maximum(value - value.max(), -30))
+            hard = hard / hard.sum()
+        rate = RATE * min(1.0, (step + 1) / 30) * max(0.03, 1 - step / STEPS)
+        texts = chance.integers(0, len(attacks), ATTACKS)
+        which = np.concatenate([np.arange(first[text], first[text + 1]) for text in texts])
+        value, kept = model.scores(yes, which, chance.random(len(which)) < 0.5)
+        slope = np.zeros(len(which))
+        at = 0
+        for text in texts:
+            count = int(first[text + 1] - first[text])
+            best = at + int(np.argmax(value[at : at + count]))
+            slope[best] = weight[text] * (sigmoid(value[best]) - 1)
+            at += count
+        slope /= weight[texts].sum()
+        half = HONEST // 2
+        picked = [chance.choice(len(shares), half, p=hard), chance.choice(len(shares), HONEST - half, p=shares)]
+        chosen = np.concatenate(picked)
+        other, also_kept = model.scores(no, chosen, chance.random(len(chosen)) < 0.5)
+        against = sigmoid(other) * np.repeat([1.0 / half, 3.0 / (HONEST - half)], [half, HONEST - half])
+        model.learn([(kept, slope), (also_kept, against)], rate)
+    return model
+
+
+def static_table() -> tuple[Array, Array]:
+    """Unit rows of the static embedder's table, and for each bucket of a word in it the number of its row."""
+    from gitmem.models.static_embedder import shared
+
+    embedder = shared()
+    pieces = embedder._all_pieces()
+    table = np.zeros((len(pieces) + 1, embedder.dims), np.float32)
+    for number in pieces.values():
+        table[number + 1] = embedder.row(number)
+    lengths = np.linalg.norm(table, axis=1, keepdims=True)
+    table /= np.where(lengths == 0, 1, lengths)
+    row_of = np.zeros(scorer.BUCKETS, np.int64)
+    for piece, number in sorted(pieces.items(), key=lambda item: -len(item[0])):
+        plain = piece.replace("\u2581", "").removeprefix("##")
+        if plain and "\u3040" <= plain[0] <= "\ud7a3":
+            letter = {1: "x", 2: "x", 3: "y", 4: "z"}.get(len(plain))
+        else:
+            letter = "" if plain and not piece.startswith("##") else None
+        if letter is not None:
+            row_of[scorer.bucket(letter + plain)] = number + 1
+    return table, row_of
+
+
+def left_out(source: Source) -> bool:
+    """Whether a document is of the quarter of groups that is not learned from."""
+    return "\0" in source.name and zlib.crc32(source.name.encode()) % 4 == 3
+
+
+def largest(model: Model, sources: list[Source]) -> Array:
+    """The highest score of each source's units; -30 for one without."""
+    batch = batch_of(sources)
+    found = np.full(len(sources), -30.0)
+    np.maximum.at(found, batch.owner, model.all_scores(batch))
+    return found
+
+
+def prefilter(model: Model, attacks: list[Source], honest: list[Source]) -> tuple[float, dict[str, float]]:
+    """The least sum and the weights of single words, none negative, so that a line weighs no less than a part of it."""
+    found = []
+    for source in attacks:
+        if source.units:
+            value = model.all_scores(batch_of([source]))
+            if value.max() >= -1.0:
+                found.append(tokens(source.units[int(np.argmax(value))].text))
+    chance = random.Random(4)
+    plain = [tokens(unit.text) for source in honest for unit in chance.sample(source.units, min(2, len(source.units)))]
+    plain = chance.sample(plain, min(18_000, len(plain)))
+    sets = found + plain
+    count = collections.Counter(token for unit in found for token in unit)
+    names = {token: i for i, token in enumerate(t for t, n in sorted(count.items()) if n >= 3)}
+    rows = np.array([i for i, unit in enumerate(sets) for t in unit if t in names])
+    columns = np.array([names[t] for unit in sets for t in unit if t in names])
+    labels = np.arange(len(sets)) < len(found)
+    weight = np.where(labels, 1.0, 0.4)
+    theta, bias = np.zeros(len(names)), -3.0
+    mean, square = np.zeros(len(names)), np.zeros(len(names))
+    for step in range(1, 301):
+        margin = np.bincount(rows, weights=theta[columns], minlength=len(sets)) + bias
+        slope = weight * (sigmoid(margin) - labels)
+        gradient = np.bincount(columns, weights=slope[rows], minlength=len(names)) + 0.5 * theta
+        mean, square = 0.9 * mean + 0.1 * gradient, 0.99 * square + 0.01 * gradient**2
+        theta -= 0.05 * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.99**step)) + 1e-8)
+        theta = np.maximum(theta, 0)
+        bias -= 0.2 * slope.sum() / weight.sum()
+    of = {token: round(float(theta[i]), 2) for token, i in names.items() if theta[i] >= 0.05}
+    sums = [sum(of.get(token, 0.0) for token in unit) for unit in found]
+    least = round(float(np.quantile(sums, MISSED)), 2)
+    passing = np.mean([sum(of.get(token, 0.0) for token in unit) >= least for unit in plain])
+    print(f"prefilter: least {least}, {passing:.3f} of the honest sentences pass")
+    return least, of
+
+
+def write(model: Model, warn: float, block: float, words: tuple[float, dict[str, float]]) -> None:
+    unit = float(np.abs(model.total).max() / ROUNDED)
+    bias, noted, slope = (float(value) for value in model.values[2])
+    head = scorer.HEADER.pack(scorer.MAGIC, scorer.VERSION, 0, unit, bias, noted, slope, warn, block)
+    (FOLDER / "scorer.bin").write_bytes(head + np.round(model.total / unit).astype("<i2").tobytes())
+    least, of = words
+    lines = [
+        "# Written by tools/train_scorer.py: weights of single words in hundredths. Do not edit.",
+        f"least\t{least}",
+    ]
+    lines += [f"{round(weight * 100)}\t{token}" for token, weight in sorted(of.items())]
+    (FOLDER / "words.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--texts", type=Path, nargs="+", required=True)
+    parser.add_argument("--documents", type=Path, nargs="+", required=True)
+    parser.add_argument("--hold-out", default="", metavar="NAME")
+    options = parser.parse_args()
+    rows = [row for path in options.texts for row in rows_of(path)]
+    rows += [row for path in options.documents for row in documents_of(path)]
+    with Pool() as pool:
+        sources = pool.map(of_row, rows, chunksize=50)
+    apart = [source for source in sources if left_out(source)]
+    learned = [source for source in sources if source.name != options.hold_out and not left_out(source)]
+    attacks = [source for source in learned if source.attack]
+    honest = [source for source in learned if not source.attack]
+    model = train(attacks, honest, *static_table())
+    highest = largest(model, [source for source in apart if source.lines >= SHORT])
+    warn, block = (round(float(np.quantile(highest, 1 - share)), 2) for share in (WARNED, BLOCKED))
+    print(f"{len(attacks)} attacks, {len(honest)} honest texts; warn {warn}, block {block} on {len(apart)} documents")
+    held = [source for source in sources if source.name == options.hold_out]
+    for attack in (True, False):
+        value = largest(model, [source for source in held if source.attack == attack])
+        if len(value):
+            print(f"{'attacks' if attack else 'honest'} {len(value)}: blocked {np.mean(value >= block):.3f}")
+    if not options.hold_out:
+        write(model, warn, block, prefilter(model, attacks, honest))
+
+
+if __name__ == "__main__":
+    main()
