@@ -19,7 +19,7 @@ from gitmem.gate.policy import Policy, canonical
 from gitmem.git.objects import GITLINK, SYMLINK, Change
 from gitmem.paths import Kind, kind
 
-TRAILER = "Memory-Rewrite"
+REWRITE_TRAILER = "Memory-Rewrite"
 BULK_SHARE = 0.5  # MEMORY.md may lose half of its facts in one commit ...
 BULK_LINES = 4  # ... and this many, without a word
 DEVICES = frozenset(
@@ -189,7 +189,7 @@ def _bullets(text: str) -> int:
     return sum(line.lstrip().startswith(("- ", "* ", "+ ")) for line in text.split("\n"))
 
 
-REASON = re.compile(rf"^{TRAILER}:[ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE)
+REASON = re.compile(rf"^{REWRITE_TRAILER}:[ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE)
 
 
 def rewrite_reason(message: str) -> str:

@@ -22,6 +22,7 @@ from gitmem.paths import kind
 GUESSABLE = (  # beginnings of the rules whose finds can be guessed: of these nothing is shown
     "password", "user-password", "credentials-in", "email", "phone", "resident-number", "card-number",
     "business-number", "iban", "national-id", "bank-account", "postal-address",
+    "identity-document", "birth-date", "health",
     "plugin-secret-keyword", "plugin-basic-auth",
 )  # fmt: skip
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from gitmem.gate.change_rules import TRAILER
+from gitmem.gate.change_rules import REWRITE_TRAILER
 from gitmem.gate.detectors.finding import Finding
 from gitmem.git.protocol import Repository
 from gitmem.git.worktree import state_dir
@@ -53,7 +53,7 @@ def drop_explained(repo: Repository, message: Path, findings: list[Finding]) -> 
     staged = {entry.path: entry.oid for entry in repo.staged()}
     left = [finding for finding in findings if staged.get(finding.path) not in noted]
     if len(left) < len(findings):
-        trailer = f"{TRAILER}: {REASON}"
+        trailer = f"{REWRITE_TRAILER}: {REASON}"
         place = str(message if message.is_absolute() else Path.cwd() / message)
         run_git(
             repo, ["interpret-trailers", "--in-place", "--if-exists", "addIfDifferent", "--trailer", trailer, place]

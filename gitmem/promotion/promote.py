@@ -14,8 +14,7 @@ from enum import StrEnum
 
 from gitmem.config import Config
 from gitmem.errors import Changed, GitMemError, ModelUnavailable, UsageError
-from gitmem.gate.change_rules import BULK_LINES
-from gitmem.gate.change_rules import TRAILER as REWRITE
+from gitmem.gate.change_rules import BULK_LINES, REWRITE_TRAILER
 from gitmem.gate.detectors.finding import Severity, Skipped
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.git.branch_worktree import branch_worktree
@@ -412,7 +411,7 @@ def trailer_rows(step: Files, outcome: Outcome, agent: str, accepted: str, *, la
         rows.append((trailers.CURSOR, outcome.cursor))
     replaced = sum(item.old is not None for item in step.approved)
     if len(step.moved) + replaced >= BULK_LINES:
-        rows.append((REWRITE, f"{replaced} replaced, {len(step.moved)} archived by promotion"))
+        rows.append((REWRITE_TRAILER, f"{replaced} replaced, {len(step.moved)} archived by promotion"))
     if accepted:
         rows.append((trailers.REVIEWED, accepted))
     return rows

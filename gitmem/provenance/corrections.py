@@ -12,8 +12,7 @@ from enum import StrEnum
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, Refused, UsageError
-from gitmem.gate.change_rules import BULK_LINES
-from gitmem.gate.change_rules import TRAILER as REWRITE
+from gitmem.gate.change_rules import BULK_LINES, REWRITE_TRAILER
 from gitmem.git.objects import Commit, Span
 from gitmem.git.protocol import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
@@ -370,7 +369,7 @@ def _message(account: Account, taken: Sequence[Taken], reason: str, agent: str) 
     rows += [(trailers.REASON, reason)] if reason else []
     rows += trailers.of_agent(agent)
     if account.rewrites or len(taken) >= BULK_LINES or any(kind(item.path) is Kind.DAILY for item in taken):
-        rows.append((REWRITE, reason or account.what))
+        rows.append((REWRITE_TRAILER, reason or account.what))
     return trailers.append("\n".join(lines), rows)
 
 

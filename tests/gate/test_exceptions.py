@@ -14,6 +14,8 @@ from gitmem.errors import BadConfig
 from gitmem.gate.detectors import DETECTORS, examples
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.exceptions import FILE_RULES, Allowlist, Entry, fingerprint, parse, with_entry
+from gitmem.gate.policy import Policy
+from gitmem.gate.scan import scan_text
 
 ENTRY = Entry("ab" * 10, "github-token", "memory/메모.md", 'a sample; "not real"', date(2027, 1, 1))
 
@@ -115,3 +117,18 @@ def test_fingerprints_depend_on_salt_rule_and_text_and_not_on_unicode_form() -> 
     assert len({one, fingerprint("t", "r", "가나"), fingerprint("s", "q", "가나"), fingerprint("s", "r", "가")}) == 4
     assert len(one) == 20
     fingerprint("s", "r", "\udcff")
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "other"),
+    [
+        ("identity-document", "Passport number of the visitor: M12345678", "Passport number of the visitor: M87654321"),
+        ("birth-date", "Dana Example was born on 1990-03-12", "Dana Example was born on 1985-11-02"),
+    ],
+)
+def test_a_fingerprint_is_not_made_of_what_can_be_guessed_about_a_person(rule: str, text: str, other: str) -> None:
+    pair = [
+        [finding.fingerprint for finding in scan_text(line, "memory/a.md", Policy()) if finding.rule == rule]
+        for line in (text, other)
+    ]
+    assert pair[0] and pair[0] == pair[1]
