@@ -315,8 +315,11 @@ def prefilter(model: Model, attacks: list[Source], honest: list[Source]) -> tupl
 def write(model: Model, warn: float, block: float, words: tuple[float, dict[str, float]]) -> None:
     unit = float(np.abs(model.total).max() / ROUNDED)
     bias, noted, slope = (float(value) for value in model.values[2])
-    head = scorer.HEADER.pack(scorer.MAGIC, scorer.VERSION, 0, unit, bias, noted, slope, warn, block)
-    (FOLDER / "scorer.bin").write_bytes(head + np.round(model.total / unit).astype("<i2").tobytes())
+    numbers = unit, bias, noted, slope, warn, block
+    body = np.round(model.total / unit).astype("<i2").tobytes()
+    checked = scorer.HEADER.pack(scorer.MAGIC, scorer.VERSION, 0, *numbers)[scorer.CHECKED :] + body
+    head = scorer.HEADER.pack(scorer.MAGIC, scorer.VERSION, zlib.crc32(checked), *numbers)
+    (FOLDER / "scorer.bin").write_bytes(head + body)
     least, of = words
     lines = [
         "# Written by tools/train_scorer.py: weights of single words in hundredths. Do not edit.",

@@ -92,8 +92,9 @@ def _same(row: Row, inspection: Inspection) -> list[Match]:
     here = [match for match in secrets if inspection.text.line_of(match.start)[0] == row.line]
     lines = inspection.text.raw.split("\n")
     heads = _HEAD.findall(lines[row.line - 1]) if 0 < row.line <= len(lines) else []
-    if row.digest in map(_sha1, heads):  # the same for every secret of its type: the line must say which
-        return here
+    same = [head for head in heads if _sha1(head) == row.digest]
+    if same:  # the same for every secret of its type: the line must say which
+        return [match for match in here if any(head in inspection.text.raw[match.start : match.end] for head in same)]
     return [match for match in here if row.digest in _digests(match, inspection)] or [
         match for match in secrets if row.digest in _digests(match, inspection)
     ]

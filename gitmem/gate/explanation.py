@@ -81,6 +81,9 @@ def _read(inspection: Inspection, start: int, end: int, policy: Policy) -> Itera
     """The line masked, as it reads without disguise where that differs, and what is decoded from it."""
     from gitmem.gate.detectors.injection.decoding import decoded
 
+    if inspection.unread or inspection.failed:
+        yield "line", "[not shown: not all of the text could be read for secrets]"
+        return
     shown = inspection.masked_line(start, end)
     yield "line", _cut(shown)
     plain, _ = normalise(shown)
@@ -88,7 +91,8 @@ def _read(inspection: Inspection, start: int, end: int, policy: Policy) -> Itera
         yield "without disguise", _cut(plain)
     for view in decoded(inspection.text.raw):
         if view.start <= end and view.end > start and view.text:
-            yield view.kind, _cut(_masked(view.text, policy))
+            secret = any(first < view.end and last > view.start for first, last in inspection.secrets)
+            yield view.kind, "[not shown: a secret]" if secret else _cut(_masked(view.text, policy))
 
 
 def _masked(text: str, policy: Policy) -> str:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gitmem.config import Config
 from gitmem.errors import Refused
 from gitmem.gate import detectors
+from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.examine import inspect
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import STRUCTURAL, redact, redaction, refuse_or_mask, refuse_or_mask_text
@@ -237,3 +238,14 @@ def test_nothing_is_found_by_any_detector_in_what_was_redacted(text: str) -> Non
         done = redaction(text, "memory/a.md", POLICY)
         assert scan_text(done.text, "memory/a.md", POLICY) == []
         assert not done.whole
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[password] hunter2-super-Secret-99\n",
+        "- [password] `hunter2-super-Secret-99`\n",
+    ],
+)
+def test_a_label_that_looks_like_a_mask_hides_no_password(real: None, text: str) -> None:
+    assert any(finding.severity is Severity.BLOCK for finding in scan_text(text, "memory/a.md", POLICY))

@@ -6,6 +6,8 @@ What a sign or a verb joins to a mask is read as ever: `[password]: ...`.
 
 from __future__ import annotations
 
+import re
+
 from gitmem.gate.detectors.lazy_patterns import lazy
 
 _MASK = lazy(
@@ -13,9 +15,19 @@ _MASK = lazy(
     r"(?!\(|[\"'`*)]{0,4}[ \t]{0,4}(?:[?+.!|]{0,3}[:=]|->|[→>：＝]|(?:is|was|are|to|now|set|changed)\b|[^\x00-\x7f]))"
 )
 
+_SIGNS = " \t`\"'*_(["
+
 
 def without_masks(low: str) -> str:
     """A text in lower case with its masks blank, at the same offsets."""
     if "[password]" not in low and "[redacted:" not in low:
         return low
-    return _MASK.sub(lambda mask: f"[{' ' * (len(mask.group()) - 2)}]", low)
+
+    def blank(mask: re.Match[str]) -> str:
+        """A mask where a value can stand; before other words at the start of a line, item or cell it may be a label."""
+        before = low[max(0, mask.start() - 8) : mask.start()].rstrip(_SIGNS)
+        after = low[mask.end() : mask.end() + 8].lstrip(_SIGNS)
+        label = (not before or before[-1] in "\n|-+>#") and after[:1] not in ("", "\n", "|")
+        return mask.group() if label else f"[{' ' * (len(mask.group()) - 2)}]"
+
+    return _MASK.sub(blank, low)

@@ -114,11 +114,13 @@ def _smuggled(text: Text) -> Iterator[Match]:
 def _about(view: View, start: int, end: int, depth: int) -> Iterator[Match]:
     inner = Text(view.text)
     why = _instruction(inner, _ENCODED_BOOST)
-    if why:
-        yield Match("encoded-instruction", Severity.BLOCK, start, end, f"{view.kind}: an instruction: {why}")
-    elif _secret(view.text):
+    secret = _secret(view.text)
+    if secret:
         yield Match("encoded-secret", Severity.BLOCK, start, end, f"{view.kind}: a secret", secret=True)
-    elif depth > 1:
+    if why:
+        message = f"{view.kind}: an instruction: {why}"
+        yield Match("encoded-instruction", Severity.BLOCK, start, end, message, secret=secret)
+    if depth > 1 and not why and not secret:
         for deeper in decoded(view.text):
             if deeper.kind != CUT:
                 yield from _about(View(f"{view.kind}, {deeper.kind}", 0, 0, deeper.text), start, end, depth - 1)

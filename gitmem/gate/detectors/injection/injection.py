@@ -68,7 +68,7 @@ def judge(text: Text, boost: float = 0.0) -> Iterator[Verdict]:
     `boost` is added to each score: what speaks against a text before a word is read (it was hidden, it was
     encoded). Highest score first and at most `_MOST_FINDINGS`; of an exhaustive text all of them, shortest first.
     """
-    verdicts = list(islice(_verdicts(text, boost), None if text.exhaustive else 4 * _MOST_FINDINGS + 1))
+    verdicts = list(_verdicts(text, boost))
     if text.exhaustive:  # to be masked: a sentence rather than the line it stands in
         verdicts.sort(key=lambda v: (v.end - v.start, v.start))
     else:

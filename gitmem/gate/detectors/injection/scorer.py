@@ -25,9 +25,10 @@ from gitmem.gate.detectors.lazy_patterns import lazy
 PATH = Path(__file__).with_name("scorer.bin")
 MAGIC = b"gmscorer"
 BUCKETS = 1 << 19
-# magic, version, 0, unit of a weight, bias, weight of "the lexicon noted it", of its score above that, and the
+# magic, version, CRC-32 of all that follows it, unit of a weight, bias, weight of "the lexicon noted it", of its score above that, and the
 # scores from which a sentence warns and blocks
 HEADER = Struct("<8sII6d")
+CHECKED = 16  # where what the checksum is of begins
 VERSION = 1
 CONTEXT, CONCEPT = 0.35, 1.3  # the size of a feature of a neighbouring line and of a concept; its own words have 1
 SLACK = 2.0  # a sentence whose own words stay so far below the warning threshold is read no further
@@ -66,8 +67,8 @@ def parse(data: bytes) -> Scorer:
     """Read a scorer. Raises ValueError for another format, another version or another size."""
     if len(data) != HEADER.size + 2 * BUCKETS:
         raise ValueError("the scorer of instructions is damaged")
-    magic, version, _, unit, bias, noted, slope, warn, block = HEADER.unpack_from(data)
-    if magic != MAGIC or version != VERSION:
+    magic, version, checksum, unit, bias, noted, slope, warn, block = HEADER.unpack_from(data)
+    if magic != MAGIC or version != VERSION or crc32(data[CHECKED:]) != checksum:
         raise ValueError("the scorer of instructions is damaged or of another version")
     weights = array("h", data[HEADER.size :])
     if sys.byteorder == "big":

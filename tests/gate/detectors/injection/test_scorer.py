@@ -21,7 +21,7 @@ def test_the_shipped_file_is_read_and_has_its_thresholds_in_order() -> None:
 
 def test_a_damaged_file_is_an_error_and_never_a_scorer_that_finds_nothing() -> None:
     data = scorer.PATH.read_bytes()
-    for damaged in (data[:-2], b"", b"x" + data[1:], data[:8] + b"\x09" + data[9:]):
+    for damaged in (data[:-2], b"", b"x" + data[1:], data[:8] + b"\x09" + data[9:], data[:-2] + b"zz"):
         with pytest.raises(ValueError, match="damaged"):
             scorer.parse(damaged)
 
