@@ -94,7 +94,12 @@ def _same(row: Row, inspection: Inspection) -> list[Match]:
     heads = _HEAD.findall(lines[row.line - 1]) if 0 < row.line <= len(lines) else []
     same = [head for head in heads if _sha1(head) == row.digest]
     if same:  # the same for every secret of its type: the line must say which
-        return [match for match in here if any(head in inspection.text.raw[match.start : match.end] for head in same)]
+        return [
+            match
+            for match in here
+            if any(head in inspection.text.raw[match.start : match.end] for head in same)
+            or (match.rule == "private-key" and "PRIVATE KEY" in same[0])
+        ]
     return [match for match in here if row.digest in _digests(match, inspection)] or [
         match for match in secrets if row.digest in _digests(match, inspection)
     ]
