@@ -9,7 +9,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from gitmem.hosts.entries import summary_turn, tool_output, word
-from gitmem.hosts.host import EVENT_SECONDS, Entries, Entry, Hooks, Host, InsertedText, Place, RegistrationFile
+from gitmem.hosts.host import (
+    EVENT_SECONDS,
+    Entries,
+    Entry,
+    Hooks,
+    Host,
+    InsertedText,
+    Place,
+    RegistrationFile,
+    hook_specific_output,
+)
 from gitmem.hosts.registration import hooks_file, json_server
 from gitmem.hosts.transcript import Role, Turn
 
@@ -57,9 +67,14 @@ def _session(entry: Entry) -> str:
     return word(data, "sessionId") if word(entry, "type") == "session.start" and isinstance(data, dict) else ""
 
 
+def _answer(event: str, text: str) -> dict[str, Any]:
+    """Copilot CLI reads the field at the top, VS Code's own agent Claude Code's form; both run the same hooks file."""
+    return {"additionalContext": text, **hook_specific_output(event, text)}
+
+
 HOOKS = Hooks(
     {event: event for event in EVENT_SECONDS},
-    answer=lambda event, text: {"additionalContext": text},
+    answer=_answer,
     grouped=False, project_variables=("COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
 )  # fmt: skip
 HOST = Host(
