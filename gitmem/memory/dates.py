@@ -8,42 +8,11 @@ question may mean; `periods` months and years that stand without a day.
 # A search imports this: no dataclass, no pattern compiled before its first use, and annotations are not postponed,
 # since each field of a named tuple would be compiled as text.
 import re
-import sys
 from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import NamedTuple
 
-
-class LazyPattern:
-    """A pattern that is compiled when it is first used: a search starts in a few milliseconds."""
-
-    __slots__ = ("_compiled", "_flags", "_pattern")
-
-    def __init__(self, pattern: str, flags: int = 0) -> None:
-        self._pattern, self._flags = pattern, flags
-        self._compiled: re.Pattern[str] | None = None
-
-    def search(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
-        return self._made().search(text, start, end)
-
-    def match(self, text: str, start: int = 0) -> re.Match[str] | None:
-        return self._made().match(text, start)
-
-    def findall(self, text: str) -> list[str]:
-        """Every match; the pattern has at most one group."""
-        return self._made().findall(text)
-
-    def sub(self, replacement: str, text: str) -> str:
-        return self._made().sub(replacement, text)
-
-    def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        return self._made().finditer(text)
-
-    def _made(self) -> re.Pattern[str]:
-        if self._compiled is None:
-            self._compiled = re.compile(self._pattern, self._flags)
-        return self._compiled
-
+from gitmem.lazy_patterns import lazy
 
 # -- words of both readings ----------------------------------------------------------------------------------
 
@@ -83,44 +52,42 @@ _ENGLISH_DAYS = {
     -2: r"\bday before yesterday\b", 2: r"\bday after tomorrow\b", -1: r"\byesterday\b", 1: r"\btomorrow\b",
     0: r"\btoday\b|\btonight\b",
 }  # fmt: skip
-_SPELLED: tuple[tuple[str, LazyPattern], ...] = (
-    ("iso", LazyPattern(r"(?<![\d/.-])(\d{4})[-./](\d{1,2})[-./](\d{1,2})(?![\d/]|[.-]\d)")),
-    ("eastern", LazyPattern(r"(?:(\d{4})[년年]\s*)?(?<!\d)(\d{1,2})[월月]\s*(\d{1,2})[일日号號]")),
+_SPELLED: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("iso", lazy(r"(?<![\d/.-])(\d{4})[-./](\d{1,2})[-./](\d{1,2})(?![\d/]|[.-]\d)")),
+    ("eastern", lazy(r"(?:(\d{4})[년年]\s*)?(?<!\d)(\d{1,2})[월月]\s*(\d{1,2})[일日号號]")),
     (
         "us",
-        LazyPattern(rf"\b({_MONTH_NAME})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s+(\d{{4}}))?", re.IGNORECASE),
+        lazy(rf"\b({_MONTH_NAME})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s+(\d{{4}}))?", re.IGNORECASE),
     ),
     (
         "eu",
-        LazyPattern(
-            rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH_NAME})\b\.?(?:,?\s+(\d{{4}}))?", re.IGNORECASE
-        ),
+        lazy(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH_NAME})\b\.?(?:,?\s+(\d{{4}}))?", re.IGNORECASE),
     ),
     # Behind a letter of a script that may write no space (`は2/5`), not behind "of", "about" and "the ...th".
     (
         "slash",
-        LazyPattern(r"(?<![\d/.#-])(?<![^\W가-힣ぁ-ヿ一-鿿])(?<![의の약約제第])(\d{1,2})/(\d{1,2})(?![\d/%]|\.\d)"),
+        lazy(r"(?<![\d/.#-])(?<![^\W가-힣ぁ-ヿ一-鿿])(?<![의の약約제第])(\d{1,2})/(\d{1,2})(?![\d/%]|\.\d)"),
     ),
 )
 _SPOKEN = tuple(
-    (away, LazyPattern("|".join((_ENGLISH_DAYS[away], *(_EXACT.get(name, name) for name in names))), re.IGNORECASE))
+    (away, lazy("|".join((_ENGLISH_DAYS[away], *(_EXACT.get(name, name) for name in names))), re.IGNORECASE))
     for away, names in _SPOKEN_DAYS
 )
 # A day of a week: of the next, of the last, and the coming one. `周三` after a number counts weeks (`一周三次`).
-_OF_WEEK: tuple[tuple[str, LazyPattern], ...] = (
-    ("next", LazyPattern(rf"\bnext\s+{_DAY}\b", re.IGNORECASE)),
-    ("next", LazyPattern(r"다음\s*주\s*([월화수목금토일])(?:요일|(?![가-힣])|(?=까지|에))")),
-    ("next", LazyPattern(rf"来週の?\s*{_DAY_JAPANESE}")),
-    ("next", LazyPattern(rf"下[个個]?{_WEEK_CHINESE}([一二三四五六日天])")),
-    ("last", LazyPattern(r"(?:지난|저번)\s*주\s*([월화수목금토일])요일")),
-    ("last", LazyPattern(rf"先週の?\s*{_DAY_JAPANESE}")),
-    ("last", LazyPattern(rf"上[个個]?{_WEEK_CHINESE}([一二三四五六日天])")),
-    ("coming", LazyPattern(rf"\b(?:by|before|until|on|this|due)\s+{_DAY}\b", re.IGNORECASE)),
-    ("coming", LazyPattern(r"(?:이번\s*주\s*)?(?<![가-힣])([월화수목금토일])요일")),
-    ("coming", LazyPattern(rf"(?:今週の?\s*)?{_DAY_JAPANESE}")),
+_OF_WEEK: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("next", lazy(rf"\bnext\s+{_DAY}\b", re.IGNORECASE)),
+    ("next", lazy(r"다음\s*주\s*([월화수목금토일])(?:요일|(?![가-힣])|(?=까지|에))")),
+    ("next", lazy(rf"来週の?\s*{_DAY_JAPANESE}")),
+    ("next", lazy(rf"下[个個]?{_WEEK_CHINESE}([一二三四五六日天])")),
+    ("last", lazy(r"(?:지난|저번)\s*주\s*([월화수목금토일])요일")),
+    ("last", lazy(rf"先週の?\s*{_DAY_JAPANESE}")),
+    ("last", lazy(rf"上[个個]?{_WEEK_CHINESE}([一二三四五六日天])")),
+    ("coming", lazy(rf"\b(?:by|before|until|on|this|due)\s+{_DAY}\b", re.IGNORECASE)),
+    ("coming", lazy(r"(?:이번\s*주\s*)?(?<![가-힣])([월화수목금토일])요일")),
+    ("coming", lazy(rf"(?:今週の?\s*)?{_DAY_JAPANESE}")),
     (
         "coming",
-        LazyPattern(
+        lazy(
             rf"(?:[这這本][个個]?)?(?<![\d一二两兩三四五六七八九十几幾每个個]){_WEEK_CHINESE}([一二三四五六日天])(?![个個次遍])"
         ),
     ),
@@ -128,9 +95,9 @@ _OF_WEEK: tuple[tuple[str, LazyPattern], ...] = (
 _EASTERN_RELATED = (
     r"오늘|내일|모레|어제|그저께|그제|요일|다음\s*주|[日天曜周週夜晩晚]|星期|礼拜|禮拜|あした|あさって|きのう|おととい"
 )
-_RELATED = LazyPattern(rf"day\b|tomorrow|tonight|{_EASTERN_RELATED}|\b(?:mon|tue|wed|thu|fri|sat|sun)", re.IGNORECASE)
-_MONTHLY = LazyPattern(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
-_MAYBE = LazyPattern(rf"\d|day\b|tomorrow|tonight|{_EASTERN_RELATED}", re.IGNORECASE)
+_RELATED = lazy(rf"day\b|tomorrow|tonight|{_EASTERN_RELATED}|\b(?:mon|tue|wed|thu|fri|sat|sun)", re.IGNORECASE)
+_MONTHLY = lazy(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
+_MAYBE = lazy(rf"\d|day\b|tomorrow|tonight|{_EASTERN_RELATED}", re.IGNORECASE)
 
 
 class Mention(NamedTuple):
@@ -234,13 +201,13 @@ class Period(NamedTuple):
 
 
 # A day by itself is no date: `5일` is five days as well, `the 5th` any fifth thing.
-_MONTH_YEAR = LazyPattern(rf"\b({_MONTH_NAME})\.?,?\s+(\d{{4}})\b", re.IGNORECASE)
-_EASTERN_MONTH = LazyPattern(r"(?:(?<!\d)(\d{4})[년年]\s*)?(?<!\d)(\d{1,2})[월月]")
+_MONTH_YEAR = lazy(rf"\b({_MONTH_NAME})\.?,?\s+(\d{{4}})\b", re.IGNORECASE)
+_EASTERN_MONTH = lazy(r"(?:(?<!\d)(\d{4})[년年]\s*)?(?<!\d)(\d{1,2})[월月]")
 # "in 2026" before a word that may be what is counted ("in 2026 places") is no year.
 _AFTER_YEAR = (
     r"(?=\s*(?:$|[^\w\s])|\s+(?:the|a|an|we|it|they|and|or|but|because|to|for|by|at|on|with|as|is|was|are|were|will)\b)"
 )
-_YEAR_OF = LazyPattern(rf"\b(?:in|since|during)\s+(\d{{4}})\b{_AFTER_YEAR}|(?<!\d)(\d{{4}})[년年]", re.IGNORECASE)
+_YEAR_OF = lazy(rf"\b(?:in|since|during)\s+(\d{{4}})\b{_AFTER_YEAR}|(?<!\d)(\d{{4}})[년年]", re.IGNORECASE)
 
 
 def periods(text: str) -> Iterator[Period]:
@@ -258,19 +225,19 @@ def periods(text: str) -> Iterator[Period]:
 # A question for `Jun` is about a person as often as about a month, so June and July have no short names.
 _ASKED_MONTH = "|".join(name if len(name) < 5 else f"{name}|{name[:3]}" for name in MONTHS) + "|sept"
 # `may` and `march` are also a verb: as months they stand after a preposition or beside a number.
-_NAMED = LazyPattern(
+_NAMED = lazy(
     rf"(?:(?P<before>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?)?\b(?P<month>{_ASKED_MONTH})\b\.?"
     rf"(?:\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\d))?(?:,?\s+(?:of\s+)?(?P<year>(?:19|20)\d\d))?",
     re.IGNORECASE,
 )
-_PREPOSITION = LazyPattern(
+_PREPOSITION = lazy(
     r"\b(?:in|on|of|during|until|till|since|by|from|to|last|this|next|late|early|mid)[\s-]+$", re.IGNORECASE
 )
-_EASTERN = LazyPattern(
+_EASTERN = lazy(
     r"(?:(?P<year>(?:19|20)?\d\d)\s*[년年]\s*)?(?P<month>\d{1,2})\s*[월月](?:\s*(?P<day>\d{1,2})\s*[일日号])?"
 )
-_ISO = LazyPattern(r"(?<!\d)(?P<year>(?:19|20)\d\d)[-./](?P<month>\d{1,2})(?:[-./](?P<day>\d{1,2}))?(?!\d)")
-_YEAR = LazyPattern(r"(?<![\d.\-/])(?P<year>(?:19|20)\d\d)(?![\d.\-/])\s*[년年]?(?!\s*\d{1,2}\s*[월月])")
+_ISO = lazy(r"(?<!\d)(?P<year>(?:19|20)\d\d)[-./](?P<month>\d{1,2})(?:[-./](?P<day>\d{1,2}))?(?!\d)")
+_YEAR = lazy(r"(?<![\d.\-/])(?P<year>(?:19|20)\d\d)(?![\d.\-/])\s*[년年]?(?!\s*\d{1,2}\s*[월月])")
 # (English, words of the other languages, unit, how many of it back). `재작년` comes before `작년`, which it contains.
 _BACK: tuple[tuple[str, tuple[str, ...], str, int], ...] = (
     ("", ("재작년", "一昨年", "前年"), "year", 2),
@@ -282,8 +249,8 @@ _BACK: tuple[tuple[str, tuple[str, ...], str, int], ...] = (
     ("this week", ("이번주", "이번 주", "今週", "这周", "本周", "這週"), "week", 0),
     *(({-1: "yesterday", 0: "today"}.get(away, ""), names, "day", -away) for away, names in _SPOKEN_DAYS if away <= 0),
 )
-_BACK_IN_ENGLISH = {english: LazyPattern(rf"\b{english}\b", re.IGNORECASE) for english, _, _, _ in _BACK if english}
-_AGO = LazyPattern(
+_BACK_IN_ENGLISH = {english: lazy(rf"\b{english}\b", re.IGNORECASE) for english, _, _, _ in _BACK if english}
+_AGO = lazy(
     r"\b(?P<count>\d{1,3}|a|an|one|two|three|four|five|six)\s+(?P<unit>day|week|month|year)s?\s+ago\b"
     r"|(?P<count2>\d{1,3})\s*(?P<unit2>일|주일|주|개월|달|년|日|週間|か月|ヶ月|年|天|周|个月)\s*(?:전|前)",
     re.IGNORECASE,

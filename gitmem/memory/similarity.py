@@ -13,7 +13,7 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
-from gitmem.memory.dates import LazyPattern
+from gitmem.lazy_patterns import lazy
 
 SAME = 0.85  # likeness from which two texts that disagree in nothing are one (docs/promotion.md, "Thresholds")
 ALIKE = 0.5  # likeness of the words, numbers aside, from which two texts speak of one matter
@@ -55,14 +55,14 @@ def _value(number: str) -> str:
 
 
 # What only looks like a denial: "not only", "no later than", "끊임없이", "なければならない" (must), "不同" (different).
-_NO_DENIAL = LazyPattern(
+_NO_DENIAL = lazy(
     r"\bnot\s+only\b|\bno(?:t)?\s+(?:later|earlier|more|less|fewer|longer)\s+than\b|\bno\s+doubt\b|\bcan['’]?t\s+wait\b|\bno\.\s*(?=\d)"
     r"|끊임\s?없이|틀림\s?없이|빠짐\s?없이|예외\s?없이|관계\s?없이|지\s?않으면\s+안|지\s?않을\s수\s?없|아니면"
     r"|(?:なければ|なくては|ないと|ねば)(?:なら|いけ)な[いかく]|(?:間違い|違い|少|危|つ|繋)ない|やめ(?=る時|た時)|なしで?は済"
     r"|不得不|不可避免|不同|不仅|不僅|不过|不過|不断|不斷|不少|不错|不錯|不管|不论|不論|不但|不如|不动产|不動産|不具合|不思議"
     r"|未来|未來|[特级級类類区區识識个個差]别|[特级級類区區識個差]別|没收|沒收"
 )
-_DENIAL = LazyPattern(
+_DENIAL = lazy(
     r"\b(?:not|no|never|none|neither|nor|without|cannot|avoid\w*|refrain\w*|\w+n['’]t|dont|wont|stop(?:s|ped)?|disabl\w+|forbid\w*"
     r"|forbidden|prohibit\w*|banned)\b|\b(?:turn|switch|shut|is|are|be|keep|stay)\w{0,3}\s+(?:\w+\s+)?off\b"
     r"|않|(?<![가-힣])안(?=\s|$|된|되|함|해|하|쓴|쓰)|(?<![가-힣])못|지\s?못|없|금지|말\s?것|말고|마세요|하지\s?마|아니|아닌|불가|제외"
@@ -74,7 +74,7 @@ _DENIAL = LazyPattern(
 )
 
 
-_BESIDE_DENIAL = LazyPattern(r"\b(?:any\s?more|longer)\b|더\s?이상|もう", re.I)  # stands beside a denial, says no more
+_BESIDE_DENIAL = lazy(r"\b(?:any\s?more|longer)\b|더\s?이상|もう", re.I)  # stands beside a denial, says no more
 
 
 def denials(text: str) -> frozenset[str]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from enum import StrEnum
 
+from gitmem.lazy_patterns import lazy
 from gitmem.memory import dates
 from gitmem.memory.fact import normalise
 from gitmem.memory.similarity import OPENERS, denials, is_identifier, matter, name_words, numbers, terms
@@ -31,12 +32,12 @@ _ALNUM = re.compile(r"[^\W_]+")
 
 # "2/5" is a date after a word of time or by itself in brackets; elsewhere, and before what is counted, a share.
 _SLASHED = re.compile(r"\d\d?/\d\d?")
-_DATE_OPENS = dates.LazyPattern(
+_DATE_OPENS = lazy(
     r"(?:\b(?:on|by|until|till|since|from|before|after|due|starts?|ends?|(?:mon|tues|wednes|thurs|fri|satur|sun)day),?\s+|[(\[])$",
     re.I,
 )
-_DATE_CLOSES = dates.LazyPattern(r"\s*(?:$|[^\w\s%])|\s+(?!of\b|out\b)(?![a-z]*[a-rt-z]s\b)|[가-힣ぁ-ん日]", re.I)
-_KOREAN_DATE = dates.LazyPattern(r"\s?(?:에(?!서)|까지|부터|に|まで|から)")
+_DATE_CLOSES = lazy(r"\s*(?:$|[^\w\s%])|\s+(?!of\b|out\b)(?![a-z]*[a-rt-z]s\b)|[가-힣ぁ-ん日]", re.I)
+_KOREAN_DATE = lazy(r"\s?(?:에(?!서)|까지|부터|に|まで|から)")
 
 
 class Support(StrEnum):
@@ -154,7 +155,7 @@ def unsaid(text: str, cited: str, days: Iterable[date]) -> str:
     return ""
 
 
-_BECAUSE = dates.LazyPattern(
+_BECAUSE = lazy(
     r"\b(?:because|due to|so that|in order to|to avoid|reason(?:ing)? (?:is|was))\b|\breason:"
     r"|때문|위해|위하여|이유(?:는|:)|(?<=[가-힣])라서\s"
     r"|(?:理由|原因)(?:は|是|在[于於]|[:：])|なぜなら|(?:から|ため)(?:だ|です|である)|ので[、。]|因[为為]|由[于於]",

@@ -12,7 +12,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from gitmem.index.terms import HAN_KANA, HANGUL, compatible, cut, tokens
-from gitmem.memory.dates import Days, LazyPattern, days
+from gitmem.lazy_patterns import lazy
+from gitmem.memory.dates import Days, days
 
 STOP = frozenset(
     "a an the is are was were be been being am do does did doing done have has had having of to in on at for from "
@@ -51,7 +52,7 @@ class _Cue(NamedTuple):
     some `words` of the languages that need no pattern."""
 
     hints: tuple[str, ...]
-    pattern: LazyPattern
+    pattern: re.Pattern[str]
     words: tuple[str, ...]
 
     def within(self, text: str, lower: str) -> bool:
@@ -63,7 +64,7 @@ class _Cue(NamedTuple):
 _PAST = _Cue(
     ("before", "previous", "former", "earlier", "original", "used to", "back then", "old", "past", "longer", "once",
      "more", "last year", "prior", "initially", "at first", "at the time", " ago"),
-    LazyPattern(
+    lazy(
         r"\b(?:before|previous|previously|prior|formerly|former|earlier|original|originally|initially|at first|used to"
         r"|back then|at the time|ago|old|in the past|no longer|once|any ?more|last year)\b",
         re.IGNORECASE,
@@ -74,7 +75,7 @@ _PAST = _Cue(
 )  # fmt: skip
 _WHEN = _Cue(
     ("when", "what ", "which ", "long ago"),
-    LazyPattern(
+    lazy(
         r"\bwhen\b|\b(?:what|which) (?:date|time|day|month|year|week)\b|\bhow long ago\b", re.IGNORECASE
     ),
     (
@@ -84,7 +85,7 @@ _WHEN = _Cue(
 )  # fmt: skip
 _MANY = _Cue(
     ("how ", "what "),
-    LazyPattern(
+    lazy(
         r"\bhow (?:many|much|long|old|often|far|big|large|fast|tall)\b"
         r"|\bwhat (?:number|percentage|size|port|version|limit)\b",
         re.IGNORECASE,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.text import Examples, Match, Severity, Text
+from gitmem.lazy_patterns import lazy
 
 _OURS = lazy(r"^<{7}(?: .*)?\r?$", re.M)
 _THEIRS = lazy(r"^>{7}(?: .*)?\r?$", re.M)

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from functools import cache
 
 from gitmem.gate.detectors.key_words import segment
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.prefilter import plain
+from gitmem.lazy_patterns import lazy
 
 # Characters that stand for themselves: most notes have no other, and cost one scan of this class.
 _ODD = lazy("[^\t\n -~가-힣ぁ-ゖァ-ヺー一-鿿、-〃〈-】〔-〕、。–—…•·→←↔⇒✓✔✅❌×±°§≥≤≠’‘“”🌀-🩿]")

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 
 from gitmem.gate.detectors.finding import Severity
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.text import Examples, Match, Text
+from gitmem.lazy_patterns import lazy
 
 LARGEST = 1 << 16  # characters of front matter
 ALIASES = 8  # anchors and aliases together: notes need none

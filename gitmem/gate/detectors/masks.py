@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.lazy_patterns import lazy
 
 _MASK = lazy(
     r"\[(?:password|redacted:[a-z0-9-]{2,60})\]"

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.prefilter import has_byte, table
 from gitmem.gate.detectors.text import Examples, Match, Severity, Text
+from gitmem.lazy_patterns import lazy
 
 _CONTROL = lazy(
     r"\x1b(?:\][^\x07\x1b\n]{0,400}(?:\x07|\x1b\\)?|[PX^_][^\x1b\n]{0,400}(?:\x1b\\)?|\[[0-9;:?<=>]{0,40}[ -/]{0,4}[@-~]?|.)?"

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from gitmem.gate.detectors.key_words import segment
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.prefilter import class_of, runs, utf8
+from gitmem.lazy_patterns import lazy
 
 LONGEST = 64 * 1024
 _BUDGET = 96 * 1024

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 
 from gitmem.gate.detectors.injection.decoding import unquoted
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Examples, Match, Severity, Text
+from gitmem.lazy_patterns import lazy
 
 _MOST = 50  # addresses that are reported of one text
 _IMAGE = lazy(

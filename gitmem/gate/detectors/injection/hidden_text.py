@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from gitmem.gate.detectors.injection.decoding import unquoted
 from gitmem.gate.detectors.injection.injection import explain, judge
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.text import Examples, Match, Scope, Severity, Text
+from gitmem.lazy_patterns import lazy
 
 _MOST = 20  # commands that are reported of one text
 _MEM = lazy(r"\s*mem(?=\s)")

@@ -30,9 +30,9 @@ from gitmem.gate.detectors.injection.structure import (
     units_of,
     words,
 )
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Examples, Match, Scope, Severity, Text
+from gitmem.lazy_patterns import lazy
 
 # What counts as a part of an instruction; the others only describe the sentence around it.
 _CONTEXT = frozenset({C.ALL, C.USER, C.TALK, C.NEGATED, C.PLAN, C.MEMORY, C.TRIGGER})

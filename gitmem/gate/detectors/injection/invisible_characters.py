@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.prefilter import utf8
 from gitmem.gate.detectors.text import Examples, Match, Severity, Text
+from gitmem.lazy_patterns import lazy
 
 _TAGS = lazy("[\U000e0000-\U000e007f]+")
 _FLAG = lazy("\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{3,6}\U000e007f")

@@ -13,8 +13,8 @@ from itertools import islice
 
 from gitmem.gate.detectors.injection.decoding import View
 from gitmem.gate.detectors.key_words import KEY_WORDS, segment
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.prefilter import CJK, LOWER, has_byte, has_run, table
+from gitmem.lazy_patterns import lazy
 
 SPLIT = "split words"
 ACROSTIC = "first letters of lines"

@@ -20,7 +20,7 @@ from struct import Struct
 from typing import NamedTuple
 from zlib import crc32
 
-from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.lazy_patterns import lazy
 
 PATH = Path(__file__).with_name("scorer.bin")
 MAGIC = b"gmscorer"

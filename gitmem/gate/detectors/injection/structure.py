@@ -19,7 +19,7 @@ from typing import NamedTuple
 from gitmem.gate.detectors.injection.lexicon import Concept
 from gitmem.gate.detectors.injection.weights import Ceiling, load
 from gitmem.gate.detectors.key_words import repair
-from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.lazy_patterns import lazy
 
 LONGEST_UNIT = 360
 _HANGUL = lazy("[가-힣]")

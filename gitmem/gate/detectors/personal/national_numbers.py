@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.prefilter import places, present
 from gitmem.gate.detectors.secrets import checksums
+from gitmem.lazy_patterns import lazy
 
 _REACH = 110  # characters from the word on in which its number ends
 _OF = r"[^\n0-9A-Z]{0,40}?(?<![0-9A-Za-z])"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.prefilter import CJK, has_byte, places, present
+from gitmem.lazy_patterns import lazy
 
 _ILLNESS = (
     "diabet", "depress", "bipolar", "hiv", "epilep", "cancer", "pregnan", "miscarr", "schizo", "autis", "adhd", "multiple sclerosis",

@@ -16,13 +16,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from gitmem.gate.detectors.finding import Severity
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.personal import bank_accounts, national_numbers, personal_facts
 from gitmem.gate.detectors.prefilter import CJK, class_of, has_byte, numbered, plain, runs, table
 from gitmem.gate.detectors.secrets import checksums
 from gitmem.gate.detectors.secrets.candidates import candidates
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Scope, Text
+from gitmem.lazy_patterns import lazy
 
 if TYPE_CHECKING:
     from gitmem.gate.detectors.text import Examples

@@ -13,7 +13,6 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cache
 
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.secrets import tokens
 from gitmem.gate.detectors.secrets.candidates import Candidates
 from gitmem.gate.detectors.secrets.placeholders import (
@@ -32,6 +31,7 @@ from gitmem.gate.detectors.secrets.placeholders import (
 from gitmem.gate.detectors.secrets.service_names import service_names
 from gitmem.gate.detectors.secrets.tokens import Found
 from gitmem.gate.detectors.spans import Spans
+from gitmem.lazy_patterns import lazy
 
 # On lower-case text: the stem of a word for a secret.
 _STEM = lazy(

@@ -10,10 +10,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.masks import without_masks
 from gitmem.gate.detectors.prefilter import DIGIT, UNBROKEN, plain, runs
 from gitmem.gate.detectors.secrets.placeholders import is_words
+from gitmem.lazy_patterns import lazy
 
 _LONGEST = 20_000  # characters of an unbroken stretch that are looked at as one
 _REACH = 400  # characters before a value in which something can name it

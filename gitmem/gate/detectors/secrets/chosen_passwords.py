@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.secrets.placeholders import is_code, is_digest, is_placeholder, is_tangled, is_words
+from gitmem.lazy_patterns import lazy
 
 LONGEST = 80
 WORD = lazy(

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gitmem.gate.detectors.finding import Severity
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.secrets.candidates import candidates
 from gitmem.gate.detectors.secrets.placeholders import entropy, is_placeholder, is_varied, is_words
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Text, mask
+from gitmem.lazy_patterns import lazy
 
 if TYPE_CHECKING:
     from gitmem.gate.detectors.text import Examples

@@ -12,9 +12,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gitmem.gate.detectors.finding import Severity
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.secrets.placeholders import is_placeholder
 from gitmem.gate.detectors.text import Examples, Match, Text, mask
+from gitmem.lazy_patterns import lazy
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.prefilter import places, present
 from gitmem.gate.detectors.secrets.chosen_passwords import is_chosen, looks_chosen
 from gitmem.gate.detectors.secrets.placeholders import is_placeholder
+from gitmem.lazy_patterns import lazy
 
 _PHRASE = lazy(r"pass[ -]?phrase|암호|패스프레이즈|パスフレーズ|合言葉|口令")
 _QUOTED = lazy(

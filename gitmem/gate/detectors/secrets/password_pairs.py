@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.masks import without_masks
 from gitmem.gate.detectors.prefilter import DIGIT, places, plain
 from gitmem.gate.detectors.secrets.chosen_passwords import WORD, classes, end_of, looks_chosen
 from gitmem.gate.detectors.secrets.placeholders import is_code, is_placeholder, is_words
+from gitmem.lazy_patterns import lazy
 
 _URL = lazy(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{1,24})://(?P<user>[^\s:/@\"'`<>"

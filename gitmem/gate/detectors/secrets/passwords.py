@@ -14,7 +14,6 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from gitmem.gate.detectors.finding import Severity
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.prefilter import DIGIT, plain
 from gitmem.gate.detectors.secrets import passphrases, password_pairs
 from gitmem.gate.detectors.secrets.candidates import candidates, disguised
@@ -30,6 +29,7 @@ from gitmem.gate.detectors.secrets.chosen_passwords import (
 from gitmem.gate.detectors.secrets.passphrases import is_joined
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Text
+from gitmem.lazy_patterns import lazy
 
 if TYPE_CHECKING:
     from gitmem.gate.detectors.text import Examples

@@ -14,7 +14,7 @@ from math import log2
 from operator import add
 from string import ascii_lowercase
 
-from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.lazy_patterns import lazy
 
 LONGEST = 4096
 _KEPT = 512  # answers remembered: several rules ask about one value

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gitmem.gate.detectors.lazy_patterns import lazy
+from gitmem.lazy_patterns import lazy
 
 RULES = frozenset(["jwt", "bcrypt-hash", "crypt-hash"])
 # With which the manuals of libraries for JSON Web Tokens sign.

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.prefilter import CJK, has_byte, places, plain
 from gitmem.gate.detectors.secrets import published_samples, wallets
 from gitmem.gate.detectors.secrets.candidates import Candidates
@@ -21,6 +20,7 @@ from gitmem.gate.detectors.secrets.checksums import CHECKSUMS
 from gitmem.gate.detectors.secrets.placeholders import entropy, is_placeholder, is_readable_base64, is_varied, is_words
 from gitmem.gate.detectors.secrets.shapes import HARD, SPACED, in_run, shapes
 from gitmem.gate.detectors.secrets.vendors import tokens
+from gitmem.lazy_patterns import lazy
 
 _SHORT = {
     "<a>": "[0-9a-z]", "<A>": "[0-9A-Za-z]", "<w>": "[0-9A-Za-z_-]", "<h>": "[0-9A-Fa-f]", "<H>": "[0-9A-Fa-f]",

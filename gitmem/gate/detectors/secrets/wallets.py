@@ -12,10 +12,10 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from gitmem.gate.detectors.lazy_patterns import lazy
 from gitmem.gate.detectors.prefilter import places, present
 from gitmem.gate.detectors.secrets import checksums
 from gitmem.gate.detectors.secrets.rule_tables import lines
+from gitmem.lazy_patterns import lazy
 
 _HINTS = (
     "seed", "phrase", "mnemonic", "wallet", "words", "recover", "니모닉", "시드", "복구", "지갑", "シード", "リカバリー",

@@ -1,7 +1,7 @@
-"""Regular expressions that are compiled when they are first used.
+"""Regular expressions that are compiled when they are first used: a leaf that every package may import.
 
-The detectors have some two hundred; a note needs a few dozen of them, and compiling all took half of the time a
-commit waited for its gate.
+The detectors have some two hundred and a note needs a few dozen of them: compiling all took half of the time a commit
+waited for its gate. A search reads days and questions, and starts in a few milliseconds.
 """
 
 from __future__ import annotations
@@ -29,5 +29,9 @@ class _Lazy:
 
 
 def lazy(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """`re.compile(pattern, flags)`, later. What is wrong with a pattern shows when it is first used."""
+    """`re.compile(pattern, flags)`, later.
+
+    The value behaves as a compiled pattern does: every method and attribute, and it can be pickled. `re.error`, of a
+    pattern that is none, is raised when it is first used.
+    """
     return cast("re.Pattern[AnyStr]", _Lazy(pattern, int(flags)))

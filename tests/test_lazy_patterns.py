@@ -10,7 +10,10 @@ import re
 import pytest
 
 import gitmem.gate.detectors
-from gitmem.gate.detectors.lazy_patterns import _Lazy, lazy
+import gitmem.memory
+import gitmem.provenance
+import gitmem.search
+from gitmem.lazy_patterns import _Lazy, lazy
 
 
 def test_a_lazy_pattern_is_the_pattern() -> None:
@@ -26,11 +29,12 @@ def test_a_wrong_pattern_is_told_when_used() -> None:
         lazy("(").search("x")
 
 
-def test_every_pattern_of_the_detectors_compiles() -> None:
-    found = 0
-    for module in pkgutil.walk_packages(gitmem.gate.detectors.__path__, "gitmem.gate.detectors."):
-        for value in vars(importlib.import_module(module.name)).values():
-            if isinstance(value, _Lazy):
-                assert value.search
-                found += 1
-    assert found > 100
+def test_every_lazy_pattern_compiles() -> None:
+    patterns = 0
+    for package in (gitmem.gate.detectors, gitmem.memory, gitmem.provenance, gitmem.search):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            for value in vars(importlib.import_module(module.name)).values():
+                if isinstance(value, _Lazy):
+                    assert value.search
+                    patterns += 1
+    assert patterns > 100
