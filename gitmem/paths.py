@@ -45,13 +45,14 @@ AGENT_FOLDERS = (
     ".windsurf/rules", ".github/instructions", ".github/prompts", ".github/agents",
 )  # fmt: skip
 AGENT_ENDINGS = (".md", ".mdc")  # of the files in those folders that are instructions
+PACKAGES = "node_modules"  # a folder of what others wrote, wherever it lies
 FOLDERS = {"sessions": Kind.SESSION, "skills": Kind.SKILL, "rules": Kind.RULE, "archive": Kind.ARCHIVE}
 
 
 class Layout(NamedTuple):
     """What counts as memory here. `notes`: neither MEMORY.md nor memory/, so every *.md is taken.
 
-    `extra` are globs of `[memory] paths` in .gitmem.toml; they only ever add.
+    `extra` are globs of `[memory] paths` in .gitmem.toml; they only ever add (`matches` has what a glob takes).
     """
 
     notes: bool = False
@@ -111,9 +112,26 @@ def kind(path: str) -> Kind:
 
 def is_memory(path: str, layout: Layout) -> bool:
     """Whether index, gate and CI look at this path."""
-    if any(fnmatchcase(path, glob) for glob in layout.extra):
+    if any(matches(path, glob) for glob in layout.extra):
         return True
-    return path.endswith(".md") if layout.notes else kind(path) is not Kind.OTHER
+    return path.endswith(".md") and not aside(path) if layout.notes else kind(path) is not Kind.OTHER
+
+
+def matches(path: str, glob: str) -> bool:
+    """Whether a glob of `[memory] paths` takes a path: `*` and `?` match "/" too, `**/` also nothing, as Git has it;
+    a name that begins with a dot, or is that of installed packages, only where a part of the glob names it, as a shell
+    has it."""
+    if not fnmatchcase(path, glob) and not ("**/" in glob and fnmatchcase(path, glob.replace("**/", ""))):
+        return False
+    if not aside(path):
+        return True
+    parts = [part for part in glob.split("/") if part == PACKAGES or part.startswith(".")]
+    return all(any(fnmatchcase(name, part) for part in parts) for name in path.split("/") if aside(name))
+
+
+def aside(path: str) -> bool:
+    """Whether a path is hidden or lies in a folder of installed packages: nobody's notes."""
+    return path.startswith(".") or "/." in path or (PACKAGES in path and PACKAGES in path.split("/"))
 
 
 def agents_read(path: str) -> bool:

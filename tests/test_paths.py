@@ -19,6 +19,7 @@ from gitmem.paths import (  # fmt: skip
     kind,
     layout_of,
     log_date,
+    matches,
     twins,
 )
 
@@ -82,3 +83,24 @@ def test_a_name_that_no_log_can_have_is_refused_with_one_that_can(name: str) -> 
     assert "letters, digits" in error.value.hint
     if name == "Claude Code":
         assert "'Claude-Code'" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("path", "glob", "taken"),
+    [
+        ("a.md", "*.md", True), ("a/b/c.md", "*.md", True), ("a.md", "**/*.md", True), ("a/b.md", "**/*.md", True),
+        ("notes/a.md", "notes/**/*.md", True), ("a.txt", "*.md", False), (".trash/a.md", "*.md", False),
+        ("a/.obsidian/b.md", "*.md", False), (".a.md", "*.md", False), (".notes/a.md", ".notes/*.md", True),
+        (".notes/.old/a.md", ".notes/*.md", False), ("node_modules/p/README.md", "*.md", False),
+        ("node_modules/ours/a.md", "node_modules/ours/*.md", True), ("node_modules_notes/a.md", "*.md", True),
+    ],
+)  # fmt: skip
+def test_a_glob_takes_what_is_hidden_or_installed_only_by_name(path: str, glob: str, taken: bool) -> None:
+    assert matches(path, glob) is taken
+    assert is_memory(path, Layout(extra=(glob,))) is taken
+
+
+def test_notes_have_nothing_hidden() -> None:
+    notes = Layout(notes=True)
+    assert is_memory("a/b.md", notes)
+    assert not any(is_memory(path, notes) for path in (".trash/a.md", "a/.b.md", "x/node_modules/p/a.md"))

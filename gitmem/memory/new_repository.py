@@ -6,12 +6,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gitmem.config import TRACKED
 from gitmem.errors import GitMemError, NotARepository
 from gitmem.git.opening import discover, open_repository
 from gitmem.git.transaction import Contents, write_over
 from gitmem.git.worktree import read_bytes
 from gitmem.git.write import init_repository
 from gitmem.memory.templates import ATTRIBUTES, files
+from gitmem.paths import LIMIT
+from gitmem.plural import counted
+
+NEWLINE = b"\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a memory repository is, or will be: the top of its work tree, and whether it has yet to be made."""
+
+    root: Path
+    new: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,26 +37,36 @@ class LaidOut:
     kept: tuple[str, ...]
 
 
-def lay_out(folder: Path, environ: Mapping[str, str], language: str, *, dry_run: bool = False) -> LaidOut:
-    """Make FOLDER the memory repository it is not yet: `git init` only where no repository holds it.
+def place_for(folder: Path, environ: Mapping[str, str]) -> Place:
+    """The repository that holds `folder`, else `folder` itself, as one to be made. Writes nothing.
 
-    All files are written or none; raises Changed where somebody makes one of them meanwhile, GitMemError for a bare
-    repository and what cannot be written.
+    Raises GitMemError for a bare repository, one that Git does not trust, and a name that no file system takes.
     """
     folder = _possible(folder.absolute())
     try:
-        place = discover(folder if folder.exists() else _parent(folder), environ)
-        inside = folder.exists() or place.root == folder
+        found = discover(folder if folder.exists() else _parent(folder), environ)
     except NotARepository as error:
         if "trust" in error.message:
             raise
-        place, inside = None, False
-    initialised = not inside or place is None
-    root = folder if initialised else place.root if place else folder
-    if root is None:
+        return Place(folder, new=True)
+    if not folder.exists() and found.root != folder:
+        return Place(folder, new=True)
+    if found.root is None:
         raise GitMemError("a bare repository holds no memory files", "make it in a clone")
-    if initialised and not dry_run:
-        init_repository(folder, environ)
+    return Place(found.root, new=False)
+
+
+def lay_out(
+    place: Place, environ: Mapping[str, str], language: str, *, settings: str = "", dry_run: bool = False
+) -> LaidOut:
+    """Make `place` a memory repository: `git init` only where it is new, then the files that are not there yet.
+
+    `settings` is the text .gitmem.toml shall have, "" for whatever it has. All files are written or none; raises
+    Changed where somebody makes one of them meanwhile, GitMemError for what cannot be written.
+    """
+    root = place.root
+    if place.new and not dry_run:
+        init_repository(root, environ)
     noted: dict[str, bytes | None] = {}
     contents: dict[str, bytes] = {}
     kept: list[str] = []
@@ -56,10 +79,23 @@ def lay_out(folder: Path, environ: Mapping[str, str], language: str, *, dry_run:
                 kept.append(path)
         elif path != "memory/.gitkeep" or not (root / "memory").is_dir():
             noted[path], contents[path] = None, text.encode()
+    if settings and settings.encode() != (before := settings_now(root)):
+        noted[TRACKED], contents[TRACKED] = before, settings.encode()
     if contents and not dry_run:
         _write(root, environ, noted, contents)
-    written = tuple(path if noted[path] is None else f"{path} (four lines more)" for path in contents)
-    return LaidOut(root, initialised, written, tuple(kept))
+    added = {path: text.count(b"\n") - (noted[path] or b"").count(b"\n") for path, text in contents.items()}
+    written = tuple(
+        path if noted[path] is None else f"{path} ({counted(added[path], 'line')} more)" for path in contents
+    )
+    return LaidOut(root, place.new, written, tuple(kept))
+
+
+def settings_now(root: Path) -> bytes | None:
+    """The .gitmem.toml of a work tree, None where there is none. Raises GitMemError for a link."""
+    try:
+        return read_bytes(root, TRACKED, LIMIT)
+    except FileNotFoundError:
+        return None
 
 
 def _write(root: Path, environ: Mapping[str, str], noted: Contents, contents: Contents) -> None:

@@ -12,14 +12,13 @@ import marshal
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from gitmem.config import Config
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_files
-from gitmem.paths import LIMIT, Kind, Layout, is_memory, kind, layout_of
+from gitmem.paths import LIMIT, PACKAGES, Kind, Layout, is_memory, kind, layout_of, matches
 
 # Files whose change can change what Git ignores.
 IGNORES = (".gitignore", "memory/.gitignore", ".claude/.gitignore")
@@ -178,9 +177,10 @@ def _matching(top: str, glob: str) -> Iterator[tuple[str, os.stat_result]]:
         for entry in _scan(f"{top}/{folder}" if folder else top):
             path = f"{folder}/{entry.name}" if folder else entry.name
             if entry.is_dir(follow_symlinks=False):
-                if entry.name != ".git" and not os.path.lexists(f"{top}/{path}/.git"):
+                unnamed = entry.name == PACKAGES and PACKAGES not in parts  # large, and `matches` takes nothing in it
+                if entry.name != ".git" and not unnamed and not os.path.lexists(f"{top}/{path}/.git"):
                     folders.append(path)
-            elif fnmatchcase(path, glob) and entry.is_file(follow_symlinks=False):
+            elif matches(path, glob) and entry.is_file(follow_symlinks=False):
                 found = _lstat(f"{top}/{path}")
                 if found is not None:
                     yield path, found

@@ -107,7 +107,7 @@ def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> N
     left = before and len(before - _searched(repo, config))
     if left:
         say(f"note: memory is what is in memory/ from now on; {left} other Markdown files are no longer searched")
-        say("hint: to keep them, put this into .gitmem.toml: memory.paths = ['**/*.md']")
+        say("hint: git mem init --adopt keeps them searched and gated")
 
 
 def _say_masked(words: str, added: Added, config: Config) -> None:

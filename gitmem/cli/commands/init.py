@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -16,7 +17,9 @@ from gitmem.memory.templates import LANGUAGES
 from gitmem.plural import counted
 
 if TYPE_CHECKING:
+    from gitmem.memory.adoption import Folder
     from gitmem.memory.importing import Plan
+    from gitmem.memory.new_repository import Place
 
 
 @click.command()
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 @click.option("--from", "source", type=click.Path(path_type=Path), metavar="PATH", help="Import the memory there.")
 @click.option("--no-history", is_flag=True, help="Of a Git repository too, import the files alone.")
 @click.option("--keep", type=click.Choice(["pii"]), help="pii: import personal data as it is (mem.onPersonal).")
+@click.option("--adopt/--only-new", default=None, help="Whether Markdown that is there stays memory (or it asks).")
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @json_option
 def command(
@@ -33,6 +37,7 @@ def command(
     source: Path | None,
     no_history: bool,
     keep: str | None,
+    adopt: bool | None,
     dry_run: bool,
     as_json: bool,
 ) -> int:
@@ -41,21 +46,32 @@ def command(
     Runs `git init` where there is no repository, writes MEMORY.md, SOUL.md, USER.md, AGENTS.md, TOOLS.md, memory/
     and .gitattributes. Never overwrites, never commits, installs no hooks (`git mem install` does).
 
+    Notes that are there stay searched and gated with --adopt, which names them in .gitmem.toml; with --only-new
+    memory is what is written from now on. Without either it asks on a terminal; elsewhere a folder that holds more
+    notes than other files is adopted.
+
     --from imports an OpenClaw workspace, a Claude memory folder or a folder of notes, through the gate: what does not
     pass, or is there already, is left out and said (exit 1); personal data is masked, and that is said, unless --keep
     pii. From a Git repository the history comes along, in one commit.
     """
-    from gitmem.memory.new_repository import lay_out
+    from gitmem.memory.new_repository import lay_out, place_for
 
     if source is not None:
+        if adopt is not None:
+            raise UsageError("--adopt is about the files of FOLDER", "leave --from out, or --adopt")
         return _import(folder, source, not no_history, keep, lang or _locale(), dry_run, as_json)
     if keep:
         raise UsageError("--keep is about what is imported", "git mem init --from PATH --keep pii")
-    done = lay_out(folder, os.environ, lang or _locale(), dry_run=dry_run)
+    place = place_for(folder, os.environ)
+    notes = _notes(place, adopt)
+    adopted = notes is not None and bool(notes.notes) and _is_adopted(notes, adopt, quiet=as_json or dry_run)
+    settings = _settings(place) if adopted else ""
+    done = lay_out(place, os.environ, lang or _locale(), settings=settings, dry_run=dry_run)
     if as_json:
         write_json(
             {"root": str(done.root), "initialised": done.initialised, "written": list(done.written),
-             "kept": list(done.kept), "dry_run": dry_run}
+             "kept": list(done.kept), "notes": list(notes.notes) if notes else [], "adopted": adopted,
+             "dry_run": dry_run}
         )  # fmt: skip
         return 0
     would = "would " if dry_run else ""
@@ -65,10 +81,55 @@ def command(
         write(escape(f"{would}write {path}\n"))
     for path in done.kept:
         write(escape(f"keep  {path} (it is there already)\n"))
+    if notes:
+        _show_notes(notes, adopted)
     if not dry_run:
         there = "" if folder.resolve() == Path.cwd() else f"cd {quote(str(folder))}; "
-        write(escape(f'next: {there}git mem install; git mem add "..."; git add -A; git commit\n'))
+        scan = "git mem scan; " if adopted else ""
+        write(escape(f'next: {there}git mem install; {scan}git mem add "..."; git add -A; git commit\n'))
     return 0
+
+
+def _notes(place: Place, adopt: bool | None) -> Folder | None:
+    """The files of a folder that is no memory yet (or is to be adopted); None where there is nothing to decide."""
+    from gitmem.memory.adoption import look_at_folder, opened
+
+    if not place.root.is_dir() or (adopt is None and _has_memory(place.root)):
+        return None
+    with opened(place, os.environ) as repo:
+        return look_at_folder(repo)
+
+
+def _has_memory(root: Path) -> bool:
+    return any(os.path.lexists(root / name) for name in ("MEMORY.md", "memory"))
+
+
+def _is_adopted(folder: Folder, adopt: bool | None, *, quiet: bool) -> bool:
+    if adopt is not None:
+        return adopt
+    if quiet or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return folder.mostly_notes
+    count = counted(len(folder.notes), "Markdown file")
+    return click.confirm(f"{count} here: keep them searched and gated?", default=folder.mostly_notes, err=True)
+
+
+def _settings(place: Place) -> str:
+    from gitmem.memory.adoption import settings_text
+    from gitmem.memory.new_repository import settings_now
+
+    return settings_text((settings_now(place.root) or b"").decode("utf-8", "replace"))
+
+
+def _show_notes(folder: Folder, adopted: bool) -> None:
+    """Two lines: what is memory, what is not."""
+    count = counted(len(folder.notes), "note")
+    others = [f"{number} {reason}" for reason, number in folder.others]
+    if adopted:
+        write(f"in:  {count}, searched and gated ([memory] paths in .gitmem.toml)\n")
+    elif folder.notes:
+        others.insert(0, f"{count} from the first log on (git mem init --adopt keeps them searched and gated)")
+    if others:
+        write(escape(f"out: {', '.join(others)}\n"))
 
 
 def _import(
@@ -83,7 +144,7 @@ def _import(
     from gitmem.git.opening import discover, open_repository
     from gitmem.git.write import init_repository
     from gitmem.memory.importing import EXPECTED, as_value, bring, look_at
-    from gitmem.memory.new_repository import lay_out
+    from gitmem.memory.new_repository import lay_out, place_for
 
     folder = folder.absolute()
     try:
@@ -106,7 +167,7 @@ def _import(
         repo = open_repository(folder, os.environ)
         click.get_current_context().call_on_close(repo.close)
         commit = bring(repo, plan, now(), os.environ).commit
-        laid = lay_out(folder, os.environ, lang)
+        laid = lay_out(place_for(folder, os.environ), os.environ, lang)
     if as_json:
         write_json(as_value(plan, root, commit, laid.written if laid else (), dry_run))
     else:

@@ -38,7 +38,7 @@ def add_command(name: str, path: Path | None, agent: str, author: str, email: st
 
     Lays out a memory where there is none. Two profiles never share a repository.
     """
-    from gitmem.memory.new_repository import lay_out
+    from gitmem.memory.new_repository import lay_out, place_for
 
     known = profiles.read(user_settings(os.environ))
     if profiles.checked(name) in known:
@@ -46,7 +46,7 @@ def add_command(name: str, path: Path | None, agent: str, author: str, email: st
     root = (path or _data() / name).expanduser().absolute()
     _apart(root, known)
     try:
-        root = lay_out(root, os.environ, "en").root if not _is_repository(root) else root
+        root = lay_out(place_for(root, os.environ), os.environ, "en").root if not _is_repository(root) else root
     except OSError as error:
         raise GitMemError(f"cannot make '{root}': {error.strerror}") from None
     repo = open_repository(root, os.environ)

@@ -1,0 +1,118 @@
+"""`git mem init` in a folder that holds notes already: what stays memory, and that this is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from tests.harness import Repo
+
+NOTES = {
+    "Ideas.md": "# Ideas\n\nThe staging database lives in Frankfurt.\n",
+    "Projects/배포.md": "배포는 매주 화요일 오후에 한다.\n",
+    "journal/2026/2026-11-01.md": "- the invoice day is the 5th\n",
+    ".trash/old.md": "The staging database lived in Dublin.\n",
+    "node_modules/x/README.md": "staging database of a package\n",
+    "drafts/secret.md": "staging database of nobody\n",
+    ".gitignore": "drafts/\n",
+    "attachments/a.png": "png",
+}
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Repo:
+    repo = Repo(tmp_path / "vault", init=False)
+    for path, text in NOTES.items():
+        repo.write(path, text)
+    return repo
+
+
+def hits(repo: Repo, query: str) -> set[str]:
+    return {hit["path"] for hit in json.loads(repo.mem("search", query, "--json").stdout)["hits"]}
+
+
+def today() -> str:
+    return f"{date.today().isoformat()}.md"
+
+
+def test_a_folder_of_notes_is_adopted_and_says_what_is_in_and_out(vault: Repo) -> None:
+    said = vault.mem("init").stdout
+    assert "in:  3 notes" in said and "out: 1 not Markdown, 1 hidden, 1 in node_modules/" in said
+    vault.mem("add", "a first fact of its own")
+    assert {"Ideas.md", "Projects/배포.md"} <= hits(vault, "staging database 배포") <= {*NOTES, "memory/" + today()}
+    assert not hits(vault, "staging database") & {".trash/old.md", "node_modules/x/README.md", "drafts/secret.md"}
+
+
+def test_adopted_notes_pass_the_gate_at_a_commit(vault: Repo) -> None:
+    vault.mem("init", "--adopt")
+    vault.mem("install")
+    vault.write("Projects/key.md", "The token is ghp_" + "R4nd0mL3tt3rsAndD1g1tsThatAreLong99x" + "\n")
+    vault.git("add", "-A")
+    done = vault.run("git", "commit", "-qm", "notes", check=False)
+    assert done.returncode == 1 and "Projects/key.md" in done.stderr
+
+
+def test_only_new_says_what_is_memory_no_more_and_adopt_takes_it_back(vault: Repo) -> None:
+    said = vault.mem("init", "--only-new").stdout
+    assert "out: 3 notes" in said and "git mem init --adopt" in said
+    vault.mem("add", "a first fact of its own")
+    assert hits(vault, "staging database") & set(NOTES) == set()
+    vault.mem("init", "--adopt")
+    assert hits(vault, "staging database") & set(NOTES) == {
+        "Ideas.md",
+        "Projects/배포.md",
+        "journal/2026/2026-11-01.md",
+    }
+
+
+def test_a_project_is_not_adopted_unless_somebody_says_so(tmp_path: Path) -> None:
+    project = Repo(tmp_path / "project")
+    for path in ("README.md", "src/a.py", "src/b.py"):
+        project.write(path, "text\n")
+    assert json.loads(project.mem("init", "--dry-run", "--json").stdout)["adopted"] is False
+    assert "out: 1 note from the first log on" in project.mem("init").stdout
+    assert not (project.path / ".gitmem.toml").exists()
+
+
+def test_a_repository_of_memory_has_nothing_to_decide(tmp_path: Path) -> None:
+    memory = Repo(tmp_path / "memory")
+    memory.mem("init")
+    memory.write("README.md", "text\n")
+    assert "out:" not in memory.mem("init").stdout
+
+
+def test_settings_that_are_there_are_kept(vault: Repo) -> None:
+    vault.write(".gitmem.toml", "[promote]\nmax-facts = 5")
+    vault.mem("init", "--adopt")
+    assert vault.read(".gitmem.toml").startswith("[promote]\nmax-facts = 5\n\n[memory]\n")
+    again = vault.mem("init", "--adopt").stdout
+    assert ".gitmem.toml" not in again.replace("in .gitmem.toml", "")
+
+
+@pytest.mark.parametrize("text", ['[memory]\npaths = ["a/*.md"]\n', "[memory\n"])
+def test_settings_that_would_have_to_be_rewritten_are_left_to_the_person(vault: Repo, text: str) -> None:
+    vault.write(".gitmem.toml", text)
+    done = vault.mem("init", "--adopt", check=False)
+    assert done.returncode == 2 and ".gitmem.toml" in done.stderr and vault.read(".gitmem.toml") == text
+    assert not (vault.path / "MEMORY.md").exists()
+
+
+@pytest.mark.parametrize(("key", "adopted"), [("\n", True), ("n\n", False)])
+def test_on_a_terminal_it_asks(vault: Repo, key: str, adopted: bool) -> None:
+    host, terminal = pty.openpty()
+    os.write(host, key.encode())
+    done = subprocess.run(
+        [sys.executable, "-m", "gitmem", "init"], cwd=vault.path, stdin=terminal, stderr=terminal,
+        stdout=subprocess.PIPE, timeout=300, check=True,
+    )  # fmt: skip
+    os.close(terminal)
+    assert b"keep them searched and gated?" in os.read(host, 10_000)
+    os.close(host)
+    assert (vault.path / ".gitmem.toml").exists() is adopted and bool(done.stdout)
