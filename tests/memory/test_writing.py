@@ -94,13 +94,19 @@ def test_ten_writers_at_once_lose_nothing(repo: Repo) -> None:
 
 
 def test_the_first_line_of_memory_in_a_repository_of_notes_says_what_is_searched_no_longer(repo: Repo) -> None:
-    repo.commit("notes", {"docs/deploy.md": "- the deploy window is Tuesday\n", "README.md": "# A project\n"})
+    repo.commit(
+        "notes",
+        {
+            "docs/deploy.md": "- the deploy window is Tuesday\n",
+            "README.md": "# A project\n\nThe lorries are in Ghent.\n",
+        },
+    )
     done = repo.mem("add", "standup moved")
     assert "2 other Markdown files are no longer searched" in done.stderr and "git mem init --adopt" in done.stderr
     assert repo.mem("add", "standup moved again").stderr == ""
     repo.mem("init", "--adopt")
     assert "docs/deploy.md" in repo.mem("search", "deploy window").stdout
-    assert "README.md" in repo.mem("search", "a project").stdout
+    assert "README.md" in repo.mem("search", "lorries").stdout
 
 
 def test_the_first_line_of_memory_where_there_is_nothing_else_says_only_its_place(repo: Repo) -> None:
