@@ -295,8 +295,8 @@ class CommitChange:
     """What the gate looks at in one commit, as its names and modes alone tell.
 
     `wanted` are its memory blobs and what agents read, `attributes` its .gitattributes, `links` those that stand for
-    what agents read; `added` its new memory paths; `rewrites` its changed or deleted logs and MEMORY.md; `findings`
-    what is wrong already.
+    what agents read; `added` its new memory paths; `rewrites` its changed or deleted logs and MEMORY.md; `settings`
+    what it does to .gitmem.toml; `findings` what is wrong already.
     """
 
     commit: str
@@ -305,6 +305,7 @@ class CommitChange:
     links: tuple[Wanted, ...]
     added: tuple[str, ...]
     rewrites: tuple[Touched, ...]
+    settings: tuple[Touched, ...]
     findings: tuple[Finding, ...]
 
 
@@ -338,7 +339,11 @@ def commit_change(commit: str, changes: Sequence[Touched], policy: Policy) -> Co
         and (change.new_oid or not moved & set(change.olds))
     ]
     added = tuple(change.path for change in changes if change.added and policy.concerns(change.path))
-    return CommitChange(commit, tuple(wanted), tuple(attributes), tuple(links), added, tuple(rewrites), tuple(findings))
+    return CommitChange(
+        commit, tuple(wanted), tuple(attributes), tuple(links), added, tuple(rewrites),
+        settings=tuple(change for change in changes if change.path == TRACKED),
+        findings=tuple(findings),
+    )  # fmt: skip
 
 
 def _findings_of(
@@ -361,6 +366,18 @@ def _findings_of(
         if change.commit not in reasoned:
             for file in change.rewrites:
                 yield from _history(repo, file.path, file.olds, file.new_oid, policy, change.commit)
+    yield from _loosened_between(repo, changed)
+
+
+def _loosened_between(repo: Repository, changed: Sequence[CommitChange]) -> Iterator[Finding]:
+    """What the settings kept under the gate before the commits `changed` (in order) and do not after them: a version in
+    between that was put right again decides nothing."""
+    versions = [(row, change.commit) for change in changed for row in change.settings]
+    if versions:
+        made = {row.new_oid for row, _ in versions}
+        before = dict.fromkeys(oid for row, _ in versions for oid in row.olds if oid not in made)
+        last, commit = versions[-1]
+        yield from settings_findings(repo, list(before), last.new_oid, commit)
 
 
 def _once(rows: Iterable[Wanted]) -> Iterator[Wanted]:

@@ -73,7 +73,7 @@ def test_a12_settings_changed_inside_the_range_do_not_loosen_it(base: Repo) -> N
     base.commit("protect", {".gitmem.toml": '[gate]\nprotected = ["SOUL.md"]\n', "SOUL.md": "# Soul\n"})
     base.git("tag", "protected")
     base.commit("attack", {".gitmem.toml": "", "SOUL.md": "# Soul\n\nother\n"})
-    assert rules(scan(base, "--range", "protected..HEAD")) == {"protected-file"}
+    assert rules(scan(base, "--range", "protected..HEAD")) == {"protected-file", "settings-loosened"}
 
 
 @pytest.mark.parametrize("words", ["pragma: allowlist secret", "gitleaks:allow", "noqa", "git-mem allow"])
@@ -384,3 +384,31 @@ def test_a25_a_shallow_clone_without_the_base_says_so(base: Repo, tmp_path: Path
     done = Repo(tmp_path / "shallow", init=False).mem("scan", "--range", "base..HEAD", check=False)
     assert done.returncode == 3
     assert os.linesep in done.stderr
+
+
+def test_a42_a_range_that_loosens_the_settings_is_refused_until_they_are_put_back(base: Repo) -> None:
+    start = base.commit("settings", {".gitmem.toml": "[memory]\npaths = ['notes/*.txt', 'more/*.txt']\n"})
+    loose = base.commit("tidy", {".gitmem.toml": "[memory]\npaths = ['more/*.txt']\n"})
+    code, found = scan(base, "--range", f"{start}..HEAD")
+    assert code == 1 and [(row["rule"], row["path"], row["commit"]) for row in found] == [
+        ("settings-loosened", ".gitmem.toml", loose)
+    ]
+    assert "notes/*.txt" in found[0]["message"] and "more" not in found[0]["message"]
+    base.commit("back", {".gitmem.toml": "[memory]\npaths = ['more/*.txt', 'notes/*.txt']\n"})
+    assert scan(base, "--range", f"{start}..HEAD") == (0, [])
+    base.git("rm", "-q", ".gitmem.toml")
+    base.commit("gone")
+    assert rules(scan(base, "--range", f"{start}..HEAD")) == {"settings-loosened"}
+
+
+def test_a42_loosened_settings_pass_with_an_exception_that_the_base_has(base: Repo) -> None:
+    start = base.commit("settings", {".gitmem.toml": "[memory]\npaths = ['notes/*.txt']\n"})
+    base.git("checkout", "-q", "-b", "change")
+    base.commit("tidy", {".gitmem.toml": ""})
+    (row,) = scan(base, "--range", f"{start}..HEAD")[1]
+    base.git("checkout", "-q", "main")
+    base.mem("allow", row["fingerprint"], "--range", "main..change", "--reason", "there are no notes any more")
+    allowed = base.commit("allow")
+    base.git("checkout", "-q", "change")
+    base.git("rebase", "-q", "main")
+    assert scan(base, "--range", f"{allowed}..HEAD") == (0, [])
