@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 BEGIN = re.compile(r"<!-- git-mem:begin ([0-9a-f]{12}) -->")  # with a digest of the title that we gave
 END = "<!-- git-mem:end -->"
 CUT = "\n\n(cut)"
+BOX = re.compile(r"- \[([ xX])\] ")
+ADDRESS = re.compile(r"\]\([^()\s]*\)")  # of a link; ours name a commit, so every push changes them
 
 
 def marked(title: str, text: str, room: int) -> str:
@@ -23,13 +27,15 @@ def updated(old_title: str, old_body: str, title: str, text: str, limit: int) ->
     """(title, body) with our part brought up to date and every other word kept.
 
     A title that a person has changed stays, and so does that of a body without our markers: our part then stands below
-    it. A body that has no room left is not touched.
+    it. A box that somebody ticked stays ticked as long as its row says the same. A body that has no room left is not
+    touched.
     """
     begin, end = BEGIN.search(old_body), old_body.rfind(END)
     ours = begin is not None and end >= begin.end()
     if begin is not None and ours:
         before, after = old_body[: begin.start()], old_body[end + len(END) :].removeprefix("\n")
         kept_title = title if begin[1] == _digest(old_title) else old_title
+        text = _with_ticks(text, old_body[begin.end() : end])
     else:
         before, after = (f"{old_body.rstrip()}\n\n" if old_body.strip() else ""), ""
         kept_title = old_title
@@ -37,6 +43,43 @@ def updated(old_title: str, old_body: str, title: str, text: str, limit: int) ->
     if room < len(marked(title, CUT, limit)):
         return old_title, old_body
     return kept_title, before + marked(title, text, room) + after
+
+
+def _with_ticks(text: str, former: str) -> str:
+    """`text` with the boxes ticked that are ticked in `former`, our part as the forge has it."""
+    ticked = Counter(_said(rows) for rows in _items(former.replace("\r\n", "\n")) if _box(rows) in ("x", "X"))
+    lines: list[str] = []
+    for rows in _items(text):
+        said = _said(rows)
+        if _box(rows) == " " and ticked[said]:
+            ticked[said] -= 1
+            lines.append(BOX.sub("- [x] ", rows[0], count=1))
+            lines += rows[1:]
+        else:
+            lines += rows
+    return "\n".join(lines)
+
+
+def _items(text: str) -> Iterator[list[str]]:
+    """The lines of a text, those that are indented together with the one above."""
+    item: list[str] = []
+    for line in text.split("\n"):
+        if item and not line.startswith(" "):
+            yield item
+            item = []
+        item.append(line)
+    yield item
+
+
+def _box(rows: Sequence[str]) -> str:
+    """What a checklist's item has in its box, "" for what is no item."""
+    found = BOX.match(rows[0])
+    return found[1] if found else ""
+
+
+def _said(rows: Sequence[str]) -> str:
+    """What an item says, whatever is in its box and wherever its links lead."""
+    return ADDRESS.sub("]", "\n".join(row.rstrip() for row in rows)[len("- [ ] ") :])
 
 
 def _digest(title: str) -> str:

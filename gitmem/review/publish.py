@@ -168,7 +168,7 @@ def describe(changes: Sequence[FactChange], forge: Forge, head: str, notes: Sequ
     shown = [change for change in changes if not change.path.startswith("memory/20")]
     for change in shown[:LISTED]:
         old = f" (was {code(flat(change.old.text))})" if change.op is Op.CHANGED and change.old else ""
-        lines.append(f"- [ ] {SIGNS[change.op]} {code(flat(change.fact.text))}{old}")
+        lines.append(f"- [ ] {SIGNS[change.op]} {code(flat(change.fact.text))}{_keys(change)}{old}")
         lines += [f"  - {link}" for link in source_links(change, forge, head)]
     if len(shown) > LISTED:
         lines.append(f"- and {len(shown) - LISTED} more")
@@ -177,6 +177,12 @@ def describe(changes: Sequence[FactChange], forge: Forge, head: str, notes: Sequ
     lines += ["", *notes]
     text = "\n".join(lines).rstrip() + "\n"
     return text if len(text) <= BODY_LIMIT else text[: BODY_LIMIT - 40].rsplit("\n", 1)[0] + "\n\n(cut)\n"
+
+
+def _keys(change: FactChange) -> str:
+    """What the comment of a fact says beside its sources, so that a tick is of this and of no other comment."""
+    keys = [f"{flat(key)}={flat(value)}" for key, value in change.fact.meta if key != "src"]
+    return f" ({code(' '.join(keys))})" if keys else ""
 
 
 def source_links(change: FactChange, forge: Forge | None, commit: str) -> list[str]:

@@ -96,6 +96,24 @@ def test_what_reviewers_write_into_a_title_and_a_body_stays(rest: RestServer) ->
     assert pull["body"] == "x" * 65_536
 
 
+def test_a_box_that_a_reviewer_ticked_stays_ticked_while_its_row_says_the_same(rest: RestServer) -> None:
+    here = client(rest)
+
+    def body(commit: str, second: str = "two", source: str = "a.md#L1") -> str:
+        rows = ["- [ ] add `one`", f"  - [`{source}`](https://github.com/x/{commit}#L1)", f"- [ ] add `{second}`"]
+        return "\n".join(["<!-- git-mem:publish -->", "", *rows, "- [ ] add `same`", "- [ ] add `same`"]) + "\n"
+
+    here.open_or_update(head="topic", base="main", title="t", body=body("c1"))
+    (pull,) = rest.state.pulls
+    ticked = pull["body"].replace("- [ ] add `one`", "- [x] add `one`").replace("- [ ] add `two`", "- [X] add `two`")
+    pull["body"] = ticked.replace("- [ ] add `same`", "- [x] add `same`", 1).replace("\n", "\r\n")
+    here.open_or_update(head="topic", base="main", title="t", body=body("c2"))
+    assert "- [x] add `one`\n" in pull["body"] and "- [x] add `two`\n" in pull["body"] and "/x/c2#" in pull["body"]
+    assert pull["body"].count("- [x] add `same`") == pull["body"].count("- [ ] add `same`") == 1
+    here.open_or_update(head="topic", base="main", title="t", body=body("c3", "three", "a.md#L2"))
+    assert "- [ ] add `one`\n" in pull["body"] and "- [ ] add `three`\n" in pull["body"]
+
+
 def test_the_pull_request_into_another_base_is_another_pull_request(rest: RestServer) -> None:
     here = client(rest)
     here.open_or_update(head="topic", base="release", title="theirs", body="1")
