@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gitmem.gate.quoting import END, LEAD, MCP_INSTRUCTIONS
+from gitmem.memory.fences import closes, opening
 
 
 class OwnPassage(NamedTuple):
@@ -21,7 +22,7 @@ class OwnPassage(NamedTuple):
     doubtful: bool = False
 
 
-FENCE = re.compile(r"^[ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(`{3,}|~{3,})[^\n]*$", re.M)
+FENCE = re.compile(r"^[ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?((?:`{3}|~{3})[^\n]*)$", re.M)  # a line that may be one
 TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]{0,60})((?:\s[^<>]{0,2000})?)/?>")
 INLINE = frozenset((  # tags that only format words of a sentence
     "a", "b", "br", "code", "del", "em", "i", "ins", "kbd", "mark", "s", "small", "span", "strong", "sub", "sup", "u",
@@ -112,11 +113,13 @@ def _without_fences(text: str) -> Iterator[OwnPassage]:
     """What stands outside of fenced blocks; doubtful between the first and the last of them."""
     position, blocks, opened = 0, 0, ""
     for match in FENCE.finditer(text):
-        mark = match[1]
-        if not opened:
+        if opened:
+            if closes(match[0], opened):
+                opened, position = "", match.end()
+            continue
+        opened = opening(match[1])
+        if opened:
             yield OwnPassage(text[position : match.start()], blocks > 0)
-            opened, blocks = mark, blocks + 1
-        elif mark.startswith(opened) and not match[0].strip().strip(mark[0]):
-            opened, position = "", match.end()
+            blocks += 1
     if not opened:
         yield OwnPassage(text[position:])

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from gitmem.index.line_records import ASKS, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, QUESTION, ROW, TIME
 from gitmem.index.terms import EDGES, KNOWN, LONGEST, is_number, terms
+from gitmem.memory.fences import closes, opening
 from gitmem.models.vectors import DIMS, shorten
 
 _NUMBERED = re.compile(r"\d{1,9}[.)](?:\s|$)")
-_FENCE = re.compile(r"(?:[-*+]\s+)?(```+|~~~+)")
+_MARKER = re.compile(r"[-*+]\s+")
 _HEADING = re.compile(r"#{1,6}(?:\s|$)")
 _RULE_ROW = re.compile(r"\s*\|?[\s:|-]*\|[\s:|-]*$")
 _LABEL = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])?\s*(?:\*\*)?([^:：|\n`]{1,40}?)(?:\*\*)?\s*[:：](?!//)")
@@ -74,11 +75,10 @@ def split(lines: Sequence[str]) -> list[Unit]:
             continue
         last, flags = at, 0
         if kind == _FENCED:
-            fence = _FENCE.match(lines[at].lstrip())
-            assert fence is not None
+            fence = _fence(lines[at].lstrip())
             flags = FENCE
             last += 1
-            while last < end and not lines[last].strip().startswith(fence[1]):
+            while last < end and not closes(lines[last], fence):
                 last += 1
             last = min(last, end - 1)
         elif kind == _TITLE:
@@ -103,7 +103,7 @@ def _kind(line: str) -> int:
     first = text[:1]
     if first.isalpha() or not first:
         return _TEXT if first else _BLANK
-    if first in "`~-*+" and _FENCE.match(text):
+    if first in "`~-*+" and _fence(text):
         return _FENCED
     if first in "-*+":
         return _ITEM if not text[1:2].strip() else _TEXT
@@ -114,6 +114,12 @@ def _kind(line: str) -> int:
     if first == ">":
         return _QUOTED
     return _ITEM if first.isdecimal() and _NUMBERED.match(text) else _TEXT
+
+
+def _fence(text: str) -> str:
+    """The fence that a line opens, by itself or as a bullet; "" for none."""
+    marker = _MARKER.match(text)
+    return opening(text[marker.end() :] if marker else text)
 
 
 def _unit(first: int, last: int, text: str, kind: int) -> Unit:

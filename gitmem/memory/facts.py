@@ -15,6 +15,7 @@ from datetime import date
 from io import StringIO
 
 from gitmem.memory.fact import Fact, fact_id, normalise, parse_comment, render_comment, split_bullet
+from gitmem.memory.fences import closes, opening
 from gitmem.memory.front_matter import closing_line
 
 BUDGET = 200  # lines of MEMORY.md: an agent's host loads the first 200 (docs/promotion.md, "Budget")
@@ -41,7 +42,6 @@ HEADINGS: dict[str, tuple[str, ...]] = {
 INSIGHTS = "Insights"
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _RULER = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
 _BLOCK = re.compile(r"^[^\S\n]*(?:`{3}|~{3}|<!--)", re.M)  # what may make the lines below it no facts
 _LOG_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})[^/]*$")
@@ -172,7 +172,7 @@ class _Reader:
         bare = line.strip()
         if self.fact is not None and bare and line[0] in " \t":
             self.last = number
-        if bare.startswith(self.fence) and not bare.strip(self.fence[0]):
+        if closes(line, self.fence):
             self.fence = ""
 
     def _indented(self, number: int, line: str) -> None:
@@ -183,18 +183,17 @@ class _Reader:
             self.comment = True
             return
         self.last = number
-        fence = _FENCE.match(inside)
-        if fence:
-            self.fence = fence[1]
+        self.fence = opening(inside)
 
     def _at_margin(self, number: int, line: str, before: str) -> None:
         bare = line.strip()
         bullet = split_bullet(line)
-        fence = _FENCE.match(line)
+        inside = line.lstrip(" ")
+        fence = opening(inside) if len(line) - len(inside) < 4 else ""
         title = _HEADING.match(line)
         if fence:
             self.close()
-            self.fence = fence[1]
+            self.fence = fence
         elif title:
             self.close()
             self._head(number, len(title[1]), (title[2] or "").strip())

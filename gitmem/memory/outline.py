@@ -10,6 +10,8 @@ import re
 from functools import cache
 from typing import Any, NamedTuple
 
+from gitmem.memory.fences import closes, opening
+
 EXACT_LIMIT = 256 << 10  # characters up to which markdown-it decides what is not plain; above it would take seconds
 
 
@@ -32,7 +34,6 @@ class Outline(NamedTuple):
 
 
 _ATX = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_FENCE = re.compile(r"(`{3,}|~{3,})(.*)$")
 _DELIMITER = re.compile(r"\|[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)*\|[ ]*$")
 # What our own pass leaves to markdown-it: quotes, HTML blocks, tabs, Setext underlines, anything indented that
 # could open a block, a delimiter row that does not begin with a pipe.
@@ -66,7 +67,7 @@ def _plain(lines: list[str], front: int, anyway: bool = False) -> Outline | None
     table = 0
     for number, line in enumerate(lines[front:], front + 1):
         if fence:
-            if _closes(line, fence):
+            if closes(line, fence) and _indent(line) < 4:
                 fences.append((opened, number))
                 fence, blank = "", True
             continue
@@ -92,9 +93,9 @@ def _plain(lines: list[str], front: int, anyway: bool = False) -> Outline | None
                 blank = True
                 continue
         elif first in "`~":
-            match = _FENCE.match(line)
-            if match and not (first == "`" and "`" in match[2]):
-                fence, opened = match[1], number
+            fence = opening(line)
+            if fence:
+                opened = number
                 continue
         elif first == "|":
             if table:
@@ -115,9 +116,10 @@ def _plain(lines: list[str], front: int, anyway: bool = False) -> Outline | None
     return Outline(tuple(headings), tuple(fences), tuple(tables), not anyway)
 
 
-def _closes(line: str, fence: str) -> bool:
-    mark = line.strip(" ")
-    return mark.startswith(fence) and not mark.strip(fence[0]) and len(line) - len(line.lstrip(" ")) < 4
+def _indent(line: str) -> int:
+    """Columns of white space before a line's text."""
+    wide = line.expandtabs(4)
+    return len(wide) - len(wide.lstrip(" "))
 
 
 def _needs_parser(line: str, blank: bool, following: str) -> bool:

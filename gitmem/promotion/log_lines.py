@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gitmem.memory.fact import origin_of, parse_comment, worst_origin
+from gitmem.memory.fences import open_after
 from gitmem.memory.front_matter import closing_line
 from gitmem.promotion.protocol import Log
 
@@ -30,7 +31,6 @@ _SPEAKER = re.compile(r"^([^\W\d_][\w.'-]*(?: [^\W\d_][\w.'-]*)?): (?=\S)")
 _WIDE = re.compile(r"([가-힣])|([\u3041-\u30ff])|([\u3400-\u9fff])")  # Hangul, Kana, Han
 _LATIN = re.compile(r"[A-Za-z]+")
 _QUOTE = re.compile(r"^\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)*>")
-_FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _MACHINE = re.compile(
     r"\b(?:promot(?:ed|ion)|dream(?:s|ing)?|heartbeat|cron|consolidation|recall(?:ed)?|digest|auto-?generated|insights?)\b"
     r"|자동\s*생성|승격|회상|크론|요약\s*봇",
@@ -69,18 +69,6 @@ def languages_of(text: str) -> tuple[str, ...]:
     return (language, "en") if latin > 2 * (hangul or len(found)) else (language,)
 
 
-def _fence_after(fence: str, raw: str) -> str:
-    """The fence that is open after a line, given the one that was before it ("" for none).
-
-    Only a run of its own mark, as long at least and nothing else on the line, closes it (CommonMark, section 4.5).
-    """
-    bare = raw.strip()
-    if fence:
-        return "" if bare.startswith(fence) and not bare.strip(fence[0]) else fence
-    mark = _FENCE.match(raw)
-    return mark[1] if mark else ""
-
-
 def line_origins(lines: Sequence[str]) -> list[str]:
     """The worst origin stated for each line of a log: by its own comment and by every bullet it is indented below.
 
@@ -90,7 +78,7 @@ def line_origins(lines: Sequence[str]) -> list[str]:
     above: list[tuple[int, str]] = []  # (indent, origin) of the bullets a line stands below
     fence = ""
     for raw in lines:
-        before, fence = fence, _fence_after(fence, raw)
+        before, fence = fence, open_after(fence, raw.strip())
         if before or fence:
             origins.append("web")
             continue
@@ -120,7 +108,7 @@ def candidates_of(log: Log, labels: Mapping[str, object]) -> list[Candidate]:
         if comment:
             comment = "-->" not in raw
             continue
-        before, fence = fence, _fence_after(fence, raw)
+        before, fence = fence, open_after(fence, raw.strip())
         if before or fence:
             continue
         if bare.startswith("#"):
