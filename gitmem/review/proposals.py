@@ -16,15 +16,15 @@ from gitmem.git.opening import Repository
 from gitmem.git.write import run_git
 from gitmem.paths import is_memory, layout_of
 from gitmem.provenance import corrections, trailers
-from gitmem.review.github import Client, Forge, push_environment
+from gitmem.review.forges.protocol import Client, push_environment
 from gitmem.review.publish import through_the_gate
 
 MARKER_OF_REJECTION = "declined: pull request #{} was closed without merging"
 
 
-def fetch(repo: Repository, forge: Forge, client: Client | None, branch: str, environ: Mapping[str, str]) -> str:
+def fetch(repo: Repository, client: Client | None, branch: str, environ: Mapping[str, str]) -> str:
     """Bring the remote's `branch` here as a local branch; its oid, "" when the remote has none."""
-    env = push_environment(forge, client.token, environ) if client else None
+    env = push_environment(client, environ) if client else None
     try:
         run_git(repo, ["check-ref-format", "--branch", branch])
         spec = f"+refs/heads/{branch}:refs/heads/{branch}"
@@ -75,10 +75,9 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class BaseMerge:
-    """A merge of `base` (a local commit) into pull requests of `forge`: its settings, and what the pushes need."""
+    """A merge of `base` (a local commit) into the pull requests of a forge: its settings, and what the pushes need."""
 
     config: Config
-    forge: Forge
     client: Client
     base: str
     environ: Mapping[str, str]
@@ -94,7 +93,7 @@ def merge_into_open(repo: Repository, merge: BaseMerge, python: str) -> list[Mer
     merge_driver.set_up(repo, python)
     done = []
     for pull in merge.client.pulls(base=merge.client.default_branch()):
-        if pull.head_repository != merge.forge.repository:
+        if pull.head_repository != merge.client.forge.repository:
             done.append(Merged(pull.number, pull.branch, "skipped", "it comes from a fork"))
             continue
         try:
@@ -106,7 +105,7 @@ def merge_into_open(repo: Repository, merge: BaseMerge, python: str) -> list[Mer
 
 def _merge_one(repo: Repository, merge: BaseMerge, number: int, branch: str) -> Merged:
     base = merge.base
-    tip = fetch(repo, merge.forge, merge.client, branch, merge.environ)
+    tip = fetch(repo, merge.client, branch, merge.environ)
     if not tip:
         return Merged(number, branch, "skipped", "its branch is gone")
     if repo.is_ancestor(base, tip):
@@ -129,6 +128,6 @@ def _merge_one(repo: Repository, merge: BaseMerge, number: int, branch: str) -> 
             )
         new = there.resolve("HEAD")
     through_the_gate(repo, base, new, merge.today)
-    env = push_environment(merge.forge, merge.client.token, merge.environ)
+    env = push_environment(merge.client, merge.environ)
     run_git(repo, ["push", "--quiet", "origin", f"refs/heads/{branch}:refs/heads/{branch}"], env=env)
     return Merged(number, branch, "merged")

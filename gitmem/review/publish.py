@@ -20,7 +20,7 @@ from gitmem.paths import Layout
 from gitmem.plural import counted
 from gitmem.review.commit_diff import fact_changes
 from gitmem.review.fact_diff import FactChange, Op
-from gitmem.review.github import BODY_LIMIT, Client, Forge, Pull, push_environment
+from gitmem.review.forges.protocol import Client, Forge, Pull, push_environment
 
 MARKER = "<!-- git-mem:publish -->"
 LISTED = 200
@@ -36,7 +36,8 @@ SIGNS = {
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What was done. `pull` is None without a token: then `link` opens the pull request by hand."""
+    """What was done. `pull` is None without a token: then `link` opens the pull request by hand ("" for a remote at no
+    known forge)."""
 
     branch: str
     base: str
@@ -94,7 +95,7 @@ def push(repo: Repository, remote: str, branch: str, base: str, env: Mapping[str
 
 def publish(
     repo: Repository,
-    forge: Forge,
+    forge: Forge | None,
     client: Client | None,
     proposal: Proposal,
     *,
@@ -109,10 +110,10 @@ def publish(
     branch, base = proposal.branch, proposal.base
     start = _base_commit(repo, proposal.remote, base, repo.resolve(f"refs/heads/{branch}"))
     through_the_gate(repo, start, f"refs/heads/{branch}", today)
-    env = push_environment(forge, client.token, environ) if client and environ is not None else None
+    env = push_environment(client, environ) if client and environ is not None else None
     head = push(repo, proposal.remote, branch, base, env)
-    link = forge.compare(base, branch)
-    if client is None:
+    link = forge.compare(base, branch) if forge else ""
+    if client is None or forge is None:
         return Published(branch, base, head, link, None)
     changes = fact_changes(repo, start, head, layout, today, authors=False)
     body = describe(changes, forge, head, proposal.notes)
@@ -128,7 +129,7 @@ def as_value(published: Published) -> dict[str, object]:
         "branch": published.branch,
         "base": published.base,
         "head": published.head,
-        "compare": published.link,
+        "compare": published.link or None,
         "pull_request": pull.as_value() if pull else None,
     }
 
@@ -176,7 +177,8 @@ def describe(changes: Sequence[FactChange], forge: Forge, head: str, notes: Sequ
         lines.append("No fact of long-term memory changes.")
     lines += ["", *notes]
     text = "\n".join(lines).rstrip() + "\n"
-    return text if len(text) <= BODY_LIMIT else text[: BODY_LIMIT - 40].rsplit("\n", 1)[0] + "\n\n(cut)\n"
+    limit = forge.body_limit
+    return text if len(text) <= limit else text[: limit - 40].rsplit("\n", 1)[0] + "\n\n(cut)\n"
 
 
 def _keys(change: FactChange) -> str:

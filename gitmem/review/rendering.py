@@ -13,7 +13,7 @@ from gitmem.gate.report import code, finding_value, order
 from gitmem.memory.fact import parse_span
 from gitmem.provenance.attribution import differing
 from gitmem.review.fact_diff import FactChange, Op
-from gitmem.review.github import Forge
+from gitmem.review.forges.protocol import Forge
 from gitmem.review.publish import flat, source_links
 from gitmem.review.review import HOST_BYTES, LineVerdict, Review, State
 

@@ -135,8 +135,10 @@ class RestServer:
         return 404, {}, {"message": "Not Found"}
 
     def page(self, rows: list[Any], query: dict[str, str]) -> tuple[int, dict[str, str], Any]:
-        size, number = int(query.get("per_page", 30)), int(query.get("page", 1))
-        return 200, {}, rows[(number - 1) * size : number * size]
+        size, number = min(100, int(query.get("per_page", 30))), int(query.get("page", 1))
+        more = number * size < len(rows)
+        link = {"Link": f'<{self.url}/next?page={number + 1}>; rel="next"'} if more else {}
+        return 200, link, rows[(number - 1) * size : number * size]
 
     def pull(self, number: int) -> dict[str, Any] | None:
         return next((pull for pull in self.state.pulls if pull["number"] == number), None)

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from gitmem.errors import GitMemError
-from gitmem.review.github import Client, Forge, GitHubError, forge_of
+from gitmem.review.forges.github import GitHub, GitHubClient
+from gitmem.review.forges.location import forge_of
+from gitmem.review.forges.protocol import ForgeError
 from tests import fake_detectors
 from tests.actions.remote import GitServer
 from tests.actions.rest import RestServer
@@ -39,30 +41,29 @@ def served(tmp_path: Path) -> Iterator[GitServer]:
     server.close()
 
 
-def client(rest: RestServer, token: str = TOKEN) -> Client:
-    return Client(Forge("https://github.com", rest.url, rest.repository), token, lambda seconds: None)
+def client(rest: RestServer, token: str = TOKEN) -> GitHubClient:
+    return GitHubClient(GitHub("https://github.com", rest.url, rest.repository), token, lambda seconds: None)
 
 
 def test_the_api_never_comes_from_the_clone() -> None:
-    found = forge_of("https://evil.example/team/memory.git", {})
-    assert found is not None and found.api == ""
+    assert forge_of("https://evil.example/team/memory.git", {}) is None
     for url in (
         "git@github.com:team/memory.git",
         "https://x@github.com/team/memory",
         "ssh://git@github.com/team/memory",
     ):
-        assert forge_of(url, {}) == Forge("https://github.com", "https://api.github.com", "team/memory")
+        assert forge_of(url, {}) == GitHub("https://github.com", "https://api.github.com", "team/memory")
     own = {
         "GITHUB_API_URL": "https://git.corp/api/v3",
         "GITHUB_SERVER_URL": "https://git.corp",
         "GITHUB_REPOSITORY": "a/b",
     }
-    assert forge_of("https://evil.example/x/y", own) == Forge("https://git.corp", "https://git.corp/api/v3", "a/b")
+    assert forge_of("https://evil.example/x/y", own) == GitHub("https://git.corp", "https://git.corp/api/v3", "a/b")
     assert forge_of("/srv/memory.git", {}) is None
 
 
 def test_links_are_encoded_and_show_lines_as_text() -> None:
-    forge = Forge("https://github.com", "", "team/memory")
+    forge = GitHub("https://github.com", "", "team/memory")
     link = forge.lines("abc", "memory/회의 #1.md", 3, 4)
     assert link == "https://github.com/team/memory/blob/abc/memory/%ED%9A%8C%EC%9D%98%20%231.md?plain=1#L3-L4"
     assert forge.compare("main", 'a";x') == "https://github.com/team/memory/compare/main...a%22%3Bx?expand=1"
@@ -118,7 +119,7 @@ def test_the_pull_request_into_another_base_is_another_pull_request(rest: RestSe
     here = client(rest)
     here.open_or_update(head="topic", base="release", title="theirs", body="1")
     rest.state.faults.append(("POST", "/pulls$", 422, {}, {"message": "Validation Failed"}))
-    with pytest.raises(GitHubError):
+    with pytest.raises(ForgeError):
         here.open_or_update(head="topic", base="main", title="ours", body="2")
     assert [pull["title"] for pull in rest.state.pulls] == ["theirs"]
 
@@ -149,7 +150,7 @@ def test_a_person_whose_token_it_is_gets_one_comment_too(rest: RestServer) -> No
 
 def test_server_errors_and_rate_limits_are_waited_out(rest: RestServer) -> None:
     waited: list[float] = []
-    here = Client(client(rest).forge, TOKEN, waited.append)
+    here = GitHubClient(client(rest).forge, TOKEN, waited.append)
     rest.state.faults += [("GET", "", 502, {}, {}), ("GET", "", 403, {"Retry-After": "7"}, {"message": "rate limit"})]
     assert here.default_branch() == "main" and waited == [1.0, 7.0]
 
@@ -168,24 +169,24 @@ def test_an_answer_that_is_not_what_was_asked_for_is_an_error_and_never_an_empty
         calls.append(("GET", "/pulls$", here.pulls))
     for method, path, call in calls:
         rest.state.faults.append((method, path, 200, {}, answer))
-        with pytest.raises(GitHubError, match="GitHub's answer"):
+        with pytest.raises(ForgeError, match="GitHub's answer"):
             call()
         assert not rest.state.faults
 
 
 def test_a_server_that_cannot_say_who_is_asking_makes_no_second_comment(rest: RestServer) -> None:
     rest.state.comments[1] = [{"id": 7, "body": "<!-- m -->\nold", "user": {"login": "ann", "type": "User"}}]
-    rest.state.faults.append(("GET", "/user$", 502, {}, {}))
-    with pytest.raises(GitHubError):
+    rest.state.faults += [("GET", "/user$", 502, {}, {})] * 4  # as often as it is tried
+    with pytest.raises(ForgeError):
         client(rest).put_comment(1, "<!-- m -->", "new")
     assert len(rest.state.comments[1]) == 1
 
 
 def test_a_refusal_says_which_setting_is_missing_and_never_the_token(rest: RestServer) -> None:
-    with pytest.raises(GitHubError) as error:
+    with pytest.raises(ForgeError) as error:
         client(rest, "read").open_or_update(head="topic", base="main", title="t", body="")
     assert error.value.status == 403 and "Allow GitHub Actions to create" in error.value.hint
-    with pytest.raises(GitHubError) as error:
+    with pytest.raises(ForgeError) as error:
         client(rest, "wrong-token-value").default_branch()
     assert error.value.status == 401 and "wrong-token-value" not in f"{error.value.message}{error.value.hint}"
     assert "wrong-token-value" not in repr(client(rest, "wrong-token-value"))
@@ -194,7 +195,7 @@ def test_a_refusal_says_which_setting_is_missing_and_never_the_token(rest: RestS
 def test_a_redirect_does_not_carry_the_token_away(rest: RestServer) -> None:
     other = RestServer()
     rest.state.faults.append(("GET", "", 302, {"Location": f"{other.url}/repos/team/memory"}, {}))
-    with pytest.raises(GitHubError):
+    with pytest.raises(ForgeError):
         client(rest).default_branch()
     assert other.state.requests == []
     other.close()
@@ -202,7 +203,7 @@ def test_a_redirect_does_not_carry_the_token_away(rest: RestServer) -> None:
 
 def test_plain_http_is_refused_but_on_loopback() -> None:
     with pytest.raises(GitMemError):
-        Client(Forge("", "http://api.example", "a/b"), "t", lambda seconds: None)
+        GitHubClient(GitHub("", "http://api.example", "a/b"), "t", lambda seconds: None)
 
 
 def ready(repo: Repo, served: GitServer, branch: str = "memory/march") -> None:
@@ -312,3 +313,17 @@ def test_what_the_gate_blocks_is_not_pushed(
     before = served.pushes
     code, words = publish(repo, monkeypatch, environment(served, rest))
     assert code == 1 and "tok_abcdef123" not in words and served.pushes == before and rest.state.pulls == []
+
+
+def test_a_plain_remote_gets_the_branch_and_the_words_for_who_reviews_it(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = Repo(tmp_path / "plain.git", False)
+    bare.git("init", "-q", "--bare", "-b", "main")
+    record_log(repo)
+    repo.git("remote", "add", "origin", str(bare.path))
+    repo.git("checkout", "-q", "-b", "topic")
+    promote(repo)
+    code, out = publish(repo, monkeypatch, {"GITHUB_TOKEN": TOKEN})
+    assert code == 0 and json.loads(out)["compare"] is None and "refs/heads/topic" in bare.git("show-ref")
+    assert repo.mem("publish", "--pr").stdout.strip() == "git mem review main..topic"

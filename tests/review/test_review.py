@@ -8,7 +8,7 @@ from typing import Any
 from gitmem.git.objects import Span
 from gitmem.memory.facts import parse
 from gitmem.review.fact_diff import Op, compare
-from gitmem.review.github import Forge
+from gitmem.review.forges.github import GitHub
 from gitmem.review.review import find_similar_facts
 from tests.harness import Repo
 from tests.provenance_cases import DAY, FACT, promote, record_log
@@ -158,7 +158,7 @@ def test_a_review_of_nothing_is_clean(repo: Repo) -> None:
     start(repo)
     code, found = review(repo, "HEAD..HEAD")
     assert code == 0 and found["changes"] == [] and "no fact changes" in repo.mem("review", "HEAD..HEAD").stdout
-    assert Forge("s", "a", "o/n").lines("c", "p", 1, 1) == "s/o/n/blob/c/p?plain=1#L1"
+    assert GitHub("s", "a", "o/n").lines("c", "p", 1, 1) == "s/o/n/blob/c/p?plain=1#L1"
 
 
 def test_prose_an_agent_writes_into_memory_fails_too_and_the_heading_of_a_promotion_does_not(repo: Repo) -> None:

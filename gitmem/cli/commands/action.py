@@ -19,10 +19,10 @@ from gitmem.cli.terminal import escape, say, write
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UnknownRevision
 from gitmem.git.opening import Repository
-from gitmem.review import github_events
+from gitmem.review.forges import github_events
 
 if TYPE_CHECKING:
-    from gitmem.review.github import Client, Forge
+    from gitmem.review.forges.protocol import Client, Forge
 
 SUMMARY_LIMIT = 1_000_000  # GitHub takes 1 MiB a step
 
@@ -156,15 +156,14 @@ def forge_and_client() -> tuple[Forge, Client | None]:
     """Where we are on GitHub, and its API when there is a token. Raises GitMemError outside GitHub Actions."""
     import time
 
-    from gitmem.review.github import Client, forge_of
+    from gitmem.review.forges.location import client_of, forge_of, token_of
 
     forge = forge_of("", os.environ)
     if forge is None:
         raise GitMemError(
             "GITHUB_SERVER_URL and GITHUB_REPOSITORY are not set", "this command runs inside GitHub Actions"
         )
-    token = os.environ.get("GITHUB_TOKEN", "")
-    return forge, Client(forge, token, time.sleep) if token and forge.api else None
+    return forge, client_of(forge, token_of(forge, os.environ), time.sleep)
 
 
 def identity() -> None:
@@ -181,7 +180,7 @@ def review_command() -> int:
 
     from gitmem.gate import report
     from gitmem.memory.snapshot import layout_at
-    from gitmem.review.github import GitHubError
+    from gitmem.review.forges.protocol import ForgeError
     from gitmem.review.rendering import as_markdown
     from gitmem.review.review import as_report, review
 
@@ -196,7 +195,7 @@ def review_command() -> int:
     if client is not None and found_event.number and not found_event.fork:
         try:
             comment = str(client.put_comment(found_event.number, MARKER, text))
-        except GitHubError as error:
+        except ForgeError as error:
             say(f"git mem: no comment: {error.message}")
             if error.hint:
                 say(f"hint: {error.hint}")
@@ -215,6 +214,7 @@ def promote_command(branch: str, limit: int) -> int:
     from gitmem.promotion.promote import Mode, Request, promote
     from gitmem.promotion.registry import promotion_model
     from gitmem.review import proposals, publish
+    from gitmem.review.forges.protocol import push_environment
 
     identity()
     repo, config = open_here()
@@ -226,7 +226,7 @@ def promote_command(branch: str, limit: int) -> int:
         raise GitMemError(f"'{branch}' is the default branch, which is never pushed to", "name another branch")
     start = _have(repo, f"refs/remotes/origin/{base}")
     declined = 0
-    if proposals.fetch(repo, forge, client, branch, os.environ):
+    if proposals.fetch(repo, client, branch, os.environ):
         declined = proposals.record_rejection(repo, config, client, branch, start)
     model, policy = promotion_model(repo, config, now().date(), os.environ)
     outcome = promote(repo, config, model, policy, Request(mode=Mode.BRANCH, limit=limit, branch=branch), now())
@@ -246,15 +246,9 @@ def promote_command(branch: str, limit: int) -> int:
         number = str(done.pull.number) if done.pull else ""
         say(f"git mem: {facts} facts on '{branch}', pull request #{number}")
     elif declined:
-        publish.push(repo, "origin", branch, base, _token_environment(forge, client))
+        publish.push(repo, "origin", branch, base, push_environment(client, os.environ))
     output(facts=str(facts), **{"pull-request": number, "declined": str(declined)})
     return Exit.DONE
-
-
-def _token_environment(forge: Forge, client: Client) -> dict[str, str]:
-    from gitmem.review.github import push_environment
-
-    return push_environment(forge, client.token, os.environ)
 
 
 @command.command("merge")
@@ -266,11 +260,11 @@ def merge_command() -> int:
 
     identity()
     repo, config = open_here()
-    forge, client = forge_and_client()
+    _, client = forge_and_client()
     if client is None:
         raise GitMemError("there is no token to push with", "give the action a token")
     base = _have(repo, f"refs/remotes/origin/{client.default_branch()}")
-    merge = proposals.BaseMerge(config, forge, client, base, os.environ, now().date())
+    merge = proposals.BaseMerge(config, client, base, os.environ, now().date())
     done = proposals.merge_into_open(repo, merge, sys.executable)
     lines = [f"- #{row.number}: {row.state}" + (f", {row.why}" if row.why else "") for row in done]
     summarise("### Open memory pull requests\n\n" + ("\n".join(lines) or "none") + "\n")

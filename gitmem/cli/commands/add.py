@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -135,11 +134,10 @@ def _searched(repo: Repository, config: Config) -> set[str]:
 
 def _offer(config: Config, words: str, options: AddOptions) -> None:
     """Offer the line to another memory, and say what happened to it."""
+    from gitmem.cli.forge_access import client_here
     from gitmem.memory.writing import NewLine
     from gitmem.review.contribution import as_value, offer
-    from gitmem.review.github import Client
 
-    token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN") or ""
     offered = offer(
         config,
         options.to,
@@ -147,7 +145,7 @@ def _offer(config: Config, words: str, options: AddOptions) -> None:
         now=now(),
         environ=os.environ,
         cache=cache_folder(),
-        client_of=lambda forge: Client(forge, token, time.sleep) if token and forge.api else None,
+        client_of=client_here,
         dry_run=options.dry_run,
     )
     if options.as_json:

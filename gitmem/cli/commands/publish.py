@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,9 +10,6 @@ from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.environment import now
 from gitmem.errors import GitMemError, UsageError
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command()
@@ -27,16 +22,17 @@ if TYPE_CHECKING:
 def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: bool) -> None:
     """Propose the current branch as a pull request, with a checklist of its facts and their sources.
 
-    Uses GITHUB_TOKEN (or GH_TOKEN) and GITHUB_API_URL; without a token it pushes and prints a link that opens the
-    pull request by hand. Never pushes to the branch it proposes to.
+    Uses GITHUB_TOKEN (or GH_TOKEN, or at a terminal what gh auth token says) and GITHUB_API_URL; without a token it
+    pushes and prints a link that opens the pull request by hand. Never pushes to the branch it proposes to.
 
     \b
     git mem publish --pr
     git mem publish --pr --base main --title "What we decided in March"
     """
+    from gitmem.cli.forge_access import client_here
     from gitmem.memory.snapshot import layout_at
     from gitmem.review import publish
-    from gitmem.review.github import Client, forge_of
+    from gitmem.review.forges.location import forge_of
 
     if not pr:
         raise UsageError("say what to publish as", "git mem publish --pr")
@@ -45,10 +41,7 @@ def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: 
     if not branch:
         raise GitMemError("no branch is checked out here", "git switch -c memory/proposal")
     forge = forge_of(publish.remote_url(repo, remote), os.environ)
-    if forge is None:
-        raise GitMemError(f"'{remote}' is not a repository on GitHub", "set GITHUB_SERVER_URL and GITHUB_API_URL")
-    token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN") or ""
-    client = Client(forge, token, time.sleep) if token and forge.api else None
+    client = client_here(forge) if forge else None
     base = base or (client.default_branch() if client else publish.default_base(repo, remote))
     in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and bool(os.environ.get("GITHUB_SERVER_URL"))
     done = publish.publish(
@@ -58,9 +51,13 @@ def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: 
     )  # fmt: skip
     if as_json:
         write_json(publish.as_value(done))
-    elif done.pull:
-        say(f"{'opened' if done.pull.created else 'updated'} pull request #{done.pull.number}")
+    elif done.pull and forge:
+        done_what = "opened" if done.pull.created else "updated"
+        say(f"{done_what} {forge.proposal} {forge.number_of(done.pull.number)}")
         write(escape(done.pull.url, "") + "\n")
+    elif forge is None:
+        say(f"pushed; '{remote}' is at no forge that is known here, so who reviews it types")
+        write(escape(f"git mem review {base}..{branch}", "") + "\n")
     else:
         say("pushed; there is no token here, so open the pull request at")
         write(escape(done.link, "") + "\n")

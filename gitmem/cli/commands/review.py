@@ -15,7 +15,7 @@ from gitmem.errors import Exit, GitMemError
 from gitmem.git.opening import Repository
 
 if TYPE_CHECKING:
-    from gitmem.review.github import Forge
+    from gitmem.review.forges.protocol import Forge
 
 
 @click.command()
@@ -61,7 +61,7 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
 
 def _forge(repo: Repository) -> Forge | None:
     """Where links lead: the forge of `origin`; None where there is none, and places are named instead."""
-    from gitmem.review.github import forge_of
+    from gitmem.review.forges.location import forge_of
     from gitmem.review.publish import remote_url
 
     try:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitmem.review.github_events import parse
+from gitmem.review.forges.github_events import parse
 
 A, B = "a" * 40, "b" * 40
 
@@ -50,6 +50,7 @@ json = st.recursive(
 )
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # of the machine, not of the code
 @given(st.dictionaries(st.sampled_from(["pull_request", "repository", "before", "after"]), json))
 def test_any_payload_is_safe(payload: dict[str, Any]) -> None:
     for name in ("push", "pull_request", "schedule"):

@@ -1,0 +1,200 @@
+"""GitHub: its links, and the calls of its REST API that publishing and reviewing need (https://docs.github.com/rest).
+
+Forgejo takes this shape where its API agrees (forgejo.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+from gitmem.review.forges.protocol import Client, Comment, ForgeError, Pull
+from gitmem.review.forges.rest import Connection, Words, inner, number_of, object_of
+
+VERSION = "2022-11-28"
+BODY_LIMIT = 65_536  # characters GitHub takes in a comment or a description
+WRITERS = ("admin", "maintain", "write")
+
+GITHUB = Words(
+    name="GitHub",
+    token="GITHUB_TOKEN",
+    api="GITHUB_API_URL",
+    hints={
+        401: "the token is wrong or has ended: set GITHUB_TOKEN",
+        404: "the repository does not exist, or the token may not see it",
+        410: "issues or pull requests are turned off in this repository",
+    },
+    permissions={
+        "/pulls": (
+            "the token needs 'pull-requests: write'; for the default token of Actions also Settings > Actions > General"
+            " > 'Allow GitHub Actions to create and approve pull requests'"
+        ),
+        "/issues": "the token needs 'pull-requests: write' (a pull request of a fork has a read-only token)",
+        "/check-runs": "the token needs 'checks: write', which tokens of a workflow or an app can have",
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GitHub:
+    """A repository on github.com or an Enterprise server. See `protocol.Forge`."""
+
+    server: str
+    api: str
+    repository: str
+    name: ClassVar[str] = "GitHub"
+    body_limit: ClassVar[int] = BODY_LIMIT
+    proposal: ClassVar[str] = "pull request"
+    git_user: ClassVar[str] = "x-access-token"
+
+    def number_of(self, number: int) -> str:
+        """`#7`."""
+        return f"#{number}"
+
+    def compare(self, base: str, branch: str) -> str:
+        """The page that opens a pull request by hand."""
+        return f"{self.server}/{self.repository}/compare/{quote(base, safe='')}...{quote(branch, safe='')}?expand=1"
+
+    def lines(self, commit: str, path: str, first: int, last: int) -> str:
+        """A permanent link to lines of a Markdown file as text (without `plain=1` GitHub shows no lines)."""
+        where = quote(path, safe="/", errors="surrogateescape")
+        return f"{self.server}/{self.repository}/blob/{commit}/{where}?plain=1#L{first}" + (
+            f"-L{last}" if last != first else ""
+        )
+
+
+class GitHubClient(Client):
+    """GitHub's API for one repository. `wait` is how to sleep: the caller's, so that tests need not."""
+
+    words: ClassVar[Words] = GITHUB
+
+    def __init__(self, forge: GitHub, token: str, wait: Callable[[float], None]) -> None:
+        self._forge, self._token = forge, token
+        self.connection = Connection(
+            self.words, f"{forge.api}/repos/{quote(forge.repository, safe='/')}", self._headers(token), wait
+        )
+
+    def _headers(self, token: str) -> dict[str, str]:
+        return {
+            "Accept": "application/vnd.github+json",
+            "Authorization": f"Bearer {token}",
+            "X-GitHub-Api-Version": VERSION,
+        }
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.forge!r})"
+
+    @property
+    def forge(self) -> GitHub:
+        """Where it talks to."""
+        return self._forge
+
+    @property
+    def token(self) -> str:
+        """The token it uses."""
+        return self._token
+
+    def default_branch(self) -> str:
+        """The branch pull requests go to."""
+        name = object_of(self.connection.call("GET", ""), self.words.name).get("default_branch")
+        if not isinstance(name, str) or not name:
+            raise ForgeError(f"{self.words.name}'s answer names no default branch")
+        return name
+
+    def pulls(self, *, head: str = "", base: str = "", state: str = "open") -> list[Pull]:
+        """Pull requests from branch `head` of this repository, newest first."""
+        owner = self.forge.repository.partition("/")[0]
+        query = {
+            "state": state,
+            **({"head": f"{owner}:{head}"} if head else {}),
+            **({"base": base} if base else {}),
+        }
+        return [self._pull(row) for row in self.connection.rows("/pulls", query)]
+
+    def pull(self, number: int) -> Pull:
+        """One pull request."""
+        return self._pull(self.connection.call("GET", f"/pulls/{number}"))
+
+    def create_pull(self, *, head: str, base: str, title: str, body: str) -> Pull:
+        """Open a pull request; 422 where there is one."""
+        value = {"title": title, "head": head, "base": base, "body": body}
+        return self._pull(self.connection.call("POST", "/pulls", value))
+
+    def edit_pull(self, number: int, *, title: str, body: str) -> Pull:
+        """Give a pull request this title and this text."""
+        return self._pull(self.connection.call("PATCH", f"/pulls/{number}", {"title": title, "body": body}))
+
+    def label(self, number: int, *labels: str) -> None:
+        """Add labels to a pull request."""
+        self.connection.call("POST", f"/issues/{number}/labels", {"labels": list(labels)})
+
+    def comments(self, number: int) -> Iterator[Comment]:
+        """The comments on a pull request, oldest first."""
+        for row in self.connection.rows(f"/issues/{number}/comments", {}):
+            yield self._comment(row)
+
+    def comment(self, comment: int) -> Comment:
+        """One comment, as it is now."""
+        return self._comment(object_of(self.connection.call("GET", f"/issues/comments/{comment}"), self.words.name))
+
+    def add_comment(self, number: int, body: str) -> int:
+        """Write a comment; its id."""
+        return number_of(
+            self.connection.call("POST", f"/issues/{number}/comments", {"body": body}), "id", self.words.name
+        )
+
+    def edit_comment(self, number: int, comment: int, body: str) -> None:
+        """Give a comment another text."""
+        self.connection.call("PATCH", f"/issues/comments/{comment}", {"body": body})
+
+    def login(self) -> str:
+        """The token's own user, "" for the token of a workflow or an app, which may not ask."""
+        user = Connection(self.words, self.forge.api, self.connection.headers, self.connection.wait)
+        try:
+            return str(object_of(user.call("GET", "/user"), self.words.name).get("login", ""))
+        except ForgeError as error:
+            if error.status in (401, 403, 404):
+                return ""
+            raise
+
+    def may_write(self, login: str) -> bool:
+        """Whether that user may push."""
+        path = f"/collaborators/{quote(login, safe='')}/permission"
+        try:
+            found = object_of(self.connection.call("GET", path), self.words.name)
+        except ForgeError as error:
+            if error.status == 404:
+                return False  # nobody of that name, or no collaborator
+            raise
+        return found.get("permission") in WRITERS
+
+    def _comment(self, row: dict[str, Any]) -> Comment:
+        user = inner(row, "user")
+        return Comment(
+            id=number_of(row, "id", self.words.name),
+            body=str(row.get("body") or ""),
+            author=str(user.get("login", "")),
+            automatic=user.get("type") == "Bot",
+            written=str(row.get("created_at") or ""),
+            edited=str(row.get("updated_at") or ""),
+        )
+
+    def _pull(self, value: Any) -> Pull:
+        row = object_of(value, self.words.name)
+        head, base = inner(row, "head"), inner(row, "base")
+        return Pull(
+            number=number_of(row, "number", self.words.name),
+            url=str(row.get("html_url", "")),
+            created=False,
+            state=str(row.get("state", "open")),
+            merged=bool(row.get("merged_at")),
+            branch=str(head.get("ref", "")),
+            base=str(base.get("ref", "")),
+            head_repository=str(inner(head, "repo").get("full_name", "")),
+            title=str(row.get("title") or ""),
+            body=str(row.get("body") or ""),
+            head=str(head.get("sha", "")),
+            start=str(base.get("sha", "")),
+        )
