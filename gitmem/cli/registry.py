@@ -6,16 +6,18 @@ Each module has a `command: click.Command`; docs/contributing.md says what to to
 
 from __future__ import annotations
 
+from keyword import iskeyword
+
 COMMANDS: dict[str, str] = {}
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Write": ("init", "add", "insight", "edit", "forget", "redact"),
     "Find": ("search", "show", "log", "changes", "why", "context"),
     "Gate": ("scan", "allow", "verify"),
     "Promote": ("promote", "revert", "review", "publish"),
-    "Agents": ("mcp", "session", "profile", "watch"),
+    "Agents": ("mcp", "session", "import", "profile", "watch"),
     "Index": ("index", "status", "doctor", "eval"),
     "Set up": ("install", "uninstall", "config", "completion", "merge-driver", "hook", "action"),
 }
 for _section in SECTIONS.values():
     for _name in _section:
-        COMMANDS[_name] = f"gitmem.cli.commands.{_name.replace('-', '_')}"
+        COMMANDS[_name] = f"gitmem.cli.commands.{_name.replace('-', '_')}" + ("_" if iskeyword(_name) else "")

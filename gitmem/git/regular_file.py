@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from gitmem.errors import GitMemError
 
@@ -23,19 +23,32 @@ def read_regular(path: Path, limit: int = INPUT_LIMIT) -> bytes:
     Raises OSError with a sentence as its `strerror` for anything else: a folder, a pipe, a device, a file that the
     kernel makes up while it is read (`/proc`), one that is longer, and what cannot be a path.
     """
+    with open_regular(path) as file:
+        data = _read_at_most(file, limit)
+        if data and not os.fstat(file.fileno()).st_size:
+            raise OSError(errno.EINVAL, "it is no regular file")
+        return data
+
+
+def read_start(path: Path, limit: int) -> tuple[bytes, bool]:
+    """The first `limit` bytes of a regular file, and whether they are all of it. Raises OSError as `read_regular`."""
+    with open_regular(path) as file:
+        data = file.read(limit + 1) or b""
+        return data[:limit], len(data) <= limit
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """A regular file, open for reading. Raises OSError with a sentence as its `strerror` for anything else."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     except ValueError:
         raise OSError(errno.EINVAL, "it is no path") from None
-    with os.fdopen(handle, "rb", buffering=0) as file:
-        if stat.S_ISDIR(os.fstat(handle).st_mode):
-            raise OSError(errno.EISDIR, "it is a folder")
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file")
-        data = _read_at_most(file, limit)
-        if data and not os.fstat(handle).st_size:
-            raise OSError(errno.EINVAL, "it is no regular file")
-        return data
+    mode = os.fstat(handle).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(handle)
+        folder = stat.S_ISDIR(mode)
+        raise OSError(errno.EISDIR if folder else errno.EINVAL, f"it is {'a folder' if folder else 'no regular file'}")
+    return cast(BinaryIO, os.fdopen(handle, "rb", buffering=0))
 
 
 def _read_at_most(file: BinaryIO, limit: int) -> bytes:

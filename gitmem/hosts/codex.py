@@ -85,4 +85,5 @@ HOST = Host(
               "user_shell_command", "skill"),
         blocks=(r"\s*# AGENTS\.md instructions\b.*?(?:</INSTRUCTIONS>|\Z)",),
     ),
+    transcripts=(".codex/sessions/*/*/*/rollout-*.jsonl", ".codex/archived_sessions/rollout-*.jsonl"),
 )  # fmt: skip

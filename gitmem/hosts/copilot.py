@@ -86,4 +86,5 @@ HOST = Host(
         _read, _shorten, _summary, _session, is_silent=lambda entry: word(entry, "type").startswith(OTHERS)
     ),
     inserted=InsertedText(tags=("current_datetime", "reminder", "sql_tables", "system_reminder")),
+    transcripts=(".copilot/session-state/*/events.jsonl",),
 )  # fmt: skip

@@ -120,4 +120,5 @@ HOST = Host(
     whole=_whole,
     inserted=InsertedText(tags=("hook_context", "session_context", "loaded_context", "state_snapshot")),
     loads=("GEMINI.md",),
+    transcripts=(".gemini/tmp/*/chats/*.jsonl", ".gemini/tmp/*/chats/*.json"),
 )  # fmt: skip

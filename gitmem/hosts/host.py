@@ -97,6 +97,7 @@ class Host:
 
     `hooks` is None for one without, `entries` None for one whose transcripts are not lines; `whole` reads those that
     are one JSON object (None for any other). `loads` are the memory files it loads by itself, left out of a context.
+    `transcripts` are globs of the files it keeps its sessions in, from the person's home folder; () where it has none.
     """
 
     name: str
@@ -106,6 +107,7 @@ class Host:
     whole: Callable[[bytes], Transcript | None] | None = None
     inserted: InsertedText = InsertedText()
     loads: tuple[str, ...] = ("AGENTS.md",)
+    transcripts: tuple[str, ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -60,4 +60,5 @@ HOST = Host(
         session=lambda entry: session_of_header(entry, "session"),
         is_silent=lambda entry: word(entry, "type") in SILENT,
     ),
+    transcripts=(".openclaw/agents/*/sessions/*.jsonl",),
 )  # fmt: skip

@@ -139,18 +139,24 @@ def _with_entries(
     new = old
     done: list[Added | Refused] = []
     for entry in entries:
-        own = [("type", entry.kind), ("origin", entry.origin)]
-        meta: Meta = (*((key, value) for key, value in own if value), *entry.more)
         try:
-            text = _through_the_gate(normalise(entry.text), path, config)
-            if meta:
-                _through_the_gate(f"- {text} {render_comment(meta)}", path, config)
+            text, meta = gated_entry(entry, path, config)
         except Refused as error:
             done.append(error)
             continue
         new, line = append_entry(new, text, meta, now, topic)
         done.append(Added(path, line, text))
     return new, done
+
+
+def gated_entry(entry: Entry, path: str, config: Config) -> tuple[str, Meta]:
+    """The text and the comment's keys of a line as they may stand in the log `path`. Raises Refused."""
+    own = [("type", entry.kind), ("origin", entry.origin)]
+    meta: Meta = (*((key, value) for key, value in own if value), *entry.more)
+    text = _through_the_gate(normalise(entry.text), path, config)
+    if meta:
+        _through_the_gate(f"- {text} {render_comment(meta)}", path, config)
+    return text, meta
 
 
 def _with_fact(old: bytes, text: str, meta: Meta) -> tuple[str, int]:

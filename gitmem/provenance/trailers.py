@@ -22,6 +22,7 @@ from gitmem.memory.fact import decode, encode, parse_span, render_span
 SOURCE, REJECTED = "Memory-Source", "Memory-Rejected"
 AGENT, REASON, MODEL, CURSOR = "Memory-Agent", "Memory-Reason", "Memory-Model", "Memory-Cursor"
 SESSION, REVERTED = "Memory-Session", "Memory-Reverted"
+TRANSCRIPT = "Memory-Transcript"  # <session> sha256:<hash of its file> <first turn>..<last turn>
 REVIEWED = "Reviewed-by"
 
 _SPACE = " \t\n\r"  # Git's isspace()

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from gitmem.config import Config
 from gitmem.errors import OutsideRepository
@@ -32,6 +33,9 @@ TOKENS = 300  # of its summary
 FOLDER = "memory/sessions"
 UNNAMED = f"{FOLDER}/session.md"  # what a turn is masked as, before the episode has its name
 MASK = re.compile(r"\[redacted[^\]\n]*\]")
+HEAD = 4_096  # bytes of an episode that hold its front matter
+TRANSCRIPT = "transcript: sha256:"
+TRANSCRIPT_LINE = re.compile(rf"^{TRANSCRIPT}([0-9a-f]{{64}})$", re.M)
 DECIDED = ("decision", "rule", "constraint", "policy")
 
 
@@ -43,33 +47,56 @@ def write_episode(
     The session's own episode is replaced, another's of the same name is not. Raises Refused where the gate refuses
     what is left after masking, Locked, GitMemError when nothing can be written.
     """
-    recent = turns[-TURNS:]
-    if not recent or repo.root is None:
+    if not turns or repo.root is None:
         return ""
     existing = episode_of(repo.root, session)
-    policy = Policy()
-    clean = [replace(turn, text=redact(turn.text, UNNAMED, policy)) for turn in recent]
-    # The name is made of what is masked already: a secret in it would be in every listing.
-    words = slug(MASK.sub(" ", turn.text) for turn in clean)
-    path = existing or f"{FOLDER}/{now.date().isoformat()}-{words}.md"
-    text = refuse_or_mask_text(redact(render_episode(clean, session, agent, now), path, policy), path, config)
+    path, text = gated_episode(turns, Heading(session, agent, now), config, existing)
 
     def plan(reading: Reading) -> Draft[str]:
-        place = path
-        if not existing and reading.raw(path) is not None:
-            place = path.removesuffix(".md") + f"-{file_of(session)[:6]}.md"
+        place = path if existing or reading.raw(path) is None else other_path(path, session)
         return Draft({place: text.encode("utf-8", "surrogateescape")}, place)
 
     return write(repo, plan)
 
 
-def render_episode(turns: Sequence[Turn], session: str, agent: str, now: datetime) -> str:
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """What an episode says of its session: its name, whose it is, when it was last active, and, for one that was read
+    from an old transcript, the SHA-256 (64 hex) of its bytes and the name of its file."""
+
+    session: str
+    agent: str
+    when: datetime
+    transcript: str = ""
+    file: str = ""
+
+
+def gated_episode(turns: Sequence[Turn], heading: Heading, config: Config, existing: str = "") -> tuple[str, str]:
+    """The path and the text of the episode of these spoken turns, as they may be written; `existing` is the path it
+    has already. Raises Refused where the gate refuses what is left after masking."""
+    policy = Policy()
+    clean = [replace(turn, text=redact(turn.text, UNNAMED, policy)) for turn in turns[-TURNS:]]
+    # The name is made of what is masked already: a secret in it would be in every listing.
+    words = slug(MASK.sub(" ", turn.text) for turn in clean)
+    path = existing or f"{FOLDER}/{heading.when.date().isoformat()}-{words}.md"
+    return path, refuse_or_mask_text(redact(render_episode(clean, heading), path, policy), path, config)
+
+
+def other_path(path: str, session: str) -> str:
+    """Where the session's episode stands when `path` is another session's."""
+    return path.removesuffix(".md") + f"-{file_of(session)[:6]}.md"
+
+
+def render_episode(turns: Sequence[Turn], heading: Heading) -> str:
     """The Markdown of an episode: summary, decisions, topics."""
+    session, agent, now = heading.session, heading.agent, heading.when
     selected, _ = select(turns, f"{FOLDER}/x.md", now)
     decisions = [f"- {item.text}" for item in selected if item.type in DECIDED and item.origin != "web"]
     about = ", ".join(topics(MASK.sub(" ", turn.text) for turn in turns)[:8])
     front = ["---", "type: episode", f"session: {json.dumps(session)}", "origin: agent"]
     front += [f"agent: {json.dumps(agent)}"] if agent else []
+    if heading.transcript:
+        front += [f"{TRANSCRIPT}{heading.transcript}", f"file: {json.dumps(heading.file)}"]
     body = [*front, "---", f"# Session of {now.date().isoformat()}", "", "## Summary", ""]
     # No `user:` before a sentence: a role's name makes a plain wish look like a forged turn, to the gate and to models.
     summary = [f"- {line.text}" + (" (agent)" if line.role == Role.ASSISTANT else "") for line in _most_telling(turns)]
@@ -83,15 +110,40 @@ def _most_telling(turns: Sequence[Turn]) -> list[SummaryLine]:
     return best(fold(Rolling(), turns), TOKENS)
 
 
-def episode_of(root: Path, session: str) -> str:
-    """The episode this session wrote before, "" when there is none."""
+class EpisodeFile(NamedTuple):
+    """An episode that is there: its path, its session, and of one that was imported the SHA-256 (64 hex) of the
+    transcript and the name of its file ("" for any other)."""
+
+    path: str
+    session: str
+    transcript: str = ""
+    file: str = ""
+
+
+def episodes(root: Path) -> Iterator[EpisodeFile]:
+    """The episodes that are there, by path; what cannot be read is left out."""
     folder = root / FOLDER
-    wanted = f"session: {json.dumps(session)}\n"
     for path in sorted(folder.glob("*.md")) if folder.is_dir() and not folder.is_symlink() else []:
         name = path.relative_to(root).as_posix()
         try:
-            if kind(name) is Kind.SESSION and wanted in read_bytes(root, name, 4096).decode("utf-8", "replace"):
-                return name
+            head = read_bytes(root, name, HEAD).decode("utf-8", "replace") if kind(name) is Kind.SESSION else ""
         except (OSError, OutsideRepository):
             continue
-    return ""
+        front = head.split("\n---\n", 1)[0]
+        session, transcript = _quoted("session", front), TRANSCRIPT_LINE.search(front)
+        if session:
+            yield EpisodeFile(name, session, transcript[1] if transcript else "", _quoted("file", front))
+
+
+def _quoted(key: str, front: str) -> str:
+    """The JSON text that a line of the front matter holds, "" where there is none."""
+    match = re.search(rf"^{key}: (\".*\")$", front, re.M)
+    try:
+        return str(json.loads(match[1])) if match else ""
+    except ValueError:
+        return ""
+
+
+def episode_of(root: Path, session: str) -> str:
+    """The episode this session wrote before, "" when there is none."""
+    return next((episode.path for episode in episodes(root) if episode.session == session), "")

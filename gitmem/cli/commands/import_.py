@@ -1,0 +1,154 @@
+"""`git mem import`: old sessions of agents' hosts as episodes and daily logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from gitmem.cli.options import agent_option, json_option, now, open_here
+from gitmem.cli.terminal import escape, progress, say, write, write_json
+from gitmem.errors import Exit, UsageError
+from gitmem.plural import counted
+from gitmem.sessions.past_sessions import files_below, files_of_host, importable_hosts, listed
+
+if TYPE_CHECKING:
+    from gitmem.sessions.past_sessions import Listing, PastSession
+    from gitmem.sessions.session_import import ImportedSession, Totals
+
+
+class ImportCommand(NamedTuple):
+    """The arguments and options of one import, as `git mem import -h` has them."""
+
+    source: str
+    path: Path | None
+    project: Path | None
+    yes: bool
+    agent: str
+    committing: bool
+    verbose: bool
+    dry_run: bool
+    as_json: bool
+
+
+@click.command()
+@click.argument("source", type=click.Choice(importable_hosts()))
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+@click.option("--project", type=click.Path(path_type=Path), metavar="FOLDER", help="Only sessions that worked in it.")
+@click.option("--yes", is_flag=True, help="Import all that is found, where no PATH is named.")
+@agent_option("Whose daily log it goes to (mem.agent).")
+@click.option("--commit", "committing", is_flag=True, help="Commit what is written, with the transcripts' hashes.")
+@click.option("-v", "--verbose", is_flag=True, help="Name each session.")
+@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@json_option
+def command(**given: Any) -> int:
+    """Import old sessions of SOURCE: what they decided, into the daily logs of their days, and an episode each.
+
+    PATH is a transcript or a folder of them. Without PATH, what the host keeps on this machine is listed and nothing is
+    written; --yes imports it.
+
+    Everything passes the gate. The same import again writes nothing new, and one that was interrupted goes on. Exits
+    with 1 when a session was left out.
+
+    \b
+    git mem import claude
+    git mem import claude --project . --yes
+    git mem import codex ~/.codex/sessions/2026 --dry-run
+    """
+    options = ImportCommand(**given)
+    files = files_below(options.path) if options.path else files_of_host(options.source, Path.home())
+    found = listed(files)
+    if options.project is not None:
+        found = found.of_project(options.project)
+    if options.path is None and not options.yes:
+        _show_listing(found, options)
+        return Exit.DONE
+    return _bring(found, options)
+
+
+def _bring(found: Listing, options: ImportCommand) -> int:
+    """Import the sessions that were found; 1 where one was left out."""
+    from gitmem.sessions.session_import import Done, ImportOptions, Totals, import_sessions
+
+    if options.committing and options.dry_run:
+        raise UsageError("a dry run commits nothing", "leave --commit or --dry-run away")
+    repo, config = open_here()
+    given = ImportOptions(options.source, options.agent, options.dry_run, options.committing)
+    each = options.verbose or options.dry_run
+    totals, values = Totals(), []
+    outcomes = import_sessions(repo, config, found.sessions, given, now())
+    for outcome in outcomes if each else progress(outcomes, len(found.sessions), "sessions"):
+        totals.count(outcome)
+        if options.as_json:
+            values.append(outcome.as_value())
+        else:
+            _show(outcome, options, each=each)
+    failed = bool(totals.sessions[Done.FAILED])
+    if options.as_json:
+        left = [{"from": place, "reason": reason} for place, reason in found.left]
+        write_json(
+            {"source": options.source, "sessions": values, "left": left, "totals": totals.as_value(),
+             "dry_run": options.dry_run}
+        )  # fmt: skip
+    else:
+        _show_totals(totals, found, options)
+    return Exit.FINDINGS if failed else Exit.DONE
+
+
+def _show(outcome: ImportedSession, options: ImportCommand, *, each: bool) -> None:
+    """A line for a session that was imported (with `each`), and for one that was left out with the reason."""
+    place = escape(outcome.session.place, "")
+    if outcome.problem:
+        say(f"git mem: {place} is left out: {outcome.problem}")
+    elif each and outcome.episode and outcome.done == "imported":
+        would = "would write " if options.dry_run else ""
+        write(escape(f"{would}{outcome.episode}  {counted(len(outcome.lines), 'line')}  {place}\n"))
+    if each:
+        for text, reason in outcome.skipped:
+            say(f"git mem: {place}: {text}: {reason}")
+
+
+def _show_totals(totals: Totals, found: Listing, options: ImportCommand) -> None:
+    would = "would import " if options.dry_run else "imported "
+    counts = totals.sessions
+    write(f"{would}{counted(counts['imported'], 'session')}, {counted(totals.lines, 'line')} of daily logs\n")
+    for state in ("there already", "nothing was said", "left out"):
+        if counts[state]:
+            write(f"{counted(counts[state], 'session')}: {state}\n")
+    if totals.refused:
+        write(f"{counted(totals.refused, 'line')} refused by the gate{'' if options.verbose else ': -v says why'}\n")
+    if found.left:
+        write(f"{counted(len(found.left), 'file')} without a turn of a known host\n")
+    if counts["imported"] and not options.dry_run and not options.committing:
+        write('next: git add memory; git commit -m "memory: old sessions"\n')
+
+
+def _show_listing(found: Listing, options: ImportCommand) -> None:
+    """What is on this machine, project by project; nothing is read further or written."""
+    of_project: dict[str, list[PastSession]] = {}
+    for session in found.sessions:
+        of_project.setdefault(session.project, []).append(session)
+    rows = sorted(of_project.items(), key=lambda row: row[0])
+    if options.as_json:
+        write_json(
+            {"source": options.source, "projects": [
+                {"project": project or None, "sessions": len(sessions), "first": _day(sessions[0]),
+                 "last": _day(sessions[-1])} for project, sessions in rows],
+             "left": [{"from": place, "reason": reason} for place, reason in found.left]}
+        )  # fmt: skip
+        return
+    for project, sessions in rows:
+        days = " to ".join(dict.fromkeys((_day(sessions[0]), _day(sessions[-1]))))
+        write(escape(f"{counted(len(sessions), 'session'):>14}  {days}  {project or '(project unknown)'}\n"))
+    if not rows:
+        say(f"git mem: no session of {options.source} is on this machine; name a file or a folder of them")
+        return
+    only = f" --project {quote(str(options.project))}" if options.project else ""
+    write(f"nothing is written yet: git mem import {options.source}{only} --yes imports them")
+    write("\n" if only else ", --project FOLDER those of one project\n")
+
+
+def _day(session: PastSession) -> str:
+    return session.start.date().isoformat()

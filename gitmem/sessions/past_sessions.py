@@ -1,0 +1,145 @@
+"""Old sessions on this machine: which files hold one, of which project and day, before any of them is read whole.
+
+Only the beginning of each file is read to list it, so that ten thousand are a list of names and days.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from gitmem.errors import UsageError
+from gitmem.git.regular_file import read_regular, read_start
+from gitmem.hosts import HOSTS, host_named
+from gitmem.hosts.entries import word
+from gitmem.hosts.transcript import Transcript
+from gitmem.hosts.transcript_reader import parse
+from gitmem.sessions.state import name_of
+
+HEAD = 64 << 10  # bytes of a transcript that are read to list it; a longer first turn makes it be read whole
+ENDINGS = (".jsonl", ".json")
+
+
+class Recording(NamedTuple):
+    """What a session's file holds: its turns, and the SHA-256 (64 hex) of the bytes they were read from."""
+
+    transcript: Transcript
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class PastSession:
+    """An old session: its name, when it began (local time), the file it stands in, the folder it worked in ("" where
+    the host does not say), and how it is read. Reading raises OSError. A host that writes a new file when a session is
+    resumed makes several of one name."""
+
+    name: str
+    start: datetime
+    place: str
+    project: str
+    read: Callable[[], Recording]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The sessions, the earliest first, and (file, reason) for each file that holds none."""
+
+    sessions: tuple[PastSession, ...]
+    left: tuple[tuple[str, str], ...] = ()
+
+    def of_project(self, folder: Path) -> Listing:
+        """The sessions that worked in this folder or below it."""
+        top = folder.absolute()
+        inside = (s for s in self.sessions if s.project and Path(s.project).is_relative_to(top))
+        return replace(self, sessions=tuple(inside))
+
+
+def importable_hosts() -> list[str]:
+    """The names of the hosts whose transcripts can be read."""
+    known = ((name, host_named(name)) for name in HOSTS)
+    return [name for name, host in known if host.entries is not None or host.whole is not None]
+
+
+def files_of_host(name: str, home: Path) -> list[Path]:
+    """The files in which the host `name` keeps its sessions below a person's `home`; none where it has none."""
+    found: set[Path] = set()
+    for pattern in host_named(name).transcripts:
+        found.update(path for path in home.glob(pattern) if path.is_file())
+    return sorted(found)
+
+
+def files_below(path: Path) -> list[Path]:
+    """The transcripts a person named: one file, or all below a folder; links to folders are not followed.
+
+    Raises UsageError where there is nothing of that name.
+    """
+    if path.is_dir():
+        return sorted(file for file in path.rglob("*") if file.suffix in ENDINGS and file.is_file())
+    if not path.is_file():
+        raise UsageError(f"there is no file or folder '{path}'", "name a transcript, or a folder of them")
+    return [path]
+
+
+def listed(files: Iterable[Path]) -> Listing:
+    """The sessions of these files, by the beginning of each."""
+    sessions: list[PastSession] = []
+    left: list[tuple[str, str]] = []
+    for path in files:
+        try:
+            session = _described(path)
+        except OSError as error:
+            left.append((str(path), f"cannot be read: {error.strerror}"))
+            continue
+        if session is None:
+            left.append((str(path), "holds no turn of a known host"))
+        else:
+            sessions.append(session)
+    return Listing(tuple(sorted(sessions, key=lambda session: (session.start, session.place))), tuple(left))
+
+
+def _described(path: Path) -> PastSession | None:
+    """A file's session by its beginning; by the whole file where that does not say enough. None where nothing in it
+    is a turn. Raises OSError."""
+    head, whole = read_start(path, HEAD)
+    if not whole:
+        head = head[: head.rfind(b"\n") + 1]
+    transcript = parse(head)
+    if not whole and not (transcript.session and _start(transcript)):
+        head = read_regular(path)
+        transcript = parse(head)
+    if not transcript.turns:
+        return None
+    start = _start(transcript) or datetime.fromtimestamp(path.stat().st_mtime).astimezone()
+    return PastSession(name_of(transcript), start, str(path), _project(head), partial(_read, path))
+
+
+def _start(transcript: Transcript) -> datetime | None:
+    return next((turn.at for turn in transcript.turns if turn.at is not None), None)
+
+
+def _read(path: Path) -> Recording:
+    data = read_regular(path)
+    return Recording(parse(data), hashlib.sha256(data).hexdigest())
+
+
+def _project(head: bytes) -> str:
+    """The folder the first entry names that names one: `cwd`, in the entry or in what it holds."""
+    for line in head.split(b"\n"):
+        if b'"cwd"' not in line:
+            continue
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        inner = [entry, *entry.values()] if isinstance(entry, dict) else []
+        inner += [value for part in inner[1:] if isinstance(part, dict) for value in part.values()]
+        folder = next((found for part in inner if isinstance(part, dict) and (found := word(part, "cwd"))), "")
+        if folder:
+            return folder
+    return ""

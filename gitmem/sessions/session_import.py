@@ -1,0 +1,344 @@
+"""Bringing old sessions into memory: log lines of the days on which they were said, and an episode each.
+
+Everything passes the gate, and what is there stays. A session is known by the hash of its transcript, which its episode
+names, and a line by its text, so that a second import of the same files writes nothing and one that was interrupted
+goes on. Sessions are read one by one in the order they began and written some at a time, all or none of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+from itertools import count, groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from gitmem.config import Config
+from gitmem.errors import GitMemError, OutsideRepository, Refused
+from gitmem.git.opening import Repository
+from gitmem.git.transaction import CommitDraft, Reading, commit, write
+from gitmem.git.worktree import locked, read_bytes
+from gitmem.hosts.transcript import Turn
+from gitmem.memory import facts
+from gitmem.memory.fact import Meta, encode, fact_id
+from gitmem.memory.writing import Entry, append_entry, gated_entry
+from gitmem.paths import Kind, daily_path, kind, log_date
+from gitmem.plural import counted
+from gitmem.provenance import trailers
+from gitmem.sessions.episode import EpisodeFile, Heading, episodes, gated_episode, other_path
+from gitmem.sessions.lifecycle import RECENT_DAYS
+from gitmem.sessions.past_sessions import PastSession
+from gitmem.sessions.rolling_summary import key
+from gitmem.sessions.selection import select
+from gitmem.sessions.state import FORGOTTEN, load_state, lock_of, part_name, save_state, touched
+
+AT_ONCE = 32  # sessions of one write: so much work is lost where an import is interrupted, and no more is held
+DAYS_HELD = 60  # days whose lines are held to compare with: sessions come in the order they began
+STATE_WAIT = 5.0  # seconds for a session that is being flushed at this moment
+TOPIC = "session"
+HELD = "memory holds it already"
+
+
+class Done(StrEnum):
+    """What became of an old session."""
+
+    IMPORTED = "imported"
+    KNOWN = "there already"
+    EMPTY = "nothing was said"
+    FAILED = "left out"
+
+
+class ImportedLine(NamedTuple):
+    """A line of a daily log: its text as it passed the gate, its comment, and when and in which turn it was said."""
+
+    path: str
+    text: str
+    meta: Meta
+    when: datetime
+    turn: str
+
+    def after(self, log: bytes) -> bytes:
+        """The log with this line at its end."""
+        text, _ = append_entry(log.decode("utf-8", "surrogateescape"), self.text, self.meta, self.when, TOPIC)
+        return text.encode("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedSession:
+    """What became of one old session: its episode ("" for none), its lines, texts that were left out with the reason,
+    and `problem`, why it was left out itself."""
+
+    session: PastSession
+    done: Done
+    episode: str = ""
+    lines: tuple[ImportedLine, ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
+    problem: str = ""
+
+    def as_value(self) -> dict[str, object]:
+        """An item of `sessions` of docs/json.md, "import"."""
+        return {
+            "session": self.session.name, "from": self.session.place, "day": self.session.start.date().isoformat(),
+            "project": self.session.project or None, "state": str(self.done), "episode": self.episode or None,
+            "lines": [{"path": line.path, "text": line.text, "turn": line.turn} for line in self.lines],
+            "skipped": [{"text": text, "reason": reason} for text, reason in self.skipped],
+            "problem": self.problem or None,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """Where sessions come from (`source`, for the message of a commit), whose log they are for, and whether anything
+    is written or committed."""
+
+    source: str
+    agent: str = ""
+    dry_run: bool = False
+    committing: bool = False
+
+
+class _Prepared(NamedTuple):
+    """A session that was read and passed the gate, before it is written: the name of the part it is, its spoken turns,
+    each with a time, the lines that no log holds yet, and its episode's text and path (`new`: another session may have
+    that path)."""
+
+    session: PastSession
+    name: str
+    sha256: str
+    turns: tuple[Turn, ...]
+    lines: tuple[ImportedLine, ...]
+    skipped: tuple[tuple[str, str], ...]
+    path: str
+    episode: str
+    new: bool
+
+    def outcome(self, episode: str) -> ImportedSession:
+        problem = "" if self.lines or episode else "the gate lets nothing of it through"
+        done = Done.FAILED if problem else Done.IMPORTED
+        return ImportedSession(self.session, done, episode, self.lines, self.skipped, problem)
+
+
+class KnownLines:
+    """The ids of what memory holds: MEMORY.md, and the logs of a day and the days before it, whoever wrote them.
+
+    The lines of DAYS_HELD days are held at most.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._memory = self._ids("MEMORY.md")
+        self._days: dict[date, set[str]] = {}
+        self._logs: dict[date, list[str]] = {}
+        folder = root / "memory"
+        for path in sorted(folder.glob("*.md")) if folder.is_dir() and not folder.is_symlink() else ():
+            name = f"memory/{path.name}"
+            day = log_date(name) if kind(name) is Kind.DAILY else None
+            if day is not None:
+                self._logs.setdefault(day, []).append(name)
+
+    def holds(self, ids: Iterable[str], day: date) -> bool:
+        """Whether one of the ids is known on `day`."""
+        wanted = set(ids)
+        days = (day - timedelta(days=back) for back in range(RECENT_DAYS))
+        return bool(wanted & self._memory) or any(wanted & self._of_day(each) for each in days)
+
+    def add(self, ids: Iterable[str], path: str, day: date) -> None:
+        """Know the ids of a line that is going to stand in the log `path`."""
+        self._of_day(day).update(ids)
+        logs = self._logs.setdefault(day, [])
+        if path not in logs:
+            logs.append(path)
+
+    def _of_day(self, day: date) -> set[str]:
+        if day not in self._days:
+            if len(self._days) >= DAYS_HELD:
+                self._days.pop(min(self._days))
+            self._days[day] = set().union(*(self._ids(name) for name in self._logs.get(day, ())))
+        return self._days[day]
+
+    def _ids(self, path: str) -> set[str]:
+        try:
+            return {fact.id for fact in facts.parse(read_bytes(self._root, path)).facts}
+        except (OSError, OutsideRepository):
+            return set()
+
+
+def import_sessions(
+    repo: Repository, config: Config, sessions: Iterable[PastSession], options: ImportOptions, now: datetime
+) -> Iterator[ImportedSession]:
+    """What becomes of each session, in order; AT_ONCE of them are written together before the first is given.
+
+    Name the earliest first. Who stops taking keeps what was given. Raises Locked, Changed, GitMemError in a bare
+    repository and what writing raises; those written before stay, and the same import goes on from there.
+    """
+    if repo.root is None:
+        raise GitMemError("a bare repository has no memory files", "run it in a clone")
+    importer = _Importer(repo, repo.root, config, replace(options, agent=options.agent or config.agent), now)
+    together: list[PastSession] = []
+    for session in sessions:
+        together.append(session)
+        if len(together) == AT_ONCE:
+            yield from importer.bring(together)
+            together = []
+    yield from importer.bring(together)
+
+
+class _Importer:
+    """One import: what memory holds already, and the writing of some sessions at a time."""
+
+    def __init__(self, repo: Repository, root: Path, config: Config, options: ImportOptions, now: datetime) -> None:
+        self._repo, self._config, self._options, self._now = repo, config, options, now
+        self._root, self._paths = root, set[str]()
+        self._known = KnownLines(root)
+        self._episodes = {episode.session: episode for episode in reversed(list(episodes(root)))}
+        self._imported = {episode.transcript: episode for episode in self._episodes.values() if episode.transcript}
+
+    def bring(self, sessions: Sequence[PastSession]) -> list[ImportedSession]:
+        """Read these sessions, write those that are new, and say what became of each."""
+        read = [self._prepared(session) for session in sessions]
+        new = [item for item in read if isinstance(item, _Prepared)]
+        places = dict(zip((id(item) for item in new), self._write(new), strict=True))
+        return [item.outcome(places[id(item)]) if isinstance(item, _Prepared) else item for item in read]
+
+    def _prepared(self, session: PastSession) -> _Prepared | ImportedSession:
+        try:
+            transcript, sha256 = session.read()
+        except OSError as error:
+            return ImportedSession(session, Done.FAILED, problem=f"cannot be read: {error.strerror}")
+        file = Path(session.place).name
+        name, own = self._part(session.name, file)
+        known = self._imported.get(sha256) or (own if own and not own.transcript else None)
+        if known:  # the same bytes, or an episode without a hash: the session ended here itself
+            return ImportedSession(session, Done.KNOWN, known.path)
+        turns = tuple(_dated(transcript.spoken(), session.start))
+        if not turns:
+            return ImportedSession(session, Done.EMPTY)
+        lines, skipped = self._lines(session, turns)
+        path, text = "", ""
+        try:
+            heading = Heading(name, self._options.agent, turns[-1].at or session.start, sha256, file)
+            path, text = gated_episode(turns, heading, self._config, own.path if own else "")
+            if own is None and (path in self._paths or os.path.lexists(self._root / path)):
+                path = other_path(path, name)
+            self._paths.add(path)
+            self._episodes[name] = self._imported[sha256] = EpisodeFile(path, name, sha256, file)
+        except Refused as error:
+            skipped.append(("(the episode is refused by the gate)", error.message))
+        return _Prepared(session, name, sha256, turns, tuple(lines), tuple(skipped), path, text, own is None)
+
+    def _part(self, session: str, file: str) -> tuple[str, EpisodeFile | None]:
+        """The name under which a file of the session stands, and its episode: of several files (a host may write a new
+        one when it resumes) each is a part, and one that has grown keeps its name."""
+        for part in count(1):
+            name = part_name(session, part)
+            own = self._episodes.get(name)
+            if own is None or not own.transcript or own.file == file:
+                return name, own
+        raise AssertionError("unreachable")
+
+    def _lines(self, session: PastSession, turns: Sequence[Turn]) -> tuple[list[ImportedLine], list[tuple[str, str]]]:
+        """The lines that no log holds yet, and the texts that are left out with the reason; day by day."""
+        from gitmem.gate.quoting import without_secrets
+
+        read_before = load_state(self._repo.common_dir, session.name).turns
+        lines: list[ImportedLine] = []
+        skipped: list[tuple[str, str]] = []
+        fresh = [turn for turn in turns if key(turn) not in read_before]
+        for day, said in groupby(fresh, key=lambda turn: (turn.at or session.start).date()):
+            path = daily_path(day, self._options.agent)
+            of_day = list(said)
+            for item in select(of_day, path, of_day[-1].at or session.start)[0]:
+                ids = {fact_id(item.text), fact_id(item.core)}
+                if self._known.holds(ids, day):
+                    skipped.append((without_secrets([item.text])[0], HELD))
+                    continue
+                more = (("session", session.name), ("turn", item.turn.id))
+                try:
+                    text, meta = gated_entry(Entry(item.text, item.type, item.origin, more), path, self._config)
+                except Refused as error:
+                    skipped.append(("(refused by the gate)", error.message))
+                    continue
+                if not self._known.holds([fact_id(text)], day):  # a secret that was masked makes it another text
+                    lines.append(ImportedLine(path, text, meta, item.turn.at or session.start, item.turn.id))
+                self._known.add({*ids, fact_id(text)}, path, day)
+        return lines, skipped
+
+    def _write(self, prepared: Sequence[_Prepared]) -> list[str]:
+        """Write what was prepared in one step; the path of each episode."""
+
+        def plan(reading: Reading) -> CommitDraft[list[str]]:
+            contents: dict[str, bytes] = {}
+            places = []
+            for item in prepared:
+                for line in item.lines:
+                    contents[line.path] = line.after(contents.get(line.path) or reading.read(line.path) or b"")
+                place = item.path
+                if item.episode and item.new and reading.raw(place) is not None:  # somebody was faster
+                    place = other_path(place, item.name)
+                if item.episode:
+                    contents[place] = item.episode.encode("utf-8", "surrogateescape")
+                places.append(place)
+            return CommitDraft(contents, places, self._message(prepared))
+
+        if not prepared or self._options.dry_run:
+            return [item.path for item in prepared]
+        places = commit(self._repo, plan)[0] if self._options.committing else write(self._repo, plan)
+        for item, place in zip(prepared, places, strict=True):
+            if place:
+                written = self._episodes[item.name]._replace(path=place)
+                self._episodes[item.name] = self._imported[item.sha256] = written
+            self._remember(item)
+        return places
+
+    def _message(self, prepared: Sequence[_Prepared]) -> str:
+        """The message of a commit, with a trailer for each session: its transcript's hash, its first and last turn."""
+        words = f"memory: import {counted(len(prepared), 'session')} of {self._options.source}"
+        rows = [*trailers.of_agent(self._options.agent), (trailers.REASON, f"old sessions of {self._options.source}")]
+        for item in prepared:
+            turns = f"{encode(item.turns[0].id)}..{encode(item.turns[-1].id)}"
+            rows.append((trailers.TRANSCRIPT, f"{encode(item.name)} sha256:{item.sha256} {turns}"))
+        return trailers.append(words, rows)
+
+    def _remember(self, item: _Prepared) -> None:
+        """Let a flush of the same session, should it go on, read on from here. Of a session that is older than what
+        is remembered of any, nothing is kept."""
+        last = item.turns[-1].at
+        if last is None or self._now - last > FORGOTTEN:
+            return
+        common, name = self._repo.common_dir, item.session.name
+        with locked(common, lock_of(name), STATE_WAIT):
+            state = load_state(common, name)
+            if state.seen is None:
+                state = replace(touched(state, last, ""), ended=bool(item.episode))
+            known = {fact_id(line.text) for line in item.lines}
+            turns = state.turns | {key(turn) for turn in item.turns}
+            save_state(common, name, replace(state, turns=turns, facts=state.facts | known))
+
+
+def _dated(turns: Sequence[Turn], start: datetime) -> Iterator[Turn]:
+    """The turns, each with its time in the person's zone; one without has that of the turn before it."""
+    when = start
+    for turn in turns:
+        when = turn.at.astimezone() if turn.at is not None else when
+        yield replace(turn, at=when)
+
+
+@dataclass(slots=True)
+class Totals:
+    """How many sessions became what, how many lines they gave, and how many the gate refused."""
+
+    sessions: dict[str, int] = field(default_factory=lambda: {str(done): 0 for done in Done})
+    lines: int = 0
+    refused: int = 0
+
+    def count(self, session: ImportedSession) -> None:
+        self.sessions[str(session.done)] += 1
+        self.lines += len(session.lines)
+        self.refused += sum(reason != HELD for _, reason in session.skipped)
+
+    def as_value(self) -> dict[str, int]:
+        """`totals` of docs/json.md, "import"."""
+        return {**self.sessions, "lines": self.lines, "refused": self.refused}
