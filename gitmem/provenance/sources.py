@@ -6,7 +6,6 @@ that log. Reads only, committed history only.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,6 +16,7 @@ from gitmem.git.ranges import touched
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, Meta, parse_span, render_span
+from gitmem.memory.front_matter import stated_values
 from gitmem.memory.similarity import terms
 from gitmem.paths import LIMIT, Kind, Layout, is_memory, kind, layout_of
 from gitmem.plural import counted
@@ -237,33 +237,9 @@ def facts_at(repo: Repository, commit: str, paths: Container[str] | None = None)
             yield entry.path, data, inherit(fact, whole)
 
 
-_FRONT = re.compile(rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n(.{0,8000}?)^(?:---|\.\.\.)[ \t]*\r?$", re.S | re.M)
-_KEY = re.compile(r"(src|origin|session):[ \t]*(.*)")
-
-
 def file_meta(data: bytes) -> Meta:
-    """`src`, `origin` and `session` of a note's front matter: they hold for the whole file.
-
-    Plain values and lists only, read line by line: thousands of notes are looked at. Not `memory/front_matter.py`,
-    which gives nothing where a front matter has a fault: an origin that a note states must count there too.
-    """
-    match = _FRONT.match(data)
-    if match is None:
-        return ()
-    found: list[tuple[str, str]] = []
-    open_key = ""
-    for line in match[1].decode("utf-8", "replace").splitlines():
-        row = _KEY.match(line)
-        item = line.strip().removeprefix("- ") if open_key and line.strip().startswith("- ") else ""
-        if row:
-            open_key = row[1] if not row[2].strip() else ""
-            values = row[2].strip().removeprefix("[").removesuffix("]").split(",") if row[2].strip() else []
-            found += [(row[1], value.strip().strip("\"'")) for value in values if value.strip()]
-        elif item:
-            found.append((open_key, item.strip().strip("\"'")))
-        elif line.strip():
-            open_key = ""
-    return tuple(found)
+    """`src`, `origin` and `session` of a note's front matter: they hold for the whole file."""
+    return stated_values(data, ("src", "origin", "session"))
 
 
 def inherit(fact: Fact, whole: Meta) -> Fact:
