@@ -5,7 +5,7 @@ Appends under a lock, through the gate, with an atomic replace; never rewrites a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -73,6 +73,16 @@ def add(repo: Repository, config: Config, new_line: NewLine, *, now: datetime) -
     Raises UsageError for an empty text, Refused when the gate says no (unless `mem.onSecret` is `mask`),
     OutsideRepository for a path that leaves the repository, Locked when another writer holds on.
     """
+    return write(repo, addition(repo, config, new_line, now=now))
+
+
+def addition(
+    repo: Repository, config: Config, new_line: NewLine, *, now: datetime
+) -> Callable[[Reading], Draft[Added]]:
+    """The plan of adding a line, for `transaction.write` or a commit; no contents where the line is there already.
+
+    Raises as `add`, but for the lock.
+    """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
     text = normalise(new_line.text)
@@ -97,9 +107,10 @@ def add(repo: Repository, config: Config, new_line: NewLine, *, now: datetime) -
                 new, line = append_entry(old.decode("utf-8", "surrogateescape"), text, meta, now, new_line.topic)
             case _:
                 new, line = append_bullet(old.decode("utf-8", "surrogateescape"), text, meta)
-        return Draft({path: new.encode("utf-8", "surrogateescape")}, Added(path, line, text))
+        data = new.encode("utf-8", "surrogateescape")
+        return Draft({} if data == old else {path: data}, Added(path, line, text))
 
-    return write(repo, plan)
+    return plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,15 @@ from pathlib import Path
 from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError, UsageError
 from gitmem.gate.redaction import refuse_or_mask_text
+from gitmem.git import transaction
 from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.mirrors import clean, fetch_mirror, is_url, mirror_of, shown_url
 from gitmem.git.opening import Repository, open_repository
-from gitmem.git.write import commit_paths, run_git
+from gitmem.git.transaction import CommitDraft, Reading
+from gitmem.git.write import run_git
 from gitmem.memory import facts, writing
 from gitmem.memory.fact import fact_id, normalise
-from gitmem.memory.writing import NewLine
+from gitmem.memory.writing import Added, NewLine
 from gitmem.paths import layout_of
 from gitmem.provenance import trailers
 from gitmem.review import publish
@@ -147,23 +149,21 @@ def _on_a_branch(target: Target, config: Config, line: NewLine, branch: str, now
     repo, full = target.repo, f"refs/heads/{branch}"
     start = repo.resolve(f"refs/heads/{target.base}")
     with branch_worktree(repo, branch, start) as there:
-        before = _bytes(there)
-        added = writing.add(there, config, replace(line, to="memory"), now=now)
-        commit = ""
-        if _bytes(there) != before:
-            message = trailers.append(f"memory: {added.text[:60]}", trailers.of_agent(line.agent or config.agent))
-            commit = commit_paths(there, message, [added.path])  # nobody else writes in this work tree
+        addition = writing.addition(there, config, replace(line, to="memory"), now=now)
+
+        def plan(reading: Reading) -> CommitDraft[Added]:
+            draft = addition(reading)
+            subject = f"memory: {draft.result.text[:60]}"
+            message = trailers.append(subject, trailers.of_agent(line.agent or config.agent))
+            return CommitDraft(draft.contents, draft.result, message)
+
+        added, commit = transaction.commit(there, plan)
+        if commit:
             publish.through_the_gate(repo, start, commit, now.date())
     if not commit:
         run_git(repo, ["update-ref", "-d", full])
         return Offered("there already", target.scope, added.path, added.line, added.text, base=target.base)
     return Offered("kept", target.scope, added.path, added.line, added.text, branch, target.base, commit)
-
-
-def _bytes(there: Repository) -> bytes:
-    assert there.root is not None
-    path = there.root / "MEMORY.md"
-    return path.read_bytes() if path.is_file() else b""
 
 
 def _sent(target: Target, config: Config, done: Offered, sending: Sending) -> Offered:
