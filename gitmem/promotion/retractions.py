@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from gitmem.index.terms import without_particle
 from gitmem.memory.fact import Fact
 from gitmem.promotion import lexicon_en, lexicon_ja, lexicon_ko, lexicon_zh
 from gitmem.promotion.cues import THRESHOLD, CueResult
@@ -24,9 +25,6 @@ ABOUT = 0.34  # share of the shorter line's content words that both must hold
 _LEXICONS = (lexicon_en, lexicon_ko, lexicon_ja, lexicon_zh)
 _WORD = re.compile(
     r"[A-Za-z][A-Za-z0-9_+#.-]*[A-Za-z0-9+#]|[가-힣]{2,}|[ァ-ヶー]{2,}|[\u3400-\u9fff]{2,}|\d[\d.,:/-]*\d|\d"
-)
-_PARTICLE = re.compile(
-    r"(?:에서는|에게는|으로는|에서|에게|으로|까지|부터|이나|라고|하고|이랑|에는|로는|은|는|이|가|을|를|에|의|도|만|로|와|과)$"
 )
 _STOP_WORDS = """the a an and or of to in on for with we i it is are was were be this that from at by as not no our my
     so then now will all any more than 하기로 결정 확정 이제 그냥 다시 오후 오전 최종 으로 로 결국
@@ -57,7 +55,7 @@ def words(text: str) -> frozenset[str]:
             found |= {word[at : at + 2] for at in range(len(word) - 1)} - _STOP
             continue
         if "가" <= word[-1] <= "힣" and len(word) > 2:
-            word = _PARTICLE.sub("", word) or word
+            word = without_particle(word)
         if word not in _STOP and (len(word) > 1 or word.isdigit()):
             found.add(word)
     return frozenset(found)

@@ -6,13 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from gitmem.index.terms import terms
+from gitmem.index.terms import terms, without_particle
 from gitmem.search.question import STOP
 
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.-]+[A-Za-z0-9]|[가-힣]{2,}|[\u4e00-\u9fff\u30a0-\u30ff]{2,}")
-PARTICLE = re.compile(
-    r"(?:에서는|에게는|으로는|에서|에게|으로|까지|부터|이라고|라고|하고|은|는|이|가|을|를|에|의|도|만|로|와|과)$"
-)
 NO_SLUG = re.compile(r"[^0-9a-z\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u4e00-\u9fff\uac00-\ud7af]+")
 # fmt: off
 COMMON = frozenset((
@@ -32,7 +29,7 @@ def topics(texts: Iterable[str]) -> list[str]:
     spelling: dict[str, str] = {}
     for text in texts:
         for word in WORD.findall(text):
-            bare = PARTICLE.sub("", word) if word[0] >= "가" and len(word) > 2 else word
+            bare = without_particle(word) if word[0] >= "가" and len(word) > 2 else word
             stems = terms(bare)
             if stems and len(bare) > 1 and bare.lower() not in COMMON and bare.lower() not in STOP:
                 key = stems[0] if bare.isascii() else bare

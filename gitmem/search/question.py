@@ -11,7 +11,7 @@ from datetime import date
 from itertools import pairwise
 from typing import NamedTuple
 
-from gitmem.index.terms import HAN_KANA, HANGUL, compatible, cut, tokens
+from gitmem.index.terms import HAN_KANA, HANGUL, compatible, cut, tokens, without_ending
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.dates import Days, days
 
@@ -29,18 +29,6 @@ STOP_KOREAN = frozenset(
     "뭐 뭘 뭐가 뭐였지 뭐지 뭐야 뭐였더라 무슨 얼마 얼마나 수 것 거 때 등 및 그 이 저 좀 더 안 못 다 또 할 한 하는 하나 하면 "
     "하려면 있나 있나요 있는 있는지 없나 없나요 없는 되나 되나요 되는 된 건 걸 게 그래서 그리고 그런데 우리 우리가 내가 "
     "제가 했지 했나 했더라 인가 인가요 대한 대해 위해 위한 경우 이유 이유는 알려줘 찾아줘".split()
-)
-# What may follow a noun or a stem in Korean: particles and endings of questions; the longest match goes.
-ENDINGS = tuple(
-    sorted(
-        "으로부터 로부터 에서부터 에게서 으로서 으로써 이라고 이라는 라고 라는 이랑 에서는 에서도 에서의 으로는 으로도 까지 "
-        "부터 에서 에게 한테 께서 으로 이나 처럼 보다 마다 조차 마저 밖에 대로 에는 에도 로는 로도 로서 로써 와의 과의 이란 "
-        "이며 하고 은 는 이 가 을 를 의 에 로 와 과 도 만 나 랑 란 인가요 인가 나요 가요 까요 니까 습니까 습니다 입니다 "
-        "합니다 됩니다 하나요 되나요 하나 되나 했나 됐나 했지 됐지 였지 이었지 었지 았지 하지 되지 지 죠 냐 니 야 요 하는 "
-        "되는 하면 되면 려면 하려면 했는데 는데 인데 하기 되기 한다 된다 하여 해서 돼서 했던 하던 던 해야 하면서 인지 는지 "
-        "은지 을지 할지 한지 할 한 된 될 함 됨 해 돼 였나 었나 았나 이었나 지도 지만 거나 든지 듯이 기로 도록 라도 이라도".split(),
-        key=lambda ending: -len(ending),
-    )
 )
 STOP_PAIRS = frozenset(
     "什么 怎么 为什 哪里 哪个 哪些 是否 我们 你们 他们 多少 怎样 如何 時候 时候 什麼 怎麼 為什 我的 何故 なぜ 何で".split()
@@ -130,7 +118,7 @@ def parse(text: str, today: date) -> Question:
         parts = cut(token, script)
         if script == HANGUL:
             cjk += len(token)
-            word = bare(token)
+            word = without_ending(token)
             parts = tuple(a + b for a, b in pairwise(word)) or (word,)
             if len(word) == 1:
                 prefixes.add(word)
@@ -164,14 +152,6 @@ def parse(text: str, today: date) -> Question:
         wants_time=_WHEN.within(text, lower),
         wants_number=_MANY.within(text, lower),
     )
-
-
-def bare(word: str) -> str:
-    """A Korean word without its particle or ending, where at least two syllables stay."""
-    for ending in ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 2:
-            return word[: -len(ending)]
-    return word
 
 
 def _pairs(token: str) -> tuple[tuple[str, ...], bool]:

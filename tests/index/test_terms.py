@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.index.terms import compatible, cut, stem, terms, tokens
+from gitmem.index.terms import compatible, cut, stem, terms, tokens, without_ending, without_particle
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,26 @@ def test_any_text_gives_terms_that_need_no_quoting(text: str) -> None:
 def test_what_is_remembered_of_words_is_what_cutting_the_whole_text_gives(text: str) -> None:
     assert terms(text) == [term for token, script in tokens(compatible(text)) for term in cut(token, script)]
     assert terms(text) == terms(text)
+
+
+@pytest.mark.parametrize(
+    ("word", "noun"),
+    [
+        ("서버에서는", "서버"),
+        ("팀장에게는", "팀장"),
+        ("캐시라고", "캐시"),
+        ("설정이라고", "설정"),
+        ("배포", "배포"),
+        ("은", "은"),
+        ("집에서", "집"),
+    ],
+)
+def test_a_particle_is_taken_off_a_noun(word: str, noun: str) -> None:
+    assert without_particle(word) == noun
+
+
+@pytest.mark.parametrize(
+    ("word", "stem"), [("메모리는", "메모리"), ("만료되나요", "만료"), ("집에서", "집에서"), ("쓰는", "쓰는")]
+)
+def test_the_ending_of_a_question_is_taken_off_where_two_syllables_stay(word: str, stem: str) -> None:
+    assert without_ending(word) == stem
