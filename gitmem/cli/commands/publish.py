@@ -22,8 +22,9 @@ from gitmem.errors import GitMemError, UsageError
 def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: bool) -> None:
     """Propose the current branch as a pull request, with a checklist of its facts and their sources.
 
-    Uses GITHUB_TOKEN (or GH_TOKEN, or at a terminal what gh auth token says) and GITHUB_API_URL; without a token it
-    pushes and prints a link that opens the pull request by hand. Never pushes to the branch it proposes to.
+    At GitHub it uses GITHUB_TOKEN (or GH_TOKEN, or at a terminal what gh auth token says) and GITHUB_API_URL, at GitLab
+    GITLAB_TOKEN, at Forgejo FORGEJO_TOKEN; without a token it pushes and prints a link that opens the pull request by
+    hand. Never pushes to the branch it proposes to.
 
     \b
     git mem publish --pr

@@ -15,7 +15,7 @@ from gitmem.review.forges.rest import Connection, Words, inner, number_of, objec
 
 VERSION = "2022-11-28"
 BODY_LIMIT = 65_536  # characters GitHub takes in a comment or a description
-WRITERS = ("admin", "maintain", "write")
+WRITERS = ("admin", "maintain", "write", "owner")  # the last is Forgejo's
 
 GITHUB = Words(
     name="GitHub",
@@ -69,12 +69,12 @@ class GitHubClient(Client):
     """GitHub's API for one repository. `wait` is how to sleep: the caller's, so that tests need not."""
 
     words: ClassVar[Words] = GITHUB
+    page: ClassVar[tuple[str, int]] = ("per_page", 100)
 
     def __init__(self, forge: GitHub, token: str, wait: Callable[[float], None]) -> None:
         self._forge, self._token = forge, token
-        self.connection = Connection(
-            self.words, f"{forge.api}/repos/{quote(forge.repository, safe='/')}", self._headers(token), wait
-        )
+        root = f"{forge.api}/repos/{quote(forge.repository, safe='/')}"
+        self.connection = Connection(self.words, root, self._headers(token), wait, self.page)
 
     def _headers(self, token: str) -> dict[str, str]:
         return {

@@ -11,7 +11,9 @@ import re
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
+from gitmem.review.forges.forgejo import Forgejo, ForgejoClient
 from gitmem.review.forges.github import GitHub, GitHubClient
+from gitmem.review.forges.gitlab import GitLab, GitLabClient
 from gitmem.review.forges.protocol import Client, Forge
 
 _REMOTE = re.compile(
@@ -19,32 +21,45 @@ _REMOTE = re.compile(
     r"(?P<path>[^\s?#]+?)(?:\.git)?/?"
 )
 _OWNED = re.compile(r"[\w.-]+/[\w.-]+")
+_GROUPED = re.compile(r"[\w.-]+(?:/[\w.-]+)+")  # GitLab has groups within groups
 GITHUB_COM = "github.com"
-TOKENS = {"GitHub": ("GITHUB_TOKEN", "GH_TOKEN")}  # by forge, what wins first
+TOKENS = {  # by forge, what wins first
+    "GitHub": ("GITHUB_TOKEN", "GH_TOKEN"),
+    "GitLab": ("GITLAB_TOKEN", "GITLAB_ACCESS_TOKEN"),
+    "Forgejo": ("FORGEJO_TOKEN", "GITEA_TOKEN"),
+}
 
 
 def forge_of(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
     """The forge of a remote ("" for what the environment alone says), None where it is at no known or named host."""
-    server, api = _named_github(environ)
-    if server:
-        return _github_at(server, api, remote_url, environ)
+    for named in (_forgejo_named, _gitlab_named, _github_named):
+        forge = named(remote_url, environ)
+        if forge is not None:
+            return forge
     return _known(remote_url, environ)
 
 
 def token_of(forge: Forge, environ: Mapping[str, str], ask: Callable[[str], str] = lambda host: "") -> str:
-    """The token for a forge: of the environment, else what `ask` says for its host name; "" for none."""
-    for name in TOKENS[forge.name]:
-        if environ.get(name):
-            return environ[name]
-    return ask(urlsplit(forge.server).hostname or "")
+    """The token for a forge: of the environment, else (of GitHub) what `ask` says for its host name; "" for none."""
+    names: tuple[str, ...] = TOKENS[forge.name]
+    if forge.name == "Forgejo" and _in_forgejo_actions(environ):
+        names = (*names, "GITHUB_TOKEN")
+    found = next((environ[name] for name in names if environ.get(name)), "")
+    return found or (ask(urlsplit(forge.server).hostname or "") if forge.name == "GitHub" else "")
 
 
 def client_of(forge: Forge, token: str, wait: Callable[[float], None]) -> Client | None:
-    """The API of a forge; None without a token or where the API's address is not known."""
-    if not token or not forge.api:
+    """The API of a forge; None without a token."""
+    if not token:
         return None
-    assert isinstance(forge, GitHub)
-    return GitHubClient(forge, token, wait)
+    match forge:
+        case Forgejo():  # before GitHub, whose shape it takes
+            return ForgejoClient(forge, token, wait)
+        case GitHub():
+            return GitHubClient(forge, token, wait)
+        case GitLab():
+            return GitLabClient(forge, token, wait)
+    raise AssertionError(forge.name)
 
 
 def _place(remote_url: str) -> tuple[str, str]:
@@ -53,35 +68,78 @@ def _place(remote_url: str) -> tuple[str, str]:
     return ((match["host"] or match["scp"]).lower(), match["path"].strip("/")) if match else ("", "")
 
 
+def _address(environ: Mapping[str, str], *names: str) -> str:
+    """The first of these variables that is set, as an address without a slash at its end."""
+    return next((environ[name].rstrip("/") for name in names if environ.get(name)), "")
+
+
+def _in_forgejo_actions(environ: Mapping[str, str]) -> bool:
+    """Whether this runs in Forgejo's Actions, which set GitHub's variables to their own server too."""
+    return "true" in (environ.get("FORGEJO_ACTIONS"), environ.get("GITEA_ACTIONS"))
+
+
+def _forgejo_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
+    """What FORGEJO_SERVER_URL or FORGEJO_API_URL name, in Forgejo's Actions GitHub's variables too."""
+    more = ("GITHUB_SERVER_URL", "GITHUB_API_URL") if _in_forgejo_actions(environ) else ("", "")
+    server, api = _address(environ, "FORGEJO_SERVER_URL", more[0]), _address(environ, "FORGEJO_API_URL", more[1])
+    if not server and not api:
+        return None
+    server = server or api.removesuffix("/api/v1")
+    given = environ.get("FORGEJO_REPOSITORY") or (environ.get("GITHUB_REPOSITORY", "") if more[0] else "")
+    repository = given or _path_at(server, remote_url)
+    return Forgejo(server, api or f"{server}/api/v1", repository) if _OWNED.fullmatch(repository) else None
+
+
+def _gitlab_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
+    """What GitLab CI's variables name, or `glab`'s GITLAB_HOST."""
+    server, api = _address(environ, "CI_SERVER_URL"), _address(environ, "CI_API_V4_URL")
+    host = environ.get("GITLAB_HOST", "")
+    if host and not server and not api:
+        server = host.rstrip("/") if "://" in host else f"https://{host}"
+    if not server and not api:
+        return None
+    server = server or api.removesuffix("/api/v4")
+    repository = environ.get("CI_PROJECT_PATH") or _path_at(server, remote_url)
+    return GitLab(server, api or f"{server}/api/v4", repository) if _GROUPED.fullmatch(repository) else None
+
+
+def _github_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
+    """What GITHUB_SERVER_URL and GITHUB_API_URL (or `gh`'s GH_HOST) name, one of which tells the other."""
+    server, api = _named_github(environ)
+    repository = environ.get("GITHUB_REPOSITORY") or _path_at(server, remote_url)
+    return GitHub(server, api, repository) if server and _OWNED.fullmatch(repository) else None
+
+
 def _named_github(environ: Mapping[str, str]) -> tuple[str, str]:
-    """(server, API) that GITHUB_SERVER_URL and GITHUB_API_URL (or `gh`'s GH_HOST) name, one of which tells the other;
-    ("", "") where they name none."""
-    server = environ.get("GITHUB_SERVER_URL", "").rstrip("/")
-    api = environ.get("GITHUB_API_URL", "").rstrip("/")
+    server, api = _address(environ, "GITHUB_SERVER_URL"), _address(environ, "GITHUB_API_URL")
     if not server and not api and environ.get("GH_HOST"):
         server = f"https://{environ['GH_HOST']}"
-    if not server and not api:
-        return "", ""
-    return server or _server_of(api), api or _api_of(server)
+    return (server or _server_of(api), api or _api_of(server)) if server or api else ("", "")
 
 
-def _github_at(server: str, api: str, remote_url: str, environ: Mapping[str, str]) -> GitHub | None:
-    """The repository at a named server: GITHUB_REPOSITORY, else that of a remote which lies there."""
-    repository = environ.get("GITHUB_REPOSITORY", "")
-    if not repository:
-        host, path = _place(remote_url)
-        repository = path if _same_host(host, server) else ""
-    return GitHub(server, api, repository) if _OWNED.fullmatch(repository) else None
-
-
-def _known(remote_url: str, environ: Mapping[str, str]) -> GitHub | None:
-    """The forges whose API's address everybody knows."""
+def _known(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
+    """The forges whose API's address everybody knows, each only where the environment names no other of its kind: its
+    token is that other one's."""
     host, path = _place(remote_url)
-    if host in (GITHUB_COM, f"ssh.{GITHUB_COM}"):
+    host = host.removeprefix("ssh.").removeprefix("altssh.")
+    if host == GITHUB_COM and not _named_github(environ)[0]:
         repository = environ.get("GITHUB_REPOSITORY") or path
         if _OWNED.fullmatch(repository):
             return GitHub(f"https://{GITHUB_COM}", f"https://api.{GITHUB_COM}", repository)
+    elsewhere = _address(environ, "CI_SERVER_URL", "CI_API_V4_URL", "GITLAB_HOST")
+    if host == "gitlab.com" and not elsewhere and _GROUPED.fullmatch(path):
+        return GitLab("https://gitlab.com", "https://gitlab.com/api/v4", path)
+    elsewhere = _address(environ, "FORGEJO_SERVER_URL", "FORGEJO_API_URL")
+    if host == "codeberg.org" and not elsewhere and _OWNED.fullmatch(path):
+        return Forgejo("https://codeberg.org", "https://codeberg.org/api/v1", path)
     return None
+
+
+def _path_at(server: str, remote_url: str) -> str:
+    """The path of a remote that lies at that server, "" for one that lies elsewhere."""
+    host, path = _place(remote_url)
+    named = (urlsplit(server).hostname or "").lower()
+    return path if named and host in (named, f"ssh.{named}", f"altssh.{named}") else ""
 
 
 def _server_of(api: str) -> str:
@@ -97,8 +155,3 @@ def _api_of(server: str) -> str:
     if host == GITHUB_COM or host.endswith(".ghe.com"):
         return f"{parts.scheme}://api.{parts.netloc}"
     return f"{server}/api/v3"
-
-
-def _same_host(host: str, server: str) -> bool:
-    named = (urlsplit(server).hostname or "").lower()
-    return bool(named) and host in (named, f"ssh.{named}")

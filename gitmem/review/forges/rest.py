@@ -23,7 +23,6 @@ ANSWER_LIMIT = 8 << 20
 ATTEMPTS = 4
 PATIENCE = 300.0  # seconds that one request waits for a limit to end: half of the 10 minutes our example jobs may take
 MINUTE = 60.0  # GitHub asks for at least this after a secondary limit that says no time
-PAGE = 100  # rows a request, the most that these forges give
 REASON = 300  # characters of a forge's own words that are shown
 
 
@@ -72,7 +71,7 @@ class Connection:
     root: str
     headers: Mapping[str, str] = field(repr=False)
     wait: Callable[[float], None] = field(repr=False)
-    page_size: str = "per_page"
+    page: tuple[str, int] = ("per_page", 100)  # how a page's size is asked for, and the most that the forge gives
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.root)
@@ -84,10 +83,11 @@ class Connection:
                 raise ForgeError("the token holds characters no token has", f"set {self.words.token} anew")
 
     def rows(self, path: str, query: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-        """Every row of a list, PAGE a request, until the forge says that there is no more."""
+        """Every row of a list, page by page, until the forge says that there is no more."""
         number, first = 1, None
+        size_name, size = self.page
         while True:
-            asked = urlencode({**query, self.page_size: str(PAGE), "page": str(number)})
+            asked = urlencode({**query, size_name: str(size), "page": str(number)})
             answer = self.answer("GET", f"{path}?{asked}")
             rows = self._value("GET", path, answer)
             if not isinstance(rows, list):
@@ -97,7 +97,7 @@ class Connection:
             first = rows[0] if rows else None
             yield from (row for row in rows if isinstance(row, dict))
             link = answer.headers.get("link", "")
-            if not ('rel="next"' in link if link else len(rows) >= PAGE):
+            if not ('rel="next"' in link if link else len(rows) >= size):
                 return
             number += 1
 

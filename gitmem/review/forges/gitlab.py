@@ -1,0 +1,186 @@
+"""GitLab: its links, and the calls of its REST API that publishing and reviewing need (https://docs.gitlab.com/api/rest).
+
+A proposal is a merge request, a comment a note. A project is named by its path, which may have groups within groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from urllib.parse import quote, urlencode
+
+from gitmem.review.forges.protocol import Client, Comment, ForgeError, Pull
+from gitmem.review.forges.rest import Connection, Words, inner, number_of, object_of
+
+BODY_LIMIT = 1_000_000  # characters of a note; a description holds a few more
+DEVELOPER = 30  # the access level that may push, https://docs.gitlab.com/api/access_requests/#valid-access-levels
+STATES = {"opened": "open", "locked": "open", "merged": "closed"}
+ASKED = {"open": "opened", "closed": "closed", "all": "all"}
+
+GITLAB = Words(
+    name="GitLab",
+    token="GITLAB_TOKEN",
+    api="CI_API_V4_URL",
+    hints={
+        401: "the token is wrong or has ended: set GITLAB_TOKEN",
+        404: "the project does not exist, or the token may not see it",
+    },
+    permissions={
+        "": "the token needs the scope 'api' and the role Developer; CI_JOB_TOKEN may not write: give the job a "
+        "project access token as GITLAB_TOKEN"
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GitLab:
+    """A project on gitlab.com or a server of one's own. See `protocol.Forge`."""
+
+    server: str
+    api: str
+    repository: str
+    name: ClassVar[str] = "GitLab"
+    body_limit: ClassVar[int] = BODY_LIMIT
+    proposal: ClassVar[str] = "merge request"
+    git_user: ClassVar[str] = "oauth2"
+
+    def number_of(self, number: int) -> str:
+        """`!7`."""
+        return f"!{number}"
+
+    def compare(self, base: str, branch: str) -> str:
+        """The page that opens a merge request by hand."""
+        asked = {"merge_request[source_branch]": branch, "merge_request[target_branch]": base}
+        return f"{self.server}/{self.repository}/-/merge_requests/new?{urlencode(asked)}"
+
+    def lines(self, commit: str, path: str, first: int, last: int) -> str:
+        """A permanent link to lines of a Markdown file as text."""
+        where = quote(path, safe="/", errors="surrogateescape")
+        return f"{self.server}/{self.repository}/-/blob/{commit}/{where}?plain=1#L{first}" + (
+            f"-{last}" if last != first else ""
+        )
+
+
+class GitLabClient(Client):
+    """GitLab's API for one project. `wait` is how to sleep: the caller's, so that tests need not."""
+
+    def __init__(self, forge: GitLab, token: str, wait: Callable[[float], None]) -> None:
+        self._forge, self._token = forge, token
+        headers = {"Accept": "application/json", "Authorization": f"Bearer {token}"}
+        self.connection = Connection(GITLAB, f"{forge.api}/projects/{quote(forge.repository, safe='')}", headers, wait)
+        self.whole = Connection(GITLAB, forge.api, headers, wait)
+
+    def __repr__(self) -> str:
+        return f"GitLabClient({self.forge!r})"
+
+    @property
+    def forge(self) -> GitLab:
+        """Where it talks to."""
+        return self._forge
+
+    @property
+    def token(self) -> str:
+        """The token it uses."""
+        return self._token
+
+    def default_branch(self) -> str:
+        """The branch merge requests go to."""
+        name = object_of(self.connection.call("GET", ""), "GitLab").get("default_branch")
+        if not isinstance(name, str) or not name:
+            raise ForgeError("GitLab's answer names no default branch")
+        return name
+
+    def pulls(self, *, head: str = "", base: str = "", state: str = "open") -> list[Pull]:
+        """Merge requests from branch `head` of this project, newest first; with a `head` none of forks, whose branches
+        may have the same name."""
+        query = {
+            "state": ASKED[state], "order_by": "created_at", "sort": "desc",
+            **({"source_branch": head} if head else {}),
+            **({"target_branch": base} if base else {}),
+        }  # fmt: skip
+        found = [self._pull(row) for row in self.connection.rows("/merge_requests", query)]
+        return [pull for pull in found if not head or pull.head_repository == self.forge.repository]
+
+    def pull(self, number: int) -> Pull:
+        """One merge request."""
+        return self._pull(self.connection.call("GET", f"/merge_requests/{number}"))
+
+    def create_pull(self, *, head: str, base: str, title: str, body: str) -> Pull:
+        """Open a merge request; 409 where there is one."""
+        value = {"source_branch": head, "target_branch": base, "title": title, "description": body}
+        return self._pull(self.connection.call("POST", "/merge_requests", value))
+
+    def edit_pull(self, number: int, *, title: str, body: str) -> Pull:
+        """Give a merge request this title and this text."""
+        value = {"title": title, "description": body}
+        return self._pull(self.connection.call("PUT", f"/merge_requests/{number}", value))
+
+    def label(self, number: int, *labels: str) -> None:
+        """Add labels to a merge request."""
+        self.connection.call("PUT", f"/merge_requests/{number}", {"add_labels": ",".join(labels)})
+
+    def comments(self, number: int) -> Iterator[Comment]:
+        """The notes of people and programs on a merge request, oldest first; not those of GitLab itself."""
+        for row in self.connection.rows(f"/merge_requests/{number}/notes", {"order_by": "created_at", "sort": "asc"}):
+            if not row.get("system"):
+                yield Comment(
+                    id=number_of(row, "id", "GitLab"),
+                    body=str(row.get("body") or ""),
+                    author=str(inner(row, "author").get("username", "")),
+                    written=str(row.get("created_at") or ""),
+                    edited=str(row.get("updated_at") or ""),
+                )
+
+    def add_comment(self, number: int, body: str) -> int:
+        """Write a note; its id."""
+        made = self.connection.call("POST", f"/merge_requests/{number}/notes", {"body": body})
+        return number_of(made, "id", "GitLab")
+
+    def edit_comment(self, number: int, comment: int, body: str) -> None:
+        """Give a note another text."""
+        self.connection.call("PUT", f"/merge_requests/{number}/notes/{comment}", {"body": body})
+
+    def login(self) -> str:
+        """The token's own user; a project access token has one of its own."""
+        try:
+            return str(object_of(self.whole.call("GET", "/user"), "GitLab").get("username", ""))
+        except ForgeError as error:
+            if error.status in (401, 403, 404):
+                return ""
+            raise
+
+    def may_write(self, login: str) -> bool:
+        """Whether that user may push: a member, directly or through a group, who is Developer or more."""
+        for row in self.whole.rows("/users", {"username": login}):
+            if str(row.get("username", "")).casefold() == login.casefold():
+                path = f"/members/all/{number_of(row, 'id', 'GitLab')}"
+                try:
+                    member = object_of(self.connection.call("GET", path), "GitLab")
+                except ForgeError as error:
+                    if error.status == 404:
+                        return False  # no member
+                    raise
+                level = member.get("access_level")
+                return member.get("state") == "active" and isinstance(level, int) and level >= DEVELOPER
+        return False
+
+    def _pull(self, value: Any) -> Pull:
+        row = object_of(value, "GitLab")
+        ends = inner(row, "diff_refs")
+        source, target = row.get("source_project_id"), row.get("target_project_id")
+        state = str(row.get("state", "opened"))
+        return Pull(
+            number=number_of(row, "iid", "GitLab"),
+            url=str(row.get("web_url", "")),
+            created=False,
+            state=STATES.get(state, state),
+            merged=state == "merged",
+            branch=str(row.get("source_branch", "")),
+            base=str(row.get("target_branch", "")),
+            head_repository=self.forge.repository if source == target and source is not None else str(source or ""),
+            title=str(row.get("title") or ""),
+            body=str(row.get("description") or ""),
+            head=str(row.get("sha") or ends.get("head_sha") or ""),
+            start=str(ends.get("base_sha") or ""),
+        )
