@@ -8,7 +8,7 @@ question may mean; `periods` months and years that stand without a day.
 # A search imports this: no dataclass, no pattern compiled before its first use, and annotations are not postponed,
 # since each field of a named tuple would be compiled as text.
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from typing import NamedTuple
 
@@ -73,23 +73,36 @@ _SPOKEN = tuple(
     (away, lazy("|".join((_ENGLISH_DAYS[away], *(_EXACT.get(name, name) for name in names))), re.IGNORECASE))
     for away, names in _SPOKEN_DAYS
 )
-# A day of a week: of the next, of the last, and the coming one. `周三` after a number counts weeks (`一周三次`).
-_OF_WEEK: tuple[tuple[str, re.Pattern[str]], ...] = (
+# A day of a week: of the next week, of the last one, the last of its name (`past`), the coming one (`due`), or one that
+# is near (`near`). `周三` after a number counts weeks (`一周三次`).
+_ENGLISH_OF_WEEK: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("next", lazy(rf"\bnext\s+{_DAY}\b", re.IGNORECASE)),
+    ("last", lazy(rf"\b(?:last\s+week(?:['’]s)?\s+(?:on\s+)?{_DAY}|{_DAY}\s+(?:of\s+)?last\s+week)\b", re.IGNORECASE)),
+    ("past", lazy(rf"\b(?:last|past)\s+{_DAY}\b", re.IGNORECASE)),
+    ("due", lazy(rf"\b(?:by|before|until|this|due)\s+{_DAY}\b", re.IGNORECASE)),
+    ("near", lazy(rf"\bon\s+{_DAY}\b", re.IGNORECASE)),
+)
+_EASTERN_OF_WEEK: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("next", lazy(r"다음\s*주\s*([월화수목금토일])(?:요일|(?![가-힣])|(?=까지|에))")),
     ("next", lazy(rf"来週の?\s*{_DAY_JAPANESE}")),
     ("next", lazy(rf"下[个個]?{_WEEK_CHINESE}([一二三四五六日天])")),
     ("last", lazy(r"(?:지난|저번)\s*주\s*([월화수목금토일])요일")),
     ("last", lazy(rf"先週の?\s*{_DAY_JAPANESE}")),
     ("last", lazy(rf"上[个個]?{_WEEK_CHINESE}([一二三四五六日天])")),
-    ("coming", lazy(rf"\b(?:by|before|until|on|this|due)\s+{_DAY}\b", re.IGNORECASE)),
-    ("coming", lazy(r"(?:이번\s*주\s*)?(?<![가-힣])([월화수목금토일])요일")),
-    ("coming", lazy(rf"(?:今週の?\s*)?{_DAY_JAPANESE}")),
+    ("past", lazy(r"(?:지난|저번)\s*([월화수목금토일])요일")),
+    ("past", lazy(rf"前の\s*{_DAY_JAPANESE}")),
     (
-        "coming",
+        "due",
         lazy(
-            rf"(?:[这這本][个個]?)?(?<![\d一二两兩三四五六七八九十几幾每个個]){_WEEK_CHINESE}([一二三四五六日天])(?![个個次遍])"
+            rf"(?:이번\s*주\s*([월화수목금토일])요일|今週の?\s*{_DAY_JAPANESE}|[这這本][个個]?{_WEEK_CHINESE}([一二三四五六日天]))"
         ),
+    ),
+    ("due", lazy(rf"(?<![가-힣])([월화수목금토일])요일(?=까지|\s*(?:전|이전)까지)|{_DAY_JAPANESE}(?=まで)")),
+    ("near", lazy(r"(?<![가-힣])([월화수목금토일])요일")),
+    ("near", lazy(_DAY_JAPANESE)),
+    (
+        "near",
+        lazy(rf"(?<![\d一二两兩三四五六七八九十几幾每个個]){_WEEK_CHINESE}([一二三四五六日天])(?![个個次遍])"),
     ),
 )
 _EASTERN_RELATED = (
@@ -143,19 +156,27 @@ def _all(text: str, written: date, future: bool) -> Iterator[Mention]:
     for away, pattern in _SPOKEN:
         for match in pattern.finditer(text):
             yield Mention(match.start(), match.end(), written + timedelta(days=away), False)
-    for week, pattern in _OF_WEEK:
+    for match, week, weekday in _days_of_week(text, (*_ENGLISH_OF_WEEK, *_EASTERN_OF_WEEK)):
+        yield Mention(match.start(), match.end(), _day_of_week(week, weekday, written), False)
+
+
+def _days_of_week(text: str, forms: Iterable[tuple[str, re.Pattern[str]]]) -> Iterator[tuple[re.Match[str], str, int]]:
+    """(match, which week, 0 for Monday ... 6) of each day of a week, the most explicit first; they may overlap."""
+    for week, pattern in forms:
         for match in pattern.finditer(text):
-            yield Mention(match.start(), match.end(), _day_of_week(week, match[1].lower(), written), False)
+            yield match, week, _WEEKDAYS[next(filter(None, match.groups())).lower()]
 
 
-def _day_of_week(week: str, name: str, written: date) -> date:
-    at = _WEEKDAYS[name]
-    monday = written - timedelta(days=written.weekday())
+def _day_of_week(week: str, weekday: int, today: date) -> date:
+    """The day that is meant, as of `today`; one that is `near` is the coming one."""
+    monday = today - timedelta(days=today.weekday())
     if week == "next":
-        return monday + timedelta(days=7 + at)
+        return monday + timedelta(days=7 + weekday)
     if week == "last":
-        return monday + timedelta(days=at - 7)
-    return written + timedelta(days=(at - written.weekday()) % 7)
+        return monday + timedelta(days=weekday - 7)
+    if week == "past":
+        return today - timedelta(days=(today.weekday() - weekday - 1) % 7 + 1)
+    return today + timedelta(days=(weekday - today.weekday()) % 7)
 
 
 def _numbers(form: str, match: re.Match[str]) -> tuple[int, int, int]:
@@ -260,7 +281,16 @@ _UNITS = {
     "달": "month", "か月": "month", "ヶ月": "month", "个月": "month", "년": "year", "年": "year",
 }  # fmt: skip
 _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
-_CUES = ("today", "yesterday", "last", "this", "ago")  # without one of them an English text names no relative day
+_WEEKDAYS_IN_FULL = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_EASTERN_WEEKDAYS = ("요일", "曜", "周", "週", "星期", "礼拜", "禮拜")
+_CUES = (
+    "today",
+    "yesterday",
+    "last",
+    "this",
+    "ago",
+    *_WEEKDAYS_IN_FULL,
+)  # without one of them an English text names no relative day
 
 
 class Days(NamedTuple):
@@ -298,7 +328,8 @@ def days(text: str, today: date) -> list[Days]:
     named = any(name[:3] in lower for name in MONTHS)
     if text.isascii() and not digits and not named and not any(cue in lower for cue in _CUES):
         return found
-    left = text
+    of_week, left = _asked_days_of_week(text, lower, today)
+    found += of_week
     for english, words, unit, count in _BACK:
         if _names_it(left, lower, english, words):
             found.append(_span(unit, count, today))
@@ -331,6 +362,23 @@ def days(text: str, today: date) -> list[Days]:
     if not any(item.first or item.month for item in found):
         found += [Days(date(year, 1, 1), date(year, 12, 31)) for year in years]
     return found
+
+
+def _asked_days_of_week(text: str, lower: str, today: date) -> tuple[list[Days], str]:
+    """The days of a week that a question names, and the text without them. One that is `near` is the latest: most
+    questions are about what was."""
+    forms = _ENGLISH_OF_WEEK if any(name in lower for name in _WEEKDAYS_IN_FULL) else ()
+    if not text.isascii() and any(name in text for name in _EASTERN_WEEKDAYS):
+        forms = (*forms, *_EASTERN_OF_WEEK)
+    named: list[Days] = []
+    left = text
+    for match, week, weekday in _days_of_week(text, forms):
+        if left[match.start() : match.end()] == match[0]:  # no earlier form has read it
+            latest = today - timedelta(days=(today.weekday() - weekday) % 7)
+            day = latest if week == "near" else _day_of_week(week, weekday, today)
+            named.append(Days(day, day))
+            left = left[: match.start()] + " " * len(match[0]) + left[match.end() :]
+    return named, left
 
 
 def _names_it(text: str, lower: str, english: str, words: tuple[str, ...]) -> bool:

@@ -217,8 +217,9 @@ def _until(text: str, kind: str, day: date) -> str:
         ):
             return mention.day.isoformat() if kind != "lesson" else ""
     if kind == "deadline":
-        spelled = [mention for mention in found if mention.spelled] or found
-        return spelled[-1].day.isoformat()
+        # A day that was ("agreed yesterday") says when a deadline was spoken of.
+        own = [mention for mention in found if mention.spelled] or [item for item in found if item.day >= day]
+        return own[-1].day.isoformat() if own else ""
     return ""
 
 

@@ -180,6 +180,8 @@ def test_a_deadline_knows_its_day_and_a_limited_truth_its_last() -> None:
     assert _until("リリース凍結は2月20日まで", "constraint", date(2026, 2, 5)) == "2026-02-20"
     assert _until("下周五之前不发布", "constraint", date(2026, 2, 5)) == "2026-02-13"
     assert _until("2月20日前後に公開", "constraint", date(2026, 2, 5)) == ""
+    assert _until("Deadline agreed last Tuesday: next Friday", "deadline", date(2026, 2, 5)) == "2026-02-13"
+    assert _until("Deadline agreed last Tuesday", "deadline", date(2026, 2, 5)) == ""
 
 
 @pytest.mark.parametrize(
