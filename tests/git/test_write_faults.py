@@ -172,7 +172,9 @@ def started(round_: Round, limit: int = 0) -> int:
         for handle in (0, 1, 2):
             os.dup2(quiet, handle)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        if limit:
+        if limit:  # a module that is imported under the limit would leave half its bytecode beside our source
+            sys.dont_write_bytecode = True
+            os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
         round_.command(open_repository(round_.repo.path, os.environ), round_.number)
         code = 0
