@@ -122,11 +122,12 @@ def inspect(text: str, path: str, policy: Policy, *, exhaustive: bool = False) -
     With `exhaustive` every place is reported, at its smallest, as masking needs it (`Text.exhaustive`).
     """
     scope = _scope_of(path)
-    subject = Text(text, path, scope, kind(path).value, exhaustive=exhaustive)
+    most = None if exhaustive else MAX_MATCHES
+    subject = Text(text, path, scope, kind(path).value, exhaustive=exhaustive, most=most)
     matches, failed, unread = run(subject, policy)
     if "\0" in text:  # what NUL splits is read joined as well
         places = [at for at, c in enumerate(text) if c != "\0"]
-        unsplit, broken, more = run(Text(text.replace("\0", ""), path, scope, exhaustive=exhaustive), policy)
+        unsplit, broken, more = run(Text(text.replace("\0", ""), path, scope, exhaustive=exhaustive, most=most), policy)
         unread = unread or more
         matches += [_unsplit(match, places) for match in unsplit]
         failed += broken
@@ -181,17 +182,16 @@ def _rest(hidden: Sequence[Match | Finding], path: str, policy: Policy, unread: 
 def run(text: Text, policy: Policy) -> tuple[list[Match], list[tuple[str, str]], bool]:
     """(matches, detectors that failed with the name of their error, whether one was stopped at MAX_MATCHES).
 
-    Never raises for what a detector or a rule of `--rules` does. Of an exhaustive text no detector is stopped.
+    Never raises for what a detector or a rule of `--rules` does. Where `text.most` is None no detector is stopped.
     """
     matches: list[Match] = []
     failed: list[tuple[str, str]] = []
     unread = False
-    most = None if text.exhaustive else MAX_MATCHES
     for name in policy.detectors or detectors.DETECTORS:
         try:
-            found = list(islice(detectors.load(name)(text), most))
+            found = list(islice(detectors.load(name)(text), text.most))
             matches += found
-            unread = unread or len(found) == most
+            unread = unread or len(found) == text.most
         except Exception as error:  # noqa: BLE001 - fails closed: the caller makes a blocking finding of it
             failed.append((name, type(error).__name__))
     if policy.rules:

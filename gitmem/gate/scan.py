@@ -13,7 +13,18 @@ from itertools import accumulate
 
 from gitmem.gate.detectors.finding import Finding, Severity, Skipped
 from gitmem.gate.detectors.text import Scope, Text
-from gitmem.gate.examine import Blob, Source, _masked, _whole, _with_fingerprint, examine, merge_spans, run, scan_blob
+from gitmem.gate.examine import (
+    MAX_MATCHES,
+    Blob,
+    Source,
+    _masked,
+    _whole,
+    _with_fingerprint,
+    examine,
+    merge_spans,
+    run,
+    scan_blob,
+)
 from gitmem.gate.policy import MESSAGE, Policy
 
 IN_NAME = "in the file's name: "  # how the message of a finding in a name begins
@@ -129,13 +140,13 @@ def scan_names(names: dict[str, str], policy: Policy) -> tuple[list[Finding], di
     listed = list(names)
     starts = [0, *accumulate(len(name) + 2 for name in listed)]
     joined = "\n\n".join(name.replace("\n", " ") for name in listed)
-    matches, failed, unread = run(Text(joined, "", Scope.MESSAGE), policy)
+    matches, failed, unread = run(Text(joined, "", Scope.MESSAGE, most=MAX_MATCHES), policy)
     hit = {min(bisect_right(starts, match.start), len(listed)) - 1 for match in matches}
     findings: list[Finding] = []
     shown: dict[str, str] = {}
     for number in sorted(hit) if not (failed or unread) else range(len(listed)):
         name = listed[number]
-        matches, broken, _ = run(Text(name, "", Scope.MESSAGE), policy)
+        matches, broken, _ = run(Text(name, "", Scope.MESSAGE, most=MAX_MATCHES), policy)
         strong = [m for m in matches if m.severity is Severity.BLOCK]
         secrets = merge_spans([(m.start, m.end) for m in matches if m.secret])
         if secrets:

@@ -249,3 +249,18 @@ def test_nothing_is_found_by_any_detector_in_what_was_redacted(text: str) -> Non
 )
 def test_a_label_that_looks_like_a_mask_hides_no_password(real: None, text: str) -> None:
     assert any(finding.severity is Severity.BLOCK for finding in scan_text(text, "memory/a.md", POLICY))
+
+
+def test_every_place_is_looked_for_once_where_masking_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To see that nothing is left a plain scan is enough."""
+    from gitmem.gate import redaction as module
+
+    looks: list[bool] = []
+
+    def counted(text: str, path: str, policy: Policy, *, exhaustive: bool = False) -> object:
+        looks.append(exhaustive)
+        return inspect(text, path, policy, exhaustive=exhaustive)
+
+    monkeypatch.setattr(module, "inspect", counted)
+    assert SECRET not in redact(f"key {SECRET}\n", "memory/a.md", POLICY)
+    assert looks == [True, False]

@@ -87,18 +87,27 @@ class Text:
 
     `exhaustive`: every place is wanted, at its smallest, because each will be masked. Otherwise a detector may report
     equal sentences once, stop after some tens of matches and prefer the place that says most, as a person reads them.
+    `most`: how many matches of one detector will be read, None for all; a detector need not look for more.
     """
 
-    __slots__ = ("_folded", "_line_starts", "_map", "_norm", "exhaustive", "kind", "path", "raw", "scope")
+    __slots__ = ("_folded", "_line_starts", "_map", "_norm", "exhaustive", "kind", "most", "path", "raw", "scope")
 
     def __init__(
-        self, raw: str, path: str = "", scope: Scope = Scope.MEMORY, kind: str = "", *, exhaustive: bool = False
+        self,
+        raw: str,
+        path: str = "",
+        scope: Scope = Scope.MEMORY,
+        kind: str = "",
+        *,
+        exhaustive: bool = False,
+        most: int | None = None,
     ) -> None:
         self.raw = raw
         self.path = path
         self.scope = scope
         self.kind = kind
         self.exhaustive = exhaustive
+        self.most = most
         self._norm: str | None = None
         self._folded: str | None = None
         self._map: folding.OffsetMap | None = None

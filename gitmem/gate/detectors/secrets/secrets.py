@@ -8,7 +8,7 @@ network whether a secret is still good. `secret_lines` is the same for the index
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from gitmem.gate.detectors.finding import Severity
@@ -21,15 +21,13 @@ if TYPE_CHECKING:
     from gitmem.gate.detectors.text import Examples
 
 
-def _found(text: str) -> Iterator[tokens.Found]:
-    """What is found in one string, overlapping finds of lesser rules left out."""
+def _found(text: str, most: int | None = None) -> Iterator[tokens.Found]:
+    """What is found in one string, `most` at most, overlapping finds of lesser rules left out."""
     seen = candidates(text)
     taken = Spans()
-    finds = [
-        found
-        for found in chain(tokens.find(text, seen), assignments.find(text, seen, taken))
-        if taken.claim(found.start, found.end)
-    ]
+    found_first = chain(tokens.find(text, seen), assignments.find(text, seen, taken))
+    apart = (found for found in found_first if taken.claim(found.start, found.end))
+    finds = list(islice(apart, most))
     for found in finds:
         rest = tokens.continued(text, found.end)
         yield found._replace(end=rest[1]) if rest and taken.claim(*rest) else found
@@ -41,7 +39,7 @@ def detect(text: Text) -> Iterator[Match]:
     Of two finds that overlap the longer one counts: a character nobody sees must not cut a token in two.
     """
     if not disguised(text.raw) or text.norm == text.raw:
-        for found in _found(text.raw):
+        for found in _found(text.raw, text.most):
             yield _match(text.raw, found, found.start, found.end)
         return
     finds = [(found.start, found.end, found) for found in _found(text.raw)]

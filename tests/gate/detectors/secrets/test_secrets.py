@@ -297,3 +297,16 @@ def test_words_of_the_list_without_a_check_sum_or_a_name_pass() -> None:
             Text("the words are: legal winner thank year wave sausage worth useful legal winner thank legal")
         )
     )
+
+
+def test_no_more_is_looked_for_than_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text full of values costs what is told of it, not what it holds."""
+    from gitmem.gate.detectors.secrets import assignments
+
+    judged: list[str] = []
+    judge = assignments._judge
+    monkeypatch.setattr(assignments, "_judge", lambda *given: judged.append(given[-1]) or judge(*given))
+    raw = "".join(f"token_{n} = q7Rt{n:03}Zx9LmW2pKd{n:03}\n" for n in range(300))
+    assert len(list(load("secrets")(Text(raw)))) == 300 == len(judged)
+    judged.clear()
+    assert len(list(load("secrets")(Text(raw, most=20)))) == 20 == len(judged)
