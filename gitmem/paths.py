@@ -210,7 +210,13 @@ def log_date(path: str) -> date | None:
 def agent_of(path: str) -> str:
     """The agent in `memory/YYYY-MM-DD.<agent>.md`, "" where there is none."""
     match = DAILY.match(path)
-    return unicodedata.normalize("NFC", match.group(4) or "") if match else ""
+    return spelling(match.group(4) or "") if match else ""
+
+
+def spelling(name: str) -> str:
+    """The one spelling (Unicode's NFC) by which names are compared: a keyboard, a file system and a trailer may each
+    write the same Korean name otherwise."""
+    return unicodedata.normalize("NFC", name)
 
 
 def agent_name(name: str) -> str:
@@ -219,7 +225,7 @@ def agent_name(name: str) -> str:
     It becomes part of a file's name and of a trailer, so it is a letter or digit (of any script) and then letters,
     digits, "_" and "-". Raises UsageError for anything else: its log would be written, and never read.
     """
-    whole = unicodedata.normalize("NFC", name)
+    whole = spelling(name)
     if whole and (not re.fullmatch(AGENT, whole) or len(whole) > AGENT_LIMIT):
         near = re.sub(r"[^\w-]+", "-", whole).strip("-_")[:AGENT_LIMIT]
         hint = f"letters, digits, '_' and '-', at most {AGENT_LIMIT}" + (f", as in '{near}'" if near else "")

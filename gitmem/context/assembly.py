@@ -7,7 +7,6 @@ what may be; over budget the summary goes first, then memory. One scope that fai
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -23,7 +22,7 @@ from gitmem.gate.quoting import END, without_secrets
 from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.memory.document import Document, structured
 from gitmem.memory.fact import fact_id
-from gitmem.paths import agent_of
+from gitmem.paths import agent_of, spelling
 
 INSTRUCTIONS = ("SOUL.md", "USER.md", "AGENTS.md", "TOOLS.md")
 SUMMARY_CHARACTERS = 300
@@ -309,7 +308,7 @@ def _excluded(path: str, request: Request) -> bool:
 
 
 def _without_agents(request: Request) -> set[str]:
-    return {unicodedata.normalize("NFC", name) for name in request.without_agents}
+    return {spelling(name) for name in request.without_agents}
 
 
 def _reader(scope: Scope, request: Request) -> Callable[[str], Document | None]:
@@ -318,7 +317,7 @@ def _reader(scope: Scope, request: Request) -> Callable[[str], Document | None]:
     def read(path: str) -> Document | None:
         document = None if _excluded(path, request) else scope.read(path)
         agent = str(document.front_matter.get("agent") or "") if document else ""
-        return None if agent and unicodedata.normalize("NFC", agent) in _without_agents(request) else document
+        return None if agent and spelling(agent) in _without_agents(request) else document
 
     return read
 

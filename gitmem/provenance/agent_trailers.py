@@ -14,7 +14,7 @@ from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import MESSAGE
 from gitmem.git.protocol import Repository
 from gitmem.memory.fact import text_hash
-from gitmem.paths import Kind, kind
+from gitmem.paths import Kind, kind, spelling
 from gitmem.provenance import trailers
 
 PENDING = "gitmem-promotion"  # in the work tree's Git directory: what `promote --stage` left for the next commit
@@ -51,7 +51,7 @@ def _cut(text: str) -> tuple[str, str]:
 def check(repo: Repository, config: Config, message: str) -> list[Finding]:
     """What is missing in the message of an agent's commit: its name, and a reason."""
     rows = trailers.memory_trailers(message)
-    named = trailers.values(rows, trailers.AGENT)
+    named = [spelling(name) for name in trailers.values(rows, trailers.AGENT)]
     if not (config.agent or named) or not memory_changes(repo):
         return []
     found = []

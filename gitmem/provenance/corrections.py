@@ -20,7 +20,7 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, encode, fact_id, normalise, render_span, text_hash
 from gitmem.memory.facts import Entry, Memory
-from gitmem.paths import Kind, agent_of, kind
+from gitmem.paths import Kind, agent_of, kind, spelling
 from gitmem.provenance import trailers
 from gitmem.provenance.ledger import Ledger, read_ledger
 from gitmem.provenance.sources import cited, facts_at
@@ -187,7 +187,8 @@ class Evidence:
     def says(self, path: str, fact: Fact, key: str, value: str) -> bool:
         """Whether the commit that promoted the fact, or wrote its line, has such a trailer."""
         rows = (self.promotions.get(text_hash(fact.text), ()), self.writers.get((path, fact.line), ()))
-        return any(value in trailers.values(found, key) for found in rows)
+        said = (spelling(each) for found in rows for each in trailers.values(found, key))
+        return spelling(value) in said
 
 
 def comes_from(selector: Selector, path: str, fact: Fact, evidence: Evidence) -> bool:
@@ -203,7 +204,7 @@ def comes_from(selector: Selector, path: str, fact: Fact, evidence: Evidence) ->
         case By.ORIGIN:
             return fact.origin == selector.value.casefold()
         case By.AGENT:
-            wrote = any(agent_of(span.path) == selector.value for span in spans)
+            wrote = any(agent_of(span.path) == spelling(selector.value) for span in spans)
             return wrote or evidence.says(path, fact, trailers.AGENT, selector.value)
         case By.SESSION:
             name = selector.value.removesuffix(".md").rsplit("/", 1)[-1]

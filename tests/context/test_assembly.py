@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -135,6 +136,16 @@ def test_parallel_agents_can_be_kept_apart() -> None:
         Request("x", without_paths=("memory/2026-*",)),
     ):  # fmt: skip
         assert "deployed v2" not in assemble([scope()], request, NOW).text
+
+
+def test_a_korean_agent_is_left_out_however_its_name_is_spelled() -> None:
+    typed, split = "클로드", unicodedata.normalize("NFD", "클로드")
+    files = {f"memory/2026-02-05.{split}.md": "# 2026-02-05\n\n## 09:00 - 배포\n\n- We deployed v9.\n"}
+    assert "deployed v9" in assemble([scope({**FILES, **files})], Request("x"), NOW).text
+    for name in (typed, split):
+        assert (
+            "deployed v9" not in assemble([scope({**FILES, **files})], Request("x", without_agents=(name,)), NOW).text
+        )
 
 
 def test_an_agent_that_is_left_out_is_left_out_with_its_episodes_and_rules() -> None:

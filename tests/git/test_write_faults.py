@@ -396,6 +396,9 @@ def merge_settled(round_: Round) -> None:
         repo.git("merge", "--quit")
         text = re.sub(r"^(<{7}|={7}|>{7}|\|{7})( .*)?\n", "", repo.read("MEMORY.md"), flags=re.MULTILINE)
         repo.write("MEMORY.md", text)
+    if round_.saved and texts(repo.read("MEMORY.md")) <= round_.saved:
+        # Git takes a file away before it writes it anew, and stops where an append in between has made a new one.
+        repo.git("checkout", "-q", "HEAD", "--", "MEMORY.md")
 
 
 def checked(round_: Round) -> None:

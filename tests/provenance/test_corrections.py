@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from typing import Any
 
 import pytest
@@ -170,6 +171,15 @@ def test_revert_by_agent_knows_its_logs_its_promotions_and_its_own_lines(repo: R
     repo.commit("mine", {"MEMORY.md": repo.read("MEMORY.md") + "- mine\n"})
     assert [item["text"] for item in revert(repo, "--agent", "codex")] == [EASY, FACT, "its own"]
     assert "- mine" in repo.read("MEMORY.md")
+
+
+def test_a_korean_agent_is_one_agent_however_its_name_is_spelled(repo: Repo) -> None:
+    typed, split = "클로드", unicodedata.normalize("NFD", "클로드")
+    blob = record_log(repo, f"memory/2026-02-05.{typed}.md")
+    promote(repo, EASY, span=Span(f"memory/2026-02-05.{typed}.md", 6, 6, blob), trailers=())
+    repo.commit(f"own\n\nMemory-Agent: {split}\n", {"MEMORY.md": repo.read("MEMORY.md") + "- its own\n"})
+    for name in (typed, split):
+        assert [item["text"] for item in revert(repo, "--agent", name, "--dry-run")] == [EASY, "its own"]
 
 
 def test_revert_by_origin_and_by_session(repo: Repo) -> None:
