@@ -28,7 +28,7 @@ def parse(data: bytes) -> Transcript:
     for host in all_hosts():
         whole = host.whole(data) if host.whole is not None else None
         if whole is not None:
-            return replace(whole, turns=tuple(map(_as_spoken, whole.turns)))
+            return replace(whole, turns=tuple(map(as_spoken, whole.turns)))
     turns: list[Turn] = []
     session, skipped = "", 0
     for number, line in enumerate(data.split(b"\n"), 1):
@@ -41,7 +41,7 @@ def parse(data: bytes) -> Transcript:
         session = session or _session(entry)
         if turns and any(form.repeats_answer(entry) for form in forms()):
             turns[-1] = _of_host(turns[-1])
-        found = [_as_spoken(turn) for turn in _turns(entry, number)]
+        found = [as_spoken(turn) for turn in _turns(entry, number)]
         turns += found
         skipped += not found and not _is_silent(entry)
     return Transcript(tuple(turns), session, skipped)
@@ -113,11 +113,11 @@ def _inserted() -> _Inserted:
 
 def spoken_text(text: str) -> str:
     """What a person said in a text that a host gives as theirs, "" where all of it is the host's or ours."""
-    turn = _as_spoken(Turn("", Role.USER, text, 0))
+    turn = as_spoken(Turn("", Role.USER, text, 0))
     return turn.text if turn.by is By.SPEAKER else ""
 
 
-def _as_spoken(turn: Turn) -> Turn:
+def as_spoken(turn: Turn) -> Turn:
     """A turn without what its host put into it; all of it, and marked so, where nothing else is in it."""
     if turn.role is Role.TOOL or turn.by is not By.SPEAKER or not turn.text:
         return turn

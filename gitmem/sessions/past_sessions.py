@@ -35,13 +35,14 @@ class Recording(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PastSession:
-    """An old session: its name, when it began (local time), the file it stands in, the folder it worked in ("" where
-    the host does not say), and how it is read. Reading raises OSError. A host that writes a new file when a session is
-    resumed makes several of one name."""
+    """An old session: its name, when it began (local time), where it stands, for a person, and the name of that file
+    wherever it lies, the folder it worked in ("" where the host does not say), and how it is read. Reading raises
+    OSError. A host that writes a new file when a session is resumed makes several of one name."""
 
     name: str
     start: datetime
     place: str
+    file: str
     project: str
     read: Callable[[], Recording]
 
@@ -100,7 +101,12 @@ def listed(files: Iterable[Path]) -> Listing:
             left.append((str(path), "holds no turn of a known host"))
         else:
             sessions.append(session)
-    return Listing(tuple(sorted(sessions, key=lambda session: (session.start, session.place))), tuple(left))
+    return Listing(in_order(sessions), tuple(left))
+
+
+def in_order(sessions: Iterable[PastSession]) -> tuple[PastSession, ...]:
+    """The earliest first."""
+    return tuple(sorted(sessions, key=lambda session: (session.start, session.place)))
 
 
 def _described(path: Path) -> PastSession | None:
@@ -116,7 +122,7 @@ def _described(path: Path) -> PastSession | None:
     if not transcript.turns:
         return None
     start = _start(transcript) or datetime.fromtimestamp(path.stat().st_mtime).astimezone()
-    return PastSession(name_of(transcript), start, str(path), _project(head), partial(_read, path))
+    return PastSession(name_of(transcript), start, str(path), path.name, _project(head), partial(_read, path))
 
 
 def _start(transcript: Transcript) -> datetime | None:

@@ -208,8 +208,7 @@ class _Importer:
             transcript, sha256 = session.read()
         except OSError as error:
             return ImportedSession(session, Done.FAILED, problem=f"cannot be read: {error.strerror}")
-        file = Path(session.place).name
-        name, own = self._part(session.name, file)
+        name, own = self._part(session.name, session.file)
         known = self._imported.get(sha256) or (own if own and not own.transcript else None)
         if known:  # the same bytes, or an episode without a hash: the session ended here itself
             return ImportedSession(session, Done.KNOWN, known.path)
@@ -219,12 +218,12 @@ class _Importer:
         lines, skipped = self._lines(session, turns)
         path, text = "", ""
         try:
-            heading = Heading(name, self._options.agent, turns[-1].at or session.start, sha256, file)
+            heading = Heading(name, self._options.agent, turns[-1].at or session.start, sha256, session.file)
             path, text = gated_episode(turns, heading, self._config, own.path if own else "")
             if own is None and (path in self._paths or os.path.lexists(self._root / path)):
                 path = other_path(path, name)
             self._paths.add(path)
-            self._episodes[name] = self._imported[sha256] = EpisodeFile(path, name, sha256, file)
+            self._episodes[name] = self._imported[sha256] = EpisodeFile(path, name, sha256, session.file)
         except Refused as error:
             skipped.append(("(the episode is refused by the gate)", error.message))
         return _Prepared(session, name, sha256, turns, tuple(lines), tuple(skipped), path, text, own is None)

@@ -1,4 +1,4 @@
-"""`git mem import`: old sessions of agents' hosts as episodes and daily logs."""
+"""`git mem import`: old sessions of agents' hosts, and of services' archives, as episodes and daily logs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from gitmem.cli.options import agent_option, json_option, now, open_here
 from gitmem.cli.terminal import escape, progress, say, write, write_json
 from gitmem.errors import Exit, UsageError
 from gitmem.plural import counted
+from gitmem.sessions.conversation_exports import SERVICES, exported
 from gitmem.sessions.past_sessions import files_below, files_of_host, importable_hosts, listed
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class ImportCommand(NamedTuple):
 
 
 @click.command()
-@click.argument("source", type=click.Choice(importable_hosts()))
+@click.argument("source", type=click.Choice([*importable_hosts(), *SERVICES]))
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.option("--project", type=click.Path(path_type=Path), metavar="FOLDER", help="Only sessions that worked in it.")
 @click.option("--yes", is_flag=True, help="Import all that is found, where no PATH is named.")
@@ -47,7 +48,8 @@ def command(**given: Any) -> int:
     """Import old sessions of SOURCE: what they decided, into the daily logs of their days, and an episode each.
 
     PATH is a transcript or a folder of them. Without PATH, what the host keeps on this machine is listed and nothing is
-    written; --yes imports it.
+    written; --yes imports it. Of chatgpt and claude-export PATH is the archive that the service sends people of their
+    data: the zip, or the folder it was unpacked to.
 
     Everything passes the gate. The same import again writes nothing new, and one that was interrupted goes on. Exits
     with 1 when a session was left out.
@@ -56,16 +58,26 @@ def command(**given: Any) -> int:
     git mem import claude
     git mem import claude --project . --yes
     git mem import codex ~/.codex/sessions/2026 --dry-run
+    git mem import chatgpt export.zip --dry-run
     """
     options = ImportCommand(**given)
-    files = files_below(options.path) if options.path else files_of_host(options.source, Path.home())
-    found = listed(files)
+    found = _found(options)
     if options.project is not None:
         found = found.of_project(options.project)
     if options.path is None and not options.yes:
         _show_listing(found, options)
         return Exit.DONE
     return _bring(found, options)
+
+
+def _found(options: ImportCommand) -> Listing:
+    """The sessions that PATH holds, or the host's on this machine."""
+    if options.source in SERVICES:
+        if options.path is None:
+            hint = f"git mem import {options.source} ARCHIVE.zip --dry-run"
+            raise UsageError("the archive that the service sent is missing", hint)
+        return exported(options.source, options.path)
+    return listed(files_below(options.path) if options.path else files_of_host(options.source, Path.home()))
 
 
 def _bring(found: Listing, options: ImportCommand) -> int:
@@ -120,7 +132,8 @@ def _show_totals(totals: Totals, found: Listing, options: ImportCommand) -> None
     if totals.refused:
         write(f"{counted(totals.refused, 'line')} refused by the gate{'' if options.verbose else ': -v says why'}\n")
     if found.left:
-        write(f"{counted(len(found.left), 'file')} without a turn of a known host\n")
+        what = "conversation" if options.source in SERVICES else "file"
+        write(f"{counted(len(found.left), what)} without a turn{'' if what != 'file' else ' of a known host'}\n")
     if counts["imported"] and not options.dry_run and not options.committing:
         write('next: git add memory; git commit -m "memory: old sessions"\n')
 

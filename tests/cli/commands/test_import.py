@@ -79,3 +79,14 @@ def test_a_file_that_is_no_transcript_is_counted(repo: Repo, tmp_path: Path) -> 
     broken.write_text("no transcript\n")
     done = repo.mem("import", "claude", str(broken))
     assert done.returncode == 0 and "1 file without a turn of a known host" in done.stdout
+
+
+def test_a_service_wants_its_archive(repo: Repo, tmp_path: Path) -> None:
+    done = repo.mem("import", "chatgpt", check=False)
+    assert done.returncode == 2 and "git mem import chatgpt ARCHIVE.zip --dry-run" in done.stderr
+    said = {"uuid": "m1", "sender": "human", "text": "We decided that the crane is blue.", "created_at": AT.isoformat()}
+    archive = tmp_path / "conversations.json"
+    archive.write_text(json.dumps([{"uuid": "k1", "chat_messages": [said]}, {"uuid": "k2", "chat_messages": []}]))
+    done = repo.mem("import", "claude-export", str(archive))
+    assert done.stdout.startswith("imported 1 session, 1 line") and "1 conversation without a turn" in done.stdout
+    assert "crane is blue" in repo.read("memory/2026-01-09.md")

@@ -1,0 +1,197 @@
+"""The archives that services give people of their data: which conversations they hold, and each as a transcript.
+
+ChatGPT and Claude both send a zip with `conversations.json`, a list with an object a conversation (large accounts get
+several files). It is copied to a temporary file without a name, and of that one conversation at a time is read. What a
+conversation attaches or cites is nobody's word and stays out, as do hidden messages and those of tools.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import mmap
+import re
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+from gitmem.errors import GitMemError, UsageError
+from gitmem.git.regular_file import open_regular
+from gitmem.hosts.entries import role_of, text_of, time_of, word
+from gitmem.hosts.transcript import Role, Transcript, Turn
+from gitmem.hosts.transcript_reader import as_spoken
+from gitmem.sessions.past_sessions import Listing, PastSession, Recording, in_order
+
+FILE = re.compile(r"(?:^|/)conversations[^/]*\.json$")  # `conversations.json`, `conversations-001.json`
+SIZE_LIMIT = 4 << 30  # bytes of one file unpacked: the largest archives people report have a quarter of it
+LONGEST = 64 << 20  # bytes of one conversation; a longer one is not read
+# A string without its end reaches to the end of the file: else each quotation mark in it would be tried again.
+BRACE_OR_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[{}]', re.S)
+Conversation = Mapping[str, Any]
+
+
+def exported(service: str, path: Path) -> Listing:
+    """The conversations of an archive: a zip, a folder that was unpacked from one, or one of its files.
+
+    Raises UsageError where there is nothing of that name or it holds no conversations, GitMemError for an archive that
+    is damaged or too large.
+    """
+    sessions: list[PastSession] = []
+    left: list[tuple[str, str]] = []
+    for name, file in _files(path):
+        size = file.seek(0, 2)
+        for start, end in _conversations(file) if size else ():
+            place = f"{name} at byte {start}"
+            try:
+                session = _described(service, name, file, start, end)
+            except OSError as error:
+                left.append((place, f"cannot be read: {error.strerror}"))
+                continue
+            if session is None:
+                left.append((place, "nothing was said in it"))
+            else:
+                sessions.append(session)
+    return Listing(in_order(sessions), tuple(left))
+
+
+def _files(path: Path) -> list[tuple[str, IO[bytes]]]:
+    """(name, private copy) of each file of conversations."""
+    try:
+        if path.is_dir():
+            inside = sorted(file for file in path.rglob("*.json") if FILE.search(file.name) and file.is_file())
+            files = [(str(file), _copy(open_regular(file))) for file in inside]
+        elif not path.exists():
+            raise UsageError(f"there is no file or folder '{path}'", "name the archive that the service sent")
+        elif zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                names = sorted(name for name in archive.namelist() if FILE.search(name))
+                files = [(f"{path}:{name}", _copy(archive.open(name))) for name in names]
+        else:
+            files = [(str(path), _copy(open_regular(path)))]
+    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise GitMemError(f"cannot read '{path}': {reason}", "unpack it, and name the folder") from None
+    if not files:
+        raise UsageError(f"there is no conversations.json in '{path}'", "name the archive that the service sent")
+    return files
+
+
+def _copy(source: IO[bytes]) -> IO[bytes]:
+    """The bytes in a temporary file that has no name and goes with the process. Raises OSError."""
+    copy = tempfile.TemporaryFile()  # noqa: SIM115 - it is read as long as its conversations are
+    with source:
+        while part := source.read(1 << 20):
+            copy.write(part)
+            if copy.tell() > SIZE_LIMIT:
+                raise OSError(errno.EFBIG, f"it is longer than {SIZE_LIMIT >> 30} GiB")
+    copy.flush()
+    return copy
+
+
+def _conversations(file: IO[bytes]) -> Iterator[tuple[int, int]]:
+    """Where each conversation begins and ends: the objects of the outer list, or the one object the file is."""
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        depth = start = 0
+        for token in BRACE_OR_STRING.finditer(data):
+            if token[0] == b"{":
+                start = token.start() if not depth else start
+                depth += 1
+            elif token[0] == b"}" and depth:
+                depth -= 1
+                if not depth:
+                    yield start, token.end()
+
+
+def _described(service: str, name: str, file: IO[bytes], start: int, end: int) -> PastSession | None:
+    """One conversation by its contents; None where nothing was said. Raises OSError."""
+    ident, transcript = _parsed(service, _bytes(file, start, end))
+    if not ident or not transcript.spoken():
+        return None
+    began = next((turn.at for turn in transcript.turns if turn.at is not None), None)
+    if began is None:
+        raise OSError(errno.EINVAL, "it has no time")
+    read = partial(_read, service, file, start, end)
+    return PastSession(ident, began, f"{name}#{ident}", f"{service}/{ident}", "", read)
+
+
+def _read(service: str, file: IO[bytes], start: int, end: int) -> Recording:
+    data = _bytes(file, start, end)
+    return Recording(_parsed(service, data)[1], hashlib.sha256(data).hexdigest())
+
+
+def _bytes(file: IO[bytes], start: int, end: int) -> bytes:
+    if end - start > LONGEST:
+        raise OSError(errno.EFBIG, f"it is longer than {LONGEST >> 20} MiB")
+    file.seek(start)
+    return file.read(end - start)
+
+
+def _parsed(service: str, data: bytes) -> tuple[str, Transcript]:
+    """A conversation's id ("" for what is none) and its turns. Raises OSError for what is no JSON."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        raise OSError(errno.EINVAL, "it is no JSON") from None
+    ident = word(value, "uuid") or word(value, "conversation_id") or word(value, "id")
+    turns = tuple(as_spoken(turn) for turn in SERVICES[service](value))
+    return ident, Transcript(turns, ident, lines=False)
+
+
+def _of_chatgpt(value: Conversation) -> Iterator[Turn]:
+    """The branch that was shown last, from its first message on: `mapping` is a tree of messages, `current_node` its
+    last leaf. (help.openai.com, "How do I export my ChatGPT history"; the form is that of 2025.)"""
+    mapping = value.get("mapping")
+    nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)} if isinstance(mapping, dict) else {}
+    branch: list[str] = []
+    at = value.get("current_node")
+    while isinstance(at, str) and at in nodes and at not in branch:
+        branch.append(at)
+        at = nodes[at].get("parent")
+    for number, key in enumerate(reversed(branch), 1):
+        message = nodes[key].get("message")
+        if isinstance(message, dict):
+            yield from _chatgpt_turn(message, key, number)
+
+
+def _chatgpt_turn(message: Conversation, key: str, number: int) -> Iterator[Turn]:
+    author, content, metadata = (_object(message.get(name)) for name in ("author", "content", "metadata"))
+    role = role_of(author.get("role"))
+    hidden = metadata.get("is_visually_hidden_from_conversation") or metadata.get("is_user_system_message")
+    if role is None or hidden or word(content, "content_type") not in ("text", "multimodal_text"):
+        return
+    if role is Role.ASSISTANT and word(message, "recipient") not in ("", "all"):
+        return  # what it asks of a tool
+    parts = content.get("parts")
+    texts = [part for part in parts if isinstance(part, str)] if isinstance(parts, list) else []
+    text = "\n".join(texts)
+    if text.strip():
+        yield Turn(key, role, text, number, time_of(message.get("create_time")))
+
+
+def _of_claude(value: Conversation) -> Iterator[Turn]:
+    """`chat_messages` in order; what is attached to one is in keys of its own. (support.claude.com, "How can I export
+    my Claude data"; the form is that of 2025.)"""
+    messages = value.get("chat_messages")
+    for number, message in enumerate(messages if isinstance(messages, list) else (), 1):
+        if not isinstance(message, dict):
+            continue
+        role, content = role_of(message.get("sender")), message.get("content")
+        text = text_of(content if isinstance(content, list) else []) or word(message, "text")
+        if role is not None and text.strip():
+            at = time_of(message.get("created_at"))
+            yield Turn(word(message, "uuid") or f"L{number}", role, text, number, at)
+
+
+def _object(value: Any) -> Conversation:
+    return value if isinstance(value, dict) else {}
+
+
+SERVICES: dict[str, Callable[[Conversation], Iterator[Turn]]] = {
+    "chatgpt": _of_chatgpt,
+    "claude-export": _of_claude,
+}

@@ -1,0 +1,158 @@
+"""The archives of ChatGPT and Claude become sessions: the words of people and agents, and nothing else in them."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitmem.config import Config
+from gitmem.errors import GitMemError, UsageError
+from gitmem.git.opening import open_repository
+from gitmem.git.protocol import Repository
+from gitmem.sessions.conversation_exports import exported
+from gitmem.sessions.session_import import Done, ImportedSession, ImportOptions, import_sessions
+from tests.harness import Repo
+
+NOW = datetime(2026, 2, 5, 14, 30, tzinfo=UTC)
+AT = datetime(2026, 1, 9, 9, tzinfo=UTC)
+
+
+@pytest.fixture
+def git(repo: Repo) -> Iterator[Repository]:
+    repo.commit("first")
+    opened = open_repository(repo.path, os.environ)
+    yield opened
+    opened.close()
+
+
+def node(key: str, parent: str | None, role: str, text: Any, **more: Any) -> dict[str, Any]:
+    content = more.pop("content", {"content_type": "text", "parts": [text]})
+    message = {"id": key, "author": {"role": role}, "create_time": AT.timestamp(), "content": content, **more}
+    return {"id": key, "parent": parent, "children": [], "message": message}
+
+
+def chatgpt(ident: str = "c1") -> dict[str, Any]:
+    """A conversation with an edited turn, a hidden one, a tool's, and a text in a picture's company."""
+    picture = {
+        "content_type": "multimodal_text",
+        "parts": [{"asset_pointer": "file://x"}, "We decided on the oak mast."],
+    }
+    nodes = [
+        {"id": "root", "parent": None, "children": [], "message": None},
+        node("hidden", "root", "user", "We decided that nobody sees this.",
+             metadata={"is_visually_hidden_from_conversation": True}),
+        node("old", "hidden", "user", "We decided that the crane is red."),
+        node("new", "hidden", "user", 'We decided that the crane is blue, as in {"a": "}"}.'),
+        node("call", "new", "assistant", "search()", recipient="browser"),
+        node("page", "call", "tool", "We decided that the page says so."),
+        node("seen", "page", "user", "", content=picture),
+        node("end", "seen", "assistant", "Noted."),
+    ]  # fmt: skip
+    return {"id": ident, "title": "Crane", "create_time": AT.timestamp(), "current_node": "end",
+            "mapping": {item["id"]: item for item in nodes}}  # fmt: skip
+
+
+def claude(ident: str = "k1") -> dict[str, Any]:
+    def message(number: int, sender: str, text: str, **more: Any) -> dict[str, Any]:
+        return {"uuid": f"m{number}", "sender": sender, "text": text, "created_at": "2026-01-09T09:00:00.5Z", **more}
+
+    attached = [{"file_name": "a.txt", "extracted_content": "We decided that the attachment rules."}]
+    parts = [{"type": "text", "text": "Noted."}, {"type": "tool_use", "name": "web", "input": {}},
+             {"type": "tool_result", "content": [{"type": "text", "text": "We decided what the web says."}]}]  # fmt: skip
+    said = [
+        message(1, "human", "We decided that the crane is blue.", attachments=attached),
+        message(2, "assistant", "Noted. web", content=parts),
+    ]
+    return {"uuid": ident, "name": "Crane", "created_at": "2026-01-09T09:00:00Z", "chat_messages": said}
+
+
+def zipped(path: Path, **files: Any) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, value in files.items():
+            archive.writestr(f"export/{name}.json", value if isinstance(value, bytes) else json.dumps(value))
+    return path
+
+
+def bring(git: Repository, service: str, path: Path) -> list[ImportedSession]:
+    found = exported(service, path)
+    return list(import_sessions(git, Config(), found.sessions, ImportOptions(service), NOW))
+
+
+def test_of_chatgpt_the_branch_that_was_shown_is_read(repo: Repo, git: Repository, tmp_path: Path) -> None:
+    (outcome,) = bring(git, "chatgpt", zipped(tmp_path / "a.zip", conversations=[chatgpt()], user={"email": "x"}))
+    assert outcome.done is Done.IMPORTED and outcome.session.name == "c1"
+    day = AT.astimezone().date().isoformat()
+    log = repo.read(f"memory/{day}.md") + repo.read(outcome.episode)
+    assert "crane is blue" in log and "oak mast" in log and "session=c1 turn=new" in log
+    assert not [word for word in ("red", "nobody", "page says", "search()") if word in log]
+
+
+def test_of_claude_what_is_attached_or_found_is_nobodys_word(repo: Repo, git: Repository, tmp_path: Path) -> None:
+    (outcome,) = bring(git, "claude-export", zipped(tmp_path / "a.zip", conversations=[claude()], projects=[]))
+    assert [line.text for line in outcome.lines] == ["We decided that the crane is blue."]
+    assert "attachment" not in repo.read(outcome.episode) and "web" not in repo.read(outcome.episode)
+
+
+@pytest.mark.parametrize("service", ["chatgpt", "claude-export"])
+def test_zip_folder_and_file_hold_the_same_sessions_once(
+    repo: Repo, git: Repository, tmp_path: Path, service: str
+) -> None:
+    made = chatgpt if service == "chatgpt" else claude
+    values = [made("a"), made("b")]
+    zipped(tmp_path / "a.zip", conversations=values)
+    folder = tmp_path / "folder/inside"
+    folder.mkdir(parents=True)
+    (folder / "conversations-000.json").write_text(json.dumps(values[:1]))
+    (folder / "conversations-001.json").write_text(json.dumps(values[1:], indent=2))
+    (folder / "shared_conversations.json").write_text('[{"id": "x"}]')
+    first = bring(git, service, tmp_path / "a.zip")
+    assert [item.done for item in first] == [Done.IMPORTED] * 2
+    assert [item.done for item in bring(git, service, folder / "conversations-000.json")] == [Done.KNOWN]
+    again = bring(git, service, tmp_path / "folder")  # spelled with other white space: of the same conversation
+    assert [item.episode for item in again] == [item.episode for item in first] and not any(i.lines for i in again)
+    assert len(list((repo.path / "memory/sessions").iterdir())) == 2
+
+
+def test_what_is_no_conversation_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
+    odd: list[Any] = [7, "text {", {}, {"id": "e", "mapping": 3}, {"id": "loop", "mapping": {"a": {"parent": "a"}}}]
+    odd[4]["current_node"] = "a"
+    found = exported("chatgpt", zipped(tmp_path / "a.zip", conversations=[*odd, chatgpt()]))
+    assert [session.name for session in found.sessions] == ["c1"]
+    assert [reason for _, reason in found.left] == ["nothing was said in it"] * 3
+
+
+@pytest.mark.parametrize("data", [b'[{"a": "' + b'\\"' * 200_000, b"[" * 200_000, b'{"a":' * 200_000, b"", b"\xff\xfe"])
+def test_a_broken_file_is_read_in_one_pass_and_holds_nothing(tmp_path: Path, data: bytes) -> None:
+    assert exported("chatgpt", zipped(tmp_path / "a.zip", conversations=data)).sessions == ()
+
+
+def test_an_archive_that_is_none_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no file"):
+        exported("chatgpt", tmp_path / "nothing.zip")
+    with pytest.raises(UsageError, match=r"there is no conversations\.json"):
+        exported("chatgpt", zipped(tmp_path / "a.zip", user={}))
+    broken = tmp_path / "broken.zip"
+    broken.write_bytes((tmp_path / "a.zip").read_bytes()[:-1] + b"\1")
+    zipped(tmp_path / "b.zip", conversations=[chatgpt()] * 9)
+    data = bytearray((tmp_path / "b.zip").read_bytes())
+    data[60:90] = b"\0" * 30
+    broken.write_bytes(data)
+    with pytest.raises(GitMemError, match="cannot read"):
+        exported("chatgpt", broken)
+
+
+def test_a_file_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gitmem.sessions.conversation_exports.SIZE_LIMIT", 1000)
+    with pytest.raises(GitMemError, match="longer than"):
+        exported("chatgpt", zipped(tmp_path / "a.zip", conversations=[chatgpt()] * 9))
+    monkeypatch.setattr("gitmem.sessions.conversation_exports.SIZE_LIMIT", 1 << 30)
+    monkeypatch.setattr("gitmem.sessions.conversation_exports.LONGEST", 100)
+    found = exported("chatgpt", zipped(tmp_path / "a.zip", conversations=[chatgpt()]))
+    assert found.sessions == () and "longer than" in found.left[0][1]
