@@ -10,7 +10,7 @@ from keyword import iskeyword
 
 COMMANDS: dict[str, str] = {}
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Write": ("init", "add", "insight", "edit", "forget", "redact"),
+    "Write": ("init", "add", "insight", "edit", "forget", "undo", "redact"),
     "Find": ("search", "show", "log", "changes", "why", "context"),
     "Gate": ("scan", "allow", "verify"),
     "Promote": ("promote", "revert", "review", "publish"),

@@ -20,9 +20,11 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from gitmem.errors import Changed, GitMemError, Locked, OutsideRepository
+from gitmem.git import undo_record
 from gitmem.git.objects import Entry
 from gitmem.git.opening import Repository
 from gitmem.git.replacement import Replacement, sweep, sweep_beside, with_added_lines
+from gitmem.git.undo_record import digest
 from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
 from gitmem.git.write import commit_paths, ensure_can_commit, run_git, stage_entries, store_blob
 
@@ -135,8 +137,8 @@ def writer(repo: Repository) -> Iterator[tuple[str, ...]]:
         yield tuple(undone)
 
 
-def write(repo: Repository, plan: Callable[[Reading], Draft[Result]]) -> Result:
-    """Write the files of a plan and commit nothing; what the plan answers.
+def write(repo: Repository, plan: Callable[[Reading], Draft[Result]], *, undoable: bool = True) -> Result:
+    """Write the files of a plan and commit nothing; what the plan answers. `undoable`: `git mem undo` knows of it.
 
     `plan` reads through its argument. It is called again, at most TRIES times, where one of these files changed
     before it was written; then Changed is raised. Several files are written in the order of the draft, all or none.
@@ -148,7 +150,7 @@ def write(repo: Repository, plan: Callable[[Reading], Draft[Result]]) -> Result:
             for path in draft.contents:
                 reading.raw(path)
             try:
-                with replaced(repo, draft.contents, reading.noted, recorded=len(draft.contents) > 1):
+                with replaced(repo, draft.contents, reading.noted, recorded=len(draft.contents) > 1, undoable=undoable):
                     return draft.result
             except Changed:
                 if attempt + 1 == TRIES:
@@ -169,9 +171,11 @@ def write_over(repo: Repository, noted: Contents, contents: Contents, staged: Se
     """Write `contents` over the bytes `noted` and stage `staged`, all or none, and commit nothing.
 
     Raises as `write`, at once, and Changed where something else is staged by now. A run that is killed is undone by the
-    next one only where nothing is staged: what it staged cannot be told from what a person did.
+    next one only where nothing is staged: what it staged cannot be told from what a person did. What was staged is not
+    remembered for `git mem undo`.
     """
-    with writer(repo), replaced(repo, contents, noted, recorded=len(contents) > 1 and not staged):
+    recorded = len(contents) > 1 and not staged
+    with writer(repo), replaced(repo, contents, noted, recorded=recorded, undoable=not staged):
         if staged:
             _stage_over(repo, staged)
 
@@ -187,8 +191,11 @@ def _stage_over(repo: Repository, staged: Sequence[StagedText]) -> None:
     stage_entries(repo, after)
 
 
-def commit(repo: Repository, plan: Callable[[Reading], CommitDraft[Result]]) -> tuple[Result, str]:
+def commit(
+    repo: Repository, plan: Callable[[Reading], CommitDraft[Result]], *, undoable: bool = True
+) -> tuple[Result, str]:
     """Write the files of a plan and commit them alone: what the plan answers, and the commit ("" for no files).
+    `undoable`: `git mem undo` knows of it.
 
     Raises Changed where HEAD, the branch or a file is not as it was when the plan was made, GitFailed where a hook
     refuses; the files are then as they were, but for what somebody else saved meanwhile.
@@ -202,16 +209,19 @@ def commit(repo: Repository, plan: Callable[[Reading], CommitDraft[Result]]) -> 
             return draft.result, ""
         for path in draft.contents:
             reading.raw(path)
-        return draft.result, commit_files(repo, before, reading.noted, draft.contents, draft.message)
+        oid = commit_files(repo, before, reading.noted, draft.contents, draft.message, undoable=undoable)
+        return draft.result, oid
 
 
-def commit_files(repo: Repository, before: Position, noted: Contents, contents: Contents, message: str) -> str:
+def commit_files(
+    repo: Repository, before: Position, noted: Contents, contents: Contents, message: str, *, undoable: bool = True
+) -> str:
     """Write `contents` over the bytes `noted` and commit these files on top of `before`; the commit.
 
     The caller is the `writer`. Raises as `commit`.
     """
     ensure_position(repo, before)
-    with replaced(repo, contents, noted, before=before):
+    with replaced(repo, contents, noted, before=before, undoable=undoable):
         oid = commit_paths(repo, message, list(contents))
         _ensure_as_planned(repo, before, contents, oid)
     return oid
@@ -232,14 +242,21 @@ def ensure_position(repo: Repository, before: Position) -> None:
 
 @contextmanager
 def replaced(
-    repo: Repository, contents: Contents, noted: Contents, *, before: Position | None = None, recorded: bool = True
+    repo: Repository,
+    contents: Contents,
+    noted: Contents,
+    *,
+    before: Position | None = None,
+    recorded: bool = True,
+    undoable: bool = True,
 ) -> Iterator[None]:
     """Write `contents` over the bytes `noted`; the block stages or commits them. The caller is the `writer`.
 
     When the block raises, or a file holds something else (Changed), the files and what is staged of them are as they
     were: all but what somebody else saved meanwhile, and what HEAD holds where it moved on from `before` (None for a
-    block that does not commit). With `recorded`, a run that is killed is undone by the next one. Lines that a program
-    wrote into an old file, which it had open, are brought into the new one, and a warning is logged.
+    block that does not commit). With `recorded`, a run that is killed is undone by the next one, with `undoable` the
+    write is remembered (`git.undo_record`). Lines that a program wrote into an old file, which it had open, are brought
+    into the new one, and a warning is logged.
     """
     assert repo.root is not None
     scratch = _scratch(repo)
@@ -270,6 +287,9 @@ def replaced(
                 file.close()
     if recorded:
         _drop_record(repo)
+    if undoable:
+        head = repo.head() if before is not None else None
+        undo_record.remember(repo, noted, wanted, head if head and before and head != before.head else "")
 
 
 @contextmanager
@@ -294,7 +314,7 @@ def _take_back(repo: Repository, files: Sequence[Replacement], committed: bool) 
             else:
                 if not file.undo():
                     mixed.append(file.path)
-                _unstage(repo, file.path, file.before, file.after)
+                unstage(repo, file.path, file.before, file.after)
         except (OSError, GitMemError) as error:
             failed.append(f"'{file.path}' could not be put back ({error})")
     return ", ".join(failed), mixed
@@ -401,7 +421,7 @@ def _is_blob(repo: Repository, oid: str | None, data: bytes | None) -> bool:
     return oid in (repo.hash_blob(data), repo.hash_blob(data.replace(b"\r\n", b"\n")))
 
 
-def _unstage(repo: Repository, path: str, before: bytes | None, after: bytes | None) -> None:
+def unstage(repo: Repository, path: str, before: bytes | None, after: bytes | None) -> None:
     """Nothing of ours staged: neither the text, nor its removal, nor the intent to add it."""
     staged = {entry.path: entry.oid for entry in repo.staged() if entry.path == path}.get(path)
     intent = before is None and staged == repo.hash_blob(b"")
@@ -427,16 +447,12 @@ def _reset(repo: Repository, paths: Sequence[str]) -> None:
 
 
 def _write_record(repo: Repository, contents: Contents, noted: Contents) -> None:
-    rows = {path: {"before": _spelled(noted[path]), "after": _digest(data)} for path, data in contents.items()}
+    rows = {path: {"before": _spelled(noted[path]), "after": digest(data)} for path, data in contents.items()}
     write_atomic(repo.git_dir, RECORD, json.dumps(rows).encode(), private=True)
 
 
 def _spelled(data: bytes | None) -> str | None:
     return None if data is None else base64.b64encode(data).decode()
-
-
-def _digest(data: bytes | None) -> str | None:
-    return None if data is None else hashlib.sha256(data).hexdigest()
 
 
 def recover(repo: Repository) -> list[str]:
@@ -456,22 +472,22 @@ def recover(repo: Repository) -> list[str]:
     if rows:
         _await_git(repo)
     undone = []
-    for path, before, digest in rows:
+    for path, before, after in rows:
         with signals_held_back():
-            if _recovered(repo, path, before, digest):
+            if _recovered(repo, path, before, after):
                 undone.append(path)
     _drop_record(repo)
     return undone
 
 
 def _row(path: str, row: Any) -> tuple[str, bytes | None, str | None]:
-    before, digest = row["before"], row["after"]
-    if not isinstance(digest, str | None):
+    before, after = row["before"], row["after"]
+    if not isinstance(after, str | None):
         raise TypeError
-    return path, None if before is None else base64.b64decode(before), digest
+    return path, None if before is None else base64.b64decode(before), after
 
 
-def _recovered(repo: Repository, path: str, before: bytes | None, digest: str | None) -> bool:
+def _recovered(repo: Repository, path: str, before: bytes | None, after: str | None) -> bool:
     """Put one file back where it still holds what the killed run wrote; whether it did."""
     assert repo.root is not None
     try:
@@ -479,7 +495,7 @@ def _recovered(repo: Repository, path: str, before: bytes | None, digest: str | 
         sweep_beside(repo.root / path)
     except (OSError, ValueError, OutsideRepository):
         return False  # nothing that a writer could have written
-    if data == before or _digest(data) != digest:
+    if data == before or digest(data) != after:
         return False
     if _is_blob(repo, _oids(repo, repo.head(), [path]).get(path), data) and repo.head() is not None:
         _refresh_stage(repo, path, before)
@@ -487,7 +503,7 @@ def _recovered(repo: Repository, path: str, before: bytes | None, digest: str | 
     file = Replacement(repo.root, path, data, before, _scratch(repo))
     try:
         file.apply()
-        _unstage(repo, path, before, data)
+        unstage(repo, path, before, data)
     except Changed:
         return False
     finally:

@@ -17,6 +17,7 @@ from gitmem.errors import Changed, GitMemError, ModelUnavailable, UsageError
 from gitmem.gate.change_rules import BULK_LINES, REWRITE_TRAILER
 from gitmem.gate.detectors.finding import Severity, Skipped
 from gitmem.gate.policy import MESSAGE, Policy
+from gitmem.git import undo_record
 from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository
@@ -242,11 +243,12 @@ def _written(run: Run, planned: Planned, before: Position, noted: dict[str, byte
         _stage(run.place, noted, steps[0], trailer_rows(steps[0], outcome, agent, accepted, last=True))
         return planned
     commits = []
-    for number, step in enumerate(steps, 1):
-        message = compose(step, outcome, agent, accepted, run.policy, last=number == len(steps))
-        commits.append(commit_files(run.place, before, noted, step.contents, message))
-        before = before._replace(head=commits[-1])
-        noted |= step.contents
+    with undo_record.together():
+        for number, step in enumerate(steps, 1):
+            message = compose(step, outcome, agent, accepted, run.policy, last=number == len(steps))
+            commits.append(commit_files(run.place, before, noted, step.contents, message))
+            before = before._replace(head=commits[-1])
+            noted |= step.contents
     return replace(planned, outcome=replace(outcome, commits=tuple(commits)))
 
 

@@ -148,12 +148,14 @@ def _plan(data: bytes, path: str, where: str, entry: Entry | None, policy: Polic
 
 def _write(repo: Repository, plans: Sequence[Plan]) -> None:
     from gitmem.gate import redaction_record
+    from gitmem.git import undo_record
     from gitmem.git.transaction import StagedText, write_over
 
     files = [plan for plan in plans if plan.entry is None]
     staged = [StagedText(plan.entry, plan.data) for plan in plans if plan.entry is not None]
     write_over(repo, {plan.path: plan.before for plan in files}, {plan.path: plan.data for plan in files}, staged)
     if plans:
+        undo_record.drop_all(repo)
         redaction_record.record_rewrites(repo, [(plan.path, repo.hash_blob(plan.data)) for plan in plans])
 
 

@@ -1,0 +1,66 @@
+"""`git mem undo`: take back the last thing that git mem wrote here."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from gitmem.cli.options import json_option, open_here
+from gitmem.cli.terminal import escape, say, write, write_json
+
+if TYPE_CHECKING:
+    from gitmem.provenance.undo import Undo
+
+SHOWN = 20  # lines of a file
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Show what would be taken back, change nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask (elsewhere than on a terminal it never does).")
+@json_option
+def command(dry_run: bool, yes: bool, as_json: bool) -> int:
+    """Take back the last thing that git mem wrote in this work tree.
+
+    What was not committed goes out of the files again; what was committed is reverted by a commit of its own. It shows
+    what goes and asks first. Again, it takes back the one before, twenty at most. A file that was changed since is
+    never touched. What `redact` masked does not come back.
+
+    \b
+    git mem undo --dry-run
+    git mem undo --yes
+    """
+    from gitmem.provenance.undo import as_value, last_write, undo
+
+    repo, config = open_here()
+    plan = last_write(repo)
+    if not as_json:
+        _show(plan)
+    asks = not (dry_run or yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty()
+    if asks and not click.confirm("take this back?", err=True):
+        say("nothing was changed")
+        return 1
+    done = plan if dry_run else undo(repo, config, plan)
+    if as_json:
+        write_json(as_value(done, dry_run))
+    elif dry_run:
+        say("nothing was changed")
+    else:
+        say(
+            f"taken back in commit {done.commit[:12]}" if done.commit else "taken back; it was not committed by git mem"
+        )
+    return 0
+
+
+def _show(plan: Undo) -> None:
+    what = f'{plan.commits[0][:12]} "{plan.subject}"' if plan.commits else "not committed"
+    write(escape(f"written {plan.at}, {what}\n"))
+    for file in plan.files:
+        lines = file.lines()
+        end = " (the file goes)" if file.then is None else ""
+        write(escape(f"{file.path}{end}\n"))
+        for line in lines[:SHOWN]:
+            write(f"  {escape(line, '')}\n")
+        if len(lines) > SHOWN:
+            write(f"  and {len(lines) - SHOWN} lines more\n")

@@ -1,0 +1,140 @@
+"""Taking back the last thing that git mem wrote here: what was not committed goes out of the work tree, what was is
+reverted by a commit of its own. Nothing is touched that somebody changed since.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gitmem.config import Config
+from gitmem.errors import Changed, GitMemError
+from gitmem.gate.change_rules import BULK_LINES, REWRITE_TRAILER, lost_lines
+from gitmem.git import undo_record
+from gitmem.git.protocol import Repository
+from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, unstage, write
+from gitmem.git.undo_record import Entry, digest
+from gitmem.memory.document import decode
+from gitmem.paths import Kind, kind
+from gitmem.provenance import trailers
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What taking back does to a file: its bytes now and those it gets, None for no file."""
+
+    path: str
+    now: bytes | None
+    then: bytes | None
+
+    def lines(self) -> list[str]:
+        """The lines that go ("- ") and that come back ("+ ")."""
+        old, new = (decode(data)[0].splitlines() if data else [] for data in (self.now, self.then))
+        return [line for line in difflib.ndiff(old, new) if line[:2] in ("- ", "+ ")]
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """What is taken back: when it was written (ISO, UTC), its commits, the oldest first (none where it was not
+    committed), the first one's subject, and its files. `commit` is the one that did it, "" before, and for a write
+    that was not committed."""
+
+    at: str
+    commits: tuple[str, ...]
+    subject: str
+    files: tuple[FileChange, ...]
+    commit: str = ""
+
+
+def last_write(repo: Repository) -> Undo:
+    """What `undo` would take back. Reads only. Raises as `undo`."""
+    entries = undo_record.last(repo)
+    if not entries:
+        raise GitMemError("there is nothing to undo here", "git mem log; git mem changes")
+    return _plan(repo, entries, Reading(repo))
+
+
+def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
+    """Take back `expected`, the last write, and forget that it can be.
+
+    Raises Changed where one of its files is not as it left it, where it is not the last write any more, or where its
+    commit is not on this branch; GitMemError where nothing is remembered and for a merge. Nothing is touched then.
+    """
+
+    def planned(reading: Reading) -> Undo:
+        entries = undo_record.last(repo)
+        now = _plan(repo, entries, reading) if entries else None
+        if now != expected:
+            raise Changed("something else was written meanwhile; nothing was taken back", "run it again")
+        return now
+
+    oid = ""
+    if expected.commits:
+        _, oid = commit(repo, lambda reading: _commit_draft(config, planned(reading)), undoable=False)
+    else:
+        write(repo, lambda reading: Draft(_contents(planned(reading)), None), undoable=False)
+        for file in expected.files:
+            unstage(repo, file.path, file.then, file.now)
+    undo_record.drop_last(repo)
+    return Undo(expected.at, expected.commits, expected.subject, expected.files, oid)
+
+
+def _plan(repo: Repository, entries: Sequence[Entry], reading: Reading) -> Undo:
+    oids = tuple(entry.commit for entry in entries if entry.commit)
+    after = {path: digests[1] for entry in entries for path, digests in entry.files.items()}
+    for path, expected in after.items():
+        if digest(reading.raw(path)) != expected:
+            raise Changed(
+                f"'{path}' was changed since; nothing was taken back", f"git diff -- '{path}'; git log -- '{path}'"
+            )
+    if not oids:
+        before = {path: data for entry in reversed(entries) for path, (data, _) in entry.files.items()}
+        return Undo(entries[0].at, (), "", _changes(reading, before))
+    first = repo.commit(oids[0])
+    head = repo.head()
+    if head is None or not (head == oids[-1] or repo.is_ancestor(oids[-1], head)):
+        raise Changed(
+            "what was written last is not on this branch", f"git switch to the branch that holds {oids[-1][:12]}"
+        )
+    if any(len(repo.commit(oid).parents) > 1 for oid in oids):
+        raise GitMemError("the last write merged another history", f"git revert -m 1 {oids[-1][:12]}")
+    parent = first.parents[0] if first.parents else ""
+    held = {entry.path: entry.oid for entry in repo.entries(parent, list(after))} if parent else {}
+    before = {path: repo.read(held[path]) if path in held else None for path in after}
+    return Undo(entries[0].at, oids, first.message.partition("\n")[0], _changes(reading, before))
+
+
+def _changes(reading: Reading, before: Mapping[str, bytes | None]) -> tuple[FileChange, ...]:
+    return tuple(FileChange(path, reading.raw(path), data) for path, data in sorted(before.items()))
+
+
+def _contents(plan: Undo) -> dict[str, bytes | None]:
+    return {file.path: file.then for file in plan.files}
+
+
+def _commit_draft(config: Config, plan: Undo) -> CommitDraft[None]:
+    what = f'Undo "{plan.subject}"'
+    lines = [what, "", *(f"This reverts commit {oid}." for oid in reversed(plan.commits))]
+    rows = list(trailers.of_agent(config.agent))
+    if any(_rewrites(file) for file in plan.files):
+        rows.append((REWRITE_TRAILER, f"undo of {plan.commits[0][:12]}"))
+    return CommitDraft(_contents(plan), None, trailers.append("\n".join(lines), rows))
+
+
+def _rewrites(file: FileChange) -> bool:
+    """Whether the gate asks why lines go: of a daily log any, of other files many."""
+    old, new = (decode(data)[0] if data else "" for data in (file.now, file.then))
+    lost = len(lost_lines([old], new))
+    return lost >= (1 if kind(file.path) is Kind.DAILY else BULK_LINES)
+
+
+def as_value(done: Undo, dry_run: bool) -> dict[str, object]:
+    """The JSON of docs/json.md, "undo"."""
+    return {
+        "at": done.at,
+        "commits": list(done.commits),
+        "commit": done.commit or None,
+        "files": [{"path": file.path, "lines": file.lines()} for file in done.files],
+        "dry_run": dry_run,
+    }

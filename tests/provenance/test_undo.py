@@ -1,0 +1,134 @@
+"""`git mem undo`: the last write goes, by a commit where it was committed, and nobody else's text with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.harness import Repo
+
+TOKEN = "ghp_" + "R4nd0mL3tt3rsAndD1g1tsThatAreLong99x"
+LOG = "# 2026-02-05\n\n## 10:00\n\n- We decided to use Postgres for billing because of row locks.\n- 결제 타임아웃은 30초로 하기로 했다.\n"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Repo:
+    repo = Repo(tmp_path / "memory")
+    repo.mem("init")
+    repo.commit("start")
+    repo.mem("undo")  # the templates, taken back in the work tree
+    repo.git("checkout", "-q", ".")
+    return repo
+
+
+def undo(repo: Repo, *options: str) -> dict[str, object]:
+    value = json.loads(repo.mem("undo", "--json", *options).stdout)
+    assert isinstance(value, dict)
+    return value
+
+
+def test_lines_that_were_added_go_one_write_at_a_time(memory: Repo) -> None:
+    memory.mem("add", "the billing service runs in Frankfurt")
+    first = memory.git("status", "--porcelain")
+    memory.mem("add", "두 번째 줄")
+    second = next((memory.path / "memory").glob("2*.md")).read_text()
+    assert undo(memory, "--dry-run")["files"] == undo(memory)["files"]
+    text = next((memory.path / "memory").glob("2*.md")).read_text()
+    assert "두 번째 줄" in second and "두 번째 줄" not in text and "Frankfurt" in text
+    assert memory.git("status", "--porcelain") == first
+    undo(memory)
+    assert memory.git("status", "--porcelain") == ""
+    done = memory.mem("undo", check=False)
+    assert done.returncode == 3 and "nothing to undo" in done.stderr
+
+
+def test_text_that_somebody_wrote_since_is_never_touched(memory: Repo) -> None:
+    memory.mem("add", "--type", "decision", "PoC uses webhooks")
+    text = memory.read("MEMORY.md") + "- a line by hand\n"
+    memory.write("MEMORY.md", text)
+    done = memory.mem("undo", check=False)
+    assert done.returncode == 3 and "changed since" in done.stderr and memory.read("MEMORY.md") == text
+
+
+def test_a_correction_is_reverted_by_a_commit_that_says_so(memory: Repo) -> None:
+    memory.commit("fact", {"MEMORY.md": "# Memory\n\n## Facts\n\n- the office is in Ghent\n"})
+    memory.mem("forget", "MEMORY.md:5", "--reason", "moved")
+    forgotten = memory.git("rev-parse", "HEAD").strip()
+    done = undo(memory)
+    assert done["commits"] == [forgotten] and done["commit"] == memory.git("rev-parse", "HEAD").strip()
+    assert "- the office is in Ghent\n" in memory.read("MEMORY.md") and memory.git("status", "--porcelain") == ""
+    message = memory.git("log", "-1", "--format=%B")
+    assert message.startswith('Undo "memory: forget 1 fact"') and f"This reverts commit {forgotten}." in message
+
+
+def test_a_promotion_goes_as_a_whole_and_can_be_made_again(memory: Repo) -> None:
+    memory.commit("log", {"memory/2026-02-05.md": LOG})
+    before, text = memory.git("rev-parse", "HEAD").strip(), memory.read("MEMORY.md")
+    memory.mem("promote")
+    made = memory.git("rev-list", "--reverse", f"{before}..HEAD").split()
+    promoted = memory.read("MEMORY.md")
+    assert made and promoted != text
+    assert undo(memory)["commits"] == made
+    assert memory.read("MEMORY.md") == text and memory.git("diff", before, "HEAD") == ""
+    assert memory.mem("verify").returncode == 0
+    memory.mem("promote", "--since", "2026-02-01")
+
+
+def test_a_staged_promotion_leaves_nothing_staged(memory: Repo) -> None:
+    memory.commit("log", {"memory/2026-02-05.md": LOG})
+    memory.mem("install")
+    memory.mem("promote", "--stage")
+    assert memory.git("diff", "--cached", "--name-only").strip() == "MEMORY.md"
+    undo(memory)
+    assert memory.git("status", "--porcelain") == ""
+    memory.write("memory/notes.md", "a note\n")
+    memory.git("add", "-A")
+    memory.git("commit", "-qm", "a note")
+    assert "Memory-Source" not in memory.git("log", "-1", "--format=%B")
+
+
+def test_what_redact_masked_does_not_come_back(memory: Repo) -> None:
+    path = memory.write("memory/a.md", "a line\n")
+    memory.mem("add", "a first line", "--to", "memory/a.md")
+    memory.write("memory/a.md", path.read_text() + f"token {TOKEN}\n")
+    memory.mem("redact", "memory/a.md")
+    assert TOKEN not in path.read_text()
+    assert memory.mem("undo", check=False).returncode == 3
+    state = [file.read_bytes() for file in (memory.path / ".git" / "gitmem").glob("undo*")]
+    assert not any(TOKEN.encode() in data for data in state)
+
+
+def test_a_write_on_another_branch_stays(memory: Repo) -> None:
+    memory.commit("fact", {"MEMORY.md": "# Memory\n\n## Facts\n\n- the office is in Ghent\n"})
+    memory.git("branch", "side")
+    memory.mem("forget", "MEMORY.md:5", "--reason", "moved")
+    memory.git("switch", "-q", "side")
+    done = memory.mem("undo", check=False)
+    assert done.returncode == 3 and "Ghent" in memory.read("MEMORY.md")
+    memory.git("switch", "-q", "main")
+    assert undo(memory)["commit"]
+
+
+@pytest.mark.parametrize("text", ["[]", "{", "[1]", '[{"files": 1}]', '[{"at":1,"commit":"","group":"","files":{}}]'])
+def test_a_damaged_record_is_nothing_to_undo(memory: Repo, text: str) -> None:
+    memory.mem("add", "a line")
+    (file,) = (memory.path / ".git" / "gitmem").glob("undo*")
+    assert file.stat().st_mode & 0o777 == 0o600
+    file.write_text(text)
+    assert memory.mem("undo", check=False).returncode == 3
+    memory.mem("add", "another line")
+    assert undo(memory)["files"]
+
+
+def test_a_record_cannot_lead_out_of_the_repository(memory: Repo, tmp_path: Path) -> None:
+    memory.mem("add", "a line")
+    (file,) = (memory.path / ".git" / "gitmem").glob("undo*")
+    rows = json.loads(file.read_text())
+    (tmp_path / "outside").write_text("x")
+    for path in ("../outside", str(tmp_path / "outside"), ".git/config"):
+        rows[-1]["files"] = {path: {"before": None, "after": None}}
+        file.write_text(json.dumps(rows))
+        assert memory.mem("undo", check=False).returncode == 3
+    assert (tmp_path / "outside").read_text() == "x" and (memory.path / ".git" / "config").exists()
