@@ -18,7 +18,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # From the bottom to the top: a module imports from its own package and from what stands before it, lazily too.
 ORDER = (
-    "errors", "plural", "lazy_patterns", "paths", "config",
+    "errors", "plural", "lazy_patterns", "regular_file", "paths", "config",
     "git", "gate", "memory", "models", "index", "search", "provenance", "promotion", "review", "hosts", "sessions",
     "context", "profiles", "environment", "agents", "api", "cli",
 )  # fmt: skip

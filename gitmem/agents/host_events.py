@@ -249,8 +249,8 @@ def _write(event: Event, write: Callable[[Transcript, Source], Flushed]) -> Flus
 def _transcript(event: Event) -> Transcript | None:
     """The transcript the event names, or the session's last one (the end of a session of Copilot CLI names none); where
     there is none yet, the turn that the event holds itself; else None."""
-    from gitmem.git.regular_file import read_regular
     from gitmem.hosts.transcript_reader import parse
+    from gitmem.regular_file import read_regular
 
     names = event.host.hooks.turn_fields if event.host.hooks is not None else ()
     given = zip(("user", "assistant"), map(event.fields.get, names), strict=False)

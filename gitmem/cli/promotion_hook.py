@@ -18,10 +18,10 @@ from gitmem.cli.options import open_here
 from gitmem.environment import now
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
-from gitmem.git.regular_file import read_regular
 from gitmem.git.worktree import state_dir, write_atomic
 from gitmem.paths import Kind, kind
 from gitmem.promotion.promote import BRANCH, Mode, Outcome, Request, promote
+from gitmem.regular_file import read_regular
 
 RECORD = "promotion.json"  # in the state folder: what the last run did
 RECORD_LIMIT = 1 << 16  # bytes of it

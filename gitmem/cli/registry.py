@@ -16,7 +16,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Promote": ("promote", "revert", "review", "publish"),
     "Agents": ("mcp", "session", "import", "profile", "watch"),
     "Index": ("index", "status", "doctor", "eval"),
-    "Set up": ("install", "uninstall", "config", "completion", "merge-driver", "hook", "action"),
+    "Set up": ("help", "install", "uninstall", "config", "completion", "merge-driver", "hook", "action"),
 }
 for _section in SECTIONS.values():
     for _name in _section:

@@ -56,8 +56,8 @@ def request_of(
     """A request with the settings in force. Raises GitMemError for a transcript that cannot be read."""
     found = None
     if transcript is not None:
-        from gitmem.git.regular_file import read_regular
         from gitmem.hosts.transcript_reader import parse
+        from gitmem.regular_file import read_regular
 
         try:
             found = parse(read_regular(transcript))

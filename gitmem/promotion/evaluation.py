@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.errors import GitMemError
-from gitmem.git.regular_file import read_regular
 from gitmem.paths import log_date
 from gitmem.promotion.protocol import Log, Model, Op, Operation
+from gitmem.regular_file import read_regular
 
 TOP = 5
 NO_BLOB = "0" * 40

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitmem.errors import UsageError
-from gitmem.git.regular_file import read_regular, read_start
 from gitmem.hosts import HOSTS, host_named
 from gitmem.hosts.entries import word
 from gitmem.hosts.transcript import Transcript
 from gitmem.hosts.transcript_reader import parse
+from gitmem.regular_file import read_regular, read_start
 from gitmem.sessions.state import name_of
 
 HEAD = 64 << 10  # bytes of a transcript that are read to list it; a longer first turn makes it be read whole

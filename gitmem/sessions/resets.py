@@ -13,10 +13,10 @@ from pathlib import Path
 from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
-from gitmem.git.regular_file import read_regular
 from gitmem.git.worktree import locked
 from gitmem.hosts.transcript import Transcript, Turn
 from gitmem.hosts.transcript_reader import parse
+from gitmem.regular_file import read_regular
 from gitmem.sessions.lifecycle import Source, end
 from gitmem.sessions.rolling_summary import MARKS, key
 from gitmem.sessions.state import State, known, load_state, save_state

@@ -14,10 +14,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from gitmem.errors import GitMemError, OutsideRepository
-from gitmem.git.regular_file import read_regular
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
 from gitmem.hosts.transcript import By, Role, Transcript
 from gitmem.hosts.transcript_reader import parse
+from gitmem.regular_file import read_regular
 from gitmem.sessions import rolling_summary
 from gitmem.sessions.compaction import KEEP
 from gitmem.sessions.rolling_summary import Rolling

@@ -150,3 +150,15 @@ def test_an_empty_question_is_said_to_be_empty(repo: Repo, question: str) -> Non
     repo.commit("one", {"MEMORY.md": "- alpha\n"})
     done = repo.mem("search", question)
     assert done.stdout == "" and done.stderr.startswith("the question is empty")
+
+
+@pytest.mark.parametrize("names", [(), ("search",), ("session", "end")])
+def test_help_of_a_command_is_what_its_own_option_shows(tmp_path: Path, names: tuple[str, ...]) -> None:
+    repo = Repo(tmp_path, init=False)
+    assert repo.mem("help", *names).stdout == repo.mem(*names, "-h").stdout
+
+
+@pytest.mark.parametrize("names", [("serch",), ("search", "x"), ("session", "enx")])
+def test_help_of_no_command_says_so(tmp_path: Path, names: tuple[str, ...]) -> None:
+    done = Repo(tmp_path, init=False).mem("help", *names, check=False)
+    assert done.returncode == 2 and names[-1] in done.stderr and "-h" in done.stderr

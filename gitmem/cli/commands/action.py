@@ -111,7 +111,7 @@ def scan_command(sarif: str | None, severity: str) -> int:
     from gitmem import __version__
     from gitmem.gate import report, sources
     from gitmem.gate.scan import once_each, scan_source
-    from gitmem.git.regular_file import writable_file
+    from gitmem.regular_file import writable_file
 
     repo, _ = open_here()
     base, tip = commits_of(repo, event())

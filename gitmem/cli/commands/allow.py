@@ -24,11 +24,11 @@ from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.report import shell_word
 from gitmem.gate.scan import scan_source
 from gitmem.git.opening import Repository
-from gitmem.git.regular_file import read_regular
 from gitmem.git.transaction import Draft, Reading
 from gitmem.git.transaction import write as write_files
 from gitmem.git.worktree import relative
 from gitmem.plural import counted
+from gitmem.regular_file import read_regular
 
 if TYPE_CHECKING:
     from gitmem.gate.baseline import Outcome

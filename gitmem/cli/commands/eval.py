@@ -13,7 +13,7 @@ from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, progress, say, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
-from gitmem.git.regular_file import read_regular
+from gitmem.regular_file import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

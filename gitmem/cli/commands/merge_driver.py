@@ -28,8 +28,8 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
     """
     # OURS is Git's own file in between, no memory file: no transaction, but on a full disk it stays whole.
     from gitmem.git.merge_file import merge_text
-    from gitmem.git.regular_file import read_regular
     from gitmem.git.worktree import write_atomic
+    from gitmem.regular_file import read_regular
     from gitmem.review.fact_merge import merge
     from gitmem.review.line_merge import MARK, Labels
 

@@ -21,8 +21,8 @@ from gitmem.gate.exceptions import Entry
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.scan import Report, once_each, scan_source
 from gitmem.git.opening import Repository
-from gitmem.git.regular_file import read_input, read_regular
 from gitmem.plural import counted
+from gitmem.regular_file import read_input, read_regular
 
 WORKERS = 2
 TRIAL = 200  # commits of a trial without a number

@@ -16,10 +16,10 @@ from gitmem.cli.options import agent_option, json_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError, UsageError
-from gitmem.git.regular_file import read_input, writable_file
 from gitmem.hosts import all_hosts
 from gitmem.hosts.transcript import Transcript
 from gitmem.hosts.transcript_reader import parse
+from gitmem.regular_file import read_input, writable_file
 
 if TYPE_CHECKING:
     from gitmem.promotion.promote import Outcome

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import GitMemError
-from gitmem.git.regular_file import read_input, read_regular, writable_file
+from gitmem.regular_file import read_input, read_regular, writable_file
 
 
 @pytest.fixture
