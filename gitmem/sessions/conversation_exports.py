@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from gitmem.errors import GitMemError, UsageError
-from gitmem.git.regular_file import open_regular
 from gitmem.hosts.entries import role_of, text_of, time_of, word
 from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.hosts.transcript_reader import as_spoken
+from gitmem.regular_file import open_regular
 from gitmem.sessions.past_sessions import Listing, PastSession, Recording, in_order
 
 FILE = re.compile(r"(?:^|/)conversations[^/]*\.json$")  # `conversations.json`, `conversations-001.json`
