@@ -174,8 +174,8 @@ def file_group(path: str) -> str:
     name = parts[-1]
     if agents_read(path):
         words = {"skills": "skill", "rules": "rule", "agents": "agent", "commands": "command", "prompts": "prompt"}
-        found = "skill" if name == "skill.md" else next((words[part] for part in parts[:-1] if part in words), "")
-        return found or str(Kind.INSTRUCTIONS.value)
+        group = "skill" if name == "skill.md" else next((words[part] for part in parts[:-1] if part in words), "")
+        return group or str(Kind.INSTRUCTIONS.value)
     stem = re.split(r"[._-]", name)[0]
     return stem if stem in ("readme", "changelog") else "document"
 

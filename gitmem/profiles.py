@@ -34,14 +34,14 @@ class Profile:
 
 def read(pairs: Pairs) -> dict[str, Profile]:
     """The profiles of the user's `mem.*` settings, by name. One without a root counts as none."""
-    found: dict[str, dict[str, str]] = {}
+    sections: dict[str, dict[str, str]] = {}
     for key, value, _ in pairs:
         match = KEY.fullmatch(key)
         if match:
-            found.setdefault(match[1], {})[match[2].lower()] = value
+            sections.setdefault(match[1], {})[match[2].lower()] = value
     return {
         name: Profile(name, Path(keys["root"]).expanduser(), keys.get("agent", ""))
-        for name, keys in sorted(found.items())
+        for name, keys in sorted(sections.items())
         if keys.get("root")
     }
 
@@ -53,13 +53,13 @@ def in_force(pairs: Pairs) -> str:
 
 def named(profiles: dict[str, Profile], name: str) -> Profile:
     """The profile of a name. Raises GitMemError when there is none or its memory is gone."""
-    found = profiles.get(name)
-    if found is None:
+    profile = profiles.get(name)
+    if profile is None:
         there = ", ".join(profiles) or "there are none yet"
         raise GitMemError(f"there is no profile '{name}'", f"git mem profile add {name}; those there are: {there}")
-    if not found.root.is_dir():
-        raise GitMemError(f"the memory of profile '{name}' is gone: {found.root}", f"git mem profile remove {name}")
-    return found
+    if not profile.root.is_dir():
+        raise GitMemError(f"the memory of profile '{name}' is gone: {profile.root}", f"git mem profile remove {name}")
+    return profile
 
 
 def checked(name: str) -> str:
@@ -85,14 +85,14 @@ def owner(profiles: dict[str, Profile], place: Path | None) -> Profile | None:
 def repository_of(place: Path) -> Path | None:
     """The Git directory all work trees of the repository around `place` share, read as Git does; None for none."""
     for folder in (place, *place.parents):
-        found = folder / ".git"
+        git_dir = folder / ".git"
         if (folder / "HEAD").is_file() and (folder / "objects").is_dir():
-            found = folder
-        elif found.is_file():
-            found = folder / _line(found).removeprefix("gitdir: ")
-        if found.is_dir():
-            shared = _line(found / "commondir")
-            return (found / shared if shared else found).resolve()
+            git_dir = folder
+        elif git_dir.is_file():
+            git_dir = folder / _line(git_dir).removeprefix("gitdir: ")
+        if git_dir.is_dir():
+            shared = _line(git_dir / "commondir")
+            return (git_dir / shared if shared else git_dir).resolve()
     return None
 
 

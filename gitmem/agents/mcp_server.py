@@ -188,15 +188,15 @@ def getter(kept: Kept) -> Callable[..., Got]:
         with kept.lent() as (repo, config):
             commit = resolve_at(repo, at, now()) if at else ""
             try:
-                found = read(repo, config, path, commit).lines
+                shown = read(repo, config, path, commit).lines
             except MissingFile:
                 return Got(path=one_line(path), start_line=0, end_line=0, lines=0, text="")
-            if from_ > max(1, len(found)):
-                raise UsageError(f"'{path}' has {counted(len(found), 'line')}", "ask from one of these")
-            last = min(len(found), from_ + (lines or LINES) - 1)
-            text = "\n".join(without_secrets(found)[from_ - 1 : last])
+            if from_ > max(1, len(shown)):
+                raise UsageError(f"'{path}' has {counted(len(shown), 'line')}", "ask from one of these")
+            last = min(len(shown), from_ + (lines or LINES) - 1)
+            text = "\n".join(without_secrets(shown)[from_ - 1 : last])
             quoted = fence(text, path, from_, last, commit=commit) if text else ""
-            return Got(path=one_line(path), start_line=from_, end_line=last, lines=len(found), text=quoted)
+            return Got(path=one_line(path), start_line=from_, end_line=last, lines=len(shown), text=quoted)
 
     @wraps(memory_get)
     def called(**given: Any) -> Got:
@@ -309,8 +309,8 @@ def comparer(kept: Kept) -> Callable[..., Changes]:
             first = range == LAST_COMMIT and head and not repo.commit(head).parents and head not in shallow(repo)
             base, head = ("", head) if first else split_range(repo, range, both=True)
             layout = layout_at(repo, head, config)
-            found = [as_value(change) for change in fact_changes(repo, base, head, layout, now().date())]
-            return Changes(changes=_on_one_line(found))
+            changes = [as_value(change) for change in fact_changes(repo, base, head, layout, now().date())]
+            return Changes(changes=_on_one_line(changes))
 
     return memory_changes
 
@@ -356,9 +356,9 @@ def setter(kept: Kept) -> Callable[..., Value]:
         from gitmem.sessions.automation import keep_value
 
         with kept.lent() as (repo, config), kept.values(repo, config) as store:
-            found = keep_value(store, config, key, value, now(), hours)
-            masked = _masked(value, found.text, "memory/sessions/value.md", config._replace(on_secret="mask"))
-            return Value(**{**_value(found), "masked": masked})
+            stored = keep_value(store, config, key, value, now(), hours)
+            masked = _masked(value, stored.text, "memory/sessions/value.md", config._replace(on_secret="mask"))
+            return Value(**{**_value(stored), "masked": masked})
 
     return memory_session_set
 
@@ -369,8 +369,8 @@ def recaller(kept: Kept) -> Callable[..., Values]:
     ) -> Values:
         """The working value of a key; no values when there is none or its time is over."""
         with kept.lent() as (repo, config), kept.values(repo, config) as store:
-            found = store.get(key, now())
-            return Values(values=[_value(found)] if found else [])
+            stored = store.get(key, now())
+            return Values(values=[_value(stored)] if stored else [])
 
     return memory_session_get
 
@@ -381,14 +381,14 @@ def lister(kept: Kept) -> Callable[..., Values]:
     ) -> Values:
         """The working values of this session and the ones before it that still hold, by key."""
         with kept.lent() as (repo, config), kept.values(repo, config) as store:
-            return Values(values=[_value(found) for found in store.list(prefix, now())[:LISTED]])
+            return Values(values=[_value(stored) for stored in store.list(prefix, now())[:LISTED]])
 
     return memory_session_list
 
 
-def _value(found: Any) -> Value:
-    text = fence(found.text, f"session:{found.key}") if found.text else ""
-    return Value(key=one_line(found.key), value=text, until=found.until.isoformat(), masked={})
+def _value(kept: Any) -> Value:
+    text = fence(kept.text, f"session:{kept.key}") if kept.text else ""
+    return Value(key=one_line(kept.key), value=text, until=kept.until.isoformat(), masked={})
 
 
 def _masked(said: str, kept: str, path: str, config: Config) -> dict[str, int]:
@@ -445,10 +445,10 @@ def add_resources(server: MCPServer, kept: Kept) -> None:
 
         try:
             with kept.lent() as (repo, config):
-                found = read(repo, config, path).lines
+                lines = read(repo, config, path).lines
         except GitMemError as error:
             raise ResourceError(one_line(error.message)) from None
-        return fence("\n".join(found), path, 1, len(found))
+        return fence("\n".join(lines), path, 1, len(lines))
 
 
 def add_prompts(server: MCPServer) -> None:

@@ -142,24 +142,24 @@ class _Tool:
         sizes = self.sizes(f"{relative}/" if relative else "")
         if relative and not sizes:
             raise _Failure(ASK_AGAIN.format(path))
-        found: dict[tuple[str, ...], str] = {}
+        rows: dict[tuple[str, ...], str] = {}
         for below, size in sizes.items():
             parts = tuple(below.split("/"))
             for folder in (parts[:1], parts[:2]):
-                found[folder] = _row(size, path, folder) if folder == parts else self.folder_row(path, relative, folder)
+                rows[folder] = _row(size, path, folder) if folder == parts else self.folder_row(path, relative, folder)
         head = f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:"
         top = f"{_human((self.root / relative).stat().st_size)}\t{path}"
-        return "\n".join([head, top, *(row for _, row in sorted(found.items()))])
+        return "\n".join([head, top, *(row for _, row in sorted(rows.items()))])
 
     def folder_row(self, path: str, relative: str, folder: Sequence[str]) -> str:
         return _row(self.root.joinpath(relative, *folder).stat().st_size, path, folder) + "/"
 
     def sizes(self, prefix: str, *, hidden: bool = False) -> dict[str, int]:
         """Bytes of the memory files below `prefix`, by the rest of their path; ignored ones are left out."""
-        found = read_work_tree(self.repo, self.config.memory_paths).file_stats
-        below = [path for path in found if path.startswith(prefix) and (hidden or not _hidden(path[len(prefix) :]))]
+        stats = read_work_tree(self.repo, self.config.memory_paths).file_stats
+        below = [path for path in stats if path.startswith(prefix) and (hidden or not _hidden(path[len(prefix) :]))]
         ignored = self.repo.ignored(below) if below else set()
-        return {path[len(prefix) :]: found[path][0] for path in below if path not in ignored}
+        return {path[len(prefix) :]: stats[path][0] for path in below if path not in ignored}
 
     def create(self, path: str, text: str) -> str:
         relative = self.inside(path)
@@ -230,14 +230,14 @@ class _Tool:
             self.writable(new if len(names) == 1 else f"{ROOT}/{place}", place)
 
         def plan(reading: Reading) -> Draft[None]:
-            found = {name: reading.raw(name) for name in names}
-            if None in found.values():
+            contents = {name: reading.raw(name) for name in names}
+            if None in contents.values():
                 raise _Failure(MISSING.format(old))
             for name, place in places.items():
-                refuse_or_mask_text((found[name] or b"").decode("utf-8", "replace"), place, self.config)
+                refuse_or_mask_text((contents[name] or b"").decode("utf-8", "replace"), place, self.config)
             if any((self.root / place).exists() for place in places.values()):
                 raise _Failure(f"The destination {new} already exists")
-            moved = {place: found[name] for name, place in places.items()}
+            moved = {place: contents[name] for name, place in places.items()}
             return Draft({**moved, **dict.fromkeys(names)}, None)
 
         write(self.repo, plan)
@@ -332,11 +332,11 @@ def _line_numbers(text: str, old: str) -> list[int]:
 
 def _all_below(root: Path, relative: str) -> list[str]:
     """Every file and link below a folder, none of them followed."""
-    found = []
+    paths = []
     for folder, folders, names in os.walk(root / relative, followlinks=False):
         links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
-        found += [Path(folder, name).relative_to(root).as_posix() for name in [*names, *links]]
-    return found
+        paths += [Path(folder, name).relative_to(root).as_posix() for name in [*names, *links]]
+    return paths
 
 
 def _hidden(path: str) -> bool:

@@ -109,13 +109,13 @@ class Kept:
 
 def file_states(paths: tuple[Path, ...]) -> FileStates:
     """What tells that files changed: inode, time and size; of folders the inode only."""
-    found: list[tuple[int, int, int] | None] = []
+    states: list[tuple[int, int, int] | None] = []
     for path in paths:
         try:
             seen = os.stat(path)
         except OSError:
-            found.append(None)
+            states.append(None)
             continue
         folder = path.is_dir()
-        found.append((seen.st_ino, 0, 0) if folder else (seen.st_ino, seen.st_mtime_ns, seen.st_size))
-    return tuple(found)
+        states.append((seen.st_ino, 0, 0) if folder else (seen.st_ino, seen.st_mtime_ns, seen.st_size))
+    return tuple(states)

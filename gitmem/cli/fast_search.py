@@ -30,7 +30,7 @@ LIMITS = {"limit": (1, 1000), "budget": (0, 1_000_000_000)}  # what the numbers 
 def read(words: Sequence[str]) -> dict[str, Any] | None:
     """The fields of `search_output.SearchRequest` that these words set; None where click must read them."""
     query: list[str] = []
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     rest = iter(words)
     for word in rest:
         if not word.startswith("-"):
@@ -38,23 +38,23 @@ def read(words: Sequence[str]) -> dict[str, Any] | None:
             continue
         name, kind = OPTIONS.get(word, ("", ""))
         if kind == "flag":
-            found[name] = True
+            values[name] = True
             continue
         value = next(rest, "-")
         if not name or value.startswith("-"):
             return None
         if kind == "several":
-            found[name] = (*found.get(name, ()), value)
+            values[name] = (*values.get(name, ()), value)
         elif kind == "text":
-            found[name] = value
+            values[name] = value
         else:
             if not (value.isascii() and value.isdigit() and len(value) < 10):
                 return None
             least, most = LIMITS[name]
             if not least <= int(value) <= most:
                 return None
-            found[name] = int(value)
-    return {"query": tuple(query), **found} if query else None
+            values[name] = int(value)
+    return {"query": tuple(query), **values} if query else None
 
 
 def search(words: Sequence[str]) -> int | None:

@@ -154,8 +154,8 @@ def without_diff(message: str, *, edited: bool, staged: Callable[[], frozenset[s
 def staged_lines(repo: Repository, changes: Iterable[Change]) -> frozenset[str]:
     """The lines of the files that a commit changes, as they were and as they will be."""
     oids = {oid for change in changes for oid in (change.old_oid, change.new_oid) if oid.strip("0")}
-    found = (data.decode("utf-8", "replace") for _, data in repo.read_many(sorted(oids)) if data is not None)
-    return frozenset(line for text in found for line in text.split("\n"))
+    texts = (data.decode("utf-8", "replace") for _, data in repo.read_many(sorted(oids)) if data is not None)
+    return frozenset(line for text in texts for line in text.split("\n"))
 
 
 def scan_push(repo: Repository, words: tuple[str, ...], today: date) -> Report:

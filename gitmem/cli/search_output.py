@@ -58,25 +58,25 @@ def answer(request: SearchRequest, repo: Repository, config: Config) -> None:
 
     moment = now()
     query = query_of(request, repo, config, moment)
-    found = search(repo, config, query, moment)
+    answered = search(repo, config, query, moment)
     if request.rerank:
         from gitmem.search.reranking import reranked
 
-        found = reranked(found, request.rerank, config, os.environ, limit=request.limit, budget=request.budget)
-    for note in found.notes:
+        answered = reranked(answered, request.rerank, config, os.environ, limit=request.limit, budget=request.budget)
+    for note in answered.notes:
         say(f"note: {note}")
-    if found.stale:
-        say(f"note: the answer may miss something: {found.reason}")
+    if answered.stale:
+        say(f"note: the answer may miss something: {answered.reason}")
     if request.jsonl:
-        for hit in found.hits:
+        for hit in answered.hits:
             write_json(hit_value(hit), lines=True)
     elif request.as_json:
-        write_json(as_value(found))
+        write_json(as_value(answered))
     else:
-        write(render(found, query.text, coloured(request.colour)))
-        if found.settings:
-            write(settings_text(found.settings))
-        if hint := _hint(request, found):
+        write(render(answered, query.text, coloured(request.colour)))
+        if answered.settings:
+            write(settings_text(answered.settings))
+        if hint := _hint(request, answered):
             say(hint)
 
 
@@ -137,18 +137,18 @@ def render(answer: Answer, query: str, on: bool) -> str:
 
 
 def _explained(hit: Hit) -> list[str]:
-    found = hit.explain or {}
+    evidence = hit.explain or {}
     lanes = [
-        f"{lane} rank {found[lane]['rank']} ({found[lane]['score']:.3f})"
+        f"{lane} rank {evidence[lane]['rank']} ({evidence[lane]['score']:.3f})"
         for lane in ("lexical", "vector")
-        if found.get(lane)
+        if evidence.get(lane)
     ]
-    priors = "".join(f" {name} {value:+.3f}" for name, value in found["priors"].items())
-    searched = found.get("searched", hit.score)
+    priors = "".join(f" {name} {value:+.3f}" for name, value in evidence["priors"].items())
+    searched = evidence.get("searched", hit.score)
     return [
-        *([f"reranked {hit.score:.3f}"] if "searched" in found else []),
-        f"score {searched:.3f} = {found['fused']:.2f} / {found['scale']:.2f}{priors}",
-        f"{found['fused']:.2f} =" + "".join(f" {name} {value:+.2f}" for name, value in found["evidence"].items()),
+        *([f"reranked {hit.score:.3f}"] if "searched" in evidence else []),
+        f"score {searched:.3f} = {evidence['fused']:.2f} / {evidence['scale']:.2f}{priors}",
+        f"{evidence['fused']:.2f} =" + "".join(f" {name} {value:+.2f}" for name, value in evidence["evidence"].items()),
         f"chunk: {', '.join(lanes) or 'beside a found one'}",
     ]
 
@@ -174,15 +174,15 @@ def settings_text(settings: Mapping[str, Any]) -> str:
     return "\n".join(["", *rows, *([f"* as shipped: {'  '.join(about)}"] if about else []), ""])
 
 
-def _hint(request: SearchRequest, found: Answer) -> str:
+def _hint(request: SearchRequest, answered: Answer) -> str:
     """What a person may try who was shown no hits; "" where there are some, or where the notes say it already."""
     from gitmem.search.search import EMPTY
 
-    if found.hits or EMPTY in found.notes:
+    if answered.hits or EMPTY in answered.notes:
         return ""
     if not " ".join(request.query).strip():
         return "the question is empty: git mem search 'why webhooks?'"
-    if request.budget and found.notes:
+    if request.budget and answered.notes:
         return "nothing fits; try a larger --budget."
     if any((request.paths, request.types, request.tags, request.since, request.until, request.min_score)):
         return "nothing found; without the filters there may be more."

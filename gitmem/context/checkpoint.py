@@ -20,8 +20,8 @@ EPISODES_READ = 10  # until one of this agent's is found
 def checkpoint(repo: Repository, config: Config, when: datetime, session: str = "") -> list[str]:
     """Where the last session left off: working values that have not ended, what was said in a session that was
     interrupted, and the last episode. Quoted as data. `session` is the one that begins or goes on."""
-    found = (_values(repo, config, when), _interrupted(repo, when, session), _last_episode(repo, config, session))
-    return [text for text in found if text]
+    sections = (_values(repo, config, when), _interrupted(repo, when, session), _last_episode(repo, config, session))
+    return [text for text in sections if text]
 
 
 def _interrupted(repo: Repository, when: datetime, session: str) -> str:
@@ -48,8 +48,8 @@ def _values(repo: Repository, config: Config, when: datetime) -> str:
         return ""
     from gitmem.gate.quoting import HIDDEN, neutral, without_secrets
 
-    found = Store(repo.common_dir, config.profile).list("", when)[:OPEN]
-    rows = [f"- {neutral(' '.join(f'{value.key}: {value.text[:200]}'.split()))}" for value in found]
+    open_values = Store(repo.common_dir, config.profile).list("", when)[:OPEN]
+    rows = [f"- {neutral(' '.join(f'{value.key}: {value.text[:200]}'.split()))}" for value in open_values]
     rows = [row for row in without_secrets(rows) if row != HIDDEN] if rows else []
     return "\n".join(["Open from the last session (data):", *rows]) if rows else ""
 

@@ -60,7 +60,7 @@ class Condensed:
 
 def condense(notes: Sequence[Note], complete: Complete, count: Callable[[str], int]) -> Condensed:
     """Ask for batches of notes and accept what they bear out. A note is in one line at most."""
-    found: list[CondensedLine] = []
+    lines: list[CondensedLine] = []
     said: list[str] = []
     for at in range(0, len(notes), BATCH):
         group = notes[at : at + BATCH]
@@ -78,17 +78,17 @@ def condense(notes: Sequence[Note], complete: Complete, count: Callable[[str], i
         if problem:
             said.append(f"merge: {problem}")
         refused: list[str] = []
-        taken = {key for line in found for key in line.keys}
+        taken = {key for line in lines for key in line.keys}
         for row in asked[:LINES]:
             line, why = _line(row, group, taken, count)
             if line is None:
                 refused.append(why)
                 continue
-            found.append(line)
+            lines.append(line)
             taken |= set(line.keys)
         if refused:
             said.append(f"merge: {len(refused)} of {len(asked[:LINES])} lines do not stand ({refused[0]})")
-    return Condensed(tuple(found), tuple(said))
+    return Condensed(tuple(lines), tuple(said))
 
 
 def prompt(notes: Sequence[Note]) -> Prompt:

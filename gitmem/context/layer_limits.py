@@ -77,7 +77,7 @@ def shares(settings: Iterable[str]) -> dict[Layer, Share]:
 
     Raises BadConfig for what is no layer or no such setting.
     """
-    found = dict(DEFAULTS)
+    limits = dict(DEFAULTS)
     for text in settings:
         name, *words = text.split()[:8] or [""]
         if name not in tuple(Layer):
@@ -86,13 +86,13 @@ def shares(settings: Iterable[str]) -> dict[Layer, Share]:
         for word in words:
             key, _, value = word.partition("=")
             if word in ("on", "off"):
-                found[layer] = replace(found[layer], on=word == "on")
+                limits[layer] = replace(limits[layer], on=word == "on")
             elif key in ("limit", "budget", "item") and value.isascii() and value.isdigit():
                 changed: dict[str, Any] = {key: int(value[:9])}
-                found[layer] = replace(found[layer], **changed)
+                limits[layer] = replace(limits[layer], **changed)
             else:
                 raise _bad(text, f"'{word}' is not on, off, limit=N, budget=N or item=N")
-    return found
+    return limits
 
 
 def _bad(text: str, why: str) -> BadConfig:

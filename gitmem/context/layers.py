@@ -63,19 +63,19 @@ def pinned(read: Read, instructions: Sequence[str], today: date, scope: str = "p
 
     A USER.md or TOOLS.md that is as `init` laid it out says nothing yet, and is left out.
     """
-    found: list[Part] = []
+    parts: list[Part] = []
     for path in instructions:
         document = read(path)
         if document is not None:
             text, first, last = _body(document)
             blank = path in BLANK and any(text == files.get(path, "").strip() for files in LANGUAGES.values())
             if text and not blank:
-                found.append(Part(Layer.PINNED, path, text, 1.0, path, first, last, scope))
+                parts.append(Part(Layer.PINNED, path, text, 1.0, path, first, last, scope))
     path, known = _facts(read)
     for fact in known:
         if facts.pinned(fact) and not facts.expired(fact, today):
-            found.append(Part(Layer.PINNED, "pinned fact", fact.text, 1.0, path, fact.line, fact.line, scope))
-    return found
+            parts.append(Part(Layer.PINNED, "pinned fact", fact.text, 1.0, path, fact.line, fact.line, scope))
+    return parts
 
 
 def _body(document: Document) -> tuple[str, int, int]:
@@ -129,11 +129,11 @@ def summary(text: str) -> list[Part]:
 
 def working(values: Iterable[tuple[str, str]], share: Share, count: Count) -> list[Part]:
     """The working values of the session, each on a line of its own."""
-    found = []
+    parts = []
     for key, value in values:
         text, _ = clipped(" ".join(value.split()), 1, share.item or 1_000, count)
-        found.append(Part(Layer.WORKING, key, f"{key}: {text}", 0.96, scope="session"))
-    return found
+        parts.append(Part(Layer.WORKING, key, f"{key}: {text}", 0.96, scope="session"))
+    return parts
 
 
 def memory(
@@ -143,7 +143,7 @@ def memory(
 
     A fact without a date counts as a year old; no more than MAX_FACTS are taken.
     """
-    found = []
+    parts = []
     path, known = _facts(read)
     for fact in known:
         if facts.expired(fact, today) or facts.pinned(fact):
@@ -151,13 +151,13 @@ def memory(
         when = validity.day(facts.fact_date(fact)) or today - timedelta(days=365)
         weight = weights.relevance(similarity.get(fact.line, 0.0), when, facts.importance(fact), today)
         label = fact.heading or "facts"
-        found.append(Part(Layer.MEMORY, label, fact.text, min(0.89, weight), path, fact.line, fact.line, scope))
-    return sorted(found, key=lambda part: (-part.relevance, part.start_line))[:MAX_FACTS]
+        parts.append(Part(Layer.MEMORY, label, fact.text, min(0.89, weight), path, fact.line, fact.line, scope))
+    return sorted(parts, key=lambda part: (-part.relevance, part.start_line))[:MAX_FACTS]
 
 
 def rules(paths: Iterable[str], read: Read, subjects: Sequence[str], scope: str = "project") -> list[Part]:
     """Rules whose `paths:` match a subject (a path, an entity's name, `*` for all), and those that name none."""
-    found = []
+    parts = []
     for path in sorted(paths):
         document = read(path) if kind(path) is Kind.RULE else None
         if document is None:
@@ -166,8 +166,8 @@ def rules(paths: Iterable[str], read: Read, subjects: Sequence[str], scope: str 
         matched = not globs or "*" in (*globs, *subjects) or any(_matches(subject, globs) for subject in subjects)
         text, first, last = _body(document)
         if matched and text:
-            found.append(Part(Layer.RULE, path, text, 0.93 if globs else 0.9, path, first, last, scope))
-    return found
+            parts.append(Part(Layer.RULE, path, text, 0.93 if globs else 0.9, path, first, last, scope))
+    return parts
 
 
 def _matches(subject: str, globs: Sequence[str]) -> bool:
@@ -182,7 +182,7 @@ def _deep(subject: str, glob: str) -> bool:
 
 def procedures(paths: Iterable[str], read: Read, prompt: str, scope: str = "project") -> list[Part]:
     """Skills whose `triggers:` stand in the prompt."""
-    found = []
+    parts = []
     asked = prompt.casefold()
     for path in sorted(paths):
         document = read(path) if kind(path) is Kind.SKILL else None
@@ -192,8 +192,8 @@ def procedures(paths: Iterable[str], read: Read, prompt: str, scope: str = "proj
         text, first, last = _body(document)
         if triggers and text:
             label = f"{path} (trigger: {triggers[0]})"
-            found.append(Part(Layer.PROCEDURE, label, text, SOURCE_WEIGHT[Layer.PROCEDURE], path, first, last, scope))
-    return found
+            parts.append(Part(Layer.PROCEDURE, label, text, SOURCE_WEIGHT[Layer.PROCEDURE], path, first, last, scope))
+    return parts
 
 
 def _is_triggered(asked: str, trigger: str) -> bool:
@@ -213,7 +213,7 @@ def recalled(
     hits: Iterable[Hit], weights: Weights, today: date, items: Mapping[Layer, int], count: Count, scope: str = "project"
 ) -> list[Part]:
     """Project and topic notes, episodes and logs that a search found, none longer than its layer's item."""
-    found = []
+    parts = []
     for hit in hits:
         layer = layer_of(hit.path)
         if layer is None:
@@ -222,8 +222,8 @@ def recalled(
         weight = weights.relevance(hit.score, hit.day, hit.importance, today)
         weight *= SOURCE_WEIGHT.get(layer, SOURCE_WEIGHT[Layer.PROJECT])
         label = hit.heading or hit.path
-        found.append(Part(layer, label, text, weight, hit.path, hit.start_line, last, scope, hit.trust))
-    return found
+        parts.append(Part(layer, label, text, weight, hit.path, hit.start_line, last, scope, hit.trust))
+    return parts
 
 
 def layer_of(path: str) -> Layer | None:
@@ -240,7 +240,7 @@ def layer_of(path: str) -> Layer | None:
 
 def days(paths: Iterable[str], read: Read, today: date, item: int, count: Count, scope: str = "project") -> list[Part]:
     """Today's and yesterday's logs, today's first, each cut to its newest lines."""
-    found = []
+    parts = []
     for path in sorted(paths):
         day = log_date(path) if kind(path) is Kind.DAILY else None
         if day is None or day not in (today, today - timedelta(days=1)):
@@ -264,8 +264,8 @@ def days(paths: Iterable[str], read: Read, today: date, item: int, count: Count,
         body = "\n".join(chosen).strip()
         if any(line.strip() and not line.startswith("#") for line in chosen):
             first = last - len(chosen) + 1
-            found.append(Part(Layer.DAILY, f"log of {day.isoformat()}", body, weight, path, first, last, scope))
-    return found
+            parts.append(Part(Layer.DAILY, f"log of {day.isoformat()}", body, weight, path, first, last, scope))
+    return parts
 
 
 def clipped(text: str, first: int, budget: int, count: Count) -> tuple[str, int]:

@@ -43,14 +43,14 @@ def questions(
     spoken = [turn.text for turn in turns if turn.role is not Role.TOOL and turn.text]
     own = [turn.text for turn in turns if turn.role is Role.USER and turn.text][-2:]
     words = [prompt or " ".join(own), *subjects[:5]]
-    found = [Question(" ".join(word for word in words if word and word != "*")[:LONGEST])]
+    queries = [Question(" ".join(word for word in words if word and word != "*")[:LONGEST])]
     tools = [turn.text[-TAIL:] for turn in turns if turn.role is Role.TOOL][-TOOLS:]
     working = [f"{key} {value}" for key, value in values]
     if spoken or summary or working:
-        found.append(
-            Question(" ".join(_background(found[0].text, spoken[-TURNS:], tools, working, summary, profile)), BEHIND)
+        queries.append(
+            Question(" ".join(_background(queries[0].text, spoken[-TURNS:], tools, working, summary, profile)), BEHIND)
         )
-    return [question for question in found if question.text.strip()]
+    return [question for question in queries if question.text.strip()]
 
 
 def _background(
@@ -60,11 +60,11 @@ def _background(
     recent = [*reversed(turns), *reversed(tools), *values]
     rows = [entities(recent), topics([*turns, summary])[:10], topics(tools)[:4], topics([profile])[:4]]
     known = prompt.casefold()
-    found: dict[str, None] = {}
+    words: dict[str, None] = {}
     for row, most in zip(rows, (12, 8, 4, 4), strict=True):
-        new = [word for word in row if word.casefold() not in known and word not in found][:most]
-        found.update(dict.fromkeys(new))
-    return list(found)[:WORDS]
+        new = [word for word in row if word.casefold() not in known and word not in words][:most]
+        words.update(dict.fromkeys(new))
+    return list(words)[:WORDS]
 
 
 def entities(texts: Iterable[str]) -> list[str]:

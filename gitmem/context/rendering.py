@@ -24,8 +24,8 @@ def render(parts: Sequence[Part], commits: Mapping[str, str], known: dict[tuple[
     for group in map(tuple, groups.values()):
         if group not in quoted:
             quoted[group] = render_group(group, commits)
-    found = [quoted[tuple(group)] for group in groups.values()]
-    return "\n".join([lead(commits), *found, END]) if groups else ""
+    quotations = [quoted[tuple(group)] for group in groups.values()]
+    return "\n".join([lead(commits), *quotations, END]) if groups else ""
 
 
 def lead(commits: Mapping[str, str]) -> str:

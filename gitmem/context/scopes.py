@@ -58,13 +58,13 @@ def project(repo: Repository, config: Config, now: datetime, name: str = "projec
 
     def changed(asked: Sequence[str]) -> dict[str, frozenset[str]]:
         there = {entry.path: entry.oid for entry in repo.entries(head, asked)} if head else {}
-        found: dict[str, frozenset[str]] = {}
+        texts: dict[str, frozenset[str]] = {}
         for path in asked:
             oid = there.get(path)
             if oid is None or repo.hash_blob("\n".join(lines(path)).encode("utf-8", "surrogateescape")) != oid:
                 text = repo.read(oid).decode("utf-8", "replace") if oid else ""
-                found[path] = frozenset(line.strip() for line in text.split("\n"))
-        return found
+                texts[path] = frozenset(line.strip() for line in text.split("\n"))
+        return texts
 
     return Scope(
         name, paths, read, lambda asked: recall(repo, config, asked, now, "", lines), commit=head, changed=changed

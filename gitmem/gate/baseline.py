@@ -48,7 +48,7 @@ def parse(text: str) -> list[Row]:
     """The results of a baseline, in its order. Raises BadConfig for what is none."""
     try:
         results = json.loads(text)["results"]
-        rows = [_row(path, row) for path, found in results.items() for row in found]
+        rows = [_row(path, row) for path, own_rows in results.items() for row in own_rows]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise BadConfig("this is no baseline of detect-secrets", "detect-secrets scan > .secrets.baseline") from None
     return rows
@@ -79,10 +79,10 @@ def outcomes(
             yield Outcome(row, why=inspection)
             continue
         same = _same(row, inspection)
-        found = [finding_of(match, inspection, salt) for match in same]
+        findings = [finding_of(match, inspection, salt) for match in same]
         known = [finding_of(match, inspection, policy) for match in same]
-        left = [new for new, old in zip(found, known, strict=True) if policy.allow.covers(old) is None]
-        why = "" if left else "excepted already" if found else "the gate finds no such secret in that file"
+        left = [new for new, old in zip(findings, known, strict=True) if policy.allow.covers(old) is None]
+        why = "" if left else "excepted already" if findings else "the gate finds no such secret in that file"
         yield Outcome(row, tuple(left), why)
 
 
@@ -118,13 +118,13 @@ def _sha1(word: str) -> str:
     return sha1(word.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
 
 
-def as_value(found: Sequence[Outcome], dry_run: bool) -> dict[str, Any]:
+def as_value(outcomes: Sequence[Outcome], dry_run: bool) -> dict[str, Any]:
     """The JSON of docs/json.md."""
     taken = [
         {"path": finding.path, "line": finding.line, "rule": finding.rule, "fingerprint": finding.fingerprint}
-        for outcome in found
+        for outcome in outcomes
         for finding in outcome.findings
     ]
-    left = [(outcome.row, outcome.why) for outcome in found if outcome.why]
+    left = [(outcome.row, outcome.why) for outcome in outcomes if outcome.why]
     rows = [{"path": row.path, "line": row.line, "type": row.type, "why": why} for row, why in left]
     return {"imported": taken, "left": rows, "dry_run": dry_run}

@@ -117,8 +117,8 @@ def check_attributes(path: str, text: str, memory: Sequence[str] = (), commit: s
     folder = path.rpartition("/")[0]
     probes = [*PROBES, *memory]
     for number, line in enumerate(text.split("\n"), 1):
-        found = ATTRIBUTE.search(line)
-        if found is None or line.lstrip().startswith("#"):
+        match = ATTRIBUTE.search(line)
+        if match is None or line.lstrip().startswith("#"):
             continue
         pattern = line.split(None, 1)[0].strip('"')
         full = f"{folder}/{pattern.lstrip('/')}" if folder and "/" in pattern.rstrip("/") else pattern.lstrip("/")
@@ -197,5 +197,5 @@ def rewrite_reason(message: str) -> str:
 
     Any line of the body counts: squashed and edited messages lose the trailer paragraph, never the intent.
     """
-    found = REASON.search(message)
-    return found.group(1).strip() if found else ""
+    match = REASON.search(message)
+    return match.group(1).strip() if match else ""

@@ -60,13 +60,13 @@ class Allowlist:
 
     def covers(self, finding: Finding) -> Entry | None:
         """The entry for this finding (rule, path and fingerprint), expired or not; of several the last that ends."""
-        found = [
+        covering = [
             entry
             for entry in self.entries
             if (entry.rule, entry.path) == (finding.rule, finding.path)
             and finding.fingerprint in (entry.fingerprint, *entry.fingerprints)
         ]
-        return max(found, key=lambda entry: entry.until or date.max, default=None)
+        return max(covering, key=lambda entry: entry.until or date.max, default=None)
 
     def softens(self, finding: Finding, today: date) -> bool:
         """Whether an exception in force is for this rule in this file, so that what came after it only warns."""

@@ -238,10 +238,10 @@ def refuse_or_mask(text: str, path: str, config: Config, policy: Policy | None =
         done = draft.redaction()
     if done.whole:
         raise endless(done)
-    found = scan_text(done.text, path, replace(policy, strict=False))
+    findings = scan_text(done.text, path, replace(policy, strict=False))
     kept_rules = personal if config.on_personal == "keep" else set()
     likely = config.gate == "strict"
-    blocking = [f for f in found if f.severity is Severity.BLOCK or (likely and f.rule not in kept_rules)]
+    blocking = [f for f in findings if f.severity is Severity.BLOCK or (likely and f.rule not in kept_rules)]
     if blocking:
         raise refusal(blocking)
     return done

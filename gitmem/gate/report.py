@@ -118,9 +118,9 @@ def summary(report: Report) -> str:
     """What was scanned and what was found, in one line."""
     blocks = sum(finding.severity is Severity.BLOCK for finding in report.findings)
     warns = len(report.findings) - blocks
-    found = f"{blocks} blocking, {warns} warning" if report.findings else "clean"
+    counts = f"{blocks} blocking, {warns} warning" if report.findings else "clean"
     excused = f", {len(report.allowed)} excepted" if report.allowed else ""
-    return f"{found}: {report.blobs} blob{'s'[: report.blobs != 1]}, {report.bytes} bytes scanned{excused}"
+    return f"{counts}: {report.blobs} blob{'s'[: report.blobs != 1]}, {report.bytes} bytes scanned{excused}"
 
 
 def hook_lines(report: Report, hook: str, escape: Callable[[str], str]) -> list[str]:
@@ -326,18 +326,18 @@ ROWS = 100  # findings a step summary lists; the rest is counted
 def as_markdown(report: Report, escape: Callable[[str], str], title: str) -> str:
     """A table for a step summary or a comment; no text of memory can open markup of its own in it."""
     lines = [f"### {title}", "", summary(report), ""]
-    found = order(report.findings)
-    if found:
+    findings = order(report.findings)
+    if findings:
         lines += ["| rule | place | what | excerpt |", "|---|---|---|---|"]
-        for finding in found[:ROWS]:
+        for finding in findings[:ROWS]:
             place = "commit message" if finding.path == MESSAGE else f"{finding.path}:{finding.line}"
             place += f" at {finding.commit[:12]}" if finding.commit else ""
             cells = [finding.rule, code(one_line(place, escape)), one_line(finding.message, escape)]
             cells.append(code(one_line(finding.excerpt, escape)) if finding.excerpt else "")
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-        if len(found) > ROWS:
-            lines += ["", f"and {len(found) - ROWS} more"]
-        if any(finding.commit for finding in found):
+        if len(findings) > ROWS:
+            lines += ["", f"and {len(findings) - ROWS} more"]
+        if any(finding.commit for finding in findings):
             lines += ["", "A secret that was pushed is known: rotate it first, then remove it from history."]
     lines += [f"- skipped {code(one_line(skip.path, escape))}: {skip.reason}" for skip in report.skipped]
     return "\n".join(lines) + "\n"

@@ -418,7 +418,7 @@ def _too_large(size: int, policy: Policy) -> str:
 def pushed(repo: Repository, lines: Iterable[str], remote: str) -> list[tuple[str, list[str]]]:
     """(tip, revisions) of each ref in pre-push's standard input that brings commits the remote has not shown us."""
     known = _shown_by(repo, remote)
-    found = []
+    walks = []
     for line in lines:
         words = line.split()
         if len(words) != 4:
@@ -427,8 +427,8 @@ def pushed(repo: Repository, lines: Iterable[str], remote: str) -> list[tuple[st
         if tip.strip("0"):
             commit = _must_be_commit(repo, tip, words[2])
             have = [f"^{old}"] if old.strip("0") and _commit_of(repo, old) else []
-            found.append((commit, [commit, *have, *known]))
-    return found
+            walks.append((commit, [commit, *have, *known]))
+    return walks
 
 
 def _shown_by(repo: Repository, remote: str) -> list[str]:
@@ -447,18 +447,18 @@ def lacking(repo: Repository, remote: str, tip: str, start: str) -> list[tuple[s
         have = [f"^{commit}"]
     if tip:
         have.append(f"^{tip}")
-    found = []
+    walks = []
     head = repo.head()
     for branch in dict.fromkeys([*([head] if head else []), *(oid for _, oid in repo.refs())]):
-        found.append((branch, [branch, *have]))
+        walks.append((branch, [branch, *have]))
         have = [*have, f"^{branch}"]
-    return found
+    return walks
 
 
 def received(repo: Repository, lines: Iterable[str]) -> list[tuple[str, str, list[str]]]:
     """(base, tip, revisions) of each ref in pre-receive's standard input; base is what the ref was, else HEAD."""
     have = [f"^{oid}" for _, oid in repo.refs("refs/")]
-    found = []
+    walks = []
     for line in lines:
         words = line.split(" ", 2)
         if len(words) != 3:
@@ -467,8 +467,8 @@ def received(repo: Repository, lines: Iterable[str]) -> list[tuple[str, str, lis
         if new.strip("0"):
             commit = _must_be_commit(repo, new, words[2])
             base = _commit_of(repo, old) if old.strip("0") else ""
-            found.append((base or repo.head() or "", commit, [commit, *have]))
-    return found
+            walks.append((base or repo.head() or "", commit, [commit, *have]))
+    return walks
 
 
 def _must_be_commit(repo: Repository, oid: str, ref: str) -> str:
@@ -541,12 +541,12 @@ def _nested(root: Path, chosen: Sequence[str], policy: Policy) -> Iterator[Findi
 def _mode(place: Path) -> int | None:
     """The mode that Git would give a file; None for one that is tracked, and deleted in the work tree."""
     try:
-        found = place.lstat()
+        status = place.lstat()
     except OSError:
         return None
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(status.st_mode):
         return SYMLINK
-    return GITLINK if stat.S_ISDIR(found.st_mode) else REGULAR
+    return GITLINK if stat.S_ISDIR(status.st_mode) else REGULAR
 
 
 def _files(root: Path, files: Iterable[tuple[str, int]], policy: Policy) -> Iterator[Blob]:

@@ -63,23 +63,23 @@ def tried(report: Report, commits: Sequence[str]) -> Trial:
         by_commit[finding.commit].append(finding)
     seen: set[tuple[str, str, str]] = set()
     verdicts = []
-    for oid, found in by_commit.items():
-        new = [finding for finding in found if (finding.rule, finding.path, finding.fingerprint) not in seen]
+    for oid, findings in by_commit.items():
+        new = [finding for finding in findings if (finding.rule, finding.path, finding.fingerprint) not in seen]
         seen.update((finding.rule, finding.path, finding.fingerprint) for finding in new)
-        verdicts.append(Verdict(oid, tuple(new), len(new) < len(found)))
+        verdicts.append(Verdict(oid, tuple(new), len(new) < len(findings)))
     return Trial(tuple(verdicts), report.blobs, report.bytes)
 
 
 def groups(trial: Trial, by: Callable[[Finding], str], among: Callable[[Finding], str]) -> list[Group]:
     """The blocking findings put together `by` a name, those of most commits first."""
-    found: dict[str, list[Finding]] = {}
+    grouped: dict[str, list[Finding]] = {}
     for verdict in trial.refused:
         for finding in verdict.findings:
             if finding.severity is Severity.BLOCK:
-                found.setdefault(by(finding), []).append(finding)
+                grouped.setdefault(by(finding), []).append(finding)
     rows = [
         Group(name, len({f.commit for f in each}), len(each), tuple(sorted({among(f) for f in each})))
-        for name, each in found.items()
+        for name, each in grouped.items()
     ]
     return sorted(rows, key=lambda row: (-row.commits, -row.findings, row.name))
 

@@ -109,12 +109,12 @@ OURS = ("--show-scope", "-z", "--get-regexp", r"^mem\.")
 def users_own(out: bytes) -> list[tuple[str, str, str]]:
     """(key, value, origin) of what `OURS` lists, those of the repository itself left out."""
     fields = out.split(b"\0")
-    found = []
+    settings = []
     for scope, pair in zip(fields[::2], fields[1::2], strict=False):
         key, _, value = os.fsdecode(pair).partition("\n")
         if scope in (b"system", b"global", b"command"):
-            found.append((key, value, scope.decode()))
-    return found
+            settings.append((key, value, scope.decode()))
+    return settings
 
 
 def first_line(words: str) -> str:
@@ -205,10 +205,10 @@ class BinaryRepository:
     def _ended_early(self) -> GitFailed:
         """Why cat-file gives no answer: in a partial clone it ends where it cannot fetch what was left out."""
         pattern = r"^(extensions\.partialclone|remote\..*\.promisor)$"
-        found = self._run(["config", "--get-regexp", pattern], ok=(0, 1)).decode("utf-8", "replace").split()
-        if not found:
+        words = self._run(["config", "--get-regexp", pattern], ok=(0, 1)).decode("utf-8", "replace").split()
+        if not words:
             return GitFailed("git cat-file ended early", "Git 2.36 or newer is needed")
-        key, value = found[0], found[1] if len(found) > 1 else ""
+        key, value = words[0], words[1] if len(words) > 1 else ""
         remote = value if key.startswith("extensions") else key.removeprefix("remote.").removesuffix(".promisor")
         return GitFailed(
             f"this is a partial clone, and its promisor remote '{remote}' did not give an object that is not here",
@@ -248,12 +248,12 @@ class BinaryRepository:
     def refs(self, prefix: str = "refs/heads/") -> list[tuple[str, str]]:
         form = "--format=%(refname)%00%(objecttype)%00%(objectname)%00%(*objecttype)%00%(*objectname)"
         rows = os.fsdecode(self._run(["for-each-ref", form, prefix])).splitlines()
-        found = []
+        refs = []
         for row in rows:
             name, kind, oid, peeled_kind, peeled = row.split("\0")
             if "commit" in (kind, peeled_kind):
-                found.append((name, oid if kind == "commit" else peeled))
-        return found
+                refs.append((name, oid if kind == "commit" else peeled))
+        return refs
 
     def tree(self, commit: str) -> str:
         oid, kind, _ = self._ask("info", f"{commit}^{{tree}}")
@@ -293,8 +293,8 @@ class BinaryRepository:
         if self._batch is None or any("\n" in path for path in paths):  # a process is there, or one is started
             asked = set(paths)
             return {entry.path: entry.oid for entry in self.entries(treeish, paths) if entry.path in asked}
-        found = ((path, self._ask("info", f"{treeish}:{path}")) for path in paths)
-        return {path: oid for path, (oid, kind, _) in found if kind == "blob"}
+        objects = ((path, self._ask("info", f"{treeish}:{path}")) for path in paths)
+        return {path: oid for path, (oid, kind, _) in objects if kind == "blob"}
 
     def staged(self) -> list[Entry]:
         return parse_staged(self._run(["ls-files", "-s", "-z", "--full-name"]))
@@ -367,29 +367,29 @@ class BinaryRepository:
         if any(not set(oid) <= HEX for oid in oids):
             raise GitFailed("an object id must be hexadecimal")
         answers = self._request("contents", oids)
-        found: list[tuple[str, bytes | None]] = []
+        window: list[tuple[str, bytes | None]] = []
         for oid in oids:
             _, kind, size = self._header(answers)
             if not kind:
-                found.append((oid, None))
+                window.append((oid, None))
                 continue
             data = answers.read(size)
             answers.read(1)
             if len(data) != size:
                 raise self._ended_early()
-            found.append((oid, data if kind == "blob" else None))
-        yield from found
+            window.append((oid, data if kind == "blob" else None))
+        yield from window
 
     def sizes(self, oids: Sequence[str]) -> dict[str, int]:
-        found = {}
+        sizes = {}
         for at in range(0, len(oids), WINDOW):
             window = [oid for oid in oids[at : at + WINDOW] if set(oid) <= HEX]
             answers = self._request("info", window)
             for oid in window:
                 _, kind, size = self._header(answers)
                 if kind:
-                    found[oid] = size
-        return found
+                    sizes[oid] = size
+        return sizes
 
     def hash_blob(self, data: bytes) -> str:
         import hashlib
@@ -399,7 +399,7 @@ class BinaryRepository:
         return digest.hexdigest()
 
     def commit(self, oid: str) -> Commit:
-        found, kind, size = self._ask("contents", oid)
+        resolved, kind, size = self._ask("contents", oid)
         if not kind:
             raise UnknownRevision(f"there is no commit '{oid}' here")
         assert self._batch is not None and self._batch.stdout is not None
@@ -407,7 +407,7 @@ class BinaryRepository:
         self._batch.stdout.read(1)
         if kind != "commit":
             raise UnknownRevision(f"'{oid}' is a {kind}, not a commit")
-        return parse_commit(found, data)
+        return parse_commit(resolved, data)
 
     def find_blob(self, path: str, prefix: str, rev: str = "HEAD") -> str | None:
         if not prefix or not set(prefix) <= HEX:

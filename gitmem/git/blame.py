@@ -98,12 +98,12 @@ def _anchors(old: Sequence[str], new: Sequence[str], block: tuple[int, int, int,
         chains.append(tops[length - 1] if length else -1)
         ends[length : length + 1] = [place]
         tops[length : length + 1] = [number]
-    found = []
+    anchors = []
     at = tops[-1] if tops else -1
     while at >= 0:
-        found.append(pairs[at])
+        anchors.append(pairs[at])
         at = chains[at]
-    return found[::-1]
+    return anchors[::-1]
 
 
 def _work_tree_lines(repo: Repository, path: str) -> list[str]:

@@ -214,14 +214,14 @@ def _mode(path: Path) -> int:
 
 def installed(folder: Path) -> dict[str, str]:
     """Each of our hooks in `folder`: `current`, `old` (another version's lines) or `missing`; for `doctor`."""
-    found = {}
+    states = {}
     for name in HOOKS:
         path = folder / name
         data = path.read_bytes() if os.path.lexists(path) and _is_plain(path) else b""
         match = BLOCK.search(data)
         if not match:
-            found[name] = "missing"
+            states[name] = "missing"
             continue
         plain = re.sub(rb"^(gitmem_python|gitmem_promote)=.*$", rb"\1=''", match.group(), flags=re.MULTILINE)
-        found[name] = "current" if plain == block(name).encode() and _mode(path) & 0o100 else "old"
-    return found
+        states[name] = "current" if plain == block(name).encode() and _mode(path) & 0o100 else "old"
+    return states

@@ -55,19 +55,19 @@ class LibraryRepository(BinaryRepository):
     def entries(self, treeish: str, paths: Sequence[str] = ()) -> list[Entry]:
         if paths:
             return super().entries(treeish, paths)
-        found: list[Entry] = []
-        self._walk(self._opened[self.tree(treeish)].peel(pygit2.Tree), b"", found)
-        return sorted(found, key=lambda entry: entry.path.encode("utf-8", "surrogateescape"))
+        entries: list[Entry] = []
+        self._walk(self._opened[self.tree(treeish)].peel(pygit2.Tree), b"", entries)
+        return sorted(entries, key=lambda entry: entry.path.encode("utf-8", "surrogateescape"))
 
-    def _walk(self, tree: pygit2.Tree, prefix: bytes, found: list[Entry]) -> None:
+    def _walk(self, tree: pygit2.Tree, prefix: bytes, entries: list[Entry]) -> None:
         import os
 
         for item in tree:
             path = prefix + (item.raw_name or b"")
             if item.filemode in BLOB_MODES:
-                found.append(Entry(os.fsdecode(path), item.filemode, str(item.id)))
+                entries.append(Entry(os.fsdecode(path), item.filemode, str(item.id)))
             elif isinstance(item, pygit2.Tree):
-                self._walk(item, path + b"/", found)
+                self._walk(item, path + b"/", entries)
 
     def blobs(self, treeish: str, paths: Sequence[str]) -> dict[str, str]:
         try:
@@ -76,38 +76,38 @@ class LibraryRepository(BinaryRepository):
         except UnicodeEncodeError:  # a name that is not UTF-8, which libgit2 cannot be asked for
             return super().blobs(treeish, paths)
         top = self._opened[self.tree(treeish)].peel(pygit2.Tree)
-        found = {}
+        blobs = {}
         for path in paths:
             try:
                 item = top[path]
             except (KeyError, ValueError, pygit2.GitError):
                 continue
             if isinstance(item, pygit2.Blob) and not path.endswith("/"):
-                found[path] = str(item.id)
-        return found
+                blobs[path] = str(item.id)
+        return blobs
 
     def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         for oid in oids:
-            found = self._opened.get(oid)
-            yield oid, bytes(found.data) if isinstance(found, pygit2.Blob) else None
+            stored = self._opened.get(oid)
+            yield oid, bytes(stored.data) if isinstance(stored, pygit2.Blob) else None
 
     def sizes(self, oids: Sequence[str]) -> dict[str, int]:
         sizes = {}
         for oid in oids:
-            found = self._opened.get(oid)
-            if isinstance(found, pygit2.Blob):
-                sizes[oid] = found.size
+            stored = self._opened.get(oid)
+            if isinstance(stored, pygit2.Blob):
+                sizes[oid] = stored.size
         return sizes
 
     def commit(self, oid: str) -> Commit:
-        found = self._opened.get(oid)
-        if not isinstance(found, pygit2.Commit):
+        stored = self._opened.get(oid)
+        if not isinstance(stored, pygit2.Commit):
             raise UnknownRevision(f"there is no commit '{oid}' here")
-        return parse_commit(str(found.id), found.read_raw())
+        return parse_commit(str(stored.id), stored.read_raw())
 
     def merge_base(self, a: str, b: str) -> str | None:
-        found = self._opened.merge_base(self.resolve(a), self.resolve(b))
-        return str(found) if found else None
+        base = self._opened.merge_base(self.resolve(a), self.resolve(b))
+        return str(base) if base else None
 
     def is_ancestor(self, a: str, b: str) -> bool:
         try:

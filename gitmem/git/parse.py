@@ -13,31 +13,31 @@ PERSON = re.compile(rb"^(.*?) ?<([^>]*)> ?(-?\d+)? ?([+-]\d{4})?")
 
 def parse_entries(out: bytes) -> list[Entry]:
     """`ls-tree -r -z`."""
-    found = []
+    entries = []
     for row in out.split(b"\0"):
         if row:
             head, _, path = row.partition(b"\t")
             mode, _, oid = head.split(b" ")
-            found.append(Entry(os.fsdecode(path), int(mode, 8), oid.decode()))
-    return found
+            entries.append(Entry(os.fsdecode(path), int(mode, 8), oid.decode()))
+    return entries
 
 
 def parse_staged(out: bytes) -> list[Entry]:
     """`ls-files -s -z`: stage 0, and stage 2 (ours) of unmerged paths."""
-    found = []
+    entries = []
     for row in out.split(b"\0"):
         if row:
             head, _, path = row.partition(b"\t")
             mode, oid, stage = head.split(b" ")
             if stage in (b"0", b"2"):
-                found.append(Entry(os.fsdecode(path), int(mode, 8), oid.decode()))
-    return found
+                entries.append(Entry(os.fsdecode(path), int(mode, 8), oid.decode()))
+    return entries
 
 
 def parse_raw(out: bytes) -> list[Change]:
     """`--raw -z --no-abbrev`; an all-zero oid becomes ""."""
     fields = out.split(b"\0")
-    found = []
+    changes = []
     at = 0
     while at < len(fields):
         head = fields[at].lstrip(b"\n")
@@ -50,7 +50,7 @@ def parse_raw(out: bytes) -> list[Change]:
         if status[0] in "RC":
             path = os.fsdecode(fields[at])
             at += 1
-        found.append(
+        changes.append(
             Change(
                 status=status[0],
                 path=path,
@@ -61,7 +61,7 @@ def parse_raw(out: bytes) -> list[Change]:
                 new_mode=int(new_mode, 8),
             )
         )
-    return found
+    return changes
 
 
 def parse_commit(oid: str, data: bytes) -> Commit:
@@ -104,20 +104,20 @@ def _person(value: bytes) -> tuple[Person, datetime]:
 
 def parse_blame(out: bytes) -> list[BlameLine]:
     """`blame --porcelain`."""
-    found = []
+    rows = []
     paths: dict[str, str] = {}
     commit, source_line, line = "", 0, 0
     for row in out.split(b"\n"):
         if row.startswith(b"\t"):
             text = row[1:].decode("utf-8", "replace")
-            found.append(BlameLine(line, text, commit, paths.get(commit, ""), source_line))
+            rows.append(BlameLine(line, text, commit, paths.get(commit, ""), source_line))
         elif row.startswith(b"filename "):
             paths[commit] = unquote(os.fsdecode(row[9:]))
         else:
             words = row.split(b" ")
             if len(words) in (3, 4) and len(words[0]) in (40, 64) and words[1].isdigit():
                 commit, source_line, line = words[0].decode(), int(words[1]), int(words[2])
-    return found
+    return rows
 
 
 ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}

@@ -73,18 +73,18 @@ def _fields(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _parse(fields: Iterator[bytes]) -> Iterator[tuple[str, list[Touched]]]:
-    commit, found = "", list[Touched]()
+    commit, ranges = "", list[Touched]()
     for field in fields:
         if not field.startswith(b":"):
             if commit:
-                yield commit, found
-            commit, found = field.decode().strip(), []
+                yield commit, ranges
+            commit, ranges = field.decode().strip(), []
             continue
         sides = len(field) - len(field.lstrip(b":"))
         words = field[sides:].decode().split(" ")
         modes, oids = words[: sides + 1], words[sides + 1 : 2 * sides + 2]
         olds = tuple(oid for oid in oids[:-1] if oid.strip("0"))
         new = oids[-1] if oids[-1].strip("0") else ""
-        found.append(Touched(os.fsdecode(next(fields)), int(modes[-1], 8), new, olds))
+        ranges.append(Touched(os.fsdecode(next(fields)), int(modes[-1], 8), new, olds))
     if commit:
-        yield commit, found
+        yield commit, ranges

@@ -38,13 +38,13 @@ def split_range(repo: Repository, typed: str, *, both: bool = False) -> tuple[st
     counted as removed; `A..` ends at HEAD. One revision, or nothing (HEAD), has base "" unless `both` asks for two.
     """
     dots = "..." if "..." in typed else ".."
-    left, found, right = typed.partition(dots)
-    if both and not found:
+    left, separator, right = typed.partition(dots)
+    if both and not separator:
         raise UsageError(f"'{typed}' is no range", "write BASE..HEAD, for example main..HEAD")
-    if not found and not typed and repo.head() is None:
+    if not separator and not typed and repo.head() is None:
         raise GitMemError("there is no commit here yet", "git commit")
-    head = repo.resolve((right if found else left) or "HEAD")
-    if not found:
+    head = repo.resolve((right if separator else left) or "HEAD")
+    if not separator:
         return "", head
     base = repo.resolve(left or "HEAD")
     return repo.merge_base(base, head) or base, head

@@ -30,9 +30,9 @@ def clones_settings(at: Path, environ: Mapping[str, str]) -> list[str]:
     if done.returncode not in (0, 1):
         raise GitFailed(first_line(os.fsdecode(done.stderr)) or "git config failed")
     fields = done.stdout.split(b"\0")
-    found = [os.fsdecode(pair).partition("\n")[0] for scope, pair in zip(fields[::2], fields[1::2], strict=False)
+    keys = [os.fsdecode(pair).partition("\n")[0] for scope, pair in zip(fields[::2], fields[1::2], strict=False)
              if scope in (b"local", b"worktree")]  # fmt: skip
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(keys))
 
 
 def config_files(at: Path, environ: Mapping[str, str]) -> list[Path]:
@@ -43,9 +43,9 @@ def config_files(at: Path, environ: Mapping[str, str]) -> list[Path]:
     if done.returncode not in (0, 1):
         raise GitFailed(first_line(os.fsdecode(done.stderr)) or "git config failed")
     origins = dict.fromkeys(done.stdout.split(b"\0")[::2])
-    found = [at / os.fsdecode(origin).removeprefix("file:") for origin in origins if origin.startswith(b"file:")]
+    files = [at / os.fsdecode(origin).removeprefix("file:") for origin in origins if origin.startswith(b"file:")]
     home = environ.get("HOME", "")
     named = environ.get("GIT_CONFIG_GLOBAL"), environ.get("XDG_CONFIG_HOME"), home
     own = [Path(named[0])] if named[0] else []
     own += [Path(named[1] or f"{home}/.config", "git/config"), Path(home, ".gitconfig")] if home else []
-    return list(dict.fromkeys([*found, *own, Path("/etc/gitconfig")]))
+    return list(dict.fromkeys([*files, *own, Path("/etc/gitconfig")]))

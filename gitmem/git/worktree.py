@@ -95,11 +95,11 @@ def _open_folder(root: Path, path: str) -> int:
 def _read_at(folder: int, name: str, limit: int) -> bytes:
     handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     try:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
             raise OutsideRepository(f"'{name}' is not a regular file")
-        data = os.read(handle, min(limit, found.st_size + 1))
-        while len(data) > found.st_size and len(data) < limit:  # it grows
+        data = os.read(handle, min(limit, status.st_size + 1))
+        while len(data) > status.st_size and len(data) < limit:  # it grows
             more = os.read(handle, limit - len(data))
             if not more:
                 break
@@ -188,14 +188,14 @@ def state_dir(common_dir: Path, make: bool = True) -> Path:
     try:
         if make:
             folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
+        status = folder.lstat()
     except FileExistsError:
         raise GitMemError(f"'{folder}' is no folder", "remove it and try again") from None
     except OSError as error:
         words = f"cannot {'make' if make else 'find'} '{folder}': {error.strerror}"
         raise GitMemError(words, "check its permissions") from None
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         raise GitMemError(f"'{folder}' is a link or belongs to another user", "remove it and try again")
-    if stat.S_IMODE(found.st_mode) & 0o077:
+    if stat.S_IMODE(status.st_mode) & 0o077:
         os.chmod(folder, 0o700)
     return folder

@@ -51,14 +51,14 @@ def without_pasted_text(text: str) -> list[OwnPassage]:
 
     A block that is never closed goes to the end of the turn.
     """
-    found = []
+    passages = []
     for outer in _without_elements(without_memory(text.replace(CUT, " "))):
         for inner in _without_fences(outer.text):
             for piece in inner.text.split(CUT):
                 kept = "\n".join(line for line in piece.split("\n") if not QUOTED_LINE.match(line)).strip()
                 if kept:
-                    found.append(OwnPassage(kept, outer.doubtful or inner.doubtful))
-    return found
+                    passages.append(OwnPassage(kept, outer.doubtful or inner.doubtful))
+    return passages
 
 
 def without_memory(text: str) -> str:

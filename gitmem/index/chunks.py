@@ -62,7 +62,7 @@ def _rows(
     stored: Stored | None = None,
 ) -> list[BlobRow]:
     drafts = [_drafts(document, cut, hidden) for _, _, document, hidden in parts]
-    units = {draft.hash: draft.units for found in drafts for draft in found}
+    units = {draft.hash: draft.units for pieces in drafts for draft in pieces}
     for known in stored(list(units)) if stored is not None else ():
         del units[known]
     if vectors is not None:
@@ -78,9 +78,9 @@ def _rows(
             problems=len(document.problems),
             skipped=document.skipped,
             shape=shape(document, hidden),
-            chunks=tuple([ChunkRow(*draft[:-2], records.get(draft.hash, b""), draft.text) for draft in found]),
+            chunks=tuple([ChunkRow(*draft[:-2], records.get(draft.hash, b""), draft.text) for draft in pieces]),
         )
-        for (oid, data, document, hidden), found in zip(parts, drafts, strict=True)
+        for (oid, data, document, hidden), pieces in zip(parts, drafts, strict=True)
     ]
 
 
@@ -111,7 +111,7 @@ def spans(document: Document, cut: Cut) -> list[tuple[int, int, int]]:
     """(first line, last line, heading's line or 0) of each chunk: every line that is not blank is in one."""
     lines = document.lines
     under = {heading.line: heading for heading in document.headings}
-    found: list[tuple[int, int, int]] = []
+    pieces: list[tuple[int, int, int]] = []
     section: list[tuple[int, int]] = []  # (line, tokens), fences as one run of lines
     fence_end = dict(document.fences)
     heading = 0
@@ -119,7 +119,7 @@ def spans(document: Document, cut: Cut) -> list[tuple[int, int, int]]:
 
     def close(last: int) -> None:
         if section:
-            found.extend((a, b, heading) for a, b in _pack(section, lines, fence_end, cut))
+            pieces.extend((a, b, heading) for a, b in _pack(section, lines, fence_end, cut))
             section.clear()
 
     at = 1
@@ -146,7 +146,7 @@ def spans(document: Document, cut: Cut) -> list[tuple[int, int, int]]:
             section.append((at, 0))
         at = fence_end.get(at, at) + 1 if at in fence_end else at + 1
     close(total)
-    return found
+    return pieces
 
 
 def _pack(
@@ -159,12 +159,12 @@ def _pack(
         if last > line:
             size = sum(estimated_tokens(text) for text in lines[line - 1 : last])
         units.append((line, last, size))
-    found: list[tuple[int, int]] = []
+    packed: list[tuple[int, int]] = []
     begin = 0
     size = 0
     for number, unit in enumerate(units):
         if size and size + unit[2] > cut.size and unit[2]:
-            found.append((begin, number - 1))
+            packed.append((begin, number - 1))
             back = number
             kept = 0
             while cut.overlap and back - 1 > begin and kept + units[back - 1][2] <= cut.overlap:
@@ -172,9 +172,9 @@ def _pack(
                 kept += units[back][2]
             begin, size = back, kept
         size += unit[2]
-    found.append((begin, len(units) - 1))
+    packed.append((begin, len(units) - 1))
     result = []
-    for first, last in found:
+    for first, last in packed:
         while first < last and not units[first][2]:
             first += 1
         while last > first and not units[last][2]:

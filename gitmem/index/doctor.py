@@ -125,22 +125,22 @@ def _changed_since(index: Index, key: str, seen: WorkTree) -> str:
 
 
 def _odd(repo: Repository, index: Index, key: str) -> tuple[list[Odd], int, int]:
-    found, total, ignored = [], 0, 0
+    odd, total, ignored = [], 0, 0
     for path, secrets, problems, skipped, corpus in index.oddities(key):
         total += secrets
         if corpus == IGNORED:
             ignored += 1
         elif corpus == LARGE:
-            found.append(Odd(path, "larger than 1 MiB, skipped", "split it into smaller notes"))
+            odd.append(Odd(path, "larger than 1 MiB, skipped", "split it into smaller notes"))
         elif corpus == UNREADABLE:
-            found.append(Odd(path, "cannot be read, skipped", "check its permissions; links are not followed"))
+            odd.append(Odd(path, "cannot be read, skipped", "check its permissions; links are not followed"))
         elif problems:
             for problem in _problems(repo, path) or []:
-                found.append(Odd(path, problem[0] + (", skipped" if skipped else ""), problem[1]))
+                odd.append(Odd(path, problem[0] + (", skipped" if skipped else ""), problem[1]))
         if secrets:
             lines = "a line is" if secrets == 1 else f"{secrets} lines are"
-            found.append(Odd(path, f"{lines} not indexed: a secret", f"git mem scan -- '{path}'"))
-    return found, total, ignored
+            odd.append(Odd(path, f"{lines} not indexed: a secret", f"git mem scan -- '{path}'"))
+    return odd, total, ignored
 
 
 def _problems(repo: Repository, path: str) -> list[tuple[str, str]]:
@@ -214,7 +214,7 @@ def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:
 
 def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, dict[str, tuple[str, str]]]:
     """What is wrong; oid -> (path, commit or "") of every blob to look at."""
-    found: dict[str, tuple[str, str]] = {}
+    listed: dict[str, tuple[str, str]] = {}
     wrong = ""
     if repo.root is not None:
         key = work_tree_key(repo)
@@ -226,7 +226,7 @@ def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, dict[str
         bad += [path for path in seen.files if path not in recorded]
         if bad:
             wrong = f"not as indexed: {counted(len(bad), 'file')} of the work tree"
-        found.update({oid: (path, "") for path, oid in good})
+        listed.update({oid: (path, "") for path, oid in good})
     commit = repo.head()
     if commit:
         files, _ = tree_files(repo, repo.tree(commit), config.memory_paths)
@@ -234,8 +234,8 @@ def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, dict[str
         if lost and not wrong:
             wrong = f"not indexed: {counted(len(lost), 'file')} of HEAD"
         for path, oid in files.items():
-            found.setdefault(oid, (path, commit))
-    return wrong, found
+            listed.setdefault(oid, (path, commit))
+    return wrong, listed
 
 
 def _derived(repo: Repository, config: Config, index: Index, files: dict[str, tuple[str, str]]) -> Iterator[BlobRow]:
@@ -251,7 +251,7 @@ def _derived(repo: Repository, config: Config, index: Index, files: dict[str, tu
 
 def _chunks(index: Index, rows: Iterator[BlobRow]) -> tuple[str, dict[int, tuple[int, str]]]:
     """What is wrong; chunk -> (sum of its words, its text to embed)."""
-    found: dict[int, tuple[int, str]] = {}
+    chunks: dict[int, tuple[int, str]] = {}
     wrong = 0
     for row in rows:
         stored = index.blob_row(row.oid)
@@ -264,8 +264,8 @@ def _chunks(index: Index, rows: Iterator[BlobRow]) -> tuple[str, dict[int, tuple
             wrong += 1
             continue
         for place, chunk in zip(places, row.chunks, strict=True):
-            found[place[0]] = (_sum(chunk.heading_words, "heading") + _sum(chunk.body_words, "body"), chunk.text)
-    return (f"not stored as they are: {counted(wrong, 'file')}" if wrong else ""), found
+            chunks[place[0]] = (_sum(chunk.heading_words, "heading") + _sum(chunk.body_words, "body"), chunk.text)
+    return (f"not stored as they are: {counted(wrong, 'file')}" if wrong else ""), chunks
 
 
 def _sum(words: str, column: str) -> int:

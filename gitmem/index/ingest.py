@@ -83,8 +83,8 @@ class Intake:
             with self.transaction():
                 self.writer.add_blobs(large)
         wanted = [oid for oid in missing if 0 <= sizes.get(oid, -1) <= LIMIT]
-        found = ((oid, data) for oid, data in self.repo.read_many(wanted) if data is not None)
-        return self.add(found, len(wanted), len)
+        blobs = ((oid, data) for oid, data in self.repo.read_many(wanted) if data is not None)
+        return self.add(blobs, len(wanted), len)
 
     def add(self, blobs: Blobs, total: int, publish: Callable[[Sequence[str]], int]) -> bool:
         """Parse, embed and add blobs that are not there, read one by one; whether all of it was done.

@@ -48,20 +48,20 @@ def line_days(
     committed = repo.blobs(at, sorted({path for path, _ in files})) if at else {}
     same = [(path, oid) for path, oid in files if committed.get(path) == oid]
     known, moved = _known(repo, index, same, files, at)
-    found: dict[File, Sequence[date]] = {(row.path, row.oid): row.days for row in known}
-    missing = [file for file in same if file not in found]
+    by_file: dict[File, Sequence[date]] = {(row.path, row.oid): row.days for row in known}
+    missing = [file for file in same if file not in by_file]
     authored = _AuthorDays(repo, today)
     fresh = []
     for (path, oid), commits in zip(missing, _blamed(repo, missing, files, at), strict=True):
-        found[path, oid] = days = authored.of(commits, files[path, oid])
+        by_file[path, oid] = days = authored.of(commits, files[path, oid])
         if len(commits) == len(days):  # Git counts lines as we do
             fresh.append(LineDays(path, oid, at, days))
-    for path, oid in files.keys() - found.keys():  # edited since, so blame is of no use to the next search
+    for path, oid in files.keys() - by_file.keys():  # edited since, so blame is of no use to the next search
         lines = repo.blame(path, 1, files[path, oid], commit) if files[path, oid] else []
-        found[path, oid] = authored.of({line.line: line.commit for line in lines}, files[path, oid])
+        by_file[path, oid] = authored.of({line.line: line.commit for line in lines}, files[path, oid])
     if fresh or moved:
         _store(repo, config, index, [*fresh, *(row._replace(at=at) for row in moved)])
-    return found
+    return by_file
 
 
 class _AuthorDays(dict[str, date]):
@@ -72,9 +72,9 @@ class _AuthorDays(dict[str, date]):
         self._today = today
 
     def __missing__(self, commit: str) -> date:
-        found = self._repo.commit(commit).author_date.date() if commit.strip("0") else self._today
-        self[commit] = found
-        return found
+        day = self._repo.commit(commit).author_date.date() if commit.strip("0") else self._today
+        self[commit] = day
+        return day
 
     def of(self, commits: Mapping[int, str], count: int) -> tuple[date, ...]:
         """The day of each of `count` lines, given which commit it is of; a line without one is of today."""

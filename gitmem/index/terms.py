@@ -30,16 +30,16 @@ class _Terms(dict[str, tuple[str, ...]]):
         if is_number(bare):
             return (bare[:LONGEST],)
         if bare != piece:
-            found = self[bare]
+            own_terms = self[bare]
         elif piece.isascii() and piece.isalpha() and (piece.islower() or piece.istitle()):
-            found = (stem(piece.lower()[:LONGEST]),)
+            own_terms = (stem(piece.lower()[:LONGEST]),)
         else:
-            found = tuple(term for token, script in tokens(compatible(piece)) for term in cut(token, script))
+            own_terms = tuple(term for token, script in tokens(compatible(piece)) for term in cut(token, script))
         if len(piece) <= LONGEST:
             if len(self) >= KNOWN:
                 self.clear()
-            self[piece] = found
-        return found
+            self[piece] = own_terms
+        return own_terms
 
 
 _known = _Terms()

@@ -65,7 +65,7 @@ def split(lines: Sequence[str]) -> list[Unit]:
     A fenced block is one unit, a table row one, a bullet or paragraph with its continuation lines one. Every term
     of the lines is in exactly one unit, in order.
     """
-    found: list[Unit] = []
+    units: list[Unit] = []
     kinds = [_kind(line) for line in lines]
     at, end = 0, len(lines)
     while at < end:
@@ -92,9 +92,9 @@ def split(lines: Sequence[str]) -> list[Unit]:
             more = _QUOTED if kind == _QUOTED else _TEXT
             while last + 1 < end and kinds[last + 1] == more:
                 last += 1
-        found.append(_unit(at, last, lines[at] if at == last else "\n".join(lines[at : last + 1]), flags))
+        units.append(_unit(at, last, lines[at] if at == last else "\n".join(lines[at : last + 1]), flags))
         at = last + 1
-    return found
+    return units
 
 
 def _kind(line: str) -> int:
@@ -126,10 +126,10 @@ def _unit(first: int, last: int, text: str, kind: int) -> Unit:
     flags = kind
     if "?" in text or "？" in text:
         flags |= QUESTION | (ASKS if _ASKS.search(text) else 0)
-    found = sum(map(_features.__getitem__, text.split()))
-    flags |= (TIME if found & _FIELD else 0) | (NUMBER if found >> _WIDTH & _FIELD else 0)
+    features = sum(map(_features.__getitem__, text.split()))
+    flags |= (TIME if features & _FIELD else 0) | (NUMBER if features >> _WIDTH & _FIELD else 0)
     if not text.isascii():
-        flags |= _script(*(found >> shift & _FIELD for shift in (2 * _WIDTH, 3 * _WIDTH, 4 * _WIDTH)))
+        flags |= _script(*(features >> shift & _FIELD for shift in (2 * _WIDTH, 3 * _WIDTH, 4 * _WIDTH)))
     colon = not kind & (FENCE | ROW | HEADING) and (":" in text or "：" in text)
     label = _LABEL.match(text) if colon else None
     return Unit(first, last, text, flags, terms(text), len(terms(label[1])) if label else 0)
@@ -143,18 +143,18 @@ class _Features(dict[str, int]):
         bare = piece.strip(EDGES)
         if is_number(bare):
             return 1 << _WIDTH | (len(bare) == 4 and bare[:2] in ("19", "20"))
-        found = self[bare] if bare != piece else self._count(piece)
+        counts = self[bare] if bare != piece else self._count(piece)
         if len(piece) <= LONGEST:
             if len(self) >= KNOWN:
                 self.clear()
-            self[piece] = found
-        return found
+            self[piece] = counts
+        return counts
 
     def _count(self, piece: str) -> int:
         digits = _DIGIT.search(piece) is not None
         hangul, han, latin = (len(kind.findall(piece)) for kind in (_SYLLABLE, _IDEOGRAPH, _LATIN))
-        found = _speaks_of_time(piece, digits) | digits << _WIDTH
-        return found | hangul << 2 * _WIDTH | han << 3 * _WIDTH | latin << 4 * _WIDTH
+        counts = _speaks_of_time(piece, digits) | digits << _WIDTH
+        return counts | hangul << 2 * _WIDTH | han << 3 * _WIDTH | latin << 4 * _WIDTH
 
 
 _WIDTH = 24  # bits of a count: a document has at most 2^20 characters

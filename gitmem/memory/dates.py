@@ -129,11 +129,11 @@ def find(text: str, written: date, future: bool = True) -> list[Mention]:
     """
     if not _MAYBE.search(text):
         return []
-    found: list[Mention] = []
+    mentions: list[Mention] = []
     for mention in _all(text, written, future):
-        if not any(mention.start < other.end and other.start < mention.end for other in found):
-            found.append(mention)
-    return sorted(found, key=lambda m: m.start)
+        if not any(mention.start < other.end and other.start < mention.end for other in mentions):
+            mentions.append(mention)
+    return sorted(mentions, key=lambda m: m.start)
 
 
 def _all(text: str, written: date, future: bool) -> Iterator[Mention]:
@@ -322,17 +322,17 @@ class Days(NamedTuple):
 
 def days(text: str, today: date) -> list[Days]:
     """The days a text names, relative ones resolved against `today`."""
-    found: list[Days] = []
+    spans: list[Days] = []
     lower = text.lower()
     digits = any(c.isdigit() for c in text)
     named = any(name[:3] in lower for name in MONTHS)
     if text.isascii() and not digits and not named and not any(cue in lower for cue in _CUES):
-        return found
+        return spans
     of_week, left = _asked_days_of_week(text, lower, today)
-    found += of_week
+    spans += of_week
     for english, words, unit, count in _BACK:
         if _names_it(left, lower, english, words):
-            found.append(_span(unit, count, today))
+            spans.append(_span(unit, count, today))
             for word in words:
                 left = left.replace(word, " ")
     ago = "ago" in lower or (digits and ("전" in text or "前" in text))
@@ -340,7 +340,7 @@ def days(text: str, today: date) -> list[Days]:
         unit = (match["unit"] or _UNITS[match["unit2"]]).lower()
         number = match["count"] or match["count2"]
         count = _COUNTS.get(number.lower()) or int(number)
-        found.append(_span(unit, count, today))
+        spans.append(_span(unit, count, today))
     years = [int(match["year"]) for match in _YEAR.finditer(text)] if digits else []
     eastern = digits and ("월" in text or "月" in text)
     for pattern in [p for p, there in ((_ISO, digits), (_NAMED, named), (_EASTERN, eastern)) if there]:
@@ -358,10 +358,10 @@ def days(text: str, today: date) -> list[Days]:
             year = year + 2000 if 0 < year < 100 else year
             if not year and len(set(years)) == 1:
                 year = years[0]
-            found.append(_month(year, month, day))
-    if not any(item.first or item.month for item in found):
-        found += [Days(date(year, 1, 1), date(year, 12, 31)) for year in years]
-    return found
+            spans.append(_month(year, month, day))
+    if not any(item.first or item.month for item in spans):
+        spans += [Days(date(year, 1, 1), date(year, 12, 31)) for year in years]
+    return spans
 
 
 def _asked_days_of_week(text: str, lower: str, today: date) -> tuple[list[Days], str]:

@@ -73,16 +73,16 @@ def parse(data: bytes, path: str = "") -> Document:
     text, problems = decode(data, path)
     lines = split_lines(text)
     front = front_matter.read(lines)
-    found = outline(lines, front.end)
+    blocks = outline(lines, front.end)
     return Document(
         path=path,
         lines=tuple(lines),
         problems=(*problems, *_front_problems(front)),
         front=front.end,
         front_matter=front.keys,
-        headings=found.headings,
-        fences=found.fences,
-        tables=found.tables,
+        headings=blocks.headings,
+        fences=blocks.fences,
+        tables=blocks.tables,
     )
 
 

@@ -131,8 +131,8 @@ def entry_at(lines: Sequence[str], line: int) -> Entry | None:
         if number > line and reader.fact is not None and reader.fact.line > line:
             break
     reader.close()
-    found = next((entry for entry in reader.entries if entry.start <= line <= entry.end), None)
-    return replace(found, fact=found.fact._replace(heading="")) if found else None
+    owner = next((entry for entry in reader.entries if entry.start <= line <= entry.end), None)
+    return replace(owner, fact=owner.fact._replace(heading="")) if owner else None
 
 
 class _Reader:
@@ -237,9 +237,9 @@ def fact_date(fact: Fact) -> str:
         return since[:10]
     for key, value in fact.meta:
         if key == "src":
-            found = _LOG_DATE.search(value.split("#", 1)[0])
-            if found:
-                return found[1]
+            match = _LOG_DATE.search(value.split("#", 1)[0])
+            if match:
+                return match[1]
     return ""
 
 

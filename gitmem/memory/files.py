@@ -40,9 +40,9 @@ def memory_paths(repo: Repository, config: Config) -> list[str]:
     if repo.root is None:
         head = repo.head()
         return sorted(tree_files(repo, repo.tree(head), config.memory_paths)[0]) if head else []
-    found = list(read_work_tree(repo, config.memory_paths).files)
-    ignored = repo.ignored(found) if found else set()
-    return sorted(path for path in found if path not in ignored)
+    paths = list(read_work_tree(repo, config.memory_paths).files)
+    ignored = repo.ignored(paths) if paths else set()
+    return sorted(path for path in paths if path not in ignored)
 
 
 def _in_commit(repo: Repository, config: Config, path: str, commit: str) -> bytes:

@@ -108,7 +108,7 @@ def look_at(source: Path, config: Config, environ: Mapping[str, str], here: Path
 
 def _names(source: Path) -> tuple[list[str], list[tuple[str, str]]]:
     """The files below a folder, sorted; links, Git's own folder and what is no Markdown are left, the latter said."""
-    found: list[str] = []
+    kept: list[str] = []
     left: list[tuple[str, str]] = []
     for folder, folders, names in os.walk(source):
         for name in sorted(folders):
@@ -127,12 +127,12 @@ def _names(source: Path) -> tuple[list[str], list[tuple[str, str]]]:
             elif not name.endswith(".md"):
                 left.append((relative, NO_MARKDOWN))
             else:
-                found.append(relative)
-            if len(found) + len(left) > MAX_FILES:
+                kept.append(relative)
+            if len(kept) + len(left) > MAX_FILES:
                 raise GitMemError(
                     f"'{source}' holds more than {MAX_FILES} files", "name the folder of the memory itself"
                 )
-    return found, left
+    return kept, left
 
 
 def shape_of(names: list[str]) -> Shape:
@@ -245,10 +245,10 @@ def _scan_history(source: Path, now: datetime, environ: Mapping[str, str]) -> No
         report = scan_source(commits(other, [head], policy), policy)
     finally:
         other.close()
-    found = [finding for finding in report.findings if finding.severity is Severity.BLOCK]
-    if found:
-        places = "; ".join(f"{f.rule} in {f.path!r} at {f.commit[:12] or 'HEAD'}" for f in found[:5])
-        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+    blocking = [finding for finding in report.findings if finding.severity is Severity.BLOCK]
+    if blocking:
+        places = "; ".join(f"{f.rule} in {f.path!r} at {f.commit[:12] or 'HEAD'}" for f in blocking[:5])
+        more = f" and {len(blocking) - 5} more" if len(blocking) > 5 else ""
         raise Refused(
             f"the history there does not pass the gate: {places}{more}",
             "bring the files alone with --no-history, or clean the history first (docs/leaked-secret.md)",

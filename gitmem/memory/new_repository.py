@@ -44,16 +44,16 @@ def place_for(folder: Path, environ: Mapping[str, str]) -> Place:
     """
     folder = _possible(folder.absolute())
     try:
-        found = discover(folder if folder.exists() else _parent(folder), environ)
+        repository = discover(folder if folder.exists() else _parent(folder), environ)
     except NotARepository as error:
         if "trust" in error.message:
             raise
         return Place(folder, new=True)
-    if not folder.exists() and found.root != folder:
+    if not folder.exists() and repository.root != folder:
         return Place(folder, new=True)
-    if found.root is None:
+    if repository.root is None:
         raise GitMemError("a bare repository holds no memory files", "make it in a clone")
-    return Place(found.root, new=False)
+    return Place(repository.root, new=False)
 
 
 def lay_out(

@@ -45,9 +45,9 @@ _MARKER = re.compile(r"[ ]*(?:(?:[-*+>]|\d{1,9}[.)])[ ]*)+(?:#|`{3}|~{3}|<|\|)")
 
 def outline(lines: list[str], front: int = 0) -> Outline:
     """Headings, fences and tables of the lines after the front matter."""
-    found = _plain(lines, front)
-    if found is not None:
-        return found
+    plain = _plain(lines, front)
+    if plain is not None:
+        return plain
     if sum(map(len, lines)) <= EXACT_LIMIT and not any(_deep(line) for line in lines):
         return _exact(lines, front)
     return _plain(lines, front, anyway=True) or Outline(exact=False)

@@ -38,10 +38,10 @@ def read(repo: Repository, config: Config, path: str, commit: str = "") -> Shown
     return Shown(path, commit or "worktree", repo.hash_blob(data), tuple(split_lines(text)))
 
 
-def as_value(found: Shown, first: int = 0, last: int = 0) -> dict[str, object]:
+def as_value(shown: Shown, first: int = 0, last: int = 0) -> dict[str, object]:
     """The JSON of docs/json.md, "show": lines `first` to `last`, 0 for the ends. Raises UsageError past the end."""
-    start, end = first or 1, min(last or len(found.lines), len(found.lines))
-    if start > max(1, len(found.lines)):
-        raise UsageError(f"'{found.path}' has {counted(len(found.lines), 'line')}")
-    text = "\n".join(found.lines[start - 1 : end])
-    return {"path": found.path, "at": found.at, "blob": found.blob, "start_line": start, "end_line": end, "text": text}
+    start, end = first or 1, min(last or len(shown.lines), len(shown.lines))
+    if start > max(1, len(shown.lines)):
+        raise UsageError(f"'{shown.path}' has {counted(len(shown.lines), 'line')}")
+    text = "\n".join(shown.lines[start - 1 : end])
+    return {"path": shown.path, "at": shown.at, "blob": shown.blob, "start_line": start, "end_line": end, "text": text}

@@ -27,13 +27,13 @@ _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 
 def terms(text: str) -> set[str]:
     """What two texts can have in common: words and numbers, and pairs of letters where a script has no spaces."""
-    found = set()
+    parts = set()
     for word in _TERM.findall(text.casefold()):
         if _WIDE.search(word):
-            found |= {word[at : at + 2] for at in range(max(1, len(word) - 1))}
+            parts |= {word[at : at + 2] for at in range(max(1, len(word) - 1))}
         else:
-            found.add(word)
-    return found
+            parts.add(word)
+    return parts
 
 
 def likeness(a: set[str] | frozenset[str], b: set[str] | frozenset[str]) -> float:
@@ -44,10 +44,10 @@ def likeness(a: set[str] | frozenset[str], b: set[str] | frozenset[str]) -> floa
 
 def numbers(text: str) -> set[str]:
     """The numbers of a text, each as it stands and without leading zeros; no thousands separators."""
-    found = set()
+    spellings = set()
     for match in _NUMBER.findall(text):
-        found |= {match.replace(",", ""), _value(match)}
-    return found
+        spellings |= {match.replace(",", ""), _value(match)}
+    return spellings
 
 
 def _value(number: str) -> str:
@@ -104,8 +104,8 @@ def is_identifier(word: str) -> bool:
 
 def names(text: str) -> set[str]:
     """Identifiers, and capitalised words that do not open the text, in lower case."""
-    found = {word for start, word in name_words(text) if is_identifier(word) or (word[:1].isupper() and start > 0)}
-    return {word.casefold() for word in found} - OPENERS
+    candidates = {word for start, word in name_words(text) if is_identifier(word) or (word[:1].isupper() and start > 0)}
+    return {word.casefold() for word in candidates} - OPENERS
 
 
 class _Reading(NamedTuple):
@@ -137,8 +137,8 @@ def matter(text: str) -> frozenset[str]:
 
 def alike(a: str, b: str) -> float:
     """How much two texts speak of one matter: the likeness of their terms, numbers and denials aside; 0 below ALIKE."""
-    found = likeness(_read(a).matter, _read(b).matter)
-    return found if found >= ALIKE else 0.0
+    share = likeness(_read(a).matter, _read(b).matter)
+    return share if share >= ALIKE else 0.0
 
 
 def same(a: str, b: str) -> bool:

@@ -100,14 +100,14 @@ def read_work_tree(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
         files = {}
         for path in known:
             if is_memory(path, layout):
-                found = _lstat(f"{top}/{path}")
-                if found is not None:
-                    files[path] = _file_stat(found)
+                status = _lstat(f"{top}/{path}")
+                if status is not None:
+                    files[path] = _file_stat(status)
     for glob in extra:
-        for path, found in _matching(top, glob):
-            files[path] = _file_stat(found)
+        for path, status in _matching(top, glob):
+            files[path] = _file_stat(status)
     rules = [*(f"{top}/{name}" for name in IGNORES), os.fspath(repo.common_dir / "info" / "exclude")]
-    ignores = "\n".join(_text(_file_stat(found)) if (found := _lstat(path)) else "" for path in rules)
+    ignores = "\n".join(_text(_file_stat(status)) if (status := _lstat(path)) else "" for path in rules)
     # In the folders' own order: another order of the same files only costs a closer look. Format 2 has no references,
     # so equal numbers are equal bytes.
     text = "\n".join([*files, repr(layout), ignores])
@@ -139,10 +139,10 @@ def _walk(folder: str, prefix: str, files: dict[str, FileStat], picky: bool = Fa
                 if name.endswith(".md"):
                     if entry.is_file(follow_symlinks=False):
                         try:
-                            found = entry.stat(follow_symlinks=False)
+                            status = entry.stat(follow_symlinks=False)
                         except OSError:
                             continue  # deleted since it was listed
-                        files[prefix + name] = found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+                        files[prefix + name] = status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
                 elif name != ".git" and entry.is_dir(follow_symlinks=False):
                     inside.append(name)
     except OSError:
@@ -168,8 +168,8 @@ def _matching(top: str, glob: str) -> Iterator[tuple[str, os.stat_result]]:
     if ".." in fixed or "" in fixed or ".git" in fixed:
         return
     for at in range(1, len(fixed) + 1):
-        found = _lstat(f"{top}/" + "/".join(fixed[:at]))
-        if found is None or not stat.S_ISDIR(found.st_mode):
+        status = _lstat(f"{top}/" + "/".join(fixed[:at]))
+        if status is None or not stat.S_ISDIR(status.st_mode):
             return
     folders = ["/".join(fixed)]
     while folders:
@@ -181,9 +181,9 @@ def _matching(top: str, glob: str) -> Iterator[tuple[str, os.stat_result]]:
                 if entry.name != ".git" and not unnamed and not os.path.lexists(f"{top}/{path}/.git"):
                     folders.append(path)
             elif matches(path, glob) and entry.is_file(follow_symlinks=False):
-                found = _lstat(f"{top}/{path}")
-                if found is not None:
-                    yield path, found
+                status = _lstat(f"{top}/{path}")
+                if status is not None:
+                    yield path, status
 
 
 def _lstat(path: str) -> os.stat_result | None:
@@ -193,8 +193,8 @@ def _lstat(path: str) -> os.stat_result | None:
         return None
 
 
-def _file_stat(found: os.stat_result) -> FileStat:
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+def _file_stat(status: os.stat_result) -> FileStat:
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
 def _text(file_stat: FileStat) -> str:
@@ -221,11 +221,11 @@ def read(repo: Repository, files: Iterable[tuple[str, str]], commit: str = "") -
     `path`. What a damaged index made up, or what changed since, is not in the answer.
     """
     wanted = list(dict.fromkeys(files))
-    found: dict[tuple[str, str], bytes] = {}
+    texts: dict[tuple[str, str], bytes] = {}
     if commit or repo.root is None:
         tree = commit or repo.head()
         if tree is None or not wanted:
-            return found
+            return texts
         there = {entry.path: entry.oid for entry in repo.entries(tree, sorted({path for path, _ in wanted}))}
         true = [(path, oid) for path, oid in wanted if there.get(path) == oid]
         contents = dict(repo.read_many(dict.fromkeys(oid for _, oid in true)))
@@ -235,8 +235,8 @@ def read(repo: Repository, files: Iterable[tuple[str, str]], commit: str = "") -
         by_path.setdefault(path, []).append(oid)
     for path, text in read_files(repo.root, by_path, LIMIT + 1):
         if isinstance(text, bytes) and (oid := repo.hash_blob(text)) in by_path[path]:
-            found[path, oid] = text
-    return found
+            texts[path, oid] = text
+    return texts
 
 
 def layout_at(repo: Repository, commit: str, config: Config) -> Layout:

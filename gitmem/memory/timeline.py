@@ -66,12 +66,12 @@ def timeline(
         for fact in memory_facts.parse(data).facts:
             for source in {span.path for key, value in fact.meta if key == "src" and (span := parse_span(value))}:
                 derived[source].append((path, fact))
-    found = []
+    timeline_days = []
     for day in sorted(days, reverse=True):
         logs = sorted(days[day], key=lambda log: log.path)
         facts = dict.fromkeys(item for log in logs for item in derived.get(log.path, ()))
-        found.append(Day(day, tuple(logs), tuple(facts)))
-    return found
+        timeline_days.append(Day(day, tuple(logs), tuple(facts)))
+    return timeline_days
 
 
 def sections(data: bytes) -> Iterator[Section]:

@@ -50,10 +50,10 @@ class HttpEmbedder:
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """One unit vector a text. `origins` (path, blob) of these texts, set before, goes to the egress log."""
         origins = list(self.origins) if len(self.origins) == len(texts) else [("", "")] * len(texts)
-        found: list[bytes] = []
+        vectors: list[bytes] = []
         for at in range(0, len(texts), BATCH):
-            found += self._send(texts[at : at + BATCH], origins[at : at + BATCH])
-        return found
+            vectors += self._send(texts[at : at + BATCH], origins[at : at + BATCH])
+        return vectors
 
     def embed_query(self, text: str) -> bytes:
         return self._send([text], [(QUESTION, "")])[0]
@@ -80,12 +80,12 @@ class HttpEmbedder:
             rows = sorted(answer["data"], key=lambda row: row["index"])
             if [row["index"] for row in rows] != list(range(count)):
                 raise self._wrong(f"has not {count} vectors")
-            found = [self._vector(row["embedding"]) for row in rows]
+            vectors = [self._vector(row["embedding"]) for row in rows]
         except (KeyError, TypeError, ValueError, OverflowError):
             raise self._wrong("is not what an OpenAI-compatible endpoint gives") from None
-        if not any(map(any, found)):
+        if not any(map(any, vectors)):
             raise self._wrong("holds no vector with a direction")
-        return found
+        return vectors
 
     def _vector(self, numbers: list[float]) -> bytes:
         length = math.sqrt(sum(float(x) * float(x) for x in numbers))

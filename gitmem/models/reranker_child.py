@@ -55,7 +55,7 @@ def scores(path: str, question: str, passages: Sequence[str]) -> list[float]:
     vocabulary = c.llama_model_get_vocab(model.model)
     template = c.llama_model_chat_template(model.model, b"rerank")
     batch = c.llama_batch_init(model.n_ctx(), 0, 1)
-    found = []
+    probabilities = []
     try:
         for passage in passages:
             if template:
@@ -72,10 +72,10 @@ def scores(path: str, question: str, passages: Sequence[str]) -> list[float]:
             if c.llama_decode(model.ctx, batch) != 0:
                 raise RuntimeError
             score = float(c.llama_get_embeddings_seq(model.ctx, 0)[0])
-            found.append(1 / (1 + exp(-max(-60.0, min(60.0, score)))))
+            probabilities.append(1 / (1 + exp(-max(-60.0, min(60.0, score)))))
     finally:
         c.llama_batch_free(batch)
-    return found
+    return probabilities
 
 
 def _load(path: str) -> Any:

@@ -169,21 +169,21 @@ class StaticEmbedder:
 
         The bits are the signs, eight a byte; of the bytes the largest is 127 (`db.values.bits`, `.int8`).
         """
-        found = []
+        codes = []
         for text in texts:
             sums = self._sums(text)
             lanes = self._lanes(sums).tolist()
             top = max(max(lanes), -min(lanes))
             high = b"".join([half.signs(total) for half, total in zip(self._halves, sums, strict=True)])
             small = b"".join([half.scaled(total, top, 127) for half, total in zip(self._halves, sums, strict=True)])
-            found.append((int(high.translate(_SIGNS), 2).to_bytes(self.dims // 8, "big"), small))
-        return found
+            codes.append((int(high.translate(_SIGNS), 2).to_bytes(self.dims // 8, "big"), small))
+        return codes
 
     def _sums(self, text: str) -> tuple[int, int]:
         """The sum of the text's rows, in two halves; of a text too long for its lanes a fraction of it."""
-        found = words(text)
-        counts = Counter(found)
-        if sum(map(len, found)) * _ONCE <= _ROOM:
+        pieces = words(text)
+        counts = Counter(pieces)
+        if sum(map(len, pieces)) * _ONCE <= _ROOM:
             low, high = (half.sum(counts) for half in self._halves)
             return low, high
         groups = _groups(counts)
@@ -203,7 +203,7 @@ class StaticEmbedder:
 
         Only the first `DIMS` numbers count; (0.0, b"") for a text with no piece in the table.
         """
-        found: list[tuple[float, bytes]] = []
+        vectors: list[tuple[float, bytes]] = []
         half = self._halves[0]
         for text in texts:
             cut = words(text)
@@ -215,8 +215,8 @@ class StaticEmbedder:
                     counts = _groups(counts)[0]
                 total = half.sum(counts)
             length = hypot(*half.lanes(total))
-            found.append((length, half.scaled(total, length, LENGTH)) if length else (0.0, b""))
-        return found
+            vectors.append((length, half.scaled(total, length, LENGTH)) if length else (0.0, b""))
+        return vectors
 
     def row(self, number: int) -> Sequence[int]:
         """One row of the table, in the table's own unit."""
@@ -346,11 +346,11 @@ class _Rows(dict[int, int]):
         self._half = half
 
     def __missing__(self, number: int) -> int:
-        found = self._half.row(number)
+        row = self._half.row(number)
         if len(self) >= _CACHED_ROWS:
             self.clear()
-        self[number] = found
-        return found
+        self[number] = row
+        return row
 
 
 def _packed(lanes: Sequence[int]) -> int:

@@ -58,12 +58,12 @@ class _Words(dict[str, tuple[str, ...]]):
         bare = piece.strip(_EDGES)
         if bare.isdigit() and bare.isascii() and len(bare) <= WORD_LIMIT:
             return (bare,)  # numbers seldom come again: not worth remembering
-        found = self[bare] if bare != piece else tuple(_cut(piece))
+        pieces = self[bare] if bare != piece else tuple(_cut(piece))
         if len(piece) <= WORD_LIMIT:
             if len(self) >= _KNOWN:
                 self.clear()
-            self[piece] = found
-        return found
+            self[piece] = pieces
+        return pieces
 
 
 _EDGES = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"  # separators at either end
@@ -93,8 +93,8 @@ def grams(word: str) -> list[str]:
     if "가" <= word[0] <= "힣":
         word = MARK + word
         return [word[i : i + n] for n in (2, 3) for i in range(len(word) - n + 1)]
-    found = list(word) + [word[i : i + 2] for i in range(len(word) - 1)]
-    return found + [g for i in range(len(word) - 2) if _IS_KATAKANA(g := word[i : i + 3])]
+    pieces = list(word) + [word[i : i + 2] for i in range(len(word) - 1)]
+    return pieces + [g for i in range(len(word) - 2) if _IS_KATAKANA(g := word[i : i + 3])]
 
 
 def is_gram_word(word: str) -> bool:

@@ -61,8 +61,8 @@ class CueSet:
 
 def cue_set(cues: Iterable[Cue]) -> CueSet:
     """The cues as a set, order kept within each half."""
-    found = tuple(cues)
-    return CueSet(tuple(c for c in found if c.weight < 0), tuple(c for c in found if c.weight >= 0))
+    listed = tuple(cues)
+    return CueSet(tuple(c for c in listed if c.weight < 0), tuple(c for c in listed if c.weight >= 0))
 
 
 def match_cues(text: str, cues: CueSet) -> CueResult:

@@ -60,13 +60,13 @@ def languages_of(text: str) -> tuple[str, ...]:
 
     Kana makes it Japanese; Han alone is read as Chinese.
     """
-    found = _WIDE.findall(text)
-    if not found:
+    wide = _WIDE.findall(text)
+    if not wide:
         return ("en",)
-    hangul, kana = sum(bool(row[0]) for row in found), any(row[1] for row in found)
+    hangul, kana = sum(bool(row[0]) for row in wide), any(row[1] for row in wide)
     language = "ko" if hangul else "ja" if kana else "zh"
     latin = sum(len(word) for word in _LATIN.findall(text))
-    return (language, "en") if latin > 2 * (hangul or len(found)) else (language,)
+    return (language, "en") if latin > 2 * (hangul or len(wide)) else (language,)
 
 
 def line_origins(lines: Sequence[str]) -> list[str]:
@@ -148,12 +148,12 @@ def _candidate(
     if speakers and match and match[1] in speakers:
         speaker, text = match[1], whole[match.end() :]
     else:
-        found = _PERIOD.match(text)
-        if found:
-            period = found[0].rstrip(" :：").lower()
-            text = text[found.end() :]
-        found = _LABEL.match(text)
-        name = " ".join((found["a"] or found["b"] or found["c"] or "").lower().split()) if found else ""
-        if found and name in labels and text[found.end() :].strip():
-            label, text = name, text[found.end() :]
+        opening = _PERIOD.match(text)
+        if opening:
+            period = opening[0].rstrip(" :：").lower()
+            text = text[opening.end() :]
+        labelled = _LABEL.match(text)
+        name = " ".join((labelled["a"] or labelled["b"] or labelled["c"] or "").lower().split()) if labelled else ""
+        if labelled and name in labels and text[labelled.end() :].strip():
+            label, text = name, text[labelled.end() :]
     return Candidate(number, text, whole, label, speaker, section, period, languages_of(text), origin)

@@ -83,8 +83,8 @@ def new_logs(repo: Repository, head: str, base: str) -> NewLogs:
 
 
 def _logs(repo: Repository, commit: str) -> dict[str, Entry]:
-    found = repo.entries(commit, ["memory"])
-    return {e.path: e for e in found if kind(e.path) is Kind.DAILY and e.mode in (REGULAR, EXECUTABLE)}
+    entries = repo.entries(commit, ["memory"])
+    return {e.path: e for e in entries if kind(e.path) is Kind.DAILY and e.mode in (REGULAR, EXECUTABLE)}
 
 
 def _contents(repo: Repository, oids: set[str]) -> dict[str, bytes]:
@@ -165,8 +165,8 @@ def _lines_of(repo: Repository, spans: Sequence[Span], logs: Sequence[Log]) -> s
             other[key] = log.lines
         elif key not in other:
             oid = span.blob if len(span.blob) == len(log.blob) else repo.find_blob(span.path, span.blob)
-            found = next(iter(repo.read_many([oid])))[1] if oid else None
-            other[key] = split(found) if found is not None else log.lines
+            data = next(iter(repo.read_many([oid])))[1] if oid else None
+            other[key] = split(data) if data is not None else log.lines
     return {
         (span.path, normalise(line))
         for span in concerned

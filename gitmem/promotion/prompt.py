@@ -62,13 +62,13 @@ class LanguagePromoter:
 
 def lines_of(logs: Iterable[Log], clean: Callable[[str, str], bool]) -> list[Source]:
     """The new lines that say something, labels not yet given. Lines the gate stops are never shown to a model."""
-    found = []
+    sources = []
     for log in logs:
         for number in sorted(log.new):
             text = normalise(log.lines[number - 1])
             if text and not text.startswith(("#", "<!--", "```")) and clean(text, log.path):
-                found.append(Source("", log, number, text[:2000]))
-    return found
+                sources.append(Source("", log, number, text[:2000]))
+    return sources
 
 
 def batches(sources: Sequence[Source], size: int = BATCH) -> list[tuple[Source, ...]]:
@@ -170,11 +170,11 @@ def ask(
                 half = len(group) // 2
                 waiting[:0] = [group[:half], group[half:]]
             continue
-        found, problem = read(reply, request)
-        operations += found
+        more, problem = read(reply, request)
+        operations += more
         if problem:
             notes.append(f"{group[0].log.path}: {problem}")
-        if problem and not found and not reply.cut:
+        if problem and not more and not reply.cut:
             unreadable, whole = problem, False
         else:
             readable += 1
@@ -185,11 +185,11 @@ def read(reply: Reply, request: Request) -> tuple[list[Operation], str]:
     """The operations of a reply, and what was wrong with it ("" for nothing). Never raises."""
     if len(reply.text) > REPLY_LIMIT:
         return [], f"the reply was {len(reply.text)} characters long and was not read"
-    found, problem = rows(reply.text)
+    objects, problem = rows(reply.text)
     if reply.cut and not problem:
         problem = "the reply was cut short"
     known = {source.label: source for source in request.sources}
-    return [made for row in found[: 4 * FACTS] if (made := _operation(row, known)) is not None], problem
+    return [made for row in objects[: 4 * FACTS] if (made := _operation(row, known)) is not None], problem
 
 
 def rows(text: str) -> tuple[list[Mapping[str, Any]], str]:
@@ -250,11 +250,11 @@ def _operation(row: Mapping[str, Any], known: Mapping[str, Source]) -> Operation
 
 def spans(cited: Sequence[Source]) -> tuple[Span, ...]:
     """The places of some lines; neighbours become one."""
-    found: list[Span] = []
+    merged: list[Span] = []
     for source in sorted(cited, key=lambda s: (s.log.path, s.line)):
-        last = found[-1] if found else None
+        last = merged[-1] if merged else None
         if last and (last.path, last.blob, last.end_line + 1) == (source.log.path, source.log.blob, source.line):
-            found[-1] = last._replace(end_line=source.line)
+            merged[-1] = last._replace(end_line=source.line)
         else:
-            found.append(Span(source.log.path, source.line, source.line, source.log.blob))
-    return tuple(found)
+            merged.append(Span(source.log.path, source.line, source.line, source.log.blob))
+    return tuple(merged)

@@ -48,17 +48,17 @@ class ScoredLine:
 @lru_cache(maxsize=1 << 16)
 def words(text: str) -> frozenset[str]:
     """The content words of a text, lower case, Korean particles taken off; of Han, which has no spaces, pairs."""
-    found = set()
+    content = set()
     for word in _WORD.findall(text):
         word = word.lower()
         if "\u3400" <= word[0] <= "\u9fff":
-            found |= {word[at : at + 2] for at in range(len(word) - 1)} - _STOP
+            content |= {word[at : at + 2] for at in range(len(word) - 1)} - _STOP
             continue
         if "가" <= word[-1] <= "힣" and len(word) > 2:
             word = without_particle(word)
         if word not in _STOP and (len(word) > 1 or word.isdigit()):
-            found.add(word)
-    return frozenset(found)
+            content.add(word)
+    return frozenset(content)
 
 
 def mark_retracted(scored: Sequence[ScoredLine]) -> list[ScoredLine]:
@@ -121,15 +121,15 @@ def retracted_fact(item: ScoredLine, existing: Sequence[Fact]) -> str:
     if strength == 0:
         return ""
     topic = words(item.line.text)
-    best, found = 0, ""
+    best, best_fact = 0, ""
     for fact in existing:
         if fact.get("type", "decision") not in RETRACTABLE:
             continue
         own = words(fact.text)
         shared = len(topic & own)
         if shared > best and same_topic(shared, topic, own, strength):
-            best, found = shared, fact.id
-    return found
+            best, best_fact = shared, fact.id
+    return best_fact
 
 
 def same_topic(shared: int, a: frozenset[str], b: frozenset[str], strength: int) -> bool:

@@ -66,8 +66,8 @@ class RulesModel:
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
         """One operation for every new candidate line: ADD, SUPERSEDE, or SKIP with the reason."""
         parsed = [(log, log_lines.candidates_of(log, LABELS)) for log in logs]
-        results = iter(score_all([line for _, found in parsed for line in found if not line.speaker]))
-        scored = [[ScoredLine(line, next(results)) for line in found if not line.speaker] for _, found in parsed]
+        results = iter(score_all([line for _, lines in parsed for line in lines if not line.speaker]))
+        scored = [[ScoredLine(line, next(results)) for line in lines if not line.speaker] for _, lines in parsed]
         scored = mark_retracted_in_earlier_logs(logs, [mark_retracted(notes) for notes in scored])
         days = _days_of_topics(zip(logs, scored, strict=True))
         operations: list[Operation] = []
@@ -91,7 +91,7 @@ def score_all(candidates: Sequence[Candidate]) -> Iterable[CueResult]:
     pieces = [candidates[at : at + PARALLEL_LINES // 4] for at in range(0, len(candidates), PARALLEL_LINES // 4)]
     try:
         with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
-            return [result for found in pool.map(_score_some, pieces) for result in found]
+            return [result for scored in pool.map(_score_some, pieces) for result in scored]
     except (OSError, BrokenExecutor):  # a sandbox without semaphores, or a worker that was killed: only slower
         return map(score_line, candidates)
 
@@ -144,15 +144,15 @@ def _is_reason(line: Candidate, after: Candidate) -> bool:
 
 def _days_of_topics(logs: Iterable[tuple[Log, Sequence[ScoredLine]]]) -> dict[str, set[date]]:
     """On which days each value (path, port, version, URL) was written, and each content word of a line to keep."""
-    found: dict[str, set[date]] = {}
+    days: dict[str, set[date]] = {}
     for log, scored in logs:
         for item in scored:
             for value in _VALUE.findall(item.line.text):
-                found.setdefault(value, set()).add(log.day)
+                days.setdefault(value, set()).add(log.day)
             if item.keep:
                 for word in words(item.line.text):
-                    found.setdefault(word, set()).add(log.day)
-    return found
+                    days.setdefault(word, set()).add(log.day)
+    return days
 
 
 def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[str, set[date]]) -> Operation:
@@ -204,10 +204,10 @@ def _confidence(score: float) -> float:
 
 def _until(text: str, kind: str, day: date) -> str:
     """The day after which it no longer holds: a deadline's own, or one before `까지`, `まで` or after `until`."""
-    found = dates.find(text, day)
-    if not found:
+    mentions = dates.find(text, day)
+    if not mentions:
         return ""
-    for mention in found:
+    for mention in mentions:
         after = text[mention.end : mention.end + 8]
         before = text[max(0, mention.start - 14) : mention.start].lower()
         if re.match(
@@ -218,7 +218,7 @@ def _until(text: str, kind: str, day: date) -> str:
             return mention.day.isoformat() if kind != "lesson" else ""
     if kind == "deadline":
         # A day that was ("agreed yesterday") says when a deadline was spoken of.
-        own = [mention for mention in found if mention.spelled] or [item for item in found if item.day >= day]
+        own = [mention for mention in mentions if mention.spelled] or [item for item in mentions if item.day >= day]
         return own[-1].day.isoformat() if own else ""
     return ""
 

@@ -54,14 +54,16 @@ def check(repo: Repository, config: Config, message: str) -> list[Finding]:
     named = [spelling(name) for name in trailers.values(rows, trailers.AGENT)]
     if not (config.agent or named) or not memory_changes(repo):
         return []
-    found = []
+    findings = []
     if not named:
-        found.append(_missing("agent-unnamed", f"an agent changes memory: say who, '{trailers.AGENT}: {config.agent}'"))
+        findings.append(
+            _missing("agent-unnamed", f"an agent changes memory: say who, '{trailers.AGENT}: {config.agent}'")
+        )
     elif config.agent and config.agent not in named:
-        found.append(_missing("agent-other", f"{trailers.AGENT} is not the agent at work here ({config.agent})"))
+        findings.append(_missing("agent-other", f"{trailers.AGENT} is not the agent at work here ({config.agent})"))
     if not any(value.strip() for value in trailers.values(rows, trailers.REASON)):
-        found.append(_missing("agent-reason", f"an agent changes memory: say why, '{trailers.REASON}: ...'"))
-    return found
+        findings.append(_missing("agent-reason", f"an agent changes memory: say why, '{trailers.REASON}: ...'"))
+    return findings
 
 
 def _missing(rule: str, words: str) -> Finding:

@@ -181,8 +181,8 @@ class Judge:
 
     def _promoted(self, digest: str) -> Fact | None:
         """A text as the newest commit that recorded it has it."""
-        found = (self._version(record.commit.oid, record, digest) for record in self.known.recorded.get(digest, ()))
-        return next((fact for fact in found if fact), None)
+        versions = (self._version(record.commit.oid, record, digest) for record in self.known.recorded.get(digest, ()))
+        return next((fact for fact in versions if fact), None)
 
     def _version(self, commit: str, record: Record, digest: str) -> Fact | None:
         """The fact with this text in the files that a record speaks of, as they are at `commit`."""

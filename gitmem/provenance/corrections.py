@@ -187,7 +187,7 @@ class Evidence:
     def says(self, path: str, fact: Fact, key: str, value: str) -> bool:
         """Whether the commit that promoted the fact, or wrote its line, has such a trailer."""
         rows = (self.promotions.get(text_hash(fact.text), ()), self.writers.get((path, fact.line), ()))
-        said = (spelling(each) for found in rows for each in trailers.values(found, key))
+        said = (spelling(each) for block in rows for each in trailers.values(block, key))
         return spelling(value) in said
 
 
@@ -267,29 +267,29 @@ def _writers(
 ) -> dict[tuple[str, int], Sequence[trailers.Trailer]]:
     """The trailers of the commit that wrote each line last: who wrote a fact without a promotion."""
     of_commit: dict[str, list[trailers.Trailer]] = {}
-    found: dict[tuple[str, int], Sequence[trailers.Trailer]] = {}
+    writers: dict[tuple[str, int], Sequence[trailers.Trailer]] = {}
     for path, data in files.items():
         for row in repo.blame(path, 1, max(1, len(blob_lines(data))), head):
             if row.commit not in of_commit:
                 of_commit[row.commit] = trailers.memory_trailers(repo.commit(row.commit).message)
             if of_commit[row.commit]:
-                found[path, row.line] = of_commit[row.commit]
-    return found
+                writers[path, row.line] = of_commit[row.commit]
+    return writers
 
 
 def _added_lines(repo: Repository, commit: Commit) -> dict[str, frozenset[str]]:
     """The lines a commit added, by path; under "" those of long-term memory."""
-    found: dict[str, frozenset[str]] = {}
+    added: dict[str, frozenset[str]] = {}
     lasting: set[str] = set()
     for change in repo.changes(commit.parents[0] if commit.parents else "", commit.oid):
         if not change.path.endswith(".md") or not change.new_oid.strip("0"):
             continue
         old = blob_lines(repo.read(change.old_oid)) if change.old_oid.strip("0") else []
         new = frozenset(blob_lines(repo.read(change.new_oid))) - frozenset(old)
-        found[change.path] = new
+        added[change.path] = new
         if kind(change.path) in (Kind.MEMORY, Kind.ARCHIVE):
             lasting |= new
-    return found | {"": frozenset(lasting)}
+    return added | {"": frozenset(lasting)}
 
 
 def _superseded(repo: Repository, oid: str, path: str, fact: Fact, gone: set[str]) -> Fact | None:

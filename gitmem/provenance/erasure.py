@@ -210,15 +210,15 @@ def _rests_on(
     repo: Repository, known: Ledger, paths: set[str], places: set[tuple[str, int]]
 ) -> Mapping[tuple[str, str], str]:
     """(path, text) of the source lines in `paths` of the facts that stay -> PATH:LINE of one of these facts."""
-    found: dict[tuple[str, str], str] = {}
+    resting: dict[tuple[str, str], str] = {}
     head = repo.head()
     for path, _, fact in facts_at(repo, head) if head else ():
         taken = _taken(path, fact, known)
         if (path, fact.line) in places or not any(span.path in paths for span in taken.sources):
             continue
         for key in source_texts(repo, taken):
-            found.setdefault(key, f"{path}:{fact.line}")
-    return found
+            resting.setdefault(key, f"{path}:{fact.line}")
+    return resting
 
 
 def _without(data: bytes, path: str, changes: tuple[LineChange, ...], wanted: _Wanted) -> bytes:

@@ -83,7 +83,7 @@ def matching_commits(repo: Repository, revs: Sequence[str], about: Sequence[str]
 
 def ledger_of(repo: Repository, commits: Iterable[Commit]) -> Ledger:
     """The records of these commits, newest first."""
-    found = Ledger()
+    ledger = Ledger()
     records: list[Record] = []
     cursors: list[str] = []
     reverts: list[tuple[str, str]] = []
@@ -102,14 +102,14 @@ def ledger_of(repo: Repository, commits: Iterable[Commit]) -> Ledger:
             continue
         records.append(record)
         for link in record.sources:
-            found.by_hash.setdefault(link.sha256, commit.oid)
-            known = found.recorded.setdefault(link.sha256, [])
+            ledger.by_hash.setdefault(link.sha256, commit.oid)
+            known = ledger.recorded.setdefault(link.sha256, [])
             if record not in known:
                 known.append(record)
             if link.source:
-                found.by_span.setdefault(span_key(link.source), set()).add(link.sha256)
-                found.sources.setdefault(link.sha256, []).append(link.source)
-    return replace(found, records=tuple(records), cursors=tuple(cursors[:CURSORS]), reverts=tuple(reverts))
+                ledger.by_span.setdefault(span_key(link.source), set()).add(link.sha256)
+                ledger.sources.setdefault(link.sha256, []).append(link.source)
+    return replace(ledger, records=tuple(records), cursors=tuple(cursors[:CURSORS]), reverts=tuple(reverts))
 
 
 def _undone(repo: Repository, commit: Commit) -> Iterator[tuple[str, list[trailers.Link]]]:
@@ -153,21 +153,21 @@ def refusals(repo: Repository, known: Ledger) -> dict[str, Refusal]:
     A person who records the same text later (`edit` back) lifts the refusal. An agent, a bot or a model does not:
     neither may bring back what a person took out.
     """
-    found: dict[str, Refusal] = {}
+    refused: dict[str, Refusal] = {}
     for record in reversed(known.records):
         edited = {record.replaced(link.sha256) for link in record.sources}
         for link in (*record.rejected, *record.reverted):
-            before = found.get(link.sha256)
+            before = refused.get(link.sha256)
             spans = dict.fromkeys((*(before.spans if before else ()), *([link.source] if link.source else ())))
-            found[link.sha256] = Refusal(record.commit.oid, tuple(spans), link.sha256 in edited)
-    for record in known.records if found else ():
+            refused[link.sha256] = Refusal(record.commit.oid, tuple(spans), link.sha256 in edited)
+    for record in known.records if refused else ():
         for link in record.sources:
-            refusal = found.get(link.sha256)
+            refusal = refused.get(link.sha256)
             if refusal is None or refusal.commit == record.commit.oid or record.model(link.sha256):
                 continue
             if not by_machine(record.commit) and repo.is_ancestor(refusal.commit, record.commit.oid):
-                del found[link.sha256]
-    return found
+                del refused[link.sha256]
+    return refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +180,9 @@ class Rejections:
 
 def rejections(repo: Repository, known: Ledger) -> Rejections:
     """The refusals of a history as promotion asks for them."""
-    found = refusals(repo, known)
-    spans = dict.fromkeys(span for refusal in found.values() for span in refusal.spans)
-    return Rejections(frozenset(found), tuple(spans))
+    refused = refusals(repo, known)
+    spans = dict.fromkeys(span for refusal in refused.values() for span in refusal.spans)
+    return Rejections(frozenset(refused), tuple(spans))
 
 
 def by_machine(commit: Commit) -> bool:

@@ -22,7 +22,7 @@ def remaining_lines(repo: Repository, config: Config, taken: Taken) -> list[tupl
     """
     wanted = normalise(taken.fact.text).casefold()
     cited = source_texts(repo, taken)
-    found = []
+    places = []
     for path in sorted(read_work_tree(repo, config.memory_paths).files):
         try:
             lines = blob_lines(read_memory_file(repo, config, path))
@@ -31,8 +31,8 @@ def remaining_lines(repo: Repository, config: Config, taken: Taken) -> list[tupl
         for number, line in enumerate(lines, 1):
             text = normalise(line).casefold()
             if wanted in text or (path, text) in cited:
-                found.append((path, number))
-    return found
+                places.append((path, number))
+    return places
 
 
 def source_texts(repo: Repository, taken: Taken) -> set[tuple[str, str]]:

@@ -50,12 +50,12 @@ def parse(message: str) -> list[Trailer]:
             continue
         joined.append(line)
         folding = _separator(line) >= 1
-    found = []
+    rows = []
     for line in joined:
         at = _separator(line)
         if at >= 1 and line[0] != "#":
-            found.append((line[:at].strip(_SPACE), _unfold(line[at + 1 :].strip(_SPACE))))
-    return found
+            rows.append((line[:at].strip(_SPACE), _unfold(line[at + 1 :].strip(_SPACE))))
+    return rows
 
 
 def parse_lenient(message: str) -> list[Trailer]:
@@ -64,23 +64,23 @@ def parse_lenient(message: str) -> list[Trailer]:
     GitHub and `git merge --squash` indent and bullet the joined messages; both are seen through. Continuation
     lines are not joined (they cannot be told from the next message's prose). Order kept, exact repeats kept.
     """
-    found = []
+    rows = []
     for line in message.split("\n")[1:]:
         bare = line.strip().removeprefix("* ").removeprefix("- ").lstrip()
         match = _SHAPE.match(bare)
         if match:
-            found.append((match[0][:-1].rstrip(), bare[match.end() :].strip()))
-    return found
+            rows.append((match[0][:-1].rstrip(), bare[match.end() :].strip()))
+    return rows
 
 
 def memory_trailers(message: str) -> list[Trailer]:
     """What `message` says about memory: Git's trailers, and every `Memory-*` or `Reviewed-by` line of the
     body that Git no longer sees as one. No repeats."""
-    found = dict.fromkeys(parse(message))
+    rows = dict.fromkeys(parse(message))
     for key, value in parse_lenient(message):
         if key.startswith("Memory-") or key == REVIEWED:
-            found.setdefault((key, value))
-    return list(found)
+            rows.setdefault((key, value))
+    return list(rows)
 
 
 def block_with(message: str, key: str, holding: str) -> list[Trailer]:
@@ -235,8 +235,8 @@ def _start(lines: list[str]) -> int:
             if only_spaces:
                 continue
             others += maybe
-            found = trailers and (not others or (generated and trailers * 3 >= others))
-            return number + 1 if found else len(lines)
+            is_block = trailers and (not others or (generated and trailers * 3 >= others))
+            return number + 1 if is_block else len(lines)
         only_spaces = False
         if line.startswith(_GENERATED):
             trailers, maybe, generated = trailers + 1, 0, True

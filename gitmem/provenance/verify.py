@@ -144,14 +144,14 @@ class _Run:
             changed = differing(olds[0].meta, fact.meta)
             edit = Edit(line_commit(), olds[0], changed)
             attribution = replace(attribution, support=Support.EDITED, edit=edit)
-        found = list(self._wrong(fact, attribution))
+        problems = list(self._wrong(fact, attribution))
         if self.policy:
-            found += self._against_policy(path, fact, attribution, line_commit)
+            problems += self._against_policy(path, fact, attribution, line_commit)
         oid = self.known.by_hash.get(text_hash(fact.text), "")
         oid = oid or (attribution.edit.commit.oid if attribution.edit else "")
         flaws = tuple(
             Flaw(rule, path, fact.line, message, fact.id, line_commit().oid if rule == "unrecorded" else oid)
-            for rule, message in found
+            for rule, message in problems
         )
         return Checked(path, fact, attribution, flaws, line_commit() if self.policy else None)
 
@@ -238,7 +238,7 @@ class _Run:
     def taken_back(self) -> frozenset[tuple[str, str]]:
         """(path, line) of the log lines that a `git revert`, not itself reverted, took out."""
         undone = {oid for _, oid in self.known.reverts}
-        found: set[tuple[str, str]] = set()
+        taken: set[tuple[str, str]] = set()
         for commit, oid in self.known.reverts:
             if commit in undone:
                 continue
@@ -246,10 +246,10 @@ class _Run:
             for change in self.repo.changes(reverted.parents[0] if reverted.parents else "", oid):
                 if kind(change.path) in LOGS and change.new_mode in (REGULAR, EXECUTABLE):
                     old = set(self.judge.reader.lines(change.old_oid)) if change.old_mode else set()
-                    found |= {
+                    taken |= {
                         (change.path, line) for line in self.judge.reader.lines(change.new_oid) if line not in old
                     }
-        return frozenset(found)
+        return frozenset(taken)
 
     def _is_taken_back(self, path: str, text: str) -> bool:
         lines = [line for line in text.split("\n") if line.strip()]
@@ -304,12 +304,12 @@ class _Run:
     @cached_property
     def refused_lines(self) -> dict[str, set[tuple[str, str]]]:
         """Commit that took facts out -> (path, text) of their source lines; an edit keeps its source."""
-        found: dict[str, set[tuple[str, str]]] = {}
+        lines: dict[str, set[tuple[str, str]]] = {}
         for refusal in self.refusals.values():
             for span in refusal.spans if not refusal.edited else ():
                 rows = ((span.path, normalise(line)) for line in self._lines_of(span))
-                found.setdefault(refusal.commit, set()).update(row for row in rows if row[1])
-        return found
+                lines.setdefault(refusal.commit, set()).update(row for row in rows if row[1])
+        return lines
 
     def _lines_of(self, span: Span) -> list[str]:
         oid = self.repo.find_blob(span.path, span.blob, self.tip) if span.blob else None

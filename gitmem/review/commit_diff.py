@@ -31,10 +31,10 @@ def facts_of(repo: Repository, oids: Mapping[str, str]) -> dict[str, list[Fact]]
     """path -> facts, for path -> blob; blobs beyond LIMIT have none."""
     sizes = repo.sizes(list(oids.values()))
     small = {path: oid for path, oid in oids.items() if sizes.get(oid, LIMIT + 1) <= LIMIT}
-    found = {}
+    facts = {}
     for path, (_, data) in zip(small, repo.read_many(list(small.values())), strict=True):
-        found[path] = memory_facts.parse(data or b"").facts
-    return found
+        facts[path] = memory_facts.parse(data or b"").facts
+    return facts
 
 
 def fact_changes(
@@ -44,19 +44,19 @@ def fact_changes(
     files = changed_files(repo, base, head, layout)
     old = facts_of(repo, {c.old_path or c.path: c.old_oid for c in files if c.status != "A" and c.old_mode in FILES})
     new = facts_of(repo, {c.path: c.new_oid for c in files if c.status != "D" and c.new_mode in FILES})
-    found = compare(old, new, today)
-    found += _newly_expired(repo, base, head, {(change.path, change.fact.id) for change in found}) if base else []
-    found.sort(key=lambda change: (change.path, change.fact.line))
+    changes = compare(old, new, today)
+    changes += _newly_expired(repo, base, head, {(change.path, change.fact.id) for change in changes}) if base else []
+    changes.sort(key=lambda change: (change.path, change.fact.line))
     commits = list(repo.log([head, *([f"^{base}"] if base else [])])) if files else []
     recorded = read_ledger(repo, [head, *([f"^{base}"] if base else [])]).recorded if files else {}
     promoted = {digest for digest, rows in recorded.items() if not all(row.replaced(digest) for row in rows)}
-    found = [
+    changes = [
         replace(change, op=Op.PROMOTED)
         if change.op is Op.ADDED and kind(change.path) in LASTING and text_hash(change.fact.text) in promoted
         else change
-        for change in found
+        for change in changes
     ]
-    return Authors(repo, commits, head).attribute(found) if authors else found
+    return Authors(repo, commits, head).attribute(changes) if authors else changes
 
 
 def _newly_expired(repo: Repository, base: str, head: str, known: set[tuple[str, str]]) -> list[FactChange]:
@@ -91,15 +91,15 @@ class Authors:
                     self.versions[item.path].append((self.commits[oid], item))
         self.ids: dict[str, frozenset[str]] = {}  # blob -> ids of its facts
 
-    def attribute(self, found: Sequence[FactChange]) -> list[FactChange]:
+    def attribute(self, changes: Sequence[FactChange]) -> list[FactChange]:
         """The same changes, each with its commit where that can be told."""
         only = {path: rows[0][0] for path, rows in self.versions.items() if len(rows) == 1}
         if len(self.commits) == 1:
-            only = dict.fromkeys((change.path for change in found), next(iter(self.commits.values())))
+            only = dict.fromkeys((change.path for change in changes), next(iter(self.commits.values())))
         writers: dict[tuple[str, int], Commit] = {}
         removers: dict[tuple[str, str], Commit] = {}
-        for path in dict.fromkeys(change.path for change in found if change.path not in only):
-            mine = [change for change in found if change.path == path]
+        for path in dict.fromkeys(change.path for change in changes if change.path not in only):
+            mine = [change for change in changes if change.path == path]
             lines = [change.new.line for change in mine if change.new]
             for row in self.repo.blame(path, min(lines), max(lines), self.head) if lines else ():
                 if row.line in lines:
@@ -107,7 +107,7 @@ class Authors:
             gone = {change.old.id for change in mine if change.old and not change.new}
             removers |= self._removers(path, gone) if gone else {}
         attributed = []
-        for change in found:
+        for change in changes:
             known = only.get(change.path)
             if known is None and change.new is not None:
                 known = writers.get((change.path, change.new.line))
@@ -118,14 +118,14 @@ class Authors:
 
     def _removers(self, path: str, wanted: set[str]) -> dict[tuple[str, str], Commit]:
         """(path, fact id) -> the newest commit whose version lacks a fact that its parent's has."""
-        found: dict[tuple[str, str], Commit] = {}
+        removers: dict[tuple[str, str], Commit] = {}
         for commit, item in self.versions[path][:WALK]:
             before = frozenset[str]().union(*(self._facts(oid) for oid in item.olds))
             for ident in (before - self._facts(item.new_oid)) & wanted:
-                found.setdefault((path, ident), commit)
-            if len(found) == len(wanted):
+                removers.setdefault((path, ident), commit)
+            if len(removers) == len(wanted):
                 break
-        return found
+        return removers
 
     def _facts(self, oid: str) -> frozenset[str]:
         if oid and oid not in self.ids:

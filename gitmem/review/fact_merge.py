@@ -277,15 +277,15 @@ class _FactMerge:
 
 def _conflict_ends(skeleton: Sequence[str], labels: Labels) -> dict[int, int]:
     """Lines within a conflict -> the line that ends it: nothing is put between its marks."""
-    found: dict[int, int] = {}
+    ends: dict[int, int] = {}
     open_at = 0
     for number, line in enumerate(skeleton, 1):
         if line == f"{'<' * labels.size} {labels.ours}\n":
             open_at = number
         elif open_at and line == f"{'>' * labels.size} {labels.theirs}\n":
-            found.update(dict.fromkeys(range(open_at, number), number))
+            ends.update(dict.fromkeys(range(open_at, number), number))
             open_at = 0
-    return found
+    return ends
 
 
 def _line_mapping(side: Sequence[str], merged: Sequence[str]) -> list[int]:

@@ -117,14 +117,14 @@ def _by_time(hunk: Hunk) -> list[str]:
 
 def _sections(lines: Sequence[str]) -> list[list[str]]:
     """Cut before each `## `; blank lines in front of the first belong to nobody."""
-    found: list[list[str]] = []
+    sections: list[list[str]] = []
     for line in lines:
-        if not found or line.startswith("## "):
-            if not found and not line.strip():
+        if not sections or line.startswith("## "):
+            if not sections and not line.strip():
                 continue
-            found.append([])
-        found[-1].append(line)
-    return found
+            sections.append([])
+        sections[-1].append(line)
+    return sections
 
 
 def _time(line: str) -> int | None:

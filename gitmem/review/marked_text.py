@@ -73,8 +73,8 @@ def _items(text: str) -> Iterator[list[str]]:
 
 def _box(rows: Sequence[str]) -> str:
     """What a checklist's item has in its box, "" for what is no item."""
-    found = BOX.match(rows[0])
-    return found[1] if found else ""
+    match = BOX.match(rows[0])
+    return match[1] if match else ""
 
 
 def _said(rows: Sequence[str]) -> str:

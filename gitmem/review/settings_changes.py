@@ -31,15 +31,15 @@ def settings_changes(repo: Repository, base: str, head: str) -> list[SettingsCha
 
     Only .gitmem.toml is compared word for word; of the others it is said that they change.
     """
-    found = []
+    changes = []
     for change in repo.changes(base, head):
         if decides(change.path):
             lost = ""
             if change.path == TRACKED and change.old_oid.strip("0"):
                 new = "" if change.status == "D" else change.new_oid
                 lost = "; ".join(row.message for row in sources.settings_findings(repo, [change.old_oid], new))
-            found.append(SettingsChange(change.path, WORDS.get(change.status, "changed"), lost))
-    return sorted(found, key=lambda change: (not change.loosened, change.path))
+            changes.append(SettingsChange(change.path, WORDS.get(change.status, "changed"), lost))
+    return sorted(changes, key=lambda change: (not change.loosened, change.path))
 
 
 def decides(path: str) -> bool:

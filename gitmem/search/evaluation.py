@@ -59,20 +59,20 @@ class Summary:
 
 def read(text: str) -> list[LabelledQuestion]:
     """The questions of a QRELS file (JSON Lines). Raises UsageError with the line that is not one, and why."""
-    found = []
+    questions = []
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         if not line.strip():
             continue
         try:
-            found.append(_labelled(json.loads(line)))
+            questions.append(_labelled(json.loads(line)))
         except RecursionError:
             raise UsageError(f"line {number}: it is nested too deep", SHAPE) from None
         except ValueError as error:
             why = f"it is no JSON ({error.msg})" if isinstance(error, json.JSONDecodeError) else str(error)
             raise UsageError(f"line {number}: {why}", SHAPE) from None
-    if not found:
+    if not questions:
         raise UsageError("there is no question in the file", SHAPE)
-    return found
+    return questions
 
 
 def _labelled(row: Any) -> LabelledQuestion:
@@ -86,8 +86,8 @@ def _labelled(row: Any) -> LabelledQuestion:
         raise ValueError("'relevant' is missing or no list of places")
     places: list[tuple[str, int, int]] = []
     for place in relevant:
-        found = [place.get(key) for key in ("path", "start_line", "end_line")] if isinstance(place, dict) else []
-        match found:
+        fields = [place.get(key) for key in ("path", "start_line", "end_line")] if isinstance(place, dict) else []
+        match fields:
             case [str(path), int(first), int(last)] if path:
                 if not 1 <= first <= last or last - first > LINES:
                     raise ValueError(f"lines {first} to {last} of '{path}' are no range of lines")
@@ -191,7 +191,7 @@ def variants(config: Config, texts: Sequence[str]) -> list[tuple[str, Config]]:
     A KEY is a setting of search (`searchPool`, `chunkSize`, `embedder`) or the name of one of ranking's constants.
     Raises UsageError for another and for a value that the setting does not take.
     """
-    found = [("", config)]
+    configs = [("", config)]
     for text in texts:
         key, _, values = text.partition("=")
         name = f"mem.{key.lower().removeprefix('mem.')}"
@@ -200,7 +200,7 @@ def variants(config: Config, texts: Sequence[str]) -> list[tuple[str, Config]]:
             known = f"{', '.join(each.removeprefix('mem.') for each in chosen)}, {tuning.names()}"
             raise UsageError(f"'{text}' is no setting of search", f"KEY=V1,V2 with a KEY of {known}")
         made = []
-        for label, settings in found:
+        for label, settings in configs:
             for value in values.split(","):
                 try:
                     one = changed(
@@ -210,8 +210,8 @@ def variants(config: Config, texts: Sequence[str]) -> list[tuple[str, Config]]:
                 except BadConfig as error:
                     raise UsageError(error.message, error.hint) from None
                 made.append((f"{label} {key}={value}".strip(), one))
-        found = made
-    return found
+        configs = made
+    return configs
 
 
 def same_index(one: Config, other: Config) -> bool:
@@ -226,7 +226,7 @@ def floors(texts: Sequence[str]) -> list[tuple[str, float]]:
         *(f"share@{tokens}" for tokens in TOKENS),
         "mrr",
     }
-    found = []
+    limits = []
     for text in texts:
         name, _, value = text.partition("=")
         try:
@@ -235,5 +235,5 @@ def floors(texts: Sequence[str]) -> list[tuple[str, float]]:
             number = -1.0
         if name not in names or not 0 <= number <= 1:
             raise UsageError(f"'{text}' is no floor", f"one of {', '.join(sorted(names))}, as in recall@5=0.9")
-        found.append((name, number))
-    return found
+        limits.append((name, number))
+    return limits

@@ -18,12 +18,14 @@ def explained(hit: Hit, lanes: Mapping[str, Mapping[int, float]], ranking: Ranki
 
     `lanes` are the scores of the chunks each lane found.
     """
-    found: dict[str, Any] = {}
+    explanation: dict[str, Any] = {}
     for name, scores in lanes.items():
         ranks = sorted(scores, key=lambda c: (-scores[c], c))
         chunk = hit.chunk
-        found[name] = {"rank": ranks.index(chunk) + 1, "score": round(scores[chunk], 4)} if chunk in scores else None
-    found["evidence"] = {
+        explanation[name] = (
+            {"rank": ranks.index(chunk) + 1, "score": round(scores[chunk], 4)} if chunk in scores else None
+        )
+    explanation["evidence"] = {
         name: round(weight * value, 4)
         for (name, weight), value in zip(ranking.weights.items(), hit.evidence, strict=False)
         if value
@@ -31,11 +33,11 @@ def explained(hit: Hit, lanes: Mapping[str, Mapping[int, float]], ranking: Ranki
     # What no weight explains: the line has an identifier of the question as a whole.
     exact = hit.raw - sum(weight * value for weight, value in zip(ranking.weights.values(), hit.evidence, strict=False))
     if exact > 0.01:
-        found["evidence"]["exact"] = round(exact, 4)
-    found["priors"] = {name: round(value, 4) for name, value in hit.priors if value}
-    found["fused"] = round(hit.raw, 4)
-    found["scale"] = round(hit.scale / ranking.similarity, 4)
-    return found
+        explanation["evidence"]["exact"] = round(exact, 4)
+    explanation["priors"] = {name: round(value, 4) for name, value in hit.priors if value}
+    explanation["fused"] = round(hit.raw, 4)
+    explanation["scale"] = round(hit.scale / ranking.similarity, 4)
+    return explanation
 
 
 def settings_in_force(config: Config, ranking: Ranking) -> dict[str, Any]:
@@ -44,14 +46,14 @@ def settings_in_force(config: Config, ranking: Ranking) -> dict[str, Any]:
     shipped = dict(keys())
     chosen = {git_name(name): getattr(config, name) for name in shipped if tunable(name)}
     constants = {name: value for name, value in ranking._asdict().items() if name not in ("weights", "priors")}
-    found: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "keys": {name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()},
         "weights": {name: round(value, 4) for name, value in ranking.weights.items()},
         "priors": dict(ranking.priors),
         "constants": {"sizes": list(SIZES), **constants},
     }
     changed = {git_name(name): meta["default"] for name, meta in shipped.items() if tunable(name)}
-    found["changed"] = {
+    settings["changed"] = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in changed.items()
         if value != chosen[name]
@@ -61,5 +63,5 @@ def settings_in_force(config: Config, ranking: Ranking) -> dict[str, Any]:
         (ranking.priors, SHIPPED.priors),
         (constants, SHIPPED._asdict()),
     ):
-        found["changed"] |= {name: then[name] for name, value in now.items() if value != then[name]}
-    return found
+        settings["changed"] |= {name: then[name] for name, value in now.items() if value != then[name]}
+    return settings

@@ -67,7 +67,7 @@ def blamed(repo: Repository, hit: Hit, commit: str) -> Hit:
     oids = [line.commit for line in lines if line.commit.strip("0")]
     if not oids:
         return hit
-    newest = max((repo.commit(oid) for oid in dict.fromkeys(oids)), key=lambda found: found.author_date)
+    newest = max((repo.commit(oid) for oid in dict.fromkeys(oids)), key=lambda written: written.author_date)
     return hit._replace(
         commit=newest.oid,
         author=f"{newest.author.name} <{newest.author.email}>",

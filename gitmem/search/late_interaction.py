@@ -40,15 +40,15 @@ class QuestionWords(NamedTuple):
 def question_words(text: str, rarity: Mapping[str, float], table: Table) -> QuestionWords | None:
     """The words of a question; None where the table knows none. `rarity` is how rare the snapshot's terms are."""
     most = max(rarity.values(), default=1.0)
-    found: list[tuple[int, float]] = []
+    weighed: list[tuple[int, float]] = []
     for word in dict.fromkeys(words(text)):
         if sign := table.signs(word):
             rare = max((rarity[term] for term in terms(word) if term in rarity), default=most / 2)
-            found.append((sign, table.length(word) * rare))
-    total = sum(weight for _, weight in found)
+            weighed.append((sign, table.length(word) * rare))
+    total = sum(weight for _, weight in weighed)
     if not total > 0:
         return None
-    return QuestionWords(tuple(sign for sign, _ in found), tuple(weight / total for _, weight in found))
+    return QuestionWords(tuple(sign for sign, _ in weighed), tuple(weight / total for _, weight in weighed))
 
 
 def matches(question: QuestionWords, lines: Sequence[tuple[int, int, str]], table: Table) -> list[tuple[float, float]]:
@@ -58,15 +58,15 @@ def matches(question: QuestionWords, lines: Sequence[tuple[int, int, str]], tabl
     # The cosine two words probably have, by the number of their bits that differ.
     near = [max(0.0, sin(pi / 2 * (1 - 2 * bits / table.dims))) for bits in range(table.dims + 1)]
     none = [0.0] * len(question.signs)
-    found: dict[tuple[int, int], list[float]] = {}
+    similarities: dict[tuple[int, int], list[float]] = {}
     for at, strip, text in lines:
         known = [sign for word in dict.fromkeys(words(text)[:MAX_WORDS]) if (sign := signs(word))]
-        found[strip, at] = (
+        similarities[strip, at] = (
             [near[min(map(int.bit_count, map(one.__xor__, known)))] for one in question.signs] if known else none
         )
     own, around = [], []
     for at, strip, _ in lines:
-        before, here, after = (found.get((strip, near_by), none) for near_by in (at - 1, at, at + 1))
+        before, here, after = (similarities.get((strip, near_by), none) for near_by in (at - 1, at, at + 1))
         own.append(sum(map(float.__mul__, question.weights, here)))
         around.append(sum(map(float.__mul__, question.weights, map(max, before, here, after))))
     return list(zip(_spread(own), _spread(around), strict=True))

@@ -47,14 +47,14 @@ def retrieve(index: Index, norms: bytes, question: Question, ranking: Ranking) -
     words = (sum(norms) - chunks) * LENGTH_STEP
     lines = max(chunks, round(words / ranking.line_words))
     whole = chunks == len(norms) - 1
-    found: list[tuple[str, list[int], Counter[int], float]] = []
+    postings: list[tuple[str, list[int], Counter[int], float]] = []
     mass = 0.0
     for term in _wanted(index, question, chunks, ranking.common):
         rows = _rows(index, term, term in question.prefixes, norms, whole)
         counts = Counter([row >> PLACE_BITS for row in rows])
         weight = idf(chunks, len(counts))
         mass += weight
-        found.append((term, rows, counts, weight))
+        postings.append((term, rows, counts, weight))
     # BM25's part of one occurrence by the byte of the chunk's length: nearly every chunk has a term once.
     floor = ranking.k1 * (1 - ranking.b)
     slope = ranking.k1 * ranking.b * LENGTH_STEP / max(1.0, words / chunks)
@@ -62,7 +62,7 @@ def retrieve(index: Index, norms: bytes, question: Question, ranking: Ranking) -
     once = [1 / (1 + length) for length in lengths]
     scores: dict[int, float] = {}
     terms = []
-    for term, rows, counts, weight in found:
+    for term, rows, counts, weight in postings:
         share = weight / (mass or 1.0)
         for chunk, count in counts.items():
             norm = norms[chunk]

@@ -176,15 +176,17 @@ class Passages:
         self._read((self.strips[number].path, self.strips[number].oid) for number in numbers)
         self._read_line_days()
         self._gather_superseded()
-        found = [candidate for at in ranked if (candidate := self._candidate(at)) is not None]
+        candidates = [candidate for at in ranked if (candidate := self._candidate(at)) is not None]
         best = set(ranked[: ranking.matched])
         # Never more for a larger -n; with filters all lines were read, and the best that passed are matched.
-        first = [candidate for candidate in found if self.filters.narrow or candidate.at in best][: ranking.matched]
-        found[: len(first)] = self._matched(first)
-        scale = max([ranking.full, *(candidate.line.score for candidate in found)])
-        found = [self._scored(candidate, scale) for candidate in found]
-        found.sort(key=lambda c: (-c.score, c.at))
-        return found
+        first = [candidate for candidate in candidates if self.filters.narrow or candidate.at in best][
+            : ranking.matched
+        ]
+        candidates[: len(first)] = self._matched(first)
+        scale = max([ranking.full, *(candidate.line.score for candidate in candidates)])
+        candidates = [self._scored(candidate, scale) for candidate in candidates]
+        candidates.sort(key=lambda c: (-c.score, c.at))
+        return candidates
 
     def _matched(self, candidates: list[_Candidate]) -> list[_Candidate]:
         """The same, matched word by word."""
@@ -261,33 +263,33 @@ class Passages:
         self, meta: dict[str, list[str]], file: _File, line: Line, when: date | None, state: str, then: Held
     ) -> tuple[tuple[str, float], ...]:
         weights = self.ranking.priors
-        found: list[tuple[str, float]] = []
+        priors: list[tuple[str, float]] = []
         if file.kind is Kind.MEMORY:
-            found.append(("memory", weights["memory"]))
+            priors.append(("memory", weights["memory"]))
         elif file.kind is Kind.DAILY:
-            found.append(("daily", weights["daily"]))
+            priors.append(("daily", weights["daily"]))
         elif file.kind is Kind.ARCHIVE:
-            found.append(("archive", weights["archive"]))
+            priors.append(("archive", weights["archive"]))
         if _DECIDED_TYPES & set(meta.get("type", ())) or _DECIDED.search(self._heading(file, line.first)):
-            found.append(("decided", weights["decided"]))
+            priors.append(("decided", weights["decided"]))
         try:
             importance = float(meta.get("importance", ("0.5",))[0])
-            found.append(("importance", weights["importance"] * (min(1.0, max(0.0, importance)) - 0.5)))
+            priors.append(("importance", weights["importance"] * (min(1.0, max(0.0, importance)) - 0.5)))
         except ValueError:
             pass
         if when is not None and file.kind is not Kind.MEMORY:
             age = max(0, (self.filters.today - when).days)
-            found.append(("recent", weights["recent"] * exp(-self.ranking.decay * age)))
+            priors.append(("recent", weights["recent"] * exp(-self.ranking.decay * age)))
         if "duplicate_of" in meta:
-            found.append(("duplicate", weights["duplicate"]))
+            priors.append(("duplicate", weights["duplicate"]))
         if state and state != "promoted" and self.filters.past:
-            found.append(("past", weights["past"]))
+            priors.append(("past", weights["past"]))
         # A fact that stands now may have stood then: only one whose line says since when, or until when, is judged.
         if (then.start or then.end or state in ("expired", "superseded")) and stood(then, when, self.filters.days):
-            found.append(("period", weights["period"]))
+            priors.append(("period", weights["period"]))
         elif then.start and self.over and all(named.last and then.start > named.last for named in self.over):
-            found.append(("period", -weights["period"]))
-        return tuple((name, value) for name, value in found if value)
+            priors.append(("period", -weights["period"]))
+        return tuple((name, value) for name, value in priors if value)
 
     def _heading(self, file: _File, line: int) -> str:
         trail: list[tuple[int, int]] = []
@@ -387,12 +389,12 @@ class Passages:
         )
 
     def _chunk_of(self, line: Line) -> int:
-        found = 0
+        containing = 0
         for chunk, start, _ in self.strips[line.strip].chunks:
             if start > line.first:
                 break
-            found = chunk
-        return found
+            containing = chunk
+        return containing
 
 
 def _between(file: _File, members: list[_Candidate], other: _Candidate) -> bool:

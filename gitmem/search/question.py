@@ -109,7 +109,7 @@ class Question(NamedTuple):
 def parse(text: str, today: date) -> Question:
     """Any string is a question; one without words has no terms."""
     text = compatible(text)
-    found: dict[str, None] = {}
+    telling: dict[str, None] = {}
     dropped: dict[str, None] = {}
     kept: list[str] = []
     exact, prefixes = set(), set()
@@ -133,11 +133,11 @@ def parse(text: str, today: date) -> Question:
             stop = token.lower().replace("'", "").replace("’", "") in STOP
             if (len(parts) > 1 and _IDENTIFIER.match(token)) or (_IDENTIFIER.match(token) and parts):
                 exact.add(parts[0])
-        target = dropped if stop else found
+        target = dropped if stop else telling
         target.update(dict.fromkeys(parts))
         if not stop:
             kept.append(token)
-    terms = tuple(found) or tuple(dropped)
+    terms = tuple(telling) or tuple(dropped)
     lower = text.lower()
     return Question(
         text=text,

@@ -63,11 +63,11 @@ def excerpt(text: str, query: str) -> list[str]:
     before = after = 0
     if len(lines) > SHOWN + 2:
         whole = [word.lower() for word in re.findall(r"\w+", query)]
-        found = [
+        counts = [
             2 * sum(word in line.lower() for word in whole) + len(marks.findall(line)) if marks else 0 for line in lines
         ]
-        best = max(range(len(lines)), key=lambda at: (found[at], -at))
-        before = min(max(0, best - SHOWN // 2), len(lines) - SHOWN) if found[best] else 0
+        best = max(range(len(lines)), key=lambda at: (counts[at], -at))
+        before = min(max(0, best - SHOWN // 2), len(lines) - SHOWN) if counts[best] else 0
         after = len(lines) - before - SHOWN
     shown = [_narrow(line, marks) for line in lines[before : len(lines) - after]]
     return [

@@ -177,9 +177,9 @@ def _evidence(
 
 def with_matches(line: Line, own: float, around: float, ranking: Ranking = SHIPPED) -> Line:
     """The line with what its words, and those of its neighbours, are to the question's (`late_interaction.matches`)."""
-    found = dict(zip(ranking.weights, line.evidence, strict=True)) | {"match0": own, "match1": around}
+    evidence = dict(zip(ranking.weights, line.evidence, strict=True)) | {"match0": own, "match1": around}
     gain = ranking.weights["match0"] * own + ranking.weights["match1"] * around
-    return line._replace(score=line.score + gain, evidence=tuple(found.values()))
+    return line._replace(score=line.score + gain, evidence=tuple(evidence.values()))
 
 
 def _lexical(
@@ -245,16 +245,16 @@ def _occurrences(positions: Positions, columns: _Columns) -> tuple[dict[int, int
     return counts, in_label
 
 
-def _near(found: dict[int, int], size: int, total: int) -> dict[int, int]:
+def _near(positions: dict[int, int], size: int, total: int) -> dict[int, int]:
     """Unit -> occurrences within `size` units of it; by running sums where the term is frequent."""
-    if len(found) * (2 * size + 1) > 2 * total:
+    if len(positions) * (2 * size + 1) > 2 * total:
         column = [0] * total
-        for at, count in found.items():
+        for at, count in positions.items():
             column[at] = count
         sums = _windows(list(accumulate(column, initial=0)), size, total)
         return {at: int(count) for at, count in enumerate(sums) if count}
     near: dict[int, int] = {}
-    for at, count in found.items():
+    for at, count in positions.items():
         for other in range(at - size, at + size + 1):
             near[other] = near.get(other, 0) + count
     return near
@@ -289,8 +289,8 @@ def _vector(
 
 def nearest(strips: Sequence[Strip], vector: Sequence[float]) -> float:
     """The greatest cosine of the question and one line: a long chunk says little of what one of its lines means."""
-    found = [packed for strip in strips for _, _, packed in strip.chunks]
-    lines = [each for packed in found for each, norm in zip(packed.vectors, packed.norms, strict=True) if norm]
+    records = [packed for strip in strips for _, _, packed in strip.chunks]
+    lines = [each for packed in records for each, norm in zip(packed.vectors, packed.norms, strict=True) if norm]
     return max(cosines(vector, lines), default=0.0) if lines else 0.0
 
 

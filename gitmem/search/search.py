@@ -248,8 +248,8 @@ def _matcher(evidence: Evidence, question: Question) -> Matcher | None:
         return None
     table = evidence.table
     rarity = {term.text: term.rarity for term in evidence.terms}
-    found = question_words(question.content, rarity, table)
-    return (lambda lines: matches(found, lines, table)) if found else None
+    words = question_words(question.content, rarity, table)
+    return (lambda lines: matches(words, lines, table)) if words else None
 
 
 def _pool(evidence: Evidence, pool: int) -> list[int]:

@@ -33,13 +33,13 @@ def held(meta: Mapping[str, Sequence[str]], ended: date | None = None) -> Held:
 
 def superseded(lines: Iterable[str]) -> dict[str, date | None]:
     """Id of each fact that one of the lines supersedes -> since when, where that line says it."""
-    found: dict[str, date | None] = {}
+    replaced: dict[str, date | None] = {}
     for line in lines:
         if "supersedes=" in line:
             keys = parse_comment(line)[1]
             since = next((day(value) for key, value in keys if key == "from"), None)
-            found.update({value: since for key, value in keys if key == "supersedes"})
-    return found
+            replaced.update({value: since for key, value in keys if key == "supersedes"})
+    return replaced
 
 
 def over(days: Iterable[Days], today: date) -> tuple[Days, ...]:

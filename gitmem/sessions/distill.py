@@ -85,7 +85,7 @@ def distill(repo: Repository, config: Config, *, now: datetime, older_than: int,
 def _old(repo: Repository, config: Config, before: date, skipped: list[tuple[str, str]]) -> list[_Episode]:
     """The episodes of days before `before` that are in no digest yet, oldest first."""
     assert repo.root is not None
-    found = []
+    episodes = []
     for path in sorted(read_work_tree(repo, config.memory_paths).files):
         day = log_date(path) if kind(path) is Kind.SESSION else None
         if day is None or day >= before:
@@ -103,8 +103,8 @@ def _old(repo: Repository, config: Config, before: date, skipped: list[tuple[str
         except Refused as error:
             skipped.append((path, error.message))
             continue
-        found.append(_Episode(path, day, data, document))
-    return sorted(found, key=lambda episode: (episode.day, episode.path))
+        episodes.append(_Episode(path, day, data, document))
+    return sorted(episodes, key=lambda episode: (episode.day, episode.path))
 
 
 def is_promoted(document: Document) -> bool:
@@ -146,14 +146,14 @@ def _topic_lines(document: Document) -> list[str]:
 
 def _section(document: Document, name: str) -> list[str]:
     """The texts of the bullets and lines below a heading."""
-    found, inside = [], False
+    lines, inside = [], False
     for line in document.lines[document.front :]:
         heading = SECTION.match(line)
         if heading:
             inside = heading.group(1).casefold() == name
         elif inside and line.strip():
-            found.append(normalise(line))
-    return found
+            lines.append(normalise(line))
+    return lines
 
 
 def marked(data: bytes) -> bytes:

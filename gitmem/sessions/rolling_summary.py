@@ -86,7 +86,7 @@ def sentences(turn: Turn) -> list[tuple[str, str]]:
     earlier summary's lines name who said them."""
     from gitmem.gate.quoting import HIDDEN, without_secrets
 
-    found = []
+    parts = []
     own = turn.text
     if turn.by is By.SPEAKER:
         own = "\n".join(passage.text for passage in without_pasted_text(turn.text) if not passage.doubtful)
@@ -97,8 +97,8 @@ def sentences(turn: Turn) -> list[tuple[str, str]]:
                 head, colon, rest = part.removeprefix("- ").partition(": ")
                 role, part = (head, rest) if colon and head in ("user", "assistant") else ("assistant", part)
             if SHORTEST <= len(part) <= LONGEST and part != HIDDEN:
-                found.append((role, part))
-    return found
+                parts.append((role, part))
+    return parts
 
 
 def weight(own: Collection[str], text: str, counts: Mapping[str, int], focus: Collection[str] = ()) -> float:

@@ -113,7 +113,7 @@ def select(
 
 def sentences(turns: Sequence[Turn]) -> list[Sentence]:
     """The sentences that the speakers of these turns said themselves, in order."""
-    found: list[Sentence] = []
+    said: list[Sentence] = []
     paragraph = 0
     for turn in turns:
         for passage in without_pasted_text(turn.text):
@@ -122,8 +122,8 @@ def sentences(turns: Sequence[Turn]) -> list[Sentence]:
                 for part in SENTENCE.split(line):
                     text = normalise(part)
                     if SHORTEST <= len(text) <= LONGEST and not text.startswith(NOT_SAID):
-                        found.append(Sentence(text, turn, paragraph, passage.doubtful))
-    return found
+                        said.append(Sentence(text, turn, paragraph, passage.doubtful))
+    return said
 
 
 def _chosen(operations: Sequence[Operation], count: int) -> dict[int, str]:

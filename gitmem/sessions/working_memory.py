@@ -100,12 +100,12 @@ class Store:
     def list(self, prefix: str, now: datetime) -> list[Value]:
         """Every value below `prefix` ("" for all), by key; what has ended is dropped on the way."""
         names = sorted(p.name for p in self._folder.iterdir() if p.is_file()) if self._folder.is_dir() else []
-        found = [value for value in map(self._read, names) if value is not None]
-        for value in found:
+        values = [value for value in map(self._read, names) if value is not None]
+        for value in values:
             if value.until <= now:
                 self._ended(value.key)
         wanted = ":".join(map(_plain, prefix.strip().strip(":").split(":")))
-        live = [v for v in found if v.until > now]
+        live = [v for v in values if v.until > now]
         return sorted((v for v in live if not wanted or (v.key + ":").startswith(wanted + ":")), key=lambda v: v.key)
 
     def drop(self, key: str) -> None:
@@ -129,10 +129,10 @@ class Store:
 
     def _stamp(self, name: str) -> FileStamp | None:
         try:
-            found = (self._folder / name).stat()
+            status = (self._folder / name).stat()
         except OSError:
             return None
-        return found.st_ino, found.st_mtime_ns, found.st_size
+        return status.st_ino, status.st_mtime_ns, status.st_size
 
     def _read(self, name: str) -> Value | None:
         try:

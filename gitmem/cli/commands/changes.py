@@ -40,22 +40,22 @@ def command(span: str, colour: str, as_json: bool) -> None:
 
     repo, config = open_here()
     base, head = split_range(repo, span, both=True)
-    found = fact_changes(repo, base, head, layout_at(repo, head, config), now().date())
+    changes = fact_changes(repo, base, head, layout_at(repo, head, config), now().date())
     if as_json:
-        counts = Counter(str(change.op) for change in found)
+        counts = Counter(str(change.op) for change in changes)
         write_json(
             {
                 "base": base,
                 "head": head,
                 "counts": {op: counts.get(op, 0) for op in SIGNS},
-                "changes": [as_value(change) for change in found],
+                "changes": [as_value(change) for change in changes],
             }
         )
         return
     on = coloured(colour)
     with pager():
         path = ""
-        for change in found:
+        for change in changes:
             if change.path != path:
                 path = change.path
                 write(f"{paint(escape(path, ''), 'path', on)}\n")
@@ -66,5 +66,5 @@ def command(span: str, colour: str, as_json: bool) -> None:
                 write(f"  {paint('-', 'dim', on)} {paint(escape(change.old.text, ''), 'dim', on)}\n")
             moved = f" (from {escape(change.old_path, '')})" if change.old_path not in ("", change.path) else ""
             write(f"  {sign} {escape(change.fact.text, '')}{moved}  {paint(escape(tail, ''), 'dim', on)}\n")
-    if not found:
+    if not changes:
         say("no fact changed")

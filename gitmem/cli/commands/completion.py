@@ -30,6 +30,6 @@ def command(shell: str) -> None:
 
     from gitmem.cli.main import COMPLETE, main_command
 
-    found = get_completion_class(shell)
-    assert found is not None
-    write(found(main_command, {}, "git-mem", COMPLETE).source() + (GIT_BASH if shell != "fish" else ""))
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None
+    write(completion_class(main_command, {}, "git-mem", COMPLETE).source() + (GIT_BASH if shell != "fish" else ""))

@@ -64,8 +64,8 @@ def promoted(folder: Path) -> str:
         text = (folder / "post-commit").read_text("utf-8", "replace")
     except OSError:
         return ""
-    found = re.search(r"^gitmem_promote='(stage|branch|commit)'$", text, re.MULTILINE)
-    return found.group(1) if found else ""
+    match = re.search(r"^gitmem_promote='(stage|branch|commit)'$", text, re.MULTILINE)
+    return match.group(1) if match else ""
 
 
 def show(steps: list[hooks.Step], folder: Path, dry: bool, as_json: bool, nothing: str, merging: bool) -> None:

@@ -72,10 +72,10 @@ def _data() -> Path:
 
 def _is_repository(root: Path) -> bool:
     try:
-        found = discover(root, os.environ).root if root.is_dir() else None
+        discovered = discover(root, os.environ).root if root.is_dir() else None
     except NotARepository:
         return False
-    return found is not None and found.resolve() == root.resolve()
+    return discovered is not None and discovered.resolve() == root.resolve()
 
 
 def _apart(root: Path, known: dict[str, profiles.Profile]) -> None:
@@ -112,11 +112,11 @@ def list_command(as_json: bool) -> None:
     """List the profiles; `*` marks the one in force."""
     pairs = user_settings(os.environ)
     active = profiles.in_force(pairs)
-    found = list(profiles.read(pairs).values())
+    known = list(profiles.read(pairs).values())
     if as_json:
-        write_json({"profiles": [shape(profile, active) for profile in found]})
+        write_json({"profiles": [shape(profile, active) for profile in known]})
         return
-    for profile in found:
+    for profile in known:
         mark = "*" if profile.name == active else " "
         gone = "" if profile.root.is_dir() else "  (gone)"
         write(escape(f"{mark} {profile.name}  {profile.root}{gone}\n"))

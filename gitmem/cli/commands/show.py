@@ -36,13 +36,13 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
 
     repo, config = open_here()
     path, first, last = parse_place(repo, place)
-    found = read(repo, config, path, resolve_at(repo, at, now()) if at else "")
-    value = as_value(found, first, last)
+    memory_file = read(repo, config, path, resolve_at(repo, at, now()) if at else "")
+    value = as_value(memory_file, first, last)
     if as_json:
         write_json(value)
         return
-    start, end = first or 1, min(last or len(found.lines), len(found.lines))
-    shown = found.lines[start - 1 : end]
+    start, end = first or 1, min(last or len(memory_file.lines), len(memory_file.lines))
+    shown = memory_file.lines[start - 1 : end]
     on = coloured(colour)
     width = len(str(end))
     write(

@@ -28,43 +28,43 @@ def command(as_json: bool) -> None:
     from gitmem.index import doctor
 
     repo, config = open_here()
-    found = doctor.status(repo, config)
+    status = doctor.status(repo, config)
     gate = counts(repo, now().date()) if repo.root is not None else None
     if as_json:
         write_json(
-            {**asdict(found), "gate": asdict(gate) if gate else None, "promotion": last_run(repo.common_dir) or None}
+            {**asdict(status), "gate": asdict(gate) if gate else None, "promotion": last_run(repo.common_dir) or None}
         )
         return
     lines = []
-    if not found.exists:
+    if not status.exists:
         lines.append(
-            f"no index yet; {counted(found.files, 'memory file')}; the first search builds it, or 'git mem index'"
+            f"no index yet; {counted(status.files, 'memory file')}; the first search builds it, or 'git mem index'"
         )
     else:
-        state = f"stale: {found.reason}" if found.stale else "current"
-        lines.append(f"index     {found.path} ({found.bytes / 1e6:.1f} MB), {state}")
-        lines.append(f"files     {found.indexed} of {found.files} indexed, {found.ignored} ignored by Git")
-        lines.append(f"chunks    {found.chunks}")
-        changing = "" if found.wanted == found.embedder else f"; {found.wanted} after 'git mem index'"
-        lines.append(f"vectors   {found.vectors} by {found.embedder or 'no embedder'}{changing}")
-        behind = [name for name, current in found.branches if not current]
+        state = f"stale: {status.reason}" if status.stale else "current"
+        lines.append(f"index     {status.path} ({status.bytes / 1e6:.1f} MB), {state}")
+        lines.append(f"files     {status.indexed} of {status.files} indexed, {status.ignored} ignored by Git")
+        lines.append(f"chunks    {status.chunks}")
+        changing = "" if status.wanted == status.embedder else f"; {status.wanted} after 'git mem index'"
+        lines.append(f"vectors   {status.vectors} by {status.embedder or 'no embedder'}{changing}")
+        behind = [name for name, current in status.branches if not current]
         rest = f"not indexed yet: {', '.join(behind)}" if behind else "all indexed"
-        lines.append(f"branches  {len(found.branches)}, {rest}")
-        if found.secret_lines:
-            lines.append(f"secrets   left out: {counted(found.secret_lines, 'line')}")
+        lines.append(f"branches  {len(status.branches)}, {rest}")
+        if status.secret_lines:
+            lines.append(f"secrets   left out: {counted(status.secret_lines, 'line')}")
     if gate is not None:
         lines.append(f"gate      {_gate_in_words(gate)}")
     promoted = last_run_in_words(repo.common_dir)
     if promoted:
         lines.append(f"promotion {promoted}")
-    for odd in found.odd:
+    for odd in status.odd:
         lines.append(f"! {odd.path}: {odd.reason}" + (f"\n    {odd.hint}" if odd.hint else ""))
     write("\n".join(escape(line) for line in lines) + "\n")
 
 
 def _gate_in_words(gate: Counts) -> str:
     """What the gate finds in the work tree, and what to type where it finds something."""
-    found = f"{gate.blocking} blocking, {counted(gate.warnings, 'warning')} in {counted(gate.files, 'file')}"
+    counts = f"{gate.blocking} blocking, {counted(gate.warnings, 'warning')} in {counted(gate.files, 'file')}"
     rest = "" if gate.whole else "; more are not looked at here"
     then = "; git mem scan" if gate.blocking or gate.warnings or not gate.whole else ""
-    return f"{gate.mode}: {found}{rest}{then}"
+    return f"{gate.mode}: {counts}{rest}{then}"

@@ -67,8 +67,8 @@ def examples(name: str) -> dict[str, Examples]:
 
 def evidence(text: Text) -> Iterator[Evidence]:
     """What the detectors weighed in a text, in order of place; an exception of one is not caught here."""
-    found = [each for module in EVIDENCE.values() for each in import_module(module).evidence(text)]
-    yield from sorted(found, key=lambda each: (each.start, each.end, each.rule))
+    weighed = [each for module in EVIDENCE.values() for each in import_module(module).evidence(text)]
+    yield from sorted(weighed, key=lambda each: (each.start, each.end, each.rule))
 
 
 def run(text: Text, names: Iterable[str]) -> list[Match]:
@@ -76,5 +76,5 @@ def run(text: Text, names: Iterable[str]) -> list[Match]:
 
     An exception of a detector is not caught here: a gate that cannot look must not say "clean".
     """
-    found = {match for name in names for match in load(name)(text)}
-    return sorted(found, key=lambda match: (match.start, match.end, match.rule, match.message))
+    matches = {match for name in names for match in load(name)(text)}
+    return sorted(matches, key=lambda match: (match.start, match.end, match.rule, match.message))

@@ -39,7 +39,7 @@ def detect(text: Text) -> Iterator[Match]:
         yield _match("front-matter-size", start, start + 1, f"front matter of more than {LARGEST} characters")
         return
     body = text.raw[start:end]
-    aliases = [found.start() for found in ALIAS.finditer(body)]
+    aliases = [alias.start() for alias in ALIAS.finditer(body)]
     if len(aliases) > ALIASES:
         at = start + aliases[0]
         yield _match("front-matter-bomb", at, at + 1, f"{len(aliases)} YAML anchors and aliases: notes need none")
@@ -67,8 +67,8 @@ def _match(rule: str, start: int, end: int, message: str) -> Match:
 
 def _depth(body: str) -> int:
     depth = deepest = 0
-    for found in re.finditer(r"[\[{\]}]", body):
-        depth = depth + 1 if found.group() in "[{" else max(0, depth - 1)
+    for bracket in re.finditer(r"[\[{\]}]", body):
+        depth = depth + 1 if bracket.group() in "[{" else max(0, depth - 1)
         deepest = max(deepest, depth)
     return deepest
 

@@ -109,13 +109,13 @@ def segment(letters: str) -> str | None:
         best.append(choice)
     if best[size][0] < 0.7 * size:
         return None
-    found: list[str] = [rest] if rest else []
+    pieces: list[str] = [rest] if rest else []
     end = size
     while end:
         start = best[end][2]
-        found.append(letters[start:end])
+        pieces.append(letters[start:end])
         end = start
-    return " ".join(reversed(found))
+    return " ".join(reversed(pieces))
 
 
 @cache

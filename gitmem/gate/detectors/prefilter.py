@@ -63,21 +63,21 @@ def runs(text: str, members: bytes, least: int) -> Iterator[tuple[int, int]]:
 
 def places(text: str, words: tuple[str, ...]) -> list[int]:
     """Where the words stand in a text, in order."""
-    found: list[int] = []
+    starts: list[int] = []
     for word in words:
         at = text.find(word)
         while at >= 0:
-            found.append(at)
+            starts.append(at)
             at = text.find(word, at + 1)
-    found.sort()
-    return found
+    starts.sort()
+    return starts
 
 
 def present(text: str, words: tuple[str, ...]) -> tuple[str, ...]:
     """Those of the words that a text holds. ASCII words are looked for in bytes, which are searched faster."""
     ascii_bytes = plain(text)
-    found = [word for word in words if word.isascii() and word.encode() in ascii_bytes]
-    return tuple(found if text.isascii() else found + [word for word in words if not word.isascii() and word in text])
+    held = [word for word in words if word.isascii() and word.encode() in ascii_bytes]
+    return tuple(held if text.isascii() else held + [word for word in words if not word.isascii() and word in text])
 
 
 _CLUSTER = re.compile(rb"10{0,3}10{0,3}10{0,3}1")  # four digits and more that stand together, in `DIGIT`

@@ -47,18 +47,18 @@ def find(text: Text, rules: Iterable[Rule]) -> Iterator[Match]:
     for rule in rules:
         if rule.keywords and not any(word in low for word in rule.keywords):
             continue
-        for found in _compiled(rule.pattern).finditer(text.raw):
-            start, end = _span(rule, found)
+        for match in _compiled(rule.pattern).finditer(text.raw):
+            start, end = _span(rule, match)
             value = text.raw[start:end]
-            if end > start and entropy(value) >= rule.entropy and not _excused(rule, value, found.group()):
+            if end > start and entropy(value) >= rule.entropy and not _excused(rule, value, match.group()):
                 yield Match(rule.name, Severity.BLOCK, start, end, rule.description, secret=True)
 
 
-def _span(rule: Rule, found: re.Match[str]) -> tuple[int, int]:
+def _span(rule: Rule, match: re.Match[str]) -> tuple[int, int]:
     if rule.group:
-        return found.span(rule.group)
-    group = next((n for n in range(1, (found.re.groups or 0) + 1) if found.group(n)), 0)
-    return found.span(group)
+        return match.span(rule.group)
+    group = next((n for n in range(1, (match.re.groups or 0) + 1) if match.group(n)), 0)
+    return match.span(group)
 
 
 def _excused(rule: Rule, value: str, whole: str) -> bool:

@@ -101,12 +101,12 @@ def _present(directory: Path, path: Path) -> bool:
 
 def _check(path: Path, kind: Callable[[int], bool]) -> os.stat_result:
     """Ours, of the right kind, no symbolic link, or `IndexUnusable`; FileNotFoundError when absent."""
-    found = os.lstat(path)
-    if not kind(found.st_mode):
+    status = os.lstat(path)
+    if not kind(status.st_mode):
         raise IndexUnusable(f"{path} is a symbolic link or no plain file or folder.", "delete it, try again.")
-    if found.st_uid != os.geteuid():
+    if status.st_uid != os.geteuid():
         raise IndexUnusable(f"{path} belongs to another user.", "work as its owner, or delete it.")
-    return found
+    return status
 
 
 def _make_private(directory: Path, make: bool) -> None:

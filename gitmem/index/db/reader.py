@@ -108,9 +108,9 @@ class Index:
     def places(self, snapshot: Snapshot, chunks: Iterable[int]) -> dict[int, list[Place]]:
         """Where each of these chunks stands in the snapshot, in path order (a copied file gives more than one)."""
         ids = array("q", chunks)
-        found: dict[int, list[Place]] = {chunk: [] for chunk in ids}
+        places: dict[int, list[Place]] = {chunk: [] for chunk in ids}
         if not ids:
-            return found
+            return places
         # In this order and by this index: the other way round it reads every path of the snapshot for each chunk.
         rows = self._rows(
             "SELECT place.chunk, entry.path, blob.oid, first, last, heading, ordinal, corpus FROM carray(?1) AS wanted"
@@ -120,8 +120,8 @@ class Index:
             (apsw.carray(ids), snapshot.id),
         )
         for chunk, path, oid, first, last, heading, ordinal, corpus in rows:
-            found[chunk].append(Place(chunk, _path(path), oid.hex(), first, last, heading, ordinal, corpus > 0))
-        return found
+            places[chunk].append(Place(chunk, _path(path), oid.hex(), first, last, heading, ordinal, corpus > 0))
+        return places
 
     @stored
     def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int]]:
@@ -135,24 +135,24 @@ class Index:
     @stored
     def shapes(self, oids: Iterable[str]) -> dict[str, Shape]:
         """The shape of each of these blobs that is indexed."""
-        found = {}
+        shapes = {}
         for oid in oids:
             rows = self._rows("SELECT shape FROM blob WHERE oid = ?", (bytes.fromhex(oid),))
             if rows:
-                found[oid] = unpack_shape(rows[0][0])
-        return found
+                shapes[oid] = unpack_shape(rows[0][0])
+        return shapes
 
     @stored
     def line_days(self, files: Iterable[tuple[str, str]]) -> list[tuple[str, str, str, tuple[date, ...]]]:
         """(path, oid, commit, the day of each line as of it) of those of these (path, oid) of which it is kept."""
-        found = []
+        days = []
         for path, oid in files:
             rows = self._rows(
                 "SELECT at, runs FROM line_day WHERE path = ? AND oid = ?",
                 (path.encode("utf-8", "surrogateescape"), bytes.fromhex(oid)),
             )
-            found += [(path, oid, at.hex(), unpack_days(runs)) for at, runs in rows]
-        return found
+            days += [(path, oid, at.hex(), unpack_days(runs)) for at, runs in rows]
+        return days
 
     @stored
     def secrets(self, oid: str) -> int:
@@ -192,7 +192,7 @@ class Index:
     @stored
     def counts(self) -> dict[str, int]:
         """How many blobs, chunks, places, vectors (of the embedder in force), snapshots; bytes of the file."""
-        found = {
+        counts = {
             name: int(self._rows(f"SELECT count(*) FROM {name}")[0][0])
             for name in ("blob", "chunk", "place", "snapshot")
         }
@@ -200,11 +200,11 @@ class Index:
         low = rows[0][0] << EMBEDDER_SHIFT if rows else 0
         high = low + (1 << EMBEDDER_SHIFT)
         between = "SELECT count(*) FROM code WHERE id >= ? AND id < ?"
-        found["vector"] = int(self._rows(between, (low, high))[0][0]) if rows else 0
-        found["bytes"] = sum(
+        counts["vector"] = int(self._rows(between, (low, high))[0][0]) if rows else 0
+        counts["bytes"] = sum(
             file.stat().st_size for suffix in ("", "-wal") if (file := Path(str(self.path) + suffix)).exists()
         )
-        return found
+        return counts
 
     @stored
     def oddities(self, key: str) -> list[tuple[str, int, int, str, int]]:
@@ -289,9 +289,9 @@ class Index:
             "SELECT json_group_array((doc << ?2) | (offset << 1) | (col = 'heading')) FROM instance WHERE term = ?1",
             (term, PLACE_BITS),
         )
-        found: list[int] = json.loads(text)
-        sum(found)  # raises for what is no number
-        return found
+        numbers: list[int] = json.loads(text)
+        sum(numbers)  # raises for what is no number
+        return numbers
 
     @stored
     def lines(self, chunks: Iterable[int]) -> dict[int, bytes]:
@@ -351,9 +351,9 @@ class Index:
         if outside * 4 < inside:
             # To look each chunk up in `norms` costs as much as to compare it: take some more and drop those outside.
             more = count * outside // inside * 2 + 64 if outside else 0
-            found = [i for (i,) in self._rows(scan.format(""), (low, low + len(norms), signs, count + more))]
-            kept = [i for i in found if norms[i - low]] if more else found
-            if len(kept) >= count or len(found) < count + more:
+            nearest = [i for (i,) in self._rows(scan.format(""), (low, low + len(norms), signs, count + more))]
+            kept = [i for i in nearest if norms[i - low]] if more else nearest
+            if len(kept) >= count or len(nearest) < count + more:
                 return kept[:count]
         only = "AND substr(?5, id - ?1 + 1, 1) > x'00' "
         rows = self._rows(scan.format(only), (low, low + len(norms), signs, count, norms))

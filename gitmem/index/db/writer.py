@@ -60,14 +60,14 @@ class Writer(Index):
 
     def _numbers(self, oids: Sequence[str]) -> dict[str, int]:
         """The row of each of these oids that is in `blob`."""
-        found: dict[str, int] = {}
+        numbers: dict[str, int] = {}
         for at in range(0, len(oids), VALUES_A_QUERY):
             raw = tuple(map(bytes.fromhex, oids[at : at + VALUES_A_QUERY]))
             rows = self._rows(
                 "SELECT oid, id FROM blob WHERE oid IN (SELECT value FROM carray(?))", (apsw.carray(raw),)
             )
-            found.update((oid.hex(), number) for oid, number in rows)
-        return found
+            numbers.update((oid.hex(), number) for oid, number in rows)
+        return numbers
 
     def add_blobs(self, blobs: Sequence[BlobRow]) -> dict[int, ChunkRow]:
         """Add parsed blobs that are not there yet; the chunks new to `words`, by id."""
@@ -226,11 +226,11 @@ class Writer(Index):
 
     def stored_chunks(self, hashes: Sequence[bytes]) -> set[bytes]:
         """Those of these chunk hashes of which words and lines are stored."""
-        found: set[bytes] = set()
+        stored: set[bytes] = set()
         same = "SELECT hash FROM chunk WHERE length >= 0 AND hash IN (SELECT value FROM carray(?))"
         for at in range(0, len(hashes), VALUES_A_QUERY):
-            found.update(key for (key,) in self._rows(same, (apsw.carray(tuple(hashes[at : at + VALUES_A_QUERY])),)))
-        return found
+            stored.update(key for (key,) in self._rows(same, (apsw.carray(tuple(hashes[at : at + VALUES_A_QUERY])),)))
+        return stored
 
     def known_chunks(self, number: int | None) -> tuple[frozenset[bytes], frozenset[bytes]]:
         """The hashes of all chunks of which words and lines are stored, and of all that have a vector of the embedder

@@ -59,12 +59,12 @@ class ForgejoClient(GitHubClient):
 
     def pulls(self, *, head: str = "", base: str = "", state: str = "open") -> list[Pull]:
         """Pull requests from branch `head` of this repository, newest first."""
-        found = [self._pull(row) for row in self.connection.rows("/pulls", {"state": state})]
+        pulls = [self._pull(row) for row in self.connection.rows("/pulls", {"state": state})]
         ours = self.forge.repository
         return sorted(
             (
                 pull
-                for pull in found
+                for pull in pulls
                 if (not head or (pull.branch == head and pull.head_repository == ours)) and base in ("", pull.base)
             ),
             key=lambda pull: -pull.number,

@@ -44,8 +44,8 @@ def token_of(forge: Forge, environ: Mapping[str, str], ask: Callable[[str], str]
     names: tuple[str, ...] = TOKENS[forge.name]
     if forge.name == "Forgejo" and _in_forgejo_actions(environ):
         names = (*names, "GITHUB_TOKEN")
-    found = next((environ[name] for name in names if environ.get(name)), "")
-    return found or (ask(urlsplit(forge.server).hostname or "") if forge.name == "GitHub" else "")
+    token = next((environ[name] for name in names if environ.get(name)), "")
+    return token or (ask(urlsplit(forge.server).hostname or "") if forge.name == "GitHub" else "")
 
 
 def client_of(forge: Forge, token: str, wait: Callable[[float], None]) -> Client | None:

@@ -182,8 +182,8 @@ class Connection:
         """What a token lacks: in the forge's own words where it has said so in a header."""
         if answer.headers.get("x-github-sso", "").startswith("required"):
             return "authorise the token for the organisation's single sign-on"
-        found = (text for start, text in self.words.permissions.items() if where.startswith(start))
-        hint = next(found, "the token lacks a permission")
+        permissions = (text for start, text in self.words.permissions.items() if where.startswith(start))
+        hint = next(permissions, "the token lacks a permission")
         needed = re.sub(r"[^\w=,; -]", "", answer.headers.get("x-accepted-github-permissions", ""))
         return f"{hint} (it asks for {needed[:REASON]})" if needed else hint
 
@@ -305,8 +305,8 @@ def object_of(value: Any, name: str) -> dict[str, Any]:
 
 def inner(value: Any, key: str) -> dict[str, Any]:
     """The object under a key, an empty one where there is none (a deleted user, a fork that is gone)."""
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, dict) else {}
+    inner_value = value.get(key) if isinstance(value, dict) else None
+    return inner_value if isinstance(inner_value, dict) else {}
 
 
 def _lower(headers: Iterable[tuple[str, str]]) -> dict[str, str]:

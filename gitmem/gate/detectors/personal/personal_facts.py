@@ -150,9 +150,9 @@ def addresses(text: str, low: str, near: str) -> Iterator[tuple[int, int]]:
                 yield match.span()
 
 
-def _spread(found: list[int]) -> Iterator[int]:
+def _spread(places: list[int]) -> Iterator[int]:
     """Places at least 40 characters apart: what stands between is read with the one before."""
     at = 0
-    while at < len(found):
-        yield found[at]
-        at = bisect_left(found, found[at] + 40)
+    while at < len(places):
+        yield places[at]
+        at = bisect_left(places, places[at] + 40)

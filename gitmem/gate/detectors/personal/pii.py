@@ -174,15 +174,15 @@ def _beside(word: re.Pattern[str], raw: str, at: int) -> bool:
     """Whether a word of context stands on the line."""
     first, last = _line(raw, at)
     starts, ends = _places(word, raw)
-    found = bisect_left(starts, first)
-    return found < len(starts) and ends[found] <= last
+    nearest = bisect_left(starts, first)
+    return nearest < len(starts) and ends[nearest] <= last
 
 
 @lru_cache(maxsize=8)
 def _places(word: re.Pattern[str], raw: str) -> tuple[list[int], list[int]]:
     """Where the words stand: found once, however many numbers ask."""
-    found = [match.span() for match in word.finditer(raw)]
-    return [start for start, _ in found], [end for _, end in found]
+    spans = [match.span() for match in word.finditer(raw)]
+    return [start for start, _ in spans], [end for _, end in spans]
 
 
 def _digits(value: str) -> str:

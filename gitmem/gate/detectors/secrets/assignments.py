@@ -282,8 +282,8 @@ _FEW = 16  # long values whose lines are read one by one
 
 def _spoken(low: str) -> tuple[list[int], list[int]]:
     """Where all of a text speaks of handling a secret: the starts and the ends."""
-    found = [match.span() for match in _HANDLING.finditer(low)]
-    return [start for start, _ in found], [end for _, end in found]
+    spans = [match.span() for match in _HANDLING.finditer(low)]
+    return [start for start, _ in spans], [end for _, end in spans]
 
 
 def _is_handled(low: str, first: int, last: int, spoken: tuple[list[int], list[int]] | None) -> bool:

@@ -58,7 +58,7 @@ def lowered(text: str) -> str:
 
 def _stretches(text: str, digits: bytes) -> list[tuple[int, int]]:
     """The unbroken stretches that are looked at: of ten characters and more with a digit, of sixteen without."""
-    found = list(runs(text, UNBROKEN, 16))
+    stretches = list(runs(text, UNBROKEN, 16))
     marked = plain(text).translate(UNBROKEN)
     end = -1
     at = digits.find(b"1")
@@ -67,19 +67,19 @@ def _stretches(text: str, digits: bytes) -> list[tuple[int, int]]:
         end = marked.find(b"0", at)
         end = len(marked) if end < 0 else end
         if 10 <= end - start < 16:
-            found.append((start, end))
+            stretches.append((start, end))
         at = digits.find(b"1", end)
-    found.sort()
-    if all([end - start <= _LONGEST for start, end in found]):
-        return found
-    pieces = [(at, min(end, at + _LONGEST)) for start, end in found for at in range(start, end, _LONGEST)]
+    stretches.sort()
+    if all([end - start <= _LONGEST for start, end in stretches]):
+        return stretches
+    pieces = [(at, min(end, at + _LONGEST)) for start, end in stretches for at in range(start, end, _LONGEST)]
     return [(start, end) for start, end in pieces if end - start >= 10]
 
 
 @lru_cache(maxsize=4)
 def candidates(text: str) -> Candidates:
     """Linear in the length of the text."""
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     near: list[tuple[int, int]] = []
     hot: list[tuple[int, int]] = []
     digits = plain(text).translate(DIGIT)
@@ -98,7 +98,7 @@ def candidates(text: str) -> Candidates:
             if not hot or hot[-1][0] < start:
                 hot.append((start, end))
             if numbered:
-                found += [run.span() for run in _RUN.finditer(text, start, end) if digits.find(b"1", *run.span()) >= 0]
+                spans += [run.span() for run in _RUN.finditer(text, start, end) if digits.find(b"1", *run.span()) >= 0]
         least = max(0, start - _REACH)
         first = text.rfind("\n", least, start) + 1
         if first and not text[first:start].strip(" \t\"'`"):
@@ -108,4 +108,4 @@ def candidates(text: str) -> Candidates:
             near[-1] = (near[-1][0], end)
         else:
             near.append((first, end))
-    return Candidates(without_masks(lowered(text)), tuple(found), tuple(hot), tuple(near))
+    return Candidates(without_masks(lowered(text)), tuple(spans), tuple(hot), tuple(near))

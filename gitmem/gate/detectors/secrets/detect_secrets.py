@@ -51,12 +51,12 @@ def detect(text: Text) -> Iterator[Match]:
     from detect_secrets.core import scan
     from detect_secrets.settings import transient_settings
 
-    found: list[Match] = []
+    matches: list[Match] = []
     with transient_settings(_settings()):
         for start, line in text.lines:
             for offset in range(0, max(1, len(line)), LONGEST_LINE - 500):
-                found += _line(scan, line[offset : offset + LONGEST_LINE], start + offset, text.raw)
-    yield from dict.fromkeys(found)
+                matches += _line(scan, line[offset : offset + LONGEST_LINE], start + offset, text.raw)
+    yield from dict.fromkeys(matches)
 
 
 def _line(scan: ModuleType, line: str, start: int, raw: str) -> Iterator[Match]:

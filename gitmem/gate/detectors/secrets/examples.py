@@ -125,7 +125,7 @@ def _fitting(rule: str, pattern: str) -> str:
 
     for seed in range(64):
         text = fake(pattern, str(seed))
-        if any(found.rule == rule for found in find(text, candidates(text))):
+        if any(token.rule == rule for token in find(text, candidates(text))):
             return text
     raise ValueError(f"no sample for {rule}")
 

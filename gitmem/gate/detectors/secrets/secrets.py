@@ -26,11 +26,11 @@ def _found(text: str, most: int | None = None) -> Iterator[tokens.Found]:
     seen = candidates(text)
     taken = Spans()
     found_first = chain(tokens.find(text, seen), assignments.find(text, seen, taken))
-    apart = (found for found in found_first if taken.claim(found.start, found.end))
+    apart = (secret for secret in found_first if taken.claim(secret.start, secret.end))
     finds = list(islice(apart, most))
-    for found in finds:
-        rest = tokens.continued(text, found.end)
-        yield found._replace(end=rest[1]) if rest and taken.claim(*rest) else found
+    for secret in finds:
+        rest = tokens.continued(text, secret.end)
+        yield secret._replace(end=rest[1]) if rest and taken.claim(*rest) else secret
 
 
 def detect(text: Text) -> Iterator[Match]:
@@ -39,26 +39,26 @@ def detect(text: Text) -> Iterator[Match]:
     Of two finds that overlap the longer one counts: a character nobody sees must not cut a token in two.
     """
     if not disguised(text.raw) or text.norm == text.raw:
-        for found in _found(text.raw, text.most):
-            yield _match(text.raw, found, found.start, found.end)
+        for secret in _found(text.raw, text.most):
+            yield _match(text.raw, secret, secret.start, secret.end)
         return
-    finds = [(found.start, found.end, found) for found in _found(text.raw)]
-    finds += [(*text.to_raw(found.start, found.end), found) for found in _found(text.norm)]
+    finds = [(secret.start, secret.end, secret) for secret in _found(text.raw)]
+    finds += [(*text.to_raw(secret.start, secret.end), secret) for secret in _found(text.norm)]
     finds.sort(key=lambda find: find[0] - find[1])
     taken = Spans()
-    for start, end, found in finds:
+    for start, end, secret in finds:
         if taken.claim(start, end):
-            yield _match(text.raw, found, start, end)
+            yield _match(text.raw, secret, start, end)
 
 
-def _match(raw: str, found: tokens.Found, start: int, end: int) -> Match:
-    sure = ", its checksum is right" if found.certain else ""
+def _match(raw: str, secret: tokens.Found, start: int, end: int) -> Match:
+    sure = ", its checksum is right" if secret.certain else ""
     return Match(
-        found.rule,
+        secret.rule,
         Severity.BLOCK,
         start,
         end,
-        f"this looks like {found.what}{sure}",
+        f"this looks like {secret.what}{sure}",
         secret=True,
         mask=mask(raw[start:end]),
     )

@@ -109,10 +109,10 @@ def _beginnings() -> dict[str, list[int]]:
 @cache
 def _by_two() -> tuple[dict[str, list[str]], dict[str, int]]:
     """The beginnings by their first two characters, and their order."""
-    found: dict[str, list[str]] = {}
+    by_two: dict[str, list[str]] = {}
     for start in _beginnings():
-        found.setdefault(start[:2], []).append(start)
-    return found, {start: number for number, start in enumerate(_beginnings())}
+        by_two.setdefault(start[:2], []).append(start)
+    return by_two, {start: number for number, start in enumerate(_beginnings())}
 
 
 @cache
@@ -229,8 +229,8 @@ def _spaced() -> tuple[tuple[tuple[str, tuple[str, ...]], ...], tuple[str, ...]]
 
 def _around(low: str, word: str) -> str:
     """The neighbourhoods of a word that several literals hold: less to look through than all of the text."""
-    found = places(low, (word,))
-    return low if len(found) * 64 > len(low) else "\n".join([low[max(0, at - 32) : at + 32] for at in found])
+    starts = places(low, (word,))
+    return low if len(starts) * 64 > len(low) else "\n".join([low[max(0, at - 32) : at + 32] for at in starts])
 
 
 _SHARED = ("key", "secret", "token", "phrase", "private")
@@ -307,10 +307,10 @@ def _folded(text: str) -> Iterator[Found]:
                     pieces.append((begin, text[begin:end], follow.start("tail"), follow.group("tail")))
         at = text.find("\n", at + 1)
     for begin, head, follow_at, tail in pieces:
-        for found in _tokens_at(head + tail, [(0, len(head))]):
-            if len(head) < found.end:
-                end = follow_at + found.end - len(head)
-                yield Found(found.rule, found.what, begin + found.start, end, found.certain)
+        for token in _tokens_at(head + tail, [(0, len(head))]):
+            if len(head) < token.end:
+                end = follow_at + token.end - len(head)
+                yield Found(token.rule, token.what, begin + token.start, end, token.certain)
 
 
 def _joined(text: str, seen: list[tuple[str, list[int]]]) -> Iterator[Found]:
@@ -329,9 +329,9 @@ def _joined(text: str, seen: list[tuple[str, list[int]]]) -> Iterator[Found]:
             if len(pieces) == 1:
                 continue
             whole, head = "".join([piece for _, piece in pieces]), len(pieces[0][1])
-            for found in _tokens_at(whole, [(0, head)]):
-                if found.start == 0 and found.end > head:
-                    yield Found(found.rule, found.what, at, _in_pieces(pieces, found.end), found.certain)
+            for token in _tokens_at(whole, [(0, head)]):
+                if token.start == 0 and token.end > head:
+                    yield Found(token.rule, token.what, at, _in_pieces(pieces, token.end), token.certain)
 
 
 def _in_pieces(pieces: list[tuple[int, str]], end: int) -> int:
