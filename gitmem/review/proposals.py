@@ -16,7 +16,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.write import run_git
 from gitmem.paths import is_memory, layout_of
 from gitmem.provenance import corrections, trailers
-from gitmem.review.forges.protocol import Client, push_environment
+from gitmem.review.forges.protocol import Client, Pull, push_environment
 from gitmem.review.publish import through_the_gate
 
 MARKER_OF_REJECTION = "declined: pull request #{} was closed without merging"
@@ -34,6 +34,21 @@ def fetch(repo: Repository, client: Client | None, branch: str, environ: Mapping
             return ""
         raise
     return dict(repo.refs()).get(f"refs/heads/{branch}", "")
+
+
+def fetch_pull(repo: Repository, client: Client, pull: Pull, environ: Mapping[str, str]) -> None:
+    """Bring the two ends of a pull request here, as data: no file of them is checked out.
+
+    Raises GitMemError where its head is no longer the one the forge told of, GitFailed where it cannot be fetched.
+    """
+    ref = f"refs/gitmem/pull/{pull.number}"
+    where = (
+        f"refs/merge-requests/{pull.number}/head" if client.forge.name == "GitLab" else f"refs/pull/{pull.number}/head"
+    )
+    env = push_environment(client, environ)
+    run_git(repo, ["fetch", "--quiet", "--no-tags", "origin", f"+{where}:{ref}", f"+refs/heads/{pull.base}"], env=env)
+    if repo.resolve(ref) != pull.head:
+        raise GitMemError(f"{client.forge.proposal} {pull.number} has moved on meanwhile", "run this again")
 
 
 def record_rejection(repo: Repository, config: Config, client: Client, branch: str, base: str) -> int:

@@ -26,6 +26,12 @@ class State:
     comments: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     labels: dict[int, list[str]] = field(default_factory=dict)
     requests: list[tuple[str, str, Any]] = field(default_factory=list)
+    reactions: list[tuple[int, str]] = field(default_factory=list)
+    checks: list[dict[str, Any]] = field(default_factory=list)
+    pushes: list[dict[str, Any]] = field(default_factory=list)
+    writers: set[str] = field(default_factory=lambda: {"dana"})
+    rules: list[dict[str, Any]] = field(default_factory=list)
+    owners_errors: list[dict[str, Any]] = field(default_factory=list)
     faults: list[tuple[str, str, int, dict[str, str], Any]] = field(default_factory=list)
 
 
@@ -84,6 +90,8 @@ class RestServer:
         if method != "GET" and given == self.read_only:
             return 403, {}, {"message": "Resource not accessible by integration"}
         prefix = f"/repos/{self.repository}"
+        if parts.path.startswith("/repos/stranger/memory/activity"):
+            prefix = "/repos/stranger/memory"
         if not parts.path.startswith(prefix):
             return 404, {}, {"message": "Not Found"}
         query = {name: values[0] for name, values in parse_qs(parts.query).items()}
@@ -124,14 +132,40 @@ class RestServer:
         if match := re.fullmatch(r"/issues/comments/(\d+)", path):
             for comments in self.state.comments.values():
                 for comment in comments:
-                    if comment["id"] == int(match[1]) and method == "PATCH":
-                        comment["body"] = value["body"]
+                    if comment["id"] == int(match[1]):
+                        if method == "PATCH":
+                            comment["body"] = value["body"]
                         return 200, {}, comment
             return 404, {}, {"message": "Not Found"}
         if match := re.fullmatch(r"/issues/(\d+)/labels", path):
             labels = self.state.labels.setdefault(int(match[1]), [])
             labels += [label for label in value["labels"] if label not in labels]
             return 200, {}, [{"name": label} for label in labels]
+        return self.more(method, path, query, value)
+
+    def more(self, method: str, path: str, query: dict[str, str], value: Any) -> tuple[int, dict[str, str], Any]:
+        """Reactions, check runs, pushes, permissions and rules."""
+        if match := re.fullmatch(r"/issues/comments/(\d+)/reactions", path):
+            self.state.reactions.append((int(match[1]), value["content"]))
+            return 201, {}, {"id": 1, "content": value["content"]}
+        if path == "/check-runs" and method == "POST":
+            if len(value["output"]["annotations"]) > 50:
+                return 422, {}, {"message": "Invalid request.", "errors": ["No more than 50 annotations"]}
+            self.state.checks.append({**value, "id": len(self.state.checks) + 1})
+            return 201, {}, self.state.checks[-1]
+        if match := re.fullmatch(r"/check-runs/(\d+)", path):
+            check = self.state.checks[int(match[1]) - 1]
+            check["output"]["annotations"] += value["output"]["annotations"]
+            return 200, {}, check
+        if match := re.fullmatch(r"/collaborators/([^/]+)/permission", path):
+            return 200, {}, {"permission": "write" if match[1] in self.state.writers else "read"}
+        if path == "/activity":
+            found = [push for push in reversed(self.state.pushes) if push["ref"] == query.get("ref")]
+            return 200, {}, found
+        if re.fullmatch(r"/rules/branches/[^/]+", path):
+            return self.page(self.state.rules, query)
+        if path == "/codeowners/errors":
+            return 200, {}, {"errors": self.state.owners_errors}
         return 404, {}, {"message": "Not Found"}
 
     def page(self, rows: list[Any], query: dict[str, str]) -> tuple[int, dict[str, str], Any]:

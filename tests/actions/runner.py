@@ -144,9 +144,10 @@ class Runner:
         if folder is not None:
             assert "shell" in step, "every run of a composite action names its shell"
             assert "${{" not in step["run"], "a run holds no expression"
-        return self._script(expand(step["run"], contexts), env, folder)
+        where = self.workspace / expand(str(step.get("working-directory", ".")), contexts)
+        return self._script(expand(step["run"], contexts), env, folder, where)
 
-    def _script(self, script: str, env: dict[str, str], folder: Path | None) -> tuple[dict[str, str], str]:
+    def _script(self, script: str, env: dict[str, str], folder: Path | None, where: Path) -> tuple[dict[str, str], str]:
         files = {name: self.temp / f"{name.lower()}" for name in ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH")}
         for file in files.values():
             file.write_text("", encoding="utf-8")
@@ -157,7 +158,7 @@ class Runner:
         }
         process = subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
-            cwd=self.workspace, capture_output=True, text=True, errors="surrogateescape", timeout=300,
+            cwd=where, capture_output=True, text=True, errors="surrogateescape", timeout=300,
             env={
                 **self.env, **known, "GITHUB_ACTIONS": "true", "CI": "true", "RUNNER_TEMP": str(self.temp),
                 "RUNNER_OS": "Linux", "GITHUB_STEP_SUMMARY": str(self.summary),

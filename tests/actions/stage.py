@@ -14,6 +14,7 @@ from tests.actions.runner import Result, Runner
 from tests.harness import SOURCE, Repo
 
 ACTIONS = SOURCE / "actions"
+PUSHED, AFTER = "2026-02-05T12:00:00Z", "2026-02-05T12:05:00Z"  # of a branch, and of a comment on it
 
 
 class Stage:
@@ -69,6 +70,34 @@ class Stage:
         result = runner.run_action(ACTIONS / action, inputs)
         self.checkout = Repo(room / "work", init=False)
         return result
+
+    def comment(self, body: str, *, author: str = "dana", written: str = AFTER, edited: str = "") -> dict[str, Any]:
+        """The payload of a comment on pull request 1, which is there under its number."""
+        row = {
+            "id": 500 + len(self.rest.state.comments.setdefault(1, [])), "body": body,
+            "user": {"login": author, "type": "Bot" if author.endswith("[bot]") else "User"},
+            "created_at": written, "updated_at": edited or written,
+        }  # fmt: skip
+        self.rest.state.comments[1].append(row)
+        return {
+            "action": "created", "repository": {"default_branch": "main", "full_name": "team/memory"},
+            "issue": {"number": 1, "title": "$(touch x)", "pull_request": {"url": "x"}}, "comment": row,
+        }  # fmt: skip
+
+    def open_pull(self, base: str, head: str, branch: str = "change", source: str = "team/memory") -> dict[str, Any]:
+        """A pull request that the API knows, whose head the remote has as GitHub does (refs/pull/1/head)."""
+        number = len(self.rest.state.pulls) + 1
+        owner = source.partition("/")[0]
+        row = {
+            "number": number, "state": "open", "merged_at": None, "title": "change", "body": "",
+            "head": {"ref": branch, "label": f"{owner}:{branch}", "sha": head, "repo": {"full_name": source}},
+            "base": {"ref": "main", "sha": base, "repo": {"full_name": "team/memory"}},
+            "html_url": f"https://github.com/team/memory/pull/{number}", "user": {"login": owner, "type": "User"},
+        }  # fmt: skip
+        self.rest.state.pulls.append(row)
+        self.rest.state.pushes.append({"ref": f"refs/heads/{branch}", "after": head, "timestamp": PUSHED})
+        self.repo.git("push", "-q", "origin", f"+{head}:refs/pull/{number}/head")
+        return row
 
     def run_workflow(
         self, path: Path, payload: Mapping[str, Any], *, event: str, ref: str = "main"

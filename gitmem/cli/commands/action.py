@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,15 @@ from gitmem.cli.options import open_here
 from gitmem.cli.terminal import escape, say, write
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UnknownRevision
+from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.report import code
 from gitmem.git.opening import Repository
-from gitmem.review.forges import github_events
+from gitmem.plural import counted
+from gitmem.review.forges import github_events, gitlab_ci
+from gitmem.review.forges.event import Event
 
 if TYPE_CHECKING:
+    from gitmem.gate.scan import Report
     from gitmem.review.forges.protocol import Client, Forge
 
 SUMMARY_LIMIT = 1_000_000  # GitHub takes 1 MiB a step
@@ -32,9 +38,11 @@ def command() -> None:
     """What the composite actions run."""
 
 
-def event() -> github_events.Event:
-    """The event of this run. Raises GitMemError outside GitHub Actions."""
+def event() -> Event:
+    """The event of this run. Raises GitMemError outside GitHub Actions and GitLab CI."""
     path = os.environ.get("GITHUB_EVENT_PATH", "")
+    if not path and os.environ.get("GITLAB_CI") == "true":
+        return gitlab_ci.parse(os.environ)
     try:
         payload = json.loads(Path(path).read_bytes()) if path else {}
     except (OSError, ValueError):
@@ -42,7 +50,7 @@ def event() -> github_events.Event:
     return github_events.parse(os.environ, payload if isinstance(payload, dict) else {})
 
 
-def commits_of(repo: Repository, event: github_events.Event) -> tuple[str, str]:
+def commits_of(repo: Repository, event: Event) -> tuple[str, str]:
     """(base, head) to look at; base "" for all of history. Raises GitMemError when the clone is too shallow.
 
     `base` and `head` inputs win. Where the event names no base (a new branch) or a base that a force-push took away,
@@ -57,6 +65,8 @@ def commits_of(repo: Repository, event: github_events.Event) -> tuple[str, str]:
         return repo.merge_base(_have(repo, base), tip) or "", tip
     if given:
         return _have(repo, given), tip
+    if event.name == "merge_group" and base:
+        return _have(repo, base), tip
     if base:
         try:
             return repo.resolve(base), tip
@@ -119,14 +129,18 @@ def scan_command(sarif: str | None, severity: str) -> int:
     found = once_each(scan_source(sources.commits_beyond(repo, base, tip, policy), policy, workers=2))
     write(report.as_annotations(found, escape))
     span = f"{base[:12] or 'the beginning'}..{tip[:12]}"
-    summarise(report.as_markdown(found, escape, f"Memory scan of {span}"))
+    text = report.as_markdown(found, escape, f"Memory scan of {span}")
+    summarise(text)
     if sarif:
         try:
             writable_file(Path(sarif)).write_text(report.as_sarif(found, __version__), encoding="utf-8")
         except OSError as error:
             raise GitMemError(f"cannot write '{sarif}': {error.strerror}") from None
     failed = bool(found.findings) if severity == "warn" else found.blocked
-    output(findings=str(len(found.findings)), sarif=sarif or "", result="failed" if failed else "clean")
+    if os.environ.get("GITMEM_CHECK") == "true":
+        put_check(forge_and_client()[1], "memory scan", tip, found, text, failed)
+    where = os.path.relpath(sarif, os.environ.get("GITHUB_WORKSPACE") or ".") if sarif else ""
+    output(findings=str(len(found.findings)), sarif=where, result="failed" if failed else "clean")
     return Exit.FINDINGS if failed else Exit.DONE
 
 
@@ -145,6 +159,37 @@ def cache_key_command() -> int:
     return Exit.DONE
 
 
+def with_pull(repo: Repository, event: Event, client: Client | None) -> Event:
+    """The event with its proposal, where it names one by the `pull-request` input or is the end of another workflow's
+    run on one. Its commits are fetched as data: nothing of them is checked out or run.
+
+    An event of another kind comes back as it is, and so does a run whose proposal has gone or moved on meanwhile (with
+    no head: there is nothing to look at). Raises GitMemError for an input that is no number, ForgeError.
+    """
+    from gitmem.review import proposals
+    from gitmem.review.forges.github import GitHubClient
+
+    asked = os.environ.get("GITMEM_PULL_REQUEST", "").strip()
+    if not asked and event.name != "workflow_run":
+        return event
+    if client is None:
+        raise GitMemError("a pull request is asked of the API, and there is no token", "give the action a token")
+    if asked:
+        if not asked.isdecimal() or not asked.isascii():
+            raise GitMemError("pull-request is no number", "pull-request: ${{ inputs.number }}, for example")
+        pull = client.pull(int(asked))
+    else:
+        assert isinstance(client, GitHubClient)
+        found = client.pull_at(event.source, event.source_branch, event.head) if event.head else None
+        if found is None:
+            say("git mem: no open pull request has the head of that run; a newer run looks at it")
+            return replace(event, head="", base="")
+        pull = found
+    proposals.fetch_pull(repo, client, pull, os.environ)
+    fork = pull.head_repository != client.forge.repository
+    return replace(event, number=pull.number, base=pull.start, head=pull.head, fork=fork)
+
+
 MARKER = "<!-- git-mem:review -->"
 DEFAULT_TOKEN = (
     "Pushes with the default token of Actions start no checks. This proposal was scanned before it was pushed; give "
@@ -153,16 +198,14 @@ DEFAULT_TOKEN = (
 
 
 def forge_and_client() -> tuple[Forge, Client | None]:
-    """Where we are on GitHub, and its API when there is a token. Raises GitMemError outside GitHub Actions."""
+    """The forge whose CI this is, and its API when there is a token. Raises GitMemError outside CI."""
     import time
 
     from gitmem.review.forges.location import client_of, forge_of, token_of
 
     forge = forge_of("", os.environ)
     if forge is None:
-        raise GitMemError(
-            "GITHUB_SERVER_URL and GITHUB_REPOSITORY are not set", "this command runs inside GitHub Actions"
-        )
+        raise GitMemError("neither GITHUB_REPOSITORY nor CI_PROJECT_PATH is set", "this command runs inside CI")
     return forge, client_of(forge, token_of(forge, os.environ), time.sleep)
 
 
@@ -185,14 +228,17 @@ def review_command() -> int:
     from gitmem.review.review import as_report, review
 
     repo, config = open_here()
-    found_event = event()
-    base, tip = commits_of(repo, found_event)
     forge, client = forge_and_client()
+    found_event = with_pull(repo, event(), client)
+    if found_event.name == "workflow_run" and not found_event.head:
+        output(verdict="", comment="")
+        return Exit.DONE
+    base, tip = commits_of(repo, found_event)
     found = review(repo, config, base, tip, layout_at(repo, tip, config), now(), time.perf_counter)
     text = as_markdown(found, forge)
     write(report.as_annotations(as_report(found), escape))
     comment = ""
-    if client is not None and found_event.number and not found_event.fork:
+    if client is not None and found_event.may_comment:
         try:
             comment = str(client.put_comment(found_event.number, MARKER, text))
         except ForgeError as error:
@@ -200,8 +246,68 @@ def review_command() -> int:
             if error.hint:
                 say(f"hint: {error.hint}")
     summarise(text)
+    put_check(client, "memory review", tip, as_report(found), text, found.failed)
     output(verdict="failed" if found.failed else "clean", comment=comment)
     return Exit.FINDINGS if found.failed else Exit.DONE
+
+
+def put_check(client: Client | None, name: str, head: str, found: Report, summary: str, failed: bool) -> None:
+    """A check run with each finding on its line, where the action is asked for one (GITMEM_CHECK). Nobody's check fails
+    because this one could not be written: that is said."""
+    from gitmem.gate.policy import MESSAGE
+    from gitmem.gate.report import order
+    from gitmem.review.forges.github import Annotation, GitHubClient
+    from gitmem.review.forges.protocol import ForgeError
+
+    if os.environ.get("GITMEM_CHECK", "") != "true":
+        return
+    if not isinstance(client, GitHubClient):
+        say("git mem: no check run: there is no token for one")
+        return
+    rows = [
+        Annotation(
+            row.path, row.line, max(row.line, row.end_line), row.rule, row.message, row.severity is Severity.BLOCK
+        )
+        for row in order(found.findings)
+        if row.path != MESSAGE
+    ]
+    title = counted(len(found.findings), "finding") if found.findings else "nothing found"
+    try:
+        client.put_check(name, head, failed=failed, title=title, summary=summary, annotations=rows)
+    except ForgeError as error:
+        say(f"git mem: no check run: {error.message}")
+        if error.hint:
+            say(f"hint: {error.hint}")
+
+
+@command.command("comment")
+def comment_command() -> int:
+    """Do what a comment on a pull request asks: `/mem accept`, `/mem reject ID reason`."""
+    from gitmem.review import comment_commands
+    from gitmem.review.forges.github import GitHubClient
+
+    identity()
+    repo, config = open_here()
+    found_event = event()
+    _, client = forge_and_client()
+    if not isinstance(client, GitHubClient):
+        raise GitMemError(
+            "commands in comments are asked of GitHub's API, and there is no token", "give the action one"
+        )
+    if not found_event.comment:
+        say("git mem: this is no new comment on a pull request")
+        output(result="ignored")
+        return Exit.DONE
+    desk = comment_commands.Desk(repo, config, client, os.environ, now().date())
+    done = comment_commands.carry_out(desk, found_event.number, found_event.comment)
+    say(escape(f"git mem: {done.state}: {done.words}", ""))
+    if done.state is not comment_commands.State.IGNORED:
+        client.react(found_event.comment, "confused" if done.state is comment_commands.State.REFUSED else "+1")
+    if done.answer:
+        marker = f"<!-- git-mem:command {found_event.comment} -->"
+        client.put_comment(found_event.number, marker, f"`/mem`: {code(done.words)}")
+    output(result=done.state.value)
+    return Exit.DONE
 
 
 @command.command("promote")

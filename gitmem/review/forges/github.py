@@ -5,16 +5,21 @@ Forgejo takes this shape where its API agrees (forgejo.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, ClassVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
+from gitmem.review.forges.event import oid_of
 from gitmem.review.forges.protocol import Client, Comment, ForgeError, Pull
 from gitmem.review.forges.rest import Connection, Words, inner, number_of, object_of
 
 VERSION = "2022-11-28"
 BODY_LIMIT = 65_536  # characters GitHub takes in a comment or a description
+CHECKED = 50  # annotations a request takes
+TITLE, MESSAGE = 255, 16_000  # characters of an annotation; GitHub takes 64 KB of a message
 WRITERS = ("admin", "maintain", "write", "owner")  # the last is Forgejo's
 
 GITHUB = Words(
@@ -35,6 +40,29 @@ GITHUB = Words(
         "/check-runs": "the token needs 'checks: write', which tokens of a workflow or an app can have",
     },
 )
+
+
+_OWNED = re.compile(r"[\w.-]+/[\w.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """Words on lines `first` to `last` (from 1) of a file in a check run."""
+
+    path: str
+    first: int
+    last: int
+    title: str
+    message: str
+    fails: bool
+
+
+def _moment(text: Any) -> datetime:
+    """A time as GitHub writes it. Raises ForgeError for what is none."""
+    try:
+        return datetime.fromisoformat(text if isinstance(text, str) else "").astimezone(UTC)
+    except ValueError:
+        raise ForgeError("GitHub's answer has a time that is none") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +141,16 @@ class GitHubClient(Client):
         }
         return [self._pull(row) for row in self.connection.rows("/pulls", query)]
 
+    def pull_at(self, source: str, branch: str, head: str) -> Pull | None:
+        """The open pull request from that branch of that repository (owner/name) whose head is the oid `head`, None
+        where there is none, or its branch has moved."""
+        owner = source.partition("/")[0]
+        for row in self.connection.rows("/pulls", {"state": "open", "head": f"{owner}:{branch}"}):
+            pull = self._pull(row)
+            if pull.head == head and pull.head_repository == source:
+                return pull
+        return None
+
     def pull(self, number: int) -> Pull:
         """One pull request."""
         return self._pull(self.connection.call("GET", f"/pulls/{number}"))
@@ -148,6 +186,53 @@ class GitHubClient(Client):
     def edit_comment(self, number: int, comment: int, body: str) -> None:
         """Give a comment another text."""
         self.connection.call("PATCH", f"/issues/comments/{comment}", {"body": body})
+
+    def react(self, comment: int, content: str) -> None:
+        """React to a comment, with one of the words that GitHub has for it (`+1`, `confused`)."""
+        self.connection.call("POST", f"/issues/comments/{comment}/reactions", {"content": content})
+
+    def head_at(self, pull: Pull, time: str) -> str:
+        """The oid that the branch of a pull request was at before a time (ISO 8601), as the forge recorded its pushes;
+        "" where it does not say. A push in that very second counts as later."""
+        if not _OWNED.fullmatch(pull.head_repository):
+            return ""  # of a fork that is gone
+        there = replace(self.connection, root=f"{self.forge.api}/repos/{pull.head_repository}")
+        asked = urlencode({"ref": f"refs/heads/{pull.branch}", "direction": "desc", "per_page": "100"})
+        rows = there.call("GET", f"/activity?{asked}")
+        if not isinstance(rows, list):
+            raise ForgeError(f"{self.words.name}'s answer is not a list")
+        for row in rows:
+            row = object_of(row, self.words.name)
+            if _moment(row.get("timestamp")) < _moment(time):
+                return oid_of(row.get("after"))
+        return ""
+
+    def put_check(
+        self, name: str, head: str, *, failed: bool, title: str, summary: str, annotations: Sequence[Annotation] = ()
+    ) -> int:
+        """A finished check run on a commit; its id. Annotations stand on their lines, CHECKED a request."""
+        rows = [
+            {
+                "path": row.path, "start_line": row.first, "end_line": row.last,
+                "annotation_level": "failure" if row.fails else "warning",
+                "title": row.title[:TITLE], "message": row.message[:MESSAGE],
+            }
+            for row in annotations
+        ]  # fmt: skip
+        first, later = rows[:CHECKED], range(CHECKED, len(rows), CHECKED)
+        output = {"title": title[:TITLE], "summary": summary[:BODY_LIMIT]}
+        made = self.connection.call(
+            "POST", "/check-runs",
+            {
+                "name": name, "head_sha": head, "status": "completed", "conclusion": "failure" if failed else "success",
+                "output": {**output, "annotations": first},
+            },
+        )  # fmt: skip
+        number = number_of(made, "id", self.words.name)
+        for start in later:
+            more = {"output": {**output, "annotations": rows[start : start + CHECKED]}}
+            self.connection.call("PATCH", f"/check-runs/{number}", more)
+        return number
 
     def login(self) -> str:
         """The token's own user, "" for the token of a workflow or an app, which may not ask."""
@@ -195,6 +280,6 @@ class GitHubClient(Client):
             head_repository=str(inner(head, "repo").get("full_name", "")),
             title=str(row.get("title") or ""),
             body=str(row.get("body") or ""),
-            head=str(head.get("sha", "")),
-            start=str(base.get("sha", "")),
+            head=oid_of(head.get("sha")),
+            start=oid_of(base.get("sha")),
         )

@@ -1,58 +1,49 @@
-"""What a GitHub event asks of us: which commits, which pull request, from a fork or not. Pure: the payload in, a value
-out. Everything in a payload (titles, branch names) was typed by somebody else; only oids and numbers are believed.
-"""
+"""The events of GitHub's workflows (and Forgejo's, which copies them). Pure: the payload in, an `Event` out."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """`base` is "" when the event names none (a new branch, a schedule); `head` "" after a deletion."""
-
-    name: str
-    base: str
-    head: str
-    branch: str
-    default_branch: str
-    repository: str
-    number: int = 0
-    fork: bool = False
-
-    @property
-    def on_default_branch(self) -> bool:
-        """Whether this is a trusted event of the default branch itself: the only place where a cache is saved."""
-        return self.name in ("push", "schedule", "workflow_dispatch") and self.branch == self.default_branch
+from gitmem.review.forges.event import Event, oid_of
 
 
 def parse(environ: Mapping[str, str], payload: Mapping[str, Any]) -> Event:
     """The event of GITHUB_EVENT_NAME with its payload; fields that are missing or no oid are empty."""
     name = environ.get("GITHUB_EVENT_NAME", "")
     repository = _get(payload, "repository")
-    pull = _get(payload, "pull_request")
     common: dict[str, Any] = {
         "name": name,
         "branch": environ.get("GITHUB_REF_NAME", ""),
         "default_branch": str(repository.get("default_branch") or "main"),
         "repository": environ.get("GITHUB_REPOSITORY", ""),
     }
-    if pull:
+    if pull := _get(payload, "pull_request"):
         base, head = _get(pull, "base"), _get(pull, "head")
-        number = pull.get("number")
         return Event(
-            **common, base=_oid(base.get("sha")), head=_oid(head.get("sha")),
-            number=number if isinstance(number, int) else 0,
+            **common, base=oid_of(base.get("sha")), head=oid_of(head.get("sha")), number=_number(pull, "number"),
             fork=_get(head, "repo").get("full_name") != _get(base, "repo").get("full_name"),
         )  # fmt: skip
     if name == "push":
-        return Event(**common, base=_oid(payload.get("before")), head=_oid(payload.get("after")))
-    return Event(**common, base="", head=_oid(environ.get("GITHUB_SHA")))
+        return Event(**common, base=oid_of(payload.get("before")), head=oid_of(payload.get("after")))
+    if name == "merge_group":
+        group = _get(payload, "merge_group")
+        return Event(**common, base=oid_of(group.get("base_sha")), head=oid_of(group.get("head_sha")))
+    if name == "workflow_run":
+        run = _get(payload, "workflow_run")
+        return Event(
+            **common, base="", head=oid_of(run.get("head_sha")),
+            source=str(_get(run, "head_repository").get("full_name") or ""),
+            source_branch=str(run.get("head_branch") or ""),
+        )  # fmt: skip
+    if name == "issue_comment":
+        issue, comment = _get(payload, "issue"), _get(payload, "comment")
+        asked = payload.get("action") == "created" and bool(_get(issue, "pull_request"))
+        return Event(
+            **common, base="", head="",
+            number=_number(issue, "number") if asked else 0, comment=_number(comment, "id") if asked else 0,
+        )  # fmt: skip
+    return Event(**common, base="", head=oid_of(environ.get("GITHUB_SHA")))
 
 
 def _get(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -60,5 +51,6 @@ def _get(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def _oid(value: Any) -> str:
-    return value if isinstance(value, str) and OID.fullmatch(value) and value.strip("0") else ""
+def _number(value: Mapping[str, Any], key: str) -> int:
+    found = value.get(key)
+    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else 0

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import quote, urlencode
 
+from gitmem.review.forges.event import oid_of
 from gitmem.review.forges.protocol import Client, Comment, ForgeError, Pull
 from gitmem.review.forges.rest import Connection, Words, inner, number_of, object_of
 
@@ -181,6 +182,6 @@ class GitLabClient(Client):
             head_repository=self.forge.repository if source == target and source is not None else str(source or ""),
             title=str(row.get("title") or ""),
             body=str(row.get("description") or ""),
-            head=str(row.get("sha") or ends.get("head_sha") or ""),
-            start=str(ends.get("base_sha") or ""),
+            head=oid_of(row.get("sha")) or oid_of(ends.get("head_sha")),
+            start=oid_of(ends.get("base_sha")),
         )

@@ -1,0 +1,158 @@
+"""What a person with write access may say in a comment on a pull request: `/mem accept`, `/mem reject ID reason`.
+
+A command is bound to the head commit at which it was written: where the branch has moved since, it is refused. Who may
+give one is asked of the forge, never read from the payload; an edited comment is ignored, since somebody else may have
+edited it. Accepting marks that one commit with a check of its own and changes no file; rejecting takes one fact out of
+the branch, so that it is not offered again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+
+from gitmem.config import Config
+from gitmem.errors import GitFailed, GitMemError
+from gitmem.git.branch_worktree import branch_worktree
+from gitmem.git.protocol import Repository
+from gitmem.git.write import run_git
+from gitmem.paths import layout_of
+from gitmem.provenance import corrections
+from gitmem.review import proposals
+from gitmem.review.commit_diff import fact_changes
+from gitmem.review.forges.github import GitHubClient
+from gitmem.review.forges.protocol import Comment, ForgeError, Pull, push_environment
+from gitmem.review.publish import through_the_gate
+
+ACCEPTED_CHECK = "memory accepted"
+REASON = 200  # characters of a reason that a commit message keeps
+_REJECT = re.compile(r"/mem +reject +([0-9a-f]{6,64}) +(\S.*)")
+_ACCEPT = re.compile(r"/mem +accept")
+
+
+class Verb(StrEnum):
+    """What is asked."""
+
+    ACCEPT = "accept"
+    REJECT = "reject"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command: `fact` is the beginning of a fact's id, `reason` one line; both "" for accept."""
+
+    verb: Verb
+    fact: str = ""
+    reason: str = ""
+
+
+class State(StrEnum):
+    """What became of a comment."""
+
+    IGNORED = "ignored"
+    REFUSED = "refused"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was done and `words` that say so; `answer` whether its author is told."""
+
+    state: State
+    words: str
+    answer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where commands are carried out: the repository, its settings, the forge, the environment of pushes, the day."""
+
+    repo: Repository
+    config: Config
+    client: GitHubClient
+    environ: Mapping[str, str]
+    today: date
+
+
+def parse(body: str) -> Command | None:
+    """The command of a comment: its first line is one, word for word, and the only one that begins with `/mem`. None
+    for any other comment."""
+    lines = [line.strip() for line in body.splitlines() if line.strip()]
+    if not lines or sum(line.startswith("/mem") for line in lines) != 1:
+        return None
+    if _ACCEPT.fullmatch(lines[0]):
+        return Command(Verb.ACCEPT)
+    if match := _REJECT.fullmatch(lines[0]):
+        reason = "".join(c if c.isprintable() else " " for c in match[2])[:REASON]
+        return Command(Verb.REJECT, match[1], reason)
+    return None
+
+
+def carry_out(desk: Desk, number: int, comment_id: int) -> Outcome:
+    """Do what a comment on a pull request asks. Raises ForgeError where the forge cannot say whether it may."""
+    client = desk.client
+    comment = client.comment(comment_id)
+    command = parse(comment.body)
+    if command is None:
+        return Outcome(State.IGNORED, "the comment is no command")
+    if comment.edited != comment.written or not comment.written:
+        return Outcome(State.IGNORED, "the comment was edited: write a new one")
+    if comment.automatic or not comment.author or not client.may_write(comment.author):
+        return Outcome(State.IGNORED, "its author may not push to this repository")
+    pull = client.pull(number)
+    if pull.state != "open" or not pull.head:
+        return Outcome(State.REFUSED, "the pull request is closed", answer=True)
+    if client.head_at(pull, comment.written) != pull.head:
+        words = f"the branch has moved since that comment: look at {pull.head[:12]}, then write it again"
+        return Outcome(State.REFUSED, words, answer=True)
+    try:
+        return _accept(client, pull, comment) if command.verb is Verb.ACCEPT else _reject(desk, pull, comment, command)
+    except ForgeError:
+        raise
+    except GitMemError as error:
+        return Outcome(State.REFUSED, error.message, answer=True)
+
+
+def _accept(client: GitHubClient, pull: Pull, comment: Comment) -> Outcome:
+    """A check on the commit itself: another commit has none, so that a push takes the acceptance back."""
+    words = f"accepted by {comment.author} at {pull.head[:12]}"
+    client.put_check(ACCEPTED_CHECK, pull.head, failed=False, title=words, summary=f"Comment {comment.id}.")
+    return Outcome(State.ACCEPTED, words)
+
+
+def _reject(desk: Desk, pull: Pull, comment: Comment, command: Command) -> Outcome:
+    """One fact less on the branch, in one commit that says who and why. Pushed without force: a branch that has moved
+    meanwhile stays as it is. Raises GitMemError where there is no such fact, or the gate or the forge says no."""
+    repo, client = desk.repo, desk.client
+    if pull.head_repository != client.forge.repository:
+        raise GitMemError("the branch of a fork is its owner's: ask there")
+    if pull.branch == client.default_branch():
+        raise GitMemError("its branch is the default branch, which is never pushed to")
+    proposals.fetch_pull(repo, client, pull, desk.environ)
+    base = repo.merge_base(repo.resolve(pull.start), pull.head) or ""
+    layout = layout_of([entry.path for entry in repo.entries(pull.head)], desk.config.memory_paths)
+    found = {
+        (change.path, change.new.line): change.new
+        for change in fact_changes(repo, base, pull.head, layout, desk.today, authors=False)
+        if change.new and change.new.id.startswith(command.fact)
+    }
+    if len(found) != 1:
+        count = "no fact" if not found else f"{len(found)} facts"
+        raise GitMemError(f"{count} of this pull request has an id that begins with {command.fact}")
+    ((path, line),) = found
+    run_git(repo, ["update-ref", f"refs/heads/{pull.branch}", pull.head])
+    reason = f"{command.reason} ({comment.author}, pull request {pull.number})"
+    with branch_worktree(repo, pull.branch) as there:
+        corrections.forget(there, desk.config, path, line, reason)
+    through_the_gate(repo, base, f"refs/heads/{pull.branch}", desk.today)
+    env = push_environment(client, desk.environ)
+    spec = f"refs/heads/{pull.branch}:refs/heads/{pull.branch}"
+    try:
+        run_git(repo, ["push", "--quiet", "origin", spec], env=env)
+    except GitFailed:
+        raise GitMemError("the branch moved meanwhile: look again, then write it again") from None
+    return Outcome(State.REJECTED, f"the fact {command.fact} is taken out, as {comment.author} said", answer=True)

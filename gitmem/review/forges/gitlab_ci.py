@@ -1,0 +1,38 @@
+"""What started a pipeline of GitLab CI. Pure: its variables in, an `Event` out.
+
+https://docs.gitlab.com/ci/variables/predefined_variables
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gitmem.review.forges.event import Event, oid_of
+
+NAMES = {"merge_request_event": "pull_request", "push": "push", "schedule": "schedule", "web": "workflow_dispatch"}
+
+
+def parse(environ: Mapping[str, str]) -> Event:
+    """The event of these variables, under GitHub's names of events; what is missing or no oid is empty.
+
+    Of a pipeline for merged results the commit is a trial merge: the head is then that of the source branch.
+    """
+    number = environ.get("CI_MERGE_REQUEST_IID", "")
+    name = environ.get("CI_PIPELINE_SOURCE", "")
+    common: dict[str, Any] = {
+        "name": NAMES.get(name, name),
+        "branch": environ.get("CI_COMMIT_BRANCH", ""),
+        "default_branch": environ.get("CI_DEFAULT_BRANCH") or "main",
+        "repository": environ.get("CI_PROJECT_PATH", ""),
+    }
+    tip = oid_of(environ.get("CI_COMMIT_SHA"))
+    if number.isdigit():
+        return Event(
+            **common,
+            base=oid_of(environ.get("CI_MERGE_REQUEST_DIFF_BASE_SHA")),
+            head=oid_of(environ.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA")) or tip,
+            number=int(number),
+            fork=environ.get("CI_MERGE_REQUEST_SOURCE_PROJECT_ID") != environ.get("CI_MERGE_REQUEST_PROJECT_ID"),
+        )
+    return Event(**common, base=oid_of(environ.get("CI_COMMIT_BEFORE_SHA")), head=tip)
