@@ -10,6 +10,7 @@ import json
 import os
 import secrets
 from dataclasses import replace
+from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -115,33 +116,51 @@ def summarise(markdown: str) -> None:
 
 @command.command("scan")
 @click.option("--sarif", metavar="FILE", help="Write SARIF here too.")
+@click.option("--code-quality", metavar="FILE", help="Write GitLab's code quality report here too.")
+@click.option("--sast", metavar="FILE", help="Write GitLab's SAST report here too.")
 @click.option("--severity", type=click.Choice(["block", "warn"]), default="block", help="What fails the check.")
-def scan_command(sarif: str | None, severity: str) -> int:
+def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, severity: str) -> int:
     """Scan every version of every memory file that the event brings, and the commit messages."""
     from gitmem import __version__
-    from gitmem.gate import report, sources
+    from gitmem.gate import gitlab_report, report, sources
     from gitmem.gate.scan import once_each, scan_source
-    from gitmem.regular_file import writable_file
 
     repo, _ = open_here()
+    started = now()
     base, tip = commits_of(repo, event())
-    policy = sources.base_policy(repo, base, tip, now().date())
+    policy = sources.base_policy(repo, base, tip, started.date())
     found = once_each(scan_source(sources.commits_beyond(repo, base, tip, policy), policy, workers=2))
-    write(report.as_annotations(found, escape))
-    span = f"{base[:12] or 'the beginning'}..{tip[:12]}"
-    text = report.as_markdown(found, escape, f"Memory scan of {span}")
+    write(report.as_text(found, escape) if in_gitlab() else report.as_annotations(found, escape))
+    text = report.as_markdown(found, escape, f"Memory scan of {base[:12] or 'the beginning'}..{tip[:12]}")
     summarise(text)
     if sarif:
-        try:
-            writable_file(Path(sarif)).write_text(report.as_sarif(found, __version__), encoding="utf-8")
-        except OSError as error:
-            raise GitMemError(f"cannot write '{sarif}': {error.strerror}") from None
+        write_report(sarif, report.as_sarif(found, __version__))
+    if code_quality:
+        write_report(code_quality, gitlab_report.as_code_quality(found))
+    if sast:
+        times = (started.astimezone(UTC), now().astimezone(UTC))
+        write_report(sast, gitlab_report.as_sast(found, __version__, *times))
     failed = bool(found.findings) if severity == "warn" else found.blocked
     if os.environ.get("GITMEM_CHECK") == "true":
         put_check(forge_and_client()[1], "memory scan", tip, found, text, failed)
     where = os.path.relpath(sarif, os.environ.get("GITHUB_WORKSPACE") or ".") if sarif else ""
     output(findings=str(len(found.findings)), sarif=where, result="failed" if failed else "clean")
     return Exit.FINDINGS if failed else Exit.DONE
+
+
+def in_gitlab() -> bool:
+    """Whether this is a job of GitLab CI, whose log has no annotations."""
+    return os.environ.get("GITLAB_CI") == "true" and not os.environ.get("GITHUB_ACTIONS")
+
+
+def write_report(path: str, text: str) -> None:
+    """Write a report to a file that a caller named. Raises GitMemError where it cannot be written."""
+    from gitmem.regular_file import writable_file
+
+    try:
+        writable_file(Path(path)).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise GitMemError(f"cannot write '{path}': {error.strerror}") from None
 
 
 @command.command("cache-key")
@@ -236,7 +255,7 @@ def review_command() -> int:
     base, tip = commits_of(repo, found_event)
     found = review(repo, config, base, tip, layout_at(repo, tip, config), now(), time.perf_counter)
     text = as_markdown(found, forge)
-    write(report.as_annotations(as_report(found), escape))
+    write(report.as_text(as_report(found), escape) if in_gitlab() else report.as_annotations(as_report(found), escape))
     comment = ""
     if client is not None and found_event.may_comment:
         try:
@@ -246,6 +265,8 @@ def review_command() -> int:
             if error.hint:
                 say(f"hint: {error.hint}")
     summarise(text)
+    if in_gitlab() and not comment:
+        write(escape(text))
     put_check(client, "memory review", tip, as_report(found), text, found.failed)
     output(verdict="failed" if found.failed else "clean", comment=comment)
     return Exit.FINDINGS if found.failed else Exit.DONE
