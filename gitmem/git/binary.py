@@ -480,13 +480,16 @@ class _Log:
         if line:
             return self._read(line.decode().strip())
         said = words.read()
+        self._process.wait()
         self.close()
         if self._process.returncode != 0:
             raise GitFailed(f"git rev-list: {first_line(os.fsdecode(said))}")
         raise StopIteration
 
     def close(self) -> None:
-        """End the process, whether or not it has named all."""
+        """End the process, whether or not it has named all: with its pipes closed it would still read to the end."""
+        if self._process.poll() is None:
+            self._process.kill()
         for pipe in (self._process.stdout, self._process.stderr):
             if pipe is not None:
                 pipe.close()

@@ -92,12 +92,7 @@ def ledger_of(repo: Repository, commits: Iterable[Commit]) -> Ledger:
         cursors += reversed(trailers.values(rows, trailers.CURSOR))
         undone = list(_undone(repo, commit))
         reverts += [(commit.oid, oid) for oid, _ in undone]
-        record = Record(
-            commit,
-            tuple(trailers.links(rows, trailers.SOURCE)),
-            tuple(trailers.links(rows, trailers.REJECTED)),
-            tuple(link for _, links in undone for link in links),
-        )
+        record = _record(commit, tuple(link for _, links in undone for link in links))
         if not (record.sources or record.rejected or record.reverted):
             continue
         records.append(record)
@@ -110,6 +105,19 @@ def ledger_of(repo: Repository, commits: Iterable[Commit]) -> Ledger:
                 ledger.by_span.setdefault(span_key(link.source), set()).add(link.sha256)
                 ledger.sources.setdefault(link.sha256, []).append(link.source)
     return replace(ledger, records=tuple(records), cursors=tuple(cursors[:CURSORS]), reverts=tuple(reverts))
+
+
+def _record(commit: Commit, reverted: tuple[trailers.Link, ...] = ()) -> Record:
+    rows = trailers.memory_trailers(commit.message)
+    sources, rejected = trailers.links(rows, trailers.SOURCE), trailers.links(rows, trailers.REJECTED)
+    return Record(commit, tuple(sources), tuple(rejected), reverted)
+
+
+def promotes(commit: Commit, digest: str) -> bool:
+    """Whether the commit records the text `digest` (64 hex) as a promotion, and not as an edit of another text."""
+    record = _record(commit)
+    promoted = any(link.sha256 == digest for link in record.sources)
+    return promoted and bool(record.model(digest) or not record.replaced(digest))
 
 
 def _undone(repo: Repository, commit: Commit) -> Iterator[tuple[str, list[trailers.Link]]]:

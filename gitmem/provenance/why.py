@@ -6,7 +6,7 @@ of its text), and the `src` in its own comment, which survives a squash that los
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
@@ -24,7 +24,7 @@ from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.provenance.attribution import TEXT, Attribution, Edit, Judge
 from gitmem.provenance.grounding import WORDS, Support
-from gitmem.provenance.ledger import ledger_of, matching_commits
+from gitmem.provenance.ledger import ledger_of, matching_commits, promotes
 from gitmem.provenance.sources import Source, cited, file_meta, inherit
 
 MERGES = 8  # reviewed merges above a commit that are asked whether they brought it in
@@ -84,7 +84,9 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "") -
         text = lines[line - 1].strip()
         answer = _answer(path, line, text, commit, trailers.memory_trailers(commit.message) if commit else [])
         return replace(answer, notes=tuple(notes))
-    judge = Judge(repo, at, ledger_of(repo, recorded), config.memory_paths)
+    known = ledger_of(repo, _until_promoted(recorded, commit, text_hash(fact.text)))
+    del recorded  # ends Git's walk
+    judge = Judge(repo, at, known, config.memory_paths)
     attribution = judge.attribution(path, fact, lambda: commit)
     origin, block = _recorded(attribution, fact, commit)
     if origin and commit and origin.oid != commit.oid:
@@ -116,6 +118,15 @@ def _about(fact: Fact) -> list[str]:
     """What the records of a fact hold: the hash of its text, or a source it cites. Reading no others is what makes one
     question quick in a long history."""
     return [text_hash(fact.text), *(render_span(span) for span in cited(fact))]
+
+
+def _until_promoted(commits: Iterable[Commit], blamed: Commit | None, digest: str) -> Iterator[Commit]:
+    """The commits as far as what they record can matter: of a fact as its promotion wrote it no older record is asked,
+    and the rest of a long history need not be read."""
+    for commit in commits:
+        yield commit
+        if blamed and commit.oid == blamed.oid and promotes(commit, digest):
+            return
 
 
 def _recorded(

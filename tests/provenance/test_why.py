@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gitmem.git.objects import Span
+from gitmem.git.opening import open_repository
+from gitmem.memory.fact import text_hash
+from gitmem.provenance.ledger import matching_commits
 from gitmem.provenance.sources import file_meta
+from gitmem.provenance.why import _until_promoted
 from tests.harness import Repo
 from tests.provenance_cases import DAY, FACT, LOG, promote, record_log
 
@@ -53,6 +58,22 @@ def test_a_promoted_fact_leads_to_its_source_lines_model_and_reviewers(repo: Rep
             "moved": False,
         }
     ]
+
+
+def test_no_record_older_than_the_promotion_is_read(repo: Repo) -> None:
+    """Of a long history as much as can matter: an edit asks what it edited, a promotion asks nothing older."""
+    record_log(repo)
+    old = promote(repo)
+    oid = promote(repo)
+    opened = open_repository(repo.path, os.environ)
+    digest = text_hash(FACT)
+    read = [
+        commit.oid for commit in _until_promoted(matching_commits(opened, [oid], [digest]), opened.commit(oid), digest)
+    ]
+    assert read == [oid]
+    everything = _until_promoted(matching_commits(opened, [oid], [digest]), None, digest)
+    assert [commit.oid for commit in everything] == [oid, old]
+    opened.close()
 
 
 def test_a_fact_added_by_hand_has_its_author_as_provenance(repo: Repo) -> None:
