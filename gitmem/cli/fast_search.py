@@ -70,9 +70,11 @@ def search(words: Sequence[str]) -> int | None:
         here = look_up()  # git is at work while the rest is imported
         import gitmem.search.search  # noqa: F401
         from gitmem.cli.search_output import SearchRequest, answer
+        from gitmem.cli.terminal import say_warnings
 
         repo, config = opened(here=here)
         try:
+            say_warnings(config.warnings)
             answer(SearchRequest(**given), repo, config)
         finally:
             repo.close()

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from gitmem.cli.registry import SECTIONS
+from gitmem.cli.terminal import say_warnings
 from gitmem.config import Config
 from gitmem.environment import cache_folder, enter, now, opened, settings, tracked_text
 from gitmem.git.opening import Repository, RepositoryLookup
@@ -39,9 +40,12 @@ def open_here(
     repo, config = opened(overrides, stay=stay, here=here)
     if context is not None:
         context.call_on_close(repo.close)
+    if not (root and root.invoked_subcommand in SETTINGS_SHOWN):
+        say_warnings(config.warnings)
     return repo, config
 
 
+SETTINGS_SHOWN = frozenset(("config", "doctor"))  # they say it themselves
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 __all__ = [

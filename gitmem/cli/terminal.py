@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
@@ -94,6 +94,12 @@ def say(text: str) -> None:
     """A line for the person on stderr, escaped."""
     sys.stderr.write(printable(escape(text) + "\n").decode())
     sys.stderr.flush()
+
+
+def say_warnings(warnings: Sequence[str]) -> None:
+    """Say what of the settings is not understood or not allowed (`Config.warnings`), the first three."""
+    for warning in warnings[:3]:
+        say(f"git mem: {warning}")
 
 
 @contextmanager

@@ -133,7 +133,7 @@ def _pinned(
         remaining.take(cut)
     if short:
         more = f" and {len(short) - 3} more" if len(short) > 3 else ""
-        done.limits.append(f"pinned: {', '.join(short[:3])}{more}; {budget} tokens are too few")
+        done.limits.append(f"pinned: {', '.join(short[:3])}{more}; {max(0, budget)} tokens are too few")
     return [chosen[id(part)] for part in parts if id(part) in chosen]
 
 

@@ -14,6 +14,7 @@ from gitmem.gate.change_rules import RULES
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import MESSAGE
 from gitmem.gate.scan import IN_NAME, Report
+from gitmem.plural import counted
 
 ROTATE = "a real secret is rotated first: see docs/leaked-secret.md of git-mem"
 ANNOTATIONS = 10  # GitHub shows ten of each kind for a step
@@ -120,7 +121,7 @@ def summary(report: Report) -> str:
     warns = len(report.findings) - blocks
     counts = f"{blocks} blocking, {warns} warning" if report.findings else "clean"
     excused = f", {len(report.allowed)} excepted" if report.allowed else ""
-    return f"{counts}: {report.blobs} blob{'s'[: report.blobs != 1]}, {report.bytes} bytes scanned{excused}"
+    return f"{counts}: {counted(report.blobs, 'file')}, {counted(report.bytes, 'byte')} scanned{excused}"
 
 
 def hook_lines(report: Report, hook: str, escape: Callable[[str], str]) -> list[str]:

@@ -204,6 +204,7 @@ def _planned(run: Run, head: str, tip: str) -> Planned:
         )
     rules = _rules(run, memory, logs.past(repo, known, tip, memory.facts, reading.logs))
     plan = decide(proposal.operations if proposal else (), reading.logs, memory, rules)
+    _ensure_known(request.accept, plan)
     # A candidate that a limit stopped must be read again: the cursor does not pass it.
     waits = bool(request.since) or (proposal is not None and not proposal.whole)
     waits = waits or any(plan.stopped(why) for why in (Why.LIMIT, Why.SIZE, Why.RETENTION))
@@ -216,6 +217,15 @@ def _planned(run: Run, head: str, tip: str) -> Planned:
         return Planned((), replace(outcome, why_nothing=_why_nothing(reading, plan)))
     steps = tuple(_steps(place, tip, memory, plan, run.now.date(), config.memory_lines, request.mode is Mode.EACH))
     return Planned(steps, replace(outcome, archived=tuple(moved for step in steps for moved in step.moved)))
+
+
+def _ensure_known(accepted: Sequence[str], plan: Plan) -> None:
+    """Raise UsageError for an id to accept that no candidate has."""
+    operations = [item.operation for item in plan.approved] + [item.operation for item in plan.refused]
+    ids = [fact_id(operation.text) for operation in operations]
+    for given in accepted:
+        if not any(ident.startswith(given) for ident in ids):
+            raise UsageError(f"there is no fact '{given}' to accept", "git mem promote --dry-run --explain shows them")
 
 
 def _rules(run: Run, memory: Memory, past: logs.Past) -> Rules:

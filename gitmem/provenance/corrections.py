@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from gitmem.config import Config
-from gitmem.errors import GitMemError, Refused, UsageError
+from gitmem.errors import GitMemError, MissingFile, Refused, UsageError
 from gitmem.gate.change_rules import BULK_LINES, REWRITE_TRAILER
 from gitmem.git.objects import Commit, Span
 from gitmem.git.protocol import Repository
@@ -151,13 +151,22 @@ def _taken_back(repo: Repository, selector: Selector, reading: Reading) -> tuple
 
 
 def derived(repo: Repository, selector: Selector, known: Ledger) -> list[tuple[str, Fact]]:
-    """(path, fact) of long-term memory at HEAD that comes from what the selector names. Raises UnknownRevision."""
+    """(path, fact) of long-term memory at HEAD that comes from what the selector names. Raises UnknownRevision,
+    MissingFile for a source that is no file at HEAD and that no fact cites."""
     head = repo.head()
     if head is None:
         return []
     rows = list(facts_at(repo, head))
     evidence = _read_evidence(repo, head, selector, known, rows)
-    return [(path, fact) for path, _, fact in rows if comes_from(selector, path, fact, evidence)]
+    chosen = [(path, fact) for path, _, fact in rows if comes_from(selector, path, fact, evidence)]
+    if not chosen and selector.by is By.SOURCE and not _is_known_source(repo, head, selector.value, known):
+        raise MissingFile(f"there is no file '{selector.value}' at HEAD, and no fact cites one", "git mem log")
+    return chosen
+
+
+def _is_known_source(repo: Repository, head: str, path: str, known: Ledger) -> bool:
+    cites = any(span.path == path for spans in known.sources.values() for span in spans)
+    return cites or bool(repo.entries(head, [path]))
 
 
 # -- what a selector names: pure -----------------------------------------------------------------------------

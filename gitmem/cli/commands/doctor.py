@@ -45,8 +45,9 @@ def command(repair: bool, as_json: bool) -> int:
         write_json({"ok": not wrong, "checks": [asdict(check) for check in checks]})
     else:
         for check in checks:
-            detail = check.wrong or check.detail or "as it should be"
-            write(escape(f"{'wrong' if check.wrong else 'ok':5}  {check.name}: {detail}") + "\n")
+            detail = check.wrong or check.detail
+            line = f"{'wrong' if check.wrong else 'ok':5}  {check.name}{': ' if detail else ''}{detail}"
+            write(escape(line) + "\n")
             if check.wrong and check.hint:
                 write(escape(f"       {check.hint}") + "\n")
     return Exit.FINDINGS if wrong else Exit.DONE

@@ -9,7 +9,7 @@ import click
 
 from gitmem import profiles
 from gitmem.cli.options import agent_option, json_option
-from gitmem.cli.terminal import escape, write, write_json
+from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.environment import now
 from gitmem.errors import GitMemError, NotARepository, UsageError
 from gitmem.git.opening import discover, open_repository
@@ -116,6 +116,8 @@ def list_command(as_json: bool) -> None:
     if as_json:
         write_json({"profiles": [shape(profile, active) for profile in known]})
         return
+    if not known:
+        say("there are no profiles: git mem profile add NAME makes one")
     for profile in known:
         mark = "*" if profile.name == active else " "
         gone = "" if profile.root.is_dir() else "  (gone)"

@@ -432,6 +432,8 @@ def list_command(prefix: str, as_json: bool) -> None:
     if as_json:
         write_json({"values": [shape(value) for value in found]})
         return
+    if not found:
+        say(escape(f"there are no working values below '{prefix}'" if prefix else "there are no working values", ""))
     for value in found:
         write(escape(f"{value.key}  {value.text}", keep="") + "\n")
 

@@ -37,7 +37,7 @@ def answer(repo: Repo, *args: str, input: str | None = None) -> dict[str, Any]:
 
 def test_a_clean_repository_is_exit_0_and_says_how_much_was_read(memory: Repo) -> None:
     done = memory.mem("scan")
-    assert done.stdout.startswith("clean: 1 blob, ")
+    assert done.stdout.startswith("clean: 1 file, ")
 
 
 def test_the_json_has_the_shape_of_docs_json(memory: Repo) -> None:
