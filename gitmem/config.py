@@ -69,6 +69,9 @@ class Config(NamedTuple):
     context_recency: float = _key(0.2, "Weight of recency, exp(-decay x days).", limits=SHARE)
     context_importance: float = _key(0.1, "Weight of importance.", limits=SHARE)
     context_decay: float = _key(0.002, "Decay of recency, a day.", limits=SHARE)
+    context_evidence: float = _key(
+        0.5, "Evidence from which memory answers a prompt; 0 answers whatever is asked.", limits=(0.0, 100.0)
+    )
     tokenizer: str = _key("pieces", "What counts tokens: `pieces` (built in) or `gguf:<path>`, exactly that model's.")
     # sessions
     session_window: int = _key(0, "Tokens of the model's context; 0 when unknown.")

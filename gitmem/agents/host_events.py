@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 INPUT_LIMIT = 32 << 20  # bytes of a host's JSON; a prompt may hold a pasted log
 PROMPT_TRANSCRIPT = 8 << 20  # bytes of a transcript that is read before a prompt is answered
-NOT_AGAIN = frozenset(("pinned", "rule", "daily", "working", "recent", "summary"))  # layers a session has had
+NOT_AGAIN = frozenset(("pinned", "rule", "working", "recent", "summary"))  # layers a session has had
+DEEP = 2  # times the budget for the first prompt that memory answers: one deep recall helps, one each turn distracts
 INJECTED = 10_000  # characters of context that Claude Code takes
 ENVELOPE = 500  # of them for what stands around a context
 SHARE = 0.8  # of the time a host gives, the rest is for starting and ending
@@ -156,14 +157,21 @@ def _answer(host: Host, event: str, text: str) -> str:
 
 
 def _start(event: Event) -> str:
+    from gitmem.context.assembly import key_of_part
     from gitmem.context.checkpoint import checkpoint
+    from gitmem.context.layer_limits import Layer
     from gitmem.context.request import build, request_of
+    from gitmem.sessions import recalled_parts
 
     request = request_of(
         event.config, "", loaded=event.host.loads, without_layers=frozenset(("working",)),
         characters=INJECTED - ENVELOPE,
     )  # fmt: skip
-    text = build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder()).text
+    context = build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
+    # A fact among the hundred of a start may be said again beside the question that it answers, a day's log may not.
+    logs = [key_of_part(part) for part in context.parts if part.layer is Layer.DAILY]
+    recalled_parts.begin(event.repo.common_dir, event.session, logs)
+    text = context.text
     for part in checkpoint(event.repo, event.config, event.now, event.session):
         if len(text) + len(part) < INJECTED:  # whole or not at all: a cut would leave a quotation open
             text = f"{text}\n{part}".strip()
@@ -184,21 +192,31 @@ def _remember(event: Event) -> None:
 
 
 def _prompt(event: Event) -> str:
+    """What memory says to a prompt: much to the first that it answers, later what is telling and new to the session."""
+    from gitmem.context.assembly import key_of_part
+    from gitmem.context.evidence import STRONG
     from gitmem.context.request import build, request_of
     from gitmem.hosts.transcript_reader import spoken_text
+    from gitmem.sessions import recalled_parts
 
-    given = event.fields.get("prompt")
-    prompt = spoken_text(given) if isinstance(given, str) else ""  # Gemini CLI puts the context of the start before it
+    asked = event.fields.get("prompt")
+    prompt = spoken_text(asked) if isinstance(asked, str) else ""  # Gemini CLI puts the context of the start before it
     if not prompt.strip():
         return ""
     # What the conversation names stands behind a short question; the turns themselves the host has.
     path = event.transcript
     readable = path if path is not None and path.is_file() and path.stat().st_size <= PROMPT_TRANSCRIPT else None
+    given = recalled_parts.load(event.repo.common_dir, event.session)
     request = request_of(
-        event.config, prompt[:4_000], transcript=readable, without_layers=NOT_AGAIN, characters=INJECTED - ENVELOPE
-    )
+        event.config, prompt[:4_000], transcript=readable, without_layers=NOT_AGAIN, characters=INJECTED - ENVELOPE,
+        budget=event.config.context_budget * (1 if given.answered else DEEP), each=STRONG if given.answered else 0.0,
+        had=frozenset(given.keys),
+    )  # fmt: skip
     context = build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
-    return context.text if context.parts else ""
+    if not context.parts:
+        return ""
+    recalled_parts.add(event.repo.common_dir, event.session, [key_of_part(part) for part in context.parts])
+    return context.text
 
 
 def _stop(event: Event) -> str:

@@ -13,6 +13,7 @@ from datetime import date, datetime
 from fnmatch import fnmatchcase
 
 from gitmem.context import layers, packing, recall_queries
+from gitmem.context.evidence import evidence, prompt_of, table_of_words
 from gitmem.context.layer_limits import DEFAULTS, Count, Layer, Share, Weights
 from gitmem.context.layers import Hit, Part
 from gitmem.context.recall_queries import Question
@@ -28,6 +29,8 @@ INSTRUCTIONS = ("SOUL.md", "USER.md", "AGENTS.md", "TOOLS.md")
 SUMMARY_CHARACTERS = 300
 ALWAYS = frozenset((Layer.PINNED, Layer.RECENT, Layer.INCLUDED))
 MERGEABLE = frozenset((Layer.MEMORY, Layer.PROJECT, Layer.EPISODE, Layer.DAILY))  # the rest is wanted word for word
+RECALLED = MERGEABLE  # what stands in a context because of what is asked
+SILENT, WEAK, HAD = "memory does not answer the prompt", "says too little to the prompt", "the session has it"
 WIDER = 3  # times the budget that a model is given to condense
 UNCOMMITTED = "uncommitted"  # the one kind of trust that is worth its tokens in a context
 
@@ -70,7 +73,10 @@ class Merged:
 class Request:
     """What is asked for. `subjects` are paths or names that rules may match and that are asked by; `staged` paths that
     rules may match; `loaded` what the host has already;
-    `summary` what was said before the recent turns; `warn` and `characters` bound the text, 0 for no bound."""
+    `summary` what was said before the recent turns; `warn` and `characters` bound the text, 0 for no bound.
+
+    Memory is silent where no part has evidence of `enough`, a part where it has not that of `each` (0: whatever is
+    asked; `evidence.ENOUGH`), and where its key is in `had`."""
 
     prompt: str = ""
     budget: int = 1600
@@ -78,6 +84,9 @@ class Request:
     staged: tuple[str, ...] = ()
     transcript: Transcript | None = None
     summary: str = ""
+    enough: float = 0.0
+    each: float = 0.0
+    had: frozenset[str] = frozenset()
     include: tuple[tuple[str, int, int], ...] = ()
     loaded: tuple[str, ...] = ()
     without_layers: frozenset[str] = frozenset()
@@ -125,7 +134,9 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
     parts, hidden = layers.narrower(chosen)
     included, missing = _included(usable, request)
     parts = [*included, *parts, *_session(request)]
-    parts = [replace(part, tokens=request.count(part.content)) for part in parts if _wanted(part, request)]
+    wanted = [part for part in parts if _wanted(part, request)]
+    parts, withheld = _answering(wanted, request, _questions(scopes, request))
+    parts = [replace(part, tokens=request.count(part.content)) for part in parts]
     commits = {scope.name: scope.commit for scope in usable}
     left = request.budget - request.count(f"{lead(commits)}\n{END}")
 
@@ -137,7 +148,8 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
     chosen_text = "\0".join(f"{p.layer}|{p.scope}|{p.path}|{p.start_line}|{p.content}" for p in done.kept)
     if request.merge is not None:
         done = _condensed(done, request.merge, request.count, lambda parts: fitted(parts, left))
-    done.dropped += [(part, why) for part, why in hidden if _wanted(part, request)]
+    done.dropped += [*withheld, *((part, why) for part, why in hidden if _wanted(part, request))]
+    done.limits += [f"recall: {SILENT}"] if any(why == SILENT for _, why in withheld) else []
     done.kept = _marked_uncommitted(done.kept, usable)
     done.limits += missing
     if request.transcript is not None and not request.transcript.turns and request.transcript.skipped:
@@ -279,6 +291,45 @@ def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], tod
     found += layers.recalled(hits, request.weights, today, items, count, scope.name)
     found += layers.days(paths, scope.read, today, shares[Layer.DAILY].item, count, scope.name)
     return found
+
+
+def _answering(
+    parts: Sequence[Part], request: Request, questions: Sequence[Question]
+) -> tuple[list[Part], list[tuple[Part, str]]]:
+    """The parts without those that nothing in the prompt asks for, and these with the reason.
+
+    What the conversation is about counts (`recall_queries.BEHIND`) for a part that the prompt has a word of, and where
+    the prompt has no telling word: "and why does it fail?" asks for more than it says, thanks for nothing.
+    """
+    if not (request.enough or request.each or request.had) or not request.prompt.strip():
+        return list(parts), []
+    table = table_of_words()
+    asked = [(prompt_of(question.text, table), question.weight) for question in questions]
+
+    def measured(part: Part) -> float:
+        own, *behind = (weight * evidence(prompt, part.content) for prompt, weight in asked)
+        return max([own, *behind]) if own or not asked[0][0].words else 0.0
+
+    found = {at: measured(part) for at, part in enumerate(parts) if part.layer in RECALLED}
+    silent = max(found.values(), default=0.0) < request.enough
+    kept: list[Part] = []
+    withheld: list[tuple[Part, str]] = []
+    for at, part in enumerate(parts):
+        if at not in found:
+            kept.append(part)
+            continue
+        weak = WEAK if found[at] < request.each else HAD if key_of_part(part) in request.had else ""
+        if silent or weak:
+            withheld.append((part, SILENT if silent else weak))
+        else:
+            kept.append(part)
+    return kept, withheld
+
+
+def key_of_part(part: Part) -> str:
+    """What tells a part apart from others, without its text."""
+    text = f"{part.scope}\0{part.path}\0{part.content}"
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _last_user_text(request: Request) -> str:

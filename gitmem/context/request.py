@@ -69,7 +69,7 @@ def request_of(
     preset = PRESETS.get(config.context_preset)
     return Request(
         prompt=prompt, budget=config.context_budget if budget is None else budget, shares=shares(config.context_layer),
-        transcript=found, weights=weights,
+        transcript=found, weights=weights, enough=config.context_evidence,
         characters=characters or (preset.most if preset else 0), warn=preset.warn if preset else 0,
         **more,  # type: ignore[arg-type]
     )  # fmt: skip

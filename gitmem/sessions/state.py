@@ -24,6 +24,7 @@ from gitmem.sessions.rolling_summary import Rolling
 
 LIMIT = 4 << 20  # bytes of one file
 READ = 16 << 20  # bytes of a transcript that a start reads again
+RECALLED = ".recalled.json"
 FORGOTTEN = timedelta(days=180)  # a session that was quiet for so long is forgotten; its log and episode stay
 
 
@@ -58,6 +59,11 @@ def file_of(session: str) -> str:
     return hashlib.sha256(session.encode("utf-8", "surrogateescape")).hexdigest()[:24]
 
 
+def recalled_file(session: str) -> str:
+    """The file with what the session was given of memory (`sessions/recalled_parts.py`)."""
+    return f"{file_of(session)}{RECALLED}"
+
+
 def lock_of(session: str) -> str:
     """The name of the lock that whoever reads and writes a session's state holds."""
     return f"session-{file_of(session)}"
@@ -65,7 +71,7 @@ def lock_of(session: str) -> str:
 
 def load_state(common_dir: Path, session: str) -> State:
     """What the session has already given; nothing when it is new or its file is damaged."""
-    return _state(_read(common_dir, f"{file_of(session)}.json"))
+    return _state(read_private(common_dir, f"{file_of(session)}.json"))
 
 
 def _state(data: bytes) -> State:
@@ -88,7 +94,7 @@ def save_state(common_dir: Path, session: str, state: State) -> None:
         "seen": state.seen.isoformat() if state.seen else "", "part": state.part, "closed": list(state.closed),
         "ended": state.ended,
     }  # fmt: skip
-    _write(common_dir, f"{file_of(session)}.json", json.dumps(value).encode())
+    write_private(common_dir, f"{file_of(session)}.json", json.dumps(value).encode())
 
 
 def touched(state: State, now: datetime, transcript: str) -> State:
@@ -100,12 +106,13 @@ def known(common_dir: Path, now: datetime) -> list[State]:
     """Every session that is remembered, the quietest first; those quiet for half a year are forgotten on the way."""
     found = []
     for path in _files(common_dir):
-        state = _state(_read(common_dir, path.name))
+        state = _state(read_private(common_dir, path.name))
         if state.seen is not None and now - state.seen > FORGOTTEN:
             path.unlink(missing_ok=True)
             (common_dir / "gitmem" / f"{lock_of(state.name)}.lock").unlink(missing_ok=True)
             for part in range(1, min(state.part, 1_000) + 1):
                 (path.parent / f"{file_of(part_name(state.name, part))}.summary.json").unlink(missing_ok=True)
+            (path.parent / recalled_file(state.name)).unlink(missing_ok=True)
         elif state.name and state.seen is not None:
             found.append((state.seen, state.name, state))
     return [state for _, _, state in sorted(found, key=lambda row: row[:2])]
@@ -114,7 +121,8 @@ def known(common_dir: Path, now: datetime) -> list[State]:
 def _files(common_dir: Path) -> Iterator[Path]:
     folder = common_dir / "gitmem/sessions"
     if folder.is_dir() and not folder.is_symlink():
-        yield from (path for path in sorted(folder.glob("*.json")) if not path.name.endswith(".summary.json"))
+        others = (".summary.json", RECALLED)
+        yield from (path for path in sorted(folder.glob("*.json")) if not path.name.endswith(others))
 
 
 def part_name(session: str, part: int) -> str:
@@ -146,11 +154,11 @@ def summary(common_dir: Path, transcript: Transcript, session: str = "", *, keep
     """
     transcript = present(common_dir, transcript, session)
     name = f"{file_of(transcript.session)}.summary.json"
-    before = rolling_summary.load(_read(common_dir, name))
+    before = rolling_summary.load(read_private(common_dir, name))
     after = rolling_summary.resume(before, transcript.turns, keep)
     if after != before and (after.turns >= before.turns or not before.turns):
         try:
-            _write(common_dir, name, rolling_summary.dump(after))
+            write_private(common_dir, name, rolling_summary.dump(after))
         except (GitMemError, OSError):
             return after
     return after
@@ -159,7 +167,8 @@ def summary(common_dir: Path, transcript: Transcript, session: str = "", *, keep
 def so_far(common_dir: Path, state: State) -> Rolling:
     """The summary of all a session has said since its last reset, the recent turns too, as far as its transcript can
     still be read; nothing is kept."""
-    before = rolling_summary.load(_read(common_dir, f"{file_of(part_name(state.name, state.part))}.summary.json"))
+    name = f"{file_of(part_name(state.name, state.part))}.summary.json"
+    before = rolling_summary.load(read_private(common_dir, name))
     try:
         data = read_regular(Path(state.transcript), READ) if state.transcript else b""
     except OSError:
@@ -167,14 +176,16 @@ def so_far(common_dir: Path, state: State) -> Rolling:
     return rolling_summary.resume(before, present(common_dir, parse(data), state.name).turns, 0) if data else before
 
 
-def _read(common_dir: Path, name: str) -> bytes:
+def read_private(common_dir: Path, name: str) -> bytes:
+    """A file of the sessions' folder, b"" where it cannot be read."""
     try:
         return read_bytes(common_dir / "gitmem/sessions", name, LIMIT)
     except (OSError, OutsideRepository):
         return b""
 
 
-def _write(common_dir: Path, name: str, data: bytes) -> None:
+def write_private(common_dir: Path, name: str, data: bytes) -> None:
+    """Replace a file of the sessions' folder, readable by its owner alone. Raises GitMemError, OSError."""
     folder = state_dir(common_dir) / "sessions"
     folder.mkdir(mode=0o700, exist_ok=True)
     write_atomic(folder, name, data, private=True)

@@ -48,7 +48,8 @@ def test_a_prompt_is_asked_without_the_context_before_it(memory: Repo) -> None:
     before = "<hook_context>" + LEAD + " Which lighthouse lift carries coal? " + END + "</hook_context>\n\n"
     question = "What is the invoice date?"
     alone = fire(memory, "UserPromptSubmit", "gemini", prompt=question)
-    assert "UTC" in alone and fire(memory, "UserPromptSubmit", "gemini", prompt=before + question) == alone
+    again = fire(memory, "UserPromptSubmit", "gemini", prompt=before + question, session_id="s2")
+    assert "UTC" in alone and again == alone
     assert fire(memory, "UserPromptSubmit", "gemini", prompt=before) == ""
 
 
@@ -70,3 +71,18 @@ def test_an_end_that_names_no_transcript_is_of_the_sessions_last_one(memory: Rep
     fire(memory, "SessionEnd", "copilot", reason="complete")
     (episode,) = (memory.path / "memory/sessions").glob("*.md")
     assert "the crane is blue" in episode.read_text()
+
+
+def test_prompts_that_memory_does_not_answer_get_nothing_and_no_answer_is_given_twice(memory: Repo) -> None:
+    fire(memory, "SessionStart", "claude", source="startup")
+    for prompt in ("thanks", "how do I centre a div?", "오늘 날씨 어때?"):
+        assert fire(memory, "UserPromptSubmit", "claude", prompt=prompt) == ""
+    question = "How much coal does the lighthouse lift carry?"
+    assert "carries coal" in fire(memory, "UserPromptSubmit", "claude", prompt=question)
+    assert fire(memory, "UserPromptSubmit", "claude", prompt=question) == ""
+    memory.write("memory/crane.md", "# Crane\n\nThe harbour crane is painted blue.\n")
+    assert "blue" in fire(memory, "UserPromptSubmit", "claude", prompt="Which colour is the harbour crane painted?")
+    fire(memory, "SessionStart", "claude", source="compact")
+    assert "carries coal" in fire(memory, "UserPromptSubmit", "claude", prompt=question)
+    names = list((memory.path / ".git/gitmem/sessions").glob("*.recalled.json"))
+    assert len(names) == 1 and "coal" not in names[0].read_text() and names[0].stat().st_mode & 0o077 == 0

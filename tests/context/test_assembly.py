@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitmem.context.assembly import Request, Scope, as_value, assemble
+from gitmem.context.assembly import Context, Request, Scope, as_value, assemble, key_of_part
+from gitmem.context.evidence import ENOUGH, STRONG
 from gitmem.context.layer_limits import Layer, shares
 from gitmem.context.layers import Hit
 from gitmem.errors import GitMemError, UsageError
@@ -227,3 +228,41 @@ def test_no_layer_tells_a_secret() -> None:
     made = assemble([scope(files), session], replace(request, include=(("MEMORY.md", 1, 0),)), NOW)
     assert {"pinned", "recent", "summary", "working", "included", "rule"} <= set(layers_of(made))
     assert token not in made.text
+
+
+WEBHOOKS = "Stripe webhooks that conflict on insert return 200."
+ANSWER = Hit("memory/2026-01-05.md", 5, 5, "session", WEBHOOKS, 0.9)
+
+
+def asked(prompt: str, **given: object) -> Context:
+    return assemble([scope(hits=[ANSWER])], Request(prompt, enough=ENOUGH, **given), NOW)  # type: ignore[arg-type]
+
+
+def test_a_prompt_that_memory_does_not_answer_gets_pinned_parts_and_rules_alone() -> None:
+    for prompt in ("thanks", "how do I centre a div?", "오늘 날씨 어때?"):
+        done = asked(prompt)
+        assert set(layers_of(done)) == {"pinned", "rule"} and "recall: memory does not answer the prompt" in done.limits
+        assert {why for part, why in done.dropped if part.path == ANSWER.path} == {"memory does not answer the prompt"}
+    done = asked("why do Stripe webhooks return 200?")
+    assert WEBHOOKS in done.text and "Deploy window" in done.text
+
+
+def test_without_a_prompt_memory_is_there_whatever_it_says() -> None:
+    assert "Deploy window" in asked("").text and "Deploy window" not in asked("thanks").text
+
+
+def test_later_prompts_get_parts_that_say_much_and_are_new() -> None:
+    prompt = "why do Stripe webhooks return 200 on a conflicting insert?"
+    done = asked(prompt, each=STRONG)
+    assert WEBHOOKS in done.text and "Deploy window" not in done.text
+    had = frozenset(key_of_part(part) for part in done.parts)
+    again = asked(prompt, each=STRONG, had=had)
+    assert WEBHOOKS not in again.text and "the session has it" in {why for _, why in again.dropped}
+
+
+def test_what_was_talked_of_counts_for_a_prompt_without_words_of_its_own_and_not_for_thanks() -> None:
+    said = (Turn("t1", Role.USER, "Why do the `Stripe` webhooks return 200 on a conflict?", 1),)
+    for prompt, there in (("and why?", True), ("thanks", False)):
+        done = asked(prompt, transcript=Transcript(said))
+        recalled = [part for part in done.parts if part.path == ANSWER.path]
+        assert bool(recalled) is there

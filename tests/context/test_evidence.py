@@ -1,0 +1,46 @@
+"""Evidence: words of a prompt that a text takes up, and how near they are; nothing for courtesy and chance words."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitmem.context.evidence import ENOUGH, evidence, prompt_of, table_of_words
+
+DECISION = "Stripe webhooks: a processed_events table with a unique index; a conflicting insert returns 200."
+KOREAN = "마케팅 알림은 21시부터 8시까지 보내지 않고 다음 날 8시 30분에 모아서 보냅니다."
+
+
+def of(prompt: str, text: str) -> float:
+    return evidence(prompt_of(prompt, table_of_words()), text)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "text"),
+    [
+        ("why do stripe webhooks get a 200 on a conflicting insert?", DECISION),
+        ("the same Stripe delivery created two rows, is there a unique index on inserts?", DECISION),
+        ("processed_events", DECISION),
+        ("할인 쿠폰 알림이 밤에 발송되지 않고 다음 날 왔어요", KOREAN),
+        ("알림은 언제 보내나요?", KOREAN),
+    ],
+)
+def test_what_a_text_answers_is_enough(prompt: str, text: str) -> None:
+    assert of(prompt, text) >= ENOUGH
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["thanks", "sounds good, go ahead", "how do I centre a div?", "ok", "오늘 날씨 어때?", "고마워", "", "?", "\0",
+     "write a haiku about autumn", "谢谢", "ありがとう"],
+)  # fmt: skip
+def test_what_has_nothing_to_do_with_a_text_is_not(prompt: str) -> None:
+    assert of(prompt, DECISION) < ENOUGH and of(prompt, KOREAN) < ENOUGH
+
+
+def test_courtesy_tells_nothing_even_where_memory_has_it() -> None:
+    assert of("thanks", "Thanks, sounds good!") == 0.0
+
+
+def test_without_a_table_the_share_of_words_is_the_evidence() -> None:
+    prompt = prompt_of("conflicting insert of an elephant", None)
+    assert 0.6 < evidence(prompt, DECISION) < 0.7 and evidence(prompt, KOREAN) == 0.0
