@@ -1,4 +1,4 @@
-"""What there is and whether it is right: the figures of `status`, the comparisons of `doctor`.
+"""Whether the index is right: the comparisons of `git mem doctor`.
 
 `examine` trusts nothing the index says of itself: it reads every memory file again, derives what should be stored,
 and compares. It changes nothing.
@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from zlib import crc32
 
 from gitmem.config import Config
-from gitmem.errors import GitMemError, IndexDamaged, ModelUnavailable
+from gitmem.errors import IndexDamaged, ModelUnavailable
 from gitmem.gate.setup_checks import Check
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import RECORD
@@ -24,137 +23,12 @@ from gitmem.index.db.reader import Index
 from gitmem.index.db.values import BlobRow, Cut, pack_shape
 from gitmem.index.index_file import directory
 from gitmem.index.parse_workers import codes
-from gitmem.index.worktree_record import IGNORED, LARGE, UNREADABLE
-from gitmem.memory.document import decode
-from gitmem.memory.snapshot import WorkTree, read, read_work_tree, tree_files, work_tree_key
+from gitmem.memory.snapshot import read, read_work_tree, tree_files, work_tree_key
 from gitmem.paths import LIMIT
 from gitmem.plural import counted
 
 FULL = "git mem index --full"
 REPAIR = "git mem doctor --repair"
-
-
-@dataclass(frozen=True, slots=True)
-class Odd:
-    """A memory file that is not indexed whole, why, and what to do about it."""
-
-    path: str
-    reason: str
-    hint: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """What `git mem status` shows. `embedder` is "" where there are no vectors."""
-
-    path: str
-    exists: bool
-    files: int
-    indexed: int
-    chunks: int
-    vectors: int
-    bytes: int
-    embedder: str
-    wanted: str
-    stale: bool
-    reason: str
-    branches: tuple[tuple[str, bool], ...]
-    odd: tuple[Odd, ...]
-    secret_lines: int
-    ignored: int
-
-
-def status(repo: Repository, config: Config) -> Status:
-    """The state of the index, as it is: brings nothing up to date. Raises IndexUnusable, IndexDamaged."""
-    path = directory(repo) / db.FILE
-    index = db.open_index(directory(repo))
-    commit = repo.head() or ""
-    seen = read_work_tree(repo, config.memory_paths) if repo.root is not None else None
-    if seen is not None:
-        total = len(seen.files)
-    else:
-        total = len(tree_files(repo, repo.tree(commit), config.memory_paths)[0]) if commit else 0
-    if index is None:
-        return Status(
-            str(path), False, total, 0, 0, 0, 0, "", config.embedder, total > 0,
-            "there is no index yet" if total else "", (), (), 0, 0,
-        )  # fmt: skip
-    try:
-        key = work_tree_key(repo)
-        counts = index.counts()
-        covered = index.covered()
-        branches = tuple(
-            (name.removeprefix("refs/heads/"), covered.get(name, "").split(":")[0] == repo.tree(oid))
-            for name, oid in repo.refs("refs/heads/")
-        )
-        snapshot = index.snapshot(key)
-        indexed = len(index.entries(snapshot)) if snapshot is not None else 0
-        reason = _changed_since(index, key, seen) if seen is not None else ""
-        odd, secrets, ignored = _odd(repo, index, key)
-        force = index.in_force()
-        return Status(
-            path=str(path),
-            exists=True,
-            files=total - ignored,
-            indexed=indexed if repo.root is not None else counts["blob"],
-            chunks=counts["chunk"],
-            vectors=counts["vector"],
-            bytes=counts["bytes"],
-            embedder=force[1] if force else "",
-            wanted=config.embedder,
-            stale=bool(reason),
-            reason=reason,
-            branches=branches,
-            odd=tuple(odd),
-            secret_lines=secrets,
-            ignored=ignored,
-        )
-    finally:
-        index.close()
-
-
-def _changed_since(index: Index, key: str, seen: WorkTree) -> str:
-    """How many files of the work tree are not as they were indexed, in words; "" where all are."""
-    if index.scan(key) == seen.scan:
-        return ""
-    # A file changed within the clock's last tick is looked at again before it is called current.
-    recorded = index.recorded(key)
-    late = [p for p, stat in seen.files.items() if recorded.get(p, ("",))[0].removeprefix("? ") != stat]
-    late += [p for p in recorded if p not in seen.files]
-    return f"{counted(len(late), 'file')} changed since" if late else ""
-
-
-def _odd(repo: Repository, index: Index, key: str) -> tuple[list[Odd], int, int]:
-    odd, total, ignored = [], 0, 0
-    for path, secrets, problems, skipped, corpus in index.oddities(key):
-        total += secrets
-        if corpus == IGNORED:
-            ignored += 1
-        elif corpus == LARGE:
-            odd.append(Odd(path, "larger than 1 MiB, skipped", "split it into smaller notes"))
-        elif corpus == UNREADABLE:
-            odd.append(Odd(path, "cannot be read, skipped", "check its permissions; links are not followed"))
-        elif problems:
-            for problem in _problems(repo, path) or []:
-                odd.append(Odd(path, problem[0] + (", skipped" if skipped else ""), problem[1]))
-        if secrets:
-            lines = "a line is" if secrets == 1 else f"{secrets} lines are"
-            odd.append(Odd(path, f"{lines} not indexed: a secret", f"git mem scan -- '{path}'"))
-    return odd, total, ignored
-
-
-def _problems(repo: Repository, path: str) -> list[tuple[str, str]]:
-    from gitmem.git.worktree import read_bytes
-    from gitmem.memory.document import parse
-
-    if repo.root is None:
-        return []
-    try:
-        data = read_bytes(repo.root, path, LIMIT + 1)
-    except (OSError, GitMemError):
-        return []
-    problems = decode(data, path)[1] if b"\0" in data else parse(data, path).problems
-    return [(f"line {p.line}: {p.message}" if p.line else p.message, p.hint) for p in problems]
 
 
 def unfinished(repo: Repository) -> list[Check]:

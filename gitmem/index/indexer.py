@@ -18,10 +18,10 @@ from gitmem.errors import GitMemError, IndexDamaged, IndexUnusable, Locked
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked
 from gitmem.index import db
+from gitmem.index.blob_indexer import BlobIndexer, Say, Work
 from gitmem.index.db.reader import Index
 from gitmem.index.db.values import Cut, EntryRow
 from gitmem.index.index_file import Freshness, OpenIndex, cut_as_set, directory, discard
-from gitmem.index.ingest import Intake, Say, Work
 from gitmem.index.worktree_record import record
 from gitmem.memory.snapshot import WorkTree, read_work_tree, tree_files, tree_key, work_tree_key, work_tree_of
 from gitmem.paths import in_default_corpus
@@ -201,14 +201,14 @@ class _Refresh:
         """Bring one snapshot up to date; why it could not, or ""."""
         try:
             with locked(self.repo.common_dir, "index", self.wait, self.make):
-                intake = self._open_intake()
+                blob_indexer = self._open_blob_indexer()
                 try:
                     if seen is None:
-                        self._tree(intake, key, tree)
-                    elif intake.writer.scan(key) != seen.scan:  # else another process was quicker
-                        record(intake, key, seen, began)
+                        self._tree(blob_indexer, key, tree)
+                    elif blob_indexer.writer.scan(key) != seen.scan:  # else another process was quicker
+                        record(blob_indexer, key, seen, began)
                 finally:
-                    intake.writer.close()
+                    blob_indexer.writer.close()
         except Locked:
             return BUSY
         except IndexDamaged as error:
@@ -229,7 +229,7 @@ class _Refresh:
             return f"the index cannot be written here ({error.message})"
         return self.work.unfinished
 
-    def _open_intake(self) -> Intake:
+    def _open_blob_indexer(self) -> BlobIndexer:
         try:
             writer = db.open_writer(directory(self.repo), self.make)
         except IndexDamaged as error:
@@ -237,7 +237,9 @@ class _Refresh:
             db.remove(directory(self.repo))
             writer = db.open_writer(directory(self.repo), self.make)
         try:
-            return Intake(self.repo, self.config, writer, self.work, lambda: self.clock() > self.deadline, self.say)
+            return BlobIndexer(
+                self.repo, self.config, writer, self.work, lambda: self.clock() > self.deadline, self.say
+            )
         except BaseException:
             writer.close()
             raise
@@ -256,26 +258,26 @@ class _Refresh:
         began = time.time_ns()
         seen = read_work_tree(self.repo, self.extra) if self.repo.root is not None else None
         with locked(self.repo.common_dir, "index", self.wait, self.make):
-            intake = self._open_intake()
+            blob_indexer = self._open_blob_indexer()
             try:
                 if full:
                     # One transaction for all of it: searches keep the old index until the new one is whole.
-                    with intake.writer.writing():
-                        intake.whole = True
-                        intake.writer.forget_blobs()
-                        self._all(intake, seen, began, revs)
-                    intake.whole = False
+                    with blob_indexer.writer.writing():
+                        blob_indexer.whole = True
+                        blob_indexer.writer.forget_blobs()
+                        self._all(blob_indexer, seen, began, revs)
+                    blob_indexer.whole = False
                 else:
-                    self._all(intake, seen, began, revs)
-                intake.change_embedder()
+                    self._all(blob_indexer, seen, began, revs)
+                blob_indexer.change_embedder()
             finally:
-                intake.writer.close()
+                blob_indexer.writer.close()
         return self.work
 
-    def _all(self, intake: Intake, seen: WorkTree | None, began: int, revs: Sequence[str]) -> None:
-        writer = intake.writer
+    def _all(self, blob_indexer: BlobIndexer, seen: WorkTree | None, began: int, revs: Sequence[str]) -> None:
+        writer = blob_indexer.writer
         if seen is not None:
-            record(intake, work_tree_key(self.repo), seen, began)
+            record(blob_indexer, work_tree_key(self.repo), seen, began)
         covered = writer.covered()
         trees = {name: self.repo.tree(oid) for name, oid in self.repo.refs("refs/heads/")}
         head = self.repo.head()
@@ -288,18 +290,18 @@ class _Refresh:
         for name in sorted(trees, key=lambda name: name != "HEAD"):
             if trees[name] + mark in done:
                 continue
-            if not self._cover(intake, trees[name], covered.get(name, covered.get("HEAD", "")).partition(":")[0]):
+            if not self._cover(blob_indexer, trees[name], covered.get(name, covered.get("HEAD", "")).partition(":")[0]):
                 return
             done.add(trees[name] + mark)
         now = {name: tree + mark for name, tree in trees.items()}
         if now != covered:
-            with intake.transaction():
+            with blob_indexer.transaction():
                 writer.cover(now)
                 for key in writer.keys("work:"):
                     if not work_tree_of(key).is_dir():
                         writer.drop_snapshot(key)
 
-    def _cover(self, intake: Intake, tree: str, known: str) -> bool:
+    def _cover(self, blob_indexer: BlobIndexer, tree: str, known: str) -> bool:
         """Index the memory blobs of a tree, given that those of `known` are; whether that was finished."""
         oids: Iterable[str]
         if known and known != tree and not self.extra:
@@ -310,21 +312,21 @@ class _Refresh:
             if all(is_memory(c.path, Layout()) == (kind(c.path) is not Kind.OTHER) for c in changes):
                 memory = [c for c in changes if is_memory(c.path, Layout())]
                 oids = [c.new_oid for c in memory if c.status != "D" and c.new_mode in (0o100644, 0o100755)]
-                intake.names.update({c.new_oid: c.path for c in memory})
+                blob_indexer.names.update({c.new_oid: c.path for c in memory})
                 if len(memory) == len(changes) or not any(c.path.endswith(".md") for c in changes if c not in memory):
-                    return intake.objects(oids)
+                    return blob_indexer.objects(oids)
         files, _ = tree_files(self.repo, tree, self.extra)
-        intake.names.update({oid: path for path, oid in files.items()})
-        return intake.objects(files.values())
+        blob_indexer.names.update({oid: path for path, oid in files.items()})
+        return blob_indexer.objects(files.values())
 
-    def _tree(self, intake: Intake, key: str, tree: str) -> None:
+    def _tree(self, blob_indexer: BlobIndexer, key: str, tree: str) -> None:
         files, layout = tree_files(self.repo, tree, self.extra)
-        intake.names.update({oid: path for path, oid in files.items()})
-        if not intake.objects(files.values()):
+        blob_indexer.names.update({oid: path for path, oid in files.items()})
+        if not blob_indexer.objects(files.values()):
             return
         # Of what is memory, only the instructions at the top are outside the default corpus.
         rows = [EntryRow(path, oid, int("/" in path or in_default_corpus(path, layout))) for path, oid in files.items()]
-        with intake.writer.writing():
-            writer = intake.writer
+        with blob_indexer.writer.writing():
+            writer = blob_indexer.writer
             writer.put_snapshot(key, rows, time.time_ns(), b"whole")
             writer.evict("tree:", KEPT_TREES)

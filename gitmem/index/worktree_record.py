@@ -1,6 +1,6 @@
 """The work tree, recorded in the index: how each memory file looked when it was read, and which blob it was.
 
-Reads only files that look otherwise than recorded, a few at a time; what they hold goes to `intake`.
+Reads only files that look otherwise than recorded, a few at a time; what they hold goes to `blob_indexer`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gitmem.git.worktree import read_files
+from gitmem.index.blob_indexer import BlobIndexer
 from gitmem.index.db.values import EntryRow
-from gitmem.index.ingest import Intake
 from gitmem.memory.snapshot import WorkTree, racy
 from gitmem.paths import LIMIT, in_default_corpus
 
@@ -19,18 +19,18 @@ AT_ONCE = 128  # files read before the index is asked which of them it has
 RecordedStats = Mapping[str, tuple[str, int]]
 
 
-def record(intake: Intake, key: str, seen: WorkTree, began: int) -> None:
+def record(blob_indexer: BlobIndexer, key: str, seen: WorkTree, began: int) -> None:
     """Bring the snapshot `key` to how the work tree was seen by a scan that began at `began` (ns)."""
-    writer = intake.writer
+    writer = blob_indexer.writer
     recorded = writer.file_stats(key)
     changed = [path for path, stat in seen.files.items() if path not in recorded or recorded[path][0] != stat]
     gone = [path for path in recorded if path not in seen.files]
-    ignored = _ignored(intake, key, seen, recorded, changed)
-    files = _Files(intake, key, seen, ignored, began)
-    finished = intake.add(files.blobs(_first_things_first(changed)), len(changed), files.publish)
+    ignored = _ignored(blob_indexer, key, seen, recorded, changed)
+    files = _Files(blob_indexer, key, seen, ignored, began)
+    finished = blob_indexer.add(files.blobs(_first_things_first(changed)), len(changed), files.publish)
     scan = seen.scan if finished and not files.late else b""
     if gone or changed or writer.scan(key) != scan:
-        with intake.transaction():
+        with blob_indexer.transaction():
             writer.change_snapshot(key, gone, files.settled, time.time_ns(), scan)
             if len(changed) > 2000:
                 writer.sort_entries(key)
@@ -41,11 +41,11 @@ class _Files:
     """Changed files on their way into the index. `settled` are entries to write with the next transaction; `late` that
     some could not be read as they were seen."""
 
-    def __init__(self, intake: Intake, key: str, seen: WorkTree, ignored: set[str], began: int) -> None:
+    def __init__(self, blob_indexer: BlobIndexer, key: str, seen: WorkTree, ignored: set[str], began: int) -> None:
         self.settled: list[EntryRow] = []
         self.late = False
         self._waiting: dict[str, list[EntryRow]] = {}  # by blob, until that is in the index
-        self._intake = intake
+        self._blob_indexer = blob_indexer
         self._key = key
         self._seen = seen
         self._ignored = ignored
@@ -64,13 +64,13 @@ class _Files:
                 else:
                     contents[row.oid] = data
                     rows.setdefault(row.oid, []).append(row)
-            missing = set(self._intake.writer.missing(contents))
+            missing = set(self._blob_indexer.writer.missing(contents))
             for oid, same in rows.items():
                 if oid not in missing:
                     self.settled += same
                     continue
                 self._waiting[oid] = same
-                self._intake.names[oid] = same[0].path
+                self._blob_indexer.names[oid] = same[0].path
             for oid, data in contents.items():
                 if oid in missing:
                     yield oid, data
@@ -79,11 +79,11 @@ class _Files:
         """Write the entries that are settled now that these blobs are in the index; how many."""
         rows = [*self.settled, *(row for oid in oids for row in self._waiting.pop(oid, ()))]
         self.settled = []
-        self._intake.writer.change_snapshot(self._key, [], rows, time.time_ns(), b"")
+        self._blob_indexer.writer.change_snapshot(self._key, [], rows, time.time_ns(), b"")
         return len(rows)
 
     def _read(self, paths: Iterable[str]) -> Iterator[tuple[EntryRow, bytes | None]]:
-        seen, repo = self._seen, self._intake.repo
+        seen, repo = self._seen, self._blob_indexer.repo
         assert repo.root is not None
         readable: dict[str, str] = {}
         for path in paths:
@@ -107,15 +107,17 @@ class _Files:
                 yield EntryRow(path, "", UNREADABLE, readable[path]), None
 
 
-def _ignored(intake: Intake, key: str, seen: WorkTree, recorded: RecordedStats, changed: list[str]) -> set[str]:
+def _ignored(
+    blob_indexer: BlobIndexer, key: str, seen: WorkTree, recorded: RecordedStats, changed: list[str]
+) -> set[str]:
     """Which files Git ignores: asked for new ones, and for all when the rules changed. Adds to `changed`."""
-    if seen.layout.notes and not intake.config.memory_paths:
+    if seen.layout.notes and not blob_indexer.config.memory_paths:
         return set()
-    if intake.writer.meta("ignores:" + key) != seen.ignores:
+    if blob_indexer.writer.meta("ignores:" + key) != seen.ignores:
         asked = list(seen.files)
     else:
         asked = [path for path in seen.files if path not in recorded or recorded[path][1] == IGNORED]
-    ignored = intake.repo.ignored(asked) if asked else set()
+    ignored = blob_indexer.repo.ignored(asked) if asked else set()
     known = {path for path, row in recorded.items() if row[1] == IGNORED and path in seen.files}
     more = (ignored ^ (known & set(asked))) - set(changed)
     changed.extend(more)

@@ -85,10 +85,10 @@ def _load(path: str) -> Any:
     trained = known.metadata.get(f"{known.metadata.get('general.architecture', '')}.context_length", "")
     known.close()
     # More positions than it was trained for end the process; n_batch = n_ubatch = n_ctx, else longer input is cut.
-    room = min(int(trained) if trained.isdigit() and int(trained) else 512, CONTEXT)
+    window = min(int(trained) if trained.isdigit() and int(trained) else 512, CONTEXT)
     threads = max(1, (os.cpu_count() or 2) // 2)  # they wait by spinning
     return Llama(
-        path, embedding=True, pooling_type=RANK, n_ctx=room, n_batch=room, n_ubatch=room, n_threads=threads,
+        path, embedding=True, pooling_type=RANK, n_ctx=window, n_batch=window, n_ubatch=window, n_threads=threads,
         n_threads_batch=threads, verbose=False,
     )  # fmt: skip
 
@@ -106,8 +106,8 @@ def pair(model: Any, c: Any, vocabulary: Any, question: str, passage: str) -> li
     apart = [c.llama_vocab_sep(vocabulary)] if c.llama_vocab_get_add_sep(vocabulary) else []
     between, close = close + apart, close or apart
     asked = plain(model, question)[: model.n_ctx() // 2]
-    room = model.n_ctx() - len(begin) - len(asked) - len(between) - len(close)
-    return [*begin, *asked, *between, *plain(model, passage)[:room], *close]
+    left = model.n_ctx() - len(begin) - len(asked) - len(between) - len(close)
+    return [*begin, *asked, *between, *plain(model, passage)[:left], *close]
 
 
 def from_template(model: Any, template: str, question: str, passage: str) -> list[int]:
@@ -116,8 +116,8 @@ def from_template(model: Any, template: str, question: str, passage: str) -> lis
     between, _, after = rest.partition("{document}")
     parts = [model.tokenize(text.encode(), add_bos=False, special=True) for text in (before, between, after)]
     asked = plain(model, question)[: model.n_ctx() // 2]
-    room = model.n_ctx() - len(asked) - sum(map(len, parts))
-    return [*parts[0], *asked, *parts[1], *plain(model, passage)[: max(0, room)], *parts[2]]
+    left = model.n_ctx() - len(asked) - sum(map(len, parts))
+    return [*parts[0], *asked, *parts[1], *plain(model, passage)[: max(0, left)], *parts[2]]
 
 
 def plain(model: Any, text: str) -> list[int]:

@@ -43,7 +43,7 @@ _LANE = 1 << 31  # added to every lane before unpacking, so that lanes of negati
 _ONCE = 4  # the weight of a word that comes once; whole numbers keep sums exact
 _MOST = 100  # a word counts no more often than this, so that one word can never overflow a lane
 # Letters times weight that can never overflow a lane, whatever they are.
-_ROOM = _LANE // (SCALE_LIMIT * ZERO * PIECES_PER_LETTER)
+_LETTERS_A_SUM = _LANE // (SCALE_LIMIT * ZERO * PIECES_PER_LETTER)
 _SIGNS = bytes(ord("0") if n < 128 else ord("1") for n in range(256))
 _MIDDLE = 1 << 15
 _ABOVE = bytes(ord("1") if n > ZERO else ord("0") for n in range(256))  # of a row's byte
@@ -183,7 +183,7 @@ class StaticEmbedder:
         """The sum of the text's rows, in two halves; of a text too long for its lanes a fraction of it."""
         pieces = words(text)
         counts = Counter(pieces)
-        if sum(map(len, pieces)) * _ONCE <= _ROOM:
+        if sum(map(len, pieces)) * _ONCE <= _LETTERS_A_SUM:
             low, high = (half.sum(counts) for half in self._halves)
             return low, high
         groups = _groups(counts)
@@ -207,11 +207,13 @@ class StaticEmbedder:
         half = self._halves[0]
         for text in texts:
             cut = words(text)
-            if len(set(cut)) == len(cut) and 4 * len(text) * _ONCE <= _ROOM:  # NFKC makes three letters of some
+            if (
+                len(set(cut)) == len(cut) and 4 * len(text) * _ONCE <= _LETTERS_A_SUM
+            ):  # NFKC makes three letters of some
                 total = _ONCE * sum(map(half.words.__getitem__, cut))
             else:
                 counts: dict[str, int] = Counter(cut)
-                if sum(map(len, cut)) * _ONCE > _ROOM:
+                if sum(map(len, cut)) * _ONCE > _LETTERS_A_SUM:
                     counts = _groups(counts)[0]
                 total = half.sum(counts)
             length = hypot(*half.lanes(total))
@@ -370,14 +372,14 @@ def _weight(count: int) -> int:
 
 def _groups(counts: dict[str, int]) -> list[dict[str, int]]:
     groups: list[dict[str, int]] = []
-    room = 0
+    left = 0
     for word, count in counts.items():
         cost = len(word) * _weight(count)
-        if cost > room:
+        if cost > left:
             groups.append({})
-            room = _ROOM
+            left = _LETTERS_A_SUM
         groups[-1][word] = count
-        room -= cost
+        left -= cost
     return groups
 
 

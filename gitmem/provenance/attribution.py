@@ -67,7 +67,7 @@ class Attribution:
         return f"{WORDS[self.support]} by {self.edit.by}" if self.edit else WORDS[self.support]
 
 
-class Judge:
+class Attributor:
     """Judges the facts of one commit (`at`, "" before the first); each file of history is read once."""
 
     def __init__(self, repo: Repository, at: str, known: Ledger, globs: Sequence[str] | None = None) -> None:

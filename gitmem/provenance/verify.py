@@ -17,7 +17,7 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, normalise, parse_span, render_span, text_hash
 from gitmem.paths import Kind, kind
-from gitmem.provenance.attribution import TEXT, Attribution, Edit, Judge, differing
+from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, differing
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import Ledger, Refusal, by_machine, read_ledger, refusals, span_key
 from gitmem.provenance.sources import facts_at
@@ -122,7 +122,7 @@ class _Run:
 
     def __init__(self, repo: Repository, base: str, tip: str, known: Ledger, policy: bool) -> None:
         self.repo, self.base, self.tip, self.known, self.policy = repo, base, tip, known, policy
-        self.judge = Judge(repo, tip, known)
+        self.attributor = Attributor(repo, tip, known)
         self.cut = bool(shallow(repo))
         self.touched = {change.path: change for change in repo.changes(base, tip)} if base else {}
         self.before: dict[str, list[Fact]] = {}
@@ -138,7 +138,7 @@ class _Run:
     def check(self, path: str, data: bytes, fact: Fact) -> Checked:
         """The whole judgement of one fact."""
         line_commit = partial(self.line_commit, path, data, fact.line)
-        attribution = self.judge.attribution(path, fact, line_commit)
+        attribution = self.attributor.attribution(path, fact, line_commit)
         olds = self.before.get(fact.id, ())
         if attribution.edit is None and olds:  # its comment alone changed since `base`, whoever wrote the fact
             changed = differing(olds[0].meta, fact.meta)
@@ -158,18 +158,18 @@ class _Run:
     def check_sources(self, path: str, data: bytes, fact: Fact) -> Iterator[Checked]:
         """A fact that stood at `base` as it does now: only whether the range changed the lines it cites."""
         records = self.known.recorded.get(text_hash(fact.text), ())
-        for span in self.judge.spans(fact, records):
+        for span in self.attributor.spans(fact, records):
             change = self.touched.get(span.path)
             if change is None or change.status == "A":
                 continue
-            source = self.judge.reader.read(fact, span, records)
+            source = self.attributor.reader.read(fact, span, records)
             lost = [line for line in source.text.split("\n") if line.strip()]
-            held = change.old_oid and set(lost) <= set(self.judge.reader.lines(change.old_oid))
-            if held and (self.judge.reader.changed(source) or self._is_taken_back(source.path, source.text)):
+            held = change.old_oid and set(lost) <= set(self.attributor.reader.lines(change.old_oid))
+            if held and (self.attributor.reader.changed(source) or self._is_taken_back(source.path, source.text)):
                 message = f"{render_span(span)} was changed since"
                 oid = self.known.by_hash.get(text_hash(fact.text), "")
                 commit = self.line_commit(path, data, fact.line)
-                attribution = self.judge.attribution(path, fact, partial(self.line_commit, path, data, fact.line))
+                attribution = self.attributor.attribution(path, fact, partial(self.line_commit, path, data, fact.line))
                 flaw = Flaw("source-changed", path, fact.line, message, fact.id, oid)
                 yield Checked(path, fact, attribution, (flaw,), commit)
                 return
@@ -192,7 +192,7 @@ class _Run:
         for change in self.repo.changes(self.base, self.tip):
             if kind(change.path) not in LOADED or change.new_mode not in (REGULAR, EXECUTABLE):
                 continue
-            old = set(self.judge.reader.lines(change.old_oid)) if change.old_mode else set()
+            old = set(self.attributor.reader.lines(change.old_oid)) if change.old_mode else set()
             data = self.repo.read(change.new_oid)
             facts = {fact.line for fact in memory_facts.parse(data).facts}
             if kind(change.path) is Kind.INSTRUCTIONS:
@@ -229,7 +229,7 @@ class _Run:
                 yield "source-changed", f"{render_span(span)} is not what its promotion recorded"
             elif source.problem:
                 yield "source-missing", source.problem
-            elif self.judge.reader.changed(source):
+            elif self.attributor.reader.changed(source):
                 yield "source-changed", f"{render_span(span)} was changed since"
             elif self._is_taken_back(source.path, source.text):
                 yield "source-changed", f"{render_span(span)} was taken back by a git revert"
@@ -245,16 +245,16 @@ class _Run:
             reverted = self.repo.commit(oid)
             for change in self.repo.changes(reverted.parents[0] if reverted.parents else "", oid):
                 if kind(change.path) in LOGS and change.new_mode in (REGULAR, EXECUTABLE):
-                    old = set(self.judge.reader.lines(change.old_oid)) if change.old_mode else set()
+                    old = set(self.attributor.reader.lines(change.old_oid)) if change.old_mode else set()
                     taken |= {
-                        (change.path, line) for line in self.judge.reader.lines(change.new_oid) if line not in old
+                        (change.path, line) for line in self.attributor.reader.lines(change.new_oid) if line not in old
                     }
         return frozenset(taken)
 
     def _is_taken_back(self, path: str, text: str) -> bool:
         lines = [line for line in text.split("\n") if line.strip()]
-        now = self.judge.reader.paths.get(path)
-        present = set(self.judge.reader.lines(now)) if now else set()
+        now = self.attributor.reader.paths.get(path)
+        present = set(self.attributor.reader.lines(now)) if now else set()
         return bool(lines) and all((path, line) in self.taken_back and line not in present for line in lines)
 
     # -- what the policy asks: who wrote it, and does its source say so --------------------------------------

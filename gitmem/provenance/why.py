@@ -22,7 +22,7 @@ from gitmem.memory.files import read_memory_file
 from gitmem.paths import agent_of
 from gitmem.plural import counted
 from gitmem.provenance import trailers
-from gitmem.provenance.attribution import TEXT, Attribution, Edit, Judge
+from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit
 from gitmem.provenance.grounding import WORDS, Support
 from gitmem.provenance.ledger import ledger_of, matching_commits, promotes
 from gitmem.provenance.sources import Source, cited, file_meta, inherit
@@ -86,8 +86,8 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "") -
         return replace(answer, notes=tuple(notes))
     known = ledger_of(repo, _until_promoted(recorded, commit, text_hash(fact.text)))
     del recorded  # ends Git's walk
-    judge = Judge(repo, at, known, config.memory_paths)
-    attribution = judge.attribution(path, fact, lambda: commit)
+    attributor = Attributor(repo, at, known, config.memory_paths)
+    attribution = attributor.attribution(path, fact, lambda: commit)
     origin, block = _recorded(attribution, fact, commit)
     if origin and commit and origin.oid != commit.oid:
         notes.append(f"the line was last touched by {commit.oid[:12]} ({commit.author.name})")

@@ -17,7 +17,7 @@ from gitmem.models.wordpiece import words
 MAX_WORDS = 200  # words of a line that are compared; a block of code may have thousands
 
 
-class Table(Protocol):
+class WordVectors(Protocol):
     """What the static embedder knows of a word."""
 
     @property
@@ -37,7 +37,7 @@ class QuestionWords(NamedTuple):
     weights: tuple[float, ...]
 
 
-def question_words(text: str, rarity: Mapping[str, float], table: Table) -> QuestionWords | None:
+def question_words(text: str, rarity: Mapping[str, float], table: WordVectors) -> QuestionWords | None:
     """The words of a question; None where the table knows none. `rarity` is how rare the snapshot's terms are."""
     most = max(rarity.values(), default=1.0)
     weighed: list[tuple[int, float]] = []
@@ -51,7 +51,9 @@ def question_words(text: str, rarity: Mapping[str, float], table: Table) -> Ques
     return QuestionWords(tuple(sign for sign, _ in weighed), tuple(weight / total for _, weight in weighed))
 
 
-def matches(question: QuestionWords, lines: Sequence[tuple[int, int, str]], table: Table) -> list[tuple[float, float]]:
+def matches(
+    question: QuestionWords, lines: Sequence[tuple[int, int, str]], table: WordVectors
+) -> list[tuple[float, float]]:
     """For each (position, strip, text), 0..1 within the lines: how well it has the question's words, and how well it
     does together with the lines before and after it, where these are among the lines."""
     signs = table.signs

@@ -22,7 +22,7 @@ from gitmem.memory.snapshot import read
 from gitmem.paths import Kind, kind, log_date
 from gitmem.search.hits import Hit, blamed, text_lines, trusted
 from gitmem.search.ranking import Ranking
-from gitmem.search.scoring import Line, Strip, with_matches
+from gitmem.search.scoring import RankedLine, Strip, with_matches
 from gitmem.search.validity import Held, day, held, over, stood, superseded
 
 _DECIDED = re.compile(r"(?i:decision|decided|constraint|policy)|결정|제약|정책|決定|制約|方針|决定|约束|政策")
@@ -81,7 +81,7 @@ class _File(NamedTuple):
 
 class _Candidate(NamedTuple):
     at: int  # index into the scored lines
-    line: Line
+    line: RankedLine
     file: _File
     score: float  # as it orders; shown as 0..1
     priors: tuple[tuple[str, float], ...]
@@ -98,7 +98,7 @@ class Passages:
         self,
         source: Source,
         strips: Sequence[Strip],
-        lines: Sequence[Line],
+        lines: Sequence[RankedLine],
         filters: Filters,
         ranking: Ranking,
         matcher: Matcher | None = None,
@@ -243,7 +243,7 @@ class Passages:
         priors = self._priors(meta, file, line, when, state, then)
         return _Candidate(at, line, file, 0.0, priors, meta, state, when, 1.0)
 
-    def _state(self, meta: dict[str, list[str]], file: _File, line: Line) -> str:
+    def _state(self, meta: dict[str, list[str]], file: _File, line: RankedLine) -> str:
         until = day(next(iter(meta.get("until", ())), ""))
         if until is not None and until < self.filters.today:
             return "expired"
@@ -253,14 +253,14 @@ class Passages:
             return "promoted"
         return ""
 
-    def _held(self, meta: dict[str, list[str]], file: _File, line: Line) -> Held:
+    def _held(self, meta: dict[str, list[str]], file: _File, line: RankedLine) -> Held:
         ended = (
             self.superseded.get(fact_id("\n".join(file.lines[line.first - 1 : line.last]))) if self.superseded else None
         )
         return held(meta, ended)
 
     def _priors(
-        self, meta: dict[str, list[str]], file: _File, line: Line, when: date | None, state: str, then: Held
+        self, meta: dict[str, list[str]], file: _File, line: RankedLine, when: date | None, state: str, then: Held
     ) -> tuple[tuple[str, float], ...]:
         weights = self.ranking.priors
         priors: list[tuple[str, float]] = []
@@ -388,7 +388,7 @@ class Passages:
             priors=best.priors,
         )
 
-    def _chunk_of(self, line: Line) -> int:
+    def _chunk_of(self, line: RankedLine) -> int:
         containing = 0
         for chunk, start, _ in self.strips[line.strip].chunks:
             if start > line.first:

@@ -28,7 +28,7 @@ class Strip(NamedTuple):
     days: float  # how well the file's date matches the question's days, 0..1
 
 
-class Line(NamedTuple):
+class RankedLine(NamedTuple):
     """One scored unit. `evidence` is what each weight was multiplied with, in the order of the weights."""
 
     strip: int
@@ -105,7 +105,7 @@ def score_lines(
     headings: dict[int, float],
     vector: Sequence[float] | None,
     ranking: Ranking = SHIPPED,
-) -> list[Line]:
+) -> list[RankedLine]:
     """Every unit of the strips with its score, in order. `terms` are (idf, positions) of the question's terms,
     `headings` the heading evidence of a chunk (0..1), `vector` the question's first `DIMS` numbers, of length 1.
     """
@@ -118,7 +118,7 @@ def score_lines(
             scores = list(map(add, scores, map(float(weight).__mul__, evidence[name])))
     rows = zip(*(evidence[name] for name in ranking.weights), strict=True)
     return [
-        Line(owner[at], first[at], last[at], flags[at], scores[at], row)
+        RankedLine(owner[at], first[at], last[at], flags[at], scores[at], row)
         for at, row in enumerate(rows)
         if owner[at] >= 0
     ]
@@ -175,7 +175,7 @@ def _evidence(
     return evidence
 
 
-def with_matches(line: Line, own: float, around: float, ranking: Ranking = SHIPPED) -> Line:
+def with_matches(line: RankedLine, own: float, around: float, ranking: Ranking = SHIPPED) -> RankedLine:
     """The line with what its words, and those of its neighbours, are to the question's (`late_interaction.matches`)."""
     evidence = dict(zip(ranking.weights, line.evidence, strict=True)) | {"match0": own, "match1": around}
     gain = ranking.weights["match0"] * own + ranking.weights["match1"] * around

@@ -24,12 +24,12 @@ from gitmem.index.line_records import unpack
 from gitmem.paths import log_date
 from gitmem.search import lexical, scoring, vector
 from gitmem.search.hits import Hit, fitting
-from gitmem.search.late_interaction import Table, matches, question_words
+from gitmem.search.late_interaction import WordVectors, matches, question_words
 from gitmem.search.lexical import Term
 from gitmem.search.passages import Filters, Matcher, Passages, Source
 from gitmem.search.question import Question, parse
 from gitmem.search.ranking import Ranking
-from gitmem.search.scoring import Line, Positions, Strip
+from gitmem.search.scoring import Positions, RankedLine, Strip
 from gitmem.search.tuning import in_force
 
 EMPTY = "there is no memory here yet; 'git mem add TEXT' writes the first line"
@@ -83,7 +83,7 @@ class Evidence(NamedTuple):
     vector: dict[int, float]
     terms: list[Term]
     query_vector: list[float] | None
-    table: Table | None
+    table: WordVectors | None
     lanes: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -329,7 +329,7 @@ def _strips(
     return strips
 
 
-def _exact(lines: list[Line], strips: Sequence[Strip], wanted: Sequence[Positions], exact: float) -> None:
+def _exact(lines: list[RankedLine], strips: Sequence[Strip], wanted: Sequence[Positions], exact: float) -> None:
     """A line with an identifier of the question (`wanted` says where they are), as a whole, comes before all lines
     without."""
     if not any(wanted):

@@ -14,7 +14,7 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.index.db.reader import Index
 from gitmem.models.vectors import DIMS
-from gitmem.search.late_interaction import Table
+from gitmem.search.late_interaction import WordVectors
 from gitmem.search.question import Question
 
 
@@ -25,7 +25,7 @@ class Vectors:
 
     __slots__ = ("query", "scores", "table")
 
-    def __init__(self, scores: dict[int, float], query: list[float] | None, table: Table | None) -> None:
+    def __init__(self, scores: dict[int, float], query: list[float] | None, table: WordVectors | None) -> None:
         self.scores = scores
         self.query = query
         self.table = table

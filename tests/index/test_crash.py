@@ -18,7 +18,7 @@ import pytest
 from gitmem.config import Config
 from gitmem.errors import GitMemError, IndexUnusable
 from gitmem.git.opening import open_repository
-from gitmem.index import db, freshness, index_file, indexer, ingest
+from gitmem.index import blob_indexer, db, freshness, index_file, indexer
 from gitmem.models import embedding
 from tests.harness import SOURCE, Repo
 from tests.words_embedder import WordsEmbedder
@@ -28,12 +28,12 @@ CONFIG = Config()
 INDEX = """
 import os, sys
 from pathlib import Path
-from gitmem.models import embedding as embedders; from gitmem.index import freshness, indexer, ingest as intake
+from gitmem.models import embedding as embedders; from gitmem.index import freshness, indexer, blob_indexer
 from gitmem.config import Config
 from gitmem.git.opening import open_repository
 from tests.words_embedder import WordsEmbedder
 embedders.open_embedder = lambda spec, config, state=None: WordsEmbedder()
-intake.BATCH = 3
+blob_indexer.BATCH = 3
 repo = open_repository(Path("."), os.environ)
 """
 
@@ -143,11 +143,11 @@ def test_copies_made_in_the_middle_of_writing_open_or_are_rebuilt(repo: Repo, tm
         assert len(state(copied)) == 30
         sound(copied)
 
-    batch, ingest.BATCH = ingest.BATCH, 5
+    batch, blob_indexer.BATCH = blob_indexer.BATCH, 5
     try:
         indexer.refresh(opened, CONFIG, say=copy)
     finally:
-        ingest.BATCH = batch
+        blob_indexer.BATCH = batch
         opened.close()
     assert writer_seen == 6
 
@@ -266,7 +266,7 @@ def failing(error: type[apsw.Error]) -> Iterator[Failing]:
 def test_the_nth_write_fails_for_every_n_and_no_fact_is_lost(repo: Repo, error: type[apsw.Error], words: str) -> None:
     fill(repo, 12)
     opened = open_repository(repo.path, os.environ)
-    batch, ingest.BATCH = ingest.BATCH, 4
+    batch, blob_indexer.BATCH = blob_indexer.BATCH, 4
     said = set()
     try:
         n, step = 0, 1
@@ -293,7 +293,7 @@ def test_the_nth_write_fails_for_every_n_and_no_fact_is_lost(repo: Repo, error: 
             n += step
             step = 1 if n < 40 else 7
     finally:
-        ingest.BATCH = batch
+        blob_indexer.BATCH = batch
         opened.close()
     assert n > 10 and any(words in text for text in said), said
 

@@ -17,7 +17,7 @@ from gitmem.search.scoring import Strip, score_lines
 TODAY = date(2026, 3, 1)
 
 
-def scored(text: str, question: str) -> list[scoring.Line]:
+def scored(text: str, question: str) -> list[scoring.RankedLine]:
     units = split(text.split("\n"))
     packed = unpack(pack(units, [(0.0, b"")] * len(units)))
     words = [word for unit in units for word in unit.words]

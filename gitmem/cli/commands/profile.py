@@ -44,7 +44,7 @@ def add_command(name: str, path: Path | None, agent: str, author: str, email: st
     if profiles.checked(name) in known:
         raise UsageError(f"there is a profile '{name}' already", f"git mem profile remove {name}")
     root = (path or _data() / name).expanduser().absolute()
-    _apart(root, known)
+    _ensure_apart_from_others(root, known)
     try:
         root = lay_out(place_for(root, os.environ), os.environ, "en").root if not _is_repository(root) else root
     except OSError as error:
@@ -78,7 +78,7 @@ def _is_repository(root: Path) -> bool:
     return discovered is not None and discovered.resolve() == root.resolve()
 
 
-def _apart(root: Path, known: dict[str, profiles.Profile]) -> None:
+def _ensure_apart_from_others(root: Path, known: dict[str, profiles.Profile]) -> None:
     """Refuse a memory that another profile's is, or whose repository it shares (a linked work tree, a subfolder)."""
     real = root.resolve()
     mine = discover(root, os.environ).common_dir.resolve() if _is_repository(root) else None

@@ -25,10 +25,10 @@ def command(as_json: bool) -> None:
     """
     from gitmem.cli.promotion_hook import last_run, last_run_in_words
     from gitmem.gate.work_tree import counts
-    from gitmem.index import doctor
+    from gitmem.index import status as index_status
 
     repo, config = open_here()
-    status = doctor.status(repo, config)
+    status = index_status.status(repo, config)
     gate = counts(repo, now().date()) if repo.root is not None else None
     if as_json:
         write_json(

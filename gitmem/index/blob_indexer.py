@@ -41,7 +41,7 @@ class Work:
     unfinished: str = ""
 
 
-class Intake:
+class BlobIndexer:
     """What takes blobs into one open index. `late` says when to stop; `whole` that all of it is one transaction."""
 
     whole = False
