@@ -199,8 +199,9 @@ def _prompt(event: Event) -> str:
     from gitmem.hosts.transcript_reader import spoken_text
     from gitmem.sessions import recalled_parts
 
-    asked = event.fields.get("prompt")
-    prompt = spoken_text(asked) if isinstance(asked, str) else ""  # Gemini CLI puts the context of the start before it
+    names = event.host.hooks.prompt_fields if event.host.hooks is not None else ()
+    asked = next((text for name in names if isinstance(text := event.fields.get(name), str)), "")
+    prompt = spoken_text(asked)  # Gemini CLI puts the context of the start before it
     if not prompt.strip():
         return ""
     # What the conversation names stands behind a short question; the turns themselves the host has.
@@ -265,12 +266,15 @@ def _write(event: Event, write: Callable[[Transcript, Source], Flushed]) -> Flus
 
 
 def _transcript(event: Event) -> Transcript | None:
-    """The transcript the event names, or the session's last one (the end of a session of Copilot CLI names none); where
-    there is none yet, the turn that the event holds itself; else None."""
+    """The transcript the event holds or names, or the session's last one (the end of a session of Copilot CLI names
+    none); where there is none yet, the turn that the event holds itself; else None."""
     from gitmem.hosts.transcript_reader import parse
     from gitmem.regular_file import read_regular
 
-    names = event.host.hooks.turn_fields if event.host.hooks is not None else ()
+    hooks = event.host.hooks
+    if hooks is not None and hooks.holds_transcript:
+        return parse(json.dumps(event.fields).encode()) if "messages" in event.fields else None
+    names = hooks.turn_fields if hooks is not None else ()
     given = zip(("user", "assistant"), map(event.fields.get, names), strict=False)
     said = [(role, text) for role, text in given if isinstance(text, str)]
     file = event.transcript or _last_transcript(event)

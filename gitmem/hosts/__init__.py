@@ -18,6 +18,8 @@ HOSTS = {
     "copilot": "gitmem.hosts.copilot",
     "vscode": "gitmem.hosts.vscode",
     "gemini": "gitmem.hosts.gemini",
+    "qwen": "gitmem.hosts.qwen",
+    "opencode": "gitmem.hosts.opencode",
     "openclaw": "gitmem.hosts.openclaw",
 }
 

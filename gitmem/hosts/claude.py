@@ -20,7 +20,7 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
     if entry.get("isMeta") or entry.get("isSidechain") or entry.get("isApiErrorMessage"):
         return iter(())
     message = entry.get("message")
-    if not isinstance(message, dict) or word(entry, "type") not in ("user", "assistant"):
+    if not isinstance(message, dict) or "parts" in message or word(entry, "type") not in ("user", "assistant"):
         return None
     return message_turns(message, place, is_summary=bool(entry.get("isCompactSummary")))
 

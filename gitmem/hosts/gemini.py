@@ -9,7 +9,7 @@ from typing import Any
 
 from gitmem.hosts.entries import time_of, tool_output, word
 from gitmem.hosts.host import Hooks, Host, InsertedText, RegistrationFile
-from gitmem.hosts.registration import hooks_file, json_server
+from gitmem.hosts.registration import server_and_hooks
 from gitmem.hosts.transcript import By, Role, Transcript, Turn
 
 HEAD = 4_096  # bytes in which a session's first line names its project
@@ -31,7 +31,7 @@ def _whole(data: bytes) -> Transcript | None:
         value = json.loads(data)
     except (ValueError, RecursionError):
         return None
-    messages = value.get("messages") if isinstance(value, dict) else None
+    messages = value.get("messages") if isinstance(value, dict) and "info" not in value else None  # opencode's has it
     return _transcript(messages, word(value, "sessionId"), 0) if isinstance(messages, list) else None
 
 
@@ -102,14 +102,9 @@ def _turns(entry: Mapping[str, Any], number: int) -> Iterator[Turn]:
         yield Turn(ident, Role.TOOL, tool_output(response.get("response")), number, at, (), word(response, "id"))
 
 
-def _settings(host: Host, path: str, text: str, root: str, remove: bool) -> str:
-    """The server and the hooks stand in one file."""
-    return hooks_file(host, path, json_server("mcpServers")(host, path, text, root, remove), root, remove)
-
-
 HOST = Host(
     "gemini",
-    (RegistrationFile(".gemini/settings.json", _settings),),
+    (RegistrationFile(".gemini/settings.json", server_and_hooks()),),
     hooks=Hooks(
         {"SessionStart": "SessionStart", "UserPromptSubmit": "BeforeAgent", "Stop": "AfterAgent",
          "PreCompact": "PreCompress", "SessionEnd": "SessionEnd"},
@@ -118,7 +113,10 @@ HOST = Host(
         project_variables=("GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     ),
     whole=_whole,
-    inserted=InsertedText(tags=("hook_context", "session_context", "loaded_context", "state_snapshot")),
+    inserted=InsertedText(
+        tags=("hook_context", "session_context", "loaded_context", "state_snapshot"),
+        blocks=(r"--- Content from referenced (?:files|context) ---.*?(?:--- End of content ---|\Z)",),
+    ),
     loads=("GEMINI.md",),
     transcripts=(".gemini/tmp/*/chats/*.jsonl", ".gemini/tmp/*/chats/*.json"),
 )  # fmt: skip

@@ -75,9 +75,9 @@ class Hooks:
     milliseconds: bool = False
     end_seconds: int = 10  # the time limit of SessionEnd: only what starts the process that writes the episode
     session_fields: tuple[str, ...] = ("session_id", "sessionId")  # of the event's JSON, the first that is there
-    turn_fields: tuple[
-        str, ...
-    ] = ()  # of the event at the end of a turn: what the person said, what the agent answered
+    prompt_fields: tuple[str, ...] = ("prompt",)  # of the event's JSON before a prompt, the first that is there
+    turn_fields: tuple[str, ...] = ()  # of that at the end of a turn: what the person said, what the agent answered
+    holds_transcript: bool = False  # whether the event's JSON is the conversation itself, where that is needed
     project_variables: tuple[str, ...] = ()  # of the environment, with the root of the host's project
     project_fields: tuple[str, ...] = ()  # of the event's JSON, with the same: a folder or a list of them
 

@@ -44,7 +44,7 @@ def _settings(host: Host, path: str, text: str, root: str, remove: bool) -> str:
     mcp = value.setdefault("mcp", {})
     if not isinstance(mcp, dict):
         raise GitMemError(f"'mcp' of '{path}' is no object and is left as it is")
-    more = {"cwd": root} if root else {}
+    more: dict[str, Any] = {"cwd": root} if root else {}
     inner = json_server("servers", **more)(host, path, dump_json(mcp), root, remove)
     value["mcp"] = load_json(path, inner)
     if not value["mcp"]:

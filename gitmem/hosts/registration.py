@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from gitmem.errors import GitMemError
@@ -68,7 +69,7 @@ def dump_json(value: Mapping[str, Any], like: str = "") -> str:
     return json.dumps(value, indent=indent[1] if indent else 2, ensure_ascii=False) + end if value else ""
 
 
-def json_server(table: str, **more: Any) -> Rewrite:
+def json_server(table: str, server: Mapping[str, Any] = SERVER, **more: Any) -> Rewrite:
     """A JSON file with our server below `table`, or without it. One that is there stays as a person made it."""
 
     def rewrite(host: Host, path: str, text: str, root: str, remove: bool) -> str:
@@ -77,13 +78,13 @@ def json_server(table: str, **more: Any) -> Rewrite:
         if not isinstance(servers, dict):
             raise GitMemError(f"'{table}' of '{path}' is no object and is left as it is")
         present = servers.get(NAME)
-        ours = isinstance(present, dict) and present.get("command") == SERVER["command"]
+        ours = isinstance(present, dict) and present.get("command") == server["command"]
         if present is not None and not ours and not remove:
             raise GitMemError(f"'{path}' has a git-mem server of another kind", "remove it, or leave it as it is")
         if remove and ours:
             del servers[NAME]
         elif not remove:
-            servers.setdefault(NAME, {**SERVER, **more})
+            servers.setdefault(NAME, {**server, **more})
         if not servers:
             del value[table]
         return dump_json(value, text)
@@ -119,6 +120,14 @@ def hooks_file(host: Host, path: str, text: str, root: str, remove: bool) -> str
     return dump_json(value, text)
 
 
+def server_and_hooks(**more: Any) -> Rewrite:
+    """A file of settings in which both stand, the server below `mcpServers`."""
+    server = json_server("mcpServers", **more)
+    return lambda host, path, text, root, remove: hooks_file(
+        host, path, server(host, path, text, root, remove), root, remove
+    )
+
+
 def _hook(host: str, form: Hooks, event: str) -> dict[str, Any]:
     command: dict[str, Any] = {"command": f"{OURS} {event}" + ("" if host == "claude" else f" --host {host}")}
     seconds = form.end_seconds if event == "SessionEnd" else EVENT_SECONDS[event]
@@ -134,6 +143,20 @@ def _is_ours(row: Any) -> bool:
     if not isinstance(commands, list) or not commands:
         return False
     return all(isinstance(hook, dict) and str(hook.get("command", "")).startswith(OURS) for hook in commands)
+
+
+def own_file(source: Path) -> Rewrite:
+    """A file that is ours as a whole, with the text of `source`, whose first line names us."""
+
+    def rewrite(host: Host, path: str, text: str, root: str, remove: bool) -> str:
+        ours = source.read_text(encoding="utf-8")
+        if text and text.partition("\n")[0] != ours.partition("\n")[0]:
+            if remove:
+                return text
+            raise GitMemError(f"'{path}' is not ours and is left as it is", "rename it, then install again")
+        return "" if remove else ours
+
+    return rewrite
 
 
 def toml_block(block: str) -> Rewrite:

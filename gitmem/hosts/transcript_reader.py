@@ -125,7 +125,7 @@ def as_spoken(turn: Turn) -> Turn:
         return replace(turn, text=turn.text.removeprefix(SUMMARY_LEAD), by=By.SUMMARY)
     inserted = _inserted()
     text = turn.text
-    if turn.role is Role.USER and ("<" in text or text.lstrip().startswith("#")):
+    if turn.role is Role.USER and ("<" in text or text.lstrip().startswith("#") or "--- Content" in text):
         for block in inserted.blocks:
             text = block.sub("", text, count=1)
         text = inserted.tagged.sub("", text)

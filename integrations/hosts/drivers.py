@@ -40,6 +40,7 @@ class Driver:
     compact: Callable[[Scratch], list[str]] | None = None
     transcripts: str = ""
     has_hooks: bool = True
+    leave: str = ""  # what is typed to leave a host that must run in a terminal: without one its session has no end
 
 
 def _claude(scratch: Scratch) -> dict[str, str]:
@@ -131,27 +132,41 @@ def _qwen(scratch: Scratch) -> dict[str, str]:
         "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": False}},
         "general": {"enableAutoUpdate": False}, "privacy": {"usageStatisticsEnabled": False},
     })  # fmt: skip
-    return {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{scratch.url}/v1", "OPENAI_MODEL": MODEL}
+    return {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{scratch.url}/v1", "OPENAI_MODEL": MODEL,
+            "QWEN_CODE_LEGACY_MCP_BLOCKING": "1"}  # fmt: skip  # a person sees when the servers are there, a script not
 
 
 def _qwen_prompt(text: str, resume: bool) -> list[str]:
-    return ["qwen", "--yolo", *(["--continue"] if resume else []), "-p", text]
+    return ["qwen", "--yolo", *(["--continue"] if resume else []), "-i", text]
+
+
+def _qwen_compact(scratch: Scratch) -> list[str]:
+    return ["qwen", "--yolo", "--continue", "-p", "/compress"]
 
 
 def _opencode(scratch: Scratch) -> dict[str, str]:
+    _opencode_settings(scratch, 200_000)
+    return {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
+
+
+def _opencode_settings(scratch: Scratch, window: int) -> None:
     scratch.write(".config/opencode/opencode.json", {
         "autoupdate": False, "model": f"scripted/{MODEL}", "small_model": f"scripted/{MODEL}", "share": "disabled",
         "provider": {"scripted": {
             "npm": "@ai-sdk/openai-compatible", "name": "scripted",
             "options": {"baseURL": f"{scratch.url}/v1", "apiKey": "none"},
-            "models": {MODEL: {"name": MODEL, "limit": {"context": 200000, "output": 8000}}},
+            "models": {MODEL: {"name": MODEL, "limit": {"context": window, "output": 8000}}},
         }},
     })  # fmt: skip
-    return {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
+
+
+def _opencode_compact(scratch: Scratch) -> list[str]:
+    _opencode_settings(scratch, 20_000)  # every answer says that the conversation took that
+    return _opencode_prompt("Go on.", True)
 
 
 def _opencode_prompt(text: str, resume: bool) -> list[str]:
-    return ["opencode", "run", *(["--continue"] if resume else []), text]
+    return ["opencode", "run", "--auto", *(["--continue"] if resume else []), *text.split()]
 
 
 DRIVERS = (
@@ -163,8 +178,8 @@ DRIVERS = (
     Driver("copilot", "@github/copilot", _copilot, _copilot_prompt,
            lambda _: _copilot_prompt("/compact", True), ".copilot/session-state/*/*.jsonl"),
     Driver("qwen", "@qwen-code/qwen-code", _qwen, _qwen_prompt,
-           lambda _: _qwen_prompt("/compress", True), ".qwen/projects/*/chats/*.jsonl"),
-    Driver("opencode", "opencode-ai", _opencode, _opencode_prompt, None, "", has_hooks=False),
+           _qwen_compact, ".qwen/projects/*/chats/*.jsonl", leave="/quit"),
+    Driver("opencode", "opencode-ai", _opencode, _opencode_prompt, _opencode_compact),
 )  # fmt: skip
 
 

@@ -33,11 +33,12 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answer:
-    """A text, or a call of the tool `tool` with `arguments`."""
+    """A text, or a call of the tool `tool` with `arguments`; `tokens` is how long the conversation was, for a chat."""
 
     text: str = ""
     tool: str = ""
     arguments: Json = field(default_factory=dict)
+    tokens: int = 100
 
 
 Script = Callable[[Asked], Answer]
@@ -273,6 +274,10 @@ class Chat:
         return _asked(path, body, messages, tools, bool(messages) and messages[-1].get("role") == "tool")
 
     @staticmethod
+    def _usage(answer: Answer) -> Json:
+        return {"prompt_tokens": answer.tokens, "completion_tokens": 10, "total_tokens": answer.tokens + 10}
+
+    @staticmethod
     def _message(answer: Answer) -> Json:
         if not answer.tool:
             return {"role": "assistant", "content": answer.text}
@@ -285,16 +290,15 @@ class Chat:
         reason = "tool_calls" if answer.tool else "stop"
         return {"id": "c1", "object": "chat.completion", "created": 0, "model": "scripted",
                 "choices": [{"index": 0, "message": cls._message(answer), "finish_reason": reason}],
-                "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}}  # fmt: skip
+                "usage": cls._usage(answer)}  # fmt: skip
 
     @classmethod
     def stream(cls, answer: Answer) -> bytes:
         head = {"id": "c1", "object": "chat.completion.chunk", "created": 0, "model": "scripted"}
-        usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
         reason = "tool_calls" if answer.tool else "stop"
         return _events(
             {**head, "choices": [{"index": 0, "delta": cls._message(answer), "finish_reason": None}]},
-            {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage},
+            {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": cls._usage(answer)},
             done=True,
         )  # fmt: skip
 

@@ -12,13 +12,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gitmem.gate.quoting import LEAD
 from gitmem.hosts import HOSTS
 from integrations.hosts.drivers import Driver, Scratch, program
 from integrations.hosts.endpoint import Answer, Asked, Endpoint, serving
+from integrations.hosts.terminal import Terminal
 
 SOURCE = Path(__file__).resolve().parents[2]
 MEMORY = {
@@ -32,6 +33,7 @@ THIRD = "We decided that the second mast is made of oak."
 SUMMARY = "We decided that summaries are written by nobody."
 CELLS = ("registration", "MCP", "start context", "prompt context", "flush", "episode", "compaction", "resume")
 LIMIT = 240  # seconds for one prompt
+LONG = 20_000  # tokens of a conversation before it is compacted
 SUMMARISE = (  # what hosts ask for a summary with
     "create a detailed summary", "CONTEXT CHECKPOINT COMPACTION", "state_snapshot", "Summarize the conversation",
     "summary of the conversation so far",
@@ -52,7 +54,14 @@ class Row:
 
 
 def script(asked: Asked) -> Answer:
-    """What the model says: a search where it is told to look something up, a summary where it is asked for one."""
+    """What the model says: a search where it is told to look something up, a summary where it is asked for one.
+
+    A chat is long until it was summed up: else no host would keep the summary, or one would compact without end.
+    """
+    return replace(_answer(asked), tokens=100 if SUMMARY in asked.text else LONG)
+
+
+def _answer(asked: Asked) -> Answer:
     search = next((name for name in asked.tools if name.endswith("memory_search")), "")
     if asked.is_result:
         return Answer("Noted.")
@@ -124,6 +133,7 @@ printf '%s\\n' "$*" > $call.args; pwd >> $call.args; env | grep _PROJECT_DIR >> 
 cat > $call.in
 {start} "$@" < $call.in > $call.out
 cat $call.out
+: > $call.done
 """)
         recorder.chmod(0o755)
         self.scratch.write(".gitconfig", "[user]\n\tname = A person\n\temail = person@example.com\n")
@@ -157,10 +167,32 @@ cat $call.out
             log.write(f"$ {' '.join(command)}\n{done.stdout}{done.stderr}\n[{done.returncode}]\n")
         return done
 
+    def _run_in_terminal(self, command: list[str]) -> None:
+        """Run a host that has a screen: it is left once it has called our hook at the end of the turn."""
+        turns = self._calls("Stop")
+        terminal = Terminal(command, self.scratch.project, self.scratch.environ)
+        try:
+            terminal.read_until(lambda: self._calls("Stop") > turns, LIMIT)
+            terminal.type(self.driver.leave)
+            terminal.read_until(lambda: terminal.has_ended, 30)
+        finally:
+            terminal.close()
+            with open(self.folder / "output.txt", "ab") as log:
+                log.write(f"$ {' '.join(command)}\n".encode() + terminal.shown + b"\n")
+
+    def _calls(self, event: str) -> int:
+        """How many calls of our hook for the event have ended."""
+        done = {path.stem for path in self.calls.glob("*.done")}
+        return sum(path.stem in done and event in path.read_text().split() for path in self.calls.glob("*.args"))
+
     def _prompt(self, text: str, resume: bool) -> list[Asked]:
         """The requests that one prompt led to."""
         before = len(self.endpoint.asked)
-        self._run(self.driver.prompt(text, resume))
+        command = self.driver.prompt(text, resume)
+        if self.driver.leave:
+            self._run_in_terminal(command)
+        else:
+            self._run(command)
         self._wait()
         return self.endpoint.asked[before:]
 

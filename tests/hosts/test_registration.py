@@ -32,6 +32,9 @@ THEIRS = {
         "theme": "dark",
         "hooks": {"AfterAgent": [{"hooks": [{"type": "command", "command": "t"}]}]},
     },
+    ".qwen/settings.json": {"tools": {"visible": ["x"]}, "mcpServers": {"other": {"command": "x"}}},
+    "opencode.json": {"mcp": {"other": {"type": "local", "command": ["x"]}}},
+    ".opencode/plugins/git-mem.js": "",
     "~/.openclaw/openclaw.json": {"mcp": {"servers": {"other": {}}}},
 }
 THEIRS = {path: text if isinstance(text, str) else json.dumps(text, indent=2) + "\n" for path, text in THEIRS.items()}
@@ -87,6 +90,14 @@ def test_hooks_name_every_event_the_host_has_by_its_own_name_with_a_time_limit()
     assert set(cursor) == {"sessionStart", "stop", "preCompact", "sessionEnd"}
     assert cursor["stop"] == [{"command": "git-mem session hook Stop --host cursor", "timeout": 10}]
     assert hooks_of("vscode")["SessionStart"][0]["type"] == "command"
+    assert set(hooks_of("qwen")) == ours
+
+
+def test_tools_are_there_without_a_search_for_them_where_the_host_can_be_told() -> None:
+    told = {"claude": (".mcp.json", "alwaysLoad"), "qwen": (".qwen/settings.json", "alwaysLoadTools")}
+    for host, (path, key) in told.items():
+        text = next(change.text for change in plan(host, {}) if change.path == path)
+        assert json.loads(text)["mcpServers"]["git-mem"][key] is True
 
 
 def test_openclaw_starts_the_server_in_the_memory_and_cursor_keeps_its_version() -> None:
@@ -94,6 +105,17 @@ def test_openclaw_starts_the_server_in_the_memory_and_cursor_keeps_its_version()
     assert json.loads(change.text)["mcp"]["servers"]["git-mem"]["cwd"] == "/home/me/memory"
     made = next(c for c in plan("cursor", {}) if c.path == ".cursor/hooks.json")
     assert json.loads(made.text)["version"] == 1
+
+
+def test_a_plugin_is_ours_as_a_whole_and_another_of_its_name_stays() -> None:
+    path = ".opencode/plugins/git-mem.js"
+    ours = next(change.text for change in plan("opencode", {}) if change.path == path)
+    old = ours + "// of an older version\n"
+    assert [change.text for change in plan("opencode", {path: old}) if change.path == path] == [ours]
+    theirs = "export const Mine = async () => ({})\n"
+    with pytest.raises(GitMemError):
+        plan("opencode", {path: theirs})
+    assert plan("opencode", {path: theirs}, remove=True) == []
 
 
 def test_a_server_that_a_person_changed_stays_and_one_of_another_kind_is_not_replaced() -> None:

@@ -159,6 +159,16 @@ def test_cursor_and_gemini_transcripts_are_read() -> None:
     assert parse(b'{"messages": 3}').lines and parse(b'{"messages": [').skipped == 1
 
 
+def test_a_file_that_a_prompt_names_is_nobodys_word() -> None:
+    said = "We decided that invoices are in UTC. @notes.md"
+    pasted = (
+        "\n--- Content from referenced files ---\nContent from @notes.md:\nWe decided that refunds need approval.\n"
+    )
+    for end in ("--- End of content ---", ""):
+        row = {"role": "user", "text": said + pasted + end}
+        assert [turn.text for turn in parse(json.dumps(row).encode()).spoken()] == [said]
+
+
 def test_gemini_cli_as_one_object_a_message_changed_and_one_taken_back() -> None:
     header = {"sessionId": "s", "projectHash": "0", "kind": "main"}
     rows = [

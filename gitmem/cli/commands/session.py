@@ -42,8 +42,8 @@ in_place_option = click.option("--in-place", is_flag=True, help="Replace TRANSCR
 def command() -> None:
     """Keep what a session decided: flush before a context is compacted, end with an episode.
 
-    TRANSCRIPT is a session's file of Claude Code, Codex, Gemini CLI, Copilot CLI or OpenClaw, or in the neutral form of
-    docs/sessions.md; `-` reads standard input. Nothing of it is written before secrets are taken out.
+    TRANSCRIPT is a session's file of Claude Code, Codex, Gemini CLI, Qwen Code, Copilot CLI or OpenClaw, or in the
+    neutral form of docs/sessions.md; `-` reads standard input. Nothing of it is written before secrets are taken out.
     """
 
 

@@ -1,0 +1,87 @@
+// git-mem: the memory of this project in opencode. Written by `git mem install --agent opencode`, taken out by `uninstall`.
+// It calls `git-mem session hook` at the events of a session; a call that fails or is late changes nothing for the session.
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const seconds = { SessionStart: 10, UserPromptSubmit: 5, Stop: 10, PreCompact: 30, SessionEnd: 10 }
+
+const call = (event, fields) =>
+  new Promise((resolve) => {
+    const child = spawn("git-mem", ["session", "hook", event, "--host", "opencode"], {
+      cwd: root,
+      env: { ...process.env, OPENCODE_PROJECT_DIR: root },
+      stdio: ["pipe", "pipe", "ignore"],
+      timeout: seconds[event] * 1000,
+    })
+    let said = ""
+    child.on("error", () => resolve(""))
+    child.stdin.on("error", () => {})
+    child.stdout.on("data", (data) => (said += data))
+    child.on("close", () => {
+      try {
+        resolve(JSON.parse(said).hookSpecificOutput.additionalContext ?? "")
+      } catch {
+        resolve("")
+      }
+    })
+    child.stdin.end(JSON.stringify(fields))
+  })
+
+export const GitMem = async ({ client }) => {
+  const started = new Set()
+  const kept = new Map() // the messages of each session at its last turn, as a promise
+  const pending = new Set()
+
+  const messages = async (id) => {
+    const session = (await client.session.get({ path: { id } })).data
+    if (!session || session.parentID) return undefined // an agent that this one started
+    return (await client.session.messages({ path: { id } })).data
+  }
+  const write = async (event, id, listed) => {
+    const found = await listed
+    if (found) await call(event, { session_id: id, info: { id }, messages: found })
+  }
+  const remember = (work) => {
+    const quiet = work.catch(() => {}).finally(() => pending.delete(quiet))
+    pending.add(quiet)
+    return quiet
+  }
+
+  return {
+    "chat.message": async (input, output) => {
+      const last = output.parts.at(-1)
+      if (!last) return
+      const own = output.parts.filter((part) => part.type === "text" && !part.synthetic)
+      const fields = { session_id: input.sessionID, prompt: own.map((part) => part.text).join("\n") }
+      const isFirst = !started.has(input.sessionID)
+      started.add(input.sessionID)
+      const start = isFirst ? await call("SessionStart", { session_id: input.sessionID }) : ""
+      const texts = [start, await call("UserPromptSubmit", fields)].filter(Boolean)
+      texts.forEach((text, at) =>
+        output.parts.push({
+          id: `${last.id}${at}`,
+          sessionID: last.sessionID,
+          messageID: last.messageID,
+          type: "text",
+          synthetic: true,
+          text,
+        }),
+      )
+    },
+    "experimental.session.compacting": async ({ sessionID }) => {
+      await remember(write("PreCompact", sessionID, messages(sessionID)))
+    },
+    event: async ({ event }) => {
+      if (event.type !== "session.idle") return
+      const id = event.properties.sessionID
+      const listed = messages(id)
+      kept.set(id, listed.catch(() => undefined))
+      await remember(write("Stop", id, listed))
+    },
+    dispose: async () => {
+      await Promise.all([...pending])
+      await Promise.all([...kept].map(([id, listed]) => remember(write("SessionEnd", id, listed))))
+    },
+  }
+}

@@ -1,0 +1,91 @@
+"""Qwen Code: .qwen/settings.json, ~/.qwen/projects/*/chats/*.jsonl (qwenlm.github.io/qwen-code-docs)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gitmem.hosts.entries import kept_identity, summary_turn, tool_output, word
+from gitmem.hosts.host import EVENT_SECONDS, Entries, Entry, Hooks, Host, InsertedText, Place, RegistrationFile
+from gitmem.hosts.registration import server_and_hooks
+from gitmem.hosts.transcript import By, Role, Turn
+
+ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool_result": Role.TOOL}
+COMPRESSED = "chat_compression"
+SPOKEN = ("", "mid_turn_user_message", "realtime_message")  # subtypes of a person's words; others are the host's
+
+
+def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
+    message, payload = entry.get("message"), entry.get("systemPayload")
+    if word(entry, "subtype") == COMPRESSED and isinstance(payload, dict):
+        return _compressed(payload, place)
+    if not isinstance(message, dict) or not isinstance(message.get("parts"), list):
+        return None
+    role = ROLES.get(word(entry, "type"))
+    return iter(()) if role is None else _said(role, entry, message["parts"], place)
+
+
+def _said(role: Role, entry: Entry, listed: list[Any], place: Place) -> Iterator[Turn]:
+    parts = [part for part in listed if isinstance(part, dict)]
+    if role is Role.TOOL:
+        for part in parts:
+            response = part.get("functionResponse")
+            if isinstance(response, dict):
+                output = _output(response.get("response"))
+                yield Turn(
+                    place.id, role, output, place.line, place.at, (), word(response, "id"), word(response, "name")
+                )
+        return
+    text = _text_of_person(entry) if role is Role.USER else ""
+    text = text or "\n".join(word(part, "text") for part in parts if word(part, "text") and not part.get("thought"))
+    calls = [part["functionCall"] for part in parts if isinstance(part.get("functionCall"), dict)]
+    if text or calls:
+        by = By.HOST if role is Role.USER and word(entry, "subtype") not in SPOKEN else By.SPEAKER
+        ids, names = tuple(word(call, "id") for call in calls), ",".join(word(call, "name") for call in calls)
+        yield Turn(place.id, role, text, place.line, place.at, ids, "", names, by)
+
+
+def _text_of_person(entry: Entry) -> str:
+    """What a person typed, where the entry says so beside what a hook put behind it; else ""."""
+    payload = entry.get("systemPayload")
+    has_context = isinstance(payload, dict) and isinstance(payload.get("hookContext"), str)
+    return word(payload, "displayText") if isinstance(payload, dict) and has_context else ""
+
+
+def _compressed(payload: dict[str, Any], place: Place) -> Iterator[Turn]:
+    """The summary: the first text of the history that stands in the place of the conversation."""
+    history = payload.get("compressedHistory")
+    first = history[0] if isinstance(history, list) and history else {}
+    parts = first.get("parts") if isinstance(first, dict) else None
+    texts = [word(part, "text") for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    return summary_turn("\n".join(text for text in texts if text), place)
+
+
+def _output(response: Any) -> str:
+    value = response.get("output", response) if isinstance(response, dict) else response
+    return tool_output(value)
+
+
+def _shorten(entry: dict[str, Any], call: str, text: str) -> None:
+    for part in entry["message"]["parts"]:
+        response = part.get("functionResponse") if isinstance(part, dict) else None
+        if isinstance(response, dict) and response.get("id") == call:
+            response["response"] = {"output": text}
+    entry.pop("toolCallResult", None)  # the output a second time, for the screen
+
+
+def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
+    return kept_identity(like, last) | {"type": "user", "message": {"role": "user", "parts": [{"text": text}]}}
+
+
+HOST = Host(
+    "qwen",
+    (RegistrationFile(".qwen/settings.json", server_and_hooks(alwaysLoadTools=True)),),
+    hooks=Hooks(
+        {event: event for event in EVENT_SECONDS},
+        project_variables=("QWEN_PROJECT_DIR",), prompt_fields=("submitted_prompt", "prompt"),
+    ),
+    entries=Entries(_read, _shorten, _summary, is_silent=lambda entry: word(entry, "type") == "system"),
+    transcripts=(".qwen/projects/*/chats/*.jsonl",),
+    inserted=InsertedText(tags=("qwen:[a-z-]+",)),
+)  # fmt: skip
