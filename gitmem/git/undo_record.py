@@ -22,7 +22,7 @@ from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.protocol import Repository
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
 
-KEPT = 20  # writes that are remembered
+KEPT = 20  # writes, or groups of them, that are remembered
 LIMIT = 8 << 20  # bytes of the file; the oldest entries go first
 
 _group: ContextVar[str] = ContextVar("group", default="")
@@ -80,16 +80,15 @@ def load(repo: Repository) -> list[Entry]:
 
 
 def last(repo: Repository) -> list[Entry]:
-    """The last write, or all of its group, the oldest first; empty where none is remembered."""
-    entries = load(repo)
-    group = entries[-1].group if entries else ""
-    return [entry for entry in entries if entry.group == group] if group else entries[-1:]
+    """The last write, or all of its group, the oldest first; empty where none is remembered. One that was too large to
+    be remembered is an entry without files."""
+    runs = _runs(load(repo))
+    return runs[-1] if runs else []
 
 
 def drop_last(repo: Repository) -> None:
     """Forget what `last` gives: it was taken back."""
-    entries = load(repo)
-    _save(repo, entries[: len(entries) - len(last(repo))])
+    _save(repo, [entry for run in _runs(load(repo))[:-1] for entry in run])
 
 
 def drop_all(repo: Repository) -> None:
@@ -106,11 +105,36 @@ def _name(repo: Repository) -> str:
     return f"undo-{hashlib.sha256(os.fsencode(repo.git_dir)).hexdigest()[:12]}.json"
 
 
+def _runs(entries: Sequence[Entry]) -> list[list[Entry]]:
+    """The entries with those of one group together."""
+    runs: list[list[Entry]] = []
+    for entry in entries:
+        if runs and entry.group and entry.group == runs[-1][-1].group:
+            runs[-1].append(entry)
+        else:
+            runs.append([entry])
+    return runs
+
+
 def _save(repo: Repository, entries: Sequence[Entry]) -> None:
-    rows = [_spelled(entry) for entry in entries[-KEPT:]]
-    while rows and len(data := json.dumps(rows).encode()) > LIMIT:
-        rows = rows[1:]
-    write_atomic(state_dir(repo.common_dir), _name(repo), data if rows else b"[]", private=True)
+    runs = [_bounded(run) for run in _runs(entries)[-KEPT:]]
+    rows = [[_spelled(entry) for entry in run] for run in runs]
+    sizes = [len(json.dumps(run)) + 2 for run in rows]
+    while len(rows) > 1 and sum(sizes) > LIMIT:
+        rows, sizes = rows[1:], sizes[1:]
+    if sum(sizes) > LIMIT:
+        rows = [[_spelled(_unkept(runs[-1][-1]))]]
+    data = json.dumps([row for run in rows for row in run]).encode()
+    write_atomic(state_dir(repo.common_dir), _name(repo), data, private=True)
+
+
+def _bounded(run: list[Entry]) -> list[Entry]:
+    """A group of which a part is not kept is not kept at all: half of it could not be taken back rightly."""
+    return run if all(entry.files for entry in run) else [_unkept(run[-1])]
+
+
+def _unkept(entry: Entry) -> Entry:
+    return Entry(entry.at, entry.commit, entry.group, {})
 
 
 def _spelled(entry: Entry) -> dict[str, Any]:

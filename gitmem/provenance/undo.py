@@ -81,6 +81,8 @@ def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
 
 
 def _plan(repo: Repository, entries: Sequence[Entry], reading: Reading) -> Undo:
+    if not all(entry.files for entry in entries):
+        raise GitMemError("the last write was too large to be remembered", "git status; git log")
     oids = tuple(entry.commit for entry in entries if entry.commit)
     after = {path: digests[1] for entry in entries for path, digests in entry.files.items()}
     for path, expected in after.items():

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+from gitmem.git import undo_record
+from gitmem.git.opening import open_repository
 from tests.harness import Repo
 
 TOKEN = "ghp_" + "R4nd0mL3tt3rsAndD1g1tsThatAreLong99x"
@@ -132,3 +135,30 @@ def test_a_record_cannot_lead_out_of_the_repository(memory: Repo, tmp_path: Path
         file.write_text(json.dumps(rows))
         assert memory.mem("undo", check=False).returncode == 3
     assert (tmp_path / "outside").read_text() == "x" and (memory.path / ".git" / "config").exists()
+
+
+def test_an_import_of_many_sessions_goes_as_a_whole(memory: Repo, tmp_path: Path) -> None:
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    for number in range(40):
+        row = {"role": "user", "text": f"We decided that crane {number} is painted blue.", "at": "2026-02-05T10:00:00Z"}
+        (folder / f"{number:02}.jsonl").write_text(json.dumps(row) + "\n")
+    memory.mem("add", "a line before")
+    before = memory.git("status", "--porcelain", "-uall")
+    memory.mem("import", "claude", str(folder))
+    assert memory.git("status", "--porcelain", "-uall") != before
+    undo(memory)
+    assert memory.git("status", "--porcelain", "-uall") == before
+    undo(memory)
+
+
+def test_a_write_that_is_too_large_is_said_and_not_half_undone(memory: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(undo_record, "LIMIT", 300)
+    opened = open_repository(memory.path, os.environ)
+    with undo_record.together():
+        for number in range(3):
+            undo_record.remember(opened, {f"{number}.md": b"x" * 150}, {f"{number}.md": b"y"}, "")
+    assert [entry.files for entry in undo_record.last(opened)] == [{}]
+    opened.close()
+    done = memory.mem("undo", check=False)
+    assert done.returncode == 3 and "too large" in done.stderr

@@ -11,6 +11,7 @@ import click
 from gitmem.cli.options import agent_option, json_option, now, open_here
 from gitmem.cli.terminal import escape, progress, say, write, write_json
 from gitmem.errors import Exit, UsageError
+from gitmem.git import undo_record
 from gitmem.plural import counted
 from gitmem.sessions.conversation_exports import SERVICES, exported
 from gitmem.sessions.past_sessions import files_below, files_of_host, importable_hosts, listed
@@ -91,12 +92,13 @@ def _bring(found: Listing, options: ImportCommand) -> int:
     each = options.verbose or options.dry_run
     totals, values = Totals(), []
     outcomes = import_sessions(repo, config, found.sessions, given, now())
-    for outcome in outcomes if each else progress(outcomes, len(found.sessions), "sessions"):
-        totals.count(outcome)
-        if options.as_json:
-            values.append(outcome.as_value())
-        else:
-            _show(outcome, options, each=each)
+    with undo_record.together():
+        for outcome in outcomes if each else progress(outcomes, len(found.sessions), "sessions"):
+            totals.count(outcome)
+            if options.as_json:
+                values.append(outcome.as_value())
+            else:
+                _show(outcome, options, each=each)
     failed = bool(totals.sessions[Done.FAILED])
     if options.as_json:
         left = [{"from": place, "reason": reason} for place, reason in found.left]

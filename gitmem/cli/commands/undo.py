@@ -24,8 +24,8 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
     """Take back the last thing that git mem wrote in this work tree.
 
     What was not committed goes out of the files again; what was committed is reverted by a commit of its own. It shows
-    what goes and asks first. Again, it takes back the one before, twenty at most. A file that was changed since is
-    never touched. What `redact` masked does not come back.
+    what goes and asks first. Again, it takes back the one before, twenty at most; what one command wrote goes together.
+    A file that was changed since is never touched. What `redact` masked does not come back.
 
     \b
     git mem undo --dry-run
