@@ -411,6 +411,8 @@ def checked(round_: Round) -> None:
     branch = repo.git("branch", "--show-current").strip()
     if branch == "other":
         mine = round_.before - everything(repo, "start")
+        if round_.command in MERGES:  # a merge that began after the switch brought `incoming` in here, rightly
+            mine -= everything(repo, "incoming")
         assert not mine & everything(repo, "other"), (where, "on another branch")
         repo.git("checkout", "-q", "-f", "main")
     now, head = everything(repo), everything(repo, "HEAD")
