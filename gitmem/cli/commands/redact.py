@@ -14,7 +14,7 @@ from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, Refused
 from gitmem.gate import sources
 from gitmem.gate.detectors.finding import Finding, Severity
-from gitmem.gate.examine import Source, decode
+from gitmem.gate.examine import Blob, Source, decode, scan_blob
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import STRUCTURAL, Redaction
 from gitmem.gate.report import remedy
@@ -34,8 +34,9 @@ SHOWN = 20  # masks of one file that are told one by one
 def command(paths: tuple[str, ...], staged: bool, dry_run: bool, force: bool, as_json: bool) -> int:
     """Mask secrets, personal data and whatever else `git mem scan` finds in PATHS, in place.
 
-    Says what each mask replaced. What no mask mends (conflict markers) stays, is named with what mends it, and ends
-    with exit 1. Masks that take more than half of a file are refused before anything is written; --force masks it.
+    Says what each mask replaced. What no mask mends (conflict markers, a file that cannot be read) stays, is named
+    with what mends it, and ends with exit 1. Masks that take more than half of a file are refused before anything is
+    written; --force masks it.
 
     Lines keep their numbers. A secret that was committed stays in history: rotate it first (docs/leaked-secret.md).
     A daily log that is masked needs a Memory-Rewrite trailer; the commit-msg hook adds it by itself.
@@ -110,10 +111,7 @@ def _files(repo: Repository, names: list[str], policy: Policy, must: bool) -> It
     present = [name for name in names if must or (repo.root / name).exists()]
     source = sources.paths(repo, present, policy) if present else Source(iter(()))
     for blob in source.blobs:
-        if blob.skipped:
-            say(f"{blob.path}: {blob.skipped}")
-        else:
-            yield _plan(blob.data, blob.path, "work tree", None, policy)
+        yield _plan(blob, "work tree", None, policy)
 
 
 def _staged(repo: Repository, names: list[str], policy: Policy) -> Iterator[Plan]:
@@ -122,16 +120,18 @@ def _staged(repo: Repository, names: list[str], policy: Policy) -> Iterator[Plan
         if entry.mode in sources.LINKS or not (entry.path in names or policy.concerns(entry.path)):
             continue
         for blob in sources.read(repo, [sources.Wanted(entry.path, entry.oid)], policy):
-            if blob.skipped:
-                say(f"{blob.path}: {blob.skipped}")
-            else:
-                yield _plan(blob.data, entry.path, "staged", entry, policy)
+            yield _plan(blob, "staged", entry, policy)
 
 
-def _plan(data: bytes, path: str, where: str, entry: Entry | None, policy: Policy) -> Plan:
-    """What masking makes of some bytes; of bytes that are no text in any encoding we read, nothing."""
+def _plan(blob: Blob, where: str, entry: Entry | None, policy: Policy) -> Plan:
+    """What masking makes of some bytes: nothing of what cannot be read, and of what is no text in any encoding we
+    read; neither is called clean."""
     from gitmem.gate.redaction import redaction
 
+    path, data = blob.path, blob.data
+    if blob.skipped:
+        say(f"{path}: {blob.skipped}")
+        return Plan(path, where, 0, Redaction(""), (), tuple(scan_blob(blob, policy)), entry)
     text, problem = decode(data)
     findings = scan_text(text, path, policy)
     left = tuple(finding for finding in findings if finding.rule in STRUCTURAL)

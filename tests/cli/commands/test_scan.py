@@ -317,6 +317,16 @@ def test_redact_does_not_touch_bytes_that_are_no_text(memory: Repo) -> None:
     assert (memory.path / "memory/a.md").read_bytes() == data
 
 
+def test_what_cannot_be_read_is_not_called_clean(memory: Repo) -> None:
+    memory.write("memory/a.md", "- a note\n")
+    os.mkfifo(memory.path / "memory/pipe.md")
+    done = memory.mem("redact", "memory/pipe.md", check=False)
+    assert done.returncode == 1 and "memory/pipe.md:1 (work tree): not masked: unscannable; " in done.stdout
+    assert "no regular file" in done.stderr
+    (left,) = json.loads(memory.mem("redact", "--json", "memory/pipe.md", check=False).stdout)["left"]
+    assert (left["path"], left["rule"]) == ("memory/pipe.md", "unscannable")
+
+
 def test_what_add_and_session_set_mask_is_said_and_can_be_kept(memory: Repo) -> None:
     words = "call the office (02-555-1234) today"
     added = memory.mem("add", words)
