@@ -138,14 +138,15 @@ def searcher(kept: Kept) -> Callable[..., Found]:
         from gitmem.git.revision import resolve_at
         from gitmem.search.search import Query, search
 
-        with kept.lent() as (repo, config):
+        with kept.opened() as opened:
+            repo, config = opened.repo, opened.config
             when = now()
             asked = Query(
                 query, limit=maxResults, commit=resolve_at(repo, at, when) if at else "",
                 paths=(path,) if path else (), types=(type,) if type else (), min_score=minScore,
                 since=_day(since), until=_day(until),
             )  # fmt: skip
-            answer = search(repo, config, asked, when)
+            answer = search(repo, config, asked, when, opened.kept_index)
             commit = "" if answer.at == "worktree" else answer.at
             hits = [
                 Hit(

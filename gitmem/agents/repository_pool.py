@@ -18,6 +18,7 @@ from gitmem.environment import settings
 from gitmem.errors import GitFailed, NotARepository
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.settings import config_files
+from gitmem.index.kept_index import KeptIndex
 from gitmem.sessions.working_memory import Store
 
 IDLE = 4  # repositories that are kept open for the next call
@@ -28,12 +29,18 @@ FileStates = tuple[tuple[int, int, int] | None, ...]
 
 
 class Opened(NamedTuple):
-    """A repository with the settings in force, and how the files looked that say so."""
+    """A repository with the settings in force, how the files looked that say so, and its index."""
 
     repo: Repository
     config: Config
+    kept_index: KeptIndex
     watched: tuple[Path, ...]
     file_states: FileStates
+
+    def close(self) -> None:
+        """Close the repository and its index."""
+        self.repo.close()
+        self.kept_index.close()
 
 
 class Kept:
@@ -49,10 +56,16 @@ class Kept:
     @contextmanager
     def lent(self) -> Iterator[tuple[Repository, Config]]:
         """The repository and the settings in force, for one call. Raises NotARepository, BadConfig."""
+        with self.opened() as opened:
+            yield opened.repo, opened.config
+
+    @contextmanager
+    def opened(self) -> Iterator[Opened]:
+        """The same with the index, for a call that searches."""
         opened = self._take() or self._open()
         good = False
         try:
-            yield opened.repo, opened.config
+            yield opened
             good = True
         finally:
             with self._lock:
@@ -60,7 +73,7 @@ class Kept:
                 if good:
                     self._idle.append(opened)
             if not good:  # after an error the repository's process may be in the middle of an answer
-                opened.repo.close()
+                opened.close()
 
     @contextmanager
     def values(self, repo: Repository, config: Config) -> Iterator[Store]:
@@ -75,13 +88,13 @@ class Kept:
             stale = self._idle if self._calls == LIBRARY_FROM else []
             self._idle = [] if stale else self._idle
         for left in stale:
-            left.repo.close()
+            left.close()
         while True:
             with self._lock:
                 opened = self._idle.pop() if self._idle else None
             if opened is None or file_states(opened.watched) == opened.file_states:
                 return opened
-            opened.repo.close()
+            opened.close()
 
     def _open(self) -> Opened:
         repo = self._repository()
@@ -90,7 +103,7 @@ class Kept:
             watched = tuple(files + ([repo.root / TRACKED] if repo.root else []))
             before = file_states(watched)  # a change from here on is seen by the next call
             repo.head()  # starts the process that reads objects: every call needs some
-            return Opened(repo, settings(repo), watched, before)
+            return Opened(repo, settings(repo), KeptIndex(), watched, before)
         except BaseException:
             repo.close()
             raise

@@ -14,7 +14,7 @@ from gitmem.config import Config
 from gitmem.errors import IndexDamaged
 from gitmem.git.protocol import Repository
 from gitmem.index.db.opening import open_index
-from gitmem.index.index_file import Freshness, OpenIndex, cut_as_set, directory
+from gitmem.index.index_file import Freshness, Kept, OpenIndex, cut_as_set, directory
 from gitmem.memory.snapshot import read_work_tree, tree_key, work_tree_key
 
 
@@ -26,11 +26,13 @@ def ready(
     budget: float = 60.0,
     wait: float = 0.5,
     clock: Callable[[], float] = time.monotonic,
+    kept: Kept | None = None,
 ) -> OpenIndex:
     """The index and the snapshot of `commit` ("": the work tree, HEAD in a bare repository), current if possible.
 
     Takes at most about `budget` seconds of work and `wait` for another writer; then it is stale and says so. Damage
-    is met by rebuilding. Raises `IndexUnusable` for what a person must mend (a newer version, a foreign owner).
+    is met by rebuilding. An index that is current stays open where it is `kept`. Raises `IndexUnusable` for what a
+    person must mend (a newer version, a foreign owner).
     """
     if not commit and repo.root is None:
         commit = repo.head() or ""
@@ -41,14 +43,17 @@ def ready(
     key = tree_key(tree, config.memory_paths) if commit else work_tree_key(repo)
     seen = None if commit else read_work_tree(repo, config.memory_paths)
     try:
-        index = open_index(directory(repo))
+        index = kept.open(directory(repo)) if kept is not None else open_index(directory(repo))
         if index is not None:
             scan = index.scan(key)
+            found = OpenIndex(index, None, Freshness(), commit, kept=kept)
             if scan is not None and (seen is None or scan == seen.scan) and cut_as_set(index, config):
-                return OpenIndex(index, index.snapshot(key), Freshness(), commit)
-            index.close()
-    except IndexDamaged:
-        pass  # met again, and mended, by what brings it up to date
+                found.snapshot = index.snapshot(key)
+                return found
+            found.close()
+    except IndexDamaged:  # met again, and mended, by what brings it up to date
+        if kept is not None:
+            kept.close()
     from gitmem.index.indexer import Wanted, bring
 
     return bring(repo, config, Wanted(key, commit, tree, seen, began), budget, wait, clock)

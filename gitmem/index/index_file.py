@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from gitmem.config import Config
 from gitmem.errors import IndexDamaged
@@ -21,14 +21,29 @@ class Freshness(NamedTuple):
     reason: str = ""
 
 
+class Kept(Protocol):
+    """Who keeps an index open between searches (`kept_index.KeptIndex`)."""
+
+    def open(self, directory: Path) -> Index | None:
+        """As `open_index`."""
+
+    def holds(self, index: Index) -> bool:
+        """Whether this one stays open."""
+
+    def close(self) -> None:
+        """Close the index that is open."""
+
+
 class OpenIndex:
-    """An index that a search may ask. `index` and `snapshot` are None where nothing is indexed and nothing could be.
+    """An index that a search may ask, closed after it unless it is `kept`.
+
+    `index` and `snapshot` are None where nothing is indexed and nothing could be.
 
     `commit` is "" for the work tree. `notes` are for the person: a rebuilt index, a missing model. A plain class,
     since a search makes it when it starts and a dataclass takes half a millisecond.
     """
 
-    __slots__ = ("commit", "freshness", "index", "notes", "snapshot")
+    __slots__ = ("commit", "freshness", "index", "kept", "notes", "snapshot")
 
     def __init__(
         self,
@@ -37,16 +52,23 @@ class OpenIndex:
         freshness: Freshness = Freshness(),  # noqa: B008 - a tuple
         commit: str = "",
         notes: tuple[str, ...] = (),
+        kept: Kept | None = None,
     ) -> None:
         self.index = index
         self.snapshot = snapshot
         self.freshness = freshness
         self.commit = commit
         self.notes = notes
+        self.kept = kept
 
-    def close(self) -> None:
-        if self.index is not None:
+    def close(self, *, damaged: bool = False) -> None:
+        """End the search; a damaged index does not stay open."""
+        if self.index is None:
+            return
+        if self.kept is None or not self.kept.holds(self.index):
             self.index.close()
+        elif damaged:
+            self.kept.close()
 
 
 def directory(repo: Repository) -> Path:

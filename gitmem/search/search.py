@@ -19,8 +19,7 @@ from gitmem.git.protocol import Repository
 from gitmem.index.db.reader import Index
 from gitmem.index.db.values import Place
 from gitmem.index.freshness import ready
-from gitmem.index.index_file import OpenIndex, discard
-from gitmem.index.line_records import unpack
+from gitmem.index.index_file import Kept, OpenIndex, discard
 from gitmem.paths import log_date
 from gitmem.search import lexical, scoring, vector
 from gitmem.search.hits import Hit, fitting
@@ -88,13 +87,14 @@ class Evidence(NamedTuple):
     notes: tuple[str, ...]
 
 
-def search(repo: Repository, config: Config, query: Query, now: datetime) -> Answer:
-    """Search one snapshot, or several branches. Any text is a question; no hits is an answer.
+def search(repo: Repository, config: Config, query: Query, now: datetime, kept: Kept | None = None) -> Answer:
+    """Search one snapshot, or several branches. Any text is a question; no hits is an answer. An index that is `kept`
+    stays open for the next search.
 
     Raises GitMemError where the index is unusable or `--lane vector` has no embedder, UsageError for a type that is
     none and that no line has (a note's front matter may name its own).
     """
-    answer = _across(repo, config, query, now) if query.branches else _one(repo, config, query, now)
+    answer = _across(repo, config, query, now, kept) if query.branches else _one(repo, config, query, now, kept)
     if query.types and not answer.hits:
         from gitmem.memory.fact import TYPES
 
@@ -104,8 +104,8 @@ def search(repo: Repository, config: Config, query: Query, now: datetime) -> Ans
     return answer
 
 
-def _one(repo: Repository, config: Config, query: Query, now: datetime) -> Answer:
-    made = ready(repo, config, query.commit)
+def _one(repo: Repository, config: Config, query: Query, now: datetime, kept: Kept | None) -> Answer:
+    made = ready(repo, config, query.commit, kept=kept)
     try:
         at = query.commit or "worktree"
         today = repo.commit(query.commit).commit_date.date() if query.commit else now.date()
@@ -117,9 +117,9 @@ def _one(repo: Repository, config: Config, query: Query, now: datetime) -> Answe
             with made.index.reading():
                 hits, evidence = _answer(repo, config, made, query, question, today, ranking)
         except IndexDamaged:
-            made.close()
+            made.close(damaged=True)
             discard(repo)
-            made = ready(repo, config, query.commit)
+            made = ready(repo, config, query.commit, kept=kept)
             if made.index is None or made.snapshot is None:
                 raise
             with made.index.reading():
@@ -137,11 +137,11 @@ def _one(repo: Repository, config: Config, query: Query, now: datetime) -> Answe
         made.close()
 
 
-def _across(repo: Repository, config: Config, query: Query, now: datetime) -> Answer:
+def _across(repo: Repository, config: Config, query: Query, now: datetime, kept: Kept | None) -> Answer:
     """The best of several branches: a passage that several have is shown once, under the first that has it."""
     answers = []
     for name, commit in query.branches:
-        answer = _one(repo, config, query._replace(branches=(), commit=commit), now)
+        answer = _one(repo, config, query._replace(branches=(), commit=commit), now, kept)
         answers.append((name, answer))
     seen: set[tuple[str, str]] = set()
     hits: list[Hit] = []
@@ -321,8 +321,8 @@ def _strips(
                 run = []
             before = ordinal
             try:
-                run.append((chunk, start, unpack(records[chunk])))
-            except (KeyError, ValueError):
+                run.append((chunk, start, records[chunk]))
+            except KeyError:
                 raise IndexDamaged("the index is damaged (lines).", "'git mem index' builds it again.") from None
         if run:
             strips.append(Strip(path, oid, run, days))

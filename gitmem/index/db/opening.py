@@ -29,7 +29,7 @@ def open_index(directory: Path) -> Index | None:
     """
     path = directory / FILE
     with translated():
-        if not _present(directory, path):
+        if not ensure_ours(directory):
             return None
         frozen = not os.access(directory, os.W_OK) or not os.access(path, os.W_OK)
         connection, copy = _connect(path, frozen)
@@ -85,7 +85,9 @@ def remove(directory: Path) -> list[str]:
     return gone
 
 
-def _present(directory: Path, path: Path) -> bool:
+def ensure_ours(directory: Path) -> bool:
+    """Whether there is an index file in `directory`. Raises `IndexUnusable` for a symbolic link or another owner."""
+    path = directory / FILE
     try:
         _check(directory, stat.S_ISDIR)
         _check(path, stat.S_ISREG)
@@ -127,7 +129,7 @@ def _make_file(path: Path) -> None:
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
     except FileExistsError:
-        _present(path.parent, path)
+        ensure_ours(path.parent)
         if stat.S_IMODE(os.lstat(path).st_mode) & 0o077:
             os.chmod(path, 0o600)
 

@@ -17,6 +17,7 @@ from gitmem.errors import IndexDamaged
 from gitmem.index.db.schema import EMBEDDER_SHIFT, LENGTH_STEP
 from gitmem.index.db.sqlite import REBUILD, drop_copy, extension, translated
 from gitmem.index.db.values import PLACE_BITS, Place, Shape, Snapshot, bits, int8, unpack_days, unpack_shape
+from gitmem.index.line_records import Packed, unpack
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -34,6 +35,23 @@ def stored(method: Method) -> Method:
     return read  # type: ignore[return-value]
 
 
+class Remembered:
+    """What was read of an index that stays open, for as long as nobody writes to it (`version`)."""
+
+    def __init__(self) -> None:
+        self.version: object = None
+        self.neighbours: dict[tuple[str, int, int], list[tuple[int, int, int]]] = {}
+        self.lines: dict[int, Packed] = {}
+        self.shapes: dict[str, Shape] = {}
+
+    def ensure_of(self, version: object) -> None:
+        """Forget what was read at another version, and all when it is much."""
+        if version != self.version or len(self.lines) > REMEMBERED or len(self.shapes) > REMEMBERED:
+            self.__init__()  # type: ignore[misc]
+            self.version = version
+
+
+REMEMBERED = 20_000  # chunks, or files, that are remembered of an index: of a chunk some two kilobytes
 OVERFETCH = 10  # candidates of the binary scan for each vector asked for, rescored exactly
 
 
@@ -44,8 +62,13 @@ class Index:
         self._db = connection
         self._copy = copy
         self._vectors = False
+        self._remembered: Remembered | None = None
         self.path = path
         self.frozen = frozen
+
+    def remember(self) -> None:
+        """Keep what searches read, from now on: for an index that stays open."""
+        self._remembered = Remembered()
 
     def close(self) -> None:
         """Close; SQLite folds the write-ahead log in when the last connection goes."""
@@ -59,6 +82,9 @@ class Index:
         with translated():
             self._db.execute("BEGIN")
         try:
+            if self._remembered is not None:
+                with translated():
+                    self._remembered.ensure_of(self._db.pragma("data_version"))
             yield
         finally:
             with translated():
@@ -126,20 +152,28 @@ class Index:
     @stored
     def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int]]:
         """(chunk, first line, last line) of the chunks around one, within a blob, in order."""
-        return self._rows(
-            "SELECT chunk, first, last FROM place WHERE blob = (SELECT id FROM blob WHERE oid = ?)"
-            " AND ordinal BETWEEN ? AND ? ORDER BY ordinal",
-            (bytes.fromhex(oid), ordinal - reach, ordinal + reach),
-        )
+        known = self._remembered.neighbours if self._remembered is not None else {}
+        rows = known.get((oid, ordinal, reach))
+        if rows is None:
+            rows = known[oid, ordinal, reach] = self._rows(
+                "SELECT chunk, first, last FROM place WHERE blob = (SELECT id FROM blob WHERE oid = ?)"
+                " AND ordinal BETWEEN ? AND ? ORDER BY ordinal",
+                (bytes.fromhex(oid), ordinal - reach, ordinal + reach),
+            )
+        return rows
 
     @stored
     def shapes(self, oids: Iterable[str]) -> dict[str, Shape]:
         """The shape of each of these blobs that is indexed."""
+        known = self._remembered.shapes if self._remembered is not None else {}
         shapes = {}
         for oid in oids:
-            rows = self._rows("SELECT shape FROM blob WHERE oid = ?", (bytes.fromhex(oid),))
-            if rows:
-                shapes[oid] = unpack_shape(rows[0][0])
+            if oid not in known:
+                rows = self._rows("SELECT shape FROM blob WHERE oid = ?", (bytes.fromhex(oid),))
+                if not rows:
+                    continue
+                known[oid] = unpack_shape(rows[0][0])
+            shapes[oid] = known[oid]
         return shapes
 
     @stored
@@ -294,14 +328,18 @@ class Index:
         return numbers
 
     @stored
-    def lines(self, chunks: Iterable[int]) -> dict[int, bytes]:
-        """The records of the lines of these chunks (`lines.unpack` reads them)."""
-        ids = array("q", chunks)
-        if not ids:
-            return {}
-        wanted = "SELECT chunk, record FROM line WHERE chunk IN (SELECT value FROM carray(?))"
-        rows = self._rows(wanted, (apsw.carray(ids),))
-        return dict(rows)
+    def lines(self, chunks: Iterable[int]) -> dict[int, Packed]:
+        """What is kept of the lines of each of these chunks that has any."""
+        known = self._remembered.lines if self._remembered is not None else {}
+        wanted = set(chunks)
+        ids = array("q", wanted - known.keys())
+        if ids:
+            rows = self._rows(
+                "SELECT chunk, record FROM line WHERE chunk IN (SELECT value FROM carray(?))", (apsw.carray(ids),)
+            )
+            for chunk, record in rows:
+                known[chunk] = unpack(record)
+        return {chunk: known[chunk] for chunk in wanted if chunk in known}
 
     def starting(self, prefix: str, limit: int = 20) -> list[tuple[str, int]]:
         """(word, chunks) of words with a prefix, in alphabetical order."""
