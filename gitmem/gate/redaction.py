@@ -248,13 +248,15 @@ def refuse_or_mask(text: str, path: str, config: Config, policy: Policy | None =
 
 
 def masked_words(masks: Sequence[Mask]) -> str:
-    """What a command says of what it masked, "" for nothing: the rules, and how to keep personal data."""
+    """What a command says of what it masked, "" for nothing: the rules, and how to keep personal data where a setting
+    keeps it: what blocks a commit is masked all the same."""
     if not masks:
         return ""
     rules = ", ".join(dict.fromkeys(mask.rule for mask in masks))
     size = sum(mask.characters for mask in masks)
-    keep = "to keep personal data: --keep pii, or git config --global mem.onPersonal keep"
-    return f"masked: {rules} ({size} characters); {keep}"
+    keep = "; to keep personal data: --keep pii, or git config --global mem.onPersonal keep"
+    can_keep = any(mask.rule in PERSONAL and PERSONAL[mask.rule][2] is Severity.WARN for mask in masks)
+    return f"masked: {rules} ({size} characters){keep if can_keep else '; no setting keeps what blocks a commit'}"
 
 
 def endless(done: Redaction) -> Refused:

@@ -15,7 +15,7 @@ from gitmem.gate import detectors
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.examine import inspect
 from gitmem.gate.policy import Policy
-from gitmem.gate.redaction import STRUCTURAL, redact, redaction, refuse_or_mask, refuse_or_mask_text
+from gitmem.gate.redaction import STRUCTURAL, masked_words, redact, redaction, refuse_or_mask, refuse_or_mask_text
 from gitmem.gate.scan import scan_text
 from tests import fake_detectors
 
@@ -264,3 +264,9 @@ def test_every_place_is_looked_for_once_where_masking_leaves_nothing(monkeypatch
     monkeypatch.setattr(module, "inspect", counted)
     assert SECRET not in redact(f"key {SECRET}\n", "memory/a.md", POLICY)
     assert looks == [True, False]
+
+
+def test_no_option_is_named_for_what_no_option_keeps(real: None) -> None:
+    told = masked_words(refuse_or_mask("담당자 주민번호는 900101-1234568 이다", "memory/a.md", Config()).masks)
+    assert told.startswith("masked: resident-number (14 characters); no setting keeps") and "--keep" not in told
+    assert "--keep pii" in masked_words(refuse_or_mask("전화는 010-8765-4321 이다", "memory/a.md", Config()).masks)
