@@ -245,3 +245,63 @@ def test_no_more_is_archived_than_the_budget_asks_for() -> None:
 def test_a_fact_above_a_setext_heading_at_the_end_stays_above_it() -> None:
     memory = facts.add(facts.parse(b"## Rules\n\nText\n---\n"), "always review", [("type", "rule")])
     assert memory.data() == b"## Rules\n\n- always review <!-- mem type=rule -->\n\nText\n---\n"
+
+
+def test_an_id_is_found_by_its_first_four_characters_and_not_by_three() -> None:
+    entry = parsed().entries[0]
+    assert parsed().find(entry.fact.id[:4]) == entry
+    assert parsed().find(entry.fact.id[:3]) is None
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~"])
+def test_the_fact_of_the_last_line_below_a_block_is_found_and_none_within_it(fence: str) -> None:
+    lines = [f"{fence}\n", "- not a fact\n", f"{fence}\n", "- A fact."]
+    entry = facts.entry_at(lines, 4)
+    assert entry is not None and (entry.fact.text, entry.start, entry.end) == ("A fact.", 4, 4)
+    assert facts.entry_at(lines, 2) is None
+
+
+def test_a_block_below_a_fact_belongs_to_it_to_its_end() -> None:
+    memory = parsed(b"- A fact.\n  ```\n  code\n\n  - more\n  ```\n- Another.\n")
+    assert [(entry.start, entry.end) for entry in memory.entries] == [(1, 6), (7, 7)]
+
+
+def test_a_last_day_with_a_time_is_read_as_a_day() -> None:
+    fact = parsed(b"- A freeze. <!-- mem until=2026-02-27T18:00 -->\n").facts[0]
+    assert facts.expired(fact, date(2026, 2, 28)) and not facts.expired(fact, date(2026, 2, 27))
+
+
+def test_a_fact_of_an_unknown_type_goes_under_facts() -> None:
+    memory = facts.add(parsed(b"# Memory\n\n## Facts\n\n- Old.\n"), "New.", [("type", "haiku")])
+    assert [(fact.text, fact.heading) for fact in memory.facts] == [("New.", "Facts"), ("Old.", "Facts")]
+
+
+def test_a_new_fact_stays_above_the_setext_heading_that_follows() -> None:
+    data = b"## Decisions\n\n- Old. <!-- mem from=2026-03-01 -->\n\nPreferences\n-----------\n- Short answers.\n"
+    memory = facts.add(parsed(data), "Older.", [("type", "decision"), ("from", "2026-01-01")])
+    assert [(fact.text, fact.heading) for fact in memory.facts] == [
+        ("Old.", "Decisions"), ("Older.", "Decisions"), ("Short answers.", "Preferences"),
+    ]  # fmt: skip
+    empty = facts.add(
+        parsed(b"## Decisions\n\nPreferences\n-----------\n- Short answers.\n"), "New.", [("type", "decision")]
+    )
+    assert [(fact.text, fact.heading) for fact in empty.facts] == [
+        ("New.", "Decisions"),
+        ("Short answers.", "Preferences"),
+    ]
+
+
+def test_sorting_and_archiving_a_last_line_without_an_end_joins_nothing() -> None:
+    old, new = b"- Old. <!-- mem from=2026-01-01 -->", b"- New. <!-- mem from=2026-02-01 -->"
+    assert facts.sort(parsed(old + b"\n" + new)).data() == new + b"\n" + old + b"\n"
+    rest, moved = facts.take(parsed(new + b"\n" + old), parsed(new + b"\n" + old).entries[1:], TODAY)
+    assert (rest.data(), moved[0].lines) == (new + b"\n", (old.decode() + "\n",))
+
+
+def test_an_undated_fact_that_expired_goes_to_this_years_archive_under_its_heading_or_facts() -> None:
+    data = b"- Bare. <!-- mem until=2026-02-01 -->\n\n## Rules\n\n- A rule. <!-- mem until=2026-02-01 -->\n"
+    _, moved = facts.expire(parsed(data), TODAY)
+    assert [item.path for item in moved] == ["memory/archive/2026.md"] * 2
+    filed = facts.parse(facts.archive(b"", moved)).facts
+    assert [(fact.text, fact.heading) for fact in filed] == [("Bare.", "Facts"), ("A rule.", "Rules")]
+    assert facts.archive(facts.archive(b"", moved), moved) == facts.archive(b"", moved)

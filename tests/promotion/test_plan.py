@@ -376,3 +376,39 @@ def test_whatever_a_model_says_no_unsourced_ungated_or_repeated_fact_is_let_thro
     assert len(set(texts)) == len(texts)
     assert all(fact.get("src") for fact in after.facts if fact.text in {a.operation.text for a in found.approved})
     assert "prose\n" in after.lines and "kept" in texts
+
+
+def refusal(*operations: Operation, **more: Any) -> tuple[Operation, str]:
+    """The last refused operation and the words for it."""
+    item = plan(*operations, **more).refused[-1]
+    return item.operation, item.reason
+
+
+def test_a_refusal_names_its_operation_and_says_in_words_what_is_wrong() -> None:
+    other = replace(GOOD, text=GOOD.text.replace("We use", "We decided to use"))
+    update = replace(GOOD, op=Op.UPDATE, target="feedbeef")
+    uncited = replace(GOOD, sources=())
+    for operations, more, words in (
+        ([uncited], {}, "it cites no source"),
+        ([update], {}, "the fact it would change is not in MEMORY.md"),
+        ([GOOD, other], {}, "it says the same as another fact of this run"),
+        ([GOOD], {"rules": replace(RULES, may_grow=False)}, "MEMORY.md is full and nothing in it can be archived"),
+        ([GOOD], {"rules": replace(RULES, refused=frozenset([text_hash(GOOD.text)]))}, "a person took it out before"),
+    ):
+        operation, said = refusal(*operations, **more)
+        assert (operation.text, said) == (operations[-1].text, words)
+
+
+def test_a_refused_shape_keeps_the_reason_that_the_model_gave() -> None:
+    operation, _ = refusal(replace(GOOD, type="haiku", reason="it lasts"))
+    assert operation.reason == "it lasts"
+
+
+@pytest.mark.parametrize(("value", "written"), [(0.0, "0"), (1.0, "1"), (0.5, "0.5"), (0.25, "0.25"), (0.1, "0.1")])
+def test_an_importance_is_written_without_needless_digits(value: float, written: str) -> None:
+    assert dict(plan(replace(GOOD, importance=value)).approved[0].meta)["importance"] == written
+
+
+@pytest.mark.parametrize("kind", ["decision", "policy", "rule"])
+def test_what_was_settled_carries_its_day(kind: str) -> None:
+    assert dict(plan(replace(GOOD, type=kind)).approved[0].meta)["from"] == "2026-02-05"

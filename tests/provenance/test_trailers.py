@@ -194,3 +194,24 @@ def test_the_block_of_a_source_is_gits_own_or_the_run_of_lines_a_squash_left_of_
     assert block_with(squash, SOURCE, "sha256:aa")[0] == ("Memory-Model", "rules/1")
     assert block_with(squash, SOURCE, "sha256:bb")[0] == ("Memory-Model", "gguf:x")
     assert block_with(squash, SOURCE, "sha256:cc") == []
+
+
+def test_a_block_that_begins_right_below_the_subject_is_found() -> None:
+    assert block_with("subject\nMemory-Source: the-hash\nMemory-Model: rules\n\nmore text\n\nlast words\n", SOURCE, "the-hash") == [
+        ("Memory-Source", "the-hash"), ("Memory-Model", "rules"),
+    ]  # fmt: skip
+
+
+def test_what_stands_far_behind_a_squashs_bullet_is_a_trailer() -> None:
+    assert parse_lenient("subject\n\n*   Memory-Model: rules\n") == [("Memory-Model", "rules")]
+
+
+def test_a_nul_in_a_value_is_a_space() -> None:
+    assert render([("Memory-Reason", "one\0two")]) == "Memory-Reason: one two\n"
+
+
+def test_signs_of_a_link_within_a_path_are_escaped() -> None:
+    link = Link(Span("memory/a@b#1.md", 1, 2, "c" * 40), "memory/x@y#2.md", "d" * 64)
+    value = render_link(link)
+    assert value.count("@") == 1 and value.count("#") == 1
+    assert parse_link(value) == link
