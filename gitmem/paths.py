@@ -100,7 +100,7 @@ def kind(path: str) -> Kind:
         return Kind.RULE
     if not path.startswith("memory/"):
         return Kind.OTHER
-    if DAILY.match(path) and path.count("/") == 1:
+    if DAILY.match(spelling(path)) and path.count("/") == 1:
         return Kind.DAILY
     head = path.split("/", 2)
     if len(head) == 3 and head[1] in FOLDERS:
@@ -209,8 +209,8 @@ def log_date(path: str) -> date | None:
 
 def agent_of(path: str) -> str:
     """The agent in `memory/YYYY-MM-DD.<agent>.md`, "" where there is none."""
-    match = DAILY.match(path)
-    return spelling(match.group(4) or "") if match else ""
+    match = DAILY.match(spelling(path))
+    return match.group(4) or "" if match else ""
 
 
 def spelling(name: str) -> str:

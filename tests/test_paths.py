@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from datetime import date
 
 import pytest
@@ -72,6 +73,12 @@ def test_the_log_of_an_agent_is_read_as_that_agents(name: str) -> None:
     path = daily_path(date(2026, 2, 5), name)
     assert kind(path) is Kind.DAILY and agent_of(path) == agent_name(name) == agent_name(agent_name(name))
     assert len(path.removeprefix("memory/").encode()) < 256
+
+
+@pytest.mark.parametrize("name", ["José", "클로드", "ガーディアン"])
+def test_a_log_is_its_agents_however_the_file_system_spells_the_name(name: str) -> None:
+    path = unicodedata.normalize("NFD", f"memory/2026-02-05.{name}.md")
+    assert kind(path) is Kind.DAILY and agent_of(path) == name
 
 
 @pytest.mark.parametrize(
