@@ -1,6 +1,8 @@
 """What changes a repository: always the git binary, so that the user's hooks, signing and configuration apply.
 
-Only paths named are committed; whatever else is staged stays staged.
+Only paths named are committed; whatever else is staged stays staged. An agent, a hook and a job have nobody who could
+type a passphrase: signing then uses what the key's own agent (gpg-agent, ssh-agent) remembers, and fails at once where
+that is nothing. At a terminal Git asks as it always does.
 """
 
 from __future__ import annotations
@@ -8,8 +10,8 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gitmem.errors import GitFailed, GitMemError
@@ -25,6 +27,13 @@ IN_PROGRESS = {
     "rebase-apply": ("a rebase or am", "git rebase --continue"),
     "BISECT_LOG": ("a bisect", "git bisect reset"),
 }
+SIGNING = ("commit", "merge")  # what of ours makes commits
+NOT_SIGNED = "failed to write commit object"  # what Git says last when it could not sign
+WITHOUT_PASSPHRASE = (
+    "the commit cannot be signed without a passphrase, and nobody is here to type one",
+    "sign something at a terminal first, so that the key's agent remembers it; or, in a clone that agents write to:"
+    " git config commit.gpgsign false",
+)
 GRACE = 5.0  # seconds for a git that is told to end
 _MADE = re.compile(r"\[[^\n]* ([0-9a-f]{4,64})\] ")  # what `git commit` says it made: `[main 1a2b3c4] subject`
 # A hook's view of the repository must not reach a command that commits elsewhere in it.
@@ -45,11 +54,25 @@ def run_git(
     if "GIT_WORK_TREE" not in environ:
         environ.pop("GIT_DIR", None)
     environ.update(LC_ALL="C.UTF-8", GIT_TERMINAL_PROMPT="0", **(env or {}))
-    at = repo.root or repo.git_dir
+    at = str(repo.root or repo.git_dir)
+    if args[0] not in SIGNING:
+        return _run(at, args, input, environ, alone=False)
+    with _unattended(at, environ) as more:
+        try:
+            return _run(at, args, input, {**environ, **(more or {})}, alone=more is not None)
+        except GitFailed as error:
+            if more is not None and NOT_SIGNED in f"{error.message}\n{error.hint}":
+                message, then = WITHOUT_PASSPHRASE
+                raise GitFailed(message, f"{then}\n{error.message}") from None
+            raise
+
+
+def _run(at: str, args: Sequence[str], input: str | None, environ: Mapping[str, str], *, alone: bool) -> str:
+    """Run git in folder `at`; `alone` in a session of its own, which has no terminal to ask at."""
     process = subprocess.Popen(
-        ["git", "--literal-pathspecs", "-C", str(at), *args],
+        ["git", "--literal-pathspecs", "-C", at, *args],
         stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ, start_new_session=alone,
     )  # fmt: skip
     with process:
         try:
@@ -61,6 +84,49 @@ def run_git(
         words = os.fsdecode(problem).strip() or os.fsdecode(out).strip()
         raise GitFailed(f"git {args[0]} failed: {first_line(words)}", _rest(words))
     return os.fsdecode(out)
+
+
+@contextmanager
+def _unattended(at: str, environ: Mapping[str, str]) -> Iterator[dict[str, str] | None]:
+    """The environment in which Git signs without asking, None where a person is at the terminal or nothing is signed.
+
+    gpg has an option for that and Git none: gpg is run through a script in a folder that is gone afterwards.
+    """
+    if os.isatty(0) or not _signs(at, environ):
+        yield None
+        return
+    import shlex
+    import shutil
+    import tempfile
+
+    folder = tempfile.mkdtemp(prefix="git-mem-sign-")
+    try:
+        script = Path(folder) / "gpg"
+        program = _setting(at, environ, "gpg.openpgp.program") or _setting(at, environ, "gpg.program") or "gpg"
+        script.write_text(
+            f'#!/bin/sh\nexec {shlex.quote(program)} --batch --no-tty --pinentry-mode error "$@"\n', encoding="utf-8"
+        )
+        script.chmod(0o700)
+        count = int(environ.get("GIT_CONFIG_COUNT") or 0)
+        yield {
+            "GIT_CONFIG_COUNT": str(count + 1),
+            f"GIT_CONFIG_KEY_{count}": "gpg.openpgp.program",
+            f"GIT_CONFIG_VALUE_{count}": str(script),
+            "SSH_ASKPASS_REQUIRE": "never",  # and no terminal: run_git gives it a session of its own
+        }
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _signs(at: str, environ: Mapping[str, str]) -> bool:
+    return _setting(at, environ, "commit.gpgsign", "--type=bool") == "true"
+
+
+def _setting(at: str, environ: Mapping[str, str], name: str, kind: str = "--type=path") -> str:
+    """A setting of Git, "" where it is not set or no value of that kind: Git then says so itself."""
+    command = ["git", "-C", at, "config", kind, "--get", name]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, env=dict(environ), check=False)
+    return os.fsdecode(done.stdout).rstrip("\n") if done.returncode == 0 else ""
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from gitmem.git.objects import EXECUTABLE, REGULAR, Commit, Span
 from gitmem.git.protocol import Repository
 from gitmem.git.ranges import shallow
+from gitmem.git.write import run_git
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, normalise, parse_span, render_span, text_hash
@@ -20,6 +21,7 @@ from gitmem.paths import Kind, kind
 from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, differing
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import Ledger, Refusal, by_machine, read_ledger, refusals, span_key
+from gitmem.provenance.signatures import FORMAT, Signature, parse_signatures, told
 from gitmem.provenance.sources import facts_at
 
 LOADED = (Kind.MEMORY, Kind.RULE, Kind.INSTRUCTIONS)
@@ -79,6 +81,7 @@ class Verdict:
     facts: tuple[Checked, ...]
     prose: tuple[Prose, ...] = ()
     notes: tuple[str, ...] = ()
+    signatures: tuple[Signature, ...] = ()  # of the commits of a range
 
     @property
     def checked(self) -> int:
@@ -114,7 +117,15 @@ def verify(
     notes = []
     if shallow(repo):
         notes.append("this clone is shallow: trailers and sources beyond its history were not seen")
-    return Verdict(tuple(rows), tuple(run.prose()) if policy else (), tuple(notes))
+    signatures = _signatures(repo, run.base, tip) if base else ()
+    if said := told(signatures):
+        notes.append(said)
+    return Verdict(tuple(rows), tuple(run.prose()) if policy else (), tuple(notes), signatures)
+
+
+def _signatures(repo: Repository, base: str, tip: str) -> tuple[Signature, ...]:
+    """What Git says of the signatures of the commits that `tip` has and `base` has not."""
+    return parse_signatures(run_git(repo, ["log", f"--format={FORMAT}", tip, f"^{base}", "--"]))
 
 
 class _Run:

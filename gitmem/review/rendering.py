@@ -12,6 +12,7 @@ from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.report import code, finding_value, order
 from gitmem.memory.fact import parse_span
 from gitmem.provenance.attribution import differing
+from gitmem.provenance.signatures import UNSIGNED
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.forges.protocol import Forge
 from gitmem.review.publish import flat, source_links
@@ -244,6 +245,7 @@ def as_value(found: Review, forge: Forge | None = None) -> dict[str, Any]:
             for size in found.sizes
         ],
         "notes": list(found.notes),
+        "signatures": [one.as_value() for one in found.signatures if one.state != UNSIGNED],
     }
 
 

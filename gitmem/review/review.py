@@ -28,6 +28,7 @@ from gitmem.paths import Layout, kind
 from gitmem.provenance import trailers
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import by_machine
+from gitmem.provenance.signatures import Signature
 from gitmem.provenance.sources import facts_at
 from gitmem.provenance.verify import Checked, Verdict, verify
 from gitmem.review.commit_diff import LASTING, fact_changes
@@ -120,6 +121,7 @@ class Review:
     recall: Recall | None
     notes: tuple[str, ...] = ()
     settings: tuple[SettingsChange, ...] = ()
+    signatures: tuple[Signature, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -164,6 +166,7 @@ def review(
         sizes=tuple(_sizes(repo, config, head)),
         recall=masked.recall(recall),
         notes=notes,
+        signatures=verdict.signatures,
         settings=tuple(replace(s, path=masked[s.path], loosened=masked[s.loosened]) for s in settings),
     )  # fmt: skip
 

@@ -100,7 +100,13 @@ class Stage:
         return row
 
     def run_workflow(
-        self, path: Path, payload: Mapping[str, Any], *, event: str, ref: str = "main"
+        self,
+        path: Path,
+        payload: Mapping[str, Any],
+        *,
+        event: str,
+        ref: str = "main",
+        inputs: Mapping[str, str] = {},
     ) -> dict[str, Result]:
         """Every job of a workflow file on one event, in order; ours are taken from this checkout."""
         import yaml
@@ -109,7 +115,7 @@ class Stage:
         results = {}
         for name, job in jobs.items():
             _, runner = self._scene(payload, event, ref, "", None)
-            results[name] = runner.run_job(job)
+            results[name] = runner.run_job(job, inputs)
         return results
 
     def _scene(

@@ -116,3 +116,19 @@ def test_a_checkout_in_a_folder_of_its_own_is_named(stage: Stage) -> None:
     inputs = {"working-directory": "notes", "sarif": "out.sarif", "severity": "warn"}
     done = stage.run("scan", payload, inputs=inputs)
     assert done.outputs["sarif"] == "notes/out.sarif" and (stage.checkout.path / "notes/out.sarif").is_file(), done.log
+
+
+def test_the_reusable_workflow_scans_and_reviews(stage: Stage) -> None:
+    import yaml
+
+    path = SOURCE / ".github/workflows/memory.yml"
+    jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
+    used = [step["uses"].split("@")[0] for job in jobs.values() for step in job["steps"] if "git-mem" in step["uses"]]
+    assert used == ["git-mem/git-mem/actions/scan", "git-mem/git-mem/actions/review"]
+    base = stage.repo.git("rev-parse", "HEAD").strip()
+    stage.repo.commit("fact", {"MEMORY.md": stage.repo.read("MEMORY.md") + "- The licence is MIT.\n"})
+    payload = stage.pull_request(base, stage.push("change"))
+    given = {"severity": "block", "check": "true", "python-version": "3.13"}
+    results = stage.run_workflow(path, payload, event="pull_request", ref="change", inputs=given)
+    assert {name: result.status for name, result in results.items()} == {"scan": "success", "review": "success"}
+    assert [check["name"] for check in stage.rest.state.checks] == ["memory scan", "memory review"]

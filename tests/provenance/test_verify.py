@@ -18,7 +18,7 @@ from tests.provenance_cases import DAY, FACT, LOG, promote, record_log
 def verify(repo: Repo, *args: str) -> tuple[int, dict[str, Any]]:
     done = repo.mem("verify", "--json", *args, check=False)
     found: dict[str, Any] = json.loads(done.stdout)
-    assert list(found) == ["checked", "findings", "facts"] and len(found["facts"]) == found["checked"]
+    assert list(found) == ["checked", "findings", "facts", "signatures"] and len(found["facts"]) == found["checked"]
     return done.returncode, found
 
 

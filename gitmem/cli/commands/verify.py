@@ -76,6 +76,8 @@ def render(verdict: Verdict, on: bool) -> str:
 
 def as_value(verdict: Verdict) -> dict[str, object]:
     """The JSON of docs/json.md, "verify"."""
+    from gitmem.provenance.signatures import UNSIGNED
+
     return {
         "checked": verdict.checked,
         "findings": [
@@ -99,4 +101,5 @@ def as_value(verdict: Verdict) -> dict[str, object]:
             }
             for row in verdict.facts
         ],
+        "signatures": [one.as_value() for one in verdict.signatures if one.state != UNSIGNED],
     }
