@@ -189,12 +189,12 @@ def load(
     warnings: list[str] = []
     given = [*pairs, *((git_name(name), value, "option") for name, value in (overrides or {}).items())]
     for key, text, origin in given:
-        found = known.get(key.lower())
-        if found is None:
+        setting = known.get(key.lower())
+        if setting is None:
             if key.count(".") == 1 and key.lower() != KEPT:  # mem.profile.NAME.* is `profiles`' own
                 warnings.append(f"'{key}' ({origin}) is no setting; ignored")
             continue
-        name, meta = found
+        name, meta = setting
         value = _read(git_name(name), text, meta)
         values[name] = values.get(name, ()) + value if isinstance(value, tuple) else value
         origins[name] = origin
@@ -228,11 +228,11 @@ def _tracked(text: str, warnings: list[str]) -> Iterable[tuple[str, Any]]:
     places = {meta["tracked"]: (name, meta) for name, meta in keys() if meta["tracked"]}
     for table, content in tables.items():
         for key, value in content.items() if isinstance(content, dict) else [("", content)]:
-            found = places.get(f"{table}.{key}")
-            if found is None:
+            setting = places.get(f"{table}.{key}")
+            if setting is None:
                 warnings.append(f"{TRACKED}: '{table}.{key}' is unknown or only the user's own to set; ignored")
                 continue
-            name, meta = found
+            name, meta = setting
             default = meta["default"]
             if isinstance(default, tuple) and isinstance(value, list) and all(isinstance(v, str) for v in value):
                 yield name, tuple(value)

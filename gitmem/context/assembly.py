@@ -237,7 +237,7 @@ def _without_hidden_turns(request: Request) -> Request:
 
 def _included(scopes: Sequence[Scope], request: Request) -> tuple[list[Part], list[str]]:
     """The lines that were asked for by name, of the narrowest scope that has the file, and what is not there."""
-    found: list[Part] = []
+    parts: list[Part] = []
     missing: list[str] = []
     for path, first, last in request.include:
         scope = next((scope for scope in reversed(scopes) if path in scope.paths and not scope.error), None)
@@ -249,8 +249,8 @@ def _included(scopes: Sequence[Scope], request: Request) -> tuple[list[Part], li
         else:
             last = min(last or len(document.lines), len(document.lines))
             text = "\n".join(document.lines[first - 1 : last])
-            found.append(Part(Layer.INCLUDED, path, text, 1.0, path, first, last, scope.name))
-    return found, missing
+            parts.append(Part(Layer.INCLUDED, path, text, 1.0, path, first, last, scope.name))
+    return parts, missing
 
 
 def _profile(scopes: Sequence[Scope], request: Request) -> str:
@@ -282,15 +282,15 @@ def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], tod
     for hit in (hit for hit in hits if hit.path in layers.MEMORY):
         for line in range(hit.start_line, hit.end_line + 1):
             similarity[line] = max(hit.score, similarity.get(line, 0.0))
-    found = layers.working(scope.values, shares[Layer.WORKING], count)
-    found += layers.pinned(scope.read, instructions, today, scope.name)
-    found += layers.rules(paths, scope.read, (*request.subjects, *request.staged), scope.name)
-    found += layers.procedures(paths, scope.read, request.prompt or _last_user_text(request), scope.name)
-    found += layers.memory(scope.read, similarity, request.weights, today, scope.name)
+    parts = layers.working(scope.values, shares[Layer.WORKING], count)
+    parts += layers.pinned(scope.read, instructions, today, scope.name)
+    parts += layers.rules(paths, scope.read, (*request.subjects, *request.staged), scope.name)
+    parts += layers.procedures(paths, scope.read, request.prompt or _last_user_text(request), scope.name)
+    parts += layers.memory(scope.read, similarity, request.weights, today, scope.name)
     items = {layer: share.item for layer, share in shares.items()}
-    found += layers.recalled(hits, request.weights, today, items, count, scope.name)
-    found += layers.days(paths, scope.read, today, shares[Layer.DAILY].item, count, scope.name)
-    return found
+    parts += layers.recalled(hits, request.weights, today, items, count, scope.name)
+    parts += layers.days(paths, scope.read, today, shares[Layer.DAILY].item, count, scope.name)
+    return parts
 
 
 def _answering(
@@ -310,15 +310,15 @@ def _answering(
         own, *behind = (weight * evidence(prompt, part.content) for prompt, weight in asked)
         return max([own, *behind]) if own or not asked[0][0].words else 0.0
 
-    found = {at: measured(part) for at, part in enumerate(parts) if part.layer in RECALLED}
-    silent = max(found.values(), default=0.0) < request.enough
+    answers = {at: measured(part) for at, part in enumerate(parts) if part.layer in RECALLED}
+    silent = max(answers.values(), default=0.0) < request.enough
     kept: list[Part] = []
     withheld: list[tuple[Part, str]] = []
     for at, part in enumerate(parts):
-        if at not in found:
+        if at not in answers:
             kept.append(part)
             continue
-        weak = WEAK if found[at] < request.each else HAD if key_of_part(part) in request.had else ""
+        weak = WEAK if answers[at] < request.each else HAD if key_of_part(part) in request.had else ""
         if silent or weak:
             withheld.append((part, SILENT if silent else weak))
         else:
@@ -381,8 +381,8 @@ def _session(request: Request) -> list[Part]:
     """The recent turns and the summary of the older ones."""
     if request.transcript is None:
         return []
-    found = layers.recent(request.transcript.spoken(), request.shares[Layer.RECENT], request.count)
-    return found + layers.summary(request.summary)
+    parts = layers.recent(request.transcript.spoken(), request.shares[Layer.RECENT], request.count)
+    return parts + layers.summary(request.summary)
 
 
 def _rendered(done: packing.Fitted, commits: Mapping[str, str], request: Request) -> str:
@@ -450,12 +450,12 @@ def as_value(context: Context) -> dict[str, object]:
 
 def _by_layer(context: Context) -> dict[str, int]:
     """The tokens of each layer's text, and of what stands around it."""
-    found: dict[str, int] = {}
+    tokens: dict[str, int] = {}
     for part in context.parts:
-        found[part.layer.value] = found.get(part.layer.value, 0) + part.tokens
-    if found:
-        found["quotation"] = max(0, context.tokens - sum(found.values()))
-    return found
+        tokens[part.layer.value] = tokens.get(part.layer.value, 0) + part.tokens
+    if tokens:
+        tokens["quotation"] = max(0, context.tokens - sum(tokens.values()))
+    return tokens
 
 
 def keys(scope: Scope) -> dict[str, object]:
@@ -466,10 +466,10 @@ def keys(scope: Scope) -> dict[str, object]:
 
 def effective(scopes: Sequence[Scope]) -> dict[str, object]:
     """The keys of all scopes, broad to narrow: the narrower value wins unless it is empty."""
-    found: dict[str, object] = {}
+    keys: dict[str, object] = {}
     for scope in scopes:
-        found.update({key: value for key, value in scope.keys.items() if value or key not in found})
-    return found
+        keys.update({key: value for key, value in scope.keys.items() if value or key not in keys})
+    return keys
 
 
 def _part(part: Part) -> dict[str, object]:

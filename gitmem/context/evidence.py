@@ -74,19 +74,19 @@ def prompt_of(text: str, table: Table | None) -> Prompt:
     from datetime import date
 
     question = parse(text, date.min)
-    found: list[Telling] = [Telling((term,), EXACT) for term in sorted(question.exact)]
+    tellings: list[Telling] = [Telling((term,), EXACT) for term in sorted(question.exact)]
     for word in dict.fromkeys(words(question.content)):
         if word in STOP or not STOP_KOREAN.isdisjoint((word, without_ending(word))):
             continue
         if word in COURTESY:
-            found.append(Telling((word,), 0.0))
+            tellings.append(Telling((word,), 0.0))
             continue
         own = tuple(term for term in terms(without_ending(word)) if len(term) > 1) or tuple(terms(word))
         if own and not question.exact.intersection(own):
             length = table.length(word) if table is not None else 0.0
             # A word the table does not know is no frequent one.
-            found.append(Telling(own, min(1.0, length / NOUN) if length else 1.0))
-    return Prompt(tuple(found), _vector(question.content, table), table)
+            tellings.append(Telling(own, min(1.0, length / NOUN) if length else 1.0))
+    return Prompt(tuple(tellings), _vector(question.content, table), table)
 
 
 def evidence(prompt: Prompt, text: str) -> float:

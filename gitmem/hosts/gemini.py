@@ -76,12 +76,12 @@ def _journal(data: bytes) -> Transcript:
 def _transcript(messages: Sequence[Any], session: str, skipped: int) -> Transcript:
     turns: list[Turn] = []
     for number, entry in enumerate(messages, 1):
-        found = list(_turns(entry, number)) if isinstance(entry, dict) else []
-        if any(turn.text == AFTER_SUMMARY for turn in found) and turns and turns[-1].role is Role.USER:
+        own_turns = list(_turns(entry, number)) if isinstance(entry, dict) else []
+        if any(turn.text == AFTER_SUMMARY for turn in own_turns) and turns and turns[-1].role is Role.USER:
             turns[-1] = replace(turns[-1], by=By.SUMMARY)
-            found = [replace(turn, by=By.HOST) for turn in found]
-        turns += found
-        skipped += not found and not (isinstance(entry, dict) and word(entry, "type") in SILENT)
+            own_turns = [replace(turn, by=By.HOST) for turn in own_turns]
+        turns += own_turns
+        skipped += not own_turns and not (isinstance(entry, dict) and word(entry, "type") in SILENT)
     return Transcript(tuple(turns), session, skipped, lines=False)
 
 

@@ -41,9 +41,9 @@ def parse(data: bytes) -> Transcript:
         session = session or _session(entry)
         if turns and any(form.repeats_answer(entry) for form in forms()):
             turns[-1] = _of_host(turns[-1])
-        found = [as_spoken(turn) for turn in _turns(entry, number)]
-        turns += found
-        skipped += not found and not _is_silent(entry)
+        own_turns = [as_spoken(turn) for turn in _turns(entry, number)]
+        turns += own_turns
+        skipped += not own_turns and not _is_silent(entry)
     return Transcript(tuple(turns), session, skipped)
 
 

@@ -46,11 +46,11 @@ def ready(
         index = kept.open(directory(repo)) if kept is not None else open_index(directory(repo))
         if index is not None:
             scan = index.scan(key)
-            found = OpenIndex(index, None, Freshness(), commit, kept=kept)
+            opened = OpenIndex(index, None, Freshness(), commit, kept=kept)
             if scan is not None and (seen is None or scan == seen.scan) and cut_as_set(index, config):
-                found.snapshot = index.snapshot(key)
-                return found
-            found.close()
+                opened.snapshot = index.snapshot(key)
+                return opened
+            opened.close()
     except IndexDamaged:  # met again, and mended, by what brings it up to date
         if kept is not None:
             kept.close()

@@ -55,7 +55,7 @@ class KeptIndex:
 
 def _file_id(directory: Path) -> FileId | None:
     try:
-        found = os.lstat(directory / FILE)
+        status = os.lstat(directory / FILE)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

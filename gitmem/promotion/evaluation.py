@@ -112,14 +112,14 @@ def _cited(operation: Operation) -> set[int]:
 
 def summarise(logs: Iterable[LogQuality]) -> Quality:
     """The figures over all logs, every line weighing the same."""
-    found = list(logs)
-    good = sum(len(log.keep & log.proposed) for log in found)
-    proposed, keep = sum(len(log.proposed) for log in found), sum(len(log.keep) for log in found)
-    top = [hit for log in found for hit in log.top]
-    types = [hit for log in found for hit in log.types]
+    judged = list(logs)
+    good = sum(len(log.keep & log.proposed) for log in judged)
+    proposed, keep = sum(len(log.proposed) for log in judged), sum(len(log.keep) for log in judged)
+    top = [hit for log in judged for hit in log.top]
+    types = [hit for log in judged for hit in log.types]
     precision, recall = good / max(1, proposed), good / max(1, keep)
     return Quality(
-        len(found), sum(log.lines for log in found), keep, proposed, precision, recall,
+        len(judged), sum(log.lines for log in judged), keep, proposed, precision, recall,
         2 * precision * recall / (precision + recall) if good else 0.0,
-        sum(top) / max(1, len(top)), sum(types) / max(1, len(types)), sum(log.unsourced for log in found),
+        sum(top) / max(1, len(top)), sum(types) / max(1, len(types)), sum(log.unsourced for log in judged),
     )  # fmt: skip

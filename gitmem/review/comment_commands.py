@@ -135,15 +135,15 @@ def _reject(desk: Desk, pull: Pull, comment: Comment, command: Command) -> Outco
     proposals.fetch_pull(repo, client, pull, desk.environ)
     base = repo.merge_base(repo.resolve(pull.start), pull.head) or ""
     layout = layout_of([entry.path for entry in repo.entries(pull.head)], desk.config.memory_paths)
-    found = {
+    matches = {
         (change.path, change.new.line): change.new
         for change in fact_changes(repo, base, pull.head, layout, desk.today, authors=False)
         if change.new and change.new.id.startswith(command.fact)
     }
-    if len(found) != 1:
-        count = "no fact" if not found else f"{len(found)} facts"
+    if len(matches) != 1:
+        count = "no fact" if not matches else f"{len(matches)} facts"
         raise GitMemError(f"{count} of this pull request has an id that begins with {command.fact}")
-    ((path, line),) = found
+    ((path, line),) = matches
     run_git(repo, ["update-ref", f"refs/heads/{pull.branch}", pull.head])
     reason = f"{command.reason} ({comment.author}, pull request {pull.number})"
     with branch_worktree(repo, pull.branch) as there:

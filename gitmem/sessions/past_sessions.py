@@ -69,10 +69,10 @@ def importable_hosts() -> list[str]:
 
 def files_of_host(name: str, home: Path) -> list[Path]:
     """The files in which the host `name` keeps its sessions below a person's `home`; none where it has none."""
-    found: set[Path] = set()
+    files: set[Path] = set()
     for pattern in host_named(name).transcripts:
-        found.update(path for path in home.glob(pattern) if path.is_file())
-    return sorted(found)
+        files.update(path for path in home.glob(pattern) if path.is_file())
+    return sorted(files)
 
 
 def files_below(path: Path) -> list[Path]:
@@ -145,7 +145,7 @@ def _project(head: bytes) -> str:
             continue
         inner = [entry, *entry.values()] if isinstance(entry, dict) else []
         inner += [value for part in inner[1:] if isinstance(part, dict) for value in part.values()]
-        folder = next((found for part in inner if isinstance(part, dict) and (found := word(part, "cwd"))), "")
+        folder = next((where for part in inner if isinstance(part, dict) and (where := word(part, "cwd"))), "")
         if folder:
             return folder
     return ""

@@ -104,7 +104,7 @@ def touched(state: State, now: datetime, transcript: str) -> State:
 
 def known(common_dir: Path, now: datetime) -> list[State]:
     """Every session that is remembered, the quietest first; those quiet for half a year are forgotten on the way."""
-    found = []
+    states = []
     for path in _files(common_dir):
         state = _state(read_private(common_dir, path.name))
         if state.seen is not None and now - state.seen > FORGOTTEN:
@@ -114,8 +114,8 @@ def known(common_dir: Path, now: datetime) -> list[State]:
                 (path.parent / f"{file_of(part_name(state.name, part))}.summary.json").unlink(missing_ok=True)
             (path.parent / recalled_file(state.name)).unlink(missing_ok=True)
         elif state.name and state.seen is not None:
-            found.append((state.seen, state.name, state))
-    return [state for _, _, state in sorted(found, key=lambda row: row[:2])]
+            states.append((state.seen, state.name, state))
+    return [state for _, _, state in sorted(states, key=lambda row: row[:2])]
 
 
 def _files(common_dir: Path) -> Iterator[Path]:

@@ -128,8 +128,8 @@ def _whole_file(repo: Repository, options: AllowOptions, today: date, last: date
     def find(known: str, salt: str) -> list[exceptions.Entry]:
         prints: dict[str, None] = {}
         for policy, source in _of_file(repo, path, today):
-            found = scan_source(source, replace(policy, allow=exceptions.Allowlist(salt))).findings
-            prints.update((f.fingerprint, None) for f in found if (f.rule, f.path) == (rule, path))
+            findings = scan_source(source, replace(policy, allow=exceptions.Allowlist(salt))).findings
+            prints.update((f.fingerprint, None) for f in findings if (f.rule, f.path) == (rule, path))
         if not prints:
             raise GitMemError(f"the gate finds no {rule} in '{path}'", f"git mem scan {shell_word(path)}")
         return [exceptions.Entry("", rule, path, options.reason.strip(), last, tuple(prints))]
@@ -262,8 +262,8 @@ def _entry(wanted: str, places: list[Place], printed: Iterable[str], salt: str) 
                 salted = replace(policy, allow=exceptions.Allowlist(salt))
                 named = [_same_finding(finding, salted, read()) for finding in named]
             if named:  # the same text in several files has one fingerprint: the next that no exception covers
-                found = next((f for f in named if policy.allow.covers(f) is None), named[0])
-                return exceptions.Entry(found.fingerprint, found.rule, found.path, "", None)
+                open_finding = next((f for f in named if policy.allow.covers(f) is None), named[0])
+                return exceptions.Entry(open_finding.fingerprint, open_finding.rule, open_finding.path, "", None)
     raise GitMemError(
         f"nothing here has the fingerprint '{wanted}'",
         "git mem scan --staged and git mem scan print them; for committed ones add --range A..B or --history",
@@ -297,14 +297,14 @@ def _places(repo: Repository, today: date, span: str | None, history: bool) -> l
         source = sources.staged(repo, staged)
         return replace(source, blobs=chain(source.blobs, _message(repo)))
 
-    found: list[Place] = [(staged, staged_now), (work, lambda: sources.paths(repo, [], work))]
+    places: list[Place] = [(staged, staged_now), (work, lambda: sources.paths(repo, [], work))]
     if span:
         base, tip = sources.span(repo, span)
         ranged = sources.base_policy(repo, base, tip, today)
-        found.append((ranged, lambda: sources.commits_beyond(repo, base, tip, ranged)))
+        places.append((ranged, lambda: sources.commits_beyond(repo, base, tip, ranged)))
     if history and repo.head():
-        found.append((work, lambda: sources.commits(repo, sources.everything(repo), work)))
-    return found
+        places.append((work, lambda: sources.commits(repo, sources.everything(repo), work)))
+    return places
 
 
 def _message(repo: Repository) -> list[Blob]:

@@ -21,7 +21,7 @@ def command(names: tuple[str, ...]) -> None:
         group = context.command
         if not isinstance(group, click.Group):
             raise click.UsageError(f"'{context.command_path}' has no command '{name}'", context)
-        _, found, _ = group.resolve_command(context, [name])
-        assert found is not None
-        context = click.Context(found, info_name=name, parent=context, **found.context_settings)
+        _, shown, _ = group.resolve_command(context, [name])
+        assert shown is not None
+        context = click.Context(shown, info_name=name, parent=context, **shown.context_settings)
     write(context.get_help() + "\n")

@@ -62,13 +62,13 @@ def command(**given: Any) -> int:
     git mem import chatgpt export.zip --dry-run
     """
     options = ImportCommand(**given)
-    found = _found(options)
+    listing = _found(options)
     if options.project is not None:
-        found = found.of_project(options.project)
+        listing = listing.of_project(options.project)
     if options.path is None and not options.yes:
-        _show_listing(found, options)
+        _show_listing(listing, options)
         return Exit.DONE
-    return _bring(found, options)
+    return _bring(listing, options)
 
 
 def _found(options: ImportCommand) -> Listing:
@@ -81,7 +81,7 @@ def _found(options: ImportCommand) -> Listing:
     return listed(files_below(options.path) if options.path else files_of_host(options.source, Path.home()))
 
 
-def _bring(found: Listing, options: ImportCommand) -> int:
+def _bring(listing: Listing, options: ImportCommand) -> int:
     """Import the sessions that were found; 1 where one was left out."""
     from gitmem.sessions.session_import import Done, ImportOptions, Totals, import_sessions
 
@@ -91,9 +91,9 @@ def _bring(found: Listing, options: ImportCommand) -> int:
     given = ImportOptions(options.source, options.agent, options.dry_run, options.committing)
     each = options.verbose or options.dry_run
     totals, values = Totals(), []
-    outcomes = import_sessions(repo, config, found.sessions, given, now())
+    outcomes = import_sessions(repo, config, listing.sessions, given, now())
     with undo_record.together():
-        for outcome in outcomes if each else progress(outcomes, len(found.sessions), "sessions"):
+        for outcome in outcomes if each else progress(outcomes, len(listing.sessions), "sessions"):
             totals.count(outcome)
             if options.as_json:
                 values.append(outcome.as_value())
@@ -101,13 +101,13 @@ def _bring(found: Listing, options: ImportCommand) -> int:
                 _show(outcome, options, each=each)
     failed = bool(totals.sessions[Done.FAILED])
     if options.as_json:
-        left = [{"from": place, "reason": reason} for place, reason in found.left]
+        left = [{"from": place, "reason": reason} for place, reason in listing.left]
         write_json(
             {"source": options.source, "sessions": values, "left": left, "totals": totals.as_value(),
              "dry_run": options.dry_run}
         )  # fmt: skip
     else:
-        _show_totals(totals, found, options)
+        _show_totals(totals, listing, options)
     return Exit.FINDINGS if failed else Exit.DONE
 
 
@@ -124,7 +124,7 @@ def _show(outcome: ImportedSession, options: ImportCommand, *, each: bool) -> No
             say(f"git mem: {place}: {text}: {reason}")
 
 
-def _show_totals(totals: Totals, found: Listing, options: ImportCommand) -> None:
+def _show_totals(totals: Totals, listing: Listing, options: ImportCommand) -> None:
     would = "would import " if options.dry_run else "imported "
     counts = totals.sessions
     write(f"{would}{counted(counts['imported'], 'session')}, {counted(totals.lines, 'line')} of daily logs\n")
@@ -133,17 +133,17 @@ def _show_totals(totals: Totals, found: Listing, options: ImportCommand) -> None
             write(f"{counted(counts[state], 'session')}: {state}\n")
     if totals.refused:
         write(f"{counted(totals.refused, 'line')} refused by the gate{'' if options.verbose else ': -v says why'}\n")
-    if found.left:
+    if listing.left:
         what = "conversation" if options.source in SERVICES else "file"
-        write(f"{counted(len(found.left), what)} without a turn{'' if what != 'file' else ' of a known host'}\n")
+        write(f"{counted(len(listing.left), what)} without a turn{'' if what != 'file' else ' of a known host'}\n")
     if counts["imported"] and not options.dry_run and not options.committing:
         write('next: git add memory; git commit -m "memory: old sessions"\n')
 
 
-def _show_listing(found: Listing, options: ImportCommand) -> None:
+def _show_listing(listing: Listing, options: ImportCommand) -> None:
     """What is on this machine, project by project; nothing is read further or written."""
     of_project: dict[str, list[PastSession]] = {}
-    for session in found.sessions:
+    for session in listing.sessions:
         of_project.setdefault(session.project, []).append(session)
     rows = sorted(of_project.items(), key=lambda row: row[0])
     if options.as_json:
@@ -151,7 +151,7 @@ def _show_listing(found: Listing, options: ImportCommand) -> None:
             {"source": options.source, "projects": [
                 {"project": project or None, "sessions": len(sessions), "first": _day(sessions[0]),
                  "last": _day(sessions[-1])} for project, sessions in rows],
-             "left": [{"from": place, "reason": reason} for place, reason in found.left]}
+             "left": [{"from": place, "reason": reason} for place, reason in listing.left]}
         )  # fmt: skip
         return
     for project, sessions in rows:

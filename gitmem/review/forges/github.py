@@ -248,12 +248,12 @@ class GitHubClient(Client):
         """Whether that user may push."""
         path = f"/collaborators/{quote(login, safe='')}/permission"
         try:
-            found = object_of(self.connection.call("GET", path), self.words.name)
+            permission = object_of(self.connection.call("GET", path), self.words.name)
         except ForgeError as error:
             if error.status == 404:
                 return False  # nobody of that name, or no collaborator
             raise
-        return found.get("permission") in WRITERS
+        return permission.get("permission") in WRITERS
 
     def _comment(self, row: dict[str, Any]) -> Comment:
         user = inner(row, "user")

@@ -47,10 +47,10 @@ def parse(environ: Mapping[str, str], payload: Mapping[str, Any]) -> Event:
 
 
 def _get(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = value.get(key)
-    return found if isinstance(found, Mapping) else {}
+    inner = value.get(key)
+    return inner if isinstance(inner, Mapping) else {}
 
 
 def _number(value: Mapping[str, Any], key: str) -> int:
-    found = value.get(key)
-    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else 0
+    number = value.get(key)
+    return number if isinstance(number, int) and not isinstance(number, bool) and number > 0 else 0

@@ -100,8 +100,8 @@ class GitLabClient(Client):
             **({"source_branch": head} if head else {}),
             **({"target_branch": base} if base else {}),
         }  # fmt: skip
-        found = [self._pull(row) for row in self.connection.rows("/merge_requests", query)]
-        return [pull for pull in found if not head or pull.head_repository == self.forge.repository]
+        pulls = [self._pull(row) for row in self.connection.rows("/merge_requests", query)]
+        return [pull for pull in pulls if not head or pull.head_repository == self.forge.repository]
 
     def pull(self, number: int) -> Pull:
         """One merge request."""
