@@ -27,6 +27,7 @@ from gitmem.hosts import host_named
 from gitmem.hosts.host import EVENT_SECONDS, Host
 
 if TYPE_CHECKING:
+    from gitmem.context.assembly import Context
     from gitmem.hosts.transcript import Transcript
     from gitmem.sessions.lifecycle import Flushed, Source
 
@@ -160,14 +161,9 @@ def _start(event: Event) -> str:
     from gitmem.context.assembly import key_of_part
     from gitmem.context.checkpoint import checkpoint
     from gitmem.context.layer_limits import Layer
-    from gitmem.context.request import build, request_of
     from gitmem.sessions import recalled_parts
 
-    request = request_of(
-        event.config, "", loaded=event.host.loads, without_layers=frozenset(("working",)),
-        characters=INJECTED - ENVELOPE,
-    )  # fmt: skip
-    context = build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
+    context = _context_of_start(event)
     # A fact among the hundred of a start may be said again beside the question that it answers, a day's log may not.
     logs = [key_of_part(part) for part in context.parts if part.layer is Layer.DAILY]
     recalled_parts.begin(event.repo.common_dir, event.session, logs)
@@ -176,6 +172,21 @@ def _start(event: Event) -> str:
         if len(text) + len(part) < INJECTED:  # whole or not at all: a cut would leave a quotation open
             text = f"{text}\n{part}".strip()
     return text
+
+
+def _agent_start(event: Event) -> str:
+    """What an agent that this one starts is told: memory, not where the session left off, which is its starter's."""
+    return _context_of_start(event).text
+
+
+def _context_of_start(event: Event) -> Context:
+    from gitmem.context.request import build, request_of
+
+    request = request_of(
+        event.config, "", loaded=event.host.loads, without_layers=frozenset(("working",)),
+        characters=INJECTED - ENVELOPE,
+    )  # fmt: skip
+    return build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
 
 
 def _remember(event: Event) -> None:
@@ -317,4 +328,5 @@ EVENTS: dict[str, Callable[[Event], str]] = {
     "Stop": _stop,
     "PreCompact": _compact,
     "SessionEnd": _end,
+    "SubagentStart": _agent_start,
 }

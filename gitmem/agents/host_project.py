@@ -30,16 +30,26 @@ def project_folder(host: Host, fields: Mapping[str, Any], environ: Mapping[str, 
 
     The root that the host states, in a variable or in the event's `fields`, else the nearest folder from here upwards
     in which `install` registered the host. Here itself where its repository is the same as the root's (a linked work
-    tree). Without any of that, as by hand, here, where memory is or a profile is in force.
+    tree). Without any of that, as by hand, here, where memory is or a profile is in force. A plugin's hook runs in
+    every project of its person: it works where memory is, and leaves those alone that run our hooks themselves.
     """
     here = _here()
     root = stated_root(host, fields, environ) or _installed(host, here)
+    if host.hooks is not None and environ.get(host.hooks.plugin_variable):
+        return _folder_for_plugin(host, root, environ)
     if root is not None:
         outside = without_location(environ)
         return here if here is not None and _same_repository(here, root, outside) else root
     if here is not None and (_holds_memory(here, environ) or in_force(user_settings(environ), None) is not None):
         return here
     return None
+
+
+def _folder_for_plugin(host: Host, root: Path | None, environ: Mapping[str, str]) -> Path | None:
+    """The root, where memory is and the project has no hooks of its own, which would do the same a second time."""
+    if root is None or not _holds_memory(root, without_location(environ)):
+        return None
+    return None if any(_is_registered(root, path) for path in host.paths) else root
 
 
 def stated_root(host: Host, fields: Mapping[str, Any], environ: Mapping[str, str]) -> Path | None:

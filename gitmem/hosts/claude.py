@@ -34,7 +34,10 @@ HOST = Host(
     "claude",
     (RegistrationFile(".mcp.json", json_server("mcpServers", alwaysLoad=True)),  # else its tools wait for a tool search
      RegistrationFile(".claude/settings.json", hooks_file)),
-    hooks=Hooks({event: event for event in EVENT_SECONDS}, end_seconds=1, project_variables=("CLAUDE_PROJECT_DIR",)),
+    hooks=Hooks(
+        {event: event for event in EVENT_SECONDS},
+        end_seconds=1, project_variables=("CLAUDE_PROJECT_DIR",), plugin_variable="CLAUDE_PLUGIN_ROOT",
+    ),
     entries=Entries(_read, shorten_tool_result, _summary, is_silent=lambda entry: word(entry, "type") in SILENT),
     inserted=InsertedText(
         tags=("system-reminder", "command-[a-z-]+", "local-command-[a-z-]+", "bash-[a-z-]+", "task-notification",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gitmem.hosts.entries import role_of, session_of_header, summary_turn, text_of, tool_output, word
-from gitmem.hosts.host import EVENT_SECONDS, Entries, Entry, Hooks, Host, InsertedText, Place, RegistrationFile
+from gitmem.hosts.host import COMMON_EVENTS, Entries, Entry, Hooks, Host, InsertedText, Place, RegistrationFile
 from gitmem.hosts.registration import hooks_file, toml_block
 from gitmem.hosts.transcript import Role, Turn
 
@@ -77,7 +77,7 @@ def _repeats_answer(entry: Entry) -> bool:
 HOST = Host(
     "codex",
     (RegistrationFile(".codex/config.toml", toml_block(SERVER)), RegistrationFile(".codex/hooks.json", hooks_file)),
-    hooks=Hooks({event: event for event in EVENT_SECONDS}),
+    hooks=Hooks({event: event for event in COMMON_EVENTS}),
     entries=Entries(_read, _shorten, _summary, _session, _is_silent, _repeats_answer),
     inserted=InsertedText(
         tags=("environment_context", "user_instructions", "permissions instructions", "app-context",

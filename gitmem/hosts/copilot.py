@@ -10,7 +10,7 @@ from typing import Any
 
 from gitmem.hosts.entries import summary_turn, tool_output, word
 from gitmem.hosts.host import (
-    EVENT_SECONDS,
+    COMMON_EVENTS,
     Entries,
     Entry,
     Hooks,
@@ -73,7 +73,7 @@ def _answer(event: str, text: str) -> dict[str, Any]:
 
 
 HOOKS = Hooks(
-    {event: event for event in EVENT_SECONDS},
+    {event: event for event in COMMON_EVENTS},
     answer=_answer,
     grouped=False, project_variables=("COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
 )  # fmt: skip

@@ -12,7 +12,11 @@ from gitmem.hosts.transcript import Transcript, Turn
 Entry = Mapping[str, Any]  # one line of a transcript, or one message of it
 
 # Hook events, by Claude Code's names, and the seconds each may take (SessionEnd is given 1.5 s by the host itself).
-EVENT_SECONDS = {"SessionStart": 10, "UserPromptSubmit": 5, "Stop": 10, "PreCompact": 30, "SessionEnd": 1}
+EVENT_SECONDS = {
+    "SessionStart": 10, "UserPromptSubmit": 5, "Stop": 10, "PreCompact": 30, "SessionEnd": 1, "SubagentStart": 10,
+}  # fmt: skip
+# Those that every host with hooks has in some form.
+COMMON_EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,7 @@ class Hooks:
     holds_transcript: bool = False  # whether the event's JSON is the conversation itself, where that is needed
     project_variables: tuple[str, ...] = ()  # of the environment, with the root of the host's project
     project_fields: tuple[str, ...] = ()  # of the event's JSON, with the same: a folder or a list of them
+    plugin_variable: str = ""  # of the environment, in a hook of a plugin: it runs in every project of its person
 
 
 @dataclass(frozen=True, slots=True)

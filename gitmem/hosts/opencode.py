@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.hosts.entries import role_of, summary_turn, time_of, tool_output, word
-from gitmem.hosts.host import EVENT_SECONDS, Hooks, Host, Place, RegistrationFile
+from gitmem.hosts.host import COMMON_EVENTS, Hooks, Host, Place, RegistrationFile
 from gitmem.hosts.registration import json_server, own_file
 from gitmem.hosts.transcript import Role, Transcript, Turn
 
@@ -67,7 +67,7 @@ HOST = Host(
     (RegistrationFile("opencode.json", json_server("mcp", {"type": "local", "command": ["git-mem", "mcp"]})),
      RegistrationFile(".opencode/plugins/git-mem.js", own_file(PLUGIN))),
     hooks=Hooks(
-        {event: event for event in EVENT_SECONDS},
+        {event: event for event in COMMON_EVENTS},
         project_variables=("OPENCODE_PROJECT_DIR",), holds_transcript=True,
     ),
     whole=_whole,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gitmem.hosts.entries import kept_identity, summary_turn, tool_output, word
-from gitmem.hosts.host import EVENT_SECONDS, Entries, Entry, Hooks, Host, InsertedText, Place, RegistrationFile
+from gitmem.hosts.host import COMMON_EVENTS, Entries, Entry, Hooks, Host, InsertedText, Place, RegistrationFile
 from gitmem.hosts.registration import server_and_hooks
 from gitmem.hosts.transcript import By, Role, Turn
 
@@ -82,7 +82,7 @@ HOST = Host(
     "qwen",
     (RegistrationFile(".qwen/settings.json", server_and_hooks(alwaysLoadTools=True)),),
     hooks=Hooks(
-        {event: event for event in EVENT_SECONDS},
+        {event: event for event in COMMON_EVENTS},
         project_variables=("QWEN_PROJECT_DIR",), prompt_fields=("submitted_prompt", "prompt"),
     ),
     entries=Entries(_read, _shorten, _summary, is_silent=lambda entry: word(entry, "type") == "system"),

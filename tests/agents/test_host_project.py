@@ -166,3 +166,18 @@ def test_a_repository_without_memory_is_left_alone_where_nothing_was_installed(t
     before = files(foreign)
     session_in(foreign.path, talk, None)
     assert files(foreign) == before
+
+
+def test_a_plugins_hook_works_where_memory_is_and_nowhere_a_second_time(
+    project: Repo, tmp_path: Path, talk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_PLUGIN_ROOT", str(tmp_path))
+    other = Repo(tmp_path / "other")
+    before = files(other)
+    session_in(other.path, talk, other.path)
+    assert files(other) == before
+    assert "invoice date" in fire("SubagentStart", project.path, talk, root=project.path)
+    fire("Stop", project.path, talk, root=project.path)
+    assert SAID in project.read(LOG)
+    project.mem("install", "--agent", "claude")
+    assert fire("SessionStart", project.path, talk, root=project.path) == ""

@@ -365,8 +365,8 @@ def start_command(agent: str, as_json: bool) -> None:
 def hook_command(event: str, host: str) -> None:
     """Handle EVENT of an agent's host, from its JSON on standard input; always exit 0.
 
-    EVENT is SessionStart, UserPromptSubmit, Stop, PreCompact or SessionEnd. What is none is said on standard error: to
-    a host, the exit code of a mistyped word would stop the turn.
+    EVENT is SessionStart, UserPromptSubmit, Stop, PreCompact, SessionEnd or SubagentStart. What is none is said on
+    standard error: to a host, the exit code of a mistyped word would stop the turn.
     """
     from gitmem.agents.host_events import EVENTS, handle
 
