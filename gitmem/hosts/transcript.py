@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -68,3 +69,16 @@ def since(transcript: Transcript, start: datetime | None) -> Transcript:
         if late:
             kept.append(turn)
     return replace(transcript, turns=tuple(kept))
+
+
+def dated(turns: Sequence[Turn], now: datetime) -> list[Turn]:
+    """The turns, each with the time at which it was said, in the zone of `now` and never later.
+
+    One without a time has that of the turn before it, the first ones that of the first that has one, else `now`.
+    """
+    when = next((turn.at for turn in turns if turn.at is not None), now)
+    found = []
+    for turn in turns:
+        when = turn.at if turn.at is not None else when
+        found.append(replace(turn, at=min(now, when.astimezone(now.tzinfo))))
+    return found

@@ -115,49 +115,44 @@ def addition(
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line for the daily log, with what stands in its comment."""
+    """A line for the daily log, with what stands in its comment, and when it was said (None: now)."""
 
     text: str
     kind: str = ""
     origin: str = ""
     more: Meta = ()
+    at: datetime | None = None
 
 
 def log(
     repo: Repository, config: Config, entries: Sequence[Entry], *, now: datetime, agent: str = "", topic: str = ""
 ) -> list[Added | Refused]:
-    """Append lines to the daily log in one write: for each where it stands, or why the gate refused it.
+    """Append lines to the daily logs of their own days in one write: for each where it stands, or why the gate refused
+    it.
 
-    Raises as `add` does for what concerns the log itself.
+    Raises as `add` does for what concerns a log itself.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
-    path = relative(repo.root, daily_path(now.date(), agent or config.agent))
+    root = repo.root
+    times = [entry.at or now for entry in entries]
+    paths = [relative(root, daily_path(when.date(), agent or config.agent)) for when in times]
 
     def plan(reading: Reading) -> Draft[list[Added | Refused]]:
-        old = (reading.read(path) or b"").decode("utf-8", "surrogateescape")
-        new, done = _with_entries(old, path, config, entries, now, topic)
-        added = any(isinstance(item, Added) for item in done)
-        return Draft({path: new.encode("utf-8", "surrogateescape")} if added else {}, done)
+        logs: dict[str, str] = {}
+        done: list[Added | Refused] = []
+        for entry, when, path in zip(entries, times, paths, strict=True):
+            try:
+                text, meta = gated_entry(entry, path, config)
+            except Refused as error:
+                done.append(error)
+                continue
+            old = logs[path] if path in logs else (reading.read(path) or b"").decode("utf-8", "surrogateescape")
+            logs[path], line = append_entry(old, text, meta, when, topic)
+            done.append(Added(path, line, text))
+        return Draft({path: new.encode("utf-8", "surrogateescape") for path, new in logs.items()}, done)
 
     return write(repo, plan)
-
-
-def _with_entries(
-    old: str, path: str, config: Config, entries: Sequence[Entry], now: datetime, topic: str
-) -> tuple[str, list[Added | Refused]]:
-    """The log with the lines that pass the gate, and for each where it stands or why it was refused."""
-    new = old
-    done: list[Added | Refused] = []
-    for entry in entries:
-        try:
-            text, meta = gated_entry(entry, path, config)
-        except Refused as error:
-            done.append(error)
-            continue
-        new, line = append_entry(new, text, meta, now, topic)
-        done.append(Added(path, line, text))
-    return new, done
 
 
 def gated_entry(entry: Entry, path: str, config: Config) -> tuple[str, Meta]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +21,7 @@ from gitmem.errors import GitMemError, OutsideRepository, Refused
 from gitmem.gate.quoting import without_secrets
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked, read_bytes
-from gitmem.hosts.transcript import Transcript
+from gitmem.hosts.transcript import Transcript, Turn, dated
 from gitmem.memory import facts, writing
 from gitmem.memory.fact import fact_id
 from gitmem.memory.writing import Entry
@@ -69,7 +71,7 @@ def flush(
     repo: Repository, config: Config, transcript: Transcript, source: Source = Source(), *, now: datetime,
     model: Model | None = None,
 ) -> Flushed:  # fmt: skip
-    """Write what the transcript decided, promised, preferred or excepted to the agent's daily log.
+    """Write what the transcript decided, promised, preferred or excepted to the agent's logs of the days it was said.
 
     A turn is read once; a fact that MEMORY.md or a recent log holds is not written again. What the gate refuses is
     left out, with the reason, never quoted. A `model` chooses more of the lines, and its failure is a note: what the
@@ -104,12 +106,14 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     """`flush` of the named session, whose lock is held."""
     root, state, now, model = moment
     agent = source.agent or config.agent
-    turns = [turn for turn in transcript.spoken() if key(turn) not in state.turns]
-    selected, notes = select(turns, daily_path(now.date(), agent), now, model)
-    new, known = _new(selected, state.facts | _ids_in_memory(root, now))
+    turns = [turn for turn in dated(transcript.spoken(), now) if key(turn) not in state.turns]
+    selected, notes = _of_days(turns, agent, now, model)
+    days = {(item.turn.at or now).date() for item in selected}
+    new, known = _new(selected, state.facts | _ids_in_memory(root, now, days))
     skipped = [(without_secrets([text])[0], "memory holds it already") for text in known]
     kept: list[Kept] = []
-    entries = [Entry(s.text, s.type, s.origin, (("session", source.session), ("turn", s.turn.id))) for s in new]
+    named = [("session", source.session)]
+    entries = [Entry(s.text, s.type, s.origin, (*named, ("turn", s.turn.id)), s.turn.at) for s in new]
     written = writing.log(repo, config, entries, now=now, agent=agent, topic="session") if entries else []
     for item, result in zip(new, written, strict=True):
         if isinstance(result, Refused):
@@ -123,6 +127,20 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     )
     save_state(repo.common_dir, source.session, touched(state, now, source.file))
     return Flushed(tuple(kept), tuple(skipped), notes)
+
+
+def _of_days(
+    turns: Sequence[Turn], agent: str, now: datetime, model: Model | None
+) -> tuple[list[Selected], tuple[str, ...]]:
+    """What is worth a line, day by day: `tomorrow` is read as of the day on which it was said; and a model's notes."""
+    selected: list[Selected] = []
+    notes: list[str] = []
+    for day, said in groupby(turns, key=lambda turn: (turn.at or now).date()):
+        of_day = list(said)
+        found, problems = select(of_day, daily_path(day, agent), of_day[-1].at or now, model)
+        selected += found
+        notes += problems
+    return selected, tuple(dict.fromkeys(notes))
 
 
 def _new(selected: Iterable[Selected], known: frozenset[str]) -> tuple[list[Selected], list[str]]:
@@ -140,14 +158,15 @@ def _new(selected: Iterable[Selected], known: frozenset[str]) -> tuple[list[Sele
     return new, held
 
 
-def _ids_in_memory(root: Path, now: datetime) -> frozenset[str]:
-    """Ids of the facts of MEMORY.md and of the bullets of the last days' logs, whoever wrote them."""
+def _ids_in_memory(root: Path, now: datetime, others: AbstractSet[date]) -> frozenset[str]:
+    """Ids of the facts of MEMORY.md and of the bullets of the logs of the last days and of `others`, whoever wrote
+    them."""
     ids: set[str] = set()
     try:
         names = [f"memory/{name}" for name in os.listdir(root / "memory")]
     except OSError:
         names = []
-    days = {now.date() - timedelta(days=back) for back in range(RECENT_DAYS)}
+    days = {now.date() - timedelta(days=back) for back in range(RECENT_DAYS)} | others
     recent = sorted(name for name in names if kind(name) is Kind.DAILY and log_date(name) in days)
     for path in ("MEMORY.md", *recent):
         try:
@@ -174,7 +193,9 @@ def end(
         save_state(repo.common_dir, session, replace(load_state(repo.common_dir, session), ended=True))
         path = episode_of(root, part.session) if state.ended else ""
         if not path or any(key(turn) not in state.turns for turn in part.spoken()):
-            path = write_episode(repo, config, part.spoken(), part.session, source.agent or config.agent, now)
+            spoken = dated(part.spoken(), now)
+            last = (spoken[-1].at if spoken else None) or now
+            path = write_episode(repo, config, spoken, part.session, source.agent or config.agent, last)
     summary(repo.common_dir, transcript, session)
     return flushed, path
 

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -216,3 +216,26 @@ def test_an_end_waits_for_a_flush_that_runs(repo: Repo, git: Repository, tmp_pat
         assert process.poll() is None and not (repo.path / "memory").exists()
     process.communicate()
     assert process.returncode == 0 and len(os.listdir(repo.path / "memory/sessions")) == 1
+
+
+def test_a_line_stands_under_the_day_and_time_at_which_it_was_said(repo: Repo, git: Repository) -> None:
+    said = (
+        ("We decided that the invoice date is UTC.", datetime(2026, 2, 2, 9, 15, tzinfo=UTC)),
+        ("We decided that refunds are paid on Mondays.", None),  # with the turn before it
+        ("We decided to use REST webhooks for the PoC.", datetime(2026, 2, 3, 23, 30, tzinfo=timezone(-timedelta(hours=2)))),
+        ("We decided that the crane is blue.", NOW + timedelta(days=2)),  # a clock that is ahead
+    )  # fmt: skip
+    turns = tuple(Turn(f"t{n}", Role.USER, text, n, when) for n, (text, when) in enumerate(said, 1))
+    done, episode = end(git, Config(), Transcript(turns, "s1"), now=NOW)
+    assert [kept.path[7:17] for kept in done.kept] == ["2026-02-02", "2026-02-02", "2026-02-04", "2026-02-05"]
+    first = repo.read("memory/2026-02-02.md")
+    assert first.startswith("# 2026-02-02\n\n## 09:15 - session\n") and "Mondays" in first
+    assert "## 01:30 - session" in repo.read("memory/2026-02-04.md") and "2026-02-05" in episode
+    again = flush(git, Config(), Transcript(turns, "s2"), now=NOW)  # of another session: those logs hold it
+    assert again.kept == () and repo.read("memory/2026-02-02.md") == first
+
+
+def test_a_session_that_ends_later_has_the_episode_of_its_last_turns_day(repo: Repo, git: Repository) -> None:
+    when = datetime(2026, 1, 20, 8, tzinfo=UTC)
+    turns = (Turn("t1", Role.USER, "We decided that the invoice date is UTC.", 1, when),)
+    assert "2026-01-20" in end(git, Config(), Transcript(turns, "s1"), now=NOW)[1]
