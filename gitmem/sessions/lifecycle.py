@@ -27,6 +27,7 @@ from gitmem.memory.fact import fact_id
 from gitmem.memory.writing import Entry
 from gitmem.paths import Kind, daily_path, kind, log_date
 from gitmem.promotion.protocol import Model
+from gitmem.sessions.compaction import KEEP
 from gitmem.sessions.episode import episode_of, write_episode
 from gitmem.sessions.rolling_summary import key
 from gitmem.sessions.selection import Selected, select
@@ -104,16 +105,16 @@ class Moment(NamedTuple):
 
 def _flush(repo: Repository, config: Config, transcript: Transcript, source: Source, moment: Moment) -> Flushed:
     """`flush` of the named session, whose lock is held."""
-    root, state, now, model = moment
+    root, state, now, _ = moment
     agent = source.agent or config.agent
-    turns = [turn for turn in dated(transcript.spoken(), now) if key(turn) not in state.turns]
-    selected, notes = _of_days(turns, agent, now, model)
+    spoken = dated(transcript.spoken(), now)
+    turns = [turn for turn in spoken if key(turn) not in state.turns]
+    selected, notes = _of_days(turns, spoken, agent, moment)
     days = {(item.turn.at or now).date() for item in selected}
     new, known = _new(selected, state.facts | _ids_in_memory(root, now, days))
     skipped = [(without_secrets([text])[0], "memory holds it already") for text in known]
     kept: list[Kept] = []
-    named = [("session", source.session)]
-    entries = [Entry(s.text, s.type, s.origin, (*named, ("turn", s.turn.id)), s.turn.at) for s in new]
+    entries = [_entry(item, source.session) for item in new]
     written = writing.log(repo, config, entries, now=now, agent=agent, topic="session") if entries else []
     for item, result in zip(new, written, strict=True):
         if isinstance(result, Refused):
@@ -129,15 +130,26 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     return Flushed(tuple(kept), tuple(skipped), notes)
 
 
+def _entry(item: Selected, session: str) -> Entry:
+    """The line of the log, with every turn that it was said in."""
+    turns = [("turn", turn.id) for turn in (item.turn, *item.others)]
+    return Entry(item.text, item.type, item.origin, (("session", session), *turns), item.turn.at)
+
+
 def _of_days(
-    turns: Sequence[Turn], agent: str, now: datetime, model: Model | None
+    turns: Sequence[Turn], spoken: Sequence[Turn], agent: str, moment: Moment
 ) -> tuple[list[Selected], tuple[str, ...]]:
-    """What is worth a line, day by day: `tomorrow` is read as of the day on which it was said; and a model's notes."""
+    """What is worth a line of `turns`, day by day: `tomorrow` is read as of the day on which it was said; and a model's
+    notes. `spoken` are all turns, those that were read before too."""
     selected: list[Selected] = []
     notes: list[str] = []
-    for day, said in groupby(turns, key=lambda turn: (turn.at or now).date()):
+    places = {id(turn): at for at, turn in enumerate(spoken)}
+    for day, said in groupby(turns, key=lambda turn: (turn.at or moment.now).date()):
         of_day = list(said)
-        found, problems = select(of_day, daily_path(day, agent), of_day[-1].at or now, model)
+        first = places[id(of_day[0])]
+        earlier = spoken[max(0, first - KEEP) : first]
+        when = of_day[-1].at or moment.now
+        found, problems = select(of_day, daily_path(day, agent), when, moment.model, earlier)
         selected += found
         notes += problems
     return selected, tuple(dict.fromkeys(notes))

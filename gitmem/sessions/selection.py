@@ -18,6 +18,7 @@ from gitmem.hosts.transcript import Role, Turn
 from gitmem.memory.fact import normalise
 from gitmem.promotion.protocol import Log, Model, Op, Operation
 from gitmem.sessions.compaction import SENTENCE
+from gitmem.sessions.decision_turns import Answer, answers
 
 SHORTEST, LONGEST = 6, 400  # characters of a sentence, and of a decision with its reason
 KEPT_TYPES = frozenset(
@@ -27,6 +28,7 @@ KEPT_TYPES = frozenset(
 SETTLING = frozenset(("decision", "rule", "constraint", "policy", "exception", "preference"))  # types that have reasons
 MARKED = 2  # sentences of a reason that say so themselves
 WIDE_STOPS = ("。", "！", "？")
+ENDS = (".", "!", "?", ":", ";", *WIDE_STOPS)  # of a sentence; a person often writes none
 NOT_SAID = ("```", "|", "<", "#", ">")  # how a line begins that is markup
 
 REASON = re.compile(
@@ -75,7 +77,8 @@ class Sentence:
 class Selected:
     """A text worth a line: as it was said, with its reason; `core` is the sentence that was chosen alone.
 
-    `origin` is whose word it is: `user`, `agent`, or `web` where it may be a pasted text's.
+    `origin` is whose word it is: `user`, `agent`, or `web` where it may be a pasted text's; `others` are further turns
+    that sentences of it were said in.
     """
 
     text: str
@@ -83,32 +86,51 @@ class Selected:
     type: str
     turn: Turn
     origin: str
+    others: tuple[Turn, ...] = ()
 
 
 def select(
-    turns: Sequence[Turn], path: str, now: datetime, model: Model | None = None
+    turns: Sequence[Turn], path: str, now: datetime, model: Model | None = None, earlier: Sequence[Turn] = ()
 ) -> tuple[list[Selected], tuple[str, ...]]:
     """What is worth a line of the log `path`, in the order it was said, and notes about what a model could not do.
 
-    A model that fails costs its choices alone: the rules choose all the same. Nothing is raised.
+    `earlier` are the turns before these, read already: they say what is answered. A model that fails costs its choices
+    alone: the rules choose all the same. Nothing is raised.
     """
+    context = sentences(earlier)
     said = sentences(turns)
     if not said:
         return [], ()
     from gitmem.promotion.rules import RulesModel  # 0.1 s of tables, which a turn with nothing new need not pay
 
-    lines = tuple(f"- {sentence.text}" for sentence in said)
-    log = Log(path, "", now.date(), lines, frozenset(range(1, len(lines) + 1)))
-    operations = list(RulesModel().propose([log], ()).operations)
+    both = [*context, *said]
+    chosen = _chosen(RulesModel().propose([_log(both, path, now)], ()).operations, len(both))
     notes: tuple[str, ...] = ()
     if model is not None:
         try:
-            answer = model.propose([log], ())
-            operations += answer.operations
+            answer = model.propose([_log(said, path, now)], ())
+            for at, type_ in _chosen(answer.operations, len(said)).items():
+                chosen.setdefault(len(context) + at, type_)
             notes = answer.notes
         except GitMemError as error:
             notes = (f"only the rules chose: {error.message}",)
-    return _with_reasons(said, _chosen(operations, len(said))), notes
+    found, left = answers(both, chosen, [*earlier, *turns], SETTLING, LONGEST)
+    placed = [(answer.core, _whole(both, answer)) for answer in found] + _with_reasons(both, left)
+    return [item for at, item in sorted(placed, key=lambda row: row[0]) if at >= len(context)], notes
+
+
+def _log(said: Sequence[Sentence], path: str, now: datetime) -> Log:
+    lines = tuple(f"- {sentence.text}" for sentence in said)
+    return Log(path, "", now.date(), lines, frozenset(range(1, len(lines) + 1)))
+
+
+def _whole(said: Sequence[Sentence], answer: Answer) -> Selected:
+    """An answer as one line, with the turns in which something was ruled out."""
+    core = said[answer.core]
+    texts = [said[at].text for at in (*answer.places, *answer.ruled_out)]
+    text = _joined([*(each if each.endswith(ENDS) else f"{each}." for each in texts[:-1]), texts[-1]])
+    others = dict.fromkeys(said[at].turn for at in answer.ruled_out)
+    return Selected(text, core.text, answer.type, core.turn, "user", tuple(others))
 
 
 def sentences(turns: Sequence[Turn]) -> list[Sentence]:
@@ -136,8 +158,9 @@ def _chosen(operations: Sequence[Operation], count: int) -> dict[int, str]:
     return chosen
 
 
-def _with_reasons(said: Sequence[Sentence], chosen: dict[int, str]) -> list[Selected]:
-    """The chosen sentences, what settles something with its reason; a sentence is the reason of one at most."""
+def _with_reasons(said: Sequence[Sentence], chosen: dict[int, str]) -> list[tuple[int, Selected]]:
+    """The chosen sentences with their places, what settles something with its reason; a sentence is the reason of one
+    at most."""
     settled = {at for at, type_ in chosen.items() if type_ in SETTLING}
     settled -= {at + 1 for at in settled if at + 1 in settled and _says_why(said[at + 1].text)}
     used: set[int] = set()
@@ -154,7 +177,7 @@ def _with_reasons(said: Sequence[Sentence], chosen: dict[int, str]) -> list[Sele
         doubtful = any(part.doubtful for part in parts)
         origin = "web" if doubtful else "user" if said[at].turn.role is Role.USER else "agent"
         text = _joined([part.text for part in parts])
-        selected.append(Selected(text, said[at].text, chosen[at], said[at].turn, origin))
+        selected.append((at, Selected(text, said[at].text, chosen[at], said[at].turn, origin)))
     return selected
 
 

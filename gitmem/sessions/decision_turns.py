@@ -1,0 +1,152 @@
+"""A person's answer in a talk with an agent, kept whole: what it settles, and what they ruled out on the way to it.
+
+An answer is what a person says right after the agent. One that settles something is one fact: all its statements in
+the order said, without questions, thanks and errands, and behind them what their answers before it ruled out, since
+that is what the next agent would try. Of the agent itself only what settles something is kept, and what came before an
+answer as a description of the problem is not. Pure; always what was said. A talk without an agent is not read here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import groupby, pairwise
+from typing import NamedTuple, Protocol
+
+from gitmem.hosts.transcript import Role, Turn
+from gitmem.index.terms import without_ending
+from gitmem.models.wordpiece import words
+from gitmem.search.question import STOP, STOP_KOREAN
+
+WHOLE = 8  # telling words: an answer with fewer agrees or asks for something, unless its words say that it settles
+AGREED = 3  # ... and a sentence with fewer says that something is settled, but not what
+# How an agent offers choices.
+OFFER = re.compile(
+    r"\b(?:or|either|options?|could|can|would|alternatively|candidates?|suggest|propos\w+|prefer\w*|then)\b|[?？]\W*$"
+    r"|거나|또는|방법|수\s*(?:도\s*)?있|제안|중에|그(?:럼|러면)|또는|または|あるいは|方法|案|或者|还是|可以|建议",
+    re.I,
+)
+# A value, a limit or a denial: what an answer that settles something has, in whatever words.
+BOUND = re.compile(
+    r"\d|\b(?:not?|never|only|always|must|until|instead|every|each|keeps?|stays?|banned|n't)\b|n't\b"
+    r"|않|안\s|못|만\s|까지|부터|예외|항상|대신|なし|ない|だけ|まで|必ず|不|只|必须|以后",
+    re.I,
+)
+# How a choice is ruled out.
+RULED_OUT = re.compile(
+    r"\b(?:not|no|never|cannot|out|reject\w*|refused?|hates?|rather|insane|unacceptable|scrap|drop|without|lol\s+no)\b|n't\b"
+    r"|싫|않|안\s|안\s*(?:돼|됩|할|해)|못\s|말고|별로|だめ|ダメ|やめ|ない|無理|不要|不行|别|不用",
+    re.I,
+)
+ERRAND = re.compile(
+    r"^\W*(?:please\s+)?(?:can|could|would|will)\s+you\b|^\W*(?:please\s+)?(?:explain|show|tell|summari[sz]e|describe|list|open|look|check|revert|write|make)\b"
+    r"|^\W*(?:thanks?|thank\s+you|let\s+me|i'll|we\s+need\s+to\s+settle)\b"
+    r"|(?:알려|보여|확인해|요약해|설명해|봐|써|바꿔)\s*(?:줘|주세요|줄래)\S*$|(?:教えて|見せて|確認して)\S*$|^\W*(?:[请請]|麻烦|帮我)",
+    re.I,
+)
+ASKS = re.compile(r"[?？]\W*$|(?:까요?|나요|은가요|ㄴ가요|죠|었더라|지)\W*[?？]\W*$")
+
+
+class Said(Protocol):
+    """A sentence: its text, its turn, and whether it may be somebody else's (`selection.Sentence`)."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def turn(self) -> Turn: ...
+    @property
+    def doubtful(self) -> bool: ...
+
+
+class Answer(NamedTuple):
+    """The places of an answer's statements, of what was ruled out before it, of the sentence that names its type."""
+
+    places: tuple[int, ...]
+    ruled_out: tuple[int, ...]
+    core: int
+    type: str
+
+
+def answers(
+    said: Sequence[Said], chosen: Mapping[int, str], turns: Sequence[Turn], settling: frozenset[str], longest: int
+) -> tuple[list[Answer], dict[int, str]]:
+    """The answers that settle something, in order, and which of `chosen` (place -> type) is left for sentences alone.
+
+    `settling` are the types that settle something; an answer and what was ruled out have `longest` characters at most,
+    statements first. Without an agent's turn everything is left.
+    """
+    left = dict(chosen)
+    if not {turn.role for turn in turns} >= {Role.USER, Role.ASSISTANT}:
+        return [], left
+    before = {id(turn): earlier for earlier, turn in pairwise(turns)}
+    found: list[Answer] = []
+    ruled_out: list[int] = []
+    for _, group in groupby(range(len(said)), key=lambda at: id(said[at].turn)):
+        places = [at for at in group if not said[at].doubtful]
+        if not places:
+            continue
+        turn = said[places[0]].turn
+        if turn.role is Role.ASSISTANT:
+            _drop(left, [at for at in places if not _settles_alone(said[at].text, chosen.get(at, ""), settling)])
+            continue
+        earlier = before.get(id(turn))
+        if earlier is None or earlier.role is not Role.ASSISTANT:
+            continue
+        stated = [at for at in places if not ASKS.search(said[at].text) and not ERRAND.search(said[at].text)]
+        if _settles(said, stated, chosen, earlier, settling):
+            found.append(_answer(said, stated, chosen, ruled_out, settling, longest))
+            ruled_out = []
+        elif OFFER.search(earlier.text):
+            ruled_out += [at for at in stated if RULED_OUT.search(said[at].text)]
+        _drop(left, places)
+    if found:  # what was said before a settlement described the problem
+        last = max(found[-1].places)
+        _drop(left, [at for at, kind in left.items() if at < last and kind == "fact"])
+    return found, left
+
+
+def _drop(left: dict[int, str], places: Sequence[int]) -> None:
+    for at in places:
+        left.pop(at, None)
+
+
+def telling(text: str) -> int:
+    """How many words of a text say something of a subject."""
+    found = [word for word in words(text) if word not in STOP and STOP_KOREAN.isdisjoint((word, without_ending(word)))]
+    return len(found)
+
+
+def _settles_alone(text: str, kind: str, settling: frozenset[str]) -> bool:
+    """Whether an agent's sentence says what is so from now on, and not what it does or could do."""
+    return (
+        (kind in settling or kind == "lesson") and telling(text) > AGREED and not OFFER.search(text)
+        and not re.match(r"\W*(?:i|i'll|i've|switched|changed|added|fixed|here)\b", text, re.I)
+    )  # fmt: skip
+
+
+def _settles(
+    said: Sequence[Said], stated: Sequence[int], chosen: Mapping[int, str], earlier: Turn, settling: frozenset[str]
+) -> bool:
+    text = " ".join(said[at].text for at in stated)
+    kinds = {chosen[at] for at in stated if at in chosen}
+    if telling(text) <= AGREED or (not kinds and not (OFFER.search(earlier.text) and BOUND.search(text))):
+        return False
+    return bool(kinds - {"fact"}) or telling(text) >= WHOLE
+
+
+def _answer(
+    said: Sequence[Said], stated: Sequence[int], chosen: Mapping[int, str], ruled_out: Sequence[int],
+    settling: frozenset[str], longest: int,
+) -> Answer:  # fmt: skip
+    """The statements as far as they fit, those that were chosen before others, and what was ruled out where it fits."""
+    room = longest
+    taken: list[int] = []
+    for at in [*sorted(stated, key=lambda at: (at not in chosen, at)), *ruled_out]:
+        if len(said[at].text) + 1 <= room:
+            room -= len(said[at].text) + 1
+            taken.append(at)
+    cores = sorted((at for at in taken if at in chosen), key=lambda at: (chosen[at] not in settling, at))
+    core = cores[0] if cores else taken[0]
+    kind = chosen.get(core, "decision")
+    places = tuple(sorted(at for at in taken if at in stated))
+    return Answer(places, tuple(at for at in taken if at in ruled_out), core, "decision" if kind == "fact" else kind)

@@ -1,0 +1,83 @@
+"""A person's answer to an agent is one line: what it settles with its scope, and what was ruled out before it."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+
+import pytest
+
+from gitmem.config import Config
+from gitmem.git.opening import open_repository
+from gitmem.hosts.transcript import Role, Transcript, Turn
+from gitmem.sessions.lifecycle import flush
+from gitmem.sessions.selection import Selected, select
+from tests.harness import Repo
+
+NOW = datetime(2026, 2, 5, 14, 30, tzinfo=UTC)
+RETRIES = (
+    "u: the export job dies when the printer service is slow",
+    "a: We could raise the timeout, retry in the job, or put a queue in between.",
+    "u: no queue, we have nobody to run one",
+    "a: Then a retry in the job?",
+    "u: yes. three retries with 20 s between them. labels are the exception, they print at once. Can you add a test?",
+    "a: Agreed. I'll write it now.",
+)
+COUPONS = (
+    "u: 쿠폰이 두 번 발급돼요",
+    "a: 락을 걸거나 고유 키를 둘 수 있습니다.",
+    "u: 락은 작년에 고생해서 싫어요",
+    "a: 그러면 고유 키로 하겠습니다.",
+    "u: 네 회원과 쿠폰 번호로 고유 키를 두고 중복이면 409로 응답합니다. 이벤트 쿠폰은 예외로 허용해요. 테스트도 추가해 주실래요?",
+    "a: 알겠습니다.",
+)
+
+
+def turns_of(talk: tuple[str, ...]) -> list[Turn]:
+    roles = {"u": Role.USER, "a": Role.ASSISTANT}
+    return [Turn(f"t{n}", roles[text[0]], text[3:], n) for n, text in enumerate(talk, 1)]
+
+
+def kept(*talk: str) -> list[Selected]:
+    return select(turns_of(talk), "memory/2026-02-05.md", NOW)[0]
+
+
+@pytest.mark.parametrize(
+    ("talk", "words", "absent"),
+    [
+        (RETRIES, ("three retries", "20 s", "labels are the exception", "no queue, we have nobody"), ("Agreed", "add a test")),
+        (COUPONS, ("고유 키", "409", "이벤트 쿠폰은 예외", "락은 작년에"), ("추가해", "알겠습니다")),
+    ],
+)  # fmt: skip
+def test_an_answer_is_one_line_with_its_scope_and_what_was_ruled_out(
+    talk: tuple[str, ...], words: tuple[str, ...], absent: tuple[str, ...]
+) -> None:
+    (item,) = kept(*talk)
+    assert all(word in item.text for word in words) and not any(word in item.text for word in absent)
+    assert item.turn.id == "t5" and [turn.id for turn in item.others] == ["t3"] and item.origin == "user"
+
+
+def test_what_was_ruled_out_is_of_the_answer_that_follows_and_of_no_later_one() -> None:
+    more = ("u: and the export runs at 02:00 every night, never by day, the printers are in use then",)
+    first, second = kept(*RETRIES, *more)
+    assert "no queue" in first.text and "no queue" not in second.text and "02:00" in second.text
+
+
+def test_agreeing_asking_and_doing_are_no_lines() -> None:
+    assert kept(
+        "u: why is the log so noisy",
+        "a: The level is unset there. I could set it to info, or filter the library.",
+        "u: ok set it to info",
+        "a: Agreed. I switched it to info. It is quiet now.",
+        "u: thanks, perfect",
+    ) == []  # fmt: skip
+
+
+def test_a_flush_after_each_turn_finds_the_same_decision(repo: Repo) -> None:
+    git = open_repository(repo.path, os.environ)
+    turns = turns_of(RETRIES)
+    for end in (2, 4, 6, 6):
+        flush(git, Config(), Transcript(tuple(turns[:end]), "s1"), now=NOW)
+    git.close()
+    text = repo.read("memory/2026-02-05.md")
+    assert text.count("three retries") == 1 and "turn=t5 turn=t3" in text and "no queue" in text
