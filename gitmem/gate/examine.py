@@ -68,8 +68,8 @@ def scan_blob(blob: Blob, policy: Policy) -> list[Finding]:
     if problem:
         noise = [finding for finding in findings if finding.rule == "terminal-control"]
         if len(noise) > NOISE:  # what any binary file is full of
-            findings = [finding for finding in findings if finding not in noise] + [_rest(noise, blob.path, policy)]
-        findings.append(_whole("not-text", blob, problem, policy))
+            findings = [finding for finding in findings if finding not in noise] + [_rest(noise, blob.path, policy, text)]
+        findings.append(not_text(blob, problem, policy))
     return findings
 
 
@@ -153,7 +153,10 @@ def examine(text: str, path: str, policy: Policy) -> list[Finding]:
         ranked = sorted(inspection.matches, key=lambda match: match.severity is Severity.WARN)
         shown, hidden = sorted(ranked[:MAX_FINDINGS], key=lambda match: match.start), ranked[MAX_FINDINGS:]
     findings = [finding_of(match, inspection, policy) for match in shown]
-    findings += [_rest(hidden, path, policy, text if inspection.unread else "")] if hidden or inspection.unread else []
+    if inspection.unread:
+        findings.append(unread(text, path, policy))
+    elif hidden:
+        findings.append(_rest(hidden, path, policy, text))
     return findings + [failure(name, error, path, policy) for name, error in inspection.failed]
 
 
@@ -163,20 +166,31 @@ def failure(name: str, error: str, path: str, policy: Policy) -> Finding:
     return _whole("scanner-failed", Blob(path, b""), words, policy)
 
 
-def _rest(hidden: Sequence[Match | Finding], path: str, policy: Policy, unread: str = "") -> Finding:
-    """The findings that are not told one by one, as one. `unread` is the text where not all of it was looked at:
-    then the finding blocks, and its fingerprint is that of this very text."""
-    if unread:
-        from hashlib import sha256  # loads OpenSSL: only a text full of secrets needs it
+def unread(text: str, path: str, policy: Policy) -> Finding:
+    """What a text is of which a detector did not read all: a finding that blocks, with the fingerprint of this text."""
+    words = "more findings in this file than can be counted: they are no notes"
+    return _whole("more-findings", Blob(path, b"", oid=_digest([text])), words, policy)
 
-        words = "more findings in this file than can be counted: they are no notes"
-        digest = sha256(unread.encode("utf-8", "surrogatepass")).hexdigest()
-        return _whole("more-findings", Blob(path, b"", oid=digest), words, policy)
+
+def not_text(blob: Blob, problem: str, policy: Policy) -> Finding:
+    """What bytes are that are no UTF-8 text (`problem` of `decode`): a finding that blocks."""
+    return _whole("not-text", blob, problem, policy)
+
+
+def _rest(hidden: Sequence[Match | Finding], path: str, policy: Policy, text: str) -> Finding:
+    """The findings that are not told one by one, as one whose fingerprint is of what they found in `text`."""
     blocks = any(match.severity is Severity.BLOCK for match in hidden)
     rules = ", ".join(sorted({match.rule for match in hidden})[:4])
     words = f"{len(hidden)} more findings in this file ({rules})"
-    finding = _whole("more-findings", Blob(path, b""), words, policy)
+    found = [f"{match.rule}\0{text[match.start : match.end]}" for match in hidden]
+    finding = _whole("more-findings", Blob(path, b"", oid=_digest(found)), words, policy)
     return replace(finding, severity=Severity.BLOCK if blocks else Severity.WARN)
+
+
+def _digest(texts: Iterable[str]) -> str:
+    from hashlib import sha256  # loads OpenSSL: only a text full of findings needs it
+
+    return sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def run(text: Text, policy: Policy) -> tuple[list[Match], list[tuple[str, str]], bool]:
@@ -237,11 +251,14 @@ def finding_of(match: Match, inspection: Inspection, policy: Policy) -> Finding:
 
 
 def identity(inspection: Inspection, match: Match) -> str:
-    """What a fingerprint is made of: the matched text, or for what can be guessed its path and masked line."""
+    """What a fingerprint is made of: the matched text with what was judged with it, or for what can be guessed its path and
+    masked line; the whole text where no further was read."""
     text = inspection.text
+    if match.unread:
+        return f"{text.path}\0{text.raw}"
     if match.secret and match.rule.startswith(GUESSABLE):
         return f"{text.path}\0{inspection.masked_line(match.start, match.end)}"
-    return text.raw[match.start : match.end] or f"{text.path}\0{match.message}"
+    return text.raw[match.start : match.end + match.context] or f"{text.path}\0{match.message}"
 
 
 def _with_fingerprint(finding: Finding, text: str, policy: Policy) -> Finding:

@@ -5,20 +5,21 @@ Everything shown is masked: the line, what it reads as when disguises are taken 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gitmem.errors import GitMemError, Refused
 from gitmem.gate import detectors
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.detectors.folding import normalise
-from gitmem.gate.detectors.text import Evidence
-from gitmem.gate.examine import Inspection, examine, inspect
+from gitmem.gate.detectors.text import Evidence, Text
+from gitmem.gate.examine import Inspection, failure, finding_of, inspect, unread
 from gitmem.gate.exceptions import FILE_RULES
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import redact
 from gitmem.gate.report import finding_lines, finding_value, one_line, remedy, shell_word
+from gitmem.gate.scan import settled
 
 LONGEST = 400  # characters of a text that is shown
 
@@ -56,34 +57,60 @@ class Explanation:
         )
 
 
-def explain(text: str, path: str, line: int, policy: Policy) -> Explanation:
-    """The explanation of one line. Raises GitMemError where the text has no such line."""
+def explain(text: str, path: str, line: int, policy: Policy, more: Iterable[Finding] = ()) -> Explanation:
+    """The explanation of one line; `more` are findings about the file's bytes (`examine.not_text`).
+
+    Findings are those that a scan makes of the file: on the line, repeats of one that stands elsewhere too, and about the
+    file as a whole. Raises GitMemError where the text has no such line.
+    """
     inspection = inspect(text, path, policy)
     starts = inspection.text.line_starts
     if not 0 < line <= len(starts):
         raise GitMemError(f"'{path}' has {len(starts)} lines", f"git mem scan {shell_word(path)} shows the places")
     start = starts[line - 1]
     end = starts[line] - 1 if line < len(starts) else len(text)
-    findings = [f for f in examine(text, path, policy) if f.line <= line <= f.end_line]
-    weighed = [each for each in detectors.evidence(inspection.text) if each.start <= end and each.end > start]
+    findings = [*_on_the_line(inspection, start, end, policy), *_of_the_file(inspection, policy), *more]
+    weighed = () if inspection.failed else detectors.evidence(inspection.text)
     return Explanation(
         path,
         line,
         inspection.text.scope.value,
         policy.concerns(path),
         tuple(_read(inspection, start, end, policy)),
-        tuple(weighed),
+        tuple([each for each in weighed if each.start <= end and each.end > start]),
         tuple(_judged(finding, policy) for finding in findings),
     )
 
 
+def _on_the_line(inspection: Inspection, start: int, end: int, policy: Policy) -> Iterator[Finding]:
+    """The findings that touch the line; a scan tells a sentence that is there again once, and so names another line."""
+    here = [match for match in inspection.matches if match.start <= end and max(match.end, match.start + 1) > start]
+    yield from (finding_of(match, inspection, policy) for match in here)
+    told = {(match.rule, inspection.text.raw[match.start : match.end]) for match in inspection.matches}
+    repeated = inspect(inspection.text.raw, inspection.text.path, policy, exhaustive=True)
+    for match in repeated.matches:
+        said = match.rule, inspection.text.raw[match.start : match.end]
+        touches = match.start <= end and match.end > start
+        if touches and said in told and all(match.end <= other.start or match.start >= other.end for other in here):
+            finding = finding_of(match, repeated, policy)
+            yield replace(finding, message=f"{finding.message} (a scan tells it once, where it stands first)")
+
+
+def _of_the_file(inspection: Inspection, policy: Policy) -> Iterator[Finding]:
+    """What refuses the file whichever line is asked about: a detector that failed or stopped."""
+    path = inspection.text.path
+    yield from (failure(name, error, path, policy) for name, error in inspection.failed)
+    if inspection.unread:
+        yield unread(inspection.text.raw, path, policy)
+
+
 def _read(inspection: Inspection, start: int, end: int, policy: Policy) -> Iterator[tuple[str, str]]:
     """The line masked, as it reads without disguise where that differs, and what is decoded from it."""
-    from gitmem.gate.detectors.injection.decoding import decoded
-
     if inspection.unread or inspection.failed:
         yield "line", "[not shown: not all of the text could be read for secrets]"
         return
+    from gitmem.gate.detectors.injection.decoding import decoded
+
     shown = inspection.masked_line(start, end)
     yield "line", _cut(shown)
     plain, _ = normalise(shown)
@@ -92,7 +119,7 @@ def _read(inspection: Inspection, start: int, end: int, policy: Policy) -> Itera
     for view in decoded(inspection.text.raw):
         if view.start <= end and view.end > start and view.text:
             secret = any(first < view.end and last > view.start for first, last in inspection.secrets)
-            yield view.kind, "[not shown: a secret]" if secret else _cut(_masked(view.text, policy))
+            yield view.kind, "[not shown: a secret]" if secret else _cut(_masked(view.text, policy), gravest=True)
 
 
 def _masked(text: str, policy: Policy) -> str:
@@ -103,17 +130,31 @@ def _masked(text: str, policy: Policy) -> str:
         return "[not shown: a detector failed on it]"
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+def _cut(text: str, gravest: bool = False) -> str:
+    """At most LONGEST characters of a text: its beginning, or those around what reads most as an instruction."""
+    if len(text) <= LONGEST:
+        return text
+    start = 0
+    if gravest:
+        from gitmem.gate.detectors.injection.injection import judge
+
+        subject = Text(text)
+        found = next(judge(subject), None)
+        start = max(0, subject.to_raw(found.start, found.end)[0] - LONGEST // 4) if found else 0
+    rest = text[start : start + LONGEST]
+    return ("…" if start else "") + rest + ("…" if start + LONGEST < len(text) else "")
 
 
 def _judged(finding: Finding, policy: Policy) -> Judged:
+    """A finding as a scan reports it, softened and hardened, or with the exception that covers it."""
+    kept, _ = settled([finding], policy)
     entry = policy.allow.covers(finding)
     if entry is not None:
         until = entry.until.isoformat() if entry.until else "without an end"
-        return Judged(finding, f"{'ended' if entry.expired(policy.today) else 'excepted until'} {until}", ())
+        ended = entry.expired(policy.today)
+        return Judged(kept[0] if ended else finding, f"{'ended' if ended else 'excepted until'} {until}", ())
     softened = "its rule is excepted in this file; it came later" if policy.allow.softens(finding, policy.today) else ""
-    return Judged(finding, softened, tuple(_ways(finding)))
+    return Judged(kept[0], softened, tuple(_ways(finding)))
 
 
 def _ways(finding: Finding) -> Iterator[str]:
@@ -121,8 +162,6 @@ def _ways(finding: Finding) -> Iterator[str]:
     if remedy(finding):
         yield remedy(finding)
     else:
-        if finding.rule in FILE_RULES and finding.rule.startswith("injection"):
-            yield "put what is only quoted in quotation marks or backticks: parts inside them do not count"
         yield f"mask it: git mem redact {shell_word(finding.path)}"
     yield f"except it: git mem allow {finding.fingerprint} --reason 'why'"
     if finding.rule in FILE_RULES:

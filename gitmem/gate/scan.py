@@ -71,7 +71,7 @@ def scan(blobs: Iterable[Blob], policy: Policy, more: Iterable[Finding] = (), *,
     findings += [_with_fingerprint(f, f"{f.path}\0{f.message}", policy) for f in structural]
     findings = [replace(f, path=shown.get(f.path, f.path)) for f in findings]
     skipped = [replace(s, path=shown.get(s.path, s.path)) for s in skipped]
-    kept, allowed = _except(dict.fromkeys(findings), policy)
+    kept, allowed = settled(dict.fromkeys(findings), policy)
     return Report(tuple(kept), tuple(skipped), count, size, tuple(allowed))
 
 
@@ -97,11 +97,15 @@ def once_each(report: Report) -> Report:
 
 def scan_text(text: str, path: str, policy: Policy) -> list[Finding]:
     """The findings of one text, exceptions taken off: what our own writers ask before they write."""
-    kept, _ = _except(examine(text, path, policy), policy)
+    kept, _ = settled(examine(text, path, policy), policy)
     return kept
 
 
-def _except(findings: Iterable[Finding], policy: Policy) -> tuple[list[Finding], list[tuple[Finding, str]]]:
+def settled(findings: Iterable[Finding], policy: Policy) -> tuple[list[Finding], list[tuple[Finding, str]]]:
+    """What counts of some findings, and what an exception covers with the day it ends ("" for never).
+
+    What counts is as severe as the exceptions of its file and a strict policy make it, and says so.
+    """
     kept, allowed = [], []
     for finding in findings:
         entry = policy.allow.covers(finding)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from datetime import date
 
 import pytest
 
 from gitmem.errors import GitMemError
+from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.injection import scorer
 from gitmem.gate.examine import examine
 from gitmem.gate.exceptions import Allowlist, Entry
@@ -34,7 +36,7 @@ def test_an_instruction_is_explained_by_its_parts_and_its_score_beside_the_thres
     assert values["blocks from"] == round(scorer.load().block, 3) and float(values["score"]) > float(
         values["blocks from"]
     )
-    assert found.blocks and any("backticks" in way for way in found.judged[0].ways)
+    assert found.blocks and not any("backticks" in way for way in found.judged[0].ways)  # they make no order pass
     assert any(f"--rule injection-instruction --file {PATH}" in way for way in found.judged[0].ways)
 
 
@@ -89,3 +91,48 @@ def test_the_command_answers_as_text_and_as_json(repo: Repo) -> None:
     assert "does not read this file" in repo.mem("scan", "--explain", "README.md:1", check=False).stdout
     for place, code in ((PATH, 2), (f"{PATH}:x", 2), ("none.md:1", 3), (f"{PATH}:9", 3)):
         assert repo.mem("scan", "--explain", place, check=False).returncode == code
+
+
+def test_a_finding_behind_the_sixtieth_is_explained_on_its_line() -> None:
+    keys = "".join(f"key {GITHUB[:-3]}{number:03d}\n\n" for number in range(100, 170))
+    found = explain(keys + ORDER, PATH, 141, POLICY)
+    assert found.blocks and "injection-instruction" in {judged.finding.rule for judged in found.judged}
+
+
+def test_a_sentence_that_a_scan_tells_once_is_explained_at_each_of_its_places() -> None:
+    text = f"fine\n\n{ORDER}\n\nfine\n\n{ORDER}\n\nfine\n"
+    (told,) = examine(text, PATH, POLICY)
+    for line in (3, 7):
+        (judged,) = explain(text, PATH, line, POLICY).judged
+        assert judged.finding.fingerprint == told.fingerprint
+    assert explain(text, PATH, 5, POLICY).judged == ()
+
+
+def test_a_strict_gate_is_explained_as_it_judges() -> None:
+    mild = "전화: 010-2345-6789"
+    assert not explain(mild, PATH, 1, POLICY).blocks and explain(mild, PATH, 1, POLICY).judged
+    (judged,) = explain(mild, PATH, 1, replace(POLICY, strict=True)).judged
+    assert judged.finding.severity is Severity.BLOCK and "strict" in judged.finding.message
+
+
+def test_of_a_long_decoded_text_the_part_that_instructs_is_shown() -> None:
+    long = "The report of the week is ready and can be read in the usual folder. " * 12
+    shown = dict(explain(f"see {encoded(long + ORDER)}\n", PATH, 1, POLICY).read)["base64"]
+    assert ORDER in shown and shown.startswith("…") and len(shown) <= 402
+
+
+def test_a_scorer_that_cannot_be_read_is_said_and_blocks_on_every_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scorer, "PATH", scorer.PATH.with_name("missing.bin"))
+    scorer.load.cache_clear()
+    found = explain(f"fine\n{ORDER}\n", PATH, 2, POLICY)
+    scorer.load.cache_clear()
+    assert found.blocks and "scanner-failed" in {judged.finding.rule for judged in found.judged}
+    assert found.evidence == ()
+
+
+def test_a_file_that_is_no_utf8_is_refused_and_the_explanation_says_so(repo: Repo) -> None:
+    repo.commit("start", {"MEMORY.md": "- one\n"})
+    repo.path.joinpath("memory").mkdir(exist_ok=True)
+    repo.path.joinpath(PATH).write_bytes("plain\n".encode("utf-16"))
+    done = repo.mem("scan", "--explain", f"{PATH}:1", check=False)
+    assert done.returncode == 1 and "iconv -f UTF-16" in done.stdout

@@ -16,7 +16,7 @@ from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.gate.detectors import DETECTORS, ON_REQUEST
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.rule_file import Rule, parse_rules
-from gitmem.gate.examine import Blob, Source, decode
+from gitmem.gate.examine import Blob, Source, decode, not_text
 from gitmem.gate.exceptions import Entry
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.scan import Report, once_each, scan_source
@@ -206,7 +206,9 @@ def show_explanation(repo: Repository, place: str, form: str) -> int:
     (blob,) = list(sources.paths(repo, [inside(repo, name)], policy).blobs) or [Blob(name, b"", skipped="no file")]
     if blob.skipped:
         raise GitMemError(f"'{name}' is not read: {blob.skipped}")
-    found = explanation.explain(decode(blob.data)[0], blob.path, int(number), policy)
+    text, problem = decode(blob.data)
+    more = [not_text(blob, problem, policy)] if problem else []
+    found = explanation.explain(text, blob.path, int(number), policy, more)
     if form == "json":
         terminal.write_json(explanation.as_value(found))
     else:

@@ -11,7 +11,6 @@ from gitmem.lazy_patterns import lazy
 _OURS = lazy(r"^<{7}(?: .*)?\r?$", re.M)
 _THEIRS = lazy(r"^>{7}(?: .*)?\r?$", re.M)
 _BETWEEN = lazy(r"^={7}\r?$", re.M)
-_MOST = 50  # markers that are reported of one text
 
 
 def detect(text: Text) -> Iterator[Match]:
@@ -24,7 +23,7 @@ def detect(text: Text) -> Iterator[Match]:
     if ours and theirs:
         found += [m for m in _BETWEEN.finditer(raw) if ours[0].start() < m.start() < theirs[-1].start()]
     markers = sorted(found, key=re.Match.start)
-    for match in markers if text.exhaustive else markers[:_MOST]:
+    for match in markers:
         yield Match("conflict-marker", Severity.BLOCK, *match.span(), "a conflict marker: finish the merge first")
 
 

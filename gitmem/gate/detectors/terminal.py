@@ -5,7 +5,6 @@ later text overwrite earlier text, backspaces. A memory file has no use for them
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 from gitmem.gate.detectors.prefilter import has_byte, table
 from gitmem.gate.detectors.text import Examples, Match, Severity, Text
@@ -15,7 +14,8 @@ _CONTROL = lazy(
     r"\x1b(?:\][^\x07\x1b\n]{0,400}(?:\x07|\x1b\\)?|[PX^_][^\x1b\n]{0,400}(?:\x1b\\)?|\[[0-9;:?<=>]{0,40}[ -/]{0,4}[@-~]?|.)?"
     r"|\x9b[0-9;?]{0,40}[@-~]?|[^\n]?\x08|\r(?![\n\r]|$)|[\x00-\x06\x0e-\x1a\x1c-\x1f\x7f]"
 )
-_MOST = 50  # sequences that are reported of one text
+# What no terminal obeys, nor answers to: it shows nothing or a sign. ESC and a space only announce the code in use.
+_INERT = lazy(r"[\x01-\x04\x06\x10-\x1a\x1c-\x1f\x7f]|\x1b ")
 # The control characters, and the first byte of U+009B.
 _BYTES = table(bytes([*range(9), *range(14, 32), 127, 0xC2]))
 _NAMES = {
@@ -26,17 +26,22 @@ _NAMES = {
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """Each control character or sequence; the first fifty of a text unless all are wanted."""
+    """Each control character or sequence. One that no terminal obeys warns where it stands in no word."""
     raw = text.raw
     returns = raw.count("\r")
     if not has_byte(raw, _BYTES) and (not returns or returns == raw.count("\r\n")):
         return
-    for match in islice(_CONTROL.finditer(raw), None if text.exhaustive else _MOST):
+    for match in _CONTROL.finditer(raw):
         char = match.group()[0]
         kind = _NAMES.get(char, "a backspace" if "\x08" in match.group() else "a control character")
         if match.group().startswith("\x1b]"):
             kind = "a command to the terminal (clipboard, link or title)"
-        yield Match("terminal-control", Severity.BLOCK, *match.span(), kind)
+        inert = _INERT.fullmatch(match.group()) and not _in_a_word(raw, match.start())
+        yield Match("terminal-control", Severity.WARN if inert else Severity.BLOCK, *match.span(), kind)
+
+
+def _in_a_word(raw: str, place: int) -> bool:
+    return raw[place - 1 : place].isalnum() and raw[place + 1 : place + 2].isalnum()
 
 
 EXAMPLES: dict[str, Examples] = {

@@ -39,7 +39,9 @@ class Match:
 
     `message` names the parts that matched in words of ours and never quotes a secret. `secret` says that the
     matched characters themselves must not be shown; `mask` is what to write in their place (None: the mask that
-    `gate/redaction.py` makes of the rule's name). A detector gives matches in any order; they may overlap.
+    `gate/redaction.py` makes of the rule's name). `context`: the characters behind it that were judged with it. `unread`:
+    the detector read no further, so that an exception for it is one for this very text. A detector gives matches in any
+    order; they may overlap.
     """
 
     rule: str
@@ -49,6 +51,8 @@ class Match:
     message: str
     secret: bool = False
     mask: str | None = None
+    context: int = 0
+    unread: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,21 +30,21 @@ def detect(text: Text) -> Iterator[Match]:
     found = 0
     for view in decoded(text.raw, exhaustive=text.exhaustive):
         if view.kind == CUT:
-            yield Match(
-                "encoded-too-long", Severity.BLOCK, view.start, view.end, "encoded text too long to be read whole"
-            )
+            yield _unread(view.start, view.end, "encoded text too long to be read whole")
             continue
         if found < _MOST_VIEWS:
             yield from _about(view, view.start, view.end, _DEPTH)
         found += 1
         if found >= _MOST_VIEWS:
-            yield Match(
-                "encoded-too-long", Severity.BLOCK, view.start, view.end, "too many encoded pieces to read them all"
-            )
+            yield _unread(view.start, view.end, "too many encoded pieces to read them all")
             if not text.exhaustive:
                 return
     yield from _smuggled(text)
     yield from _puzzles(text)
+
+
+def _unread(start: int, end: int, message: str) -> Match:
+    return Match("encoded-too-long", Severity.BLOCK, start, end, message, unread=True)
 
 
 def _puzzles(text: Text) -> Iterator[Match]:
@@ -64,8 +64,7 @@ def _puzzles(text: Text) -> Iterator[Match]:
                 yield Match("encoded-instruction", Severity.BLOCK, *place, f"{view.kind}: an instruction: {why}")
             told += 1
             if told >= _MOST_FINDS and not text.exhaustive:
-                message = "too many disguised instructions to read them all"
-                yield Match("encoded-too-long", Severity.BLOCK, start, end, message)
+                yield _unread(start, end, "too many disguised instructions to read them all")
                 return
 
 
@@ -106,7 +105,7 @@ def _smuggled(text: Text) -> Iterator[Match]:
         spelled = "".join([run[2] for run in runs])
         if len(spelled) > LONGEST:
             message = "invisible text too long to be read whole"
-            yield from (Match("encoded-too-long", Severity.BLOCK, first, last, message) for first, last in places)
+            yield from (_unread(first, last, message) for first, last in places)
         for match in _about(View("invisible characters", start, end, spelled[:LONGEST]), start, end, _DEPTH):
             yield from (replace(match, start=first, end=last) for first, last in places)
 

@@ -12,7 +12,6 @@ from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Examples, Match, Severity, Text
 from gitmem.lazy_patterns import lazy
 
-_MOST = 50  # addresses that are reported of one text
 _IMAGE = lazy(
     r"!\[[^\]\n]{0,300}\]\(\s{0,3}<?((?:https?:)?//[^\s\n\"<]{4,2000})|<img\b[^<>]{0,400}?\bsrc\s{0,3}=\s{0,3}[\"']?((?:https?:)?//[^\s\"'<>]{4,2000})",
     re.I,
@@ -52,27 +51,23 @@ def detect(text: Text) -> Iterator[Match]:
     if "//" not in raw:
         return
     taken = Spans()
-    most = len(raw) if text.exhaustive else _MOST
-    count = 0
     for pattern in (_IMAGE, _REFERENCE_IMAGE):
         for match in pattern.finditer(raw):
             group = next(g for g in range(1, (match.lastindex or 1) + 1) if match.group(g))
             address = match.group(group).rstrip(")")
             why = _of_image(address)
-            if why and count < most:
+            if why:
                 taken.claim(*match.span(group))
-                count += 1
                 start = match.start(group)
                 yield Match(
                     "exfiltration-image", Severity.BLOCK, start, start + len(address), f"an image whose address {why}"
                 )
     for match in _ADDRESS.finditer(raw):
-        if count >= most or not taken.is_free(match.start(), match.start() + 1):
+        if not taken.is_free(match.start(), match.start() + 1):
             continue
         why = _of_link(match.group())
         if why:
             taken.claim(*match.span())
-            count += 1
             yield Match("exfiltration-link", Severity.BLOCK, *match.span(), f"an address that {why}")
 
 

@@ -15,7 +15,6 @@ from gitmem.gate.detectors.injection.injection import explain, judge
 from gitmem.gate.detectors.text import Examples, Match, Scope, Severity, Text
 from gitmem.lazy_patterns import lazy
 
-_MOST = 20  # commands that are reported of one text
 _MEM = lazy(r"\s*mem(?=\s)")
 _VALUE = lazy(r"[\w.-]{1,40}=(\S{1,2000})")
 _DEFINITION = lazy(
@@ -115,7 +114,6 @@ def places(raw: str) -> Iterator[Hidden]:
 
 def detect(text: Text) -> Iterator[Match]:
     """A command in a hidden place, whatever the scope; a command in a value of a `mem` comment."""
-    seen = 0
     for place in places(text.raw):
         inner = text.raw[place.start : place.end]
         if len(inner) < 6 or not any(char.isalpha() for char in inner):
@@ -125,9 +123,6 @@ def detect(text: Text) -> Iterator[Match]:
                 "hidden-command", Severity.BLOCK, place.start + start, place.start + end,
                 f"an instruction hidden in {place.kind}: {why}",
             )  # fmt: skip
-            seen += 1
-            if seen >= _MOST and not text.exhaustive:
-                return
     if "<!--" in text.raw:
         yield from _mem_values(text)
 

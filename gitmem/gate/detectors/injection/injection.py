@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 
 from gitmem.gate.detectors.injection import scorer, weights
 from gitmem.gate.detectors.injection.lexicon import Concept as C
@@ -38,7 +38,6 @@ from gitmem.lazy_patterns import lazy
 _CONTEXT = frozenset({C.ALL, C.USER, C.TALK, C.NEGATED, C.PLAN, C.MEMORY, C.TRIGGER})
 _MARKER_BOOST = 1.75  # what stands after a role label is held to less
 _MOST_MARKERS = 1_000  # whose context is read; a text of so many role markers is no note
-_MOST_FINDINGS = 20  # a text with so many is refused whatever else it holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ def judge(text: Text, boost: float = 0.0) -> Iterator[Verdict]:
     """The units of `text` that read as instructions, none overlapping another, in time linear in the text.
 
     `boost` is added to each score: what speaks against a text before a word is read (it was hidden, it was
-    encoded). Highest score first and at most `_MOST_FINDINGS`; of an exhaustive text all of them, shortest first.
+    encoded). Highest score first; of an exhaustive text shortest first.
     """
     verdicts = list(_verdicts(text, boost))
     if text.exhaustive:  # to be masked: a sentence rather than the line it stands in
@@ -74,16 +73,14 @@ def judge(text: Text, boost: float = 0.0) -> Iterator[Verdict]:
     else:
         verdicts.sort(key=lambda v: (-v.score, v.start))
     taken = Spans()
-    apart = (verdict for verdict in verdicts if taken.claim(verdict.start, verdict.end))
-    yield from islice(apart, None if text.exhaustive else _MOST_FINDINGS)
+    yield from (verdict for verdict in verdicts if taken.claim(verdict.start, verdict.end))
 
 
 def _verdicts(text: Text, boost: float) -> Iterator[Verdict]:
     """Every unit above the warning line, in order of place; equal units once unless every place is wanted."""
     folded = _without_keys(text.folded)
     seen: set[tuple[str, str, str]] = set()
-    words = weights.words()
-    least = words.least - boost
+    least = weights.words().least - boost
     warn = scorer.load().warn
     previous = 0.0
     for line, source, before, after in in_context(folded):
@@ -262,18 +259,45 @@ def _shown_as_code(line: str) -> list[tuple[int, int]]:
     return [match.span() for match in _CODE.finditer(line)]
 
 
-def _markers(text: Text) -> Iterator[Match]:
-    folded = text.folded
+def _marker_places(folded: str) -> list[tuple[int, int]]:
     places = [match.span() for match in _ANGLED.finditer(folded)] if "<" in folded else []
     if "[" in folded:
         places += [match.span() for match in _BRACKETED.finditer(folded)]
     for match in _LABEL.finditer("\n" + folded):  # with the line end before it, but for the first line
         places.append((max(0, match.start() - 1), match.end() - 1))
+    return sorted(places)
+
+
+class _Elements:
+    """The elements that a text itself has opened: the end of one of them ends nothing around the text."""
+
+    def __init__(self) -> None:
+        self._open: Counter[str] = Counter()
+
+    def ends_own(self, marker: str) -> bool:
+        """Whether the next marker of the text ends an element of its own. `_FRAMES` are never its own."""
+        tag = _TAG.match(marker)
+        if not tag or tag.group(2) in _FRAMES:
+            return False
+        closes = bool(tag.group(1))
+        own = closes and self._open[tag.group(2)] > 0
+        self._open[tag.group(2)] += 1 if not closes else -1 if own else 0
+        return own
+
+
+_TAG = lazy(r"<(/?)([a-z_-]+)")
+_FRAMES = frozenset({"memory", "memories", "system"})  # in which recalled text and a host's own words are put
+_INTRODUCED = 400  # characters behind a marker that are read
+
+
+def _markers(text: Text) -> Iterator[Match]:
+    folded = text.folded
+    places = _marker_places(folded)
     last = -1
-    count = 0
     read: set[str] = set()
+    elements = _Elements()
     breaks = [-1, *(match.start() for match in re.finditer("\n", folded))] if places else []
-    for first, end in sorted(places):
+    for first, end in places:
         if first < last:
             continue
         marker = folded[first:end]
@@ -282,34 +306,31 @@ def _markers(text: Text) -> Iterator[Match]:
         after_line = bisect_left(breaks, end)
         line_end = breaks[after_line] if after_line < len(breaks) else len(folded)
         line = folded[line_start : min(line_end, line_start + 600)]
-        hard = bool(_HARD_MARKER.search(marker))
+        hard = not elements.ends_own(marker) and bool(_HARD_MARKER.search(marker))
         here = start - line_start
-        quoted = any([a <= here < b for a, b in _shown_as_code(line)])
-        talked = bool(_TALK.search(line[:here])) or bool(_TALK.search(line[here + len(marker) :])) if hard else False
         last = end
-        if quoted:
+        if any([a <= here < b for a, b in _shown_as_code(line)]):
             continue
-        after = folded[end : end + 400]  # what the marker introduces
+        after = folded[end : end + _INTRODUCED]
         read.add(after)
         if len(read) > _MOST_MARKERS:
             message = "more markers of roles than can be read"
-            yield Match("injection-role-marker", Severity.BLOCK, *text.to_raw(start, end), message)
+            yield Match("injection-role-marker", Severity.BLOCK, *text.to_raw(start, end), message, unread=True)
             if not text.exhaustive:
                 return
             continue
-        if not (not talked or _introduces(after, True) if hard else _introduces(after, False)):
-            continue
-        first, end = text.to_raw(start, end)
-        yield Match(
-            "injection-role-marker",
-            Severity.BLOCK,
-            first,
-            end,
-            "a marker that starts or ends a role of a conversation",
-        )
-        count += 1
-        if count >= _MOST_FINDINGS and not text.exhaustive:
-            return
+        talked = hard and bool(_TALK.search(line[:here]) or _TALK.search(line[here + len(marker) :]))
+        if (hard and not talked) or _introduces(after, hard):
+            yield _role_marker(text, start, end, hard)
+
+
+def _role_marker(text: Text, start: int, end: int, hard: bool) -> Match:
+    """The finding of a marker: a heading or an ordinary tag above an order is at home where instructions are."""
+    severity = Severity.WARN if text.scope is Scope.INSTRUCTIONS and not hard else Severity.BLOCK
+    raw_start, raw_end = text.to_raw(start, end)
+    judged = text.to_raw(start, min(end + _INTRODUCED, len(text.folded)))[1]
+    message = "a marker that starts or ends a role of a conversation"
+    return Match("injection-role-marker", severity, raw_start, raw_end, message, context=max(0, judged - raw_end))
 
 
 EXAMPLES: dict[str, Examples] = {

@@ -23,7 +23,6 @@ _RTL = lazy("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 _JOINING = lazy("[\u0600-\u08ff\u0900-\u0dff\u0e00-\u0fff\u1000-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefe]")
 _EMOJI = lazy("[\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff\U000e0020-\U000e007f]")
 _LETTER = lazy("[^\\W\\d_]")
-_MOST = 50
 # The bytes of all characters above that are looked for, of some others too.
 _MAYBE = lazy(
     rb"\xe2(?:\x80[\x8b-\x8f\xaa-\xae]|\x81)|\xf3\xa0|\xef(?:\xb8|\xbb\xbf|\xbe\xa0)|\xe1(?:\xa0|\x85|\x9e)|\xc2\xad|\xcd\x8f"
@@ -70,9 +69,7 @@ def detect(text: Text) -> Iterator[Match]:
 
 
 def _bidi(raw: str, exhaustive: bool) -> Iterator[Match]:
-    for count, match in enumerate(_OVERRIDES.finditer(raw)):
-        if count == _MOST and not exhaustive:
-            return
+    for match in _OVERRIDES.finditer(raw):
         yield Match(
             "invisible-bidi",
             Severity.BLOCK,
