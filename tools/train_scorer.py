@@ -22,6 +22,7 @@ import argparse
 import collections
 import gzip
 import json
+import math
 import random
 import re
 import zlib
@@ -32,9 +33,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gitmem.gate.detectors.injection import scorer
+from gitmem.gate.detectors.injection import scorer, weights
 from gitmem.gate.detectors.injection.injection import in_context, noted_in
-from gitmem.gate.detectors.injection.structure import tokens, units_of
+from gitmem.gate.detectors.injection.structure import tokens, units_of, without_markup
 from gitmem.gate.detectors.text import Text
 
 FOLDER = Path(__file__).parent.parent / "gitmem" / "gate" / "detectors" / "injection"
@@ -79,12 +80,14 @@ def units(text: str) -> list[Unit]:
     folded = Text(text).folded
     found: dict[str, Unit] = {}
     for line, _, before, after in in_context(folded):
-        for unit in units_of(folded, line):
-            if unit.text not in found:
-                noted = noted_in(unit.text) or (-1.0, ())
-                near = scorer.neighbour_buckets(before, "p:") | scorer.neighbour_buckets(after, "n:")
-                own, concepts = scorer.own_buckets(unit.text), scorer.concept_buckets(noted[1])
-                found[unit.text] = Unit(unit.text, array_of(own), array_of(near), array_of(concepts), noted[0])
+        near = scorer.neighbour_buckets(before, "p:") | scorer.neighbour_buckets(after, "n:")
+        for reading in dict.fromkeys(
+            text for unit in units_of(folded, line) for text in (unit.text, without_markup(unit.text))
+        ):
+            if reading not in found:
+                noted = noted_in(reading) or (-1.0, ())
+                own, concepts = scorer.own_buckets(reading), scorer.concept_buckets(noted[1])
+                found[reading] = Unit(reading, array_of(own), array_of(near), array_of(concepts), noted[0])
     return list(found.values())
 
 
@@ -194,10 +197,13 @@ class Model:
             value -= speed * at / (np.sqrt(square / (1 - 0.999**self.steps)) + 1e-8)
         self.add_up()
 
-    def all_scores(self, batch: Batch) -> Array:
-        count = len(batch.begin) - 1
-        parts = [self.scores(batch, np.arange(a, min(a + 20_000, count)))[0] for a in range(0, count, 20_000)]
-        return np.concatenate(parts) if parts else np.zeros(0)
+    def all_scores(self, batch: Batch, alone: bool = False) -> Array:
+        """The score of every unit, with `alone` without its neighbours."""
+        found = [np.zeros(0)]
+        for first in range(0, len(batch.begin) - 1, 20_000):
+            which = np.arange(first, min(first + 20_000, len(batch.begin) - 1))
+            found.append(self.scores(batch, which, np.full(len(which), alone))[0])
+        return np.concatenate(found)
 
 
 def sigmoid(value: Array) -> Array:
@@ -245,7 +251,7 @@ def static_table() -> tuple[Array, Array]:
     from gitmem.models.static_embedder import shared
 
     embedder = shared()
-    pieces = embedder._all_pieces()
+    pieces = embedder.all_pieces()
     table = np.zeros((len(pieces) + 1, embedder.dims), np.float32)
     for number in pieces.values():
         table[number + 1] = embedder.row(number)
@@ -268,12 +274,31 @@ def left_out(source: Source) -> bool:
     return "\0" in source.name and zlib.crc32(source.name.encode()) % 4 == 3
 
 
-def largest(model: Model, sources: list[Source]) -> Array:
-    """The highest score of each source's units; -30 for one without."""
+def largest(model: Model, sources: list[Source], alone: bool = False) -> Array:
+    """The highest score of each source's units, with `alone` without their neighbours; -30 for one without units."""
     batch = batch_of(sources)
     found = np.full(len(sources), -30.0)
-    np.maximum.at(found, batch.owner, model.all_scores(batch))
+    np.maximum.at(found, batch.owner, model.all_scores(batch, alone))
     return found
+
+
+class Limits(NamedTuple):
+    """What is measured on documents that are not learned from: thresholds, and what neighbours take off at most."""
+
+    warn: float
+    block: float
+    sway: float
+
+
+def limits(model: Model, documents: list[Source]) -> Limits:
+    """The thresholds at which BLOCKED and WARNED of the documents are refused and warned of, and the least sway with
+    which no document more is refused and at most a tenth more are warned of than if neighbours took off any amount."""
+    highest, alone = largest(model, documents), largest(model, documents, alone=True)
+    warn, block = (round(float(np.quantile(highest, 1 - share)), 2) for share in (WARNED, BLOCKED))
+    refused = alone[highest < block] - block
+    warned = np.sort(alone[highest < warn] - warn)[::-1]
+    spared = warned[round(0.1 * WARNED * len(documents))]
+    return Limits(warn, block, math.ceil(100 * max(0.0, float(refused.max()), float(spared)) + 1) / 100)
 
 
 def prefilter(model: Model, attacks: list[Source], honest: list[Source]) -> tuple[float, dict[str, float]]:
@@ -312,10 +337,10 @@ def prefilter(model: Model, attacks: list[Source], honest: list[Source]) -> tupl
     return least, of
 
 
-def write(model: Model, warn: float, block: float, words: tuple[float, dict[str, float]]) -> None:
+def write(model: Model, found: Limits, words: tuple[float, dict[str, float]]) -> None:
     unit = float(np.abs(model.total).max() / ROUNDED)
     bias, noted, slope = (float(value) for value in model.values[2])
-    numbers = unit, bias, noted, slope, warn, block
+    numbers = unit, bias, noted, slope, found.sway, found.warn, found.block
     body = np.round(model.total / unit).astype("<i2").tobytes()
     checked = scorer.HEADER.pack(scorer.MAGIC, scorer.VERSION, 0, *numbers)[scorer.CHECKED :] + body
     head = scorer.HEADER.pack(scorer.MAGIC, scorer.VERSION, zlib.crc32(checked), *numbers)
@@ -324,6 +349,8 @@ def write(model: Model, warn: float, block: float, words: tuple[float, dict[str,
     lines = [
         "# Written by tools/train_scorer.py: weights of single words in hundredths. Do not edit.",
         f"least\t{least}",
+        f"rows\t{len(of)}",
+        f"checksum\t{weights.checksum(dict(sorted(of.items())))}",
     ]
     lines += [f"{round(weight * 100)}\t{token}" for token, weight in sorted(of.items())]
     (FOLDER / "words.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -344,16 +371,15 @@ def main() -> None:
     attacks = [source for source in learned if source.attack]
     honest = [source for source in learned if not source.attack]
     model = train(attacks, honest, *static_table())
-    highest = largest(model, [source for source in apart if source.lines >= SHORT])
-    warn, block = (round(float(np.quantile(highest, 1 - share)), 2) for share in (WARNED, BLOCKED))
-    print(f"{len(attacks)} attacks, {len(honest)} honest texts; warn {warn}, block {block} on {len(apart)} documents")
+    found = limits(model, [source for source in apart if source.lines >= SHORT])
+    print(f"{len(attacks)} attacks, {len(honest)} honest texts; {found} on {len(apart)} documents")
     held = [source for source in sources if source.name == options.hold_out]
     for attack in (True, False):
         value = largest(model, [source for source in held if source.attack == attack])
         if len(value):
-            print(f"{'attacks' if attack else 'honest'} {len(value)}: blocked {np.mean(value >= block):.3f}")
+            print(f"{'attacks' if attack else 'honest'} {len(value)}: blocked {np.mean(value >= found.block):.3f}")
     if not options.hold_out:
-        write(model, warn, block, prefilter(model, attacks, honest))
+        write(model, found, prefilter(model, attacks, honest))
 
 
 if __name__ == "__main__":

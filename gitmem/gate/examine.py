@@ -68,7 +68,9 @@ def scan_blob(blob: Blob, policy: Policy) -> list[Finding]:
     if problem:
         noise = [finding for finding in findings if finding.rule == "terminal-control"]
         if len(noise) > NOISE:  # what any binary file is full of
-            findings = [finding for finding in findings if finding not in noise] + [_rest(noise, blob.path, policy, text)]
+            findings = [finding for finding in findings if finding not in noise] + [
+                _rest(noise, blob.path, policy, text)
+            ]
         findings.append(not_text(blob, problem, policy))
     return findings
 
@@ -251,8 +253,10 @@ def finding_of(match: Match, inspection: Inspection, policy: Policy) -> Finding:
 
 
 def identity(inspection: Inspection, match: Match) -> str:
-    """What a fingerprint is made of: the matched text with what was judged with it, or for what can be guessed its path and
-    masked line; the whole text where no further was read."""
+    """What a fingerprint is made of: the matched text with what was judged with it.
+
+    For what can be guessed its path and masked line; where the detector read no further, the whole text.
+    """
     text = inspection.text
     if match.unread:
         return f"{text.path}\0{text.raw}"

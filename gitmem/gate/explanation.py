@@ -60,8 +60,8 @@ class Explanation:
 def explain(text: str, path: str, line: int, policy: Policy, more: Iterable[Finding] = ()) -> Explanation:
     """The explanation of one line; `more` are findings about the file's bytes (`examine.not_text`).
 
-    Findings are those that a scan makes of the file: on the line, repeats of one that stands elsewhere too, and about the
-    file as a whole. Raises GitMemError where the text has no such line.
+    Findings are those that a scan makes of the file: on the line, repeats of one that stands elsewhere too, and about
+    the file as a whole. Raises GitMemError where the text has no such line.
     """
     inspection = inspect(text, path, policy)
     starts = inspection.text.line_starts

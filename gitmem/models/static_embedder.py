@@ -196,7 +196,7 @@ class StaticEmbedder:
     def read_all(self) -> None:
         """Get ready for very many texts: all pieces into a dict (20 ms), where a question looks up its few."""
         if self._find == self._find_mapped:
-            self._find = _finder(self._all_pieces())
+            self._find = _finder(self.all_pieces())
 
     def lines(self, texts: Sequence[str]) -> list[tuple[float, bytes]]:
         """(length, `DIMS` signed bytes of length `LENGTH`) of the sum of each text's rows: what `lines.pack` stores.
@@ -229,7 +229,8 @@ class StaticEmbedder:
         low, high = (half.lanes(total) for half, total in zip(self._halves, sums, strict=True))
         return low + high
 
-    def _all_pieces(self) -> dict[str, int]:
+    def all_pieces(self) -> dict[str, int]:
+        """Every piece of the vocabulary -> its row in the table."""
         ends = array("I", self._map[self._offsets : self._text])
         if sys.byteorder == "big":
             ends.byteswap()

@@ -222,7 +222,7 @@ def test_the_table_fits_the_package_and_says_what_it_is(embedder):
 
 
 def test_the_word_pieces_of_the_teacher_come_first(embedder):
-    pieces = list(embedder._all_pieces())
+    pieces = list(embedder.all_pieces())
     assert pieces[101] == "[CLS]" and pieces[1996] == "the" and len(pieces) > 70_000
     assert {"▁메모", "메모", "会議", "会议", "サーバ"} <= set(pieces)
 
@@ -232,6 +232,6 @@ def test_no_piece_speaks_louder_than_text_that_was_seen(embedder):
         return math.hypot(*embedder.row(row))
 
     common = [length(row) for row in range(2000, 12_000)]
-    rare = [length(row) for row in range(len(embedder._all_pieces())) if row >= 12_000]
+    rare = [length(row) for row in range(len(embedder.all_pieces())) if row >= 12_000]
     assert max(rare) < 3 * max(common)
     assert length(1996) < sorted(common)[len(common) // 2] / 2  # "the" weighs little

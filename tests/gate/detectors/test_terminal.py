@@ -15,7 +15,8 @@ def test_a_character_that_no_terminal_obeys_warns(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["x\x1b[2Jy", "x \x1bc y", "x \x05 y", "x \x0e y", "secret\x08\x08", "shown\rhidden", "x \x9b2J", "ig\x01nore"]
+    "text",
+    ["x\x1b[2Jy", "x \x1bc y", "x \x05 y", "x \x0e y", "secret\x08\x08", "shown\rhidden", "x \x9b2J", "ig\x01nore"],
 )
 def test_what_a_terminal_obeys_or_what_splits_a_word_blocks(text: str) -> None:
     assert {match.severity for match in detect(Text(text))} == {Severity.BLOCK}

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from gitmem.gate.detectors.injection import weights
 from gitmem.gate.detectors.injection.decoding import CUT, LONGEST, View, decoded
-from gitmem.gate.detectors.injection.injection import explain, judge
+from gitmem.gate.detectors.injection.injection import Verdict, explain, judge, severity_of
 from gitmem.gate.detectors.injection.invisible_characters import payloads
-from gitmem.gate.detectors.injection.puzzles import ACROSTIC, SPLIT, first_letters, puzzles
+from gitmem.gate.detectors.injection.puzzles import ACROSTIC, READABLE, SPLIT, first_letters, puzzles
 from gitmem.gate.detectors.injection.structure import tokens
 from gitmem.gate.detectors.key_words import segment
 from gitmem.gate.detectors.text import Examples, Match, Severity, Text
@@ -56,12 +56,13 @@ def _puzzles(text: Text) -> Iterator[Match]:
             new = tokens(view.text) - tokens(text.folded[view.start : view.end])
             if sum(weight(token, 0.0) for token in new) < 0.5:
                 continue
-        why = _instruction(Text(view.text), _PUZZLE_BOOST)
-        if why:
+        order = _order(Text(view.text), _PUZZLE_BOOST)
+        if order:
             start, end = text.to_raw(view.start, view.end)
+            severity = severity_of(order, text.scope) if view.kind in READABLE else Severity.BLOCK
             places = _acrostic(text) if view.kind == ACROSTIC and text.exhaustive else [(start, end)]
             for place in places:
-                yield Match("encoded-instruction", Severity.BLOCK, *place, f"{view.kind}: an instruction: {why}")
+                yield Match("encoded-instruction", severity, *place, f"{view.kind}: an instruction: {explain(order)}")
             told += 1
             if told >= _MOST_FINDS and not text.exhaustive:
                 yield _unread(start, end, "too many disguised instructions to read them all")
@@ -130,11 +131,14 @@ def _about(view: View, start: int, end: int, depth: int) -> Iterator[Match]:
                 yield Match("encoded-instruction", Severity.BLOCK, start, end, message)
 
 
+def _order(text: Text, boost: float) -> Verdict | None:
+    """The sentence of a reading that is most certainly an instruction; None where none is nearly certain."""
+    return next((verdict for verdict in judge(text, boost) if verdict.blocks), None)
+
+
 def _instruction(text: Text, boost: float) -> str:
-    for verdict in judge(text, boost):
-        if verdict.blocks:
-            return explain(verdict)
-    return ""
+    order = _order(text, boost)
+    return explain(order) if order else ""
 
 
 def _secret(text: str) -> bool:

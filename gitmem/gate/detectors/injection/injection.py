@@ -28,6 +28,7 @@ from gitmem.gate.detectors.injection.structure import (
     read,
     tokens,
     units_of,
+    without_markup,
     words,
 )
 from gitmem.gate.detectors.spans import Spans
@@ -82,21 +83,26 @@ def _verdicts(text: Text, boost: float) -> Iterator[Verdict]:
     seen: set[tuple[str, str, str]] = set()
     least = weights.words().least - boost
     warn = scorer.load().warn
-    previous = 0.0
+    weights_before: list[float] = []  # of the lines so far
     for line, source, before, after in in_context(folded):
-        weight = _word_weight(source) if len(source) <= _LONGEST_KEPT else _word_weight.__wrapped__(source)
-        if weight >= least or (line.joined >= 0 and weight + previous >= least):
-            for unit in units_of(folded, line):
-                key = (unit.text, before, after)
-                if key in seen and not text.exhaustive:
-                    continue
-                seen.add(key)
-                if len(unit.text) < 0.7 * len(source) and _word_weight(unit.text) < least:
-                    continue
-                score = score_of(unit.text, before, after) + boost
-                if score >= warn:
-                    yield Verdict(unit.start, unit.end, score, read(unit.text))
-        previous = weight
+        weight = _line_weight(source)
+        joined = weight + sum(weights_before[-len(line.joined) :]) if line.joined else weight
+        if not line.pieces:
+            weights_before.append(weight)
+        if joined < least:
+            continue
+        for unit in units_of(folded, line):
+            if weight < least and unit.start >= line.start:  # only joined with the lines before it may it matter
+                continue
+            key = (unit.text, before, after)
+            if key in seen and not text.exhaustive:
+                continue
+            seen.add(key)
+            if len(unit.text) < 0.7 * len(source) and _word_weight(unit.text) < least:
+                continue
+            score = score_of(unit.text, before, after) + boost
+            if score >= warn:
+                yield Verdict(unit.start, unit.end, score, read(without_markup(unit.text)))
 
 
 def in_context(folded: str) -> Iterator[tuple[Line, str, str, str]]:
@@ -141,9 +147,18 @@ def _word_weight(source: str) -> float:
     return sum([of[token] for token in tokens(source) if token in of])
 
 
+def _line_weight(source: str) -> float:
+    return _word_weight(source) if len(source) <= _LONGEST_KEPT else _word_weight.__wrapped__(source)
+
+
 def score_of(unit: str, before: str, after: str) -> float:
-    """The score of a unit of folded text between two lines: the scorer's, which is told what the lexicon notes."""
-    return scorer.score(unit, before, after, noted_in)
+    """The score of a unit of folded text between two lines: the scorer's, which is told what the lexicon notes.
+
+    The larger of two where markup sets words of it off: as it stands, and as a rendered page shows it.
+    """
+    score = scorer.score(unit, before, after, noted_in)
+    plain = without_markup(unit)
+    return score if plain == unit else max(score, scorer.score(plain, before, after, noted_in))
 
 
 @lru_cache(maxsize=_KEPT)

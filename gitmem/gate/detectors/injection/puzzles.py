@@ -18,6 +18,8 @@ from gitmem.lazy_patterns import lazy
 
 SPLIT = "split words"
 ACROSTIC = "first letters of lines"
+JOINED, CELLS = "words joined by signs", "table cells"
+READABLE = frozenset({JOINED, CELLS})  # whose words a person reads as they stand
 
 _LONG_KEYS = [word for word in KEY_WORDS if len(word) >= 5]
 
@@ -264,12 +266,12 @@ _PUZZLES: tuple[tuple[str, Callable[[str], Iterator[int]], Callable[[str], str]]
         lambda line: _GLUED.sub(lambda m: segment(m.group()) or m.group(), line),
     ),
     (
-        "words joined by signs",
+        JOINED,
         _by_pattern(_CHAINED_HINT),
         lambda line: _CHAINED.sub(lambda m: re.sub(r"[^a-z]+", " ", m.group()), line),
     ),
     (
-        "table cells",
+        CELLS,
         _by_pattern(_CELLS, lambda folded: folded.count("|") > 4),
         lambda line: re.sub(r"\s{0,40}\|\s{0,40}", " ", line),
     ),

@@ -25,11 +25,11 @@ from gitmem.lazy_patterns import lazy
 PATH = Path(__file__).with_name("scorer.bin")
 MAGIC = b"gmscorer"
 BUCKETS = 1 << 19
-# magic, version, CRC-32 of all that follows it, unit of a weight, bias, weight of "the lexicon noted it", of its score above that, and the
-# scores from which a sentence warns and blocks
-HEADER = Struct("<8sII6d")
+# magic, version, CRC-32 of all that follows it, unit of a weight, bias, weight of "the lexicon noted it", of its score
+# above that, what neighbours may take off at most, and the scores from which a sentence warns and blocks
+HEADER = Struct("<8sII7d")
 CHECKED = 16  # where what the checksum is of begins
-VERSION = 1
+VERSION = 2
 CONTEXT, CONCEPT = 0.35, 1.3  # the size of a feature of a neighbouring line and of a concept; its own words have 1
 SLACK = 2.0  # a sentence whose own words stay so far below the warning threshold is read no further
 SHORTEST = 20.0  # a shorter feature vector is not stretched: two words are no evidence
@@ -46,12 +46,16 @@ _TOKEN = lazy(rf"[{_CJK}]+|[a-zà-ɏа-я_][a-zà-ɏа-я0-9_'’]*|\d+|[^\s\w]"
 
 
 class Scorer(NamedTuple):
-    """The learned numbers; scores are logits. `weights` has `BUCKETS` numbers in units of `unit`."""
+    """The learned numbers; scores are logits. `weights` has `BUCKETS` numbers in units of `unit`.
+
+    `sway` is the most that neighbouring lines take off the score of a sentence: who writes an order chooses them.
+    """
 
     unit: float
     bias: float
     noted: float
     slope: float
+    sway: float
     warn: float
     block: float
     weights: array[int]
@@ -67,13 +71,13 @@ def parse(data: bytes) -> Scorer:
     """Read a scorer. Raises ValueError for another format, another version or another size."""
     if len(data) != HEADER.size + 2 * BUCKETS:
         raise ValueError("the scorer of instructions is damaged")
-    magic, version, checksum, unit, bias, noted, slope, warn, block = HEADER.unpack_from(data)
+    magic, version, checksum, unit, bias, noted, slope, sway, warn, block = HEADER.unpack_from(data)
     if magic != MAGIC or version != VERSION or crc32(data[CHECKED:]) != checksum:
         raise ValueError("the scorer of instructions is damaged or of another version")
     weights = array("h", data[HEADER.size :])
     if sys.byteorder == "big":
         weights.byteswap()
-    return Scorer(unit, bias, noted, slope, warn, block, weights)
+    return Scorer(unit, bias, noted, slope, sway, warn, block, weights)
 
 
 def score(
@@ -86,7 +90,8 @@ def score(
 
     `noted` says how far the lexicon's own score of a sentence is above the line from which it notes one, and the names of
     the concepts in it; None where it notes nothing. It and the neighbours are asked only where the sentence's own
-    words come within `SLACK` of the warning threshold; else the score is that of the words.
+    words come within `SLACK` of the warning threshold; else the score is that of the words. Neighbours add any amount and take
+    off `Scorer.sway` at most.
     """
     learned = load()
     own, size = _own(sentence)
@@ -94,16 +99,18 @@ def score(
     if value < learned.warn - SLACK:
         return value
     total, square = float(own), float(size)
-    for weight, count in (_neighbour(before, "p:"), _neighbour(after, "n:")):
-        total += CONTEXT * weight
-        square += CONTEXT**2 * count
+    bias = learned.bias
     note = noted(sentence)
     if note:
         found = concept_buckets(note[1])
         total += CONCEPT * sum([learned.weights[bucket] for bucket in found])
         square += CONCEPT**2 * len(found)
-    value = learned.bias + learned.unit * total / sqrt(max(square, SHORTEST))
-    return value + learned.noted + learned.slope * note[0] if note else value
+        bias += learned.noted + learned.slope * note[0]
+    alone = bias + learned.unit * total / sqrt(max(square, SHORTEST))
+    for weight, count in (_neighbour(before, "p:"), _neighbour(after, "n:")):
+        total += CONTEXT * weight
+        square += CONTEXT**2 * count
+    return max(bias + learned.unit * total / sqrt(max(square, SHORTEST)), alone - learned.sway)
 
 
 def bucket(feature: str) -> int:

@@ -158,20 +158,21 @@ def units(folded: str) -> Iterator[Unit]:
 
 
 class Line(NamedTuple):
-    """What is looked at first as one, `start:end` of the text: a line, and with it what was broken off before
-    it (`joined` is where that starts), or some very short lines in a row (`pieces`).
+    """What is looked at first as one, `start:end` of the text: a line, or some very short lines in a row (`pieces`).
+
+    `joined` are where the lines before it begin whose sentence it goes on with, the first of them first.
     """
 
     start: int
     end: int
-    joined: int = -1
+    joined: tuple[int, ...] = ()
     pieces: tuple[tuple[int, int], ...] = ()
 
 
 def lines(folded: str) -> Iterator[Line]:
     """The lines of a text without their markers."""
     short: list[tuple[int, int]] = []
-    previous: tuple[int, int] | None = None
+    broken: list[tuple[int, int]] = []  # the lines before, each going on with the sentence of the one before it
     at = 0
     for line in folded.split("\n"):
         start, body = at, line.lstrip(_MARKS)
@@ -180,15 +181,14 @@ def lines(folded: str) -> Iterator[Line]:
         last = first + len(body.rstrip())
         size = last - first
         if size >= 4:
-            joined = -1
-            if previous and first == start == previous[1] + 1 and last - previous[0] <= LONGEST_UNIT:
-                sign = folded[previous[1] - 1]  # a sentence broken over two lines
-                if sign not in ".!?。！？:|" and previous[1] - previous[0] >= 24 and folded[first].isalpha():
-                    joined = previous[0]
-            yield Line(first, last, joined)
-            previous = (first, last)
+            if broken and not _goes_on(folded, broken[-1][1], first, folded[start:first]):
+                broken = []
+            while broken and not _together(broken, last):
+                broken.pop(0)
+            yield Line(first, last, tuple([begin for begin, _ in broken]))
+            broken.append((first, last))
         else:
-            previous = None
+            broken = []
         if 0 < size <= 14:
             short.append((first, last))
         elif size or len(short) > 200:
@@ -197,14 +197,29 @@ def lines(folded: str) -> Iterator[Line]:
     yield from _of_short_lines(short)
 
 
+def _goes_on(folded: str, previous: int, first: int, marks: str) -> bool:
+    """Whether a line goes on with the sentence of the line that ends at `previous`; it is no item of a list."""
+    return not marks.strip(_INDENT) and folded[previous - 1] not in ".!?。！？:|" and folded[first].isalpha()
+
+
+def _together(broken: list[tuple[int, int]], last: int) -> bool:
+    """Whether lines in a row are read as one with the line that ends at `last`: two, or more that are narrow."""
+    return last - broken[0][0] <= (LONGEST_UNIT if len(broken) == 1 else _NARROW)
+
+
+_INDENT = " \t\r>"
+_NARROW = LONGEST_UNIT // 2  # characters of more than two lines that are read as one
+
+
 def units_of(folded: str, line: Line) -> Iterator[Unit]:
     """The units of a line: itself; of several sentences also each one and each two in a row."""
     if line.pieces:
         yield Unit(line.start, line.end, " ".join(folded[a:b] for a, b in line.pieces))
         return
     yield from _of_line(folded, line.start, line.end)
-    if line.joined >= 0:
-        yield Unit(line.joined, line.end, folded[line.joined : line.end])
+    if line.joined:
+        begin = line.joined[0]
+        yield Unit(begin, line.end, folded[begin : line.end])
 
 
 def _of_short_lines(places: list[tuple[int, int]]) -> Iterator[Line]:
@@ -212,7 +227,7 @@ def _of_short_lines(places: list[tuple[int, int]]) -> Iterator[Line]:
     if len(places) >= 4:
         for i in range(0, len(places), 12):
             part = places[i : i + 24]
-            yield Line(part[0][0], part[-1][1], -1, tuple(part))
+            yield Line(part[0][0], part[-1][1], pieces=tuple(part))
 
 
 def _of_line(folded: str, start: int, end: int) -> Iterator[Unit]:
@@ -238,6 +253,37 @@ def _of_line(folded: str, start: int, end: int) -> Iterator[Unit]:
         yield Unit(start + a, start + b, line[a:b])
         if i and b - pieces[i - 1][0] <= LONGEST_UNIT and len(pieces) > 2:
             yield Unit(start + pieces[i - 1][0], start + b, line[pieces[i - 1][0] : b])
+
+
+def without_markup(unit: str) -> str:
+    """What a rendered page shows of a unit of folded text: its words without what sets single ones off.
+
+    Emphasis, brackets, tags, footnotes, numbers that hang on a word and the quotation marks or backticks around a word or
+    two are gone; those around more stay, since a longer quotation is talked about. So are signs between words where
+    four in a row have one. The text of a link stands in its place, and the addresses of all links at the end.
+    """
+    if _MARKUP.search(unit) is None and _SEPARATED.search(unit) is None:
+        return unit
+    addresses = _LINK.findall(unit) if "](" in unit else []
+    if addresses:
+        unit = _LINK.sub(r"\1", unit)
+    unit = _DECORATION.sub("", _TAG.sub("", unit) if "<" in unit else unit)
+    if _QUOTE_SIGN.search(unit):
+        unit = _QUOTED_WORD.sub(r"\1", unit)
+    if _SEPARATED.search(unit):
+        unit = _SEPARATOR.sub(" ", unit)
+    return " ".join([unit, *dict.fromkeys([address for _, address in addresses])]) if addresses else unit
+
+
+_MARKUP = lazy(r"[*`\"~{}\[\]<>_'\\「『«《]|[a-z]\d")
+_LINK = lazy(r"\[([^\[\]\n]{1,200})\]\([ \t<]{0,4}([^()\s<>]{0,400})[^()\n]{0,200}\)")
+_TAG = lazy(r"</?[a-z][^<>\n]{0,200}>")
+_DECORATION = lazy(r"\[\^?\d{1,3}\]|[*~{}\[\]<>]+|(?<![^\W_])_+|_+(?![^\W_])|(?<!\S)\\+|(?<=[a-z]{2})\d{1,3}(?![\w.])")
+_SEPARATED = lazy(r"(?:[^\W\d_]{1,24}[ \t]?[,;:/|.–—-]{1,3}[ \t]{1,3}){4}")
+_SEPARATOR = lazy(r"[ \t]?[,;:/|.–—-]{1,3}[ \t]{1,3}")
+_QUOTED_WORD = lazy(
+    r"[\"'`「『«《]+((?:[a-zа-яё0-9.,:;!?/_-]{1,24} ?){1,2}|[^\x00-\x7f]{1,6})[\"'`」』»》]+(?![a-zа-яё])"
+)
 
 
 def quotes(unit: str) -> list[tuple[int, int]]:

@@ -5,7 +5,7 @@ one line a feature, its weight in hundredths before it. A score is the bias and 
 there; from `warn` on a sentence is noted. Which features there are is said by `gate/detectors/injection/structure.py`.
 A sentence whose words alone stay more than `slack` below `warn` is not read for concepts.
 words.txt (written by `tools/train_scorer.py`) is the prefilter in the same form: a line whose single words weigh less
-than `least` is not scored.
+than `least` is not scored. It says how many `rows` follow and their `checksum`, since of a shorter table less would be scored.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from functools import cache
 from math import fsum
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 from gitmem.gate.detectors.key_words import misspellings
 
@@ -87,7 +88,7 @@ class WordWeights(NamedTuple):
 
 _LINE = re.compile(r"^[^#\n]", re.M)
 _ROW = re.compile(r"^(-?\d+)\t(.*)$", re.M)
-_NUMBER = re.compile(r"^(bias|warn|slack|least)\t(\S+)$", re.M)
+_NUMBER = re.compile(r"^(bias|warn|slack|least|rows|checksum)\t(\S+)$", re.M)
 
 
 def _parse(text: str) -> tuple[dict[str, float], dict[str, float]]:
@@ -108,12 +109,19 @@ def parse(text: str) -> Weights:
 
 
 def parse_words(text: str) -> WordWeights:
-    """Read the weights of single words. Raises ValueError for a line that is not one of it."""
+    """Read the weights of single words. Raises ValueError for a line that is not one of it, and for a row too few."""
     numbers, of = _parse(text)
+    if (numbers.get("rows"), numbers.get("checksum")) != (len(of), checksum(of)):
+        raise ValueError("the weights of single words are damaged")
     for slip, word in misspellings().items():
         if word in of:
             of.setdefault(slip, of[word])
     return WordWeights(numbers["least"], of)
+
+
+def checksum(of: dict[str, float]) -> int:
+    """The CRC-32 of the rows of words.txt."""
+    return crc32("".join([f"{round(weight * 100)}\t{token}\n" for token, weight in of.items()]).encode())
 
 
 def gains(of: dict[str, float]) -> dict[str, tuple[float, dict[str, float]]]:
