@@ -104,21 +104,23 @@ class Memory:
         min_score: float | None = None,
     ) -> Value:
         """`git mem search`: {"query", "at", "lanes", "stale", "hits": [...]}, best hit first. Any text is a query."""
-        from gitmem.git.revision import resolve_at
+        from gitmem.memory.named_times import first_day, last_day, resolve_at
         from gitmem.search.results import as_value
         from gitmem.search.search import Query, search
 
         moment = self.now()
         asked = Query(
             query, limit=limit, commit=resolve_at(self.repo, at, moment) if at else "", paths=tuple(paths),
-            types=tuple(types), tags=tuple(tags), since=_day(since), until=_day(until), expired=expired,
+            types=tuple(types), tags=tuple(tags),
+            since=since if isinstance(since, date) else first_day(since or "", moment, "since"),
+            until=until if isinstance(until, date) else last_day(until or "", moment, "until"), expired=expired,
             min_score=min_score,
         )  # fmt: skip
         return as_value(search(self.repo, self.config, asked, moment))
 
     def get(self, path: str, first: int = 0, last: int = 0, *, at: str = "") -> Value:
         """`git mem show`: lines `first` to `last` of a memory file, all of it without them. Raises MissingFile."""
-        from gitmem.git.revision import resolve_at
+        from gitmem.memory.named_times import resolve_at
         from gitmem.memory.show import as_value, read
 
         commit = resolve_at(self.repo, at, self.now()) if at else ""
@@ -216,12 +218,3 @@ class Memory:
             done = erasure.forget_everywhere(self.repo, self.config, path, line, reason, dry_run=dry_run)
             return erasure.erasure_value(done)
         return corrections.as_value(corrections.forget(self.repo, self.config, path, line, reason, dry_run=dry_run))
-
-
-def _day(value: str | date | None) -> date | None:
-    if value is None or isinstance(value, date):
-        return value
-    try:
-        return date.fromisoformat(value) if value else None
-    except ValueError:
-        raise UsageError(f"'{value}' is no date", "write YYYY-MM-DD") from None

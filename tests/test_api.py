@@ -95,7 +95,7 @@ def test_errors_are_values_with_a_hint_and_quote_no_secret(memory: Repo, tmp_pat
         with pytest.raises(MissingFile):
             opened.get("memory/none.md")
         for wrong in (
-            lambda: opened.add("x", type="nonsense"), lambda: opened.search("x", since="yesterday"),
+            lambda: opened.add("x", type="nonsense"), lambda: opened.search("x", since="soon"),
             lambda: opened.context("x", without_layers=["nonsense"]), lambda: opened.context("x", preset="none"),
             lambda: opened.context("x", budget=0), lambda: opened.forget("MEMORY.md", 5, reason=" "), lambda: opened.get("MEMORY.md", 99),
         ):  # fmt: skip

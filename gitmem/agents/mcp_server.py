@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from datetime import date
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -135,7 +134,7 @@ def searcher(kept: Kept) -> Callable[..., Found]:
         path: Annotated[str | None, Field(description="Only files that match this glob.")] = None,
     ) -> Found:
         """Search memory by words and meaning. Returns quoted passages with path, lines, score, date and type."""
-        from gitmem.git.revision import resolve_at
+        from gitmem.memory.named_times import first_day, last_day, resolve_at
         from gitmem.search.search import Query, search
 
         with kept.opened() as opened:
@@ -144,7 +143,7 @@ def searcher(kept: Kept) -> Callable[..., Found]:
             asked = Query(
                 query, limit=maxResults, commit=resolve_at(repo, at, when) if at else "",
                 paths=(path,) if path else (), types=(type,) if type else (), min_score=minScore,
-                since=_day(since), until=_day(until),
+                since=first_day(since or "", when, "since"), until=last_day(until or "", when, "until"),
             )  # fmt: skip
             answer = search(repo, config, asked, when, opened.kept_index)
             commit = "" if answer.at == "worktree" else answer.at
@@ -183,7 +182,7 @@ def getter(kept: Kept) -> Callable[..., Got]:
     ) -> Got:
         """Read lines of a memory file, quoted. A file that does not exist gives an empty text; a line past its end is
         an error that says how many lines it has."""
-        from gitmem.git.revision import resolve_at
+        from gitmem.memory.named_times import resolve_at
         from gitmem.memory.show import read
 
         with kept.lent() as (repo, config):
@@ -470,15 +469,6 @@ def add_prompts(server: MCPServer) -> None:
             "Read the last days' logs with memory_get, and list decisions, preferences, constraints and deadlines that "
             "MEMORY.md lacks, each with path and lines. Then suggest `git mem promote --dry-run --explain`."
         )
-
-
-def _day(text: str | None) -> date | None:
-    if not text:
-        return None
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise GitMemError(f"'{text[:40]}' is no date", "write YYYY-MM-DD") from None
 
 
 def _on_one_line(value: Any) -> Any:

@@ -16,7 +16,7 @@ from gitmem.search.results import as_value, excerpt, hit_value, marked_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import date, datetime
+    from datetime import datetime
 
     from gitmem.config import Config
     from gitmem.git.opening import Repository
@@ -82,10 +82,11 @@ def answer(request: SearchRequest, repo: Repository, config: Config) -> None:
 
 def query_of(request: SearchRequest, repo: Repository, config: Config, moment: datetime) -> Query:
     """What the words and options ask for. With `--rerank` more hits than asked for, and no budget: the model cuts."""
-    from gitmem.git.revision import resolve_at
+    from gitmem.memory.named_times import first_day, last_day, resolve_at
     from gitmem.search.search import Lane, Query
 
-    if request.since and request.until and request.since > request.until:
+    since, until = first_day(request.since, moment), last_day(request.until, moment)
+    if since and until and since > until:
         raise UsageError(f"--since {request.since} is later than --until {request.until}")
     if request.at and request.all_branches:
         raise UsageError("--at and --all-branches do not go together")
@@ -102,8 +103,8 @@ def query_of(request: SearchRequest, repo: Repository, config: Config, moment: d
         paths=request.paths,
         types=request.types,
         tags=request.tags,
-        since=_day(request.since, "--since"),
-        until=_day(request.until, "--until"),
+        since=since,
+        until=until,
         expired=request.expired,
         min_score=request.min_score,
         lane=Lane(request.lane),
@@ -188,14 +189,3 @@ def _hint(request: SearchRequest, answered: Answer) -> str:
         return "nothing found; without the filters there may be more."
     where = "at that commit" if request.at else "here"
     return f"nothing found {where}; try other words, --expired, --all-branches, or 'git mem status'."
-
-
-def _day(text: str, option: str) -> date | None:
-    from datetime import date
-
-    if not text:
-        return None
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise UsageError(f"{option} needs YYYY-MM-DD, not '{text}'") from None

@@ -364,6 +364,42 @@ def days(text: str, today: date) -> list[Days]:
     return spans
 
 
+def named_days(text: str, today: date) -> Days | None:
+    """The days that the whole of `text` names, as of `today`; None for any other text.
+
+    `2026-02-05`, a day near today (`yesterday`, `어제`), a week, month or year (`last week`, `지난주`), the day so many
+    days, weeks, months or years back (`3 days ago`, `3일 전`), or a day of a week (`last Friday`, `지난주 금요일`).
+    """
+    text = " ".join(text.split()).lower()
+    try:
+        return Days(date.fromisoformat(text), date.fromisoformat(text))
+    except ValueError:
+        pass
+    for english, words, unit, count in _BACK:
+        if text in words or (english and text == english):
+            return _span(unit, count, today)
+    match = _AGO.fullmatch(text)
+    if match is not None:
+        unit = (match["unit"] or _UNITS[match["unit2"]]).lower()
+        number = match["count"] or match["count2"]
+        day = _days_back(unit, _COUNTS.get(number) or int(number), today)
+        return Days(day, day) if day is not None else None
+    of_week, left = _asked_days_of_week(text, text, today)
+    return of_week[0] if len(of_week) == 1 and not left.strip() else None
+
+
+def _days_back(unit: str, count: int, today: date) -> date | None:
+    """The day so many units before `today`; the last of its month where that is shorter. None before the year 1."""
+    try:
+        if unit in ("day", "week"):
+            return today - timedelta(count * (7 if unit == "week" else 1))
+        months = today.year * 12 + today.month - 1 - count * (12 if unit == "year" else 1)
+        last = _month(months // 12, months % 12 + 1, 0).last
+        return last.replace(day=min(last.day, today.day)) if last is not None else None
+    except (ValueError, OverflowError):
+        return None
+
+
 def _asked_days_of_week(text: str, lower: str, today: date) -> tuple[list[Days], str]:
     """The days of a week that a question names, and the text without them. One that is `near` is the latest: most
     questions are about what was."""

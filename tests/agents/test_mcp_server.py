@@ -123,7 +123,7 @@ def test_adding_goes_to_the_daily_log_through_the_gate(memory: Repo, monkeypatch
 def test_what_is_wrong_is_told_to_the_agent(memory: Repo) -> None:
     wrong = (
         ("memory_add", {"text": "x", "type": "poem"}, "is no type"),
-        ("memory_search", {"query": "x", "since": "soon"}, "is no date (write YYYY-MM-DD)"),
+        ("memory_search", {"query": "x", "since": "soon"}, "since takes a day, not 'soon' (YYYY-MM-DD"),
         ("memory_search", {"query": "x", "at": "nowhere"}, "nowhere"),
         ("memory_why", {"path": "MEMORY.md", "line": 900}, "900"),
         ("memory_changes", {"range": "nonsense..HEAD"}, "nonsense"),

@@ -77,7 +77,7 @@ def _evaluate(qrels: Path, options: EvalOptions) -> int:
     Raises UsageError for what is no question, floor or setting, GitMemError for a file that cannot be read,
     UnknownRevision for a commit that is none.
     """
-    from gitmem.git.revision import resolve_at
+    from gitmem.memory.named_times import resolve_at
     from gitmem.search import evaluation
     from gitmem.search.search import Lane, Query
 

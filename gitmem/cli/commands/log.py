@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 import click
 
-from gitmem.cli.options import colour_option, json_option, open_here
+from gitmem.cli.options import colour_option, json_option, now, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, pager, paint, say, write, write_json
-from gitmem.errors import UsageError
 from gitmem.paths import agent_name
 
 
 @click.command()
-@click.option("--since", default="", metavar="DATE", help="From that day on (YYYY-MM-DD).")
+@click.option("--since", default="", metavar="DATE", help="From that day on: 2026-02-05, last week, 3일 전.")
 @click.option("--until", default="", metavar="DATE", help="Up to and with that day.")
 @click.option("--agent", default="", metavar="NAME", help="That agent's logs only.")
-@click.option("--at", "rev", default="", metavar="REV", help="As committed there; default: the work tree.")
+@click.option("--at", "rev", default="", metavar="REV|DATE", help="As committed there; default: the work tree.")
 @click.option("-n", "count", type=click.IntRange(1), metavar="DAYS", help="The newest DAYS days only.")
 @colour_option
 @json_option
@@ -29,10 +26,16 @@ def command(since: str, until: str, agent: str, rev: str, count: int | None, col
     git mem log --since 2026-02-01 --until 2026-02-28 --agent codex
     """
     from gitmem.memory import timeline
+    from gitmem.memory.named_times import first_day, last_day, resolve_at
 
     repo, _ = open_here()
+    when = now()
     days = timeline.timeline(
-        repo, since=_day(since), until=_day(until), agent=agent_name(agent), rev=repo.resolve(rev) if rev else ""
+        repo,
+        since=first_day(since, when),
+        until=last_day(until, when),
+        agent=agent_name(agent),
+        rev=resolve_at(repo, rev, when) if rev else "",
     )[:count]
     if as_json:
         write_json({"days": [as_value(day) for day in days]})
@@ -55,15 +58,6 @@ def command(since: str, until: str, agent: str, rev: str, count: int | None, col
                 write(f"  {arrow} {escape(fact.text, '')}  {place}\n")
     if not days:
         say("no daily log here" + (" in that time" if since or until or agent else ""))
-
-
-def _day(text: str) -> date | None:
-    if not text:
-        return None
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise UsageError(f"'{text}' is no date", "write it as YYYY-MM-DD, for example 2026-02-05") from None
 
 
 def as_value(day: object) -> dict[str, object]:
