@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gitmem.gate.change_rules import RULES
@@ -307,8 +307,13 @@ def _annotation(verb: str, finding: Finding, escape: Callable[[str], str]) -> st
             fields |= {"col": str(finding.column), "endColumn": str(finding.end_column)}
     else:
         words = "commit message: " + words
+    return workflow_command(verb, fields, words, escape)
+
+
+def workflow_command(verb: str, fields: Mapping[str, str], words: str, escape: Callable[[str], str]) -> str:
+    """One command of a GitHub workflow, without a line end; nothing in `words` or `fields` opens another one."""
     place = ",".join(f"{key}={_property(one_line(value, escape))}" for key, value in fields.items())
-    return f"::{verb} {place}::{_data(words)}"
+    return f"::{verb} {place}::{_data(one_line(words, escape))}"
 
 
 def _data(text: str) -> str:

@@ -39,6 +39,8 @@ SAFE = (
     "-c", "blame.ignoreRevsFile=", "-c", "diff.renames=false", "-c", "submodule.recurse=false",
 )  # fmt: skip
 FEW = 32  # paths of which it is not worth asking first whether they are tracked
+LISTED = 2  # trees whose listing is kept: a review asks for those of its base and its head eight times
+LISTED_ENTRIES = 50_000  # of a tree whose listing is kept: some 10 MB
 WINDOW = 64  # requests in flight to cat-file: their text fits any pipe, so neither side can block the other
 
 
@@ -131,6 +133,7 @@ class BinaryRepository:
         self._environ = dict(environ)
         self._env = read_environment(environ)
         self._batch: subprocess.Popen[bytes] | None = None
+        self._listed: dict[str, list[Entry]] = {}
 
     @property
     def root(self) -> Path | None:
@@ -283,7 +286,13 @@ class BinaryRepository:
     # -- lists -----------------------------------------------------------------------------------------------
 
     def entries(self, treeish: str, paths: Sequence[str] = ()) -> list[Entry]:
-        return parse_entries(self._run(["ls-tree", "-r", "-z", "--full-tree", treeish, "--", *paths]))
+        whole = not paths and len(treeish) in (40, 64) and HEX.issuperset(treeish)  # what an oid names never changes
+        if whole and treeish in self._listed:
+            return list(self._listed[treeish])
+        found = parse_entries(self._run(["ls-tree", "-r", "-z", "--full-tree", treeish, "--", *paths]))
+        if whole and len(found) <= LISTED_ENTRIES:
+            self._listed = dict([*list(self._listed.items())[1 - LISTED :], (treeish, list(found))])
+        return found
 
     def blobs(self, treeish: str, paths: Sequence[str]) -> dict[str, str]:
         # Git reads `./` and `../` from the current folder on; no file of a tree begins so.

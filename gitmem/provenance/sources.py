@@ -30,7 +30,8 @@ class Source:
     """Lines a fact comes from. `moved`: their blob is gone; path, lines, blob and text are those found at HEAD by text.
 
     `problem` says in words why the lines are not there, "" where they are. `verified`: they are there, and the text of
-    the fact was checked to follow from what it cites and is the one that was promoted.
+    the fact was checked to follow from what it cites and is the one that was promoted. `commit` is one in which the
+    file at `path` is `blob`, so that the numbers are true there; "" where no history here has one.
     """
 
     path: str
@@ -42,6 +43,7 @@ class Source:
     moved: bool
     problem: str = ""
     recorded: Span = field(default_factory=lambda: Span("", 0, 0))
+    commit: str = ""
 
 
 def cited(fact: Fact) -> list[Span]:
@@ -66,7 +68,7 @@ class SourceReader:
 
     def __init__(self, repo: Repository, at: str, globs: Sequence[str] | None = None) -> None:
         self.repo, self.at, self.globs = repo, at, globs
-        self._versions: dict[tuple[str, bool], frozenset[str]] = {}
+        self._versions: dict[tuple[str, bool], dict[str, str]] = {}
         self._reachable: frozenset[str] | None = None
         self._lines: dict[str, list[str]] = {}
 
@@ -107,20 +109,22 @@ class SourceReader:
         here = bool(span.blob) and bool(self.repo.objects_with(span.blob))
         blob = self.repo.find_blob(span.path, span.blob, self.at or "HEAD") if here else None
         data = next(iter(self.repo.read_many([blob])))[1] if blob else None
-        if blob is not None and data is not None and self._stood(span.path, blob, records):
+        commit = self._stood(span.path, blob, records) if blob is not None and data is not None else None
+        if blob is not None and data is not None and commit is not None:
             lines = blob_lines(data)
             text = "\n".join(lines[span.start_line - 1 : span.end_line])
             problem = "" if text.strip() else "the source lines are empty"
             if span.end_line > len(lines):
                 problem = f"{span.path} has only {counted(len(lines), 'line')} in {blob[:12]}"
-            return Source(span.path, span.start_line, span.end_line, blob, text, False, False, problem, span)
+            first, last = span.start_line, span.end_line
+            return Source(span.path, first, last, blob, text, False, False, problem, span, commit)
         if blob is not None and data is not None and self._stands_elsewhere(span.path, blob):
             return self._missing(span, f"blob {blob[:12]} never stood at {span.path}")
         found = self._by_text(fact, span)
         if found is None:
             return self._missing(span, f"{render_span(span)} is gone, and no line at HEAD holds this text")
         new, text = found
-        return Source(new.path, new.start_line, new.end_line, new.blob, text, False, True, "", span)
+        return Source(new.path, new.start_line, new.end_line, new.blob, text, False, True, "", span, self.at)
 
     def changed(self, source: Source) -> bool:
         """Whether a line of a source that is there no longer stands in its file: a log that only grew, or that is gone
@@ -134,13 +138,14 @@ class SourceReader:
     def _missing(self, span: Span, problem: str) -> Source:
         return Source(span.path, span.start_line, span.end_line, span.blob, "", False, False, problem, span)
 
-    def _stood(self, path: str, blob: str, records: Sequence[Record]) -> bool:
-        """Whether the blob was ever the file at `path` in the history of `at`."""
-        if self.at and self.repo.blobs(self.at, [path]).get(path) == blob:
-            return True
-        if any(self.repo.blobs(record.commit.oid, [path]).get(path) == blob for record in records[:4]):
-            return True
-        return blob in self._history(path, everywhere=False)
+    def _stood(self, path: str, blob: str, records: Sequence[Record]) -> str | None:
+        """A commit of the history of `at` in which the blob is the file at `path`, `at` itself first; "" where only the
+        side that a merge gave up had it, None where it never was there."""
+        commits = [self.at] if self.at else []
+        for commit in [*commits, *(record.commit.oid for record in records[:4])]:
+            if self.repo.blobs(commit, [path]).get(path) == blob:
+                return commit
+        return self._history(path, everywhere=False).get(blob)
 
     def _stands_elsewhere(self, path: str, blob: str) -> bool:
         """Whether a blob that never stood at `path` is some other file's. One that only a branch before its squash had,
@@ -151,20 +156,23 @@ class SourceReader:
             self._reachable = frozenset(self.repo.reachable())
         return blob in self._reachable
 
-    def _history(self, path: str, *, everywhere: bool) -> frozenset[str]:
-        """The blobs that stood at `path`: in the history of `at`, or in that of any ref."""
+    def _history(self, path: str, *, everywhere: bool) -> dict[str, str]:
+        """The blobs that stood at `path`, each with the newest commit that put it there ("" for one that only a parent
+        of a merge has): in the history of `at`, or in that of any ref."""
         if (path, everywhere) not in self._versions:
             tips = [oid for _, oid in self.repo.refs("refs/")] if everywhere else [self.at]
             commits = [commit.oid for commit in self.repo.log(tips, [path])] if all(tips) and tips else []
-            found = {
-                oid
-                for _, changes in touched(self.repo, commits)
+            rows = [
+                (oid, change)
+                for oid, changes in touched(self.repo, commits)
                 for change in changes
                 if change.path == path
-                for oid in (change.new_oid, *change.olds)
-                if oid
-            }
-            self._versions[path, everywhere] = frozenset(found)
+            ]
+            found = {blob: "" for _, change in rows for blob in change.olds}
+            for oid, change in reversed(rows):
+                found[change.new_oid] = oid
+            found.pop("", None)
+            self._versions[path, everywhere] = found
         return self._versions[path, everywhere]
 
     def _by_text(self, fact: Fact, span: Span) -> tuple[Span, str] | None:

@@ -6,7 +6,7 @@ reason, never text of memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -76,12 +76,13 @@ class Prose:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The facts that were checked, in order of path and line, and with a policy the lines around them; no flaws:
-    everything held."""
+    everything held. `standing` are all facts there are, as (path, fact)."""
 
     facts: tuple[Checked, ...]
     prose: tuple[Prose, ...] = ()
     notes: tuple[str, ...] = ()
     signatures: tuple[Signature, ...] = ()  # of the commits of a range
+    standing: tuple[tuple[str, Fact], ...] = ()
 
     @property
     def checked(self) -> int:
@@ -105,9 +106,11 @@ def verify(
     `known` is the ledger of `head`, where the caller has it. Raises UnknownRevision; finding nothing is no error.
     """
     tip = repo.resolve(head)
+    there = list(facts_at(repo, tip))
     run = _Run(repo, repo.resolve(base) if base else "", tip, known or read_ledger(repo, [tip]), policy)
+    run.compare_with(there)
     rows: list[Checked] = []
-    for path, data, fact in facts_at(repo, tip):
+    for path, data, fact in there:
         if run.unchanged(path, fact):
             rows += run.check_sources(path, data, fact)
             continue
@@ -117,10 +120,11 @@ def verify(
     notes = []
     if shallow(repo):
         notes.append("this clone is shallow: trailers and sources beyond its history were not seen")
+    standing = tuple((path, fact) for path, _, fact in there)
     signatures = _signatures(repo, run.base, tip) if base else ()
     if said := told(signatures):
         notes.append(said)
-    return Verdict(tuple(rows), tuple(run.prose()) if policy else (), tuple(notes), signatures)
+    return Verdict(tuple(rows), tuple(run.prose()) if policy else (), tuple(notes), signatures, standing)
 
 
 def _signatures(repo: Repository, base: str, tip: str) -> tuple[Signature, ...]:
@@ -137,10 +141,17 @@ class _Run:
         self.cut = bool(shallow(repo))
         self.touched = {change.path: change for change in repo.changes(base, tip)} if base else {}
         self.before: dict[str, list[Fact]] = {}
-        for _, _, fact in facts_at(repo, base) if base else ():
-            self.before.setdefault(fact.id, []).append(fact)
         self._commits: dict[str, Commit] = {}
         self._blames: dict[str, dict[int, str]] = {}
+
+    def compare_with(self, there: Sequence[tuple[str, bytes, Fact]]) -> None:
+        """Learn which facts stood at `base`: those `there` at `tip` hold for every file that did not change."""
+        if not self.base:
+            return
+        same = ((path, fact) for path, _, fact in there if path not in self.touched)
+        changed = ((path, fact) for path, _, fact in facts_at(self.repo, self.base, self.touched.keys()))
+        for _, fact in sorted((*same, *changed), key=lambda row: row[0]):
+            self.before.setdefault(fact.id, []).append(fact)
 
     def unchanged(self, path: str, fact: Fact) -> bool:
         """Whether the fact stood at `base` already, in any file, with this very comment."""

@@ -6,6 +6,7 @@ says it supersedes, by the source both name, and only where one names none by ho
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ class Op(StrEnum):
     CHANGED = "changed"
     REMOVED = "removed"
     MOVED = "moved"
+    REORDERED = "reordered"
     EXPIRED = "expired"
 
 
@@ -202,6 +204,40 @@ class _Candidates:
         if at.fact.get("supersedes"):
             near.update(n for n, other in enumerate(self.gone) if other.path == at.path and _names(at.fact, other.fact))
         return sorted(near)
+
+
+def placements(path: str, old: Sequence[Fact], new: Sequence[Fact]) -> list[FactChange]:
+    """The facts of one file that say the same and stand elsewhere in it: below another heading (MOVED), or in another
+    order below the same one (REORDERED, as few as say it). In order of line."""
+    before: dict[tuple[str, object], list[Fact]] = defaultdict(list)
+    for fact in old:
+        before[fact.id, fact.meta].append(fact)
+    pairs = [(before[fact.id, fact.meta].pop(0), fact) for fact in new if before.get((fact.id, fact.meta))]
+    found = [FactChange(Op.MOVED, path, was, now, path) for was, now in pairs if was.heading != now.heading]
+    staying = [(was, now) for was, now in pairs if was.heading == now.heading]
+    in_order = longest_rising([was.line for was, _ in staying])
+    for number, (was, now) in enumerate(staying):
+        if number not in in_order:
+            found.append(FactChange(Op.REORDERED, path, was, now, path))
+    return sorted(found, key=lambda change: change.fact.line)
+
+
+def longest_rising(numbers: Sequence[int]) -> set[int]:
+    """The places of a longest subsequence that rises: what kept its order (patience sorting, n log n)."""
+    tails: list[int] = []
+    places: list[int] = []  # of the last number of each pile
+    former: list[int] = []
+    for place, number in enumerate(numbers):
+        pile = bisect_left(tails, number)
+        former.append(places[pile - 1] if pile else -1)
+        tails[pile : pile + 1] = [number]
+        places[pile : pile + 1] = [place]
+    found = set()
+    at = places[-1] if places else -1
+    while at >= 0:
+        found.add(at)
+        at = former[at]
+    return found
 
 
 def _names(fact: Fact, predecessor: Fact) -> bool:

@@ -21,6 +21,7 @@ from gitmem.plural import counted
 from gitmem.review.commit_diff import fact_changes
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.forges.protocol import Client, Forge, Pull, push_environment
+from gitmem.review.markup import flat
 
 MARKER = "<!-- git-mem:publish -->"
 LISTED = 200
@@ -198,8 +199,3 @@ def source_links(change: FactChange, forge: Forge | None, commit: str) -> list[s
         url = forge.lines(commit, span.path, span.start_line, span.end_line) if forge else ""
         found.append(f"[{words}]({url})" if url else words)
     return found
-
-
-def flat(text: str) -> str:
-    """One line of text with everything invisible spelled out."""
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)

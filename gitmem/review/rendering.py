@@ -1,272 +1,555 @@
-"""A review as Markdown for a pull request, and as the JSON of docs/json.md. Pure: a review in, text out.
+"""A review as Markdown, whole or within the size of a comment. Pure: a review in, text out.
 
-Text of memory stands in the Markdown as code: nothing in it is a link, a mention, a comment or markup.
+It answers in this order: is it safe (a verdict and what was checked), what decides how the next change is checked, what
+is wrong, what will the agent believe and where each of it comes from. Text of memory stands in it as code: nothing in
+it is a link, a mention, a comment or markup.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
 
-from gitmem.gate.detectors.finding import Severity
-from gitmem.gate.report import code, finding_value, order
-from gitmem.memory.fact import parse_span
+from gitmem.gate.detectors.finding import Finding, Severity
+from gitmem.gate.policy import MESSAGE
+from gitmem.gate.report import code, order, remedy, shell_word
+from gitmem.paths import Kind, holds_instructions, kind
+from gitmem.plural import counted
 from gitmem.provenance.attribution import differing
-from gitmem.provenance.signatures import UNSIGNED
+from gitmem.provenance.grounding import Support
+from gitmem.provenance.signatures import told
+from gitmem.provenance.sources import Source
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.forges.protocol import Forge
-from gitmem.review.publish import flat, source_links
+from gitmem.review.markup import (
+    cell,
+    comment_words,
+    difference,
+    flat,
+    place_words,
+    plain,
+    quoted,
+    shown,
+    unread_sources,
+)
+from gitmem.review.page import Page, Row, Section, fit, whole
 from gitmem.review.review import HOST_BYTES, LineVerdict, Review, State
+from gitmem.review.text_changes import TextChange, TextOp
 
-LISTED = 100  # rows of a section; the rest is counted, so that a comment stays within GitHub's limit
-LIMIT = 60_000  # characters of the whole
+COMMENT = 65_536  # characters of a comment at GitHub, the smallest of the forges
+MARGIN = 1_000  # of a comment's characters, for the marker before it
 TITLES = {
-    Op.PROMOTED: "Promoted", Op.ADDED: "Added", Op.CHANGED: "Changed", Op.REMOVED: "Removed", Op.MOVED: "Moved",
-    Op.EXPIRED: "Expired",
+    Op.CHANGED: "Changed", Op.ADDED: "Added", Op.PROMOTED: "Promoted", Op.REMOVED: "Removed", Op.EXPIRED: "Expired",
+    Op.MOVED: "Moved", Op.REORDERED: "Reordered",
 }  # fmt: skip
-TEXT = 600  # characters of one text that are shown
+GONE = (Op.REMOVED, Op.EXPIRED)
+STAYING = (Op.MOVED, Op.REORDERED)
+LOGS = (Kind.DAILY, Kind.SESSION)
 STATES = {
-    State.PROMOTED: "promoted",
-    State.PERSON: "written by a person",
+    State.PROMOTED: "promoted, and the source says it",
+    State.PERSON: "by a person",
     State.AGENT: "**added by an agent, and by no promotion**",
-    State.EDITED: "**changed**",
+    State.EDITED: "**edited after promotion**",
     State.BROKEN: "**provenance does not hold**",
 }
+RISK = (State.BROKEN, State.AGENT, State.EDITED, State.PERSON, None, State.PROMOTED)  # the worst first
+UNCHECKED = "without a source"  # of notes that cite none: verify has no row of them
+PLACES = 20  # of one finding that are named; the others are counted
+ROTATE = "A secret that was pushed is known: rotate it first, then remove it from history."
 
 
 def as_markdown(found: Review, forge: Forge | None = None) -> str:
-    """The comment: a verdict, then only the sections that have something to say, what fails first.
-
-    It never says that all checks hold about what it does not show: rows and texts that are left out are counted.
-    """
-    sections = _sections(found, forge)
-    hidden = sum(max(0, len(rows) - LISTED) for _, rows in sections)
-    hidden += sum(len(text) > TEXT for text in _texts(found))
-    body = [part for title, rows in sections for part in _section(title, rows)]
-    body += [f"_{_plain(note)}_" for note in found.notes]
-    text = "\n".join([*_header(found, hidden), *body]).rstrip() + "\n"
-    if len(text) > LIMIT:
-        text = "\n".join([*_header(found, max(hidden, 1)), *body])
-        text = text[:LIMIT].rsplit("\n", 1)[0] + "\n\n(cut: `git mem review` shows all of it)\n"
-    return text
+    """The whole review: a verdict, what was checked, then only the sections that have something to say."""
+    view = _View(found, forge)
+    return _page(view, Page(whole(view.sections)))
 
 
-def _header(found: Review, hidden: int) -> list[str]:
-    counts = Counter(change.op for change in found.changes)
-    facts = ", ".join(f"{counts[op]} {op.value}" for op in TITLES if counts[op]) or "no fact changes"
-    verdict = "a check says no" if found.failed else "all checks hold"
-    if found.settings and not found.failed:
-        verdict = "no check says no, but it changes what memory is checked by"
-    elif hidden and not found.failed:
-        verdict = "no check says no, but not all of it is shown here"
-    span = f"{found.base[:12] or 'the beginning'}..{found.head[:12]}"
-    states = Counter(line.words or STATES[line.state].strip("*") for line in found.lines)
-    told = [
-        _plain(f"{count} lines: {words}" if count > 1 else f"1 line: {words}")
-        for words, count in sorted(states.items())
-    ]
-    return [
-        f"### Memory review: {verdict}",
-        "",
-        f"{facts} in `{span}`",
-        "",
-        *([f"{'; '.join(told)}", ""] if told else []),
-    ]
+def as_comment(
+    found: Review,
+    forge: Forge | None = None,
+    *,
+    room: int = 0,
+    elsewhere: str = "",
+    size: Callable[[str], int] = len,
+) -> str:
+    """The review within `room`, by `size` (0: what a comment of the forge holds). What does not fit is counted by kind;
+    `elsewhere` is Markdown that says where all of it is ("": the command that prints it)."""
+    view = _View(found, forge)
+    room = room or (forge.body_limit if forge else COMMENT) - MARGIN
+    head = size(_page(view, Page("", tuple("x" * 60 for _ in view.sections)), elsewhere))
+    return _page(view, fit(view.sections, room - head, size), elsewhere)
 
 
-def _sections(found: Review, forge: Forge | None) -> list[tuple[str, list[str]]]:
-    """(title, rows) of the whole review, in the order they are shown."""
-    blocks = sum(finding.severity is Severity.BLOCK for finding in found.report.findings)
-    order_of = {State.BROKEN: 0, State.AGENT: 1, State.EDITED: 2, State.PERSON: 3, State.PROMOTED: 4}
-    lines = sorted(found.lines, key=lambda line: (not line.fails, order_of[line.state]))
-    similar_facts = [
-        f"- {_shown(r.text)} {'contradicts' if r.contradicts else 'repeats'} {_shown(r.other_text)}"
-        f" ({_link(found, forge, r.other_path, r.other_line)})"
-        for r in found.similar_facts
-    ]
-    sizes = [
-        f"- {code(flat(size.path))}: {size.lines} of {size.budget} lines, {size.bytes} of {HOST_BYTES} bytes"
-        + (" **over budget**" if size.over else "")
-        for size in found.sizes
-    ]
-    changes = [
-        (title, [_change(change, found, forge) for change in found.changes if change.op is op])
-        for op, title in TITLES.items()
-    ]
-    settings = [
-        f"- {'**loosened**' if change.loosened else change.what} {code(flat(change.path))}"
-        + (f": {_plain(change.loosened)}" if change.loosened else "")
-        for change in found.settings
-    ]
-    return [
-        ("Changes what memory is checked by", settings),
-        ("Findings", _findings(found, blocks)),
-        ("Provenance", [_provenance(line, found, forge) for line in lines]),
-        *changes,
-        ("Contradicts or repeats", similar_facts),
-        ("Search", _recall(found)),
-        ("Sizes", sizes),
-    ]
+def _page(view: _View, page: Page, elsewhere: str = "") -> str:
+    lines = [f"### {view.verdict}", "", view.counts, ""]
+    if page.missing:
+        span = f"{view.found.base[:12]}..{view.found.head[:12]}"
+        where = elsewhere or f"`git mem review {span}` shows all of it"
+        lines += [f"> **Not shown here:** {', '.join(page.missing)}. {where}.", ""]
+    lines += [*view.checked, "", page.text]
+    return "\n".join(lines).rstrip() + "\n"
 
 
-def _texts(found: Review) -> list[str]:
-    return [fact.text for change in found.changes for fact in (change.old, change.new) if fact]
+@dataclass(frozen=True)
+class _View:
+    """A review with what its parts say of each other, and where its links lead."""
+
+    found: Review
+    forge: Forge | None
+
+    # -- what is looked up -----------------------------------------------------------------------------------
+
+    @cached_property
+    def lines(self) -> dict[tuple[str, int], LineVerdict]:
+        return {(line.path, line.line): line for line in self.found.lines}
+
+    @cached_property
+    def facts(self) -> list[FactChange]:
+        """The changed facts, those of logs apart."""
+        return [change for change in self.found.changes if kind(change.path) not in LOGS]
+
+    @cached_property
+    def changes(self) -> dict[tuple[str, int], FactChange]:
+        return {(change.path, change.new.line): change for change in self.facts if change.new}
+
+    def verdict_of(self, change: FactChange) -> LineVerdict | None:
+        return self.lines.get((change.path, change.new.line)) if change.new else None
+
+    def told_apart(self, change: FactChange) -> bool:
+        """Whether a section about its provenance shows the fact already."""
+        line = self.verdict_of(change)
+        return line is not None and (line.fails or _edited(line))
+
+    def link(self, path: str, line: int, commit: str = "") -> str:
+        words = code(flat(f"{path}:{line}"))
+        return f"[{words}]({self.forge.lines(commit or self.found.head, path, line, line)})" if self.forge else words
+
+    # -- the verdict and the counts --------------------------------------------------------------------------
+
+    @cached_property
+    def faults(self) -> int:
+        blocks = sum(finding.severity is Severity.BLOCK for finding in self.found.report.findings)
+        return blocks + sum(line.fails for line in self.found.lines)
+
+    @cached_property
+    def points(self) -> int:
+        """What no check refuses and a person should look at."""
+        found = self.found
+        warns = sum(finding.severity is Severity.WARN for finding in found.report.findings)
+        edited = sum(_edited(line) and not line.fails for line in found.lines)
+        lost = len(found.recall.lost) if found.recall else 0
+        signed = told(found.signatures)
+        notes = sum(note != signed for note in found.notes) + ("BAD" in signed)
+        unread = len(found.other.unread) + notes + len(found.report.skipped)
+        over = sum(size.over for size in found.sizes)
+        return warns + edited + lost + unread + over + len(found.settings) + len(found.similar_facts) + self.unsourced
+
+    @cached_property
+    def unsourced(self) -> int:
+        """1 where a fact came that cites nothing: one point, however many they are."""
+        return int(any(not change.fact.get("src") for change in self.facts if change.op in (Op.ADDED, Op.CHANGED)))
+
+    @property
+    def verdict(self) -> str:
+        if self.faults:
+            return f"❌ Memory review: {counted(self.faults, 'fault')}"
+        if self.points:
+            return f"⚠️ Memory review: no fault in what was checked, {counted(self.points, 'point')} to look at"
+        return "✅ Memory review: no fault in what was checked"
+
+    @property
+    def counts(self) -> str:
+        """What the agent will read, in one paragraph: facts by where they come from first."""
+        found = self.found
+        come = [change for change in self.facts if change.op not in (*GONE, *STAYING)]
+        gone = [change for change in self.facts if change.op in GONE]
+        moved = [*found.other.placements, *(change for change in self.facts if change.op in STAYING)]
+        parts = []
+        if come:
+            by_risk = sorted(come, key=lambda change: RISK.index(_state(self.verdict_of(change))))
+            kinds = Counter(_origin(self.verdict_of(change)) for change in by_risk)
+            by_kind = ", ".join(f"{count} {words}" for words, count in kinds.items())
+            parts.append(f"**{counted(len(come), 'fact')} new or changed**: {by_kind}")
+        if gone:
+            parts.append(f"**{counted(len(gone), 'fact')} gone**")
+        if moved:
+            parts.append(f"{counted(len(moved), 'fact')} moved or reordered")
+        heads = [text for text in found.other.texts if text.heading and kind(text.path) not in LOGS]
+        prose = [text for text in found.other.texts if not text.heading and kind(text.path) not in LOGS]
+        parts += [_of_files(heads, "heading")] if heads else []
+        parts += [_of_files(prose, "line of prose", "lines of prose")] if prose else []
+        logs = sum(kind(path) in LOGS for path in self._paths)
+        parts += [counted(logs, "line") + " of logs"] if logs else []
+        span = f"`{found.base[:12] or 'the beginning'}..{found.head[:12]}`"
+        return f"{'; '.join(parts) or 'no fact changes'}. {span}"
+
+    @property
+    def _paths(self) -> Iterator[str]:
+        yield from (change.path for change in self.found.changes)
+        yield from (text.path for text in self.found.other.texts)
+
+    @cached_property
+    def checked(self) -> list[str]:
+        """A table of the checks: what each looked at, and what came of it."""
+        found = self.found
+        rows = [self._gate_row(), self._provenance_row()]
+        loosened = any(change.loosened for change in found.settings)
+        words = counted(len(found.settings), "file") + (", **loosened**" if loosened else "") + " changed"
+        rows.append(("⚠️" if found.settings else "✅", "Settings, exceptions, hooks, workflows, owners",
+                     words if found.settings else "unchanged"))  # fmt: skip
+        come = sum(change.new is not None for change in self.facts)
+        similar = Counter("contradict" if pair.contradicts else "repeat" for pair in found.similar_facts)
+        words = ", ".join(f"{count} {verb}" for verb, count in sorted(similar.items())) or "none"
+        rows.append(("⚠️" if similar else "✅", f"{counted(come, 'fact')} beside the facts that are there", words))
+        if found.recall:
+            recall = found.recall
+            words = f"hit@5 {recall.before:.3f} → {recall.after:.3f}, {counted(len(recall.lost), 'question')} lost"
+            rows.append(("⚠️" if recall.lost else "✅", f"Search: {counted(recall.questions, 'question')}", words))
+        for size in found.sizes:
+            words = f"{size.lines} of {size.budget} lines, {size.bytes:,} of {HOST_BYTES:,} bytes"
+            rows.append(("⚠️" if size.over else "✅", f"Size of {code(flat(size.path))}", words))
+        unread = [f"{code(flat(path))} is too large to be shown" for path in found.other.unread]
+        unread += [plain(f"{skip.path}: {skip.reason}") for skip in found.report.skipped]
+        signed = told(found.signatures)
+        rows += [("⚠️" if "BAD" in signed else "✅", "Who signed", plain(signed))] if signed else []
+        notes = [plain(note) for note in found.notes if note != signed]
+        rows += [("⚠️", "Not checked", words) for words in [*notes, *unread]]
+        table = ["| | checked | result |", "|---|---|---|"]
+        return table + [f"| {sign} | {cell(what)} | {cell(said)} |" for sign, what, said in rows]
+
+    def _gate_row(self) -> tuple[str, str, str]:
+        report = self.found.report
+        kinds = Counter(finding.severity for finding in report.findings)
+        words = [f"**{kinds[Severity.BLOCK]} blocking**"] if kinds[Severity.BLOCK] else []
+        words += [counted(kinds[Severity.WARN], "warning")] if kinds[Severity.WARN] else []
+        words += [f"{len(report.allowed)} excepted"] if report.allowed else []
+        what = f"Secrets, personal data, injection: {counted(report.blobs, 'version')} of files, every commit message"
+        sign = "❌" if report.blocked else "⚠️" if kinds[Severity.WARN] else "✅"
+        return sign, what, ", ".join(words) or "clean"
+
+    def _provenance_row(self) -> tuple[str, str, str]:
+        lines = self.found.lines
+        fails, edited = sum(line.fails for line in lines), sum(_edited(line) and not line.fails for line in lines)
+        bare = sum(line.support == Support.NO_SOURCE and not line.fails for line in lines)
+        words = [f"**{fails} {'fails' if fails == 1 else 'fail'}**"] if fails else []
+        words += [f"{edited} edited after promotion"] if edited else []
+        words += [f"{bare} without a source"] if bare else []
+        sign = "❌" if fails else "⚠️" if edited or self.unsourced else "✅"
+        what = f"Sources and authors of {counted(len(lines), 'line')} of long-term memory and instructions"
+        return sign, what, ", ".join(words) or ("all hold" if lines else "nothing to check")
+
+    # -- the sections ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def sections(self) -> list[Section]:
+        """The whole review, in the order it is shown."""
+        return [
+            Section("Changes what memory is checked by", tuple(self._settings()), "file", risky=True),
+            Section("Findings", tuple(self._findings()), "finding", risky=True),
+            Section(
+                "Provenance that does not hold",
+                tuple(self._provenance(lambda line: line.fails)), "line that fails", "lines that fail", risky=True,
+            ),
+            Section(
+                "Edited after promotion",
+                tuple(self._provenance(lambda line: _edited(line) and not line.fails)),
+                "edited fact", risky=True,
+            ),
+            Section("Contradicts or repeats", tuple(self._similar()), "pair of facts", "pairs of facts"),
+            Section("Search", tuple(self._recall()), "question"),
+            *(
+                Section(title, tuple(self._facts(op)), f"{op.value} fact")
+                for op, title in TITLES.items()
+            ),
+            Section("Prose and headings", tuple(self._texts()), "line of prose", "lines of prose"),
+            Section("Logs", tuple(self._logs()), "line of logs", "lines of logs", folded=True),
+            Section("Sizes", tuple(self._sizes()), "size"),
+        ]  # fmt: skip
+
+    def _settings(self) -> Iterator[Row]:
+        for change in self.found.settings:
+            what = "**loosened**" if change.loosened else change.what
+            place = code(flat(change.path))
+            if self.forge:
+                place = f"[{place}]({self.forge.lines(self.found.head, change.path, 1, 1)})"
+            yield Row(f"{what} {place}" + (f": {plain(change.loosened)}" if change.loosened else ""))
+
+    def _findings(self) -> Iterator[Row]:
+        joined: dict[tuple[str, Severity, str, str], list[Finding]] = defaultdict(list)
+        for finding in order(self.found.report.findings):
+            joined[finding.rule, finding.severity, finding.path, finding.message].append(finding)
+        for rows in joined.values():
+            yield self._finding(rows)
+        if self.found.report.blocked:
+            yield Row(ROTATE)
+
+    def _finding(self, rows: Sequence[Finding]) -> Row:
+        """One rule in one file: its places, what mends it, and the lines as they would read."""
+        first = rows[0]
+        what = f"**{first.severity.value}** {plain(first.rule)}"
+        places = ", ".join(self._place_of(finding) for finding in rows[:PLACES])
+        places += f" and {len(rows) - PLACES} more" if len(rows) > PLACES else ""
+        excerpts = dict.fromkeys(finding.excerpt for finding in rows if finding.excerpt)
+        words = " ".join(quoted(text) for text in list(excerpts)[:PLACES])
+        parts = [f"{what} {places}: {plain(first.message)} {words}".rstrip(), f"  - fix: {_fix(first)}"]
+        numbers = {finding.line for finding in rows}
+        for mask in self.found.masks:
+            if mask.path == first.path and mask.line in numbers:
+                parts.append(f"  - line {mask.line}, masked: {shown(mask.text)[0]}")
+        return Row("\n".join(parts), short=f"{what} {places}")
+
+    def _place_of(self, finding: Finding) -> str:
+        commit = finding.commit[:12]
+        if finding.path == MESSAGE:
+            return f"the message of `{commit}`"
+        return self.link(finding.path, finding.line, finding.commit) + (f" at `{commit}`" if commit else "")
+
+    def _provenance(self, wanted: Callable[[LineVerdict], bool]) -> Iterator[Row]:
+        """Facts and lines with their verdict, those of one verdict, commit and author together."""
+        lines = sorted((line for line in self.found.lines if wanted(line)), key=lambda line: line.state is State.AGENT)
+        groups = {key: list(rows) for key, rows in groupby(sorted(lines, key=_group), key=_group)}
+        for group, rows in sorted(groups.items(), key=lambda item: (item[1][0].state is State.AGENT, item[0])):
+            for line in rows:
+                yield self._judged(line, group)
+
+    def _judged(self, line: LineVerdict, group: str) -> Row:
+        change = self.changes.get((line.path, line.line))
+        place = self.link(line.path, line.line)
+        if line.edits:
+            words, rest = _edits(line.edits)
+            body = words if line.edits[0][0] == "text" else f"{shown(line.text)[0]}: {words}"
+        else:
+            body, rest = self._body(change) if change else shown(line.text)
+        parts = [f"{body} ({place})" + (f": {plain(line.message)}" if line.message else "")]
+        parts += self._sources(change) if change else []
+        if line.fails:
+            where = shell_word(f"{line.path}:{line.line}")
+            why = f"{code(f'git mem why {where}')} shows what it cites"
+            other = why if line.state is State.BROKEN else "a person who means it commits it without `Memory-Agent`"
+            parts.append(f"  - fix: {code(f'git mem forget {where} --reason WHY')} takes it out; {other}")
+        return Row("\n".join(parts), rest, f"{place} {STATES[line.state]}", group)
+
+    def _similar(self) -> Iterator[Row]:
+        """Pairs of facts, long ones cut: the whole of each stands below, or where its link leads."""
+        for pair in self.found.similar_facts:
+            verb = "**contradicts**" if pair.contradicts else "repeats"
+            one, other = shown(pair.text)[0], shown(pair.other_text)[0]
+            places = self.link(pair.path, pair.line), self.link(pair.other_path, pair.other_line)
+            yield Row(f"{one} ({places[0]}) {verb} {other} ({places[1]})")
+
+    def _recall(self) -> Iterator[Row]:
+        recall = self.found.recall
+        if recall is None or not (recall.lost or recall.gained):
+            return
+        for question in recall.lost:
+            parts = [f"**lost**: {quoted(question)}"]
+            for line in recall.lost_lines:
+                if line.question == question:
+                    now = f"it stands at {self.link(line.path, line.now)}" if line.now else "it is gone"
+                    there = self.link(line.path, line.line, self.found.base)
+                    parts.append(f"  - answered by {shown(line.text)[0]} ({there}); {now}")
+            yield Row("\n".join(parts), short=parts[0])
+        for question in recall.gained:
+            yield Row(f"gained: {quoted(question)}")
+
+    def _sizes(self) -> Iterator[Row]:
+        for size in self.found.sizes:
+            over = " **over budget**" if size.over else ""
+            numbers = f"{size.lines} of {size.budget} lines, {size.bytes} of {HOST_BYTES} bytes"
+            if size.over:
+                yield Row(f"{code(flat(size.path))}: {numbers}{over}: hosts read less")
+
+    # -- facts -----------------------------------------------------------------------------------------------
+
+    def _facts(self, op: Op) -> Iterator[Row]:
+        """The facts one thing happened to, in groups of where they come from; what weighs most first."""
+        changes = [*self.facts, *(row for row in self.found.other.placements if row.op in STAYING)]
+        rows = [change for change in changes if change.op is op and not self.told_apart(change)]
+        groups: dict[str, list[FactChange]] = defaultdict(list)
+        for change in rows:
+            groups[self._from(change)].append(change)
+        for group, members in sorted(groups.items(), key=lambda item: min(map(_weight, item[1]))):
+            for change in sorted(members, key=lambda change: (_weight(change), change.path, change.fact.line)):
+                yield self._fact(change, group)
+
+    def _from(self, change: FactChange) -> str:
+        """What the facts of a group have in common: where they come from, or where they went."""
+        if change.op in STAYING:
+            return _way(change)
+        who = f"{code(change.commit[:12])} by {code(flat(change.author.partition(' <')[0]))}" if change.commit else ""
+        if change.new is None:
+            return f"taken out in {who}" if who else ""
+        words = _origin(self.verdict_of(change)) + (f", in {who}" if who else "")
+        below = change.op is not Op.CHANGED and change.fact.heading
+        return f"{words}, below {_named(change.fact.heading)}" if below else words
+
+    def _fact(self, change: FactChange, group: str) -> Row:
+        body, rest = self._body(change)
+        commit = self.found.head if change.new else self.found.base
+        path = change.path if change.new else change.old_path or change.path
+        place = self.link(path, change.fact.line, commit)
+        words = comment_words(change.fact) if change.op is not Op.CHANGED else ""
+        heading = _heading(change)
+        about = ", ".join(part for part in (words, heading) if part)
+        parts = [f"{body} ({place}" + (f"; {about}" if about else "") + ")", *self._sources(change)]
+        return Row("\n".join(parts), rest, f"{place}", group)
+
+    def _body(self, change: FactChange) -> tuple[str, str]:
+        """The text of a fact, or what differs in text and comment; the rest of what was cut."""
+        if change.op is not Op.CHANGED or change.old is None or change.new is None:
+            return shown(change.fact.text)
+        edits = []
+        for key in differing(change.old.meta, change.new.meta):
+            old, new = (
+                " ".join(value for name, value in side if name == key) for side in (change.old.meta, change.new.meta)
+            )
+            edits.append((key, old, new))
+        if change.old.text == change.new.text:
+            text, rest = shown(change.fact.text)
+        else:
+            text, rest = difference(change.old.text, change.new.text)
+        return (f"{text}: {_edits(edits)[0]}" if edits else text), rest
+
+    def _sources(self, change: FactChange) -> list[str]:
+        """The lines a fact cites, quoted, each with a link to where its number is true."""
+        commit, path = (
+            (self.found.head, change.path) if change.new else (self.found.base, change.old_path or change.path)
+        )
+        rows = [self._source(source) for source in self.found.cited.get((commit, path, change.fact.line), ())]
+        rows += [f"  - source {shown(value)[0]} **names no lines**" for value in unread_sources(change.fact)]
+        return rows
+
+    def _source(self, source: Source) -> str:
+        words = place_words(source.path, source.start_line, source.end_line)
+        if self.forge and source.commit:
+            url = self.forge.lines(source.commit, source.path, source.start_line, source.end_line)
+            words = f"[{words}]({url})"
+        if source.problem:
+            return f"  - source {words}: **{plain(source.problem)}**"
+        lines = [line.strip() for line in source.text.split("\n") if line.strip()]
+        moved = " (found again by its text)" if source.moved else ""
+        return f"  - source {words}{moved}: {shown(' ⏎ '.join(lines))[0]}"
+
+    # -- what is no fact -------------------------------------------------------------------------------------
+
+    def _texts(self) -> Iterator[Row]:
+        """Changed lines that are no facts, file by file, instructions first."""
+        other = self.found.other
+        for row in other.renamed:
+            yield Row(f"{code(flat(row.old_path))} is {self.link(row.path, 1)} now, unchanged")
+        texts = [text for text in other.texts if kind(text.path) not in LOGS]
+        texts.sort(key=lambda text: (not holds_instructions(text.path), text.path, text.line or text.old_line))
+        for text in texts:
+            line = self.lines.get((text.path, text.line))
+            if line is None or not line.fails:
+                yield self._text(text, line)
+
+    def _text(self, text: TextChange, line: LineVerdict | None) -> Row:
+        if text.op is TextOp.CHANGED:
+            body, rest = difference(text.old_text, text.text)
+        else:
+            body, rest = shown(text.text or text.old_text)
+        gone = text.op is TextOp.REMOVED
+        place = self.link(text.path, text.old_line if gone else text.line, self.found.base if gone else "")
+        what = f"{text.op.value} heading" if text.heading else text.op.value
+        who = f" by {code(flat(line.author.partition(' <')[0]))}" if line else ""
+        group = f"in {code(flat(text.path))}" + (" (instructions)" if holds_instructions(text.path) else "")
+        return Row(f"{what}{who}: {body} ({place})", rest, f"{what} {place}", group)
+
+    def _logs(self) -> Iterator[Row]:
+        for change in self.found.changes:
+            if kind(change.path) in LOGS:
+                yield self._fact(change, f"{change.op.value} in {code(flat(change.path))}")
+        for text in self.found.other.texts:
+            if kind(text.path) in LOGS:
+                yield self._text(text, None)
 
 
-def _shown(text: str) -> str:
-    """A text of memory as code; of a long one the beginning, and how long it is."""
-    if len(text) <= TEXT:
-        return code(flat(text))
-    return f"{code(flat(text[:TEXT]))} … ({len(text):,} characters)"
-
-
-def _provenance(line: LineVerdict, found: Review, forge: Forge | None) -> str:
-    """One line: where it comes from, in the words of `why` and `verify`; old and new of what was edited."""
-    words = STATES[line.state] + (f", {_plain(line.words)}" if line.words else "")
-    edits = [f"{_plain(what)} {_shown(old or 'nothing')} → {_shown(new or 'nothing')}" for what, old, new in line.edits]
-    more = [*([_plain(line.message)] if line.message else []), *edits]
-    who = f"{code(line.commit[:12])} by {code(flat(line.author.partition(' <')[0]))}"
+def _origin(line: LineVerdict | None) -> str:
+    """Where a line comes from, for counting and for grouping."""
+    if line is None:
+        return UNCHECKED
+    if line.state is State.PERSON and line.support:
+        return f"by a person, {UNCHECKED}" if line.support == Support.NO_SOURCE else f"by a person, {line.words}"
     return (
-        f"- {_link(found, forge, line.path, line.line)}: {words}" + "".join(f": {part}" for part in more) + f" ({who})"
+        STATES[line.state] if line.state is not State.EDITED or line.promoted else "by a person, with another comment"
     )
 
 
-def _section(title: str, rows: list[str]) -> list[str]:
-    if not rows:
-        return []
-    more = [f"- and {len(rows) - LISTED} more"] if len(rows) > LISTED else []
-    return [f"#### {title}", "", *rows[:LISTED], *more, ""]
+def _state(line: LineVerdict | None) -> State | None:
+    return line.state if line else None
 
 
-def _change(change: FactChange, found: Review, forge: Forge | None) -> str:
-    text = _shown(change.fact.text)
-    if change.op is Op.CHANGED and change.old and change.old.text != change.fact.text:
-        text = f"{_shown(change.old.text)} → {text}"
-    elif change.op is Op.CHANGED and change.old and change.new:
-        text += f" ({_meta_change(change)})"
-    commit = found.head if change.new else found.base
-    place = _link(found, forge, change.path, change.fact.line, commit)
-    moved = f" from {code(flat(change.old_path))}" if change.old_path not in ("", change.path) else ""
-    links = source_links(change, forge, commit)
-    return f"- {text}{moved} ({place}" + (f"; source {', '.join(links)}" if links else "") + ")"
+def _edited(line: LineVerdict) -> bool:
+    """Whether a promoted fact was edited since: the comment of one that a person wrote may change."""
+    return line.state is State.EDITED and line.promoted
 
 
-def _meta_change(change: FactChange) -> str:
-    """The keys of a comment that changed, each with its value before and now."""
-    assert change.old and change.new
-    parts = []
-    for key in differing(change.old.meta, change.new.meta):
-        old, new = (
-            " ".join(value for name, value in side if name == key) for side in (change.old.meta, change.new.meta)
-        )
-        parts.append(f"{_plain(key)} {_shown(old or 'nothing')} → {_shown(new or 'nothing')}")
-    return "changed: " + ", ".join(parts)
+def _group(line: LineVerdict) -> str:
+    """What lines of one verdict, commit and author have in common; of an edited one who edited it."""
+    words = STATES[line.state] + (f", {plain(line.words)}" if line.words and not line.edits else "")
+    if line.editor:
+        words = f"**{plain(STATES[line.state].strip('*'))} by {plain(line.editor.partition(' <')[0])}**"
+    return f"{words} ({code(line.commit[:12])} by {code(flat(line.author.partition(' <')[0]))})"
 
 
-def _findings(found: Review, blocks: int) -> list[str]:
-    rows = []
-    for finding in order(found.report.findings):
-        place = f"{finding.path}:{finding.line}" + (f" at {finding.commit[:12]}" if finding.commit else "")
-        excerpt = f" {code(flat(finding.excerpt))}" if finding.excerpt else ""
-        what = f"**{finding.severity.value}** {_plain(finding.rule)}"
-        rows.append(f"- {what} {code(flat(place))}: {_plain(finding.message)}{excerpt}")
-    if blocks:
-        rows.append("- A secret that was pushed is known: rotate it first, then remove it from history.")
-    return rows
+def _of_files(texts: Sequence[TextChange], noun: str, plural: str = "") -> str:
+    """`4 lines of prose in SOUL.md and 2 more files`."""
+    files = list(dict.fromkeys(text.path for text in sorted(texts, key=lambda t: not holds_instructions(t.path))))
+    more = f" and {counted(len(files) - 1, 'more file')}" if len(files) > 1 else ""
+    return f"**{counted(len(texts), noun, plural)}** in {code(flat(files[0]))}{more}"
 
 
-def _recall(found: Review) -> list[str]:
-    recall = found.recall
-    if recall is None:
-        return []
-    rows = [f"- hit@5 over {recall.questions} questions: {recall.before:.3f} → {recall.after:.3f}"]
-    rows += [f"- lost: {code(flat(query))}" for query in recall.lost]
-    rows += [f"- gained: {code(flat(query))}" for query in recall.gained]
-    return rows
+def _weight(change: FactChange) -> tuple[bool, bool, bool]:
+    """Falsy first: words of the web or a tool, pins, facts without a source."""
+    fact = change.fact
+    return fact.origin not in ("web", "tool"), not fact.get("pinned"), bool(fact.get("src"))
 
 
-def _link(found: Review, forge: Forge | None, path: str, line: int, commit: str = "") -> str:
-    words = code(flat(f"{path}:{line}"))
-    return f"[{words}]({forge.lines(commit or found.head, path, line, line)})" if forge else words
+def _way(change: FactChange) -> str:
+    """Where a fact went that says the same as before."""
+    assert change.old is not None and change.new is not None
+    path = code(flat(change.path))
+    if change.op is Op.REORDERED:
+        return f"in another order in {path}"
+    if change.old_path not in ("", change.path):
+        return f"moved from {code(flat(change.old_path))} to {path}"
+    return f"moved in {path} from {_named(change.old.heading)} to {_named(change.new.heading)}"
 
 
-def _plain(text: str) -> str:
-    """Words of ours around names that are not: nothing in them is markup."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|@!&~" else c for c in flat(text))
+def _heading(change: FactChange) -> str:
+    """Both headings of a fact that changed and stands below another one now, else ""."""
+    if change.op is Op.CHANGED and change.old and change.new and change.old.heading != change.new.heading:
+        return f"now below {_named(change.new.heading)}, was below {_named(change.old.heading)}"
+    return ""
 
 
-def as_value(found: Review, forge: Forge | None = None) -> dict[str, Any]:
-    """The JSON of docs/json.md, "review"."""
-    return {
-        "base": found.base or None,
-        "head": found.head,
-        "verdict": "failed" if found.failed else "clean",
-        "changes": [
-            {
-                **change.told(),
-                "author": change.author or None,
-                "commit": change.commit or None,
-                "sources": [_source(value, found, forge) for key, value in change.fact.meta if key == "src"],
-            }
-            for change in found.changes
-        ],
-        "settings": [
-            {"path": change.path, "what": change.what, "loosened": change.loosened or None} for change in found.settings
-        ],
-        "findings": [finding_value(finding) for finding in order(found.report.findings)],
-        "provenance": [_line_value(line) for line in found.lines],
-        "rivals": [
-            {
-                "kind": "contradiction" if r.contradicts else "near-duplicate",
-                "path": r.path,
-                "line": r.line,
-                "text": r.text,
-                "other": {"path": r.other_path, "line": r.other_line, "text": r.other_text},
-            }
-            for r in found.similar_facts
-        ],
-        "recall": {
-            "questions": found.recall.questions,
-            "before": found.recall.before,
-            "after": found.recall.after,
-            "gained": list(found.recall.gained),
-            "lost": list(found.recall.lost),
-        }
-        if found.recall
-        else None,
-        "sizes": [
-            {
-                "path": size.path,
-                "lines": size.lines,
-                "budget": size.budget,
-                "bytes": size.bytes,
-                "over": size.over,
-            }
-            for size in found.sizes
-        ],
-        "notes": list(found.notes),
-        "signatures": [one.as_value() for one in found.signatures if one.state != UNSIGNED],
-    }
+def _named(heading: str) -> str:
+    return code(flat(heading)) if heading else "no heading"
 
 
-def _line_value(line: LineVerdict) -> dict[str, Any]:
-    changes = [{"what": what, "old": old or None, "new": new or None} for what, old, new in line.edits]
-    return {
-        "path": line.path,
-        "line": line.line,
-        "text": line.text,
-        "state": line.state.value,
-        "support": line.support or None,
-        "message": line.message or None,
-        "edited": {"by": line.editor, "changes": changes} if changes else None,
-        "commit": line.commit,
-        "author": line.author,
-    }
+def _edits(edits: Sequence[tuple[str, str, str]]) -> tuple[str, str]:
+    """Each change of a text and its comment: what, before, now."""
+    parts, rests = [], []
+    for what, old, new in edits:
+        if what == "text" and old:
+            words, rest = difference(old, new)
+            rests.append(rest)
+        else:
+            words = f"{shown(old or 'nothing')[0]} → {shown(new or 'nothing')[0]}"
+        parts.append(f"{plain(what)} {words}")
+    return "; ".join(parts), "\n\n".join(rest for rest in rests if rest)
 
 
-def _source(value: str, found: Review, forge: Forge | None) -> dict[str, Any]:
-    span = parse_span(value)
-    if span is None:
-        return {"src": value, "url": None}
-    url = forge.lines(found.head, span.path, span.start_line, span.end_line) if forge else None
-    return {"src": value, "url": url}
+def _fix(finding: Finding) -> str:
+    """What to type, or to do, about a finding."""
+    if finding.path == MESSAGE:
+        return "`git rebase -i`, reword the commit"
+    words = plain(remedy(finding)) or code(f"git mem redact {shell_word(finding.path)}")
+    if "git mem allow" in words:
+        return words
+    allow = code(f"git mem allow {finding.fingerprint} --reason WHY")
+    return f"{words}; let it pass: {allow}, as a change of its own" if finding.fingerprint else words

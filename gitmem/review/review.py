@@ -7,36 +7,42 @@ search no longer answers. Reads only. Text of memory in it is masked where the g
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from itertools import chain
 
 from gitmem.config import Config
 from gitmem.gate import sources
 from gitmem.gate.detectors.finding import Finding, Severity
-from gitmem.gate.policy import Policy
-from gitmem.gate.redaction import LINE, redaction
+from gitmem.gate.policy import MESSAGE, Policy
+from gitmem.gate.redaction import redaction
+from gitmem.gate.report import remedy
 from gitmem.gate.scan import Report, once_each, scan_source
 from gitmem.git.objects import REGULAR, Commit
 from gitmem.git.protocol import Repository
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact
-from gitmem.memory.similarity import alike, contradicts, same, terms
-from gitmem.paths import Layout, kind
+from gitmem.memory.similarity import alike, contradicts, matter, same, terms
+from gitmem.paths import LIMIT, Layout, kind
 from gitmem.provenance import trailers
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import by_machine
 from gitmem.provenance.signatures import Signature
-from gitmem.provenance.sources import facts_at
+from gitmem.provenance.sources import Source
 from gitmem.provenance.verify import Checked, Verdict, verify
+from gitmem.review.citations import Place, citations
 from gitmem.review.commit_diff import LASTING, fact_changes
 from gitmem.review.fact_diff import FactChange
+from gitmem.review.masking import masked
 from gitmem.review.settings_changes import SettingsChange, settings_changes
+from gitmem.review.text_changes import OtherChanges, other_changes
 
 SIMILAR_SHOWN = 3  # of one fact that are named: the likest
 TESTS = "memory/tests.jsonl"
+LOST = 5  # lines of one question that is no longer answered
 QUESTIONS = 200  # of the tests file that are asked: a pull request must not make its own check long
 HOST_BYTES = 25_000  # of MEMORY.md an agent's host loads
 
@@ -56,7 +62,7 @@ class LineVerdict:
     """A changed line and its verdict; `message` says what is wrong with a broken one.
 
     Of a fact `support` and its `words` say what holds it up ("" for another line), `edits` are (what, before, now) of
-    each change after its promotion, `editor` who made it. `fails`: a check says no.
+    each change since, `editor` who made it; `promoted` says that a promotion recorded it. `fails`: a check says no.
     """
 
     path: str
@@ -71,6 +77,7 @@ class LineVerdict:
     edits: tuple[tuple[str, str, str], ...] = ()
     editor: str = ""
     fails: bool = False
+    promoted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +106,17 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True)
+class LostLine:
+    """A line that answered `question` at the base: its text there, and where that text stands now (0: nowhere)."""
+
+    question: str
+    path: str
+    line: int
+    text: str
+    now: int
+
+
+@dataclass(frozen=True, slots=True)
 class Recall:
     """hit@5 over the questions both commits' tests have, and those whose answer came or went."""
 
@@ -107,10 +125,23 @@ class Recall:
     after: float
     gained: tuple[str, ...]
     lost: tuple[str, ...]
+    lost_lines: tuple[LostLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedLine:
+    """A line of a file at the head as `git mem redact` would write it."""
+
+    path: str
+    line: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
+    """`changes` are facts that came, went or say something else, `other` what else of the files an agent reads changes;
+    `cited` has the source lines of the facts by commit, path and line."""
+
     base: str
     head: str
     changes: tuple[FactChange, ...]
@@ -122,6 +153,9 @@ class Review:
     notes: tuple[str, ...] = ()
     settings: tuple[SettingsChange, ...] = ()
     signatures: tuple[Signature, ...] = ()
+    other: OtherChanges = field(default_factory=OtherChanges)
+    cited: Mapping[Place, tuple[Source, ...]] = field(default_factory=dict)
+    masks: tuple[MaskedLine, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -143,32 +177,45 @@ def review(
     policy = sources.base_policy(repo, base, head, today)
     report = once_each(scan_source(sources.commits_beyond(repo, base, head, policy), policy))
     extra = (glob for each in (layout, *policy.layouts) for glob in each.extra)
-    changes = fact_changes(repo, base, head, layout._replace(extra=tuple(dict.fromkeys(extra))), today)
-    settings = settings_changes(repo, base, head)
+    layout = layout._replace(extra=tuple(dict.fromkeys(extra)))
+    changes = fact_changes(repo, base, head, layout, today)
+    other = other_changes(repo, base, head, layout)
     verdict = verify(repo, base, head, policy=True)
-    lines, notes = verdicts(verdict), verdict.notes
-    similar_facts = find_similar_facts(changes, [(path, fact) for path, _, fact in facts_at(repo, head)])
-    recall = _recall(repo, config, base, head, now, clock) if base else None
-    masked = _Masked(policy)
-    masked.add(text for change in changes for fact in (change.old, change.new) if fact for text in [fact.text])
-    masked.add(line.text for line in lines)
-    masked.add(text for line in lines for _, old, new in line.edits for text in (old, new))
-    masked.add(text for similar in similar_facts for text in (similar.text, similar.other_text))
-    masked.add((*recall.gained, *recall.lost) if recall else ())
-    masked.add(text for change in settings for text in (change.path, change.loosened))
-    masked.mask_all()
-    return Review(
+    lines = verdicts(verdict)
+    similar_facts = find_similar_facts(changes, verdict.standing)
+    found = Review(
         base, head,
-        changes=tuple(masked.change(change) for change in changes),
+        changes=tuple(changes),
         report=report,
-        lines=tuple(masked.line(line) for line in lines),
-        similar_facts=tuple(replace(r, text=masked[r.text], other_text=masked[r.other_text]) for r in similar_facts),
+        lines=tuple(lines),
+        similar_facts=tuple(similar_facts),
         sizes=tuple(_sizes(repo, config, head)),
-        recall=masked.recall(recall),
-        notes=notes,
+        recall=_recall(repo, config, base, head, now, clock) if base else None,
+        notes=verdict.notes,
         signatures=verdict.signatures,
-        settings=tuple(replace(s, path=masked[s.path], loosened=masked[s.loosened]) for s in settings),
+        settings=tuple(settings_changes(repo, base, head)),
+        other=other,
+        cited=citations(repo, base, head, [*changes, *other.placements], verdict.facts),
+        masks=tuple(_masked_lines(repo, head, report, policy)),
     )  # fmt: skip
+    return masked(found, policy)
+
+
+def _masked_lines(repo: Repository, head: str, report: Report, policy: Policy) -> Iterator[MaskedLine]:
+    """The lines that masking mends, of files that stand at `head` as the finding saw them."""
+    wanted = {f.path for f in report.findings if f.path != MESSAGE and not remedy(f)}
+    oids = repo.blobs(head, sorted(wanted)) if wanted else {}
+    for path, oid in sorted(oids.items()):
+        if repo.sizes([oid]).get(oid, LIMIT + 1) > LIMIT:
+            continue
+        text = repo.read(oid).decode("utf-8", "replace")
+        done = redaction(text, path, policy)
+        before, after = text.split("\n"), done.text.split("\n")
+        if done.whole or len(before) != len(after):
+            continue
+        for number, (was, now) in enumerate(zip(before, after, strict=True), 1):
+            if was != now:
+                yield MaskedLine(path, number, now.rstrip("\r"))
 
 
 def verdicts(verdict: Verdict) -> list[LineVerdict]:
@@ -218,6 +265,7 @@ def _fact_line(row: Checked) -> LineVerdict:
         edits=tuple(attribution.edit.values(row.fact)) if attribution.edit else (),
         editor=attribution.edit.by if attribution.edit else "",
         fails=bool(rules),
+        promoted=bool(attribution.records),
     )  # fmt: skip
 
 
@@ -233,27 +281,25 @@ def _promotes(commit: Commit) -> bool:
 def find_similar_facts(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fact]]) -> list[SimilarFact]:
     """Facts that came or changed in long-term memory, beside the ones they repeat or contradict."""
     new = {(c.path, c.new.line): c for c in changes if c.new and kind(c.path) in LASTING and _says_new(c)}
-    words = {(path, fact.line): terms(fact.text) for path, fact in existing}
-    holding: dict[str, list[tuple[str, Fact]]] = defaultdict(list)
-    for path, fact in existing:
-        for word in words[path, fact.line]:
-            holding[word].append((path, fact))
+    holding: dict[str, list[int]] = defaultdict(list)  # term -> places in `existing`
+    matters = [len(matter(fact.text)) for _, fact in existing]
+    for number, (_, fact) in enumerate(existing):
+        for term in terms(fact.text):
+            holding[term].append(number)
     found: list[SimilarFact] = []
     seen: set[frozenset[tuple[str, int]]] = set()
     for place, change in new.items():
         assert change.new is not None
-        own = terms(change.new.text)
-        shared: dict[tuple[str, int], int] = defaultdict(int)
-        near: dict[tuple[str, int], tuple[str, Fact]] = {}
-        for word in own:
-            for path, fact in holding[word]:
-                shared[path, fact.line] += 1
-                near[path, fact.line] = (path, fact)
+        own, own_matter = terms(change.new.text), len(matter(change.new.text))
+        shared = Counter(chain.from_iterable(holding[term] for term in own))
         mine: list[tuple[float, SimilarFact]] = []
-        for other, count in shared.items():
-            if other == place or frozenset((place, other)) in seen or count * 3 < len(own):
+        for number, count in shared.items():
+            # Half of the matter in common is three times what is shared against both; shared numbers only add to it.
+            if count * 3 < max(len(own), own_matter + matters[number]):
                 continue
-            path, fact = near[other]
+            path, fact = existing[number]
+            if (path, fact.line) == place or frozenset((place, (path, fact.line))) in seen:
+                continue
             if change.new.get("supersedes") and fact.id.startswith(change.new.get("supersedes")):
                 continue
             text = change.new.text
@@ -297,7 +343,27 @@ def _recall(repo: Repository, config: Config, base: str, head: str, now: datetim
     ]
     gained, lost = evaluation.gained_and_lost(runs[0], runs[1])
     before, after = (sum(r.figures["hit@5"] for r in rows) / len(both) for rows in runs)
-    return Recall(len(both), before, after, tuple(gained), tuple(lost))
+    places = [(query, place) for query in lost for place in asked[0][query].relevant]
+    lines = tuple(_lost_lines(repo, base, head, places))
+    return Recall(len(both), before, after, tuple(gained), tuple(lost), lines)
+
+
+def _lost_lines(
+    repo: Repository, base: str, head: str, places: Sequence[tuple[str, tuple[str, int, int]]]
+) -> Iterator[LostLine]:
+    """The lines that answered at `base`: each that is not blank, at most LOST of one question."""
+    paths = sorted({path for _, (path, _, _) in places})
+    oids = [repo.blobs(commit, paths) for commit in (base, head)]
+    texts = {oid: blob_lines(repo.read(oid)) for side in oids for oid in set(side.values())}
+    told: Counter[str] = Counter()
+    for question, (path, first, last) in places:
+        before = texts.get(oids[0].get(path, ""), [])
+        after = texts.get(oids[1].get(path, ""), [])
+        for number in range(first, min(last, len(before)) + 1):
+            text = before[number - 1]
+            if text.strip() and told[question] < LOST:
+                told[question] += 1
+                yield LostLine(question, path, number, text.strip(), after.index(text) + 1 if text in after else 0)
 
 
 def _tests(repo: Repository, commit: str) -> str:
@@ -305,44 +371,6 @@ def _tests(repo: Repository, commit: str) -> str:
         if entry.path == TESTS and entry.mode == REGULAR and repo.sizes([entry.oid]).get(entry.oid, 0) <= 1 << 20:
             return repo.read(entry.oid).decode("utf-8", "replace")
     return ""
-
-
-class _Masked:
-    """Texts of memory as they may be shown: the gate reads all of them at once."""
-
-    def __init__(self, policy: Policy) -> None:
-        self.policy = policy
-        self.shown: dict[str, str] = {}
-
-    def add(self, texts: Iterable[str]) -> None:
-        self.shown.update((text, text) for text in texts)
-
-    def mask_all(self) -> None:
-        texts = [text for text in self.shown if text]
-        done = redaction("\n".join(texts) + "\n", "MEMORY.md", self.policy)
-        whole = done.text.split("\n")[:-1]
-        if done.whole or len(whole) != len(texts):
-            alone = [redaction(text, "MEMORY.md", self.policy) for text in texts]
-            whole = [LINE if one.whole else " ".join(one.text.split("\n")) for one in alone]
-        self.shown.update(zip(texts, whole, strict=True))
-
-    def __getitem__(self, text: str) -> str:
-        return self.shown[text]
-
-    def recall(self, recall: Recall | None) -> Recall | None:
-        if recall is None:
-            return None
-        gained, lost = (tuple(self[query] for query in side) for side in (recall.gained, recall.lost))
-        return replace(recall, gained=gained, lost=lost)
-
-    def line(self, line: LineVerdict) -> LineVerdict:
-        edits = tuple((what, self[old], self[new]) for what, old, new in line.edits)
-        return replace(line, text=self[line.text], edits=edits)
-
-    def change(self, change: FactChange) -> FactChange:
-        old = change.old._replace(text=self[change.old.text]) if change.old else None
-        new = change.new._replace(text=self[change.new.text]) if change.new else None
-        return replace(change, old=old, new=new)
 
 
 def as_report(found: Review) -> Report:

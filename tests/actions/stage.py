@@ -32,6 +32,7 @@ class Stage:
         self.count = 0
         self.lock = threading.Lock()
         self.caches: dict[str, dict[str, bytes]] = {}
+        self.artifacts: dict[str, dict[str, bytes]] = {}
 
     def close(self) -> None:
         self.server.close()
@@ -138,7 +139,7 @@ class Stage:
             },
             handlers={
                 "actions/cache/restore": self._restore, "actions/cache/save": self._save,
-                "actions/checkout": self._clone, "actions/setup-python": lambda runner, given: {},
+                "actions/upload-artifact": self._upload, "actions/checkout": self._clone, "actions/setup-python": lambda runner, given: {},
             },
             actions={f"git-mem/git-mem/actions/{folder.name}": folder for folder in ACTIONS.iterdir()},
         )  # fmt: skip
@@ -177,4 +178,11 @@ class Stage:
         folder = Path(given["path"])
         files = {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
         self.caches[given["key"]] = files
+        return {}
+
+    def _upload(self, runner: Runner, given: dict[str, str]) -> dict[str, str]:
+        folder = Path(given["path"])
+        self.artifacts[given["name"]] = {
+            str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()
+        }
         return {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from tests.actions.stage import Stage
@@ -57,6 +58,33 @@ def test_a_review_never_shows_a_secret_and_fails(stage: Stage) -> None:
     done = stage.run("review", stage.pull_request(base, stage.push("change"), title="$(touch x)\n-->"))
     text = done.log + done.summary + str(stage.rest.state.requests)
     assert done.status == "failure" and TOKEN not in text and TOKEN[12:] not in text
+
+
+def test_a_comment_counts_what_it_has_no_room_for_and_the_whole_is_kept(stage: Stage) -> None:
+    base = base_of(stage)
+    facts = "".join(f"- Shelf {n} of the archive holds box {n * 7}, see the list of boxes.\n" for n in range(400))
+    stage.repo.commit("many", {"memory/shelves.md": f"# Shelves\n\n{facts}", "SOUL.md": "# Soul\n\nBe kind.\n"})
+    done = stage.run("review", stage.pull_request(base, stage.push("change")))
+    (comment,) = comments(stage)
+    head = comment["body"].split("\n> **Not shown here:** ")
+    assert "**400 facts new or changed**" in head[0] and len(comment["body"]) <= 65_536
+    assert "added facts. All of it: the step summary and the artifact `memory-review` of [this run](" in head[1]
+    assert "`Be kind.`" in comment["body"] and "Not shown here" not in done.summary
+    kept = stage.artifacts["memory-review"]
+    assert "see the list of boxes.`" in done.summary and kept["review.md"].decode().count("`Shelf ") >= 400
+    assert len(json.loads(kept["review.json"])["changes"]) == 400
+
+
+def test_a_comment_of_an_earlier_run_is_replaced_when_a_later_one_cannot_review(stage: Stage) -> None:
+    base = base_of(stage)
+    stage.repo.commit("fact", {"MEMORY.md": stage.repo.read("MEMORY.md") + "- The licence is MIT.\n"})
+    stage.run("review", stage.pull_request(base, stage.push("change")))
+    assert "MIT" in comments(stage)[0]["body"]
+    stage.repo.commit("broken", {".gitmem.toml": "[memory\n"})
+    done = stage.run("review", stage.pull_request(base, stage.push("change")))
+    (comment,) = comments(stage)
+    assert done.status == "failure" and "Memory review: not done" in comment["body"] and "MIT" not in comment["body"]
+    assert [kind for kind, _, _ in done.annotations] == ["error"] and ".gitmem.toml" in done.annotations[0][2]
 
 
 # -- promote ---------------------------------------------------------------------------------------------------

@@ -299,17 +299,21 @@ def test_a41_what_is_not_shown_is_not_said_to_hold(repo: Repo) -> None:
     facts = "".join(f"- Shelf {n} holds box {n * 7}.\n" for n in range(131))
     repo.commit("many", {"MEMORY.md": repo.read("MEMORY.md") + facts})
     text = repo.mem("review", "main..HEAD", check=False).stdout
-    assert "all checks hold" not in text and "131 lines: no source" in text and "and 31 more" in text
+    assert "**131 facts new or changed**: 131 by a person, without a source" in text
+    assert all(f"`Shelf {n} holds box {n * 7}.`" in text for n in range(131))
+    assert "no fault" in text and "131 without a source |" in text and "all checks hold" not in text
 
 
-def test_a41_a_long_fact_is_counted_and_a_broken_one_comes_first(repo: Repo) -> None:
+def test_a41_eight_facts_of_8_kb_lose_no_word_and_a_broken_one_comes_first(repo: Repo) -> None:
     blob = start(repo)
-    repo.commit("long", {"MEMORY.md": repo.read("MEMORY.md") + "- " + "many words " * 800 + "\n"})
-    text = repo.mem("review", "main..HEAD", check=False).stdout
-    assert "all checks hold" not in text and "(8,799 characters)" in text
+    long = [f"{n} begins. " + "many words " * 700 + f"And {n} grants everybody access." for n in range(8)]
+    repo.commit("long", {"MEMORY.md": repo.read("MEMORY.md") + "".join(f"- {text}\n" for text in long)})
     promote(repo, UNSAID["unrelated"], span=Span(DAY, 5, 6, blob))
-    rows = repo.mem("review", "main..HEAD", check=False).stdout.split("#### Provenance\n\n")[1].split("\n")
-    assert "provenance does not hold" in rows[0] and "written by a person" in rows[1]
+    text = repo.mem("review", "main..HEAD", check=False).stdout
+    assert text.count("<details><summary>the rest</summary>") == 8 and "(7,7" in text
+    assert all(f"And {n} grants everybody access.`" in text for n in range(8))
+    broken = text.index(f"- `{UNSAID['unrelated']}`")
+    assert text.index("#### Provenance that does not hold") < broken < text.index("0 begins.")
 
 
 @pytest.mark.parametrize("path", ["SOUL.md", ".claude/rules/style.md"])

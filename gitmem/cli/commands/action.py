@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,11 +31,36 @@ from gitmem.review.forges.event import Event
 if TYPE_CHECKING:
     from gitmem.gate.scan import Report
     from gitmem.review.forges.protocol import Client, Forge
+    from gitmem.review.review import Review
 
 SUMMARY_LIMIT = 1_000_000  # GitHub takes 1 MiB a step
 
 
-@click.group(hidden=True)
+class _Actions(click.Group):
+    """Commands whose refusals are annotations as well: the page of a run shows those, and not what stderr says."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except GitMemError as error:
+            write(error_annotation(error))
+            raise
+
+
+def error_annotation(error: GitMemError) -> str:
+    """A refusal as a workflow command, at the file and line it names where it is about our settings or exceptions."""
+    from gitmem.config import TRACKED
+    from gitmem.gate import exceptions
+    from gitmem.gate.report import workflow_command
+
+    words = f"{error.message} (hint: {error.hint})" if error.hint else error.message
+    file = next((name for name in (exceptions.FILE, TRACKED) if name in words), "")
+    line = re.search(r"\bline (\d{1,6})\b", words)
+    fields = {"title": "git mem"} | ({"file": file, "line": line[1] if line else "1"} if file else {})
+    return workflow_command("error", fields, words, escape) + "\n"
+
+
+@click.group(hidden=True, cls=_Actions)
 def command() -> None:
     """What the composite actions run."""
 
@@ -158,7 +184,7 @@ def write_report(path: str, text: str) -> None:
     from gitmem.regular_file import writable_file
 
     try:
-        writable_file(Path(path)).write_text(text, encoding="utf-8")
+        writable_file(Path(path)).write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise GitMemError(f"cannot write '{path}': {error.strerror}") from None
 
@@ -236,38 +262,41 @@ def identity() -> None:
 
 
 @command.command("review")
-def review_command() -> int:
-    """Review what the event brings: one comment on the pull request, or the step summary where it may not comment."""
-    import time
+@click.option("--markdown", metavar="FILE", help="Write the whole review here, as Markdown.")
+@click.option("--json", "json_file", metavar="FILE", help="Write it here too, as JSON.")
+def review_command(markdown: str | None, json_file: str | None) -> int:
+    """Review what the event brings: one comment on the pull request, the whole of it in the step summary and in files.
 
+    When the review cannot be made, the comment that is there says so: an older one never stands for it.
+    """
     from gitmem.gate import report
-    from gitmem.memory.snapshot import layout_at
-    from gitmem.review.forges.protocol import ForgeError
-    from gitmem.review.rendering import as_markdown
-    from gitmem.review.review import as_report, review
+    from gitmem.review.rendering import as_comment, as_markdown
+    from gitmem.review.review import as_report
+    from gitmem.review.review_value import as_value
 
-    repo, config = open_here()
     forge, client = forge_and_client()
-    found_event = with_pull(repo, event(), client)
-    if found_event.name == "workflow_run" and not found_event.head:
+    found_event = event()
+    try:
+        found_event, found = _reviewed(found_event, client)
+    except GitMemError as error:
+        _comment(client, found_event, _no_review(found_event, error))
+        raise
+    if found is None:
         output(verdict="", comment="")
         return Exit.DONE
-    base, tip = commits_of(repo, found_event)
-    found = review(repo, config, base, tip, layout_at(repo, tip, config), now(), time.perf_counter)
-    text = as_markdown(found, forge)
-    write(report.as_text(as_report(found), escape) if in_gitlab() else report.as_annotations(as_report(found), escape))
-    comment = ""
-    if client is not None and found_event.may_comment:
-        try:
-            comment = str(client.put_comment(found_event.number, MARKER, text))
-        except ForgeError as error:
-            say(f"git mem: no comment: {error.message}")
-            if error.hint:
-                say(f"hint: {error.hint}")
-    summarise(text)
+    told = as_report(found)
+    write(report.as_text(told, escape) if in_gitlab() else report.as_annotations(told, escape))
+    whole = as_markdown(found, forge)
+    if markdown:
+        write_report(markdown, whole)
+    if json_file:
+        write_report(json_file, json.dumps(as_value(found, forge), ensure_ascii=True, indent=1) + "\n")
+    text = as_comment(found, forge, elsewhere=_elsewhere(markdown))
+    comment = _comment(client, found_event, text)
+    summarise(as_comment(found, forge, room=SUMMARY_LIMIT, elsewhere=_elsewhere(markdown), size=_bytes))
     if in_gitlab() and not comment:
-        write(escape(text))
-    put_check(client, "memory review", tip, as_report(found), text, found.failed)
+        write(escape(whole))
+    put_check(client, "memory review", found.head, told, text, found.failed)
     output(verdict="failed" if found.failed else "clean", comment=comment)
     return Exit.FINDINGS if found.failed else Exit.DONE
 
@@ -329,6 +358,60 @@ def comment_command() -> int:
         client.put_comment(found_event.number, marker, f"`/mem`: {code(done.words)}")
     output(result=done.state.value)
     return Exit.DONE
+
+
+def _reviewed(found_event: Event, client: Client | None) -> tuple[Event, Review | None]:
+    """The event with its proposal, and the review of what it brings: None for a run of another workflow whose proposal
+    has gone or moved on. Raises GitMemError."""
+    import time
+
+    from gitmem.memory.snapshot import layout_at
+    from gitmem.review.review import review
+
+    repo, config = open_here()
+    found_event = with_pull(repo, found_event, client)
+    if found_event.name == "workflow_run" and not found_event.head:
+        return found_event, None
+    base, tip = commits_of(repo, found_event)
+    layout = layout_at(repo, tip, config)
+    return found_event, review(repo, config, base, tip, layout, now(), time.perf_counter)
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "backslashreplace"))
+
+
+def _elsewhere(markdown: str | None) -> str:
+    """Markdown that says where the whole review is: this run's page, with its summary and artifact."""
+    server, repository, run = (os.environ.get(f"GITHUB_{key}", "") for key in ("SERVER_URL", "REPOSITORY", "RUN_ID"))
+    if not (server and repository and run.isdigit()):
+        return ""
+    kept = "the step summary and the artifact `memory-review`" if markdown else "the step summary"
+    return f"All of it: {kept} of [this run]({server}/{repository}/actions/runs/{run})"
+
+
+def _no_review(found_event: Event, error: GitMemError) -> str:
+    """The comment in place of a review that could not be made."""
+    from gitmem.review.markup import plain
+
+    hint = f"\n\n{plain(error.hint)}" if error.hint else ""
+    head = found_event.head[:12] or "the head"
+    return f"### ❌ Memory review: not done\n\nNothing was checked in `{head}`: {plain(error.message)}.{hint}\n"
+
+
+def _comment(client: Client | None, found_event: Event, text: str) -> str:
+    """Put the comment where there is a proposal and a token; its id, "" with a word on stderr where that fails."""
+    from gitmem.review.forges.protocol import ForgeError
+
+    if client is None or not found_event.may_comment:
+        return ""
+    try:
+        return str(client.put_comment(found_event.number, MARKER, text))
+    except ForgeError as error:
+        say(f"git mem: no comment: {error.message}")
+        if error.hint:
+            say(f"hint: {error.hint}")
+        return ""
 
 
 @command.command("promote")

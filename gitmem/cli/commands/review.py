@@ -39,8 +39,9 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
     from gitmem.gate import report
     from gitmem.git.revision import split_range
     from gitmem.memory.snapshot import layout_at
-    from gitmem.review import rendering
+    from gitmem.review.rendering import as_markdown
     from gitmem.review.review import as_report, review
+    from gitmem.review.review_value import as_value
 
     repo, config = open_here()
     base, head = split_range(repo, span, both=True)
@@ -48,13 +49,13 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
     form = "json" if as_json else form
     match form:
         case "json":
-            write_json(rendering.as_value(found, _forge(repo)))
+            write_json(as_value(found, _forge(repo)))
         case "sarif":
             write(report.as_sarif(as_report(found), __version__))
         case "github":
             write(report.as_annotations(as_report(found), escape))
         case _:
-            write(rendering.as_markdown(found, _forge(repo)))
+            write(as_markdown(found, _forge(repo)))
     if found.failed:
         ctx.exit(Exit.FINDINGS)
 

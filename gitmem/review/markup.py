@@ -1,0 +1,113 @@
+"""Text of memory as Markdown in which nothing of it acts: no link, mention, image or HTML, whatever it holds. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from gitmem.gate.report import code
+from gitmem.memory.fact import Fact, parse_span
+from gitmem.review.word_diff import Piece, word_diff
+
+SHOWN = 300  # characters of one text that are shown at once; the rest is folded
+CONTEXT = 40  # unchanged characters shown beside a change of a long text
+PIECES = 16  # pieces from which a difference is harder to read than both texts
+VALUE = 80  # characters of one value of a comment
+
+_ACTS = re.compile(r"@|://|www\.|#\d|\bGH-\d|\b[0-9a-f]{7,64}\b", re.IGNORECASE)
+
+
+def flat(text: str) -> str:
+    """One line of text with everything invisible spelled out."""
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+
+
+def plain(text: str) -> str:
+    """Words of ours around names that are not: nothing in them is markup. A word that a forge would make a link or a
+    mention of, escaped or not (an address, `@team`, `#1`, a commit), is code."""
+    return " ".join(code(word) if _ACTS.search(word) else _escaped(word) for word in flat(text).split(" "))
+
+
+def _escaped(word: str) -> str:
+    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|!&~" else c for c in word)
+
+
+def cell(text: str) -> str:
+    """Markdown as it may stand in a table."""
+    return re.sub(r"(?<!\\)\|", r"\\|", text)
+
+
+def quoted(text: str) -> str:
+    """A whole text as code; an empty one in words, since code needs a character."""
+    return code(flat(text)) if text.strip() else "(nothing)"
+
+
+def shown(text: str, limit: int = SHOWN) -> tuple[str, str]:
+    """(a text as code, cut where it is longer than `limit`; the rest of it as code, "" where nothing is left)."""
+    if len(text) <= limit:
+        return quoted(text), ""
+    cut = text.rfind(" ", limit * 2 // 3, limit)
+    cut = cut if cut > 0 else limit
+    return f"{quoted(text[:cut])} … ({len(text):,} characters)", quoted(text[cut:])
+
+
+def folded(summary: str, text: str) -> str:
+    """Markdown below a line that opens it. `summary` is words of ours."""
+    return f"<details><summary>{summary}</summary>\n\n{text}\n\n</details>"
+
+
+def difference(old: str, new: str) -> tuple[str, str]:
+    """(what differs between two texts, word by word; the rest of what was cut, "" where nothing was).
+
+    What went is struck out, what came is bold. Two texts with little in common are shown one after the other.
+    """
+    pieces = word_diff(old, new)
+    changed = sum(len(piece.text) for piece in pieces if piece.sign != "=")
+    if len(pieces) > PIECES or changed * 2 > len(old) + len(new):
+        (one, rest), (other, more) = shown(old), shown(new)
+        return f"{one} → {other}", "\n\n".join(part for part in (rest, more) if part)
+    whole = len(new) <= SHOWN
+    words = [_piece(piece, whole, number, len(pieces)) for number, piece in enumerate(pieces)]
+    return " ".join(word for word in words if word), "" if whole else quoted(new)
+
+
+def _piece(piece: Piece, whole: bool, number: int, count: int) -> str:
+    text = piece.text.strip()
+    if not text:
+        return ""
+    if piece.sign == "=":
+        if whole or len(text) <= 3 * CONTEXT:
+            return quoted(text)
+        before = quoted(text[:CONTEXT]) if number else ""
+        after = quoted(text[-CONTEXT:]) if number < count - 1 else ""
+        return " ".join(part for part in (before, "…", after) if part)
+    words, _ = shown(text)
+    return f"~~{words}~~" if piece.sign == "-" else f"**{words}**"
+
+
+def comment_words(fact: Fact) -> str:
+    """What the comment of a fact says beside its sources, "" for a fact without one; what weighs most is bold."""
+    words = []
+    for key, value in fact.meta:
+        if key == "type":
+            words.append(plain(value))
+        elif key == "pinned":
+            words.append(f"**pinned** {_value(value)}" if value != "true" else "**pinned**")
+        elif key == "origin" and value in ("web", "tool"):
+            words.append(f"**origin {plain(value)}**")
+        elif key != "src":
+            words.append(f"{plain(key)} {_value(value)}")
+    return ", ".join(words)
+
+
+def _value(value: str) -> str:
+    return shown(value, VALUE)[0]
+
+
+def place_words(path: str, first: int, last: int = 0) -> str:
+    """`path#L5-L6` as code."""
+    return code(flat(f"{path}#L{first}-L{last or first}"))
+
+
+def unread_sources(fact: Fact) -> list[str]:
+    """The sources of a comment that are no lines of a file, as they stand there."""
+    return [value for key, value in fact.meta if key == "src" and parse_span(value) is None]

@@ -1,0 +1,129 @@
+"""A review as the JSON of docs/json.md. Pure: a review in, a value out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gitmem.gate.report import finding_value, order
+from gitmem.git.objects import Span
+from gitmem.memory.fact import parse_span
+from gitmem.provenance.signatures import UNSIGNED
+from gitmem.provenance.sources import Source
+from gitmem.review.fact_diff import FactChange
+from gitmem.review.forges.protocol import Forge
+from gitmem.review.review import LineVerdict, Review
+from gitmem.review.text_changes import TextChange
+
+
+def as_value(found: Review, forge: Forge | None = None) -> dict[str, Any]:
+    """The JSON of docs/json.md, "review"."""
+    return {
+        "base": found.base or None,
+        "head": found.head,
+        "verdict": "failed" if found.failed else "clean",
+        "changes": [
+            {
+                **change.told(),
+                "author": change.author or None,
+                "commit": change.commit or None,
+                "sources": _sources(change, found, forge),
+            }
+            for change in (*found.changes, *found.other.placements)
+        ],
+        "texts": [_text_value(text) for text in found.other.texts],
+        "renamed": [{"path": row.path, "old_path": row.old_path} for row in found.other.renamed],
+        "unread": list(found.other.unread),
+        "settings": [
+            {"path": change.path, "what": change.what, "loosened": change.loosened or None} for change in found.settings
+        ],
+        "findings": [finding_value(finding) for finding in order(found.report.findings)],
+        "provenance": [_line_value(line) for line in found.lines],
+        "rivals": [
+            {
+                "kind": "contradiction" if r.contradicts else "near-duplicate",
+                "path": r.path,
+                "line": r.line,
+                "text": r.text,
+                "other": {"path": r.other_path, "line": r.other_line, "text": r.other_text},
+            }
+            for r in found.similar_facts
+        ],
+        "recall": {
+            "questions": found.recall.questions,
+            "before": found.recall.before,
+            "after": found.recall.after,
+            "gained": list(found.recall.gained),
+            "lost": list(found.recall.lost),
+            "lost_lines": [
+                {"query": row.question, "path": row.path, "line": row.line, "text": row.text, "now": row.now or None}
+                for row in found.recall.lost_lines
+            ],
+        }
+        if found.recall
+        else None,
+        "sizes": [
+            {
+                "path": size.path,
+                "lines": size.lines,
+                "budget": size.budget,
+                "bytes": size.bytes,
+                "over": size.over,
+            }
+            for size in found.sizes
+        ],
+        "masks": [{"path": row.path, "line": row.line, "text": row.text} for row in found.masks],
+        "notes": list(found.notes),
+        "signatures": [one.as_value() for one in found.signatures if one.state != UNSIGNED],
+    }
+
+
+def _line_value(line: LineVerdict) -> dict[str, Any]:
+    changes = [{"what": what, "old": old or None, "new": new or None} for what, old, new in line.edits]
+    return {
+        "path": line.path,
+        "line": line.line,
+        "text": line.text,
+        "state": line.state.value,
+        "support": line.support or None,
+        "message": line.message or None,
+        "edited": {"by": line.editor, "changes": changes} if changes else None,
+        "commit": line.commit,
+        "author": line.author,
+    }
+
+
+def _text_value(text: TextChange) -> dict[str, Any]:
+    return {
+        "op": text.op.value,
+        "path": text.path,
+        "line": text.line or None,
+        "text": text.text or None,
+        "old_line": text.old_line or None,
+        "old_text": text.old_text or None,
+        "heading": text.heading,
+    }
+
+
+def _sources(change: FactChange, found: Review, forge: Forge | None) -> list[dict[str, Any]]:
+    """Each source of a comment, with the lines it names where they could be read and a link to where they stand."""
+    commit, path = (found.head, change.path) if change.new else (found.base, change.old_path or change.path)
+    read = {source.recorded: source for source in found.cited.get((commit, path, change.fact.line), ())}
+    rows = []
+    for key, value in change.fact.meta:
+        if key == "src":
+            span = parse_span(value)
+            source = next((row for at, row in read.items() if span and _same(at, span)), None)
+            rows.append({"src": value, **_lines_of(source, forge)})
+    return rows
+
+
+def _same(one: Span, other: Span) -> bool:
+    """Whether two records name the same lines: a blob may be written shorter."""
+    return one[:3] == other[:3] and one.blob.startswith(other.blob)
+
+
+def _lines_of(source: Source | None, forge: Forge | None) -> dict[str, Any]:
+    if source is None:
+        return {"url": None, "commit": None, "text": None}
+    url = forge.lines(source.commit, source.path, source.start_line, source.end_line) if forge else None
+    return {"url": url if source.commit else None, "commit": source.commit or None, "text": source.text or None}

@@ -1,0 +1,172 @@
+"""The lines of a change that are no facts, and the facts that only stand elsewhere: headings, prose, front matter.
+
+An agent reads them as it reads facts: a heading above a fact changes what the fact says, a sentence in SOUL.md what the
+agent does. Covers memory and what hosts give to their agents besides (skills, rules, AGENTS.md). Reads only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gitmem.git.objects import EXECUTABLE, REGULAR, Change
+from gitmem.git.protocol import Repository
+from gitmem.memory import facts as memory_facts
+from gitmem.memory.document import blob_lines
+from gitmem.memory.fact import Fact, fact_id
+from gitmem.paths import LIMIT, Kind, Layout, agents_read, is_memory, kind
+from gitmem.review.fact_diff import FactChange, longest_rising, pair, placements
+
+FILES = (REGULAR, EXECUTABLE)
+
+
+class TextOp(StrEnum):
+    ADDED = "added"
+    CHANGED = "changed"
+    REMOVED = "removed"
+    REORDERED = "reordered"
+
+
+@dataclass(frozen=True, slots=True)
+class TextChange:
+    """A line that is no fact: `line` and `text` after the change (0 and "" when it is gone), `old_line` and `old_text`
+    before it. `heading`: it is a heading of Markdown."""
+
+    op: TextOp
+    path: str
+    line: int = 0
+    text: str = ""
+    old_line: int = 0
+    old_text: str = ""
+    heading: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """A file that agents read, that is no memory file, and that only has another name now."""
+
+    old_path: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class OtherChanges:
+    """What a change does to what an agent reads, besides its facts; `unread` are files above the limit of a memory
+    file, whose text nobody was shown."""
+
+    texts: tuple[TextChange, ...] = ()
+    placements: tuple[FactChange, ...] = ()
+    renamed: tuple[Renamed, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+def other_changes(repo: Repository, base: str, head: str, layout: Layout) -> OtherChanges:
+    """The changed lines from `base` ("" for nothing) to `head` that are no facts, in order of path and line."""
+    files = [c for c in repo.changes(base, head) if is_memory(c.path, layout) or agents_read(c.path)]
+    renamed = list(_renamed(files, layout))
+    same = {path for row in renamed for path in (row.old_path, row.path)}
+    oids = {oid for change in files for oid in _sides(change) if oid}
+    sizes = repo.sizes(list(oids))
+    small = [oid for oid in oids if sizes.get(oid, LIMIT + 1) <= LIMIT]
+    texts_of = dict(zip(small, (data or b"" for _, data in repo.read_many(small)), strict=True))
+    texts: list[TextChange] = []
+    moved: list[FactChange] = []
+    unread = []
+    for change in files:
+        old_oid, new_oid = _sides(change)
+        if any(oid and oid not in texts_of for oid in (old_oid, new_oid)):
+            unread.append(change.path)
+            continue
+        if change.path in same:
+            continue
+        old, new = (texts_of[oid] if oid else b"" for oid in (old_oid, new_oid))
+        facts = is_memory(change.path, layout)
+        texts += line_changes(change.path, old, new, facts=facts)
+        if facts and kind(change.path) not in (Kind.DAILY, Kind.SESSION):
+            moved += placements(change.path, memory_facts.parse(old).facts, memory_facts.parse(new).facts)
+    texts.sort(key=lambda row: (row.path, row.line or row.old_line))
+    return OtherChanges(tuple(texts), tuple(moved), tuple(renamed), tuple(unread))
+
+
+def _sides(change: Change) -> tuple[str, str]:
+    """(blob before, blob after) of a file, "" for a side that has none or is no file."""
+    old = change.old_oid if change.status != "A" and change.old_mode in FILES else ""
+    new = change.new_oid if change.status != "D" and change.new_mode in FILES else ""
+    return old, new
+
+
+def _renamed(files: Sequence[Change], layout: Layout) -> Iterator[Renamed]:
+    """Files outside memory that went and came with the same bytes; those of memory are told by their facts."""
+    gone = defaultdict(list)
+    for change in files:
+        old, new = _sides(change)
+        if old and not new and not is_memory(change.path, layout):
+            gone[old].append(change.path)
+    for change in files:
+        old, new = _sides(change)
+        if new and not old and gone.get(new) and not is_memory(change.path, layout):
+            yield Renamed(gone[new].pop(0), change.path)
+
+
+def line_changes(path: str, old: bytes, new: bytes, *, facts: bool) -> list[TextChange]:
+    """What happened to the lines of one file; with `facts` the lines of facts are left out, blank ones always."""
+    before, after = _lines(old, facts), _lines(new, facts)
+    went, came, kept = _apart(before, after)
+    gone, come = ({line.number: line for line in lines} for lines in (went, came))
+    found = []
+    for heading in (True, False):
+        olds, news = ([_as_fact(line) for line in lines if line.heading is heading] for lines in (went, came))
+        for row in pair(path, olds, news):
+            assert row.old and row.new
+            was, now = gone.pop(row.old.line), come.pop(row.new.line)
+            found.append(TextChange(TextOp.CHANGED, path, now.number, now.text, was.number, was.text, heading))
+    found += [TextChange(TextOp.ADDED, path, row.number, row.text, heading=row.heading) for row in come.values()]
+    found += [
+        TextChange(TextOp.REMOVED, path, old_line=row.number, old_text=row.text, heading=row.heading)
+        for row in gone.values()
+    ]
+    in_order = longest_rising([was.number for was, _ in kept])
+    for number, (was, now) in enumerate(kept):
+        if number not in in_order:
+            found.append(TextChange(TextOp.REORDERED, path, now.number, now.text, was.number, was.text, now.heading))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    number: int
+    text: str
+    heading: bool
+
+
+def _lines(data: bytes, facts: bool) -> list[_Line]:
+    memory = memory_facts.parse(data)
+    told = {fact.line for fact in memory.facts} if facts else set()
+    heads = {number for number, _, _ in memory.headings}
+    return [
+        _Line(number, text.strip(), number in heads)
+        for number, text in enumerate(blob_lines(data), 1)
+        if text.strip() and number not in told
+    ]
+
+
+def _apart(before: list[_Line], after: list[_Line]) -> tuple[list[_Line], list[_Line], list[tuple[_Line, _Line]]]:
+    """(gone, come, those on both sides as pairs in the order they have now); equal lines are taken in order."""
+    counts = Counter(line.text for line in before)
+    left: dict[str, list[_Line]] = defaultdict(list)
+    for line in before:
+        left[line.text].append(line)
+    come, kept = [], []
+    for line in after:
+        if counts[line.text]:
+            counts[line.text] -= 1
+            kept.append((left[line.text].pop(0), line))
+        else:
+            come.append(line)
+    return [line for rest in left.values() for line in rest], come, kept
+
+
+def _as_fact(line: _Line) -> Fact:
+    return Fact(line.text, fact_id(line.text), line.number)

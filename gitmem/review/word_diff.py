@@ -1,0 +1,55 @@
+"""Two texts compared word by word. Pure.
+
+Words are what stands between spaces and signs; Kana and Han, which have no spaces, are compared character by character.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+WORDS = 2_000  # of one text that are compared: longer ones are shown one after the other
+
+_TOKEN = re.compile("[\u3040-\u30ff\u3400-\u9fff]|\\s+|[^\\W\u3040-\u30ff\u3400-\u9fff]+|.", re.S)
+
+
+class Piece(NamedTuple):
+    """A run of text: `sign` "=" for what both have, "-" for what only the old text has, "+" for the new one."""
+
+    sign: str
+    text: str
+
+
+def word_diff(old: str, new: str) -> list[Piece]:
+    """The pieces in order, what went before what came; what both have without a word in it is no piece of its own."""
+    before, after = _TOKEN.findall(old), _TOKEN.findall(new)
+    if len(before) > WORDS or len(after) > WORDS:
+        return [Piece("-", old), Piece("+", new)]
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    pieces: list[Piece] = []
+    gone = come = ""
+    for op, a, b, c, d in _joined(matcher.get_opcodes(), before):
+        was, now = "".join(before[a:b]), "".join(after[c:d])
+        if op == "equal":
+            pieces += _both(gone, come)
+            gone = come = ""
+            pieces.append(Piece("=", was))
+        else:
+            gone, come = gone + was, come + now
+    return pieces + _both(gone, come)
+
+
+def _joined(
+    codes: Sequence[tuple[str, int, int, int, int]], before: Sequence[str]
+) -> Iterator[tuple[str, int, int, int, int]]:
+    """The operations, with what is equal between two changes and no word taken as part of the change."""
+    for number, (op, a, b, c, d) in enumerate(codes):
+        inside = 0 < number < len(codes) - 1
+        word = any(char.isalnum() for token in before[a:b] for char in token)
+        yield ("replace" if op == "equal" and inside and not word else op), a, b, c, d
+
+
+def _both(gone: str, come: str) -> list[Piece]:
+    return [Piece(sign, text) for sign, text in (("-", gone), ("+", come)) if text]
