@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import shutil
+import sys
 from contextlib import suppress
 from pathlib import Path
 
-from gitmem.cli.terminal import escape, write, write_json
+from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_bytes, resolve, write_atomic
@@ -32,10 +35,24 @@ def register(repo: Repository, host: str, *, dry_run: bool, as_json: bool, remov
         write(escape(f"{'would ' if dry_run else ''}{verb} {change.path}\n"))
         if dry_run and change.text:
             write("".join(escape(f"    {line}\n") for line in change.text.splitlines()))
+    if not remove:
+        for problem in _problems():
+            say(escape(f"note: {problem}"))
     if changes and not remove and not dry_run:
         write(f"next: start {host} in this folder again; it may ask whether you trust the server and the hooks\n")
     if not changes:
         write(f"{host} is {'not registered' if remove else 'registered already'}\n")
+
+
+def _problems() -> list[str]:
+    """Why the host would not be able to start what was registered, each with what to do."""
+    found = []
+    if shutil.which("git-mem") is None:
+        folder = Path(sys.executable).parent
+        found.append(f"a host starts 'git-mem', which is not on the PATH; add {folder} to it, or install with pipx")
+    if importlib.util.find_spec("mcp") is None:
+        found.append("the MCP server needs the extra: pip install 'git-mem[mcp]'")
+    return found
 
 
 def _place(root: Path, path: str) -> tuple[Path, str]:

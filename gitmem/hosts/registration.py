@@ -70,7 +70,8 @@ def dump_json(value: Mapping[str, Any], like: str = "") -> str:
 
 
 def json_server(table: str, server: Mapping[str, Any] = SERVER, **more: Any) -> Rewrite:
-    """A JSON file with our server below `table`, or without it. One that is there stays as a person made it."""
+    """A JSON file with our server below `table`, or without it. One that is there stays as a person made it, and gets
+    those keys of `more` that it lacks: without them the host starts it elsewhere, or hides its tools."""
 
     def rewrite(host: Host, path: str, text: str, root: str, remove: bool) -> str:
         value = load_json(path, text)
@@ -84,7 +85,7 @@ def json_server(table: str, server: Mapping[str, Any] = SERVER, **more: Any) -> 
         if remove and ours:
             del servers[NAME]
         elif not remove:
-            servers.setdefault(NAME, {**server, **more})
+            servers[NAME] = {**(present or server), **{key: more[key] for key in more if key not in (present or {})}}
         if not servers:
             del value[table]
         return dump_json(value, text)

@@ -36,7 +36,7 @@ LIMIT = 240  # seconds for one prompt
 LONG = 20_000  # tokens of a conversation before it is compacted
 SUMMARISE = (  # what hosts ask for a summary with
     "create a detailed summary", "CONTEXT CHECKPOINT COMPACTION", "state_snapshot", "Summarize the conversation",
-    "summary of the conversation so far",
+    "summary of the conversation so far", "anchored summary",
 )  # fmt: skip
 
 

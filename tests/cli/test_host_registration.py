@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -43,3 +44,16 @@ def test_what_others_wrote_stays_and_a_broken_file_is_left_alone(repo: Repo) -> 
     refused = repo.mem("install", "--agent", "claude", check=False)
     assert refused.returncode == 3 and repo.read(".mcp.json") == "{ // a comment\n}"
     assert not (repo.path / ".claude").exists()
+
+
+def test_a_host_that_cannot_start_the_program_is_said_with_what_to_do(repo: Repo) -> None:
+    git = shutil.which("git")
+    assert git is not None
+    (repo.path.parent / "bin").mkdir()
+    (repo.path.parent / "bin/git").symlink_to(git)
+    done = repo.mem("install", "--agent", "codex", env={"PATH": str(repo.path.parent / "bin")})
+    assert "'git-mem', which is not on the PATH" in done.stderr and "write .codex/config.toml" in done.stdout
+    program = repo.path.parent / "bin/git-mem"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert "PATH" not in repo.mem("install", "--agent", "codex", env={"PATH": str(program.parent)}).stderr

@@ -107,6 +107,15 @@ def test_openclaw_starts_the_server_in_the_memory_and_cursor_keeps_its_version()
     assert json.loads(made.text)["version"] == 1
 
 
+def test_a_server_that_lacks_what_its_host_needs_is_mended() -> None:
+    path, server = "~/.openclaw/openclaw.json", {"command": "git-mem", "args": ["mcp", "--read-only"]}
+    (change,) = plan("openclaw", {path: json.dumps({"mcp": {"servers": {"git-mem": server}}})}, root="/home/me/memory")
+    assert json.loads(change.text)["mcp"]["servers"]["git-mem"] == {**server, "cwd": "/home/me/memory"}
+    assert plan("openclaw", {path: change.text}, root="/home/me/other") == []
+    settings = json.dumps({"mcpServers": {"git-mem": {"command": "git-mem", "args": ["mcp"], "alwaysLoad": False}}})
+    assert [made.path for made in plan("claude", {".mcp.json": settings})] == [".claude/settings.json"]
+
+
 def test_a_plugin_is_ours_as_a_whole_and_another_of_its_name_stays() -> None:
     path = ".opencode/plugins/git-mem.js"
     ours = next(change.text for change in plan("opencode", {}) if change.path == path)
