@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+from copy import deepcopy
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -151,7 +152,7 @@ class RestServer:
         if path == "/check-runs" and method == "POST":
             if len(value["output"]["annotations"]) > 50:
                 return 422, {}, {"message": "Invalid request.", "errors": ["No more than 50 annotations"]}
-            self.state.checks.append({**value, "id": len(self.state.checks) + 1})
+            self.state.checks.append({**deepcopy(value), "id": len(self.state.checks) + 1})
             return 201, {}, self.state.checks[-1]
         if match := re.fullmatch(r"/check-runs/(\d+)", path):
             check = self.state.checks[int(match[1]) - 1]

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.environment import now
-from gitmem.errors import Exit
+from gitmem.errors import Exit, GitMemError
+
+if TYPE_CHECKING:
+    from gitmem.gate.setup_checks import Check
+    from gitmem.git.opening import Repository
 
 
 @click.command()
 @click.option("--repair", is_flag=True, help="Put back what a killed run wrote; build an index that is wrong again.")
+@click.option("--remote", is_flag=True, help="Ask GitHub too: required checks, code owners, no forced pushes.")
 @json_option
-def command(repair: bool, as_json: bool) -> int:
+def command(repair: bool, remote: bool, as_json: bool) -> int:
     """Compare the index with Git: tree, chunks, words and vectors; exit 1 where they differ.
 
     Every memory file is read and parsed again, and what is stored must be what comes out. Also whether the gate
@@ -40,6 +47,8 @@ def command(repair: bool, as_json: bool) -> int:
         checks = doctor.examine(repo, config)
     checks += doctor.unfinished(repo)
     checks += setup_checks.examine(repo, config, hooks_folder(repo), now().date())
+    if remote:
+        checks += _remote(repo)
     wrong = [check for check in checks if check.wrong]
     if as_json:
         write_json({"ok": not wrong, "checks": [asdict(check) for check in checks]})
@@ -51,3 +60,18 @@ def command(repair: bool, as_json: bool) -> int:
             if check.wrong and check.hint:
                 write(escape(f"       {check.hint}") + "\n")
     return Exit.FINDINGS if wrong else Exit.DONE
+
+
+def _remote(repo: Repository) -> list[Check]:
+    """The checks of what GitHub keeps of the default branch. Raises GitMemError where it cannot be asked."""
+    from gitmem.cli.forge_access import client_here
+    from gitmem.review import publish, remote_protection
+    from gitmem.review.forges.github import GitHubClient
+    from gitmem.review.forges.location import forge_of
+
+    forge = forge_of(publish.remote_url(repo, "origin"), os.environ)
+    client = client_here(forge) if forge else None
+    if not isinstance(client, GitHubClient) or client.forge.name != "GitHub":
+        raise GitMemError("--remote asks GitHub, and 'origin' is not there or there is no token", "set GITHUB_TOKEN")
+    branch = client.default_branch()
+    return remote_protection.examine(repo, client, repo.resolve(f"refs/remotes/origin/{branch}"))

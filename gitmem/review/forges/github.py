@@ -234,6 +234,18 @@ class GitHubClient(Client):
             self.connection.call("PATCH", f"/check-runs/{number}", more)
         return number
 
+    def rules(self, branch: str) -> list[dict[str, Any]]:
+        """The rules of rulesets that are in force on a branch: `type`, and `parameters` where it has any."""
+        return list(self.connection.rows(f"/rules/branches/{quote(branch, safe='')}", {}))
+
+    def owners_errors(self) -> list[str]:
+        """What GitHub finds wrong with CODEOWNERS on the default branch, one line each. ForgeError with status 404
+        where there is no such file."""
+        found = object_of(self.connection.call("GET", "/codeowners/errors"), self.words.name).get("errors")
+        if not isinstance(found, list):
+            raise ForgeError(f"{self.words.name}'s answer has no 'errors'")
+        return [f"line {row.get('line')}: {row.get('kind')}" for row in found if isinstance(row, dict)]
+
     def login(self) -> str:
         """The token's own user, "" for the token of a workflow or an app, which may not ask."""
         user = Connection(self.words, self.forge.api, self.connection.headers, self.connection.wait)

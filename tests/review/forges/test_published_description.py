@@ -19,8 +19,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from gitmem.review.forges.github import GitHub, GitHubClient
-from gitmem.review.forges.protocol import ForgeError
+from gitmem.review.forges.github import Annotation, GitHub, GitHubClient
+from gitmem.review.forges.protocol import ForgeError, Pull
 from tests.actions.rest import RestServer
 
 DESCRIPTION = os.environ.get("GITMEM_GITHUB_DESCRIPTION", "")
@@ -78,7 +78,13 @@ def asked_of_everything(rest: RestServer) -> None:
         "edit_pull": {"number": 1, "title": "t", "body": "b"},
         "label": (1, "memory"), "put_comment": (1, "<!-- m -->", "b"), "pull": (1,), "comment": (100,),
         "add_comment": (1, "b"), "edit_comment": (1, 100, "b"), "may_write": ("dana",), "comments": (1,),
-        "default_branch": (), "login": (),
+        "default_branch": (), "login": (), "react": (100, "+1"), "pull_at": ("team/memory", "topic", "a" * 40),
+        "head_at": (Pull(1, "", False, branch="topic", head_repository="team/memory"), "2026-02-05T12:00:00Z"),
+        "put_check": {
+            "name": "memory scan", "head": "a" * 40, "failed": True, "title": "t", "summary": "s",
+            "annotations": [Annotation("MEMORY.md", number, number, "rule", "words", True) for number in range(1, 120)],
+        },
+        "rules": ("main",), "owners_errors": (),
     }  # fmt: skip
     methods = {name for name in dir(here) if not name.startswith("_")} - {
         "forge",
