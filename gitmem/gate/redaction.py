@@ -78,8 +78,6 @@ def redaction(
     """
     draft = _Draft(text.replace("\0", "\ufffd"))
     for attempt in range(2 * ROUNDS):
-        if attempt and _is_clean(draft.text, path, policy):
-            return draft.redaction()
         inspection, matches = _to_mask(draft.text, path, policy, only_secrets, leave)
         if not matches:
             return draft.redaction()
@@ -91,13 +89,6 @@ def redaction(
     if not matches:
         return draft.redaction()
     return Redaction(LINE + "\n", (Mask(matches[0].rule, 1, len(text)),), whole=True)
-
-
-def _is_clean(text: str, path: str, policy: Policy) -> bool:
-    """Whether a scan finds nothing at all. What is masked once mostly holds nothing more, and a scan that need not find
-    every place costs a third of one that must."""
-    inspection = inspect(text, path, policy)
-    return not (inspection.matches or inspection.failed or inspection.unread)
 
 
 def _to_mask(

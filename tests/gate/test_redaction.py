@@ -251,21 +251,6 @@ def test_a_label_that_looks_like_a_mask_hides_no_password(real: None, text: str)
     assert any(finding.severity is Severity.BLOCK for finding in scan_text(text, "memory/a.md", POLICY))
 
 
-def test_every_place_is_looked_for_once_where_masking_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To see that nothing is left a plain scan is enough."""
-    from gitmem.gate import redaction as module
-
-    looks: list[bool] = []
-
-    def counted(text: str, path: str, policy: Policy, *, exhaustive: bool = False) -> object:
-        looks.append(exhaustive)
-        return inspect(text, path, policy, exhaustive=exhaustive)
-
-    monkeypatch.setattr(module, "inspect", counted)
-    assert SECRET not in redact(f"key {SECRET}\n", "memory/a.md", POLICY)
-    assert looks == [True, False]
-
-
 def test_no_option_is_named_for_what_no_option_keeps(real: None) -> None:
     told = masked_words(refuse_or_mask("담당자 주민번호는 900101-1234568 이다", "memory/a.md", Config()).masks)
     assert told.startswith("masked: resident-number (14 characters); no setting keeps") and "--keep" not in told
