@@ -82,14 +82,19 @@ def answer(request: SearchRequest, repo: Repository, config: Config) -> None:
 
 def query_of(request: SearchRequest, repo: Repository, config: Config, moment: datetime) -> Query:
     """What the words and options ask for. With `--rerank` more hits than asked for, and no budget: the model cuts."""
-    from gitmem.memory.named_times import first_day, last_day, resolve_at
     from gitmem.search.search import Lane, Query
 
-    since, until = first_day(request.since, moment), last_day(request.until, moment)
-    if since and until and since > until:
-        raise UsageError(f"--since {request.since} is later than --until {request.until}")
     if request.at and request.all_branches:
         raise UsageError("--at and --all-branches do not go together")
+    since = until = None
+    commit = ""
+    if request.since or request.until or request.at:
+        from gitmem.memory.named_times import first_day, last_day, resolve_at
+
+        since, until = first_day(request.since, moment), last_day(request.until, moment)
+        commit = resolve_at(repo, request.at, moment) if request.at else ""
+    if since and until and since > until:
+        raise UsageError(f"--since {request.since} is later than --until {request.until}")
     branches: tuple[tuple[str, str], ...] = ()
     if request.all_branches:
         current = repo.branch()
@@ -98,7 +103,7 @@ def query_of(request: SearchRequest, repo: Repository, config: Config, moment: d
     return Query(
         text=" ".join(request.query),
         limit=max(request.limit, config.rerank_hits) if request.rerank else request.limit,
-        commit=resolve_at(repo, request.at, moment) if request.at else "",
+        commit=commit,
         branches=branches,
         paths=request.paths,
         types=request.types,

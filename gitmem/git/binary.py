@@ -8,7 +8,6 @@ textconv, signature display or filter (docs/threats.md, A22).
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -207,6 +206,8 @@ class BinaryRepository:
 
     def _ended_early(self) -> GitFailed:
         """Why cat-file gives no answer: in a partial clone it ends where it cannot fetch what was left out."""
+        import shlex  # a search need not pay for it
+
         pattern = r"^(extensions\.partialclone|remote\..*\.promisor)$"
         words = self._run(["config", "--get-regexp", pattern], ok=(0, 1)).decode("utf-8", "replace").split()
         if not words:

@@ -115,16 +115,16 @@ def test_a_word_that_recurs_counts_by_the_root_of_its_number(embedder, rows):
 def test_a_long_text_in_parts_is_the_text(embedder, monkeypatch):
     text = " ".join(PIECES * 7 + ["memory"] * 300)
     whole = embedder.embed_query(text)
-    monkeypatch.setattr(static_embedder, "_ROOM", 4000)
+    monkeypatch.setattr(static_embedder, "_LETTERS_A_SUM", 4000)
     assert embedder.embed_query(text) == whole
 
 
 def test_the_longest_part_cannot_overflow_a_lane():
     top = static_embedder.SCALE_LIMIT * static_embedder.ZERO
-    assert top * static_embedder.PIECES_PER_LETTER * static_embedder._ROOM < 2**31
-    assert static_embedder._ROOM // static_embedder._ONCE > 2500  # a chunk of 400 tokens takes one part
+    assert top * static_embedder.PIECES_PER_LETTER * static_embedder._LETTERS_A_SUM < 2**31
+    assert static_embedder._LETTERS_A_SUM // static_embedder._ONCE > 2500  # a chunk of 400 tokens takes one part
     assert (
-        wordpiece.WORD_LIMIT * static_embedder._weight(static_embedder._MOST) <= static_embedder._ROOM
+        wordpiece.WORD_LIMIT * static_embedder._weight(static_embedder._MOST) <= static_embedder._LETTERS_A_SUM
     )  # one word always fits
 
 
@@ -190,7 +190,7 @@ def test_what_the_index_stores_of_a_text_is_its_vector_in_fewer_bits(embedder, f
 def test_what_the_index_stores_of_a_text_in_parts_is_that_of_the_text(embedder, monkeypatch):
     text = " ".join(PIECES * 7 + ["memory"] * 300)
     whole = embedder.codes([text, ""])
-    monkeypatch.setattr(static_embedder, "_ROOM", 4000)
+    monkeypatch.setattr(static_embedder, "_LETTERS_A_SUM", 4000)
     assert embedder.codes([text, ""]) == whole
     assert whole[1] == (bytes(8), bytes(64))
     monkeypatch.undo()
