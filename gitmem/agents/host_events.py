@@ -239,9 +239,12 @@ def _stop(event: Event) -> str:
 
 
 def _compact(event: Event) -> str:
-    """Before turns are lost a configured model chooses too."""
+    """Before turns are lost a configured model chooses too; what memory said in them may be said again."""
+    from gitmem.sessions import recalled_parts
     from gitmem.sessions.automation import model_of
     from gitmem.sessions.lifecycle import flush
+
+    recalled_parts.begin(event.repo.common_dir, event.session, ())
 
     def write(found: Transcript, source: Source) -> Flushed:
         model = model_of(event.repo, event.config, event.now, os.environ)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -64,15 +65,9 @@ def scan_blob(blob: Blob, policy: Policy) -> list[Finding]:
     if blob.skipped:
         return [_whole(UNSCANNABLE, blob, f"not scanned, so not let through: {blob.skipped}", policy)]
     text, problem = decode(blob.data)
-    findings = [replace(finding, commit=blob.commit) for finding in examine(text, blob.path, policy)]
-    if problem:
-        noise = [finding for finding in findings if finding.rule == "terminal-control"]
-        if len(noise) > NOISE:  # what any binary file is full of
-            findings = [finding for finding in findings if finding not in noise] + [
-                _rest(noise, blob.path, policy, text)
-            ]
-        findings.append(not_text(blob, problem, policy))
-    return findings
+    found = examine(text, blob.path, policy, binary=bool(problem))
+    findings = [replace(finding, commit=blob.commit) for finding in found]
+    return [*findings, not_text(blob, problem, policy)] if problem else findings
 
 
 def decode(data: bytes) -> tuple[str, str]:
@@ -143,23 +138,37 @@ def _scope_of(path: str) -> Scope:
     return Scope.INSTRUCTIONS if is_instructions(path) else Scope.MEMORY
 
 
-def examine(text: str, path: str, policy: Policy) -> list[Finding]:
+def examine(text: str, path: str, policy: Policy, *, binary: bool = False) -> list[Finding]:
     """The findings of one text before exceptions, in order of place.
 
-    Above MAX_FINDINGS, those that block come first and the rest is one finding that says how many: a file full of
-    secrets must not cost minutes of fingerprints.
+    Above MAX_FINDINGS, those that block come first, of each rule its first ones, and the rest is one finding that says
+    how many: a file full of secrets must not cost minutes of fingerprints. The control characters of a `binary` file,
+    which is full of them, are part of the rest.
     """
     inspection = inspect(text, path, policy)
-    shown, hidden = inspection.matches, list[Match]()
+    noise = [match for match in inspection.matches if binary and match.rule == "terminal-control"]
+    noise = noise if len(noise) > NOISE else []
+    shown = [match for match in inspection.matches if not noise or match.rule != "terminal-control"]
+    hidden = noise
     if len(shown) > MAX_FINDINGS:
-        ranked = sorted(inspection.matches, key=lambda match: match.severity is Severity.WARN)
-        shown, hidden = sorted(ranked[:MAX_FINDINGS], key=lambda match: match.start), ranked[MAX_FINDINGS:]
+        ranked = _ranked(shown)
+        shown, hidden = sorted(ranked[:MAX_FINDINGS], key=lambda match: match.start), [*ranked[MAX_FINDINGS:], *noise]
     findings = [finding_of(match, inspection, policy) for match in shown]
     if inspection.unread:
         findings.append(unread(text, path, policy))
     elif hidden:
         findings.append(_rest(hidden, path, policy, text))
     return findings + [failure(name, error, path, policy) for name, error in inspection.failed]
+
+
+def _ranked(matches: Sequence[Match]) -> list[Match]:
+    """Those that block first; among these the first of each rule before any second one, so that none hides another."""
+    told: Counter[str] = Counter()
+    order: list[tuple[bool, int, Match]] = []
+    for match in matches:
+        order.append((match.severity is Severity.WARN, told[match.rule], match))
+        told[match.rule] += 1
+    return [match for _, _, match in sorted(order, key=lambda row: row[:2])]
 
 
 def failure(name: str, error: str, path: str, policy: Policy) -> Finding:

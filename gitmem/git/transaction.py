@@ -167,7 +167,14 @@ class StagedText:
     data: bytes
 
 
-def write_over(repo: Repository, noted: Contents, contents: Contents, staged: Sequence[StagedText] = ()) -> None:
+def write_over(
+    repo: Repository,
+    noted: Contents,
+    contents: Contents,
+    staged: Sequence[StagedText] = (),
+    *,
+    undoable: bool = True,
+) -> None:
     """Write `contents` over the bytes `noted` and stage `staged`, all or none, and commit nothing.
 
     Raises as `write`, at once, and Changed where something else is staged by now. A run that is killed is undone by the
@@ -175,7 +182,7 @@ def write_over(repo: Repository, noted: Contents, contents: Contents, staged: Se
     remembered for `git mem undo`.
     """
     recorded = len(contents) > 1 and not staged
-    with writer(repo), replaced(repo, contents, noted, recorded=recorded, undoable=not staged):
+    with writer(repo), replaced(repo, contents, noted, recorded=recorded, undoable=undoable and not staged):
         if staged:
             _stage_over(repo, staged)
 

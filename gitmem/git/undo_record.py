@@ -16,7 +16,8 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.protocol import Repository
@@ -28,16 +29,25 @@ LIMIT = 8 << 20  # bytes of the file; the oldest entries go first
 _group: ContextVar[str] = ContextVar("group", default="")
 
 
+class Written(NamedTuple):
+    """One file of a write: the bytes before, None for no file and where it was committed; `digest` of those before and
+    of those after."""
+
+    text: bytes | None
+    before: str | None
+    after: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One write. `at` is when, in UTC; `commit` what it committed, "" for nothing; entries of one `group` belong
-    together. `files` are path -> (bytes before, None for no file and where it was committed; `digest` of those after).
+    together. `files` are path -> `Written`.
     """
 
     at: str
     commit: str
     group: str
-    files: Mapping[str, tuple[bytes | None, str | None]]
+    files: Mapping[str, Written]
 
 
 def digest(data: bytes | None) -> str | None:
@@ -64,7 +74,10 @@ def remember(
     """
     if not contents:
         return
-    files = {path: (None if commit else noted[path], digest(data)) for path, data in contents.items()}
+    files = {
+        path: Written(None if commit else noted[path], digest(noted[path]), digest(data))
+        for path, data in contents.items()
+    }
     at = datetime.now(UTC).isoformat(timespec="seconds")
     with suppress(OSError, GitMemError):
         _save(repo, [*load(repo), Entry(at, commit, _group.get(), files)])
@@ -86,18 +99,30 @@ def last(repo: Repository) -> list[Entry]:
     return runs[-1] if runs else []
 
 
-def drop_last(repo: Repository) -> None:
-    """Forget what `last` gives: it was taken back."""
-    _save(repo, [entry for run in _runs(load(repo))[:-1] for entry in run])
+def drop(repo: Repository, entries: Sequence[Entry]) -> None:
+    """Forget these entries: they were taken back. The caller is the writer."""
+    _save(repo, [entry for entry in load(repo) if entry not in entries])
 
 
 def drop_all(repo: Repository) -> None:
-    """Forget every write, and with it every text that is kept."""
-    file = state_dir(repo.common_dir, make=False) / _name(repo)
-    try:
-        file.unlink(missing_ok=True)
-    except OSError as error:
-        raise GitMemError(f"cannot remove '{file}': {error.strerror}") from None
+    """Forget every write in every work tree of the repository, and with it every text that is kept."""
+    for file in _files(repo):
+        try:
+            file.unlink(missing_ok=True)
+        except OSError as error:
+            raise GitMemError(f"cannot remove '{file}': {error.strerror}") from None
+
+
+def drop_texts(repo: Repository) -> None:
+    """Forget the texts that are kept here, and in other work trees of the repository every write; what was committed
+    here can still be taken back. The caller is the writer."""
+    own = [entry if entry.commit else _unkept(entry) for entry in load(repo)]
+    drop_all(repo)
+    _save(repo, own)
+
+
+def _files(repo: Repository) -> Iterator[Path]:
+    yield from state_dir(repo.common_dir, make=False).glob("undo-*.json")
 
 
 def _name(repo: Repository) -> str:
@@ -139,19 +164,23 @@ def _unkept(entry: Entry) -> Entry:
 
 def _spelled(entry: Entry) -> dict[str, Any]:
     files = {
-        path: {"before": None if before is None else base64.b64encode(before).decode(), "after": after}
-        for path, (before, after) in entry.files.items()
+        path: {
+            "text": None if file.text is None else base64.b64encode(file.text).decode(),
+            "before": file.before,
+            "after": file.after,
+        }
+        for path, file in entry.files.items()
     }
     return {"at": entry.at, "commit": entry.commit, "group": entry.group, "files": files}
 
 
 def _entry(row: Any) -> Entry:
-    files: dict[str, tuple[bytes | None, str | None]] = {}
+    files: dict[str, Written] = {}
     for path, file in row["files"].items():
-        before, after = file["before"], file["after"]
-        if not isinstance(after, str | None):
+        text, before, after = file["text"], file["before"], file["after"]
+        if not isinstance(before, str | None) or not isinstance(after, str | None):
             raise TypeError
-        files[path] = None if before is None else base64.b64decode(before), after
+        files[path] = Written(None if text is None else base64.b64decode(text), before, after)
     at, commit, group = row["at"], row["commit"], row["group"]
     if not all(isinstance(text, str) for text in (at, commit, group)):
         raise TypeError

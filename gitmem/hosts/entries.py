@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import MAXYEAR, MINYEAR, datetime
 from typing import Any
 
 from gitmem.hosts.host import Entry, Place
@@ -28,13 +28,17 @@ def role_of(value: Any) -> Role | None:
 
 
 def time_of(value: Any) -> datetime | None:
-    """ISO 8601, or seconds or milliseconds since 1970, with a zone; None for any other value."""
+    """ISO 8601, or seconds or milliseconds since 1970, with a zone; None for any other value, and for a year at the end
+    of the calendar, from which no day can be counted."""
+    at = None
     try:
         if isinstance(value, (int, float)):
-            return datetime.fromtimestamp(value / 1000 if value > 1e11 else value).astimezone()
-        return datetime.fromisoformat(value).astimezone() if isinstance(value, str) else None
+            at = datetime.fromtimestamp(value / 1000 if value > 1e11 else value).astimezone()
+        elif isinstance(value, str):
+            at = datetime.fromisoformat(value).astimezone()
     except (ValueError, OverflowError, OSError):
         return None
+    return at if at is not None and MINYEAR + 1 < at.year < MAXYEAR - 1 else None
 
 
 def place_of(entry: Entry, line: int) -> Place:

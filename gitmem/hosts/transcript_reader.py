@@ -20,6 +20,7 @@ from gitmem.hosts.pasted_text import CUT, without_memory
 from gitmem.hosts.transcript import By, Role, Transcript, Turn
 
 LINE_LIMIT = 8 << 20  # bytes; a longer line is a blob of tool output that nobody reads back
+HALF = re.compile("[\ud800-\udfff]")  # of an emoji that JavaScript cut in two: no text in any encoding
 SESSION_KEYS = ("sessionId", "session_id", "session")  # of any line, in any form
 
 
@@ -119,6 +120,8 @@ def spoken_text(text: str) -> str:
 
 def as_spoken(turn: Turn) -> Turn:
     """A turn without what its host put into it; all of it, and marked so, where nothing else is in it."""
+    if HALF.search(turn.text):
+        turn = replace(turn, text=HALF.sub("\ufffd", turn.text))
     if turn.role is Role.TOOL or turn.by is not By.SPEAKER or not turn.text:
         return turn
     if turn.text.startswith(SUMMARY_LEAD) and turn.role is Role.USER:

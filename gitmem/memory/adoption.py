@@ -84,7 +84,8 @@ def settings_text(old: str) -> str:
         memory = tomllib.loads(old).get("memory")
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{TRACKED} is not TOML: {error}", f"mend {TRACKED}") from None
-    if isinstance(memory, dict) and GLOB in (memory.get("paths") or ()):
+    paths = memory.get("paths") if isinstance(memory, dict) else None
+    if isinstance(paths, list) and GLOB in paths:
         return old
     if memory is not None:
         raise UsageError(f"{TRACKED} has a [memory] table already", f"add '{GLOB}' to its paths by hand")

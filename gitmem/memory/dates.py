@@ -108,6 +108,7 @@ _EASTERN_OF_WEEK: tuple[tuple[str, re.Pattern[str]], ...] = (
 _EASTERN_RELATED = (
     r"오늘|내일|모레|어제|그저께|그제|요일|다음\s*주|[日天曜周週夜晩晚]|星期|礼拜|禮拜|あした|あさって|きのう|おととい"
 )
+_SPAN = timedelta(days=31)  # more than any form names from the day on which it was written
 _RELATED = lazy(rf"day\b|tomorrow|tonight|{_EASTERN_RELATED}|\b(?:mon|tue|wed|thu|fri|sat|sun)", re.IGNORECASE)
 _MONTHLY = lazy(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
 _MAYBE = lazy(rf"\d|day\b|tomorrow|tonight|{_EASTERN_RELATED}", re.IGNORECASE)
@@ -153,6 +154,8 @@ def _all(text: str, written: date, future: bool) -> Iterator[Mention]:
                 yield Mention(match.start(), match.end(), made, True)
     if not _RELATED.search(text):
         return
+    if not date.min + _SPAN < written < date.max - _SPAN:
+        return  # the calendar has no day before the first year or after 9999
     for away, pattern in _SPOKEN:
         for match in pattern.finditer(text):
             yield Mention(match.start(), match.end(), written + timedelta(days=away), False)

@@ -14,8 +14,9 @@ from enum import StrEnum
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, Refused
+from gitmem.git import undo_record
 from gitmem.git.protocol import Repository
-from gitmem.git.transaction import CommitDraft, Reading, commit
+from gitmem.git.transaction import CommitDraft, Reading, commit, writer
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, encode, normalise, text_hash
 from gitmem.memory.snapshot import read_work_tree, tree_files
@@ -83,6 +84,8 @@ def forget_everywhere(
     if dry_run:
         return plan(Reading(repo)).result
     done, oid = commit(repo, plan)
+    with writer(repo):
+        undo_record.drop_texts(repo)
     return Erasure(Correction(done.correction.taken, oid), done.lines, done.left)
 
 

@@ -13,7 +13,7 @@ from gitmem.errors import Changed, GitMemError
 from gitmem.gate.change_rules import BULK_LINES, REWRITE_TRAILER, lost_lines
 from gitmem.git import undo_record
 from gitmem.git.protocol import Repository
-from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, unstage, write
+from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, unstage, write, writer
 from gitmem.git.undo_record import Entry, digest
 from gitmem.memory.document import decode
 from gitmem.paths import Kind, kind
@@ -62,8 +62,10 @@ def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
     commit is not on this branch; GitMemError where nothing is remembered and for a merge. Nothing is touched then.
     """
 
+    entries: list[Entry] = []
+
     def planned(reading: Reading) -> Undo:
-        entries = undo_record.last(repo)
+        entries[:] = undo_record.last(repo)
         now = _plan(repo, entries, reading) if entries else None
         if now != expected:
             raise Changed("something else was written meanwhile; nothing was taken back", "run it again")
@@ -76,7 +78,8 @@ def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
         write(repo, lambda reading: Draft(_contents(planned(reading)), None), undoable=False)
         for file in expected.files:
             unstage(repo, file.path, file.then, file.now)
-    undo_record.drop_last(repo)
+    with writer(repo):
+        undo_record.drop(repo, entries)
     return Undo(expected.at, expected.commits, expected.subject, expected.files, oid)
 
 
@@ -84,14 +87,14 @@ def _plan(repo: Repository, entries: Sequence[Entry], reading: Reading) -> Undo:
     if not all(entry.files for entry in entries):
         raise GitMemError("the last write was too large to be remembered", "git status; git log")
     oids = tuple(entry.commit for entry in entries if entry.commit)
-    after = {path: digests[1] for entry in entries for path, digests in entry.files.items()}
+    after = _after(entries)
     for path, expected in after.items():
         if digest(reading.raw(path)) != expected:
             raise Changed(
                 f"'{path}' was changed since; nothing was taken back", f"git diff -- '{path}'; git log -- '{path}'"
             )
     if not oids:
-        before = {path: data for entry in reversed(entries) for path, (data, _) in entry.files.items()}
+        before = {path: file.text for entry in reversed(entries) for path, file in entry.files.items()}
         return Undo(entries[0].at, (), "", _changes(reading, before))
     first = repo.commit(oids[0])
     head = repo.head()
@@ -105,6 +108,19 @@ def _plan(repo: Repository, entries: Sequence[Entry], reading: Reading) -> Undo:
     held = {entry.path: entry.oid for entry in repo.entries(parent, list(after))} if parent else {}
     before = {path: repo.read(held[path]) if path in held else None for path in after}
     return Undo(entries[0].at, oids, first.message.partition("\n")[0], _changes(reading, before))
+
+
+def _after(entries: Sequence[Entry]) -> dict[str, str | None]:
+    """path -> digest of what the last of these writes left. Raises Changed where somebody wrote between two of them."""
+    after: dict[str, str | None] = {}
+    for entry in entries:
+        for path, file in entry.files.items():
+            if path in after and file.before != after[path]:
+                raise Changed(
+                    f"'{path}' was changed between two of these writes; nothing was taken back", f"git log -- '{path}'"
+                )
+            after[path] = file.after
+    return after
 
 
 def _changes(reading: Reading, before: Mapping[str, bytes | None]) -> tuple[FileChange, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import lzma
 import mmap
 import re
 import tempfile
@@ -73,7 +74,7 @@ def _files(path: Path) -> list[tuple[str, IO[bytes]]]:
                 files = [(f"{path}:{name}", _copy(archive.open(name))) for name in names]
         else:
             files = [(str(path), _copy(open_regular(path)))]
-    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
+    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise GitMemError(f"cannot read '{path}': {reason}", "unpack it, and name the folder") from None
     if not files:
@@ -105,6 +106,8 @@ def _conversations(file: IO[bytes]) -> Iterator[tuple[int, int]]:
                 depth -= 1
                 if not depth:
                     yield start, token.end()
+        if depth:
+            yield start, len(data)  # it was cut short: what is left is no JSON, which is said
 
 
 def _described(service: str, name: str, file: IO[bytes], start: int, end: int) -> PastSession | None:
@@ -147,10 +150,10 @@ def _of_chatgpt(value: Conversation) -> Iterator[Turn]:
     last leaf. (help.openai.com, "How do I export my ChatGPT history"; the form is that of 2025.)"""
     mapping = value.get("mapping")
     nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)} if isinstance(mapping, dict) else {}
-    branch: list[str] = []
+    branch: dict[str, None] = {}  # in order; a tree that is none may lead in a circle
     at = value.get("current_node")
     while isinstance(at, str) and at in nodes and at not in branch:
-        branch.append(at)
+        branch[at] = None
         at = nodes[at].get("parent")
     for number, key in enumerate(reversed(branch), 1):
         message = nodes[key].get("message")

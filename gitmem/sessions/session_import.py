@@ -215,7 +215,7 @@ class _Importer:
         turns = tuple(_dated(transcript.spoken(), session.start))
         if not turns:
             return ImportedSession(session, Done.EMPTY)
-        lines, skipped = self._lines(session, turns)
+        lines, skipped = self._lines(session, turns, known=own is not None)
         path, text = "", ""
         try:
             heading = Heading(name, self._options.agent, turns[-1].at or session.start, sha256, session.file)
@@ -238,11 +238,14 @@ class _Importer:
                 return name, own
         raise AssertionError("unreachable")
 
-    def _lines(self, session: PastSession, turns: Sequence[Turn]) -> tuple[list[ImportedLine], list[tuple[str, str]]]:
+    def _lines(
+        self, session: PastSession, turns: Sequence[Turn], *, known: bool
+    ) -> tuple[list[ImportedLine], list[tuple[str, str]]]:
         """The lines that no log holds yet, and the texts that are left out with the reason; day by day."""
         from gitmem.gate.quoting import without_secrets
 
-        read_before = load_state(self._repo.common_dir, session.name).turns
+        state = load_state(self._repo.common_dir, session.name)
+        read_before = state.turns if state.transcript or known else frozenset()  # else an import that was taken back
         lines: list[ImportedLine] = []
         skipped: list[tuple[str, str]] = []
         fresh = [turn for turn in turns if key(turn) not in read_before]

@@ -190,3 +190,8 @@ def test_codex_names_its_items_itself() -> None:
         lines({"type": "session_meta", "payload": {"id": "s"}}, {"type": "response_item", "payload": message})
     )
     assert [turn.id for turn in found.turns] == ["msg_1"]
+
+
+def test_half_an_emoji_is_a_replacement_character() -> None:
+    row = '{"role": "user", "text": "We decided on blue \\ud83d today.", "at": "2026-02-05T10:00:00Z"}'
+    assert [turn.text for turn in parse(row.encode()).turns] == ["We decided on blue \ufffd today."]

@@ -96,3 +96,9 @@ def test_months_and_years_are_read_without_a_day() -> None:
 def test_any_text_is_read_without_an_error(text: str, written: date) -> None:
     for mention in find(text, written):
         assert 0 <= mention.start < mention.end <= len(text)
+
+
+@pytest.mark.parametrize("written", [date.min, date.max])
+@pytest.mark.parametrize("text", ["send it tomorrow", "send it next monday", "어제 보냈다", "last Tuesday"])
+def test_the_end_of_the_calendar_names_no_day_beyond_it(written: date, text: str) -> None:
+    assert list(find(text, written)) == []

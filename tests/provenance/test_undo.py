@@ -162,3 +162,54 @@ def test_a_write_that_is_too_large_is_said_and_not_half_undone(memory: Repo, mon
     opened.close()
     done = memory.mem("undo", check=False)
     assert done.returncode == 3 and "too large" in done.stderr
+
+
+def test_redact_leaves_no_text_in_the_record_of_another_work_tree(memory: Repo, tmp_path: Path) -> None:
+    memory.commit("log", {"memory/a.md": "a line\n"})
+    memory.git("worktree", "add", "-q", str(tmp_path / "other"), "-b", "side")
+    other = Repo(tmp_path / "other", init=False)
+    other.write("memory/a.md", f"a line\ntoken {TOKEN}\n")
+    other.mem("add", "another line", "--to", "memory/a.md", check=False)
+    opened = open_repository(other.path, os.environ)
+    undo_record.remember(opened, {"memory/a.md": TOKEN.encode()}, {"memory/a.md": b"x"}, "")
+    opened.close()
+    memory.write("memory/a.md", f"a line\ntoken {TOKEN}\n")
+    memory.mem("redact", "memory/a.md")
+    assert not list((memory.path / ".git/gitmem").glob("undo-*.json"))
+
+
+def test_a_line_that_a_person_wrote_between_two_writes_stays(memory: Repo) -> None:
+    opened = open_repository(memory.path, os.environ)
+    with undo_record.together():
+        for number in range(2):
+            before = memory.read("MEMORY.md").encode()
+            after = before + f"- fact {number}\n".encode()
+            memory.write("MEMORY.md", after)
+            undo_record.remember(opened, {"MEMORY.md": before}, {"MEMORY.md": after}, "")
+            if not number:
+                memory.write("MEMORY.md", after + b"- a line by hand\n")
+    opened.close()
+    done = memory.mem("undo", check=False)
+    assert done.returncode == 3 and "between two of these writes" in done.stderr
+    assert "- a line by hand\n" in memory.read("MEMORY.md")
+
+
+def test_what_was_imported_and_taken_back_can_be_imported_again(memory: Repo, tmp_path: Path) -> None:
+    row = {"role": "user", "text": "We decided that the crane is painted blue.", "at": "2026-11-05T10:00:00Z"}
+    (tmp_path / "s.jsonl").write_text(json.dumps(row) + "\n")
+    memory.mem("import", "claude", str(tmp_path / "s.jsonl"))
+    before = memory.git("status", "--porcelain", "-uall")
+    undo(memory)
+    assert memory.git("status", "--porcelain") == ""
+    memory.mem("import", "claude", str(tmp_path / "s.jsonl"))
+    assert memory.git("status", "--porcelain", "-uall") == before
+
+
+def test_forget_everywhere_leaves_no_text_in_the_record(memory: Repo) -> None:
+    memory.commit("fact", {"MEMORY.md": "# Memory\n\n## Facts\n\n- the office is in Ghent\n"})
+    memory.mem("add", "--type", "fact", "the lorries are red")
+    memory.commit("more")
+    memory.mem("forget", "MEMORY.md:5", "--everywhere", "--reason", "asked to")
+    (file,) = (memory.path / ".git/gitmem").glob("undo-*.json")
+    rows = json.loads(file.read_text())
+    assert [row["files"] for row in rows[:-1]] == [{}] * (len(rows) - 1) and rows[-1]["commit"]

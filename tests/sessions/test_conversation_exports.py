@@ -156,3 +156,9 @@ def test_a_file_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("gitmem.sessions.conversation_exports.LONGEST", 100)
     found = exported("chatgpt", zipped(tmp_path / "a.zip", conversations=[chatgpt()]))
     assert found.sessions == () and "longer than" in found.left[0][1]
+
+
+def test_a_file_that_was_cut_short_says_which_conversation_is_left_out(tmp_path: Path) -> None:
+    whole = json.dumps([{"uuid": "a", "chat_messages": []}, {"uuid": "b", "chat_messages": [{"text": "x" * 50}]}])
+    (tmp_path / "conversations.json").write_text(whole[:-30])
+    assert [reason for _, reason in exported("claude-export", tmp_path).left][-1] == "cannot be read: it is no JSON"

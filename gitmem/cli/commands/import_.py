@@ -99,7 +99,10 @@ def _bring(listing: Listing, options: ImportCommand) -> int:
                 values.append(outcome.as_value())
             else:
                 _show(outcome, options, each=each)
-    failed = bool(totals.sessions[Done.FAILED])
+    unread = [(place, reason) for place, reason in listing.left if reason.startswith("cannot be read")]
+    failed = bool(totals.sessions[Done.FAILED] or unread)
+    for place, reason in () if options.as_json else unread:
+        say(f"git mem: {place} is left out: {reason}")
     if options.as_json:
         left = [{"from": place, "reason": reason} for place, reason in listing.left]
         write_json(

@@ -117,7 +117,11 @@ def _settings(place: Place) -> str:
     from gitmem.memory.adoption import settings_text
     from gitmem.memory.new_repository import settings_now
 
-    return settings_text((settings_now(place.root) or b"").decode("utf-8", "replace"))
+    try:
+        old = (settings_now(place.root) or b"").decode()
+    except UnicodeDecodeError:
+        raise UsageError(".gitmem.toml is not UTF-8", "mend .gitmem.toml") from None
+    return settings_text(old)
 
 
 def _show_notes(folder: Folder, adopted: bool) -> None:

@@ -153,7 +153,13 @@ def _write(repo: Repository, plans: Sequence[Plan]) -> None:
 
     files = [plan for plan in plans if plan.entry is None]
     staged = [StagedText(plan.entry, plan.data) for plan in plans if plan.entry is not None]
-    write_over(repo, {plan.path: plan.before for plan in files}, {plan.path: plan.data for plan in files}, staged)
+    write_over(
+        repo,
+        {plan.path: plan.before for plan in files},
+        {plan.path: plan.data for plan in files},
+        staged,
+        undoable=False,
+    )
     if plans:
         undo_record.drop_all(repo)
         redaction_record.record_rewrites(repo, [(plan.path, repo.hash_blob(plan.data)) for plan in plans])

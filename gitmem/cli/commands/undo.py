@@ -47,9 +47,9 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
     elif dry_run:
         say("nothing was changed")
     else:
-        say(
-            f"taken back in commit {done.commit[:12]}" if done.commit else "taken back; it was not committed by git mem"
-        )
+        say(f"taken back in commit {done.commit[:12]}" if done.commit else "taken back in the work tree")
+        if done.subject.startswith("memory: promote "):
+            say("the lines it was made of count as read: git mem add --type brings a fact back")
     return 0
 
 

@@ -96,7 +96,7 @@ def test_settings_that_are_there_are_kept(vault: Repo) -> None:
     assert ".gitmem.toml" not in again.replace("in .gitmem.toml", "")
 
 
-@pytest.mark.parametrize("text", ['[memory]\npaths = ["a/*.md"]\n', "[memory\n"])
+@pytest.mark.parametrize("text", ['[memory]\npaths = ["a/*.md"]\n', "[memory\n", "[memory]\npaths = 3\n"])
 def test_settings_that_would_have_to_be_rewritten_are_left_to_the_person(vault: Repo, text: str) -> None:
     vault.write(".gitmem.toml", text)
     done = vault.mem("init", "--adopt", check=False)
