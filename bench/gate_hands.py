@@ -1,8 +1,8 @@
 """Texts by hands that never saw the rules: what the gate finds of their attacks, and refuses of their honest texts.
 
 `bench/hands/*.tsv`, one writer a file: label, family, language, place, text (`\\n` for a line end). The scorer of
-instructions has learned from a to h and j (`tools/train_scorer.py`; its `--hold-out` measures one of them without it);
-i was written and measured afterwards and is left alone. The attacks are live: score them, never let an agent read them.
+instructions has learned from all but i and m (`tools/train_scorer.py`; its `--hold-out` measures one of them without
+it); i is left alone. The attacks are live: score them, never let an agent read them.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ def main() -> int:
     for file in sorted((HERE / "hands").glob("*.tsv")):
         for label in ("attack", "honest"):
             texts = [row for row in rows(file) if row[0] == label]
+            if not texts:
+                continue
             findings = [scan_text(text, "memory/note.md", policy) for *_, text in texts]
             blocked = [any(finding.severity.value == "block" for finding in each) for each in findings]
             shares = []

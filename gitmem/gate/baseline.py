@@ -93,10 +93,11 @@ def _same(row: Row, inspection: Inspection) -> list[Match]:
     lines = inspection.text.raw.split("\n")
     heads = _HEAD.findall(lines[row.line - 1]) if 0 < row.line <= len(lines) else []
     same = [head for head in heads if _sha1(head) == row.digest]
-    if same:  # the same for every secret of its type: the line must say which
+    if same:  # the same for every secret of its type: the line must say which; what we find of a key stands below it
+        below = [match for match in secrets if inspection.text.line_of(match.start)[0] in (row.line, row.line + 1)]
         return [
             match
-            for match in here
+            for match in below
             if any(head in inspection.text.raw[match.start : match.end] for head in same)
             or (match.rule == "private-key" and "PRIVATE KEY" in same[0])
         ]

@@ -23,7 +23,7 @@ from gitmem.paths import kind
 GUESSABLE = (  # beginnings of the rules whose finds can be guessed: of these nothing is shown
     "password", "user-password", "credentials-in", "email", "phone", "resident-number", "card-number",
     "business-number", "iban", "national-id", "bank-account", "postal-address",
-    "identity-document", "birth-date", "health",
+    "identity-document", "birth-date", "health", "security-answer",
     "plugin-secret-keyword", "plugin-basic-auth",
 )  # fmt: skip
 
@@ -65,8 +65,8 @@ def scan_blob(blob: Blob, policy: Policy) -> list[Finding]:
     if blob.skipped:
         return [_whole(UNSCANNABLE, blob, f"not scanned, so not let through: {blob.skipped}", policy)]
     text, problem = decode(blob.data)
-    found = examine(text, blob.path, policy, binary=bool(problem))
-    findings = [replace(finding, commit=blob.commit) for finding in found]
+    own = examine(text, blob.path, policy, binary=bool(problem))
+    findings = [replace(finding, commit=blob.commit) for finding in own]
     return [*findings, not_text(blob, problem, policy)] if problem else findings
 
 
@@ -113,13 +113,14 @@ class Inspection:
         return self.masked_lines[place]
 
 
-def inspect(text: str, path: str, policy: Policy, *, exhaustive: bool = False) -> Inspection:
+def inspect(
+    text: str, path: str, policy: Policy, *, exhaustive: bool = False, most: int | None = MAX_MATCHES
+) -> Inspection:
     """Run the policy's detectors on a text as what it is at `path`; a secret inside another is left out.
 
-    With `exhaustive` every place is reported, at its smallest, as masking needs it (`Text.exhaustive`).
+    `exhaustive` and `most` are those of `Text`; masking needs every place, at its smallest.
     """
     scope = _scope_of(path)
-    most = None if exhaustive else MAX_MATCHES
     subject = Text(text, path, scope, kind(path).value, exhaustive=exhaustive, most=most)
     matches, failed, unread = run(subject, policy)
     if "\0" in text:  # what NUL splits is read joined as well
@@ -193,8 +194,8 @@ def _rest(hidden: Sequence[Match | Finding], path: str, policy: Policy, text: st
     blocks = any(match.severity is Severity.BLOCK for match in hidden)
     rules = ", ".join(sorted({match.rule for match in hidden})[:4])
     words = f"{len(hidden)} more findings in this file ({rules})"
-    found = [f"{match.rule}\0{text[match.start : match.end]}" for match in hidden]
-    finding = _whole("more-findings", Blob(path, b"", oid=_digest(found)), words, policy)
+    matched = [f"{match.rule}\0{text[match.start : match.end]}" for match in hidden]
+    finding = _whole("more-findings", Blob(path, b"", oid=_digest(matched)), words, policy)
     return replace(finding, severity=Severity.BLOCK if blocks else Severity.WARN)
 
 
@@ -214,9 +215,9 @@ def run(text: Text, policy: Policy) -> tuple[list[Match], list[tuple[str, str]],
     unread = False
     for name in policy.detectors or detectors.DETECTORS:
         try:
-            found = list(islice(detectors.load(name)(text), text.most))
-            matches += found
-            unread = unread or len(found) == text.most
+            matches_of = list(islice(detectors.load(name)(text), text.most))
+            matches += matches_of
+            unread = unread or len(matches_of) == text.most
         except Exception as error:  # noqa: BLE001 - fails closed: the caller makes a blocking finding of it
             failed.append((name, type(error).__name__))
     if policy.rules:

@@ -87,7 +87,7 @@ def _on_the_line(inspection: Inspection, start: int, end: int, policy: Policy) -
     here = [match for match in inspection.matches if match.start <= end and max(match.end, match.start + 1) > start]
     yield from (finding_of(match, inspection, policy) for match in here)
     told = {(match.rule, inspection.text.raw[match.start : match.end]) for match in inspection.matches}
-    repeated = inspect(inspection.text.raw, inspection.text.path, policy, exhaustive=True)
+    repeated = inspect(inspection.text.raw, inspection.text.path, policy, exhaustive=True, most=None)
     for match in repeated.matches:
         said = match.rule, inspection.text.raw[match.start : match.end]
         touches = match.start <= end and match.end > start
@@ -139,8 +139,8 @@ def _cut(text: str, gravest: bool = False) -> str:
         from gitmem.gate.detectors.injection.injection import judge
 
         subject = Text(text)
-        found = next(judge(subject), None)
-        start = max(0, subject.to_raw(found.start, found.end)[0] - LONGEST // 4) if found else 0
+        match = next(judge(subject), None)
+        start = max(0, subject.to_raw(match.start, match.end)[0] - LONGEST // 4) if match else 0
     rest = text[start : start + LONGEST]
     return ("…" if start else "") + rest + ("…" if start + LONGEST < len(text) else "")
 
@@ -169,34 +169,34 @@ def _ways(finding: Finding) -> Iterator[str]:
         yield f"except the rule in this file: git mem allow --rule {finding.rule} --file {place} --reason 'why'"
 
 
-def as_value(found: Explanation) -> dict[str, Any]:
+def as_value(explanation: Explanation) -> dict[str, Any]:
     """The JSON of docs/json.md."""
     return {
-        "path": found.path,
-        "line": found.line,
-        "scope": found.scope,
-        "scanned": found.scanned,
-        "read": [{"how": how, "text": text} for how, text in found.read],
-        "evidence": [{"rule": each.rule, "values": dict(each.values)} for each in found.evidence],
+        "path": explanation.path,
+        "line": explanation.line,
+        "scope": explanation.scope,
+        "scanned": explanation.scanned,
+        "read": [{"how": how, "text": text} for how, text in explanation.read],
+        "evidence": [{"rule": each.rule, "values": dict(each.values)} for each in explanation.evidence],
         "findings": [
             {**finding_value(each.finding), "exception": each.exception, "passes": list(each.ways)}
-            for each in found.judged
+            for each in explanation.judged
         ],
     }
 
 
-def as_text(found: Explanation, escape: Callable[[str], str]) -> str:
+def as_text(explanation: Explanation, escape: Callable[[str], str]) -> str:
     """What was read, what was weighed, what was found and what would make it pass."""
-    lines = [one_line(f"{found.path}:{found.line}: read as {found.scope}", escape)]
-    lines += [] if found.scanned else ["the gate does not read this file: no commit of it is refused"]
+    lines = [one_line(f"{explanation.path}:{explanation.line}: read as {explanation.scope}", escape)]
+    lines += [] if explanation.scanned else ["the gate does not read this file: no commit of it is refused"]
     lines += ["", "read"]
-    lines += [f"  {how:17} {one_line(text, escape)}" for how, text in found.read]
-    if found.evidence:
+    lines += [f"  {how:17} {one_line(text, escape)}" for how, text in explanation.read]
+    if explanation.evidence:
         lines += ["", "evidence"]
-        for each in found.evidence:
+        for each in explanation.evidence:
             lines.append(f"  {each.rule}: " + ", ".join(f"{name} {value}" for name, value in each.values))
-    lines += ["", "findings" if found.judged else "no findings: the line passes"]
-    for judged in found.judged:
+    lines += ["", "findings" if explanation.judged else "no findings: the line passes"]
+    for judged in explanation.judged:
         lines += [f"  {line}" for line in finding_lines(judged.finding, escape)]
         lines += [f"    {judged.exception}"] if judged.exception else []
         lines += [f"    to pass: {one_line(way, escape)}" for way in judged.ways]

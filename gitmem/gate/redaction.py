@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -26,6 +26,7 @@ ROUNDS = 4  # of masking stretches, then of masking lines: masks can join what s
 LINE = "[redacted]"
 # What no mask mends: the text is not wrong in one place. `gate/report.py` says what mends each.
 STRUCTURAL = frozenset(["conflict-marker", "front-matter-size", "front-matter-bomb"])
+STRUCTURAL_DETECTORS = ("conflict", "frontmatter")  # which find it
 ALWAYS = 400  # characters that may be masked whatever the size of a text
 SHARE = 0.5  # of a text that may be masked without a word of the person's
 
@@ -41,11 +42,15 @@ class Mask:
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """A masked text. `whole` says that nothing less than the whole text could be masked."""
+    """A masked text. `whole` says that nothing less than the whole text could be masked.
+
+    `rules` are those of what was found, in order of place: of finds that overlap a mask names one.
+    """
 
     text: str
     masks: tuple[Mask, ...] = ()
     whole: bool = False
+    rules: tuple[str, ...] = ()
 
     @property
     def characters(self) -> int:
@@ -77,25 +82,42 @@ def redaction(
     Where masking does not end the whole text is one mask (`whole`): what leaves must hold nothing.
     """
     draft = _Draft(text.replace("\0", "\ufffd"))
+    rules: dict[str, None] = {}
     for attempt in range(2 * ROUNDS):
         inspection, matches = _to_mask(draft.text, path, policy, only_secrets, leave)
         if not matches:
-            return draft.redaction()
+            return draft.redaction(rules)
+        rules |= dict.fromkeys(match.rule for match in matches)
         if attempt < ROUNDS:
             draft.replace([_Span(match.start, match.end, _mask(match, draft.text), match.rule) for match in matches])
         else:
             draft.replace(_lines_of(inspection, matches))
     inspection, matches = _to_mask(draft.text, path, policy, only_secrets, leave)
     if not matches:
-        return draft.redaction()
-    return Redaction(LINE + "\n", (Mask(matches[0].rule, 1, len(text)),), whole=True)
+        return draft.redaction(rules)
+    return Redaction(LINE + "\n", (Mask(matches[0].rule, 1, len(text)),), whole=True, rules=tuple(rules))
 
 
 def _to_mask(
     text: str, path: str, policy: Policy, only_secrets: bool, leave: Collection[str]
 ) -> tuple[Inspection, list[Match]]:
-    """What is to be masked: every match that no exception covers. Raises Refused when a detector failed."""
-    inspection = inspect(text, path, policy, exhaustive=True)
+    """What is to be masked, none where a scan finds nothing. Raises Refused when a detector failed.
+
+    A scan decides whether there is anything, since its silence is what is promised. It tells every place of a secret;
+    of the rest every place is looked for.
+    """
+    inspection, told = _uncovered(text, path, policy, only_secrets, leave, exhaustive=False)
+    if all(match.secret and match.rule != "encoded-secret" for match in told):
+        return inspection, told
+    inspection, matches = _uncovered(text, path, policy, only_secrets, leave, exhaustive=True)
+    return inspection, matches or told
+
+
+def _uncovered(
+    text: str, path: str, policy: Policy, only_secrets: bool, leave: Collection[str], *, exhaustive: bool
+) -> tuple[Inspection, list[Match]]:
+    """A text looked at once, and every match in it that no exception covers. Raises Refused when a detector failed."""
+    inspection = inspect(text, path, policy, exhaustive=exhaustive, most=None)
     if inspection.failed:
         raise refusal([failure(name, error, path, policy) for name, error in inspection.failed])
     matches = [m for m in inspection.matches if (m.secret or not only_secrets) and m.rule not in leave]
@@ -181,11 +203,11 @@ class _Draft:
         self.text = "".join([*out, self.text[at:]])
         self.masks = masks
 
-    def redaction(self) -> Redaction:
-        """What was masked, by line."""
+    def redaction(self, rules: Iterable[str] = ()) -> Redaction:
+        """What was masked, by line; `rules` as `Redaction` has them."""
         ends = list(accumulate(len(line) + 1 for line in self.text.split("\n")))
         masks = [Mask(span.rule, bisect_right(ends, span.start) + 1, span.hidden) for span in self.masks]
-        return Redaction(self.text, tuple(masks))
+        return Redaction(self.text, tuple(masks), rules=tuple(rules))
 
 
 def _groups(spans: Sequence[_Span]) -> list[list[_Span]]:
@@ -214,28 +236,54 @@ def refuse_or_mask(text: str, path: str, config: Config, policy: Policy | None =
     no exception holds. Raises Refused, never quoting what it found.
     """
     policy = policy or Policy()
-    _, matches = _to_mask(text, path, policy, only_secrets=False, leave=())
-    secrets = [match for match in matches if match.secret]
-    personal = {match.rule for match in secrets if match.rule in PERSONAL and match.severity is Severity.WARN}
-    done = Redaction(text)
-    if config.on_personal == "keep":
-        secrets = [match for match in secrets if match.rule not in personal]
-    if secrets and config.on_secret == "mask":
-        done = redaction(text, path, policy, only_secrets=True, leave=personal if config.on_personal == "keep" else ())
-    elif secrets:
-        draft = _Draft(text)
-        masked = [match for match in secrets if match.rule in PERSONAL]
-        draft.replace([_Span(match.start, match.end, _mask(match, text), match.rule) for match in masked])
-        done = draft.redaction()
+    done, kept = _mask_as_set(text, path, config, policy)
     if done.whole:
         raise endless(done)
     findings = scan_text(done.text, path, replace(policy, strict=False))
-    kept_rules = personal if config.on_personal == "keep" else set()
     likely = config.gate == "strict"
-    blocking = [f for f in findings if f.severity is Severity.BLOCK or (likely and f.rule not in kept_rules)]
+    blocking = [f for f in findings if f.severity is Severity.BLOCK or (likely and f.rule not in kept)]
     if blocking:
         raise refusal(blocking)
     return done
+
+
+def refuse_or_mask_change(text: str, old: str, path: str, config: Config) -> Redaction:
+    """What may be written where `path` had `old`: as `refuse_or_mask`, but a line stays as it is where masking `old`
+    alone makes the same of it: what a person kept there is not this change's to mask. Raises Refused."""
+    done = refuse_or_mask(text, path, config)
+    if not old or not done.masks:
+        return done
+    before, _ = _mask_as_set(old, path, config, Policy())
+    kept = set() if before.whole else set(zip(old.split("\n"), before.text.split("\n"), strict=True))
+    lines = list(zip(text.split("\n"), done.text.split("\n"), strict=True))
+    masks = tuple(mask for mask in done.masks if lines[mask.line - 1] not in kept)
+    safe = (line if (line, masked) in kept else masked for line, masked in lines)
+    return replace(done, text="\n".join(safe), masks=masks)
+
+
+def _mask_as_set(text: str, path: str, config: Config, policy: Policy) -> tuple[Redaction, set[str]]:
+    """A text masked as `mem.onSecret` and `mem.onPersonal` say, and the rules of personal data that are kept."""
+    _, matches = _to_mask(text, path, policy, only_secrets=False, leave=())
+    secrets = [match for match in matches if match.secret]
+    kept: set[str] = set()
+    if config.on_personal == "keep":
+        kept = {match.rule for match in secrets if match.rule in PERSONAL and match.severity is Severity.WARN}
+        secrets = [match for match in secrets if match.rule not in kept]
+    if not secrets:
+        return Redaction(text), kept
+    if config.on_secret == "mask":
+        return redaction(text, path, policy, only_secrets=True, leave=kept), kept
+    draft = _Draft(text)
+    masked = [match for match in secrets if match.rule in PERSONAL]
+    draft.replace([_Span(match.start, match.end, _mask(match, text), match.rule) for match in masked])
+    return draft.redaction(), kept
+
+
+def masked_rules(masks: Sequence[Mask]) -> str:
+    """By which rules was masked, and how much: `phone-number (11 characters)`."""
+    return (
+        f"{', '.join(dict.fromkeys(mask.rule for mask in masks))} ({sum(mask.characters for mask in masks)} characters)"
+    )
 
 
 def masked_words(masks: Sequence[Mask]) -> str:
@@ -243,11 +291,9 @@ def masked_words(masks: Sequence[Mask]) -> str:
     keeps it: what blocks a commit is masked all the same."""
     if not masks:
         return ""
-    rules = ", ".join(dict.fromkeys(mask.rule for mask in masks))
-    size = sum(mask.characters for mask in masks)
     keep = "; to keep personal data: --keep pii, or git config --global mem.onPersonal keep"
     can_keep = any(mask.rule in PERSONAL and PERSONAL[mask.rule][2] is Severity.WARN for mask in masks)
-    return f"masked: {rules} ({size} characters){keep if can_keep else '; no setting keeps what blocks a commit'}"
+    return f"masked: {masked_rules(masks)}{keep if can_keep else '; no setting keeps what blocks a commit'}"
 
 
 def endless(done: Redaction) -> Refused:

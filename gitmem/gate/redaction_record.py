@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from gitmem import system
 from gitmem.gate.change_rules import REWRITE_TRAILER
 from gitmem.gate.detectors.finding import Finding
 from gitmem.git.protocol import Repository
@@ -31,7 +32,7 @@ def record_rewrites(repo: Repository, blobs: Iterable[tuple[str, str]]) -> None:
     known = [*_recorded_rewrites(repo), *wanted][-KEPT:]
     target = state_dir(repo.common_dir) / FILE
     temporary = target.with_name(f".{FILE}.{os.getpid()}")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NOFOLLOW | system.RAW, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         json.dump(known, file)
     os.replace(temporary, target)

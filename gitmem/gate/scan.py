@@ -55,9 +55,9 @@ def scan(blobs: Iterable[Blob], policy: Policy, more: Iterable[Finding] = (), *,
     skipped: list[Skipped] = []
     count = size = 0
     names: dict[str, str] = {}
-    for blob, found in _each(blobs, policy, workers):
+    for blob, of_blob in _each(blobs, policy, workers):
         size += len(blob.data)
-        findings += found
+        findings += of_blob
         if blob.path != MESSAGE:
             count += 1
             names.setdefault(blob.path, blob.commit)

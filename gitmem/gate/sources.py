@@ -22,7 +22,7 @@ from gitmem.gate.examine import Blob, Source
 from gitmem.gate.policy import MESSAGE, Policy, united
 from gitmem.git.objects import GITLINK, REGULAR, SYMLINK, Change, Commit, Entry
 from gitmem.git.protocol import Repository
-from gitmem.git.ranges import Touched, shallow, touched
+from gitmem.git.ranges import PathChange, shallow, touched
 from gitmem.git.worktree import read_bytes
 from gitmem.paths import Kind, kind, layout_of
 
@@ -31,7 +31,7 @@ LINKS = (SYMLINK, GITLINK)  # whatever is neither is read as a file: an odd mode
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class BlobPlace:
     """A blob that is to be read: its path, its oid, and the commit that brings it ("" for none)."""
 
     path: str
@@ -119,14 +119,14 @@ def staged(repo: Repository, policy: Policy, names: Sequence[str] = ()) -> Sourc
     changes = repo.staged_changes()
     open_conflicts = [change.path for change in changes if change.status == "U"]
     wanted = [
-        Wanted(change.path, change.new_oid)
+        BlobPlace(change.path, change.new_oid)
         for change in changes
         if change.status not in "DU" and change.new_mode not in LINKS and policy.concerns(change.path)
     ]
     if names:
         more = set(names) - {row.path for row in wanted}
         entries = [e for e in repo.staged() if e.path in more and e.mode not in LINKS and policy.concerns(e.path)]
-        wanted += [Wanted(entry.path, entry.oid) for entry in entries]
+        wanted += [BlobPlace(entry.path, entry.oid) for entry in entries]
     conflicts = (Blob(path, b"", skipped="it is in conflict; resolve it first") for path in open_conflicts)
     return Source(chain(conflicts, read(repo, wanted, policy)), tuple(change_findings(repo, changes, policy)))
 
@@ -300,22 +300,22 @@ class CommitChange:
     """
 
     commit: str
-    wanted: tuple[Wanted, ...]
-    attributes: tuple[Wanted, ...]
-    links: tuple[Wanted, ...]
+    wanted: tuple[BlobPlace, ...]
+    attributes: tuple[BlobPlace, ...]
+    links: tuple[BlobPlace, ...]
     added: tuple[str, ...]
-    rewrites: tuple[Touched, ...]
-    settings: tuple[Touched, ...]
+    rewrites: tuple[PathChange, ...]
+    settings: tuple[PathChange, ...]
     findings: tuple[Finding, ...]
 
 
-def commit_change(commit: str, changes: Sequence[Touched], policy: Policy) -> CommitChange:
+def commit_change(commit: str, changes: Sequence[PathChange], policy: Policy) -> CommitChange:
     """The changes of one commit, sorted by what is to be done with them. Reads nothing."""
     moved = {change.new_oid for change in changes if change.added}
     findings: list[Finding] = []
-    wanted: list[Wanted] = []
-    attributes: list[Wanted] = []
-    links: list[Wanted] = []
+    wanted: list[BlobPlace] = []
+    attributes: list[BlobPlace] = []
+    links: list[BlobPlace] = []
     for change in changes:
         if policy.protects(change.path):
             changed = Change("M" if change.new_oid else "D", change.path, "", "", change.new_oid, 0, change.mode)
@@ -325,12 +325,12 @@ def commit_change(commit: str, changes: Sequence[Touched], policy: Policy) -> Co
         findings += change_rules.check_entry(change.path, change.mode, policy, commit)
         if change.mode in LINKS:
             if change.mode == SYMLINK and policy.guides(change.path):
-                links.append(Wanted(change.path, change.new_oid, commit))
+                links.append(BlobPlace(change.path, change.new_oid, commit))
             continue
         if policy.concerns(change.path):
-            wanted.append(Wanted(change.path, change.new_oid, commit))
+            wanted.append(BlobPlace(change.path, change.new_oid, commit))
         elif change.path.rpartition("/")[2] == ".gitattributes":
-            attributes.append(Wanted(change.path, change.new_oid, commit))
+            attributes.append(BlobPlace(change.path, change.new_oid, commit))
     rewrites = [
         change
         for change in changes
@@ -380,7 +380,7 @@ def _loosened_between(repo: Repository, changed: Sequence[CommitChange]) -> Iter
         yield from settings_findings(repo, list(before), last.new_oid, commit)
 
 
-def _once(rows: Iterable[Wanted]) -> Iterator[Wanted]:
+def _once(rows: Iterable[BlobPlace]) -> Iterator[BlobPlace]:
     """Each blob at each path for the first commit alone that brings it."""
     seen: set[tuple[str, str]] = set()
     for row in rows:
@@ -389,7 +389,7 @@ def _once(rows: Iterable[Wanted]) -> Iterator[Wanted]:
             yield row
 
 
-def read(repo: Repository, wanted: Iterable[Wanted], policy: Policy) -> Iterator[Blob]:
+def read(repo: Repository, wanted: Iterable[BlobPlace], policy: Policy) -> Iterator[Blob]:
     """The blobs that are wanted, in order; sizes are asked first, and nothing above the limit is ever read."""
     rows = iter(wanted)
     while window := list(islice(rows, WINDOW)):

@@ -11,6 +11,7 @@ from gitmem.gate.policy import MESSAGE
 from gitmem.gate.report import finding_lines, finding_value
 from gitmem.gate.scan import Report
 from gitmem.paths import file_group
+from gitmem.plural import counted
 
 SHOWN = 20  # commits whose findings are listed; JSON has all
 
@@ -119,8 +120,9 @@ def as_text(trial: Trial, escape: Callable[[str], str]) -> str:
     number, refused = len(trial.verdicts), trial.refused
     share = f" ({len(refused) / number:.1%})" if number else ""
     lines = [
-        f"refused: {len(refused)} of the last {number} commits{share}; {len(trial.warned)} more would have warned",
-        f"read: {trial.blobs} blobs, {trial.bytes} bytes; nothing was written",
+        f"refused: {len(refused)} of the last {counted(number, 'commit')}{share}; "
+        f"{len(trial.warned)} more would have warned",
+        f"read: {counted(trial.blobs, 'version')} of files, {counted(trial.bytes, 'byte')}; nothing was written",
     ]
     for title, by, among in (("rule", rule_of, group_of), ("kind of file", group_of, rule_of)):
         rows = groups(trial, by, among)
@@ -130,7 +132,7 @@ def as_text(trial: Trial, escape: Callable[[str], str]) -> str:
         blocking = [finding for finding in verdict.findings if finding.severity is Severity.BLOCK]
         lines += [f"  {line}" for finding in blocking for line in finding_lines(finding, escape)[:2]]
     if len(refused) > SHOWN:
-        lines += ["", f"and {len(refused) - SHOWN} commits more: --json has all of them"]
+        lines += ["", f"and {counted(len(refused) - SHOWN, 'commit')} more: --json has all of them"]
     return "\n".join(lines) + "\n"
 
 

@@ -30,16 +30,17 @@ def counts(repo: Repository, today: date, most: int = MOST) -> Counts:
     """The findings in the work tree's first `most` bytes. Raises GitMemError where the gate cannot look."""
     policy = sources.worktree_policy(repo, today)
     left = [most]
-
-    def within(blobs: Iterator[Blob]) -> Iterator[Blob]:
-        for blob in blobs:
-            left[0] -= len(blob.data)
-            if left[0] < 0:
-                return
-            yield blob
-
     source = sources.paths(repo, [], policy)
-    report = scan(within(source.blobs), policy, source.findings)
+    report = scan(within(source.blobs, left), policy, source.findings)
     blocking = sum(finding.severity is Severity.BLOCK for finding in report.findings)
     mode = "strict" if policy.strict else "standard"
     return Counts(mode, blocking, len(report.findings) - blocking, report.blobs, left[0] >= 0)
+
+
+def within(blobs: Iterator[Blob], left: list[int]) -> Iterator[Blob]:
+    """The blobs until `left[0]` bytes are used up; what is left is negative where they did not suffice."""
+    for blob in blobs:
+        left[0] -= len(blob.data)
+        if left[0] < 0:
+            return
+        yield blob

@@ -19,10 +19,10 @@ def detect(text: Text) -> Iterator[Match]:
     if "<<<<<<<" not in raw and ">>>>>>>" not in raw:
         return
     ours, theirs = list(_OURS.finditer(raw)), list(_THEIRS.finditer(raw))
-    found = [*ours, *theirs]
+    marks = [*ours, *theirs]
     if ours and theirs:
-        found += [m for m in _BETWEEN.finditer(raw) if ours[0].start() < m.start() < theirs[-1].start()]
-    markers = sorted(found, key=re.Match.start)
+        marks += [m for m in _BETWEEN.finditer(raw) if ours[0].start() < m.start() < theirs[-1].start()]
+    markers = sorted(marks, key=re.Match.start)
     for match in markers:
         yield Match("conflict-marker", Severity.BLOCK, *match.span(), "a conflict marker: finish the merge first")
 

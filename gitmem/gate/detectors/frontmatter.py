@@ -16,6 +16,9 @@ from gitmem.lazy_patterns import lazy
 LARGEST = 1 << 16  # characters of front matter
 ALIASES = 8  # anchors and aliases together: notes need none
 DEPTH = 12  # of nested brackets
+SPOKEN = frozenset(
+    ["user", "assistant", "context"]
+)  # lines of the examples in an agent's description: nobody reads them as keys
 FENCE = lazy(r"^\ufeff?---[ \t]*\r?\n")
 CLOSE = lazy(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
 ALIAS = lazy(r"(?:^|(?<=[\s\[{,:-]))[&*][A-Za-z0-9_][\w.-]*(?=[\s,\]}]|$)", re.MULTILINE)
@@ -53,6 +56,8 @@ def detect(text: Text) -> Iterator[Match]:
     seen: set[str] = set()
     for key in KEY.finditer(body):
         name = key.group(1).strip("\"'")
+        if name.lower().rpartition("\\n")[2] in SPOKEN:
+            continue
         if name in seen:
             words = "a key stands twice: readers disagree about which counts"
             yield _match("front-matter-key", start + key.start(1), start + key.end(1), words)
@@ -92,6 +97,10 @@ EXAMPLES: dict[str, Examples] = {
     ),
     "front-matter-key": Examples(
         flag=("---\norigin: user\norigin: web\n---\n", "---\n제목: 하나\n제목: 둘\n---\n"),
-        allow=("---\na: 1\nb: 2\n---\na: 3\na: 4\n", "---\n제목: 하나\n태그: 둘\n---\n"),
+        allow=(
+            "---\na: 1\nb: 2\n---\na: 3\na: 4\n",
+            "---\n제목: 하나\n태그: 둘\n---\n",
+            '---\ndescription: Use it for reviews. <example>\nuser: "look"\nassistant: "yes"\nuser: "and?"\n---\n',
+        ),
     ),
 }

@@ -149,7 +149,7 @@ def repair(token: str) -> str:
 
 
 _LEET_HINT = lazy(r"[a-z][0134570@$!|][a-z]")
-_LEET_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789@$!|+")
+_LEET_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789@$!|+"
 _LEET_ANY = lazy(r"(?<![\w.:/@$-])(?=[0-9@$]{0,3}[a-z])[a-z0-9@$]{2,24}(?![\w@$/:=-]|\.\d)")
 
 
@@ -165,10 +165,10 @@ def unleet(folded: str) -> str:
         start, end = match.start(), match.end()
         if start < done:
             continue
-        while start > done and end - start < 25 and folded[start - 1] in _LEET_LETTERS:
-            start -= 1
-        while end < len(folded) and end - start < 25 and folded[end] in _LEET_LETTERS:
-            end += 1
+        before = folded[max(done, end - _LONGEST - 1) : start]
+        start -= len(before) - len(before.rstrip(_LEET_LETTERS))
+        after = folded[end : start + _LONGEST + 1]
+        end += len(after) - len(after.lstrip(_LEET_LETTERS))
         if end - start > _LONGEST:
             continue
         word = folded[start:end]

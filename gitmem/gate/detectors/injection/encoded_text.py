@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 from gitmem.gate.detectors.injection import weights
 from gitmem.gate.detectors.injection.decoding import CUT, LONGEST, View, decoded
@@ -20,27 +21,57 @@ from gitmem.gate.detectors.text import Examples, Match, Severity, Text
 _ENCODED_BOOST = 1.0  # somebody took the trouble
 _PUZZLE_BOOST = 0.0  # a reading that may be chance
 _DEPTH = 2
-_MOST_VIEWS = 400  # encoded stretches that are read
+_MOST_VIEWS = 400  # encoded stretches that are read one by one
+_ROW = 4096  # characters that further ones have in all where they are read as one
 _MOST_FINDS = 50  # disguised instructions that are told one by one
 _SHORTEST, _MOST_RUNS = 6, 100  # characters that can say something; runs that are read one by one
 
 
 def detect(text: Text) -> Iterator[Match]:
     """What an encoded or disguised stretch says, where that is an instruction or a secret."""
-    found = 0
-    for view in decoded(text.raw, exhaustive=text.exhaustive):
-        if view.kind == CUT:
-            yield _unread(view.start, view.end, "encoded text too long to be read whole")
-            continue
-        if found < _MOST_VIEWS:
-            yield from _about(view, view.start, view.end, _DEPTH)
-        found += 1
-        if found >= _MOST_VIEWS:
-            yield _unread(view.start, view.end, "too many encoded pieces to read them all")
-            if not text.exhaustive:
-                return
+    views = decoded(text.raw, exhaustive=text.exhaustive)
+    for view in islice(views, _MOST_VIEWS):
+        yield from _read(view)
+    for row in _rows(views):
+        yield from _of_row(row, text.exhaustive)
     yield from _smuggled(text)
     yield from _puzzles(text)
+
+
+def _read(view: View) -> Iterator[Match]:
+    if view.kind == CUT:
+        yield _unread(view.start, view.end, "encoded text too long to be read whole")
+    else:
+        yield from _about(view, view.start, view.end, _DEPTH)
+
+
+def _rows(views: Iterator[View]) -> Iterator[list[View]]:
+    """Views of one kind in a row that come to `_ROW` characters: what is read at once."""
+    row: list[View] = []
+    size = 0
+    for view in views:
+        if row and (view.kind != row[0].kind or size + len(view.text) > _ROW):
+            yield row
+            row, size = [], 0
+        row.append(view)
+        size += len(view.text) + 1
+    if row:
+        yield row
+
+
+def _of_row(row: list[View], exhaustive: bool) -> Iterator[Match]:
+    """What views say that are read together, each on its line; where they say something each is read by itself."""
+    if row[0].kind == CUT or len(row) == 1:
+        for view in row:
+            yield from _read(view)
+        return
+    start, end = row[0].start, row[-1].end
+    together = list(_about(View(row[0].kind, start, end, "\n".join([view.text for view in row])), start, end, _DEPTH))
+    alone = (match for view in row for match in _read(view))
+    if together and exhaustive:  # to be masked, but not what stands between them
+        yield from list(alone) or [replace(each, start=v.start, end=v.end) for each in together for v in row]
+    elif together:
+        yield next(alone, together[0])
 
 
 def _unread(start: int, end: int, message: str) -> Match:
@@ -133,7 +164,7 @@ def _about(view: View, start: int, end: int, depth: int) -> Iterator[Match]:
 
 def _order(text: Text, boost: float) -> Verdict | None:
     """The sentence of a reading that is most certainly an instruction; None where none is nearly certain."""
-    return next((verdict for verdict in judge(text, boost) if verdict.blocks), None)
+    return next(judge(text, boost, likely=False), None)
 
 
 def _instruction(text: Text, boost: float) -> str:

@@ -129,9 +129,8 @@ def detect(text: Text) -> Iterator[Match]:
 
 def _commands(inner: str, boost: float, exhaustive: bool) -> Iterator[tuple[int, int, str]]:
     part = Text(inner, exhaustive=exhaustive)
-    for verdict in judge(part, boost):
-        if verdict.blocks:
-            yield *part.to_raw(verdict.start, verdict.end), explain(verdict)
+    for verdict in judge(part, boost, likely=False):
+        yield *part.to_raw(verdict.start, verdict.end), explain(verdict)
 
 
 def _mem_values(text: Text) -> Iterator[Match]:
@@ -142,14 +141,12 @@ def _mem_values(text: Text) -> Iterator[Match]:
             plain = unquoted(value.group(1))
             if len(plain) < 12:
                 continue
-            for verdict in judge(Text(plain, scope=Scope.MEMORY)):
-                if verdict.blocks:
-                    start = first
-                    yield Match(
-                        "hidden-command", Severity.BLOCK, start + value.start(1), start + value.end(1),
-                        f"an instruction in a value of a mem comment: {explain(verdict)}",
-                    )  # fmt: skip
-                    break
+            verdict = next(judge(Text(plain, scope=Scope.MEMORY), likely=False), None)
+            if verdict:
+                yield Match(
+                    "hidden-command", Severity.BLOCK, first + value.start(1), first + value.end(1),
+                    f"an instruction in a value of a mem comment: {explain(verdict)}",
+                )  # fmt: skip
 
 
 EXAMPLES: dict[str, Examples] = {

@@ -62,13 +62,13 @@ class Verdict:
         return self.score >= scorer.load().block
 
 
-def judge(text: Text, boost: float = 0.0) -> Iterator[Verdict]:
+def judge(text: Text, boost: float = 0.0, *, likely: bool = True) -> Iterator[Verdict]:
     """The units of `text` that read as instructions, none overlapping another, in time linear in the text.
 
     `boost` is added to each score: what speaks against a text before a word is read (it was hidden, it was
-    encoded). Highest score first; of an exhaustive text shortest first.
+    encoded). Without `likely` only those that block. Highest score first; of an exhaustive text shortest first.
     """
-    verdicts = list(_verdicts(text, boost))
+    verdicts = [verdict for verdict in _verdicts(text, boost) if likely or verdict.blocks]
     if text.exhaustive:  # to be masked: a sentence rather than the line it stands in
         verdicts.sort(key=lambda v: (v.end - v.start, v.start))
     else:
@@ -79,8 +79,8 @@ def judge(text: Text, boost: float = 0.0) -> Iterator[Verdict]:
 
 def _verdicts(text: Text, boost: float) -> Iterator[Verdict]:
     """Every unit above the warning line, in order of place; equal units once unless every place is wanted."""
-    folded = _without_keys(text.folded)
-    seen: set[tuple[str, str, str]] = set()
+    folded = _without_form(text.folded)
+    scored: dict[tuple[str, str, str], float | None] = {}
     least = weights.words().least - boost
     warn = scorer.load().warn
     weights_before: list[float] = []  # of the lines so far
@@ -95,12 +95,13 @@ def _verdicts(text: Text, boost: float) -> Iterator[Verdict]:
             if weight < least and unit.start >= line.start:  # only joined with the lines before it may it matter
                 continue
             key = (unit.text, before, after)
-            if key in seen and not text.exhaustive:
+            if key in scored and not text.exhaustive:
                 continue
-            seen.add(key)
-            if len(unit.text) < 0.7 * len(source) and _word_weight(unit.text) < least:
-                continue
-            score = score_of(unit.text, before, after) + boost
+            score = scored.setdefault(key, None)
+            if score is None:
+                if len(unit.text) < 0.7 * len(source) and _word_weight(unit.text) < least:
+                    continue
+                score = scored[key] = score_of(unit.text, before, after) + boost
             if score >= warn:
                 yield Verdict(unit.start, unit.end, score, read(without_markup(unit.text)))
 
@@ -126,14 +127,31 @@ _KEYS = lazy(
 )
 
 
-def _without_keys(folded: str) -> str:
-    """The text with `type=rule`, `origin=user` of our own comments blanked: words of ours, not of who wrote the fact.
+# The frame of a key or a certificate (RFC 7468): what stands between is for the detector of secrets.
+_PEM = lazy(
+    r"-{5}\s?(?:begin|end) (?:[a-z0-9]{1,12} ){0,3}(?:(?:private|public) key(?: block)?|certificate)\s?-{5}", re.I
+)
 
-    Every other value stays, to be read like visible text.
+
+# What redaction leaves; a longer name is none of our rules and read like any words.
+_MASK = lazy(r"\[redacted(?::[a-z0-9]{1,20}(?:-[a-z0-9]{1,20}){0,2})?\]")
+
+
+def _without_form(folded: str) -> str:
+    """The text with words of a form blanked, which nobody wrote to say something: `type=rule`, `origin=user` of our own
+    comments, the frames of keys, and masks (a rule's name under a heading would read as an instruction).
+
+    Every other value of a comment stays, to be read like visible text.
     """
-    if "<!--" not in folded:
-        return folded
-    return _OWN.sub(lambda own: _KEYS.sub(lambda key: " " * len(key.group()), own.group()), folded)
+    if "<!--" in folded:
+        folded = _OWN.sub(lambda own: _KEYS.sub(_blank, own.group()), folded)
+    if "[redacted" in folded:
+        folded = _MASK.sub(_blank, folded)
+    return _PEM.sub(_blank, folded) if "-----" in folded else folded
+
+
+def _blank(form: re.Match[str]) -> str:
+    return " " * len(form.group())
 
 
 # The versions of one file, and so the blobs of a range, share most of their lines: what was seen is remembered.
@@ -265,7 +283,7 @@ def _introduces(after: str, hard: bool) -> bool:
     """Whether what stands after a marker is an instruction; after one that only looks like one, surely."""
     if hard:
         return any(True for _ in judge(Text(after)))
-    return any(verdict.blocks for verdict in judge(Text(after), _MARKER_BOOST))
+    return any(True for _ in judge(Text(after), _MARKER_BOOST, likely=False))
 
 
 @lru_cache(maxsize=1 << 4)
@@ -316,6 +334,8 @@ def _markers(text: Text) -> Iterator[Match]:
         if first < last:
             continue
         marker = folded[first:end]
+        if _PEM.search(marker):
+            continue
         start = first + (marker[0] == "\n")
         line_start = breaks[bisect_left(breaks, start) - 1] + 1
         after_line = bisect_left(breaks, end)

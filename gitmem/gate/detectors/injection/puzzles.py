@@ -47,7 +47,8 @@ _FLIPPED_HINT = lazy("[ɐɔǝɟƃɥᴉɾʞɯɹʇʌʍʎ]")
 _WORD = lazy("[a-z]{5,24}")
 _ANY_WORD = lazy("[a-z]{3,24}")
 _GLUED = lazy(r"[a-z]{20,200}")
-_CHAINED = lazy(r"(?<![a-z])[a-z]{1,16}(?:[-_.+~|/:;,]{1,2}[a-z]{1,16}){3,40}")
+_CHAIN = r"(?<![a-z])[a-z]{1,16}(?:[-_.+~|/:;,]{1,2}[a-z]{1,16}){3,40}"
+_CHAINED = lazy(_CHAIN)
 _CHAINED_HINT = lazy(r"[-_.+~|/:;,](?<=[a-z].)[-_.+~|/:;,]?(?:[a-z]{1,16}[-_.+~|/:;,]{1,2}){2}[a-z]")
 _CELLS = lazy(r"(?:\|[^|\n]{1,18}){4}\|")  # cells of a word or two
 # What may stand inside a word to split it: between any letters markup and emoji, between Latin ones also signs.
@@ -212,6 +213,30 @@ def _split(line: str) -> str:
     return _INSIDE.sub("", line)
 
 
+def _joined(line: str) -> str:
+    """A line with its joined words apart; then the words of each address by themselves, since they are not the sentence's."""
+    addresses: list[str] = []
+
+    def apart(match: re.Match[str]) -> str:
+        if match.group(1):
+            addresses.append(match.group(1))
+            return match.group()
+        return _SIGNS.sub(" ", match.group())
+
+    parts = [_CHAINED_OR_ADDRESS.sub(apart, line)]
+    if parts[0] == line:  # nothing is joined but in addresses
+        parts.clear()
+    for address in addresses:
+        words = _CHAINED.findall(address)
+        if words:
+            parts.append(" ".join([_SIGNS.sub(" ", chain) for chain in words]))
+    return "\n\n".join(parts)
+
+
+_SIGNS = lazy("[^a-z]+")
+_CHAINED_OR_ADDRESS = lazy(r"(?<![a-z])(?:[a-z][a-z+]{1,10}://|www\.)([^\s<>\"')\]]+)|" + _CHAIN)
+
+
 _ROT13_WORDS = frozenset(
     [
         "gur",
@@ -265,11 +290,7 @@ _PUZZLES: tuple[tuple[str, Callable[[str], Iterator[int]], Callable[[str], str]]
         _by_pattern(_GLUED, lambda folded: has_run(folded, LOWER, 20)),
         lambda line: _GLUED.sub(lambda m: segment(m.group()) or m.group(), line),
     ),
-    (
-        JOINED,
-        _by_pattern(_CHAINED_HINT),
-        lambda line: _CHAINED.sub(lambda m: re.sub(r"[^a-z]+", " ", m.group()), line),
-    ),
+    (JOINED, _by_pattern(_CHAINED_HINT), _joined),
     (
         CELLS,
         _by_pattern(_CELLS, lambda folded: folded.count("|") > 4),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
 from math import sqrt
@@ -42,6 +42,8 @@ _ADDRESS = lazy(
     r"(?:https?|ftp)://\S+|\b\d{1,3}(?:\.\d{1,3}){3}\b|\b[\w.+-]{1,64}@[\w.-]+\b"
     r"|\b[\w-]{1,64}(?:\.[\w-]{1,64}){0,8}\.(?:com|net|org|io|dev|example|test|ai|app|sh)\b[^\s)\"'`]*"
 )
+_PART_OF_ADDRESS = lazy(r"[\w-]\.\w|@|://")  # one of these is in each, and no space is
+_ADDRESSED = "zurlz"  # stands for an address
 _TOKEN = lazy(rf"[{_CJK}]+|[a-zà-ɏа-я_][a-zà-ɏа-я0-9_'’]*|\d+|[^\s\w]")
 
 
@@ -102,9 +104,9 @@ def score(
     bias = learned.bias
     note = noted(sentence)
     if note:
-        found = concept_buckets(note[1])
-        total += CONCEPT * sum([learned.weights[bucket] for bucket in found])
-        square += CONCEPT**2 * len(found)
+        buckets = concept_buckets(note[1])
+        total += CONCEPT * sum([learned.weights[bucket] for bucket in buckets])
+        square += CONCEPT**2 * len(buckets)
         bias += learned.noted + learned.slope * note[0]
     alone = bias + learned.unit * total / sqrt(max(square, SHORTEST))
     for weight, count in (_neighbour(before, "p:"), _neighbour(after, "n:")):
@@ -119,30 +121,30 @@ def bucket(feature: str) -> int:
 
 
 def own_buckets(sentence: str) -> set[int]:
-    """The buckets of a sentence's own words: each, each two in a row and each two with one between them."""
-    found: set[int] = set()
-    row = [_BEGIN]
-    for token in tokens(sentence):
-        joined, single = _token(token)
-        found.update(single)
-        row.append(joined)
-    row.append(_END)
-    found.update([crc32(other.after, one.sum) & BUCKETS - 1 for one, other in pairwise(row)])
-    found.update([crc32(other.after_next, one.sum) & BUCKETS - 1 for one, other in zip(row, row[2:], strict=False)])
-    return found
+    """The buckets of a sentence's own words: each, each two in a row and each two with one between them.
+
+    None where it has no word but addresses: where something is says nothing of what to do with it.
+    """
+    words = tokens(sentence)
+    if not any([token != _ADDRESSED and token[0].isalpha() for token in words]):
+        return set()
+    row = [_BEGIN, *map(_token, words), _END]
+    sums, after, after_next, singles = zip(*row, strict=True)
+    pairs = [*map(crc32, after[1:], sums), *map(crc32, after_next[2:], sums)]
+    return set().union([pair & BUCKETS - 1 for pair in pairs], *singles)
 
 
 def neighbour_buckets(line: str, prefix: str) -> set[int]:
     """The buckets of the line before ("p:") or after ("n:") a sentence: those of its nearest tokens."""
     near = tokens(line)
     near = near[-NEIGHBOURS:] if prefix == "p:" else near[:NEIGHBOURS]
-    found: set[int] = set()
+    buckets: set[int] = set()
     for token in near:
         if "\u3040" <= token[0] <= "\ud7a3":
-            found.update([bucket(f"{prefix}{one}{other}") for one, other in pairwise(token)])
+            buckets.update([bucket(f"{prefix}{one}{other}") for one, other in pairwise(token)])
         elif len(token) > 1 or not token.isalnum():
-            found.add(bucket(prefix + token))
-    return found
+            buckets.add(bucket(prefix + token))
+    return buckets
 
 
 def concept_buckets(names: Collection[str]) -> list[int]:
@@ -154,30 +156,31 @@ def concept_buckets(names: Collection[str]) -> list[int]:
 
 def tokens(text: str) -> list[str]:
     """Words, numbers, signs and CJK runs of folded text, an address as one word."""
-    if "." in text or "@" in text or "://" in text:
-        text = _ADDRESS.sub(" zurlz ", text)
+    if _PART_OF_ADDRESS.search(text):
+        text = " ".join(
+            [_ADDRESS.sub(f" {_ADDRESSED} ", part) if _PART_OF_ADDRESS.search(part) else part for part in text.split()]
+        )
     return _TOKEN.findall(text)
 
 
 class _Joined(NamedTuple):
-    """A token as it stands beside others: its checksum, and what its bytes are after one space and after two."""
+    """A token as it stands beside others: its checksum, what its bytes are after one space and after two, and the
+    buckets that it has by itself."""
 
     sum: int
     after: bytes
     after_next: bytes
+    single: tuple[int, ...]
 
 
-def _joined(word: str) -> _Joined:
+def _joined(word: str, single: Iterable[str] = ()) -> _Joined:
     data = word.encode("utf-8", "replace")
-    return _Joined(crc32(data), b" " + data, b"  " + data)
-
-
-_BEGIN, _END = _joined("^"), _joined("$")
+    return _Joined(crc32(data), b" " + data, b"  " + data, tuple(map(bucket, single)))
 
 
 @lru_cache(maxsize=KEPT)
-def _token(token: str) -> tuple[_Joined, tuple[int, ...]]:
-    """A token beside others, and the buckets that it has by itself."""
+def _token(token: str) -> _Joined:
+    """A token beside others."""
     first = token[0]
     if "\u3040" <= first <= "\ud7a3":
         word = token if len(token) <= 3 else token[-2:]  # its ending says what it does in the sentence
@@ -188,7 +191,10 @@ def _token(token: str) -> tuple[_Joined, tuple[int, ...]]:
     else:
         word = token
         single = [word, "g" + token[:5], "e" + token[-4:]] if len(token) > 5 else [word]
-    return _joined(word), tuple(map(bucket, single))
+    return _joined(word, single)
+
+
+_BEGIN, _END = _joined("^"), _joined("$")
 
 
 def _runs(token: str) -> Iterator[str]:
@@ -202,11 +208,11 @@ def _runs(token: str) -> Iterator[str]:
 @lru_cache(maxsize=KEPT)
 def _own(sentence: str) -> tuple[int, int]:
     """The sum of the weights of a sentence's own words, and how many buckets they are."""
-    found = own_buckets(sentence)
-    return sum(map(load().weights.__getitem__, found)), len(found)
+    buckets = own_buckets(sentence)
+    return sum(map(load().weights.__getitem__, buckets)), len(buckets)
 
 
 @lru_cache(maxsize=KEPT)
 def _neighbour(line: str, prefix: str) -> tuple[int, int]:
-    found = neighbour_buckets(line, prefix) if line else ()
-    return sum(map(load().weights.__getitem__, found)), len(found)
+    buckets = neighbour_buckets(line, prefix) if line else ()
+    return sum(map(load().weights.__getitem__, buckets)), len(buckets)

@@ -108,7 +108,7 @@ def _anchors(language: str) -> tuple[Pieces, Pieces, frozenset[str]]:
 
 def candidates(unit: str) -> list[Pattern]:
     """The patterns that can match a unit: those of its languages of which it holds a piece."""
-    found: list[Pattern] = []
+    chosen: list[Pattern] = []
     holds = unit.__contains__
     for language in languages(unit):
         three, short, always = _anchors(language)
@@ -118,37 +118,36 @@ def candidates(unit: str) -> list[Pattern]:
             for name, pieces in entries:
                 if name not in names and (not pieces or any(map(holds, pieces))):
                     names.add(name)
-        found += [pattern for name, pattern in _patterns(language).items() if name in names]
-    return found
+        chosen += [pattern for name, pattern in _patterns(language).items() if name in names]
+    return chosen
 
 
 def _held(unit: str, pieces: Pieces, size: int) -> list[list[tuple[str, tuple[str, ...]]]]:
     """The rows of the beginnings (of at most `size` characters) that stand in a unit."""
     if len(pieces) < max(len(unit), _FEW):  # those of one character stand among few
         return [pieces[key] for key in pieces if key in unit]
-    cuts = _CUTS[size] if len(unit) <= len(_CUTS[size]) else [slice(i, i + size) for i in range(len(unit))]
-    return [pieces[key] for key in pieces.keys() & set(map(unit.__getitem__, cuts[: len(unit)]))]
+    runs = zip(*[unit[i:] for i in range(size)], strict=False)
+    return [pieces[key] for key in pieces.keys() & map("".join, runs)]
 
 
 _FEW = 16
-_CUTS = {size: [slice(i, i + size) for i in range(512)] for size in (2, 3)}
 
 
 def languages(text: str) -> list[str]:
     """The lexicons that can match, by script; Latin text is also tried as another European language."""
-    found = ["english"] if _SOME_LATIN.search(text) else []
+    languages = ["english"] if _SOME_LATIN.search(text) else []
     if text.isascii():
         if _EUROPEAN_WORDS.isdisjoint(_LETTERS.findall(text)):
-            return found
+            return languages
     elif _HANGUL.search(text):
-        found.append("korean")
+        languages.append("korean")
     if _KANA.search(text):
-        found.append("japanese")
+        languages.append("japanese")
     elif _HAN.search(text):
-        found.append("chinese")
-    if (not found or found == ["english"]) and _EUROPEAN.search(text):
-        found.append("european")
-    return found
+        languages.append("chinese")
+    if (not languages or languages == ["english"]) and _EUROPEAN.search(text):
+        languages.append("european")
+    return languages
 
 
 def units(folded: str) -> Iterator[Unit]:
@@ -259,10 +258,13 @@ def without_markup(unit: str) -> str:
     """What a rendered page shows of a unit of folded text: its words without what sets single ones off.
 
     Emphasis, brackets, tags, footnotes, numbers that hang on a word and the quotation marks or backticks around a word or
-    two are gone; those around more stay, since a longer quotation is talked about. So are signs between words where
-    four in a row have one. The text of a link stands in its place, and the addresses of all links at the end.
+    two are gone; those around more stay, since a longer quotation is talked about. So are signs behind each word or each two or
+    three, four in a row, and what breaks a Japanese or Chinese sentence into pieces of a few characters. The text of a
+    link stands in its place, and the addresses of all links at the end.
     """
-    if _MARKUP.search(unit) is None and _SEPARATED.search(unit) is None:
+    if not unit.isascii() and _BROKEN.search(unit):
+        unit = _BREAK.sub("", unit)
+    if _MARKUP.search(unit) is None and not _is_separated(unit):
         return unit
     addresses = _LINK.findall(unit) if "](" in unit else []
     if addresses:
@@ -270,17 +272,27 @@ def without_markup(unit: str) -> str:
     unit = _DECORATION.sub("", _TAG.sub("", unit) if "<" in unit else unit)
     if _QUOTE_SIGN.search(unit):
         unit = _QUOTED_WORD.sub(r"\1", unit)
-    if _SEPARATED.search(unit):
+    if _is_separated(unit):
         unit = _SEPARATOR.sub(" ", unit)
     return " ".join([unit, *dict.fromkeys([address for _, address in addresses])]) if addresses else unit
+
+
+def _is_separated(unit: str) -> bool:
+    return len(_SEPARATION.findall(unit)) >= 4 and _SEPARATED.search(unit) is not None
 
 
 _MARKUP = lazy(r"[*`\"~{}\[\]<>_'\\「『«《]|[a-z]\d")
 _LINK = lazy(r"\[([^\[\]\n]{1,200})\]\([ \t<]{0,4}([^()\s<>]{0,400})[^()\n]{0,200}\)")
 _TAG = lazy(r"</?[a-z][^<>\n]{0,200}>")
 _DECORATION = lazy(r"\[\^?\d{1,3}\]|[*~{}\[\]<>]+|(?<![^\W_])_+|_+(?![^\W_])|(?<!\S)\\+|(?<=[a-z]{2})\d{1,3}(?![\w.])")
-_SEPARATED = lazy(r"(?:[^\W\d_]{1,24}[ \t]?[,;:/|.–—-]{1,3}[ \t]{1,3}){4}")
-_SEPARATOR = lazy(r"[ \t]?[,;:/|.–—-]{1,3}[ \t]{1,3}")
+_SEPARATION = lazy(r"[,;:/|.…–—-][ \t]")  # how each part of the next ends: counting these costs a twentieth of it
+_SEPARATED = lazy(  # behind each word, or but for commas behind each two or three
+    r"(?:[^\W\d_]{1,24}[ \t]?[,;:/|.…–—-]{1,3}[ \t]{1,3}){4}"
+    r"|(?:(?:[^\W\d_]{1,24}[ \t]){0,2}[^\W\d_]{1,24}[ \t]?[;:/|.…–—-]{1,3}[ \t]{1,3}){4}"
+)
+_BROKEN = lazy(r"(?:[ぁ-ヺー一-鿿]{1,4}[\s.,;:/|…–—_-]{1,4}){4}(?=[ぁ-ヺー一-鿿])")
+_BREAK = lazy(r"(?<=[ぁ-ヺー一-鿿])[\s.,;:/|…–—_-]{1,4}(?=[ぁ-ヺー一-鿿])")
+_SEPARATOR = lazy(r"[ \t]?[,;:/|.…–—-]{1,3}[ \t]{1,3}")
 _QUOTED_WORD = lazy(
     r"[\"'`「『«《]+((?:[a-zа-яё0-9.,:;!?/_-]{1,24} ?){1,2}|[^\x00-\x7f]{1,6})[\"'`」』»》]+(?![a-zа-яё])"
 )
@@ -288,9 +300,9 @@ _QUOTED_WORD = lazy(
 
 def quotes(unit: str) -> list[tuple[int, int]]:
     """The quoted stretches of a unit; none where the whole unit is quoted: then it is the text itself."""
-    found = [match.span() for match in _QUOTED.finditer(unit)] if _QUOTE_SIGN.search(unit) else []
-    outside = len(unit) - sum(b - a for a, b in found)
-    return found if outside >= 12 else []
+    quotations = [match.span() for match in _QUOTED.finditer(unit)] if _QUOTE_SIGN.search(unit) else []
+    outside = len(unit) - sum(b - a for a, b in quotations)
+    return quotations if outside >= 12 else []
 
 
 def read(unit: str) -> Reading:
@@ -304,12 +316,12 @@ def read(unit: str) -> Reading:
 def complete(
     unit: str,
     spans: list[tuple[int, int]],
-    found: list[str],
+    of_words: list[str],
     patterns: list[Pattern],
     ceiling: Ceiling | None = None,
     least: float = 0.0,
 ) -> Reading | None:
-    """The concepts of a unit and with them all its features; `found` and `patterns` are what `words` and
+    """The concepts of a unit and with them all its features; `of_words` and `patterns` are what `words` and
     `candidates` say of it. None as soon as `ceiling` says that the score stays below `least`.
     """
     concepts: dict[Concept, tuple[int, int]] = {}
@@ -343,7 +355,7 @@ def complete(
     if ceiling is not None:
         concepts = {tried[name][0][0]: concepts[tried[name][0][0]] for name in tried if tried[name][0][0] in concepts}
     names = sorted([concept.name for concept in concepts])
-    features = found + [f"={name}" for name in names]
+    features = of_words + [f"={name}" for name in names]
     features += [f"={name}+{other}" for i, name in enumerate(names) for other in names[i + 1 :]]
     features += [f"='{concept.name}" for concept in quoted if concept not in concepts]
     return Reading(concepts, quoted, frozenset(features))
@@ -351,26 +363,26 @@ def complete(
 
 def words(unit: str, spans: list[tuple[int, int]]) -> list[str]:
     """The features of a unit that need no lexicon: words outside quotation, in twos, and pieces of CJK runs."""
-    found: list[str] = []
+    features: list[str] = []
     for a, b in reversed(spans):
         unit = unit[:a] + " ‹› " + unit[b:]
     if spans:
-        found.append("=quote")
+        features.append("=quote")
     if "?" in unit[-3:] or "？" in unit[-3:]:
-        found.append("=question")
+        features.append("=question")
     if len(unit) > 160:
-        found.append("=long")
+        features.append("=long")
     if len(unit) < 24:
-        found.append("=short")
+        features.append("=short")
     row = ["^", *[_word(raw) for raw in _WORD.findall(unit)]]
-    found += row[1:]
-    found += [f"{before} {word}" for before, word in pairwise(row)]
-    found += [f"{before} _ {word}" for before, word in zip(row, row[2:], strict=False)]
+    features += row[1:]
+    features += [f"{before} {word}" for before, word in pairwise(row)]
+    features += [f"{before} _ {word}" for before, word in zip(row, row[2:], strict=False)]
     if not unit.isascii() and _CJK_RUN.search(unit):
         for run in _CJK_RUN.findall(_SPACE.sub("", unit)):
             for size in (2, 3, 4):
-                found += [run[i : i + size] for i in range(len(run) - size + 1)]
-    return found
+                features += [run[i : i + size] for i in range(len(run) - size + 1)]
+    return features
 
 
 @lru_cache(maxsize=1 << 13)
@@ -384,8 +396,8 @@ def tokens(line: str) -> set[str]:
     """The single words and CJK pairs of a line, quoted or not: what the first pass scores."""
     if line.isascii():
         return set(_QUICK_ASCII.findall(line))
-    found = set(_QUICK_WORD.findall(line))
+    signs = set(_QUICK_WORD.findall(line))
     if _CJK_RUN.search(line):
         for run in _CJK_RUN.findall(_SPACE.sub("", line)):
-            found.update(map("".join, pairwise(run)))
-    return found
+            signs.update(map("".join, pairwise(run)))
+    return signs

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from gitmem.gate.detectors.personal import check_digits
 from gitmem.gate.detectors.prefilter import places, present
-from gitmem.gate.detectors.secrets import checksums
 from gitmem.lazy_patterns import lazy
 
 _REACH = 110  # characters from the word on in which its number ends
@@ -53,6 +53,10 @@ _ROWS = (
         ("routing", "aba "),
         lazy(r"(?i:routing|aba)[^\n\d]{0,24}(?=(?P<routing>\d{9})(?!\d))\d{9}[^\n\d]{1,40}(?P<number>\d{6,17})(?!\d)"),
     ),
+    Account(
+        ("account", "acct", "a/c"),
+        lazy(r"(?i:account|acct|a/c)[^\n\d]{0,24}(?P<number>\d{6,17})[^\n\d]{1,24}(?i:routing|aba)[^\n\d]{0,24}(?P<routing>\d{9})(?!\d)"),
+    ),
     Account(("kontonummer", "konto-nr", "konto nr"), lazy(r"(?i:konto(?:nummer|[- ]nr\.?))[^\n\d]{0,12}(?P<number>\d{6,10})(?=[^\n]{0,40}(?i:blz|bank))")),
 )  # fmt: skip
 _PLACEHOLDER = ("123456", "000000", "111111")
@@ -75,7 +79,7 @@ def find(text: str, low: str, near: str) -> Iterator[tuple[int, int]]:
                 len(set(digits)) < 4
                 or digits.startswith(_PLACEHOLDER)
                 or (row.check is not None and not row.check(digits))
-                or (routing is not None and not checksums.routing_number(routing))
+                or (routing is not None and not check_digits.routing_number(routing))
             ):
                 continue
             done = match.end()

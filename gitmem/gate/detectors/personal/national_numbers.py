@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from gitmem.gate.detectors.personal import check_digits
 from gitmem.gate.detectors.prefilter import places, present
-from gitmem.gate.detectors.secrets import checksums
 from gitmem.lazy_patterns import lazy
 
 _REACH = 110  # characters from the word on in which its number ends
@@ -37,27 +37,27 @@ def _row(hints: str, number: str, check: Callable[[str], bool] | None = None, be
 # National identity numbers with check digits (the American has none: its form and its name stand for them).
 NUMBERS = (
     _row("ssn|social security|사회보장", r"(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?!-)"),
-    _row("nhs n|nhs:|nhs ", r"\d{3}[ -]?\d{3}[ -]?\d{4}", checksums.british_health),
-    _row("steuer-id|steueridentifikation|steuerliche identifikation|steuernummer|idnr|tax id|tin", r"\d{2} ?\d{3} ?\d{3} ?\d{3}", checksums.german_tax),
-    _row("sozialversicherung|rentenversicherung|versicherungsnummer|svnr|pension insurance", r"\d{2} ?\d{6} ?[A-Z] ?\d{3}", checksums.german_pension),
+    _row("nhs n|nhs:|nhs ", r"\d{3}[ -]?\d{3}[ -]?\d{4}", check_digits.british_health),
+    _row("steuer-id|steueridentifikation|steuerliche identifikation|steuernummer|idnr|tax id|tin", r"\d{2} ?\d{3} ?\d{3} ?\d{3}", check_digits.german_tax),
+    _row("sozialversicherung|rentenversicherung|versicherungsnummer|svnr|pension insurance", r"\d{2} ?\d{6} ?[A-Z] ?\d{3}", check_digits.german_pension),
     _row(
-        "sécurité sociale|securite sociale|nir|numéro de sécu|insee|social security",
+        "sécurité sociale|securite sociale|nir|numéro de sécu|n° sécu|n° de sécu|insee|social security",
         r"[12][ .]?\d{2}[ .]?(?:0[1-9]|1[0-2]|[2-9]\d)[ .]?(?:\d{2}|2[AB])[ .]?\d{3}[ .]?\d{3}[ .]?\d{2}",
-        checksums.french,
+        check_digits.french,
     ),
-    _row("bsn|burgerservice|sofinummer|sofi-nummer|citizen service number", r"\d{3}[ .]?\d{3}[ .]?\d{3}", checksums.dutch),
-    _row("dni|nif|nie|identidad|documento nacional", r"(?:[XYZ][ -]?\d{7}|\d{8})[ -]?[A-Z]", checksums.spanish),
-    _row("seguridad social|nuss|afiliación", r"\d{2}[ /]?\d{8}[ /]?\d{2}", checksums.spanish_insurance),
-    _row("sin|social insurance", r"\d{3}[ -]\d{3}[ -]\d{3}|\d{9}", checksums.luhn),
-    _row("身份证|身份證|身分證|统一编号|統一編號|national id|taiwan id", r"[A-Z][1289]\d{8}", checksums.taiwanese),
-    _row("マイナンバー|個人番号|my number", r"\d{4}[ -]?\d{4}[ -]?\d{4}", checksums.my_number),
+    _row("bsn|burgerservice|sofinummer|sofi-nummer|citizen service number", r"\d{3}[ .]?\d{3}[ .]?\d{3}", check_digits.dutch),
+    _row("dni|nif|nie|identidad|documento nacional", r"(?:[XYZ][ -]?\d{7}|\d{8})[ -]?[A-Z]", check_digits.spanish),
+    _row("seguridad social|nuss|afiliación|de la ss", r"\d{2}[ /]?\d{8}[ /]?\d{2}", check_digits.spanish_insurance),
+    _row("sin|social insurance", r"\d{3}[ -]\d{3}[ -]\d{3}|\d{9}", check_digits.luhn),
+    _row("身份证|身份證|身分證|统一编号|統一編號|national id|taiwan id", r"[A-Z][1289]\d{8}", check_digits.taiwanese),
+    _row("マイナンバー|個人番号|my number", r"\d{4}[ -]?\d{4}[ -]?\d{4}", check_digits.my_number),
 )  # fmt: skip
 
-_MIXED = r"(?=[A-Z]{0,3}[0-9])(?=(?:[A-Z]{0,9}[0-9]){3})[A-Z0-9]{7,10}"
+_MIXED = r"(?:\d{12}|(?=[A-Z]{0,3}[0-9])(?=(?:[A-Z]{0,9}[0-9]){3})[A-Z0-9]{7,10})"
 # Papers: passports, licences, residence, health insurance, and numbers without check digits.
 DOCUMENTS = (
     _row(
-        "passport|여권|旅券|パスポート|护照|護照|reisepass|personalausweis|ausweisnummer|passeport|paspoort|pasaporte|通行证|通行證",
+        "passport|여권|旅券|パスポート|护照|護照|reisepass|personalausweis|ausweisnummer|passeport|paspoort|pasaporte|carte d'identité|cni|通行证|通行證",
         _MIXED, None, r"(?:[^\n0-9A-Z]|\b(?:No|Nr|Nº|N°|Number)\b){0,40}?(?<![0-9A-Za-z.])",
     ),
     _row(
@@ -67,10 +67,10 @@ DOCUMENTS = (
         r"(?:[^\n0-9A-Z]|\b(?:No|Nr|Nº|N°|Number)\b){0,40}?(?<![0-9A-Za-z.])",
     ),
     _row(
-        "medicare|health insurance|insurance member|insurance number|insurance no|insurance id|member id|건강보험|의료보험|健康保険証|保険証|被保険者|社保卡"
+        "medicare|health insurance|insurance member|insurance number|insurance no|insurance id|member id|policy number|policy no|건강보험|보험증권|증권번호|의료보험|健康保険証|保険証|被保険者|保険者番号|社保卡"
         "|社会保障卡|医保卡|krankenversicher|versichertennummer|zorgverzekering|tarjeta sanitaria|carte vitale",
         r"記号 ?\d{2,8} ?番号 ?\d{2,8}|\d[A-Z][A-Z0-9]\d-?[A-Z][A-Z0-9]\d-?[A-Z]{2}\d{2}|(?=(?:[A-Z]{0,4}[0-9-]){6})[A-Z]{0,4}\d[0-9-]{6,13}\d", None,
-        r"(?:[^\n0-9A-Z記]|\b(?:ID|No|Nr|Number)\b){0,40}?(?<![0-9A-Za-z.])",
+        r"(?:[^\n0-9A-Z記]|\b(?:ID|No|Nr|Number|[A-Z][a-z]{2,14})\b){0,40}?(?<![0-9A-Za-z.])",
     ),
     _row(
         "green card|residence permit|residence card|在留カード|외국인등록증|居留许可|居留證|aufenthaltstitel|titre de séjour|verblijfsvergunning",

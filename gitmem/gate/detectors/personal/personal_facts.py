@@ -84,7 +84,7 @@ _PLACES = (
         r"\b\d{1,4}(?: bis| ter)?,? (?:rue|avenue|boulevard|chemin|impasse|place) [^\n,\d]{2,40},? \d{5} [A-ZÀ-Ÿ][a-zà-ÿ-]{2,30}"
     )),
     (("straat ", "gracht ", "laan ", "plein ", "kade ", "weg "), lazy(
-        r"\b[A-Z][a-z]{1,24}(?:straat|gracht|laan|plein|kade|weg) \d{1,4} ?[a-z]?,? \d{4} ?[A-Z]{2}\b"
+        r"\b[A-Z][a-z]{1,24}(?:straat|gracht|laan|plein|kade|weg) \d{1,4} ?[a-z]?,? \d{4} ?[A-Z]{2}\b(?: [A-Z][a-z]{2,20})?"
     )),
     (("calle ", "avenida ", "avda", "plaza ", "paseo "), lazy(
         r"\b(?:Calle|Avenida|Avda\.?|Plaza|Paseo) [^\n,\d]{2,40},? \d{1,4}[^\n\d]{0,12}\b\d{5} [A-ZÁ-Ú][a-zá-ú]{2,30}"

@@ -16,9 +16,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from gitmem.gate.detectors.finding import Severity
-from gitmem.gate.detectors.personal import bank_accounts, national_numbers, personal_facts
+from gitmem.gate.detectors.personal import (
+    bank_accounts,
+    check_digits,
+    national_numbers,
+    personal_facts,
+    security_answers,
+)
 from gitmem.gate.detectors.prefilter import CJK, class_of, has_byte, numbered, plain, runs, table
-from gitmem.gate.detectors.secrets import checksums
 from gitmem.gate.detectors.secrets.candidates import candidates
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Scope, Text
@@ -99,6 +104,7 @@ _CARD = lazy(
     r"|3\d{3}(?P<amex>[ -])\d{6}(?P=amex)\d{5}|\d{13,19})(?![0-9A-Za-z_-]|\.\d)"
 )
 _CARD_WORD = lazy(r"card|visa|master|amex|\bpan\b|银行|银联|카드|カード|卡号|信用卡|银行卡", re.IGNORECASE)
+_CARD_CODE = lazy(r"(?i:cvv2?|cvc2?|cid)[\"']?[ :=]{1,3}[\"']?(?P<code>\d{3,4})(?![0-9A-Za-z])")
 _BRAND = lazy(
     r"^(?:4\d{12}(?:\d{3}){0,2}|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3(?:0[0-5]"
     r"|[68]\d)\d{11}|6(?:011|5\d\d|4[4-9]\d)\d{12}|35\d{14}|62\d{14,17}|9\d{15})$"
@@ -132,14 +138,15 @@ _ADDRESSES = (
         r"(?:서울|부산|대구|인천|광주|대전|울산|세종|경기|강원|충청?[북남]|전라?[북남]|경상?[북남]"
         r"|제주)[가-힣]{0,6}\s?(?:[가-힣]{1,6}[시군구]\s?){1,2}[가-힣0-9]{1,14}(?:로"
         r"|길)\s?\d{1,4}(?:-\d{1,4})?(?:번?길\s?\d{1,3})?(?!\s?(?:번|차|주|개))"
+        r"(?:,?\s?(?:지하\s?)?\d{1,4}(?:동|호|층)){0,3}"
         r"|[가-힣]{1,6}[시군구]\s[가-힣]{1,8}[동읍면리]\s\d{1,4}-\d{1,4}\s?번지"
     )),
     (lazy(r"〒|[都道府県]"), lazy(
         r"〒\s?\d{3}-\d{4}|(?:東京都|北海道|(?:京都|大阪)府"
         r"|[一-龥]{2,3}県)[一-龥ぁ-んァ-ヶ]{1,12}[市区町村郡][一-龥ぁ-んァ-ヶ]{0,14}\d{1,3}(?:丁目"
-        r"|[-−]\d{1,3}){1,3}"
+        r"|[-−]\d{1,3}){1,3}(?:[ \u3000][一-龥ァ-ヶーA-Za-z・]{1,16}[ \u3000]?\d{1,4}(?:号室|号|階))?"
     )),
-    (lazy(r"\d号"), lazy(r"[一-龥]{2,8}[省市][一-龥]{1,8}[市区县][一-龥]{1,14}[路街道巷弄]\d{1,5}号")),
+    (lazy(r"\d号"), lazy(r"(?:(?<![一-龥])(?!.{0,3}[住在到址于])|(?<=[住在到址于]))[一-龥]{2,8}[省市][一-龥]{1,8}[市区县][一-龥]{1,14}[路街道巷弄]\d{1,5}号(?:院?\d{1,4}(?:号楼|栋|幢|座|单元|层|室)){0,4}")),
 )  # fmt: skip
 _STREETS = (
     " Street", " St", " Avenue", " Ave", " Road", " Rd", " Lane", " Ln", " Boulevard",
@@ -148,6 +155,7 @@ _STREETS = (
 _STREET = lazy(
     r"\b\d{1,5} (?:[NSEW]\.? )?[A-Z][a-z]{2,15}(?: [A-Z][a-z]{2,15}){0,2} "
     r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Boulevard|Blvd|Drive|Court|Ct|Place|Terrace)\b\.?"
+    r"(?:,? (?:Apt|Apartment|Unit|Suite|Ste|#)\.? ?[0-9A-Z-]{1,6}\b)?(?:,? [A-Z][a-z]{2,15}(?: [A-Z][a-z]{2,15})?,? (?:[A-Z]{2} \d{5}(?:-\d{4})?(?!\d)|[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b))?"
 )
 _ADDRESS_WORD = lazy(r"address|lives|home|ship|deliver|mail to|moved to", re.IGNORECASE)
 _WORDS_BEFORE, _WORDS_AFTER = 110, 60  # where words stand that say what a number is
@@ -226,12 +234,12 @@ def _phones(raw: str, first: int, last: int) -> Iterator[tuple[int, int]]:
 def _numbers(raw: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
     for match in _RESIDENT.finditer(raw, first, last):
         dated = match.group("a")[:2] >= "20" or match.group("b")[0] not in "3478"  # else without a check digit
-        if checksums.resident_number(match.group("a") + match.group("b")) and (
+        if check_digits.resident_number(match.group("a") + match.group("b")) and (
             (match.group("dash") and dated) or _beside(_RESIDENT_WORD, raw, match.start())
         ):
             yield "resident-number", *match.span()
     for match in _BUSINESS.finditer(raw, first, last):
-        if checksums.business_number(_digits(match.group())) and (
+        if check_digits.business_number(_digits(match.group())) and (
             match.group("dash") or _beside(_BUSINESS_WORD, raw, match.start())
         ):
             yield "business-number", *match.span()
@@ -239,14 +247,17 @@ def _numbers(raw: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
         digits = _digits(match.group())
         if (
             _BRAND.match(digits)
-            and checksums.luhn(digits)
+            and check_digits.luhn(digits)
             and digits not in _TEST_CARDS
             and len(set(digits)) > 3
             and (match.group("sep") or match.group("amex") or _beside(_CARD_WORD, raw, match.start()))
         ):
             yield "card-number", *match.span()
+            yield from (
+                ("card-number", *code.span("code")) for code in _CARD_CODE.finditer(raw, *_line(raw, match.start()))
+            )
     for match in _CHINESE_ID.finditer(raw, first, last):
-        if checksums.chinese_id(match.group()):
+        if check_digits.chinese_id(match.group()):
             yield "national-id", *match.span()
     for match in _ACCOUNT.finditer(raw, first, last):
         if 10 <= len(_digits(match.group())) <= 16 and _beside(_ACCOUNT_WORD, raw, match.start()):
@@ -267,6 +278,7 @@ def _worded(raw: str) -> Iterator[tuple[str, int, int]]:
         yield from (("birth-date", *span) for span in personal_facts.births(raw, low, near))
         yield from (("postal-address", *span) for span in personal_facts.addresses(raw, low, near))
     yield from (("health", *span) for span in personal_facts.health(raw, low))
+    yield from (("security-answer", *span) for span in security_answers.find(raw, low))
 
 
 def _found(text: Text) -> Iterator[tuple[str, int, int]]:
@@ -285,7 +297,7 @@ def _found(text: Text) -> Iterator[tuple[str, int, int]]:
             for start, end in _phones(raw, first, last):
                 yield "phone-number", start, end
         for match in _IBAN.finditer(raw, first, last):
-            if checksums.iban(match.group()) and match.group().replace(" ", "") not in _PRINTED_IBANS:
+            if check_digits.iban(match.group()) and match.group().replace(" ", "") not in _PRINTED_IBANS:
                 yield "iban", *match.span()
     if has_byte(raw, CJK):
         for hint, pattern in _ADDRESSES:
@@ -336,6 +348,7 @@ RULES = {
     "national-id": ("a national identity number", "[national id]", BLOCK),
     "bank-account": ("a bank account number beside a bank or an account's name", "[account]", BLOCK),
     "identity-document": ("the number of a passport, licence or insurance", "[document number]", WARN),
+    "security-answer": ("the answer to a security question", "[answer]", BLOCK),
     "birth-date": ("a date of birth", "[birth date]", WARN),
     "health": ("the health of a person", "[health]", WARN),
     "postal-address": ("a postal address", "[address]", WARN),
@@ -353,7 +366,7 @@ def detect(text: Text) -> Iterator[Match]:
 
 def __getattr__(name: str) -> dict[str, Examples]:
     if name == "EXAMPLES":
-        from gitmem.gate.detectors.secrets.examples import personal_examples
+        from gitmem.gate.detectors.personal.examples import personal_examples
 
         return personal_examples()
     raise AttributeError(name)

@@ -37,7 +37,7 @@ from gitmem.lazy_patterns import lazy
 _STEM = lazy(
     r"(?:key|token|secret|credential)s?,? (?:[a-z]{2,9} ){0,3}value(?= is | was |:|=)|token|secrete?|key|(?<![a-z])pat(?![a-z])|credential|auth|bearer|private|access"
     r"|signature|webhook|licen[cs]e|client|passcode"
-    r"|토큰|시크[릿렛]|씨크릿|(?:키|시크릿|토큰|비밀)[^!-~\n]{0,3}[,. ][^0-9A-Za-z\n]{0,24}값|(?<![쿠위스럭몽])키(?!워드|보드|퍼|오스크|노트|프레임|트를|친|텍|택|지|징)|인증값|크리덴셜|자격 ?증명|私[钥鑰]|授权码|トークン|シークレット|(?:キー|トークン|鍵)[^0-9A-Za-z\n]{1,24}値|キー(?!ワード|ボード|フレーム)|鍵(?!盤)|クレデンシャル|(?:令牌|密钥)[^0-9A-Za-z\n]{1,24}值|令牌|密钥|密匙|秘钥|金鑰|凭证|憑證|權杖|key값|(?<![a-z])salt(?![a-z])"
+    r"|토큰|시크[릿렛]|씨크릿|(?:키|시크릿|토큰|비밀)[^!-~\n]{0,3}[,. ][^0-9A-Za-z\n]{0,24}값|(?<![쿠위스럭몽])키(?!워드|보드|퍼|오스크|노트|프레임|트를|친|텍|택|지|징)|인증값|크리덴셜|자격 ?증명|私[钥鑰]|授权码|トークン|シークレット|(?:キー|トークン|鍵)[^0-9A-Za-z\n]{1,24}値|キー(?!ワード|ボード|フレーム)|鍵(?!盤)|クレデンシャル|(?:令牌|密钥)[^0-9A-Za-z\n]{1,24}值|令牌|密钥|密匙|秘钥|金鑰|凭证|憑證|權杖|key값|(?<![a-z])(?:salt|pepper)(?![a-z])"
 )
 # Vendors whose keys have no beginning of their own: their name is the word for a secret.
 _NAME = lazy("[a-z0-9]{4,16}")
@@ -125,7 +125,10 @@ _DATA = lazy(
 )
 # The names of entries in a store, not of what opens it: `CACHE_KEY`, `redis key`, but `REDIS_TOKEN`. Entries are named
 # by words and digests; a long value in capitals, small letters and digits is no entry's name.
-_STORE_KEY = lazy(r"(?:cache|redis|s3)[a-z_.-]{0,24}?key\Z(?<!access.key)(?<!secret.key)(?<!api.key)", re.IGNORECASE)
+_STORE_KEY = lazy(
+    r"(?:cache|redis|s3)[a-z_.-]{0,24}?key\Z(?<!access.key)(?<!secret.key)(?<!api.key)(?<!encryption.key)(?<!signing.key)(?<!auth.key)(?<!master.key)",
+    re.IGNORECASE,
+)
 _GENERATED = lazy(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])[0-9A-Za-z+/]{32,200}={0,2}")
 _PRINTED = lazy(r"test vectors?\b[^\n]{0,40}\Z|\brfc \d{4}[^\n]{0,40}\Z")  # values of a standard
 _TEMPLATE = lazy(r"[rbf]{1,2}[\"'][^\"']{0,40}\{")
@@ -173,6 +176,16 @@ _HANDLING = lazy(
     r"|bearer|api.?key|nightly job|교체|폐기|발급|만료|유출|재발급|배포할|로그인"
     r"|轮换|輪換|吊销|泄露|失效|更换|ローテ|失効|再発行|漏洩|差し替え"
 )
+# How a value is handed over that stands at the end of its line or alone on the next one.
+_HANDED = lazy(
+    r"\b(?:delete|remove|burn|shred) (?:this |it |after )|\b(?:do not|don't|never) share\b|\bkeep (?:this|it) (?:secret|private|safe)"
+    r"|\binto (?:the )?(?:vault|1password|bitwarden|keychain)\b|(?:지워|삭제해|파기해) ?(?:주세요|줘)|공유 ?금지|削除して|消して|共有禁止|请勿分享|看完?后?删"
+)
+# A heading under which values stand that open something.
+_KEPT_UNDER = lazy(
+    r"credentials?\b|secrets?\b|\b(?:api|access|service) (?:keys|tokens)\b|자격 ?증명|시크릿|(?:api|접근) ?키|クレデンシャル|凭证|密钥"
+)
+_ITEM = lazy(r"[ \t]*[-*+] [^\n]{1,40}[:：=] ?[`\"']?\Z")
 _CHUNK = lazy(r"[0-9A-Za-z]{12,}")
 _LONG = lazy(
     r"(?<![0-9A-Za-z_./@=:%+#-])[0-9A-Za-z_][0-9A-Za-z_+./=-]{22,200}(?<![.=/])={0,2}(?![0"
@@ -445,13 +458,43 @@ def _handled(
         and text[end : end + 2].lstrip(" `").startswith("|")
     )
     last = min(len(low), end + 400) if last < 0 else last
-    told = cell or _is_handled(low, first, last, spoken)
+    told = cell or _is_handled(low, first, last, spoken) or _is_handed(low, first, start, low[end:last])
     if not told and (not value.isalnum() or not _names_vendor(low, max(first, start - 60), min(last, end + 60))):
         return
     if is_placeholder(value) or not is_random(value, 24) or is_code(value) or is_readable_base64(value):
         return
     if told or not _CALLED_ID.search(low, max(first, start - 20), match.start()):
         yield Found("handled-secret", "a long random value in a line about a secret", *match.span())
+
+
+def _is_handed(low: str, first: int, start: int, behind: str) -> bool:
+    """Whether a value that ends its line is handed over there or, alone on it, in the line before; or kept under a heading."""
+    if behind.strip(" \t`\"'|.*="):
+        return False
+    above = _said_above(low, first, start)
+    if _HANDED.search(low, above, start) is not None or (
+        above < first and _HANDLING.search(low, above, first) is not None
+    ):
+        return True
+    return _is_kept(low, first, start)
+
+
+def _said_above(low: str, first: int, start: int) -> int:
+    """Where the line before that of a value begins, if the value begins its own; else where its own does."""
+    if first == 0 or low[first - 1] != "\n" or low[first:start].strip(" \t`\"'>*-"):
+        return first
+    above = low.rfind("\n", max(0, first - 202), first - 1) + 1
+    return above if above or first <= 201 else first
+
+
+def _is_kept(low: str, first: int, start: int) -> bool:
+    """Whether a value ends an item of a list (`- mailer: ...`) below a heading for credentials."""
+    if _ITEM.match(low, first, start) is None:
+        return False
+    heading = low.rfind("\n#", max(0, first - 1_000), first) + 1
+    if not heading and not low.startswith("#"):
+        return False
+    return _KEPT_UNDER.search(low, heading, low.find("\n", heading)) is not None
 
 
 def _names_vendor(low: str, first: int, last: int) -> bool:

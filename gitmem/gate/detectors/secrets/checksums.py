@@ -1,13 +1,11 @@
-"""Checksums that vendors, banks and registries build into their numbers. Pure arithmetic, no judgement.
+"""Checksums that vendors build into their tokens, wallets into their keys. Pure arithmetic, no judgement.
 
-Sources: GitHub, "Behind GitHub's new authentication token formats" (2021; CRC-32 in base 62, npm the same);
-Grafana (CRC-32 of the random part in hex); ISO/IEC 7812-1 (Luhn); ISO 13616 (IBAN, mod 97); the Korean
-resident registration number (weights 2..9, 2..5) and business registration number (weights 1 3 7 1 3 7 1 3 5).
+Sources: GitHub, "Behind GitHub's new authentication token formats" (2021; CRC-32 in base 62, npm the same); Grafana (CRC-32
+of the random part in hex); Bitcoin's wallet import format (SHA-256 twice).
 """
 
 from __future__ import annotations
 
-from datetime import date
 from zlib import crc32
 
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -55,138 +53,3 @@ CHECKSUMS = {
     "npm-token": github,
     "grafana-service-account-token": grafana,
 }
-
-
-def luhn(digits: str) -> bool:
-    """ISO/IEC 7812-1: every second digit from the right doubled, the sum of digits a multiple of ten."""
-    total = 0
-    for place, char in enumerate(reversed(digits)):
-        digit = int(char) * (2 if place % 2 else 1)
-        total += digit - 9 if digit > 9 else digit
-    return bool(digits) and total % 10 == 0
-
-
-def iban(value: str) -> bool:
-    """ISO 13616: the first four characters moved to the end, letters as 10..35, the remainder by 97 is 1."""
-    text = value.replace(" ", "").upper()
-    if len(text) < 15 or not text.isascii() or not text.isalnum():
-        return False
-    return int("".join(str(int(char, 36)) for char in text[4:] + text[:4])) % 97 == 1
-
-
-def resident_number(digits: str) -> bool:
-    """Whether 13 digits are a Korean resident (or foreigner) registration number.
-
-    The birth date has to exist. Numbers given out since October 2020 end in random digits: for dates from then
-    on the check digit is not asked for.
-    """
-    if len(digits) != 13 or not digits.isdigit() or digits[6] not in "12345678":
-        return False
-    century = 2000 if digits[6] in "3478" else 1900
-    try:
-        born = date(century + int(digits[:2]), int(digits[2:4]), int(digits[4:6]))
-    except ValueError:
-        return False
-    if born >= date(2020, 10, 1):
-        return True
-    total = sum(int(d) * w for d, w in zip(digits, (2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5), strict=False))
-    check = (11 - total % 11) % 10
-    foreigner = digits[6] in "5678"
-    return int(digits[12]) in ({check, (check + 2) % 10} if foreigner else {check})
-
-
-def business_number(digits: str) -> bool:
-    """Whether ten digits are a Korean business registration number."""
-    if len(digits) != 10 or not digits.isdigit() or len(set(digits)) == 1:
-        return False
-    total = sum(int(d) * w for d, w in zip(digits, (1, 3, 7, 1, 3, 7, 1, 3, 5), strict=False))
-    total += int(digits[8]) * 5 // 10
-    return (10 - total % 10) % 10 == int(digits[9])
-
-
-def chinese_id(value: str) -> bool:
-    """Whether 18 characters are a resident identity number (GB 11643: ISO 7064 MOD 11-2)."""
-    if len(value) != 18 or not value[:17].isdigit():
-        return False
-    total = sum(int(d) * w for d, w in zip(value, (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2), strict=False))
-    return "10X98765432"[total % 11] == value[17].upper()
-
-
-def my_number(digits: str) -> bool:
-    """Whether twelve digits are a Japanese individual number (weights 2..7 from the right)."""
-    if len(digits) != 12 or not digits.isdigit() or len(set(digits)) < 3:
-        return False
-    rest = sum(int(d) * ((place % 6) + 2) for place, d in enumerate(reversed(digits[:11]))) % 11
-    return int(digits[11]) == (0 if rest <= 1 else 11 - rest)
-
-
-def _weighted(digits: str, weights: tuple[int, ...]) -> int:
-    return sum(int(digit) * weight for digit, weight in zip(digits, weights, strict=False))
-
-
-def british_health(digits: str) -> bool:
-    """Whether ten digits are a number of the British NHS: weights 10 to 2, the rest to eleven (10 is never given)."""
-    if len(digits) != 10 or not digits.isdigit() or len(set(digits)) < 3:
-        return False
-    return (11 - _weighted(digits[:9], (10, 9, 8, 7, 6, 5, 4, 3, 2)) % 11) % 11 == int(digits[9])
-
-
-def german_tax(digits: str) -> bool:
-    """Whether eleven digits are a German tax identification number: one digit twice or thrice, ISO 7064 MOD 11,10."""
-    if len(digits) != 11 or not digits.isdigit() or digits[0] == "0":
-        return False
-    if sorted(digits[:10].count(digit) for digit in set(digits[:10]))[-2:] not in ([1, 2], [1, 3]):
-        return False
-    product = 10
-    for digit in digits[:10]:
-        product = ((int(digit) + product) % 10 or 10) * 2 % 11
-    return (11 - product) % 10 == int(digits[10])
-
-
-def german_pension(value: str) -> bool:
-    """Whether twelve characters are a German pension insurance number: the letter as two digits, digit sums of products."""
-    if len(value) != 12 or not (value[:8] + value[9:]).isdigit() or not "A" <= value[8] <= "Z":
-        return False
-    digits = f"{value[:8]}{ord(value[8]) - 64:02d}{value[9:11]}"
-    products = [int(digit) * weight for digit, weight in zip(digits, (2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1), strict=True)]
-    return sum(product // 10 + product % 10 for product in products) % 10 == int(value[11])
-
-
-def french(value: str) -> bool:
-    """Whether fifteen characters are a French social security number (NIR): 97 less the remainder; 2A is 19, 2B is 18."""
-    digits = value.upper().replace("2A", "19").replace("2B", "18")
-    return len(digits) == 15 and digits.isdigit() and 97 - int(digits[:13]) % 97 == int(digits[13:])
-
-
-def dutch(digits: str) -> bool:
-    """Whether nine digits are a Dutch citizen service number: weights 9 to 2 and -1, a multiple of eleven."""
-    if len(digits) != 9 or not digits.isdigit() or len(set(digits)) < 3:
-        return False
-    return _weighted(digits, (9, 8, 7, 6, 5, 4, 3, 2, -1)) % 11 == 0
-
-
-def spanish(value: str) -> bool:
-    """Whether nine characters are a Spanish DNI or NIE: the letter follows from the number modulo 23."""
-    number = {"X": "0", "Y": "1", "Z": "2"}.get(value[:1], value[:1]) + value[1:-1]
-    return len(value) == 9 and number.isdigit() and "TRWAGMYFPDXBNJZSQVHLCKE"[int(number) % 23] == value[-1]
-
-
-def spanish_insurance(digits: str) -> bool:
-    """Whether twelve digits are a Spanish social security number: the remainder of the first ten by 97."""
-    if len(digits) != 12 or not digits.isdigit():
-        return False
-    body = digits[:2] + digits[3:10] if digits[2] == "0" else digits[:10]
-    return int(body) % 97 == int(digits[10:])
-
-
-def taiwanese(value: str) -> bool:
-    """Whether ten characters are a Taiwanese identity number: the letter as two digits, weights 1 9 8 7 6 5 4 3 2 1 1."""
-    letter = "ABCDEFGHJKLMNPQRSTUVXYWZIO".find(value[:1])
-    if len(value) != 10 or letter < 0 or not value[1:].isdigit():
-        return False
-    return _weighted(f"{letter + 10}{value[1:]}", (1, 9, 8, 7, 6, 5, 4, 3, 2, 1, 1)) % 10 == 0
-
-
-def routing_number(digits: str) -> bool:
-    """Whether nine digits are a routing number of an American bank: weights 3 7 1, a multiple of ten."""
-    return len(digits) == 9 and digits.isdigit() and _weighted(digits, (3, 7, 1) * 3) % 10 == 0

@@ -13,13 +13,15 @@ from gitmem.lazy_patterns import lazy
 
 LONGEST = 80
 WORD = lazy(
-    r"p(?:ass(?:w(?:or)?d|wort|[ -]?phrase|code)|wd|ass(?![a-z])(?<![a-z]pass)|ass(?=[\"']?\s{0,2}[=:])(?<!bypass)(?<!compass)(?<!surpass)"
-    r"|sk(?![a-z])(?<![a-z]psk)|w(?![a-z])(?<![a-z]pw)|in(?![a-z])(?<![a-z]pin))"
+    r"p(?:ass(?:w(?:or)?d|wort|[ -]?phrase|code)|wd|ass(?![a-z])(?:(?<![a-z]pass)|(?<=requirepass)|(?<=storepass)|(?<=keypass))|ass(?=[\"']?\s{0,2}[=:])(?<!bypass)(?<!compass)(?<!surpass)"
+    r"|sk(?![a-z])(?<![a-z]psk)|w(?![a-z])(?<![a-z]pw)|in(?![a-z])(?<![a-z]pin)|re-?shared[ -]key)"
     r"|비밀\s?번호|비번|패스워드|암호|패스프레이즈|핀\s?번호|パスワード|パスフレーズ|パスコード|暗証番号|合言葉"
-    r"|パス(?<![ァ-ヶーA-Za-z]パス)(?=[:：は])|密码|密碼|口令|通行码|пароль|community[- ]string|contrase(?:ñ|n)a|mot de passe|senha(?![a-z])"
+    r"|パス(?<![ァ-ヶーA-Za-z]パス)(?=[:：は])|사전 ?공유 ?키|事前共有(?:キー|鍵)|预共享密?钥|密码|密碼|口令|通行码|пароль|community[- ]string|contrase(?:ñ|n)a|mot de passe|wachtwoord|s(?:enha(?![a-z])|hared[ -]secret)|wpa[23]?[ -]key"
 )
 CLOSE = {"「": "」", "『": "』", "“": "”", "‘": "’", "(": ")"}
-_HARD_END = lazy(r"[\"'`<>]|,(?=\s|$|[A-Za-z]+[:/])|;|[)\]}](?=[\s.,;)}\]]|$)|\\(?=[nrt\"'])")
+_HARD_END = lazy(
+    r"[\"'`<>]|,(?=\s|$|[A-Za-z]+[:/])|;|[)\]}](?=[\s.,;)}\]]|$)|\\(?=[nrt\"'])|(?<=[^\s&]{6})&(?=[a-z_]{2,24}=)"
+)
 _COUNTED = lazy(
     r"\s?(?:년|월|일|자|회|번|개|시|분|초|명|글자|문자|位|个|個|年|月|日|文字|回|桁|字|chars?"
     r"|characters?|digits?|times?|days?|hours?|minutes?|attempts?|letters?"
@@ -36,9 +38,9 @@ _VERSION = lazy(r"^[=<>~^v]{0,3}\d{1,4}(?:\.\d{1,4}){1,3}|(?:^|\|)(?:min|max|req
 _SYMBOL = lazy(r"[!@#$%^&*?~+|<>{}\[\]()=;\"'`]")
 _STRONG_SYMBOL = lazy(r"[!@#$%^&*?~]")
 _NUMBER = lazy(r"^\d{4,12}[*#]{0,2}$")
-# A line of /etc/passwd, a bound on a version, an option, a file, a register, a regular expression.
+# A line of /etc/passwd, a bound on a version, an option, a file, a variable, a register, a regular expression.
 _NO_VALUE = lazy(
-    r"^[x*!]:\d+:\d+:|^[\w.-]+(?:\[\w+\])?(?:[<>]|[<>=!~]=)\d|^--?[A-Za-z][A-Za-z-]*(?:[=:]|$)|^-D\w|^[\w./~+-]+\.(?:gpg|zip|tar|t?gz|pem|kdbx|txt|json|ya?ml|md|sh|conf|ini)$|^0x[0-9A-Fa-f]{1,4}$|^\^.*(?:[\[(\\]|\.[*+]|\$$)|\(\?[=!:<]|\[a-z|\\d"
+    r"^[x*!]:\d+:\d+:|^[\w.-]+(?:\[\w+\])?(?:[<>]|[<>=!~]=)\d|^--?[A-Za-z][A-Za-z-]*(?:[=:]|$)|^-D\w|^[\w./~+-]+\.(?:gpg|zip|tar|t?gz|pem|kdbx|txt|json|ya?ml|md|sh|conf|ini)$|^[\w.~+-]*/[\w./~+-]*\w\.[a-z]{1,5}$|^[A-Z0-9]{2,24}(?:_[A-Z0-9]{1,24})*_(?:VAR|ENV|PASS(?:WORD)?|PWD|KEY|SECRET|TOKEN)$|^0x[0-9A-Fa-f]{1,4}$|^\^.*(?:[\[(\\]|\.[*+]|\$$)|\(\?[=!:<]|\[a-z|\\d"
 )
 _YEAR = lazy(r"^(?:19|20)\d\d$")
 _REFERENCE = lazy(r"[@#](?:v?\d[\d.]*|[0-9a-f]{6,40}|[A-Za-z][\w.-]*)$")
@@ -48,6 +50,12 @@ _ANCHOR = lazy(r"[\w.-]+#[a-z]+(?:-[a-z0-9]+)+")  # `VPN#setup-2031`: a place in
 _MEET = lazy(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _ANY_DIGIT = lazy(r"[0-9]")
 _NO_PASSWORD = lazy(r"[(){}<>\[\]=;:/\\,|`\"']|\.\w{1,4}$|@\w+\.\w|@sha")
+_USERS = lazy(
+    r"(?:admin\w*|administrator|root|user\d*|app|master|deploy\w*|test\w*|dev|ops"
+    r"|guest|sa|postgres|mysql|oracle|ubuntu|ec2-user|operator|manager|service|svc\w*"
+    r"|readonly|ro|rw|jenkins|gitlab|backup)",
+    re.IGNORECASE,
+)
 _WEAK = frozenset(
     [
         "letmein",
@@ -106,15 +114,21 @@ def classes(value: str) -> int:
     )
 
 
-def looks_chosen(value: str, known: bool) -> bool:
+def is_server_user(name: str) -> bool:
+    """Whether a name is a user that servers have: `root`, `deploy`, `svc-mail`."""
+    return _USERS.fullmatch(name) is not None
+
+
+def looks_chosen(value: str, known: bool, *, starred: bool = False) -> bool:
     """Whether a value has the look of a password with no word for one beside it.
 
     `known` says that a user name or a word for logging in stands there; else all four kinds of character are
-    asked for, and what reads as a reference (`repo#12`, `tool@v3`, `#0B0A10`) is none.
+    asked for, and what reads as a reference (`repo#12`, `tool@v3`, `#0B0A10`) is none. A `*` at its end is taken for emphasis
+    unless `starred`.
     """
     if not 6 <= len(value) <= 40 or not _ANY_DIGIT.search(value) or value.isdigit():
         return False
-    if value[0] in "#~.-" or value.endswith("*") or _NO_PASSWORD.search(value):
+    if value[0] in "#~.-" or (value.endswith("*") and not starred) or _NO_PASSWORD.search(value):
         return False
     if is_placeholder(value) or not any(map(str.isalpha, value)) or _PINNED.match(value) or _ANCHOR.fullmatch(value):
         return False
@@ -136,7 +150,7 @@ def end_of(text: str, start: int, limit: int, quote: str) -> tuple[int, bool]:
         return start + len(text[start:limit].rstrip("\"'`;,")), True
     stop = _HARD_END.search(text, start, limit)
     end = stop.start() if stop else limit
-    while (end - start > 1 and text[end - 1] in ".,:)") or (end - start > 1 and text[end - 1] == "*" and "*" in quote):
+    while (end - start > 1 and text[end - 1] in ".,:)(") or (end - start > 1 and text[end - 1] == "*" and "*" in quote):
         end -= 1
     return end, False
 

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 
 from gitmem.gate.detectors.prefilter import places, present
-from gitmem.gate.detectors.secrets.chosen_passwords import is_chosen, looks_chosen
-from gitmem.gate.detectors.secrets.placeholders import is_placeholder
+from gitmem.gate.detectors.secrets.chosen_passwords import CLOSE, classes, is_chosen, looks_chosen
+from gitmem.gate.detectors.secrets.placeholders import is_placeholder, is_words
 from gitmem.lazy_patterns import lazy
 
 _PHRASE = lazy(r"pass[ -]?phrase|암호|패스프레이즈|パスフレーズ|合言葉|口令")
@@ -49,6 +49,7 @@ _POLICY = _words(
     config settings file managed shared read written generated random hidden masked bcrypt argon unset unchanged set
     """
 )
+_PLACES = _words("vault env environment variable config settings file")
 _HAN_POLICY = lazy(
     r"\d ?(?:자|글자|문자|단어|文字|語|单词|位|个|個)|이상|이하|필요|필수|입력|변경|以上|以下|必|入力|变更|忘|错误|무효"
 )
@@ -59,16 +60,54 @@ _NUMBERED_NAME = lazy(
     r"|mail|queue|server|service|host|issue|ticket|version|release|rfc|example|sample|your|change|field|vault|store"
     r"|manager|config|cluster|region|east|west|north|south|central"
 )
-_QUESTION = lazy(
-    r"[^\n?？]{0,60}[?？][\"'”」』]?"
-    r"(?:[ \t]{0,3}\n[ \t>*-]{0,6}(?:[A-Za-z가-힣ぁ-んァ-ヶ一-龥]{1,16}\*{0,2}[ \t]?[:：][ \t]{0,3})?"
-    r"|[^\n]{0,40}?\b(?:answered|said|replied|told (?:him|her|them|me))[: ]{1,3})"
+# Who asks for a password, up to the end of the line, and what answers: alone, or told.
+_ASKING = lazy(
+    r"\bwhat(?:'?s| is| was| are)\b|\bwhich\b|\b(?:anyone|someone|you) (?:know|have|remember)|\bremind me|뭐|무엇|알려|何|教え|什么|甚麼"
+    r"|多少|(?P<prompt>\benter\b|\btype\b|입력|输入)"
+)
+_REST = lazy(r"[^\n?？]{0,60}(?P<mark>[?？]?)[\"'”」』:：]{0,2}")
+_ALONE = lazy(
+    r"[ \t]{0,3}\n[ \t]{0,3}(?:\n[ \t]{0,3})?[>*-]{0,2}[ \t]{0,2}"
+    r"(?:\[[^\]\n]{1,20}\][ \t]{0,2})?(?:\d{1,2}:\d\d(?::\d\d)?[ \t]{1,2})?"
+    r"(?:(?:[^\W\d][\w-]{0,20}\*{0,2}[ \t]?[:：]|A\.|답\.)[ \t]{0,3}\*{0,2})?(?:(?:it'?s|it is|that'?s|try)[: ] ?)?"
+    r"[\"'`“「『]?(?P<value>[!-~]{6,64}?)[\"'`”」』]?[ \t]{0,2}"
+    r"(?:(?:입니다|이에요|예요|에요|이야|야|요|임|です|だよ)[.!。！]?|[.。])?[ \t]{0,3}(?:\n|\Z)",
+    re.IGNORECASE,
+)
+_TOLD = lazy(
+    r"[^\n]{0,40}?\b(?:answered|said|replied|told (?:him|her|them|me))[: ]{1,3}"
     r"[\"'`“「『]?(?P<value>[!-~]{6,64})[ \t]{0,3}(?:\n|$)"
 )
+_INLINE = lazy(  # on the line of the question
+    r"[ \t]{1,3}(?:[—–-]{1,2}[ \t]{1,2}|(?:it'?s|it is)[: ] ?)?[\"'`]?(?P<value>[!-~]{6,64}?)[\"'`]?[.]?[ \t]{0,3}(?:\n|\Z)",
+    re.IGNORECASE,
+)
+# What stands behind the word in a question for its value: not what it names with another noun (`password policy`).
+_OF_ITSELF = lazy(
+    r"[^\w\n]*(?:[^\x00-\x7f]|\Z|(?:for|of|to|on|at|in|is|was|are|do|does|did|should|can|again|now|please|pls|today|here|opens|works)\b)"
+)
+# What stands before it in a question for what is done with it, and not for its value.
+_ASKING_HOW = lazy(
+    r"(?:\A|[.?!,;:>*\n-])[ \t]{0,3}(?:do|does|did|should|must|shall|when|why|how)\b(?! (?:you|anyone|someone)\b)[^.?!,;:\n]*\Z"
+)
+_TITLE = lazy(r"(?:^|\n)[ \t>]{0,4}(?:#{1,6}[ \t]|[*_]{2})[^\n.:?!]{0,30}\Z")  # what is before the word in a heading
+_TITLE_END = lazy(r"[:*_]{0,3}[ \t]{0,3}(?=\n)")
+_HAN = "가-힣ぁ-ゖァ-ヺー一-龥"
+_MIXED = lazy(
+    r"[\"'`*\])]{0,4}(?P<sign>[ \t]{0,20}(?:[:=：＝]|->|→)|[ \t]{0,2}(?:은|는|이|가|을|를|は|が|を|是|为|為)|(?=[ \t「『“\"'`]))[ \t]{0,3}"
+    rf"(?P<open>[\"'`「『“]?)(?P<value>[!-~{_HAN}]{{6,48}})"
+)
+_HAN_RUN = lazy(f"[{_HAN}]+")
+_HAN_END = lazy(f"[{_HAN}]{{1,6}}$")
+_NOT_MIXED = lazy(r"[(){}<>\[\]|/\\,:;\"'`.=~]")
+_ALGORITHM = lazy(
+    r"sha-?\d|aes|md5|rsa|bcrypt|argon|pbkdf|base64|utf|oauth|http|api|otp|totp|mfa|2fa|v\d|ver", re.IGNORECASE
+)
+_SYMBOL = lazy(r"[!@#$%^&*?+]")
 _CODE = lazy(
     r"(?:(?:front |back |main )?(?:door|gate|alarm|keypad|garage|locker|safe|padlock|vault)(?: lock)? (?:code|combination|pin)"
-    r"|(?:현관|도어락|금고|사물함|출입문)\s?(?:비밀)?\s?번호|(?:金庫|玄関|ドア)の?(?:番号|暗証番号)|(?:门禁|保险箱|门锁)密?码)"
-    r"(?: (?:for|of|to|at|in)\b[^\n:=\d]{1,40}?)?(?:[ \t]{0,2}(?:is|was|=|:|：|은|는|は|是|为)){1,2}[ \t]{0,3}"
+    r"|(?:현관|도어락|금고|사물함|출입문)\s?(?:비밀)?\s?번호|(?:金庫|玄関|ドア)の?(?:番号|暗証番号)|(?:门禁|保险箱|门锁)密?码|puk[12]?(?: code)?)"
+    r"(?: (?:for|of|to|at|in)\b[^\n:=\d]{1,40}?)?(?:(?:[ \t]{0,2}(?:is|was|=|:|：|은|는|は|是|为)){1,2}|(?<=puk)(?= )|(?= \d{4,8}[*#]))[ \t]{0,3}"
     r"[\"'`]?(?P<value>\d{4,8}[*#]?|\d{2}-\d{2}-\d{2})(?![\w.-])"
 )
 _CODE_HINTS = (
@@ -81,6 +120,7 @@ _CODE_HINTS = (
     "safe ",
     "padlock",
     "vault ",
+    "puk",
     "현관",
     "도어락",
     "금고",
@@ -98,25 +138,33 @@ _CODE_HINTS = (
 def is_joined(value: str, strength: int) -> bool:
     """Whether a value is words and a number joined by one kind of sign: a password, not the name of a thing.
 
-    `strength` is that of `chosen_passwords.is_chosen`; behind a bare space the words have to begin with capitals.
+    `strength` is that of `chosen_passwords.is_chosen`; behind a bare space the words have to begin with capitals or to be
+    two of four letters and more.
     """
     bare = value.rstrip(".,")
     if not _JOINED.fullmatch(bare) or _NUMBERED_NAME.search(bare.lower()) or is_placeholder(bare):
         return False
-    return strength == 2 or all(part[0].isupper() for part in re.split(r"[-_.]", bare) if part[0].isalpha())
+    words = [part for part in re.split(r"[-_.]", bare) if part[0].isalpha()]
+    return strength == 2 or all([word[0].isupper() for word in words]) or all([len(word) >= 4 for word in words])
 
 
-def _is_told(value: str) -> bool:
+def is_told(value: str) -> bool:
     """Whether words say something instead of being a password: they have grammar or speak of passwords."""
     words = value.lower().rstrip(".!").split()
     return not _SMALL.isdisjoint(words) or not _POLICY.isdisjoint(words)
+
+
+def is_place(value: str) -> bool:
+    """Whether joined words only say where a password stands: `PASSWORD_FILE`, `passphrase-from-vault`."""
+    words = set(re.split(r"[-_]", value.lower()))
+    return len(words) > 1 and words <= _POLICY | _SMALL and not words.isdisjoint(_PLACES)
 
 
 def _is_random_words(value: str) -> bool:
     """Whether a value is at least four different words in lower case that do not make a sentence."""
     words = value.split(" ")
     plain = all(word.isascii() and word.isalpha() and word.islower() and 3 <= len(word) <= 10 for word in words)
-    return plain and len(set(words)) >= 4 and not _is_told(value)
+    return plain and len(set(words)) >= 4 and not is_told(value)
 
 
 def phrase_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
@@ -134,7 +182,7 @@ def phrase_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
         return None
     bare = _TO_THE_END.match(text, end)
     if bare is None:
-        return None
+        return _loose(text, low, start, end) if named else None
     value = bare.group("value")
     words = value.split()
     if _is_random_words(value) or (
@@ -144,6 +192,27 @@ def phrase_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
     return None
 
 
+_USED = lazy(r"\b(?:with|use|using|enter|type|try|is)(?: the| this)? \Z")
+_LOOSE = lazy(r" (?P<value>[a-z]{3,10}(?: [a-z]{3,10}){3,9})(?![\w'-])")
+_INFLECTED = ("ed", "ing", "tion", "ly", "ies")
+
+
+def _loose(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
+    """The span of four or more words without grammar behind `with the passphrase`, up to the first word that has some."""
+    match = _LOOSE.match(text, end) if _USED.search(low, max(0, start - 24), start) else None
+    if match is None:
+        return None
+    words: list[str] = []
+    for word in match.group("value").split():
+        if word in _SMALL:
+            break
+        words.append(word)
+    value = " ".join(words)
+    if not _is_random_words(value) or any([word.endswith(_INFLECTED) for word in words]):
+        return None
+    return match.start("value"), match.start("value") + len(value)
+
+
 _SENTENCE = _words("is are was be must should will can not never to from by with for it you we")
 
 
@@ -151,15 +220,80 @@ def _is_sentence(words: list[str]) -> bool:
     return not _SENTENCE.isdisjoint(words)
 
 
-def answer_at(text: str, end: int) -> tuple[int, int] | None:
-    """The span of the password in the answer to a question that holds a word for one, which ends at `end`; or None."""
-    match = _QUESTION.match(text, end)
+def mixed_at(text: str, end: int) -> tuple[int, int] | None:
+    """The span of a password of ASCII and of Korean, Japanese or Chinese letters behind a word for one, which ends at `end`.
+
+    It has at least two digits, and a symbol or letters of both scripts; grammar behind it is left out.
+    """
+    match = _MIXED.match(text, end)
+    if match is None or match.group("value").isascii():
+        return None
+    start, value = match.start("value"), match.group("value")
+    close = CLOSE.get(match.group("open"), match.group("open"))
+    if close and close in value:
+        value = value[: value.index(close)]
+    else:
+        value = _HAN_END.sub("", value.rstrip(".,;:)\"'`"))
+    han = _HAN_RUN.search(value)
+    if (
+        not 6 <= len(value) <= 40
+        or han is None
+        or sum(map(str.isdigit, value)) < 2
+        or _NOT_MIXED.search(value)
+        or _ALGORITHM.search(value)
+        or _HAN_POLICY.search(value)
+        or is_placeholder(value)
+    ):
+        return None
+    symbol = _SYMBOL.search(value) is not None
+    latin = sum([char.isascii() and char.isalpha() for char in value]) >= 3
+    return (start, start + len(value)) if symbol or latin else None
+
+
+def answer_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
+    """The span of the password that answers a question for one; the word for it stands at start..end, `low` is `text` in lower case."""
+    rest = _REST.match(text, end)
+    if rest is None:
+        return None
+    first = max(low.rfind("\n", 0, start) + 1, start - 60)
+    asked = bool(rest.group("mark"))
+    asking = None if asked else _ASKING.search(low, first, rest.end())
+    title = _TITLE_END.match(text, end) if not asked and asking is None and _titled(text, start) else None
+    if not asked and asking is None and title is None:
+        return None
+    match = _ALONE.match(text, title.end() if title else rest.end())
+    if match is None and asked:
+        match = _TOLD.match(text, rest.end())
+        if (
+            match is None
+            and _OF_ITSELF.match(low, end, rest.start("mark"))
+            and not _ASKING_HOW.search(low[first:start])
+        ):
+            match = _INLINE.match(text, rest.end())
     if match is None:
         return None
     value = match.group("value").rstrip(".,\"'`”」』")
-    if looks_chosen(value, True) or is_joined(value, 2) or is_chosen(value, "", 1, False):
+    if (
+        looks_chosen(value, True)
+        or is_joined(value, 2)
+        or (
+            is_chosen(value, "", 1, False)
+            and (
+                (asked and match.re is not _INLINE)
+                or (
+                    classes(value) >= 3
+                    and not (asking is not None and asking["prompt"] and value.isalnum() and is_words(value))
+                )
+            )
+        )
+    ):
         return match.start("value"), match.start("value") + len(value)
     return None
+
+
+def _titled(text: str, start: int) -> bool:
+    """Whether the word at `start` stands in a heading or in a label of its own line."""
+    return _TITLE.search(text, max(0, start - 40), start) is not None
 
 
 def codes(low: str) -> Iterator[tuple[int, int]]:

@@ -1,7 +1,7 @@
-"""Passwords with no word for one beside them: pairs, table cells, addresses, command lines.
+"""Passwords with no word for one beside them: pairs, addresses, command lines.
 
-`admin / ...`, `| grafana | admin | ... |`, `postgres://user:...@host`, `curl -u user:...`. The look of the value
-and of what stands beside it decides (`gate/detectors/secrets/chosen_passwords.py`).
+`admin / ...`, `postgres://user:...@host`, `curl -u user:...`. The look of the value and of what stands beside it decides
+(`gate/detectors/secrets/chosen_passwords.py`).
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gitmem.gate.detectors.masks import without_masks
 from gitmem.gate.detectors.prefilter import DIGIT, places, plain
-from gitmem.gate.detectors.secrets.chosen_passwords import WORD, classes, end_of, looks_chosen
-from gitmem.gate.detectors.secrets.placeholders import is_code, is_placeholder, is_words
+from gitmem.gate.detectors.secrets.chosen_passwords import classes, end_of, is_server_user, looks_chosen
+from gitmem.gate.detectors.secrets.passphrases import is_joined, is_place, is_told
+from gitmem.gate.detectors.secrets.placeholders import is_code, is_placeholder
 from gitmem.lazy_patterns import lazy
 
 _URL = lazy(
@@ -24,7 +24,10 @@ _URL = lazy(
 _SHIPPED = frozenset(
     {"postgres", "guest", "anonymous", "mysql", "elastic", "airflow", "rabbitmq", "minioadmin", "neo4j"}
 )
-_PAIR = lazy(r"/ ?(?P<value>[!-~]{6,40})")
+_PAIR = lazy(r"//? ?(?P<value>[!-~]{6,40})")
+_CAMEL = lazy(
+    r"[A-Z]?[a-z]{2,12}(?:[A-Z][a-z]{2,12}){1,3}\d{2,4}|[A-Z][a-z]{2,12}\d{2,4}[A-Z][a-z]{2,12}"
+)  # `BicycleShed77`
 _BEFORE_PAIR = lazy(r"(?:(?<![\w/.@:-])|(?<=[^\x00-\x7f]:))(?P<user>[A-Za-z][A-Za-z0-9_.@-]{1,30}) ?$")
 _LINK = lazy(
     r"[\w./-]+\.md(?:#L\d+(?:-L\d+)?)?(?:@[0-9a-f]{0,64})?[,.;)]?"
@@ -38,52 +41,120 @@ _IP_PAIR = lazy(
     r"\d{1,3}(?:\.\d{1,3}){3}\)?[^\n]{0,24}?[( ,:](?P<user>[A-Za-z][\w.-]{1,20})/(?P<value"
     r">[!-~]{6,40})"
 )
-_SHAPED = lazy(r"[!@#$%^&*?~]")
-_ANY_DIGIT = lazy(r"[0-9]")
-_USER_CELL = lazy(r"^`?[A-Za-z][A-Za-z0-9_.@-]{1,40}`?$")
 _IP_TRIPLE = lazy(
     r"\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?[ ,/|(]{1,3}(?P<user>[A-Za-z][\w.-]{1,20})[ ,/|]{1,3}(?P<value>[!-~]{6,40})"
 )
-_COMMAND = lazy(
-    r"(?:psexec\b[^\n]{0,120}?\s-p\s{1,3}|\benable (?:password|secret) (?:\d )?|snmp-server community "
-    r"|(?<=\s)-(?:password|passwd|pwd|db-?pass|pass)\s{1,3}|--[a-z-]{0,16}pass(?:word|wd|phrase)?[ =]{1,2}"
-    r"|username \S{1,30} (?:privilege \d{1,2} )?(?:password|secret) \d |sshpass\s{1,3}-p\s{0,2}|ConvertTo-SecureString\s{1,3}(?:-String\s{1,3})?(?![$(-])|mysql(?:dump|admin)?\b[^\n|]{0,60}?\s-p(?=\S)|(?:curl"
-    r"|wget)\b[^\n]{0,200}?\s(?:-u|--user|--proxy-user"
-    r"|-U)[ =]{1,2}[\"']?[^\s:\"'$<]{1,60}:"
-    r"|docker\s{1,3}login\b[^\n]{0,100}?\s(?:-p|--password)[ =]"
-    r"|redis-cli\b[^\n]{0,60}?\s-a\s{1,3}|--(?:password|passwd|passphrase|http-password"
-    r"|db-password|admin-password)[ =]{1,2}"
-    r"|(?:\bUSER\b[^\n]{0,80}?\s)?\bIDENTIFIED\s{1,3}(?:WITH\s{1,3}\w{1,30}\s{1,3})?BY\s{1,3}(?:PASSWORD\s{1,3})?(?=['\"])"
-    r"|\bUSER\s[^\n]{1,80}?\sIDENTIFIED\s{1,3}BY\s{1,3}(?=[^\s'\"`])"
-    r"|NetworkCredential\(\s{0,3}[\"'][^\"'\n]{1,60}[\"']\s{0,3},\s{0,3}"
-    r"|net\s{1,3}user\s{1,3}\w{1,20}\s{1,3}(?!/)|net\s{1,3}use\s[^\n]{0,80}?/user:\S{1,40}\s{1,3}(?!/)"
-    r"|sudo\s{1,3}-S\s{0,3}<<<\s{0,3}"
-    r"|(?:ldapsearch|ldapadd|ldapmodify)\b[^\n]{0,200}?\s-w\s{1,3}"
-    r"|login\s{1,3}\S{1,40}\s{1,3}password\s{1,3}"
-    r"|chpasswd\s{0,3}<<<\s{0,3}[\"']?\w{1,20}:|zip\s[^\n]{0,40}?-P\s{1,3})"
+_ARGS = r"\b(?:\\\n|[^\n|;]){0,200}?\s"  # what stands between a command and the option that takes a password
+_OF_USER = r"(?P<lead>[\"']?)[^\s:\"'$<]{1,60}:"
+_WORD = r"(?:\"[^\"\n]{1,80}\"|'[^'\n]{1,80}'|[^\s\"']{1,80})\s{1,3}"  # one word of a command line
+
+
+def _command(word: str, leads: str) -> tuple[str, re.Pattern[str]]:
+    """A word in lower case that stands in a command, and the pattern of what leads from it to a password."""
+    value = r"(?P<quote>[\"'`]?)(?P<value>[!-~]{3,128})"
+    return word, lazy(rf"(?<!\w)(?i:{re.escape(word)})(?:{leads}){value}")
+
+
+# Commands that take a password in an option of one dash or two: looked for on lines with one.
+_WITH_OPTION = tuple(
+    _command(word, leads)
+    for word, leads in (
+        ("sshpass", r"\s{1,3}-p\s{0,2}"),
+        ("mysql", r"(?:dump|admin|import|show|check)?" + _ARGS + r"-p(?=\S)"),
+        ("mariadb", r"(?:-dump|-admin)?" + _ARGS + r"-p(?=\S)"),
+        ("7z", r"[azr]?" + _ARGS + r"-p(?=\S)"),
+        ("curl", _ARGS + rf"(?:-u|--user|--proxy-user|-U)[ =]{{1,2}}{_OF_USER}"),
+        ("wget", _ARGS + rf"(?:-u|--user|--proxy-user|-U)[ =]{{1,2}}{_OF_USER}"),
+        ("http ", rf"(?:-a|--auth)[ =]{_OF_USER}"),
+        ("etcdctl", _ARGS + rf"--user[ =]{_OF_USER}"),
+        ("skopeo", _ARGS + rf"--(?:src-|dest-)?creds[ =]{_OF_USER}"),
+        ("docker login", _ARGS + r"-p[ =]"),
+        ("podman login", _ARGS + r"-p[ =]"),
+        ("registry login", _ARGS + r"-p[ =]"),
+        ("oc login", _ARGS + r"-p[ =]"),
+        ("az ", r"(?:login|ad|sql|mysql|postgres|vm)" + _ARGS + r"-p\s{1,3}"),
+        ("mongo", r"(?:sh|dump|restore|export|import|stat|top)?" + _ARGS + r"-p\s{1,3}"),
+        ("rabbitmqadmin", _ARGS + r"-p\s{1,3}"),
+        ("cqlsh", _ARGS + r"-p\s{1,3}"),
+        ("cypher-shell", _ARGS + r"-p\s{1,3}"),
+        ("couchbase-cli", _ARGS + r"-p\s{1,3}"),
+        ("psexec", _ARGS + r"-p\s{1,3}"),
+        ("evil-winrm", _ARGS + r"-p\s{1,3}"),
+        ("netexec", _ARGS + r"-p\s{1,3}"),
+        ("rdesktop", _ARGS + r"-p\s{1,3}"),
+        ("plink", r"(?:\.exe)?" + _ARGS + r"-pw\s{1,3}"),
+        ("pscp", r"(?:\.exe)?" + _ARGS + r"-pw\s{1,3}"),
+        ("useradd", _ARGS + r"-p\s{1,3}"),
+        ("sqlcmd", _ARGS + r"-P\s{0,3}"),
+        ("bcp ", r"[^\n|;]{0,200}?\s-P\s{0,3}"),
+        ("ipmitool", _ARGS + r"-P\s{1,3}"),
+        ("zip ", r"[^\n|;]{0,40}?-P\s{1,3}"),
+        ("unzip ", r"[^\n|;]{0,40}?-P\s{1,3}"),
+        ("mosquitto_", r"[ps]ub" + _ARGS + r"-P\s{1,3}"),
+        ("redis-cli", _ARGS + r"-a\s{1,3}"),
+        ("ldap", r"(?:search|add|modify|delete|whoami)" + _ARGS + r"-w\s{1,3}"),
+        ("snmp", r"(?:walk|get|set|getnext|bulkwalk|bulkget|table)" + _ARGS + r"-[Ac]\s{1,3}"),
+        ("snmp", r"(?:walk|get|set|getnext|bulkwalk|bulkget|table)" + _ARGS + r"-X\s{1,3}"),
+        ("ssh-keygen", _ARGS + r"-[NP]\s{1,3}"),
+        ("openssl", _ARGS + r"(?:-pass(?:in|out)?\s{1,3}pass:|-k\s{1,3})"),
+        ("smbclient", _ARGS + r"-U\s{1,3}[\"']?[^\s%\"']{1,60}%"),
+        ("rpcclient", _ARGS + r"-U\s{1,3}[\"']?[^\s%\"']{1,60}%"),
+        ("lftp", _ARGS + r"-u\s{1,3}[\"']?[^\s,\"']{1,60},"),
+        ("htpasswd", rf"{_ARGS}-[a-z]{{0,5}}b[a-z]{{0,5}}\s{{1,3}}{_WORD}{_WORD}"),
+    )
+)
+# Others.
+_COMMANDS = tuple(
+    _command(word, leads)
+    for word, leads in (
+        ("sqlplus", r"(?:\s{1,3}-[sl])?\s{1,3}[\"']?\w{1,30}/"),
+        ("-auth ", _OF_USER),
+        ("login ", r"\S{1,40}\s{1,3}password\s{1,3}"),
+        ("rabbitmqctl", rf"{_ARGS}(?:add_user|change_password)\s{{1,3}}{_WORD}"),
+        ("set-initial-password", r"\s{1,3}"),
+        ("xfreerdp", _ARGS + r"/p:"),
+        ("cmdkey", _ARGS + r"/pass:"),
+        ("schtasks", _ARGS + r"/rp\s{1,3}"),
+        ("snmp-server community ", r""),
+        ("-password-command", r"[ =]{1,2}[\"']?echo\s{1,3}"),
+        ("steamcmd", rf"{_ARGS}\+login\s{{1,3}}(?!anonymous\s){_WORD}(?!\+)"),
+        ("wpa_passphrase", rf"\s{{1,3}}{_WORD}"),
+        ("nmcli", _ARGS + r"password\s{1,3}"),
+        ("net use", r"(?:\s[^\n]{0,80}?/user:\S{1,40}|r\s{1,3}\w{1,20})\s{1,3}(?!/)"),
+        ("enable ", r"(?i:password|secret) (?:\d )?"),
+        ("username ", r"\S{1,30} (?i:privilege \d{1,2} )?(?i:password|secret) \d "),
+        ("convertto-securestring", r"\s{1,3}(?i:-String\s{1,3})?(?![$(-])"),
+        ("networkcredential(", r"\s{0,3}[\"'][^\"'\n]{1,60}[\"']\s{0,3},\s{0,3}"),
+        ("auth=", r"(?:HTTP)?(?:Basic|Digest)?(?:Auth)?\(\s{0,3}[\"'][^\"'\n]{1,60}[\"']\s{0,3},\s{0,3}(?=[\"'])"),
+        ("sp_addlogin", r"\s{1,3}'[^'\n]{1,60}'\s{0,3},\s{0,3}"),
+        ("identified", r"\s{1,3}(?i:(?:WITH\s{1,3}\w{1,30}\s{1,3})?BY\s{1,3}(?:PASSWORD\s{1,3})?)(?=['\"])"),
+        ("sudo -s", r"\s{0,3}<<<\s{0,3}"),
+        ("chpasswd", r"\s{0,3}<<<\s{0,3}[\"']?\w{1,20}:"),
+    )
+)
+_DASH = lazy(rb"[ \t]--?[A-Za-z]")
+_OPTIONS = ("-pass", "-pwd")
+_OPTION = lazy(
+    r"(?:(?<=\s)-(?:password|passwd|pwd|db-?pass|pass)\s{1,3}|--[a-z_-]{0,16}pass(?:word|wd|phrase)?[ =]{1,2})"
     r"(?P<quote>[\"'`]?)(?P<value>[!-~]{3,128})",
     re.IGNORECASE,
 )
-# A part of each command, in lower case: where none stands, no command does.
-_COMMANDS = (
-    "sshpass", "securestring", "psexec", "enable pass", "enable secr", "snmp-server", "-pass", "-pwd", "username ",
-    "mysql", "curl", "wget", "docker", "redis-cli", "identified", "networkcredential", "net use", "ldap", "sudo -s", "chpasswd",
-    "zip ", "login ",
+# Commands that read a password from what is piped into them.
+_READ_FROM_INPUT = (
+    "sudo -s", "-password-stdin", "| chpasswd", "| sudo chpasswd", "| passwd", "| sudo passwd", "| smbpasswd", "| kinit", "| cryptsetup",
 )  # fmt: skip
+_PIPED = lazy(
+    r"\b(?:echo|printf)\s{1,3}(?:-[ne]{1,2}\s{1,3})?(?P<quote>[\"']?)(?P<value>[^\s\"'|$`\\]{4,128})(?:\\n[^\s\"'|]{0,128})?(?P=quote)"
+    r"\s{0,3}\|[^\n|]{0,100}\Z"
+)
 _PORT = lazy(r":(?:[0-9]{2,5}|\*):")
 _PGPASS = lazy(
     r"(?<![\w/])[\w.*-]{1,60}:(?:\d{3,5}"
     r"|\*):[\w*-]{1,60}:[\w.*-]{1,60}:(?P<value>[!-~]{4,60})"
 )
 _IPV6 = lazy(r"^[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){3,7}(?![\w:])")
-_USERS = lazy(
-    r"^`?(?:admin\w*|administrator|root|user\d*|app|master|deploy\w*|test\w*|dev|ops"
-    r"|guest|sa|postgres|mysql|oracle|ubuntu|ec2-user|operator|manager|service|svc\w*"
-    r"|readonly|ro|rw|jenkins|gitlab|backup)`?$",
-    re.IGNORECASE,
-)
 _LOGIN = lazy(
-    r"wi-?fi|ssid|vpn|log[ -]?in|sign[ -]?in|credential|account|\bid\s?/|/\s?pw|jenkins"
+    r"wi-?fi|ssid|vpn|log(?:ged)?[ -]?in|sign[ -]?in|credential|account|\bid\s?/|/\s?pw|jenkins"
     r"|grafana|계정|로그인|접속|아이디|ログイン|アカウント|接続|登录|登入|账号|帳號|账户"
 )
 
@@ -102,7 +173,7 @@ def pairs(text: str, low: str) -> Iterator[tuple[str, int, int]]:
     for match in _IP_TRIPLE.finditer(text) if dotted else ():
         start = match.start("value")
         end, _ = end_of(text, start, match.end("value"), "")
-        if _USERS.match(match.group("user")) and looks_chosen(text[start:end], True):
+        if is_server_user(match.group("user")) and looks_chosen(text[start:end], True):
             yield "user-password-pair", start, end
     if "/" in text:
         for match in _PAIR.finditer(text):
@@ -112,13 +183,20 @@ def pairs(text: str, low: str) -> Iterator[tuple[str, int, int]]:
             end, _ = end_of(text, start, match.end("value"), "")
             host = _AT_HOST.search(text, start, end)
             end = host.start() if host else end
-            if not looks_chosen(text[start:end], True):
+            value = text[start:end]
+            spaced = text[start - 1] == " "
+            starred = spaced and value[-1:] == "*" and _line(text, start).count("*") == 1
+            joined = spaced and (is_joined(value, 2) or _CAMEL.fullmatch(value) is not None)
+            if not joined and not looks_chosen(value, True, starred=starred):
                 continue
             user = _BEFORE_PAIR.search(text[max(0, match.start() - 34) : match.start()])
             if user is None:
                 continue
-            known = _USERS.match(user.group("user")) is not None or _LOGIN.search(_line(low, start)) is not None
-            if looks_chosen(text[start:end], known) and not _LINK.fullmatch(text, start, end):
+            if joined and _LOGIN.search(user.group("user").lower()):
+                continue  # `Login / SignUp2`: both are names of pages
+            known = is_server_user(user.group("user")) or _LOGIN.search(_line(low, start)) is not None
+            chosen = (joined and known) or looks_chosen(value, known, starred=starred)
+            if chosen and not _LINK.fullmatch(text, start, end):
                 yield "user-password-pair", start, end
         for match in _IP_PAIR.finditer(text) if dotted else ():
             start = match.start("value")
@@ -144,71 +222,8 @@ def colons(text: str, digits: bytes) -> Iterator[tuple[str, int, int]]:
         if not looks_chosen(text[start:end], True) or _AT_HOST.search(text, start, end):
             continue
         user = _BEFORE_COLON.search(text[max(0, match.start() - 24) : match.start()])
-        if user and _USERS.match(user.group()):
+        if user and is_server_user(user.group()):
             yield "user-password-pair", start, end
-
-
-def cells(text: str) -> Iterator[tuple[str, int, int]]:
-    if "|" not in text:
-        return
-    secret_column: int | None = None
-    after = -1
-    for line in re.finditer(r"(?m)^[ \t>]{0,8}\|(?P<row>[^\n]{3,2000})$", text):
-        at = line.start("row")
-        row = line.group("row")
-        if line.start() != after:
-            secret_column = None  # another table
-        after = line.end() + 1
-        worded = WORD.search(row.lower()) is not None
-        if secret_column is None and not (worded or _SHAPED.search(row)):
-            continue
-        cells: list[tuple[int, str]] = []
-        for cell in row.split("|"):
-            cells.append((at, cell))
-            at += len(cell) + 1
-        label = next((i for i, (_, c) in enumerate(cells) if _names_one(c)), None) if worded else None
-        if label is not None:
-            beside = label + 1 if label + 1 < len(cells) else label
-            place, cell = cells[beside]
-            value = cell.strip().strip("`*")
-            if beside != label and _in_column(value):
-                start = place + cell.index(value)
-                yield "password-in-table", start, start + len(value)
-                continue
-            if not _SHAPED.search(row):
-                secret_column = label
-                continue
-        for index, (place, cell) in enumerate(cells):
-            value = cell.strip().strip("`*")
-            inside = index == secret_column and _in_column(value)
-            if inside or (
-                " " not in value and value.isascii() and looks_chosen(value, True) and _beside_user(value, cells)
-            ):
-                start = place + cell.index(value)
-                yield "password-in-table", start, start + len(value)
-
-
-def _beside_user(value: str, cells: list[tuple[int, str]]) -> bool:
-    """Whether a value that looks chosen stands in a row with the name of a user."""
-    others = [cell.strip() for _, cell in cells]
-    if not any([_USER_CELL.match(other) for other in others]):
-        return False
-    return looks_chosen(value, any([_USERS.match(other) for other in others]))
-
-
-def _names_one(cell: str) -> bool:
-    """Whether a cell is a heading or label for passwords (a column "Pass" counts tests)."""
-    word = WORD.search(without_masks(cell.lower())) if len(cell) < 40 else None
-    return word is not None and word.group() not in ("pass", "pin")
-
-
-def _in_column(value: str) -> bool:
-    """Whether a cell reads as a password where its column or its label says that one stands there."""
-    if not 4 <= len(value) <= 64 or " " in value or not value.isascii() or is_placeholder(value):
-        return False
-    kinds = classes(value)
-    digits = _ANY_DIGIT.search(value) is not None
-    return value.isdigit() or kinds >= 3 or (kinds == 2 and digits and not is_words(value))
 
 
 def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
@@ -219,21 +234,22 @@ def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
                 continue
             if not is_placeholder(value) and len(set(value)) > 1 and not re.match(r"^\d{2,5}/|^[\[{(]", value):
                 yield "credentials-in-address", match.start("value"), match.end("value")
-    done = 0
     for match in _commands(text, low):
         start = match.start("value")
-        end, closed = end_of(text, start, match.end("value"), match.group("quote"))
+        quote = match["quote"] or match.groupdict().get("lead") or ""
+        limit = max(match.end("value"), _closing(text, start, quote))
+        end, closed = end_of(text, start, limit, quote)
         value = text[start:end]
         if (
-            match.start() >= done
-            and len(value) >= 3
+            len(value) >= 3
             and not is_placeholder(value)
-            and not re.match(r"^[-$%<{(:=]", value)
+            and not re.match(r"^[-$%<{(:=]|^\d{1,5}$", value)
             and (closed or not is_code(value))
             and value.lower() not in _PLAIN
+            and not is_place(value)
             and (closed or text[start - 1] in "=:p" or not (value.isalpha() and value.islower()))
+            and not (" " in value and (quote == "`" or is_told(value)))
         ):
-            done = match.end()
             yield "password-on-command-line", start, end
     if _PORT.search(text):
         for match in _PGPASS.finditer(text):
@@ -256,28 +272,69 @@ def _urls(text: str) -> Iterator[re.Match[str]]:
         at = text.find("://", at + 3)
 
 
+def _closing(text: str, start: int, quote: str) -> int:
+    """Where the quotation mark stands that closes what begins at `start`, on its line; `start` for none."""
+    close = text.find(quote, start, start + _LONGEST_QUOTED) if quote else -1
+    return close if close > 0 and "\n" not in text[start:close] else start
+
+
 def _commands(text: str, low: str) -> Iterator[re.Match[str]]:
     """What follows a command that takes a password, to the end of its line and of one that continues it."""
-    last = -1
-    for hint in places(low, _COMMANDS):
-        if hint >= last:
-            last = text.find("\n", hint)
-            last = len(text) if last < 0 else last
-            if text[last + 1 : last + 2] in (" ", "\t") or text[last - 1 : last] == "\\":  # .netrc, a shell's \
-                last = text.find("\n", last + 1)
-                last = len(text) if last < 0 else last
-        first = hint
-        if low[hint] == "-":  # `--some-pass`: from its first dash
-            first -= len(low[max(0, hint - 18) : hint]) - len(low[max(0, hint - 18) : hint].rstrip(_OPTION))
-        elif low.startswith("securestring", hint):
-            first = max(0, hint - len("ConvertTo-"))
-        for at in range(first, hint + 1):
-            match = _COMMAND.match(text, at, last) if at in (first, hint) or low[at] == "-" else None
+    for at in places(low, _READ_FROM_INPUT) if "echo " in low or "printf " in low else ():
+        piped = _PIPED.search(text, max(0, at - 240), at + 1)
+        if piped is not None:
+            yield piped
+    for first, last in _with_option(text):
+        for word, pattern in _WITH_OPTION:
+            at = low.find(word, first, last)
+            while at >= 0:
+                match = pattern.match(text, at, min(last, at + _LONGEST_COMMAND))
+                if match is not None:
+                    yield match
+                at = low.find(word, at + 1, last)
+    for word, pattern in _COMMANDS:
+        for at in places(low, (word,)):
+            match = pattern.match(text, at, _end_of_command(text, at))
+            if match is not None:
+                yield match
+    for at in places(low, _OPTIONS):  # `--some-pass`: from its first dash
+        before = low[max(0, at - 18) : at]
+        for first in range(at - len(before) + len(before.rstrip(_OPTION_LETTERS)), at + 1):
+            match = _OPTION.match(text, first, _end_of_command(text, at)) if low[first] == "-" else None
             if match is not None:
                 yield match
                 break
 
 
-_OPTION = "abcdefghijklmnopqrstuvwxyz-"
+def _with_option(text: str) -> Iterator[tuple[int, int]]:
+    """The lines that hold an option, each with those that a backslash joins to it."""
+    last = 0
+    for option in _DASH.finditer(plain(text)):
+        if option.start() < last:
+            continue
+        first = text.rfind("\n", last, option.start()) + 1 or last
+        for _ in range(_LINES):
+            if text[first - 2 : first] == "\\\n":
+                first = text.rfind("\n", last, first - 1) + 1 or last
+        last = option.end() - 1
+        for _ in range(_LINES):
+            last = text.find("\n", last + 1)
+            if last < 0 or text[last - 1] != "\\":
+                break
+        last = len(text) if last < 0 else last
+        yield first, last
+
+
+def _end_of_command(text: str, at: int) -> int:
+    """Where the line of a command ends; the next one counts where it is indented (.netrc) or continued by a backslash."""
+    limit = min(len(text), at + _LONGEST_COMMAND)
+    last = text.find("\n", at, limit)
+    if last >= 0 and (text[last + 1 : last + 2] in (" ", "\t") or text[last - 1 : last] == "\\"):
+        last = text.find("\n", last + 1, limit)
+    return limit if last < 0 else last
+
+
+_LONGEST_COMMAND, _LONGEST_QUOTED, _LINES = 500, 80, 6
+_OPTION_LETTERS = "abcdefghijklmnopqrstuvwxyz_-"
 _FAR = 3 + 64 + 1 + 128 + 61 + 1 + 90  # what `_URL` may reach behind the scheme
 _PLAIN = frozenset(["stdin", "prompt", "file", "from", "with", "and", "or", "the", "required", "option", "flag"])

@@ -1,7 +1,7 @@
 """Passwords and PINs that people wrote down: `운영 DB 비번은 ...`, `admin / ...`, `postgres://user:...@host`.
 
 A word for a password and what follows it, in English, Korean, Japanese and Chinese; pairs of user and password,
-table cells, addresses and command lines (`gate/detectors/secrets/password_pairs.py`). A chosen password need not look random, so the shape of
+addresses and command lines (`gate/detectors/secrets/password_pairs.py`), rows of fields (`password_tables.py` beside it). A chosen password need not look random, so the shape of
 the sentence has to carry more, and a plain word behind a plain `is` passes ("the password is required"). Nothing
 of a password is ever shown.
 """
@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from gitmem.gate.detectors.escapes import without_escapes
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.prefilter import DIGIT, plain
-from gitmem.gate.detectors.secrets import passphrases, password_pairs
+from gitmem.gate.detectors.secrets import passphrases, password_pairs, password_tables
 from gitmem.gate.detectors.secrets.candidates import candidates, disguised
 from gitmem.gate.detectors.secrets.chosen_passwords import (
     CLOSE,
@@ -39,19 +40,20 @@ MASK = "[password]"
 _NAME_REST = lazy(r"[A-Za-z0-9_.$]{0,32}(?:-[A-Za-z]{1,12}(?=[\s\"'`=:)\],.-]|$)){0,2}")
 # What may stand between the word and the value. A strong join is one of these:
 _STRONG_OP = (
-    r"[ \t]{0,20}(?:(?:::?:?|[?+.!|=]{0,3})=[=>~]{0,2}|=>|->|→|:|：|＝|[ \t](?:is|was"
-    r"|are|to|set to|changed to|now|=)(?=[ \t]))"
+    r"[ \t]{0,20}(?:(?:::?:?|[?+.!|=]{0,3})=[=>~]{0,2}|=>|->|[→➜⇒]|::?|：|＝|[ \t](?:is|was"
+    r"|are|est|es|ist|lautet|è|é|to|(?:(?:got|was|is|has been) )?(?:set|reset|changed|updated|rotated) to|now|=)(?=[ \t]))"
     r"|[ \t]{0,2}(?:문구)?(?:은|는|이|가|을|를|로|도|は|が|を|に|も|是|为|為|改为|改成|变更为|设为|设置为|になりました)"
     r"(?:[ \t]{0,2}(?:지금|현재|새로|그냥|今|现在|現在)?)(?=[ \t「『“\"'`(!-~])"
 )
 _JOIN = lazy(
     r"(?P<mark>[\"'`*\])]{0,4}(?:[ \t]{1,2}value(?==))?)(?P<aside>[ \t]{0,3}(?:\([^()\n"
     r"]{1,24}\)|（[^（）\n]{1,24}）))?"
-    rf"(?P<op>(?:[ \t]{{1,2}}(?:for|of|to|on|in|at|used)\b[^\n:=\"'`]{{1,40}}?"
+    r"(?P<op>[ \t]{0,2}:?[ \t]{0,2}(?:</?[a-z]{1,10}>[ \t]{0,2}){1,4}:?"
+    rf"|(?:[ \t]{{1,2}}(?:for|of|to|on|in|at|used|für|du|de|des|del|do|da|van|voor)\b[^\n:=\"'`]{{1,40}}?"
     rf"|[ \t]?[^\x00-\x7f\n「『“]{{1,12}}?)(?:{_STRONG_OP})"
     rf"|{_STRONG_OP}"
-    r"|(?:[ \t]{1,2}(?:for|of|to|on|in|at)\b[^\n:=\"'`()]{1,40}?|[ \t]?[^\x00-\x7f\n「『“]{1,12}?)[ \t]?\("
-    r"|>(?=[!-;=?-~])|[ \t]{0,3}[,(]|[ \t]{0,2}[/|–-][ \t]{0,2}|[ \t]{1,3}"
+    r"|(?:[ \t]{1,2}(?:for|of|to|on|in|at|für|du|de|des|del|do|da|van|voor)\b[^\n:=\"'`()]{1,40}?|[ \t]?[^\x00-\x7f\n「『“]{1,12}?)[ \t]?\("
+    r"|(?:[ \t][a-z][\w:-]{0,20}=\"[^\"<>\n]{0,40}\"){0,3}>(?=[!-;=?-~])|[ \t]{1,12}(?:/t[ \t]{1,3})?REG_SZ[ \t]{1,12}(?:/d[ \t]{1,3})?|[ \t]{0,3}[,(]|[ \t]{0,2}[/|–-][ \t]{0,2}|[ \t]{1,3}"
     r"|(?=[「『“\"'`])|(?<=[^\x00-\x7f])(?=[!-~]))"
     r"(?:[ \t]{0,3}(?:is|now|string|str)\b)?[ \t]{0,20}(?:\*\*[ \t]{1,2}"
     r"|[rbuf@]{1,2}(?=[\"']))?(?P<quote>[\"'`「『“‘(*]{0,3})"
@@ -62,6 +64,15 @@ _BEFORE = lazy(
     r"(?P<value>[!-~]{6,40})(?:[ \t](?:is|was|as|for|=)(?:[ \t][A-Za-z]{1,10}){1,4}[ \t]"
     r"|[ \t]?(?:이|가|은|는|을|를|が|は|を|是|为)[ \t]?[^\x00-\x7f\n]{0,10}[ \t]?(?:[A-Za-z]{2,10}[ \t])?)$"
 )
+_CHANGED = lazy(
+    r"[\"'`*]{0,3}[ \t]{0,3}(?:→|->|=>|to |에서 |から|改为|改成)[ \t]{0,3}(?P<quote>[\"'`]?)(?P<value>[!-~]{4,64})"
+)
+_ITS = lazy(r"[^\n.;:=]{0,40}?[,;:] ?(?:it'?s|it is|namely|which is)[: ] ?[\"'`]?(?P<value>[!-~]{6,64})")
+_NEAR_BEFORE, _NEAR_BEHIND = 60, 80  # characters of a line in which a password stands by its look alone
+_SHAPED = lazy(r"(?<![!-;=?-~])[A-Za-z0-9][!-;=?-~]{5,39}")
+_INNER = lazy(r"[!@#$%^&*?~]")
+_POINTS = lazy(r"[@#](?:v?\d[\d.]*|[0-9a-f]{6,40}|[A-Za-z][\w.-]*)$|^[\w.-]+@|%[sdif0-9]|^\w+[?!]$|\*\*|^\d+[%^*]|~\d")
+_FROM_TO = lazy(r" from [\"'`]?(?P<old>[^\s\"'`]{4,64})[\"'`]? to [\"'`]?(?P<new>[^\s\"'`]{4,64})")
 _NO_SECRET_NAME = lazy(
     r"hash|hashed|_id$|length|(?<![a-z])m(?:in|ax)(?![a-z])|policy|reset|field|input|type|rule|hint|confirm"
     r"|strength|expir|file|path|url|manager|prompt|placeholder|label|validat|encoder|less|property|param|attr"
@@ -72,7 +83,8 @@ _NO_SECRET_NAME = lazy(
 _PHRASE = lazy(r"passphrase|암호|패스프레이즈|パスフレーズ|口令")
 _PAIRED = lazy(r"(?:id|user(?:name)?|login|account|아이디|계정|ユーザー?名?|账号|帐号|用户名?)[ \t]?[/&,·][ \t]?$")
 _SHORT_WORDS = frozenset(["pass", "pw", "pin"])
-_PARTS = ("pass", "pw", "pin", "psk", "contrase", "senha", "community")  # one of them is in every ASCII `WORD`
+# One of them is in every ASCII `WORD`.
+_PARTS = ("pass", "pw", "pin", "psk", "contrase", "senha", "wachtwoord", "community", "shared", "wpa")
 
 
 def _strength(op: str) -> int:
@@ -82,9 +94,14 @@ def _strength(op: str) -> int:
     return 1 if bare and bare not in tuple("(,/|–-") and not bare.endswith("(") else 0
 
 
+_NAMED_SO = lazy(
+    r"(?:(?:sim|card|bank|atm|phone|tablet|voicemail|카드|유심) |require|store|key|[a-z0-9]_"
+    r"|\b(?:user(?:name)?|login)[ :=]{1,2}[\w.@-]{1,24}[,;]?(?: and| with)? )\Z"
+)
+_NAMED_WITHIN = 44
 _PIN = lazy(r"\d{4,12}[*#]?")
 _SIGN = lazy(r"[^A-Za-z\s]")
-_STRONG = lazy(r"[=:：＝→>]|->|[은는이가을를로도はがをにも是为為成]$")
+_STRONG = lazy(r"[=:：＝→➜⇒>]|->|[은는이가을를로도はがをにも是为為成]$")
 _NAME_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
 
@@ -101,6 +118,14 @@ def _named(text: str, low: str) -> Iterator[tuple[str, int, int]]:
     for match in WORD.finditer(low):
         if match.start() < done:
             continue
+        if "," in text[max(0, match.start() - 2) : match.start()] or text[match.end() : match.end() + 1] in (",", ")"):
+            for span in chain(
+                password_tables.column(text, low, match.start()), password_tables.inserted(text, low, match.start())
+            ):
+                done = span[1]
+                yield "password-in-table", *span
+            if match.start() < done:
+                continue
         word, ascii_word = match.group(), text[match.start()].isascii()
         rest = _NAME_REST.match(text, match.end()) if ascii_word else None
         name_end = rest.end() if rest else match.end()
@@ -120,6 +145,14 @@ def _named(text: str, low: str) -> Iterator[tuple[str, int, int]]:
             continue
         join = _JOIN.match(text, name_end)
         if join is None:
+            for span in _near(text, match.start(), name_end) if word not in _SHORT_WORDS else ():
+                done = max(done, span[1])
+                yield "password-note", *span
+            continue
+        both = _both(text, name_end) if low.startswith(" from ", name_end) else None
+        if both is not None:
+            done = both[1][1]
+            yield from (("password-note", *span) for span in both)
             continue
         aside = join.group("aside") or ""
         if looks_chosen(aside.strip(" \t()（）"), True):  # `the default password (...) was`
@@ -130,13 +163,64 @@ def _named(text: str, low: str) -> Iterator[tuple[str, int, int]]:
         if chosen:
             done = end
             yield "password-note", start, end
+            changed = _CHANGED.match(text, end)
+            if changed is not None:
+                start, end = changed.start("value"), end_of(text, *changed.span("value"), changed.group("quote"))[0]
+                if _is_new(text[start:end]):
+                    done = end
+                    yield "password-note", start, end
+        elif word not in _SHORT_WORDS and (told := [*_its(text, name_end), *_near(text, match.start(), name_end)]):
+            done = max(name_end, max(told)[1])
+            yield from (("password-note", *span) for span in told)
         elif end - start > LONGEST:
             done = end - LONGEST // 2  # or each word for a password in one long value would read it again
 
 
+def _both(text: str, name_end: int) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """The spans of the old and the new password of `password from ... to ...`, or None."""
+    match = _FROM_TO.match(text, name_end)
+    if match is None or not (_is_new(match.group("old")) and _is_new(match.group("new").rstrip(".,;:)"))):
+        return None
+    start, end = match.span("new")
+    return match.span("old"), (start, end - len(match.group("new")) + len(match.group("new").rstrip(".,;:)")))
+
+
+def _its(text: str, name_end: int) -> Iterator[tuple[int, int]]:
+    """The span of the password that a sentence tells behind its word: `the password over chat, it's ...`."""
+    match = _ITS.match(text, name_end)
+    if match is not None:
+        start, value = match.start("value"), match.group("value").rstrip(".,;:)\"'`")
+        if looks_chosen(value, True) or is_joined(value, 2):
+            yield start, start + len(value)
+
+
+def _near(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The spans of what has the look of a password, a symbol among letters and digits, on the line of a word for one."""
+    first = max(text.rfind("\n", max(0, start - _NEAR_BEFORE), start) + 1, start - _NEAR_BEFORE, 0)
+    last = text.find("\n", end, end + _NEAR_BEHIND)
+    last = end + _NEAR_BEHIND if last < 0 else last
+    single = text.count("*", first, last) == 1  # no emphasis
+    for match in _SHAPED.finditer(text, first, last):
+        value = match.group().rstrip(".,;:)\"'`")
+        if start < match.end() and match.start() < end:
+            continue
+        if looks_chosen(value, True, starred=single) and _INNER.search(value) and not _POINTS.search(value):
+            yield match.start(), match.start() + len(value)
+
+
+def _is_new(value: str) -> bool:
+    """Whether a value is a password where a change of one is told."""
+    return is_joined(value, 2) or (not value.isdigit() and is_chosen(value, "", 1, False))
+
+
 def _words_at(text: str, low: str, match: re.Match[str], name_end: int) -> tuple[int, int] | None:
-    """The span of a passphrase of several words behind a word for one, or of the answer to a question for it."""
-    return passphrases.phrase_at(text, low, match.start(), name_end) or passphrases.answer_at(text, name_end)
+    """The span of what is no single run of ASCII behind a word for a password: a passphrase of several words, a password
+    with letters of Korean, Japanese or Chinese in it, the answer to a question for one."""
+    return (
+        passphrases.phrase_at(text, low, match.start(), name_end)
+        or passphrases.mixed_at(text, name_end)
+        or passphrases.answer_at(text, low, match.start(), name_end)
+    )
 
 
 def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> tuple[int, int, bool]:
@@ -158,10 +242,16 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> t
         start, value, strength = start + len(user) + 1, second, 2  # `id/pw: master/...`
     if word == "pin" and not _PIN.fullmatch(value):
         return start, start, False  # a thing that is pinned: a version, a commit, a column
-    if word == "pass" and not _SIGN.search(op):
+    if word == "pass" and not _SIGN.search(op) and text[match.start() - 1 : match.start()] != "_":
         strength = 0  # a verb: `pass it to ...`
-    weak = strength == 0 and (word in _SHORT_WORDS or op.strip()[:1] in tuple("(/|–-") or "(" in op)
-    if is_joined(value, strength) and not weak:
+    if closed and quote == "'" and text[match.start() : match.end()] == "PASSWORD":
+        strength = 2  # SQL: `ALTER ROLE app PASSWORD '...'`
+    known = (
+        word in ("pin", "pass")
+        and _NAMED_SO.search(low, max(0, match.start() - _NAMED_WITHIN), match.start()) is not None
+    )
+    weak = strength == 0 and not known and (word in _SHORT_WORDS or op.strip()[:1] in tuple("(/|–-") or "(" in op)
+    if is_joined(value, strength) and (not weak or word == "pw"):
         return start, end, True
     chosen = looks_chosen(value, True) if weak else is_chosen(value, text[end : end + 14], strength, closed)
     return start, end, chosen
@@ -183,7 +273,7 @@ def _found(text: str) -> Iterator[tuple[str, int, int]]:
         password_pairs.addresses(text, low),
         _named(text, low),
         password_pairs.pairs(text, low),
-        password_pairs.cells(text),
+        password_tables.cells(text),
         (("password-note", *span) for span in passphrases.codes(low)),
     )
     for rule, start, end in finds:
@@ -201,7 +291,7 @@ _MESSAGES = {
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """Every password of the text, in the raw text and, where it differs, in the normalised one."""
+    """Every password of the text: in the raw text, in the normalised one where it differs, and without its escapes."""
     seen = Spans()
     for rule, start, end in _found(text.raw):
         seen.claim(start, end)
@@ -209,6 +299,12 @@ def detect(text: Text) -> Iterator[Match]:
     if disguised(text.raw) and text.norm != text.raw:
         for rule, first, last in _found(text.norm):
             start, end = text.to_raw(first, last)
+            if seen.claim(start, end):
+                yield _match(rule, start, end, text.raw[start:end])
+    plain = without_escapes(text.raw)
+    if plain is not None:
+        for rule, first, last in _found(plain.text):
+            start, end = plain.to_raw(first, last)
             if seen.claim(start, end):
                 yield _match(rule, start, end, text.raw[start:end])
 

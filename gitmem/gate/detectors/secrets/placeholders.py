@@ -21,7 +21,7 @@ _KEPT = 512  # answers remembered: several rules ask about one value
 
 _SAMPLE = lazy(
     r"\[(?:password|email|phone|card|iban|address|account|[a-z]{4,8} (?:number|id))(?:\]|$)"
-    r"|example|x{5,}|\*{2,}|\.{3}|…|redacted|masked|truncated|placeholder"
+    r"|example|x{4,}|\*{2,}|\.{3}|…|redacted|masked|truncated|placeholder"
     r"|change[-_]?(?:me|this|it)|replace[-_]?(?:me|this|with)"
     r"|(?:^|[-_<\[(])(?:your|insert|dummy|sample|fake|todo|tbd|fixme|foobar|enter|any"
     r"|some)(?:[-_ ]|$)|_here$|your[-_]?(?:api|token|key|secret|pass)"
@@ -31,7 +31,7 @@ _SAMPLE = lazy(
 )
 # One of them is in every match of `_SAMPLE` in ASCII: substrings cost a tenth of the expression.
 _SAMPLE_HINTS = (
-    "[", "<", "*", "...", "xxxxx", "example", "redacted", "masked", "truncated", "placeholder", "change", "replace",
+    "[", "<", "*", "...", "xxxx", "example", "redacted", "masked", "truncated", "placeholder", "change", "replace",
     "your", "insert", "dummy", "sample", "fake", "todo", "tbd", "fixme", "foobar", "enter", "any", "some", "_here",
     "lorem", "ipsum", "not",
 )  # fmt: skip
@@ -253,7 +253,7 @@ _TANGLE = lazy(r"[!@#$%^&*?{}\[\]()|<>~]")
 
 def is_tangled(value: str) -> bool:
     """Whether a value has five kinds of symbol and brackets that do not match: a generated one, no expression."""
-    if len(set(_TANGLE.findall(value))) < 5 or sum(map(str.isalpha, value)) < 6:
+    if len(value) < 11 or len(set(_TANGLE.findall(value))) < 5 or sum(map(str.isalpha, value)) < 6:
         return False
     open_ones: list[str] = []
     for char in value:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from gitmem.gate.detectors.text import Examples
 
 
+_PIECES = 6  # of one secret that a source or a terminal has cut
+
+
 def _found(text: str, most: int | None = None) -> Iterator[tokens.Found]:
     """What is found in one string, `most` at most, overlapping finds of lesser rules left out."""
     seen = candidates(text)
@@ -29,8 +32,12 @@ def _found(text: str, most: int | None = None) -> Iterator[tokens.Found]:
     apart = (secret for secret in found_first if taken.claim(secret.start, secret.end))
     finds = list(islice(apart, most))
     for secret in finds:
-        rest = tokens.continued(text, secret.end)
-        yield secret._replace(end=rest[1]) if rest and taken.claim(*rest) else secret
+        for _ in range(_PIECES):
+            rest = tokens.continued(text, secret.end)
+            if rest is None or not taken.claim(*rest):
+                break
+            secret = secret._replace(end=rest[1])
+        yield secret
 
 
 def detect(text: Text) -> Iterator[Match]:

@@ -36,7 +36,7 @@ def shapes() -> tuple[Shape, ...]:
 
 
 HARD = frozenset({
-    "private-key", "private-key-base64", "putty-private-key", "jwk-private-key", "service-account-key", "wireguard-key",
+    "private-key", "private-key-end", "private-key-base64", "putty-private-key", "jwk-private-key", "service-account-key", "wireguard-key",
     "package-host-credentials", "jwk-base64", "npm-auth", "crypt-hash", "private-key-der", "dropbox-long-token",
     "seed-phrase", "kerberos-hash", "wallet-private-key", "recovery-codes",
 })  # fmt: skip
@@ -50,7 +50,7 @@ SPACED = frozenset({
     "naver", "네이버", "x-secret-key", "x-tc-app", "nhn", "kubeadm", "bootstrap", "--token", '"auth"',
     "contribsys", "token-", "discord", "디스코드", "okta", "ssws", "옥타", "variable", "secret_id", "secretid", ":_auth", "validationkey", "decryptionkey", "mnemonic", "seed phrase", "recovery phrase", "니모닉", "복구 구문", "시드 구문", "シードフレーズ",
     "private key", "개인키", "개인 키", "秘密鍵", "私钥", "totp", "otp", "mfa", "2fa", "two-factor", "authenticator", "2단계", "이중 인증", "二段階",
-    "二要素", "两步验证", "双因素", "recovery code", "backup code", "복구 코드", "백업 코드", "リカバリーコード", "バックアップコード", "恢复码", "恢复代码",
+    "二要素", "两步验证", "双因素", "recovery code", "backup code", "복구 코드", "복구코드", "백업 코드", "백업코드", "リカバリーコード", "バックアップコード", "恢复码", "恢复代码",
     "备用码", "备用验证码", "복구 문구", "시드 문구", "リカバリーフレーズ", "助记词", "助記詞", "_|warning:-do-not-share",
 })  # fmt: skip
 
@@ -65,6 +65,8 @@ def in_run() -> frozenset[str]:
 _BOUND = "-----"
 SAMPLES: dict[str, str] = {
     "private-key": f"{_BOUND}BEGIN RSA PRIVATE KEY{_BOUND}\n<b>{{64}}\n<b>{{40}}\n{_BOUND}END RSA PRIVATE KEY{_BOUND}",
+    "private-key-end": f"<b>{{64}}\n<b>{{40}}==\n{_BOUND}END RSA PRIVATE KEY{_BOUND}",
+    "azure-function-url": r"https://acme.azurewebsites.net/api/run\?code=<A>{54}==",
     "private-key-base64": "LS0tLS1CRUdJTi<b>{80}",
     "putty-private-key": "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 1\n<b>{48}",
     "jwk-private-key": '"kty": "EC", "d": "<A>{43}"',

@@ -42,8 +42,9 @@ _SEAM = lazy(
 )
 _PIECES = 6
 _REST = lazy(
-    r"[ \t]{0,4}[\"'`\\+]{0,3}[ \t]{0,4}\r?\n[ \t>\"'`+|*#-]{0,12}(?P<tail>[0-9A-Za-z_.+/=~-]{12,400})[\"'`;,]{0,3}[ \t]{0,4}(?=\r?\n|\Z)"
+    r"(?:[ \t]{0,2}[\"'`\\+]){0,4}[ \t]{0,4}\r?\n[ \t>\"'`+|*#-]{0,12}(?P<tail>[0-9A-Za-z_.+/=~-]{10,400})[\"'`;,]{0,3}[ \t]{0,4}(?=\r?\n|\Z)"
 )
+_SUM = lazy(r"[ \t]{0,3}\+[ \t]{0,3}(?P<tail>[0-9A-Za-z_./=~-]{10,400})(?![0-9A-Za-z])")
 _DIGIT_IN = lazy("[0-9]")
 # For `bytes.translate`: digits, the other characters of a token, everything else.
 _HEAD = (
@@ -54,6 +55,7 @@ _HEAD = (
 )
 _NO_HEAD = 45
 _AFTER_HEAD = " \t\r\"'`\\+"
+_AROUND_KEY = " \t\r\n>|\"'`"  # what quotes or indents the lines of a private key
 _BEFORE, _AFTER = 400, 24_000  # how far around its literal a shape may reach
 _BOT = lazy(r"\d{5,16}:A")
 _ESCAPE = lazy(
@@ -278,7 +280,12 @@ def _shapes(text: str, seen: Candidates) -> Iterator[Found]:
                         continue
                     if rule == "jwt-unsigned" and is_readable_base64(value.split(".")[-1]):
                         continue
-                    yield Found(rule, what, start, end if end > start else match.end())
+                    if end == start:  # a first line without its body
+                        start, end = match.start(), match.end()
+                    elif rule.startswith("private-key"):
+                        start += len(value) - len(value.lstrip(_AROUND_KEY))
+                        end -= len(value) - len(value.rstrip(_AROUND_KEY))
+                    yield Found(rule, what, start, end)
 
 
 def _line(text: str, at: int) -> str:
@@ -344,8 +351,8 @@ def _in_pieces(pieces: list[tuple[int, str]], end: int) -> int:
 
 
 def continued(text: str, end: int) -> tuple[int, int] | None:
-    """The span of the rest of a secret that ends with its line at `end` and goes on alone on the next; or None."""
-    follow = _REST.match(text, end)
+    """The span of the rest of a secret that ends at `end`: alone on the next line, in the next string or behind a `+`; or None."""
+    follow = _REST.match(text, end) or _SEAM.match(text, end) or _SUM.match(text, end)
     if follow is None:
         return None
     rest = follow.group("tail")

@@ -6,7 +6,7 @@ import pytest
 
 from gitmem.gate.detectors import Scope, Text, load
 from gitmem.gate.detectors.finding import Severity
-from gitmem.gate.detectors.secrets.examples import personal_examples
+from gitmem.gate.detectors.personal.examples import personal_examples
 
 MAIL = "minji.kim" + "@" + "naver.com"
 
@@ -15,7 +15,7 @@ def found(text: str, scope: Scope = Scope.MEMORY) -> dict[str, str]:
     return {match.rule: text[match.start : match.end] for match in load("pii")(Text(text, scope=scope))}
 
 
-BLOCKING = {"resident-number", "card-number", "iban", "national-id", "bank-account"}
+BLOCKING = {"resident-number", "card-number", "iban", "national-id", "bank-account", "security-answer"}
 
 
 def test_what_identifies_a_person_blocks_the_rest_warns_and_nothing_is_shown() -> None:

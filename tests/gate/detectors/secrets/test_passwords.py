@@ -129,6 +129,30 @@ FLAG = [
     "SSID: office, PW: {P}",
     "VPN 접속: master / {P}",
     "관리자 페이지 admin / {P}",
+    "What's the NAS password here again\n{P}",
+    "스테이징 비번이 뭐였죠?\nA. {P} 입니다",
+    "佐藤: パスワードって何でしたっけ\n田中: {P} です",
+    "[10:42] bot: enter the admin password:\n[10:43] kai: {P}",
+    "| [password] | {P} |",
+    "host,user,password\nftp1,upload,{P}\n",
+    "계정,비밀번호\nadmin,{P}",
+    "INSERT INTO users (name, password) VALUES ('root', '{P}');",
+    "echo '{P}' | sudo -S reboot",
+    "DefaultPassword    REG_SZ    {P}",
+    "Rotated the backup password from {P} to Zephyr-77x.",
+    "비밀번호 Zephyr!77x → {P} 변경",
+    '<password type="string">{P}</password>',
+    "VPN pre-shared key: {P}",
+    "VPN 사전 공유 키는 {P}",
+    "wpa key {P} for the lab",
+    "requirepass {P}",
+    "관리자 로그인 master // {P}",
+    "<dt>Password</dt><dd>{P}</dd>",
+    "PW ➜ {P}",
+    "SMTP_PASS {P}",
+    "keytool -storepass {P} -list",
+    "the admin pw got changed to {P} on Friday",
+    "초기 비밀번호는 {P}(으)로 통일",
 ]
 
 PINS = [
@@ -255,6 +279,25 @@ ALLOW = [
     "pass `--security-revert=CVE-2024-27980` to node",
     "使用密码将一个目录加密为`archive.gpg`",
     "fe80::1 and 2606:2800:21f:cb07:6820:80da:af6b:8b2c",
+    "Changed the password policy from 90 days to 180 days.",
+    "Moved the password from env to vault.",
+    "What is the password policy?\nversion: 2.1.0",
+    "Enter the password:\nport: 543210",
+    "id,password,name\n1,hidden,Kim\n",
+    "비밀번호: SHA256해시",
+    "비밀번호는 OAuth2인증 뒤에 묻는다",
+    "비밀번호는 영문8자이상20자이하",
+    "INSERT INTO t (a, password) VALUES ($1, crypt($2, gen_salt('bf')));",
+    'echo "$PASSWORD" | sudo -S ls',
+    "use the passphrase based key derivation function",
+    "with the passphrase protected openssh identity files",
+    "login: see fix/login-form-44",
+    "Use `minimax/MiniMax-M2*` after login",
+    "The password form is tracked in acme/web#4412 since release@v2.1.0.",
+    "The password reset went from 12.5% to 9.1% of tickets*",
+    "password mails go out from no.reply7@acme-mail.io",
+    "requirepass foobared",
+    "PUK is asked for after 3 wrong tries",
     "the deploy key is MD5:60:54:3b:65:fe:3f:0b:7b:73:46:4e:fc:cb:af:a4:42",
 ]
 
@@ -298,3 +341,123 @@ def test_a_password_that_begins_like_an_option_or_an_expression_is_found(value: 
 )
 def test_an_option_an_expression_and_a_file_are_no_password(value: str) -> None:
     assert found(f"password: {value}") == []
+
+
+@pytest.mark.parametrize(
+    ("before", "value", "after"),
+    [
+        ("비밀번호: ", "소나기" + "2996@", ""),
+        ("사내 위키 비번은 ", "감자전" + "1077@", " 입니다"),
+        ("root 비번 ", "도토리" + "Drizzle92", "로 설정함"),
+        ("password = ", "Juniper" + "무지개!191", ""),
+        ("パスワードは「", "うみねこ" + "8963!", "」にしました"),
+        ("Unlock it with the passphrase ", "thistle harbor " + "cobalt orchid", " and mount it."),
+        ("| 계정 | 비밀번호 |\n|---|---|\n| viewer | ", "ember590" + "Lantern*", " |"),
+        ("POST user=kai&password=", "ember-pebble" + "-83", "&client_id=web"),
+        ("ALTER ROLE app WITH LOGIN PASSWORD '", "nickel-harbor" + "-42", "';"),
+        ("login: kensho / ", "raven-lantern" + "-44", ""),
+        ("NAS: (backup / ", "meadow471" + "Cedar*", ")"),
+        ("Use ", "R4v3n^" + "uww6", " when it asks for a password."),
+        ("비번은 그대로 ", "Thistle" + "!193", " 쓰면 됨"),
+        ("password hint: none; it is the usual password, it's ", "m1LTMR*$" + "r$zMle5", "."),
+        ("For the demo log in with password ", "badger-cobalt" + "-04", "."),
+        ("SIM PIN ", "40" + "20", ", activated"),
+        ("PUK ", "6882" + "9732", " is on the card"),
+        ("비번이 뭐였죠?\nA. ", "badger-tundra" + "-57", " 입니다"),
+    ],
+)
+def test_of_a_line_with_a_password_its_value_alone_is_the_find(before: str, value: str, after: str) -> None:
+    assert found(before + value + after) == [value]
+
+
+def test_every_password_that_a_line_lists_is_found() -> None:
+    first, second = "3u7jl1tJ" + "&H", "thistle817" + "Raven*"
+    assert found(f"Passwords: staging {first}, prod {second}") == [first, second]
+
+
+def test_both_passwords_of_a_change_are_found() -> None:
+    old, new = "nfky" + "7108!", "saffron231" + "Panther@"
+    assert found(f"Rotated the backup password from {old} to {new} today.") == [old, new]
+    assert found(f"비밀번호 {old} → {new} 변경 완료") == [old, new]
+
+
+WORD_AND_NUMBER = "Otter" + "Pond55"
+COMMANDS = [
+    "sshpass -p 'Marble{}' ssh root@h", "mysql -uroot -p{} jobs", 'mysql -u app -p"{} x" shop', "7z x drop.7z -p{}", "curl -u ops:{} https://ci.lan",
+    "curl --user 'ops:{} 12' https://ci.lan", "http -a ops:{} GET ci.lan", "oc login -u kubeadmin -p {}", "docker login reg.lan -u ci -p {}",
+    "az login --service-principal -u a -p {}", "mongosh -u root -p {} admin", "sqlcmd -S s -U sa -P {} -Q x", "rabbitmqctl add_user worker {}",
+    "rabbitmqadmin -u worker -p {} list", "htpasswd -bc f audit {}", "smbclient //nas/s -U scan%{}", "lftp -u bot,{} sftp://d", "sqlplus scott/{}@orcl",
+    "snmpwalk -v3 -u mon -A {} -l authPriv sw1", "snmpwalk -v2c -c {} sw1", "openssl pkcs12 -in a -passin pass:{}", "echo {} | sudo -S apt upgrade",
+    "echo 'ops:{}' | chpasswd", r'echo -e "{}\n{}" | passwd ops', "plink -pw {} h", "steamcmd +login steve {} +quit", "xfreerdp /v:w /p:{}", "requests.get(u, auth=('ops', '{}'))",
+    "ssh-keygen -N {} -f id", "restic init --password-command 'echo {}'", "mysqldump \\\n  -h db2 -p{} shop", "curl \\\n  -X POST \\\n  -u ops:{} \\\n  https://ci.lan",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", COMMANDS)
+def test_a_password_on_a_command_line_is_found(form: str) -> None:
+    assert any(WORD_AND_NUMBER in value for value in found(form.replace("{}", WORD_AND_NUMBER)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sshpass -p `pass show db3` ssh root@db3",
+        'sshpass -p "$S_PASS" scp a b',
+        "mysql -u root -p shop",
+        "unzip -p report2031.zip data.csv",
+        "oc login -p 6443",
+        "az aks create -g rg1 -p kubernetes1.29",
+        "docker run -p 127.0.0.1:5432:5432 postgres:16",
+        "docker login -u ci -p ${{ secrets.REG }} ghcr.io",
+        "sqlcmd -S s -E -p 1",
+        'ssh-keygen -t ed25519 -N "" -f id_a',
+        "steamcmd +login anonymous +force_install_dir ./x +app_update 740",
+        "steamcmd +login steve +quit2",
+        "plink -pw PASSWORD_FILE host",
+        "ssh-keygen -t ed25519 -P passphrase-from-vault",
+        'smbclient //nas/s -U scan%"$PW"',
+        "snmpwalk -v2c -c public sw1",
+        "python evilarc.py shell.php -o unix -f shell.zip -p var/www/html/ -d 15",
+        "docker login -p 'type your own password'",
+        'grep -rn "password" src/LoginForm2.tsx',
+        "What password does the test use?\n`PASSWORD1_VAR`",
+        "Login / SignUpPage22 are the two pages",
+        "Which password manager do we use? 1Password7",
+        "Do we rotate the password? Quarterly-Q3",
+        "# Reviews\nDo we rotate the password? Quarterly-Q3",
+        "How often do we rotate the password? Quarterly-Q3",
+        "Password field? UserCredentialV2",
+        "What's the wifi password policy? WPA3-Enterprise",
+        "| case | pass | fail |\n|---|---|---|\n| Login2Form | 1024 | 3 |",
+    ],
+)
+def test_a_command_without_a_password_passes(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "## Password\n\n{}",
+        "**Password:**\n\n{}",
+        "Password for the archive? — {}",
+        "What is the wifi password? it's {}",
+        "Which password opens the archive? {}",
+        "Do you know the password? {}",
+        "How does one sign in, what's the password? {}",
+        "공유기 비밀번호가 뭐야? {}",
+        "Le mot de passe du NAS est {}.",
+        "La contraseña del router es {}.",
+        "Het wachtwoord van de printer: {}",
+        "The jump host takes user jmp, pass {}.",
+        "Use the shared login (guestdesk / {}).",
+        "ログイン情報は ops / {}",
+        "| svc | login | pass |\n|---|---|---|\n| ci | ops | {} |",
+    ],
+)
+def test_a_password_that_is_answered_or_told_is_found(form: str) -> None:
+    assert found(form.replace("{}", WORD_AND_NUMBER)) == [WORD_AND_NUMBER]
+
+
+def test_the_pin_of_a_voicemail_is_found() -> None:
+    assert found("voicemail PIN 90417") == ["90417"]

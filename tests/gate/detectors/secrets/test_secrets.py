@@ -118,6 +118,12 @@ def test_a_mask_shows_four_to_six_characters_and_nothing_of_short_ones(size: int
         "NEXTAUTH_SECRET=" + fake("<b>{43}") + "=",
         "AWS_S3_SECRET_KEY: " + fake("<A>{40}"),
         "\\x1b[32m" + fake("ghp_<A>{36}"),
+        "here it is, delete after reading:\n" + fake("<A>{40}"),
+        "paste this into Vault under kv/app: " + fake("<A>{48}"),
+        "보고 지워주세요\n" + fake("<A>{44}"),
+        "backup codes (Google):\n1. 0653 2730\n2. 0651 2619",
+        "TOTP: " + "J7U4KKZADT3BEG7I" + "RKGC7BTLWSWHFWNP",
+        "## Credentials\n\n- mailer: " + fake("<A>{32}"),
     ],
 )
 def test_a_value_is_found_behind_what_a_sentence_says_of_its_key(text: str) -> None:
@@ -132,6 +138,8 @@ def test_a_distinct_beginning_is_believed_whatever_letters_follow() -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "## Builds\n\n- nightly: " + fake("<A>{32}"),
+        "The output of the run:\n" + fake("<A>{40}"),
         "- Fixed in " + fake("<h>{40}") + ": update the lock file",
         "checksum (sha256) = " + fake("<h>{64}"),
         '"integrity": "sha512-' + fake("<b>{86}") + '==",',
@@ -168,7 +176,7 @@ def test_hashes_ids_references_and_placeholders_pass(text: str) -> None:
 def test_the_lines_of_secrets_are_those_of_tokens_passwords_and_sessions() -> None:
     key = "\n".join(["-----BEGIN " + "PRIVATE KEY-----", fake("<b>{60}"), "-----END " + "PRIVATE KEY-----"])
     text = f"# Notes\nplain\nkey {TOKEN}\n\n비번은 {'Gro' + 'Vb7#19'} 이다\n{key}\nlast\n"
-    assert secret_lines(text) == {3, 5, 6, 7, 8}
+    assert secret_lines(text) == {3, 5, 7}, "the frame of a key says nothing"
     assert secret_lines("# Notes\nnothing here\n") == set()
 
 
@@ -310,3 +318,17 @@ def test_no_more_is_looked_for_than_is_read(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(list(load("secrets")(Text(raw)))) == 300 == len(judged)
     judged.clear()
     assert len(list(load("secrets")(Text(raw, most=20)))) == 20 == len(judged)
+
+
+@pytest.mark.parametrize("seam", ["{}\n{}", '{}" + \\\n  "{}', '{}" "{}', "{} + {}"])
+def test_a_secret_that_is_cut_is_found_to_its_end(seam: str) -> None:
+    secret = fake("<A>{40}")
+    cut = seam.format(secret[:20], secret[20:])
+    quote = '"' if '"' in seam else ""
+    assert found(f"DEPLOY_TOKEN={quote}{cut}{quote}\n") == [cut]
+
+
+def test_of_a_private_key_its_lines_alone_are_the_find() -> None:
+    body = fake("<b>{64}") + "\n> " + fake("<b>{40}") + "=="
+    for frame in ("> {0}BEGIN RSA {1}{0}\n> {2}\n> {0}END RSA {1}{0}", "the rest:\n{2}\n{0}END RSA {1}{0}"):
+        assert found(frame.format("-" * 5, "PRIVATE" + " KEY", body)) == [body]

@@ -27,7 +27,8 @@ LEXICON: Lexicon = {
     r"read (?:out|back)|say|provide|encode|describe|explain|replace)\b",
     C.SECRET: r"\b(?:passwords?|passwd|passcode|secrets?|tokens?|api[ _-]?keys?|credentials?|private keys?|ssh keys?|id_rsa|"
     r"environment variables?|env vars?|cookies?|connection strings?|deploy key|access keys?|master key|seed phrase|"
-    r"secret (?:word|key|code|phrase)|personal data|conversation history|chat history)\b|\.env\b|\.aws\b|\.ssh\b|\.netrc\b",
+    r"secret (?:word|key|code|phrase)|personal data|conversation history|chat history)\b"
+    r"(?! (?:polic(?:y|ies)|rules|requirements|rotation|schedule|strength|length|expiry)\b)|\.env\b|\.aws\b|\.ssh\b|\.netrc\b",
     C.SEND: r"\b(?:send|sends|sending|e-?mail|post|upload|forward|transmit|exfiltrat\w+|append|attach|embed|submit|relay|"
     r"put (?:them|it|the)|pass (?:it|its|the|them)|curl|wget|http_get|send_message|beacon|report back|add the header|"
     r"query string|leak|copy to|publish)\b",

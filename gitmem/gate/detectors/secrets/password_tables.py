@@ -1,0 +1,155 @@
+"""Passwords in rows of fields: cells of a Markdown table, columns of comma-separated values, `INSERT INTO ... VALUES`.
+
+A heading, a label or a column's name says that a password stands in a field; without one the look of the value and of the
+user beside it decides (`gate/detectors/secrets/chosen_passwords.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gitmem.gate.detectors.masks import without_masks
+from gitmem.gate.detectors.secrets.chosen_passwords import WORD, classes, is_server_user, looks_chosen
+from gitmem.gate.detectors.secrets.placeholders import is_placeholder, is_words
+from gitmem.lazy_patterns import lazy
+
+_ANY_DIGIT = lazy(r"[0-9]")
+_SHAPED = lazy(r"[!@#$%^&*?~]")
+_USER_CELL = lazy(r"^`?[A-Za-z][A-Za-z0-9_.@-]{1,40}`?$")
+_ROW = lazy(r"(?m)^[ \t>]{0,8}\|(?P<row>[^\n]{3,2000})$")
+_WRAPPED = lazy(r"(`{1,2}|\*{1,2})(?P<value>[^`*].*)\1")
+_LOGINS = frozenset(["user", "username", "login", "account"])
+_LABEL = "[password]"  # a label in brackets, or our mask
+
+
+def cells(text: str) -> Iterator[tuple[str, int, int]]:
+    """The passwords in the tables of a text."""
+    if "|" not in text:
+        return
+    secret_column: int | None = None
+    after = -1
+    for line in _ROW.finditer(text):
+        at = line.start("row")
+        row = line.group("row")
+        if line.start() != after:
+            secret_column = None  # another table
+        after = line.end() + 1
+        worded = WORD.search(row.lower()) is not None
+        if secret_column is None and not (worded or _SHAPED.search(row)):
+            continue
+        cells: list[tuple[int, str]] = []
+        for cell in row.split("|"):
+            cells.append((at, cell))
+            at += len(cell) + 1
+        label = _label(cells) if worded else None
+        if label is not None:
+            beside = label + 1 if label + 1 < len(cells) else label
+            place, cell = cells[beside]
+            value, start = _bare(cell, place)
+            if beside != label and _in_column(value):
+                yield "password-in-table", start, start + len(value)
+                continue
+            if not _SHAPED.search(row):
+                secret_column = label
+                continue
+        for index, (place, cell) in enumerate(cells):
+            value, start = _bare(cell, place)
+            inside = index == secret_column and _in_column(value)
+            if inside or (
+                " " not in value and value.isascii() and looks_chosen(value, True) and _beside_user(value, cells)
+            ):
+                yield "password-in-table", start, start + len(value)
+
+
+def _bare(cell: str, place: int) -> tuple[str, int]:
+    """The value of a cell that begins at `place`, without blanks, code marks and emphasis around it, and where it begins."""
+    value = cell.strip()
+    start = place + len(cell) - len(cell.lstrip())
+    wrapped = _WRAPPED.fullmatch(value)
+    return (wrapped.group("value"), start + wrapped.start("value")) if wrapped else (value, start)
+
+
+def _label(cells: list[tuple[int, str]]) -> int | None:
+    """Which cell is a heading or label for passwords; in a row of two the first may stand in brackets as our mask does."""
+    if len([cell for _, cell in cells if cell.strip()]) == 2 and cells[0][1].strip().lower() == _LABEL:
+        return 0
+    named = next((index for index, (_, cell) in enumerate(cells) if _names_one(cell)), None)
+    names = [cell.strip().lower() for _, cell in cells]
+    if named is None and "pass" in names and not _LOGINS.isdisjoint(names) and "fail" not in names:
+        return names.index("pass")
+    return named
+
+
+def _beside_user(value: str, cells: list[tuple[int, str]]) -> bool:
+    """Whether a value that looks chosen stands in a row with the name of a user."""
+    others = [cell.strip() for _, cell in cells]
+    if not any([_USER_CELL.match(other) for other in others]):
+        return False
+    return looks_chosen(value, any([is_server_user(other.strip("`")) for other in others]))
+
+
+def _names_one(cell: str) -> bool:
+    """Whether a cell is a heading or label for passwords (a column "Pass" counts tests)."""
+    word = WORD.search(without_masks(cell.lower())) if len(cell) < 40 else None
+    return word is not None and word.group() not in ("pass", "pin")
+
+
+def _in_column(value: str) -> bool:
+    """Whether a cell reads as a password where its column or its label says that one stands there."""
+    if not 4 <= len(value) <= 64 or " " in value or not value.isascii() or is_placeholder(value):
+        return False
+    kinds = classes(value)
+    digits = _ANY_DIGIT.search(value) is not None
+    return value.isdigit() or kinds >= 3 or (kinds == 2 and digits and not is_words(value))
+
+
+_COLUMN = lazy(
+    r"[\"']?(?:[a-z]{1,12}[_ -])?(?:password|passwd|pwd|pw|passphrase|비밀번호|비번|패스워드|パスワード|密码|密碼)[\"']?"
+)
+_FIELD = lazy(r"[\"']?[^\W\d][\w -]{0,29}[\"']?")
+_MOST_ROWS = 5_000  # of one file of comma-separated values
+
+
+def column(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
+    """The spans of the passwords below the name of a column of comma-separated values at `at`; `low` is `text` in lower case."""
+    first = low.rfind("\n", max(0, at - 600), at) + 1
+    last = low.find("\n", at, at + 600)
+    head = [field.strip() for field in low[first:last].split(",")] if last >= 0 else []
+    place = next((index for index, field in enumerate(head) if _COLUMN.fullmatch(field)), None)
+    if place is None or not all([_FIELD.fullmatch(field) for field in head]):
+        return
+    for _ in range(_MOST_ROWS):
+        start, last = last + 1, text.find("\n", last + 1)
+        last = len(text) if last < 0 else last
+        fields = text[start:last].split(",") if last - start <= 2_000 else []
+        if len(fields) != len(head) or len(head) < 2:
+            return
+        value = fields[place].strip().strip("\"'")
+        if _in_column(value):
+            begin = start + sum([len(field) + 1 for field in fields[:place]]) + fields[place].index(value)
+            yield begin, begin + len(value)
+
+
+_INSERT = lazy(r"insert\s{1,3}into\s{1,3}[\w.\"`\[\]]{1,80}\s{0,3}\((?P<names>[^()]{3,400})\)\s{0,9}values\s{0,9}")
+_TUPLE = lazy(r"[,\s]{0,9}\((?P<values>(?:'[^'\n]{0,200}'|[^()'\n]){3,2000})\)")
+_VALUE = lazy(r"'(?P<text>[^'\n]{0,200})'|[^,']{1,200}")
+_NAME = lazy(r"[\s\"`\[]{0,3}\w{0,20}?(?:password|passwd|pwd|passphrase|비밀번호)[\s\"`\]]{0,3}")
+_HASHED = lazy(r"\$|\{|[0-9a-fA-F]{32,}")
+
+
+def inserted(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
+    """The spans of the passwords that a statement of SQL inserts as they are, the column's name at `at`; `low` as for `column`."""
+    first = low.rfind("insert", max(0, at - 400), at)
+    match = _INSERT.match(low, first) if first >= 0 else None
+    if match is None:
+        return
+    names = match.group("names").split(",")
+    place = next((index for index, name in enumerate(names) if _NAME.fullmatch(name)), None)
+    done = match.end()
+    while place is not None and (row := _TUPLE.match(text, done)) is not None:
+        done = row.end()
+        values = list(_VALUE.finditer(text, *row.span("values")))
+        values = [value for value in values if value.group("text") is not None or value.group().strip()]
+        value = values[place].group("text") if len(values) == len(names) else None
+        if value and _in_column(value) and not _HASHED.match(value):
+            yield values[place].span("text")

@@ -1,0 +1,79 @@
+"""Making one reviewed exception: the finding that a fingerprint names, under the salt that the exceptions file has or
+will have, and the file with it. Reads only; the caller writes or commits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from gitmem.errors import Changed, GitMemError, OutsideRepository, UsageError
+from gitmem.gate import exceptions
+from gitmem.gate.detectors.finding import Finding
+from gitmem.gate.examine import Source
+from gitmem.gate.policy import Policy
+from gitmem.gate.scan import scan_source
+from gitmem.git.transaction import Reading
+
+Place = tuple[Policy, Callable[[], Source]]  # where a finding may be: what it is held to, and how to read it
+
+
+def exceptions_text(reading: Reading) -> str:
+    """The exceptions file's text, "" where there is none. Raises GitMemError where it cannot be read."""
+    try:
+        return (reading.raw(exceptions.FILE) or b"").decode("utf-8")
+    except (OSError, OutsideRepository, UnicodeDecodeError):
+        raise GitMemError(f"{exceptions.FILE} cannot be read", "it must be a plain UTF-8 file") from None
+
+
+def with_exceptions(reading: Reading, before: str, made: Sequence[exceptions.Entry], salt: str) -> bytes:
+    """The exceptions file with more entries, whose fingerprints are under `salt`. Raises Changed where its salt is no
+    longer that of the text `before`, for which they were made."""
+    current = exceptions_text(reading)
+    known = exceptions.parse(before).salt
+    if (exceptions.parse(current).salt, bool(current.strip())) != (known, bool(before.strip())):
+        raise Changed(f"somebody else wrote {exceptions.FILE} meanwhile; nothing was written", "run it again")
+    for entry in made:
+        current = exceptions.with_entry(current, entry, salt)
+    return current.encode()
+
+
+def entry_of(wanted: str, places: Sequence[Place], printed: Iterable[str], salt: str) -> exceptions.Entry:
+    """The exception for the finding that `wanted` names, with its fingerprint under `salt`, without reason and end.
+
+    `printed` are the salts under which a scan may have printed it: that of the file as it is, and the one of a
+    repository without a file, so that what a scan printed before the first exception can be excepted after it.
+    Raises UsageError for the beginning of several, GitMemError where nothing has it.
+    """
+    salts = list(dict.fromkeys(printed))
+    for policy, read in places:
+        for known in salts:
+            named = _named(wanted, replace(policy, allow=exceptions.Allowlist(known)), read())
+            if known != salt:
+                salted = replace(policy, allow=exceptions.Allowlist(salt))
+                named = [_same_finding(finding, salted, read()) for finding in named]
+            if named:  # the same text in several files has one fingerprint: the next that no exception covers
+                open_finding = next((f for f in named if policy.allow.covers(f) is None), named[0])
+                return exceptions.Entry(open_finding.fingerprint, open_finding.rule, open_finding.path, "", None)
+    raise GitMemError(
+        f"nothing here has the fingerprint '{wanted}'",
+        "git mem scan --staged and git mem scan print them; for committed ones add --range A..B or --history",
+    )
+
+
+def _named(wanted: str, policy: Policy, source: Source) -> list[Finding]:
+    """The findings whose fingerprint begins with `wanted`, the first of each rule and path."""
+    named = [f for f in scan_source(source, policy).findings if f.fingerprint.startswith(wanted)]
+    if len({(f.rule, f.path) for f in named}) > 1 and len(wanted) < exceptions.LENGTH:
+        raise UsageError(f"'{wanted}' is the beginning of several", "give all of the fingerprint")
+    return list({(f.rule, f.path): f for f in reversed(named)}.values())[::-1]
+
+
+def _same_finding(finding: Finding, policy: Policy, source: Source) -> Finding:
+    """The same finding as another policy's salt names it."""
+    blobs = (blob for blob in source.blobs if (blob.path, blob.commit) == (finding.path, finding.commit))
+    report = scan_source(replace(source, blobs=blobs), policy)
+    return next(f for f in report.findings if _same(f, finding))
+
+
+def _same(a: Finding, b: Finding) -> bool:
+    return (a.rule, a.path, a.line, a.column, a.message) == (b.rule, b.path, b.line, b.column, b.message)
