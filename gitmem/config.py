@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from gitmem.errors import BadConfig, UsageError
-from gitmem.paths import agent_name
+from gitmem.paths import agent_name, daily_form, daily_glob
 
 TRACKED = ".gitmem.toml"
 
@@ -51,10 +51,14 @@ class Config(NamedTuple):
 
     # what is memory
     memory_paths: tuple[str, ...] = _key((), "More globs of memory files.", tracked="memory.paths", tighten="union")
+    memory_daily: tuple[str, ...] = _key(
+        (), "More daily logs: paths with YYYY, MM and DD, as in `journals/YYYY_MM_DD.md`.", tracked="memory.daily",
+        tighten="union",
+    )  # fmt: skip
     agent: str = _key(
         "", "Name of the agent that writes: its own daily log, `Memory-Agent` in its commits.", form=agent_name
     )
-    profile: str = _key("", "The profile in force (`git mem profile switch`): its own memory, index and identity.")
+    profile: str = _key("", "The profile in force (`git mem profile switch NAME`): its own memory, index and identity.")
     organisation: str = _key("", "The organisation's memory: a path or URL, with `#ref` pinned. Read only.")
     personal: str = _key("", "Your own memory beside any project: a path or URL, with `#ref`. Read only.")
     # context
@@ -72,6 +76,7 @@ class Config(NamedTuple):
     context_evidence: float = _key(
         0.5, "Evidence from which memory answers a prompt; 0 answers whatever is asked.", limits=(0.0, 100.0)
     )
+    context_ceiling: int = _key(0, "Tokens of all contexts that a session is given; 0 for no ceiling.")
     tokenizer: str = _key("pieces", "What counts tokens: `pieces` (built in) or `gguf:<path>`, exactly that model's.")
     # sessions
     session_window: int = _key(0, "Tokens of the model's context; 0 when unknown.")
@@ -88,6 +93,9 @@ class Config(NamedTuple):
     session_hour: int = _key(4, "Hour of the day, local time, at which a daily reset is due.", limits=(0, 23))
     session_idle: int = _key(60, "Minutes without activity after which an idle reset is due.", limits=(1, 525_600))
     # index and search
+    history_repos: tuple[str, ...] = _key(
+        (), "Another clone on this machine whose commits count as history too; repeatable."
+    )
     auto_index: bool = _key(True, "Whether a search brings the index up to date first.")
     embedder: str = _key("static", "`static`, `gguf:<path>` or `http:<url>`.")
     http_key_file: str = _key("", "File with the key for `http:` endpoints, sent as a bearer token.")
@@ -204,7 +212,23 @@ def load(
         if tightened != getattr(config, name):
             config = config._replace(**{name: tightened})
             origins[name] = TRACKED
+    config = _with_daily_logs(config, warnings)
     return config._replace(origins=tuple(origins.items()), warnings=tuple(warnings))
+
+
+def _with_daily_logs(config: Config, warnings: list[str]) -> Config:
+    """The same, with the paths of its daily logs as memory; patterns that are none are left out with a warning."""
+    if not config.memory_daily:
+        return config
+    patterns: list[str] = []
+    for pattern in config.memory_daily:
+        try:
+            daily_form(pattern)
+            patterns.append(pattern)
+        except UsageError as error:
+            warnings.append(f"{error.message} ({error.hint}); ignored")
+    paths = (*config.memory_paths, *(daily_glob(pattern) for pattern in patterns))
+    return config._replace(memory_daily=tuple(patterns), memory_paths=tuple(dict.fromkeys(paths)))
 
 
 TIGHTEN: dict[str, Callable[[Any, Any], Any]] = {

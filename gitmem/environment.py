@@ -1,5 +1,5 @@
 """Where a command runs and what holds there: the repository, the settings, the clock. Knows nothing of how a command
-was spelled, and imports nothing that reads command lines: `_short` starts from here.
+was spelled, and imports nothing that reads command lines: `cli/fast_search` starts from here.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ def now() -> datetime:
 
 
 def cache_folder() -> Path:
-    """Where copies of other memories are kept."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "git-mem"
+    """Where copies of other memories are kept; for a user without a home, where nothing can be."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
+    return (folder if folder.is_absolute() else Path(os.devnull)) / "git-mem"
 
 
 def look_up() -> RepositoryLookup:

@@ -12,6 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from gitmem.errors import UsageError
+from gitmem.lazy_patterns import lazy
 
 
 class Kind(Enum):
@@ -33,6 +34,10 @@ INSTRUCTIONS = ("SOUL.md", "USER.md", "AGENTS.md", "TOOLS.md")
 AGENT = r"[^\W_][\w-]*"  # a letter or digit of any script, then those, "_" and "-"
 AGENT_LIMIT = 60  # characters of a name; with four bytes each the log's name still fits in a file system's 255
 DAILY = re.compile(rf"^(?:.*/)?memory/(\d{{4}})-(\d{{2}})-(\d{{2}})(?:\.({AGENT}))?\.md$")
+DAY_NOTE = lazy(r"^(?:.*/)?(\d{4})([_./]?)(\d{2})\2(\d{2})\.md$")
+FIELDS = {"YYYY": ("y", 4), "MM": ("m", 2), "DD": ("d", 2)}  # of a pattern of daily logs: its group, its digits
+IN_FIELDS = r"(?:(?<![A-Za-z])|(?=YYYY))(?:YYYY|MM|DD)+(?![A-Za-z])"
+PATTERN_LIMIT = 200  # characters
 DATED = re.compile(r"^(?:.*/)?(\d{4})-(\d{2})-(\d{2})(?:[.-][^/]*)?\.md$")
 # What agents read besides memory, wherever it lies: the gate scans it, the index does not know it. These lists serve
 # the scanner, the shell filter of the hooks (git/hook_files) and the pattern in .pre-commit-hooks.yaml.
@@ -197,14 +202,76 @@ def holds_instructions(path: str) -> bool:
 
 
 def log_date(path: str) -> date | None:
-    """The date in a file's name (a daily log, a dated episode), None where there is none or it does not exist."""
+    """The date in a file's name (a daily log, a dated episode, `2026_02_05.md`, `2026/02/05.md`), None where there is
+    none or it does not exist."""
     match = DATED.match(path)
-    if match is None:
-        return None
+    if match is not None:
+        return _date(match.group(1), match.group(2), match.group(3))
+    match = DAY_NOTE.match(path) if path[-4:-3].isdigit() else None
+    return _date(match.group(1), match.group(3), match.group(4)) if match else None
+
+
+def _date(year: str, month: str, day: str) -> date | None:
     try:
-        return date(int(match.group(1)), int(match.group(2)), int(match.group(3)))
+        return date(int(year), int(month), int(day))
     except ValueError:
         return None
+
+
+def log_day(path: str, patterns: Iterable[str] = ()) -> date | None:
+    """The day of which a path is a daily log: by its place below memory/, or by a pattern of `[memory] daily`
+    (`daily_pattern`); None for any other path."""
+    if kind(path) is Kind.DAILY:
+        return log_date(path)
+    found = (match for pattern in patterns if (match := daily_form(pattern).fullmatch(path)))
+    return next((day for match in found if (day := _date(match["y"], match["m"], match["d"]))), None)
+
+
+@cache
+def daily_form(pattern: str) -> re.Pattern[str]:
+    """The paths that a pattern of daily logs names: YYYY, MM and DD are digits, `*` what is no "/".
+
+    Raises UsageError for a pattern without all three, one that names no Markdown, or one with `**`.
+    """
+    parts = _pattern_parts(pattern)
+    whole = {"YYYY", "MM", "DD"} <= set(parts) and pattern.endswith(".md")
+    if (
+        not whole
+        or set("[]?") & set(pattern)
+        or "**" in pattern
+        or pattern.count("*") > 2
+        or len(pattern) > PATTERN_LIMIT
+    ):
+        raise UsageError(f"'{pattern}' is no pattern of daily logs", "as in journals/YYYY_MM_DD.md")
+    seen: set[str] = set()
+    form = ""
+    for part in parts:
+        name, digits = FIELDS.get(part, ("", 0))
+        if part == "*":
+            form += "[^/]*"
+        elif not name:
+            form += re.escape(part)
+        elif part in seen:
+            form += f"(?P={name})"
+        else:
+            form += rf"(?P<{name}>\d{{{digits}}})"
+            seen.add(part)
+    return re.compile(form, re.ASCII)
+
+
+def daily_glob(pattern: str) -> str:
+    """The glob of `[memory] paths` that takes what a pattern of daily logs names."""
+    return "".join("[0-9]" * len(part) if part in FIELDS else part for part in _pattern_parts(pattern))
+
+
+def _pattern_parts(pattern: str) -> list[str]:
+    """The fields of a pattern of daily logs, its stars and what stands between: MM in a word (`COMMON`) is no field."""
+    pieces = re.split(rf"({IN_FIELDS}|\*)", pattern)
+    return [
+        part
+        for piece in pieces
+        for part in (re.findall("|".join(FIELDS), piece) if re.fullmatch(IN_FIELDS, piece) else [piece])
+    ]
 
 
 def agent_of(path: str) -> str:
@@ -239,9 +306,7 @@ def daily_path(day: date, agent: str = "") -> str:
     return f"memory/{day.isoformat()}{'.' + name if name else ''}.md"
 
 
-def twins(paths: Iterable[str]) -> list[tuple[str, ...]]:
-    """Groups of paths that some file system takes for one: equal but for case or Unicode normalisation."""
-    groups: dict[str, list[str]] = {}
-    for path in paths:
-        groups.setdefault(unicodedata.normalize("NFC", path).casefold(), []).append(path)
-    return [tuple(sorted(group)) for group in groups.values() if len(group) > 1]
+def more_than_memory(paths: Iterable[str]) -> bool:
+    """Whether a repository with these files holds more than memory: Markdown and what tools keep (a name with a dot in
+    front) is nothing more."""
+    return any(not path.endswith(".md") and not path.startswith(".") and "/." not in path for path in paths)

@@ -7,6 +7,7 @@ up; writing the configuration is `gitmem.git.write.configure`.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ def read(pairs: Pairs) -> dict[str, Profile]:
         if match:
             sections.setdefault(match[1], {})[match[2].lower()] = value
     return {
-        name: Profile(name, Path(keys["root"]).expanduser(), keys.get("agent", ""))
+        name: Profile(name, Path(os.path.expanduser(keys["root"])), keys.get("agent", ""))
         for name, keys in sorted(sections.items())
         if keys.get("root")
     }
@@ -133,4 +134,4 @@ def applied(config: Config, profiles: dict[str, Profile], root: Path | None, own
 
 def _local(place: str) -> Path | None:
     path = re.sub(r"^file://(?:localhost(?=/))?", "", place.partition("#")[0])
-    return Path(path).expanduser() if path and "://" not in path else None
+    return Path(os.path.expanduser(path)) if path and "://" not in path else None

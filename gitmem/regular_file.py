@@ -12,6 +12,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from gitmem import system
 from gitmem.errors import GitMemError
 
 INPUT_LIMIT = 256 << 20  # bytes of a file that a person names
@@ -40,7 +41,7 @@ def read_start(path: Path, limit: int) -> tuple[bytes, bool]:
 def open_regular(path: Path) -> BinaryIO:
     """A regular file, open for reading. Raises OSError with a sentence as its `strerror` for anything else."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        handle = os.open(path, os.O_RDONLY | system.NONBLOCK | system.RAW | system.NOCTTY)
     except ValueError:
         raise OSError(errno.EINVAL, "it is no path") from None
     mode = os.fstat(handle).st_mode

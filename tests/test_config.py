@@ -82,3 +82,10 @@ def test_the_name_of_an_agent_is_one_that_its_log_can_have() -> None:
         with pytest.raises(BadConfig) as error:
             load([(key, value, "global")])
         assert error.value.message.startswith("mem.agent: ")
+
+
+def test_patterns_of_daily_logs_are_memory_and_bad_ones_are_left_out_with_a_warning() -> None:
+    config = load([], '[memory]\ndaily = ["journals/YYYY_MM_DD.md", "every day"]\n')
+    assert config.memory_daily == ("journals/YYYY_MM_DD.md",)
+    assert config.memory_paths == ("journals/[0-9][0-9][0-9][0-9]_[0-9][0-9]_[0-9][0-9].md",)
+    assert len(config.warnings) == 1 and "every day" in config.warnings[0]

@@ -13,6 +13,8 @@ from gitmem.paths import (  # fmt: skip
     Layout,
     agent_name,
     agent_of,
+    daily_form,
+    daily_glob,
     daily_path,
     holds_instructions,
     in_default_corpus,
@@ -20,8 +22,8 @@ from gitmem.paths import (  # fmt: skip
     kind,
     layout_of,
     log_date,
+    log_day,
     matches,
-    twins,
 )
 
 
@@ -60,12 +62,6 @@ def test_dates_and_agents_come_from_names() -> None:
     assert log_date("memory/2026-02-31.md") is None and log_date("memory/notes.md") is None
     assert agent_of("memory/2026-02-05.coder.md") == "coder" and agent_of("memory/2026-02-05.md") == ""
     assert daily_path(date(2026, 2, 5), "coder") == "memory/2026-02-05.coder.md"
-
-
-def test_twins_are_paths_a_file_system_may_confuse() -> None:
-    assert twins(["a.md", "A.md", "memory/각.md", "memory/각.md", "b.md"]) == [
-        ("A.md", "a.md"), ("memory/각.md", "memory/각.md"),
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["coder", "클로드", "Claude-2", "작성자_1", "e\u0301mile", "a" * 60])
@@ -111,3 +107,59 @@ def test_notes_have_nothing_hidden() -> None:
     notes = Layout(notes=True)
     assert is_memory("a/b.md", notes)
     assert not any(is_memory(path, notes) for path in (".trash/a.md", "a/.b.md", "x/node_modules/p/a.md"))
+
+
+@pytest.mark.parametrize(
+    ("path", "day"),
+    [
+        ("journals/2026_02_05.md", "2026-02-05"), ("a/20260205.md", "2026-02-05"), ("a/2026/02/05.md", "2026-02-05"),
+        ("a/2026.02.05.md", "2026-02-05"), ("2026_13_05.md", ""), ("2026_02-05.md", ""), ("120260205.md", ""), ("a1.md", ""),
+    ],
+)  # fmt: skip
+def test_the_day_in_other_programs_names(path: str, day: str) -> None:
+    found = log_date(path)
+    assert (found.isoformat() if found else "") == day
+
+
+def test_a_pattern_names_daily_logs() -> None:
+    patterns = ["journal/YYYY/YYYY-MM-DD*.md", "x.y/DD.MM.YYYY.md"]
+    assert log_day("journal/2026/2026-02-05 Thu.md", patterns) == date(2026, 2, 5)
+    assert log_day("x.y/05.02.2026.md", patterns) == date(2026, 2, 5)
+    assert log_day("memory/2026-02-05.codex.md", ()) == date(2026, 2, 5)
+    for other in (
+        "journal/2025/2026-02-05.md",
+        "journal/2026/2026-02-05/x.md",
+        "x-y/05.02.2026.md",
+        "x.y/31.02.2026.md",
+    ):
+        assert log_day(other, patterns) is None
+    for bad in (
+        "YYYY-MM.md",
+        "YYYY-MM-DD.txt",
+        "[a]/YYYY-MM-DD.md",
+        "a" * 300 + "YYYY-MM-DD.md",
+        "*/*/*/YYYY-MM-DD.md",
+        "**/YYYY-MM-DD.md",
+        "COMMON/YYYY-DD.md",
+    ):
+        with pytest.raises(UsageError):
+            daily_form(bad)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("COMMON/YYYY-MM-DD.md", "COMMON/2026-02-05.md"),
+        ("SUMMARY/YYYY/DD.MM.md", "SUMMARY/2026/05.02.md"),
+        ("ADD/YYYYMMDD.md", "ADD/20260205.md"),
+        ("day/logYYYY-MM-DD.md", "day/log2026-02-05.md"),
+        ("일지/YYYY년 MM월 DD일.md", "일지/2026년 02월 05일.md"),
+    ],
+)
+def test_letters_of_a_word_in_a_pattern_are_no_digits(pattern: str, path: str) -> None:
+    assert log_day(path, [pattern]) == date(2026, 2, 5) and matches(path, daily_glob(pattern))
+    assert "[0-9]" not in daily_glob(pattern).split("/")[0]
+
+
+def test_the_glob_of_a_pattern_takes_what_it_names() -> None:
+    assert matches("journals/2026_02_05.md", daily_glob("journals/YYYY_MM_DD.md"))

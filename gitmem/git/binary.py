@@ -10,12 +10,14 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from gitmem.errors import GitFailed, GitMemError, NotARepository, UnknownRevision
 from gitmem.git.objects import BlameLine, Change, Commit, Entry
-from gitmem.git.parse import parse_blame, parse_commit, parse_entries, parse_raw, parse_staged
+from gitmem.git.parse import parse_blame, parse_commit, parse_entries, parse_messages, parse_raw, parse_staged
 
 # What Git sets for its hooks and what a person says about place and configuration; every other GIT_* is dropped.
 KEPT = {
@@ -290,10 +292,10 @@ class BinaryRepository:
         whole = not paths and len(treeish) in (40, 64) and HEX.issuperset(treeish)  # what an oid names never changes
         if whole and treeish in self._listed:
             return list(self._listed[treeish])
-        found = parse_entries(self._run(["ls-tree", "-r", "-z", "--full-tree", treeish, "--", *paths]))
-        if whole and len(found) <= LISTED_ENTRIES:
-            self._listed = dict([*list(self._listed.items())[1 - LISTED :], (treeish, list(found))])
-        return found
+        listed = parse_entries(self._run(["ls-tree", "-r", "-z", "--full-tree", treeish, "--", *paths]))
+        if whole and len(listed) <= LISTED_ENTRIES:
+            self._listed = dict([*list(self._listed.items())[1 - LISTED :], (treeish, list(listed))])
+        return listed
 
     def blobs(self, treeish: str, paths: Sequence[str]) -> dict[str, str]:
         # Git reads `./` and `../` from the current folder on; no file of a tree begins so.
@@ -363,17 +365,11 @@ class BinaryRepository:
         raise GitFailed(f"object {oid[:12]} is missing or no blob", "git fsck says what else is damaged")
 
     def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
-        waiting: list[str] = []
-        for oid in oids:
-            waiting.append(oid)
-            if len(waiting) == WINDOW:
-                yield from self._read_window(waiting)
-                waiting = []
-        yield from self._read_window(waiting)
+        left = iter(oids)
+        while window := list(islice(left, WINDOW)):
+            yield from self._read_window(window)
 
     def _read_window(self, oids: list[str]) -> Iterator[tuple[str, bytes | None]]:
-        if not oids:
-            return
         if any(not set(oid) <= HEX for oid in oids):
             raise GitFailed("an object id must be hexadecimal")
         answers = self._request("contents", oids)
@@ -458,6 +454,33 @@ class BinaryRepository:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self._env)
         return _Log(process, self.commit)
 
+    def messages(self, revs: Sequence[str], *, walk: bool = True) -> Iterator[tuple[str, str, str, str, list[str]]]:
+        how = ["--left-right"] if walk else ["--no-walk=unsorted"]
+        command = ["log", *how, "-z", "--encoding=UTF-8", f"--format={MESSAGE}", *NAMES, "--stdin"]
+        with self._answering(command, revs) as answer:
+            yield from parse_messages(iter(lambda: answer.read(PIECE), b""))
+
+    def reaches(self, commit: str, *, first_parent: bool = False) -> Iterator[str]:
+        how = ["--first-parent"] if first_parent else []
+        with self._answering(["rev-list", *how, "--stdin"], [commit]) as answer:
+            yield from (line.decode().strip() for line in answer)
+
+    def touched(self, commits: Sequence[str]) -> dict[str, list[str]]:
+        return {oid: paths for _, oid, _, _, paths in self.messages(commits, walk=False)} if commits else {}
+
+    @contextmanager
+    def _answering(self, args: Sequence[str], given: Iterable[str]) -> Iterator[IO[bytes]]:
+        """What git says that reads these lines before it begins. Raises GitFailed where it fails, once all was read."""
+        command, pipe = self._command(args), subprocess.PIPE
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=self._env) as process:
+            assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+            with suppress(BrokenPipeError), process.stdin as lines:
+                lines.write("".join(f"{line}\n" for line in given).encode())
+            yield process.stdout
+            said = process.stderr.read()
+        if process.returncode != 0:
+            raise GitFailed(f"git {args[0]}: {first_line(os.fsdecode(said)) or process.returncode}")
+
     def blame(self, path: str, start: int, end: int, rev: str = "") -> list[BlameLine]:
         if rev:
             where = f"-L{start},{end}"
@@ -527,6 +550,11 @@ class RepositoryLookup:
         return repo, users_own(settings[0])
 
 
+NAMES = (
+    "--name-only", "--no-renames", "--diff-merges=off", "--root", "--no-ext-diff", "--no-textconv",
+)  # fmt: skip
+MESSAGE = "%x00%x00%m%H%x00%an%x00%B"  # as `parse_messages` reads it
+PIECE = 1 << 18  # bytes read at once of what may be long
 RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
 HEX = frozenset("0123456789abcdef")
 

@@ -33,21 +33,13 @@ def blame_work_tree(repo: Repository, path: str, start: int, end: int) -> list[B
         rows = repo.blame(path, min(origin.values()), max(origin.values()), "HEAD")
         blamed = {row.line: row for row in rows}
     return [
-        blamed[origin[line]]._replace(line=line)
-        if line in origin
-        else BlameLine(line, now[line - 1], nobody, path, line)
+        blamed[origin[line]]._replace(line=line) if line in origin else BlameLine(line, now[line - 1], nobody, line)
         for line in range(start, min(end, len(now)) + 1)
     ]
 
 
-def same_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """(line in `old`, line in `new`), 1-based, of lines that were kept, in any order; no two of them cross."""
-    for before, after, length in same_runs(old, new):
-        yield from zip(range(before, before + length), range(after, after + length), strict=True)
-
-
 def same_runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """`same_lines` as runs: (first line in `old`, first line in `new`, how many lines).
+    """The lines that were kept, as runs of (first line in `old`, first line in `new`, how many lines); none cross.
 
     Equal ends, then the lines that stand once on either side (patience diff), then small blocks by longest common
     runs. In time linear in the lines: SequenceMatcher on a whole file is quadratic where lines repeat.

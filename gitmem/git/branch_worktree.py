@@ -1,15 +1,17 @@
-"""A branch in a temporary work tree of its own, so that what is written there leaves the user's alone.
-
-The branch moves when the block is done, and only from where it was. One at a time: what a killed run left goes first.
+"""A temporary work tree, so that what is written there leaves the user's alone: of a commit, or of a branch, which
+moves when the block is done, and only from where it was. One at a time: what a killed run left goes first.
 """
 
 from __future__ import annotations
 
+import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from gitmem import system
 from gitmem.errors import Changed, GitFailed, GitMemError
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.worktree import locked
@@ -35,21 +37,41 @@ def branch_worktree(repo: Repository, branch: str, start: str = "", *, wait: flo
             raise GitMemError(f"'{branch}' is checked out in another work tree", "run it there, or name another branch")
         old = dict(repo.refs()).get(ref, "")
         first = start or repo.resolve(ref)
-        folder = tempfile.mkdtemp(prefix=PREFIX)
+        with _temporary(repo, first) as there:
+            yield there
+            tip = there.head() or first
+        if tip not in (first, old):
+            _move(repo, ref, tip, old)
+
+
+@contextmanager
+def detached_worktree(repo: Repository, start: str, *, wait: float = 60.0) -> Iterator[Repository]:
+    """A detached work tree at the commit `start`; no branch moves, whatever is committed. Raises Locked, GitFailed."""
+    with locked(repo.common_dir, "branch", wait):
+        _remove_left_over(repo)
+        with _temporary(repo, start) as there:
+            yield there
+
+
+def is_temporary(root: Path) -> bool:
+    """Whether a work tree is one of these: it goes when its run ends."""
+    return root.name.startswith(PREFIX) and root.parent.resolve() == Path(tempfile.gettempdir()).resolve()
+
+
+@contextmanager
+def _temporary(repo: Repository, start: str) -> Iterator[Repository]:
+    folder = tempfile.mkdtemp(prefix=PREFIX)
+    try:
+        run_git(repo, ["worktree", "add", "--quiet", "--detach", folder, start])
+        environ = {key: value for key, value in repo.environ.items() if key not in _ELSEWHERE}
+        there = open_repository(Path(folder), environ)
         try:
-            run_git(repo, ["worktree", "add", "--quiet", "--detach", folder, first])
-            environ = {key: value for key, value in repo.environ.items() if key not in _ELSEWHERE}
-            there = open_repository(Path(folder), environ)
-            try:
-                yield there
-                tip = there.head() or first
-            finally:
-                there.close()
-            if tip not in (first, old):
-                _move(repo, ref, tip, old)
+            yield there
         finally:
-            with suppress(GitFailed):
-                run_git(repo, ["worktree", "remove", "--force", "--force", folder])
+            there.close()
+    finally:
+        with suppress(GitFailed):
+            run_git(repo, ["worktree", "remove", "--force", "--force", folder])
 
 
 def _move(repo: Repository, ref: str, tip: str, old: str) -> None:
@@ -67,5 +89,18 @@ def _remove_left_over(repo: Repository) -> None:
     """Remove the temporary work trees of killed runs. The caller holds the lock under which they are made."""
     for line in run_git(repo, ["worktree", "list", "--porcelain", "-z"]).split("\0"):
         folder = line.removeprefix("worktree ")
-        if folder != line and Path(folder).name.startswith(PREFIX):
-            run_git(repo, ["worktree", "remove", "--force", "--force", folder])
+        if folder == line or not Path(folder).name.startswith(PREFIX):
+            continue
+        if _is_stripped(Path(folder)):
+            shutil.rmtree(folder)
+        run_git(repo, ["worktree", "remove", "--force", "--force", folder])
+
+
+def _is_stripped(folder: Path) -> bool:
+    """Whether it is a temporary folder of ours whose `.git` is gone: Git refuses to remove such a work tree."""
+    try:
+        status = folder.lstat()
+    except OSError:
+        return False
+    ours = stat.S_ISDIR(status.st_mode) and system.is_ours(status)
+    return ours and folder.parent == Path(tempfile.gettempdir()).resolve() and not (folder / ".git").exists()

@@ -2,7 +2,8 @@
 
 A shell script that is there already keeps every byte and gets our lines after its first; anything else (a
 binary, a Python script, a link, a file Git would not run) is moved aside, called by ours, and moved back by
-`uninstall`. Pure but for the hook folder it is given; the texts are those of `hooks/`.
+`uninstall`. Whatever our command ends with but 0 ends a hook that gates with 1. Pure but for the hook folder it is
+given; the texts are those of `hooks/`.
 """
 
 from __future__ import annotations
@@ -13,9 +14,14 @@ import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from gitmem import system
 from gitmem.errors import GitMemError
 from gitmem.paths import AGENT_ENDINGS, AGENT_FOLDERS
+
+if TYPE_CHECKING:
+    from gitmem.git.protocol import Repository
 
 GATES = ("pre-commit", "pre-merge-commit", "commit-msg", "pre-push", "pre-applypatch", "applypatch-msg")
 REFRESH = ("post-commit", "post-merge", "post-checkout", "post-rewrite")
@@ -196,7 +202,7 @@ def _put(step: Step, data: bytes, mode: int, dry: bool) -> Step:
     if dry:
         return step
     temporary = step.path.with_name(f".{step.path.name}.{os.getpid()}")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o700)
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NOFOLLOW | system.RAW, 0o700)
     with os.fdopen(handle, "wb") as file:
         file.write(data)
     os.chmod(temporary, mode)
@@ -210,6 +216,21 @@ def _is_plain(path: Path) -> bool:
 
 def _mode(path: Path) -> int:
     return stat.S_IMODE(path.lstat().st_mode)
+
+
+def hooks_folder(repo: Repository) -> Path:
+    """Where Git looks for hooks here."""
+    from gitmem.git.write import run_git
+
+    return Path(run_git(repo, ["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).rstrip("\n"))
+
+
+def is_shared(repo: Repository, folder: Path) -> bool:
+    """Whether hooks there may be tracked, and run on other machines: they lie in the work tree (core.hooksPath)."""
+    if repo.root is None:
+        return False
+    place, root, ours = folder.resolve(), repo.root.resolve(), Path(repo.common_dir).resolve()
+    return place.is_relative_to(root) and not place.is_relative_to(ours)
 
 
 def installed(folder: Path) -> dict[str, str]:

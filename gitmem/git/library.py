@@ -95,8 +95,8 @@ class LibraryRepository(BinaryRepository):
         sizes = {}
         for oid in oids:
             stored = self._opened.get(oid)
-            if isinstance(stored, pygit2.Blob):
-                sizes[oid] = stored.size
+            if stored is not None:
+                sizes[oid] = stored.size if isinstance(stored, pygit2.Blob) else len(stored.read_raw())
         return sizes
 
     def commit(self, oid: str) -> Commit:

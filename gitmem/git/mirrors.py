@@ -23,7 +23,7 @@ def mirror_of(place: str, cache: Path) -> Path:
 
 def is_url(place: str) -> bool:
     """Whether a configured place is a URL (or `host:path`) rather than a folder."""
-    return "://" in place or (":" in place and not Path(place).expanduser().exists())
+    return "://" in place or (":" in place and not os.path.exists(os.path.expanduser(place)))
 
 
 def clean(environ: Mapping[str, str]) -> dict[str, str]:

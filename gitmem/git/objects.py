@@ -57,11 +57,12 @@ class Commit(NamedTuple):
 
     @property
     def subject(self) -> str:
-        return self.message.split("\n", 1)[0]
+        """The first line that is not blank."""
+        return self.message.lstrip().split("\n", 1)[0].rstrip()
 
 
 class BlameLine(NamedTuple):
-    """One line of `git blame`: `line` at the revision asked for, `source_*` where the commit put it.
+    """One line of `git blame`: `line` at the revision asked for, `source_line` where the commit put it.
 
     `commit` is all zeros for a line that is not committed yet.
     """
@@ -69,7 +70,6 @@ class BlameLine(NamedTuple):
     line: int
     text: str
     commit: str
-    source_path: str
     source_line: int
 
 

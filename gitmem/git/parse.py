@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import codecs
 import os
-import re
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import chain
 
 from gitmem.git.objects import BlameLine, Change, Commit, Entry, Person
+from gitmem.lazy_patterns import lazy
 
-PERSON = re.compile(rb"^(.*?) ?<([^>]*)> ?(-?\d+)? ?([+-]\d{4})?")
+PERSON = lazy(rb"^(.*?) ?<([^>]*)> ?(-?\d+)? ?([+-]\d{4})?")
+CHARSET = 40  # characters of the name of one
+CHARSETS = lazy(
+    r"ascii|big5|cp\d|euc_|gb|hp-|hz$|iso(?:8859|2022)|johab|koi8|kz1048|mac-|ptcp|shift_jis|tis-|utf-(?:7|8|16|32)"
+)
 
 
 def parse_entries(out: bytes) -> list[Entry]:
@@ -72,11 +79,7 @@ def parse_commit(oid: str, data: bytes) -> Commit:
         if not line.startswith(b" "):
             key, _, value = line.partition(b" ")
             fields.setdefault(key, []).append(value)
-    encoding = fields.get(b"encoding", [b"utf-8"])[0].decode("ascii", "replace")
-    try:
-        message = body.decode(encoding, "replace")
-    except LookupError:
-        message = body.decode("utf-8", "replace")
+    message = body.decode(_charset(fields.get(b"encoding", [b"utf-8"])[0]), "replace")
     author, author_date = _person(fields.get(b"author", [b""])[0])
     committer, commit_date = _person(fields.get(b"committer", [b""])[0])
     return Commit(
@@ -84,6 +87,47 @@ def parse_commit(oid: str, data: bytes) -> Commit:
         tree=fields.get(b"tree", [b""])[0].decode(), author=author, author_date=author_date,
         committer=committer, commit_date=commit_date, message=message,
     )  # fmt: skip
+
+
+def _charset(name: bytes) -> str:
+    """The charset that a commit's header names; UTF-8 where Python has none of that name.
+
+    Of Python's codecs some are none that Git knows, and decode to another text than Git shows, or raise.
+    """
+    try:
+        found = codecs.lookup(name[:CHARSET].decode("ascii")).name
+    except (LookupError, ValueError):
+        return "utf-8"
+    return found if CHARSETS.match(found) else "utf-8"
+
+
+PART = 1 << 20  # bytes of a message that `parse_messages` keeps
+PATHS = 12  # of a commit that `parse_messages` keeps
+
+
+def parse_messages(pieces: Iterable[bytes]) -> Iterator[tuple[str, str, str, str, list[str]]]:
+    """`log -z --name-only` in the format `binary.MESSAGE`: (side, oid, author, message, first paths) of each commit.
+
+    Each part ends with NUL, which neither a message nor a path can hold: two empty parts come before a commit, which is
+    three parts, then its paths up to the next empty one. Of a part that has more than PART bytes the rest is left out.
+    """
+    parts: list[str] = []  # of the commit that is being read
+    begun = b""  # of a part whose end has not come
+    for piece in chain(pieces, (b"\0\0",)):
+        first, *more = piece.split(b"\0")
+        begun += first[: max(0, PART - len(begun))]
+        if not more:
+            continue
+        *whole, last = begun, *more
+        begun = last
+        for part in whole:
+            if part or 0 < len(parts) < 3:
+                if len(parts) < 3 + PATHS:
+                    parts.append(os.fsdecode(part) if len(parts) >= 3 else part.decode("utf-8", "replace"))
+            elif parts:
+                paths = [parts[3].removeprefix("\n"), *parts[4:]] if len(parts) > 3 else []
+                yield parts[0][0], parts[0][1:], parts[1], parts[2], paths
+                parts = []
 
 
 def _person(value: bytes) -> tuple[Person, datetime]:
@@ -105,38 +149,13 @@ def _person(value: bytes) -> tuple[Person, datetime]:
 def parse_blame(out: bytes) -> list[BlameLine]:
     """`blame --porcelain`."""
     rows = []
-    paths: dict[str, str] = {}
     commit, source_line, line = "", 0, 0
     for row in out.split(b"\n"):
         if row.startswith(b"\t"):
             text = row[1:].decode("utf-8", "replace")
-            rows.append(BlameLine(line, text, commit, paths.get(commit, ""), source_line))
-        elif row.startswith(b"filename "):
-            paths[commit] = unquote(os.fsdecode(row[9:]))
+            rows.append(BlameLine(line, text, commit, source_line))
         else:
             words = row.split(b" ")
             if len(words) in (3, 4) and len(words[0]) in (40, 64) and words[1].isdigit():
                 commit, source_line, line = words[0].decode(), int(words[1]), int(words[2])
     return rows
-
-
-ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
-
-
-def unquote(path: str) -> str:
-    """A path as Git quotes it in line-based output: `"a\\tb\\303\\251"`."""
-    if len(path) < 2 or path[0] != '"' or path[-1] != '"':
-        return path
-    out = bytearray()
-    body, at = path[1:-1], 0
-    while at < len(body):
-        if body[at] != "\\":
-            out += os.fsencode(body[at])
-            at += 1
-        elif body[at + 1] in ESCAPES:
-            out.append(ESCAPES[body[at + 1]])
-            at += 2
-        else:
-            out.append(int(body[at + 1 : at + 4], 8))
-            at += 4
-    return os.fsdecode(bytes(out))

@@ -108,6 +108,19 @@ class Repository(Protocol):
         those whose message holds one of these fixed strings, with `merges` only merges.
         """
 
+    def messages(self, revs: Sequence[str], *, walk: bool = True) -> Iterator[tuple[str, str, str, str, list[str]]]:
+        """(side, oid, author's name, message, some of the paths it changed) of commits, newest first.
+
+        Of `revs` as `log` takes them, or of these commits alone without `walk`. `side` is `<` for what only the left of
+        `A...B` reaches, else `>`. A merge names no paths.
+        """
+
+    def reaches(self, commit: str, *, first_parent: bool = False) -> Iterator[str]:
+        """The oids of all commits that `commit` reaches, itself too, newest first; by first parents alone if asked."""
+
+    def touched(self, commits: Sequence[str]) -> dict[str, list[str]]:
+        """The paths each of these commits changed against its first parent, in order; a merge's are none."""
+
     def blame(self, path: str, start: int, end: int, rev: str = "") -> list[BlameLine]:
         """Blame of lines start..end at `rev`, the work tree's file when empty; -w -M; moves followed."""
 

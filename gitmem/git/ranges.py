@@ -14,7 +14,7 @@ from gitmem.git.protocol import Repository
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class PathChange:
     """One path a commit changes: `olds` is its blob in each parent that has it, `new_oid` "" when it is deleted.
 
     Of a merge only what differs from every parent: the rest came from a side that is its own commit.
@@ -30,7 +30,7 @@ class Touched:
         return not self.olds and bool(self.new_oid)
 
 
-def touched(repo: Repository, commits: Iterable[str]) -> Iterator[tuple[str, list[Touched]]]:
+def touched(repo: Repository, commits: Iterable[str]) -> Iterator[tuple[str, list[PathChange]]]:
     """(commit, its changes) for each commit oid, in the order given; root commits against nothing.
 
     Where `oid parent` stands for an oid, the changes are those against this parent alone.
@@ -72,8 +72,8 @@ def _fields(stream: IO[bytes]) -> Iterator[bytes]:
         yield from whole
 
 
-def _parse(fields: Iterator[bytes]) -> Iterator[tuple[str, list[Touched]]]:
-    commit, ranges = "", list[Touched]()
+def _parse(fields: Iterator[bytes]) -> Iterator[tuple[str, list[PathChange]]]:
+    commit, ranges = "", list[PathChange]()
     for field in fields:
         if not field.startswith(b":"):
             if commit:
@@ -85,6 +85,6 @@ def _parse(fields: Iterator[bytes]) -> Iterator[tuple[str, list[Touched]]]:
         modes, oids = words[: sides + 1], words[sides + 1 : 2 * sides + 2]
         olds = tuple(oid for oid in oids[:-1] if oid.strip("0"))
         new = oids[-1] if oids[-1].strip("0") else ""
-        ranges.append(Touched(os.fsdecode(next(fields)), int(modes[-1], 8), new, olds))
+        ranges.append(PathChange(os.fsdecode(next(fields)), int(modes[-1], 8), new, olds))
     if commit:
         yield commit, ranges

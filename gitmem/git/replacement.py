@@ -15,6 +15,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from gitmem import system
 from gitmem.errors import Changed, GitMemError
 from gitmem.git.worktree import default_mode, read_bytes, resolve, sync_folder
 
@@ -213,7 +214,7 @@ def _content(root: Path, path: str) -> bytes | None:
 
 
 def _read(place: Path) -> bytes:
-    handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    handle = os.open(place, os.O_RDONLY | system.NOFOLLOW | system.NONBLOCK | system.RAW)
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError(errno.EINVAL, "it is no plain file")

@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 import logging
-import signal
+import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -27,6 +27,7 @@ from gitmem.git.replacement import Replacement, sweep, sweep_beside, with_added_
 from gitmem.git.undo_record import digest
 from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
 from gitmem.git.write import commit_paths, ensure_can_commit, run_git, stage_entries, store_blob
+from gitmem.system import signals_held_back
 
 RECORD = "gitmem-attempt.json"  # in the Git directory of the work tree
 RECORD_LIMIT = 64 << 20  # bytes of it that are read: memory files are small, and somebody else may have put it there
@@ -34,7 +35,6 @@ TRIES = 5  # times a plan is made when files change under it
 PAUSE = 0.05  # seconds before the next try: an editor that truncates a file has written it by then
 GIT_PATIENCE = 5.0  # seconds a commit that a killed run began may still take
 LATE = "late"  # how names of files begin, beside the locks, that hold what could not be written into its own file
-_HELD_BACK = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
 
 log = logging.getLogger(__name__)
 Contents = Mapping[str, bytes | None]  # path -> bytes of the file; None is no file
@@ -220,6 +220,13 @@ def commit(
         return draft.result, oid
 
 
+def commit_nothing(repo: Repository, message: str) -> str:
+    """Commit a message that changes no file, whatever is staged; the commit. Raises as `commit`."""
+    ensure_can_commit(repo)
+    with writer(repo):
+        return commit_paths(repo, message, ())
+
+
 def commit_files(
     repo: Repository, before: Position, noted: Contents, contents: Contents, message: str, *, undoable: bool = True
 ) -> str:
@@ -283,7 +290,8 @@ def replaced(
             if not problem and recorded:
                 _drop_record(repo)
         if problem and isinstance(error, Exception):
-            raise GitMemError(f"{error}; {problem}", "the next git mem command that writes puts it back") from error
+            hints = ["the next git mem command that writes puts it back", getattr(error, "hint", "")]
+            raise GitMemError(f"{error}; {problem}", "\n".join(filter(None, hints))) from error
         if mixed and isinstance(error, GitMemError):
             raise type(error)(*_with_mixed(error, mixed)) from error
         raise
@@ -297,16 +305,6 @@ def replaced(
     if undoable:
         head = repo.head() if before is not None else None
         undo_record.remember(repo, noted, wanted, head if head and before and head != before.head else "")
-
-
-@contextmanager
-def signals_held_back() -> Iterator[None]:
-    """Let no interrupt, end or alarm come between; those that arrive do when the block is done."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD_BACK)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _take_back(repo: Repository, files: Sequence[Replacement], committed: bool) -> tuple[str, list[str]]:
@@ -331,7 +329,8 @@ def _with_mixed(error: GitMemError, paths: Sequence[str]) -> tuple[str, str]:
     """Message and hint of an error after which files hold another's text and, it may be, ours."""
     names = ", ".join(f"'{path}'" for path in paths)
     words = f"{error.message}; {names}: saved by somebody else meanwhile and left, with what it has of this change"
-    typed = f"git diff -- {names} shows both; git checkout -p -- {names} takes parts of it out".replace(",", "")
+    files = shlex.join(paths)
+    typed = f"git diff -- {files} shows both; git checkout -p -- {files} takes parts of it out"
     return words, "\n".join(line for line in (error.hint, typed) if line)
 
 
@@ -370,7 +369,7 @@ def _added(repo: Repository, file: Replacement, theirs: bytes) -> bool:
         more.close()
     log.warning(
         "'%s' was written meanwhile by a program that had it open: its lines are in the file, not committed; "
-        "git diff -- '%s' shows them", file.path, file.path,
+        "git diff -- %s shows them", file.path, shlex.quote(file.path),
     )  # fmt: skip
     return True
 
@@ -410,8 +409,8 @@ def _holds(repo: Repository, branch: str, oid: str) -> bool:
 # -- Git's index ---------------------------------------------------------------------------------------------
 
 
-def is_committed(repo: Repository, path: str, data: bytes) -> bool:
-    """Whether HEAD holds `data` as `path`, line ends aside."""
+def is_committed(repo: Repository, path: str, data: bytes | None) -> bool:
+    """Whether HEAD holds `data` as `path`, line ends aside; None is no file."""
     return _is_blob(repo, _oids(repo, repo.head(), [path]).get(path), data)
 
 
@@ -526,7 +525,7 @@ def _await_git(repo: Repository) -> None:
         if time.monotonic() >= deadline:
             raise Locked(
                 "a commit that git mem began is still running here, or was killed",
-                f"wait for it; if no git runs any more: rm '{lock}'",
+                f"wait for it; if no git runs any more: rm {shlex.quote(str(lock))}",
             )
         time.sleep(0.02)
 

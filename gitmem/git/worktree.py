@@ -6,7 +6,6 @@ The order of every write of ours: the Markdown first (temporary file, fsync, ren
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import stat
 import time
@@ -14,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
+from gitmem import system
 from gitmem.errors import GitMemError, Locked, OutsideRepository
 
 
@@ -44,7 +44,7 @@ def read_bytes(root: Path, path: str, limit: int = -1) -> bytes:
     """A work-tree file's bytes (at most `limit`). Regular files only; FileNotFoundError when there is none."""
     target = resolve(root, path)
     try:
-        handle = os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = os.open(target, os.O_RDONLY | system.NOFOLLOW | system.NONBLOCK | system.RAW)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EMLINK):
             raise OutsideRepository(f"'{path}' is a symbolic link and is not followed") from None
@@ -59,6 +59,13 @@ def read_files(root: Path, paths: Iterable[str], limit: int) -> Iterator[tuple[s
     """What `read_bytes` answers or raises for each of many paths. Each folder is opened once: name the files of one
     together."""
     folder, handle = "", -1
+    if not system.POSIX:  # a folder cannot be opened there, so each part is looked at by name
+        for path in paths:
+            try:
+                yield path, read_bytes(root, path, limit)
+            except (OSError, OutsideRepository) as error:
+                yield path, error
+        return
     try:
         for path in paths:
             above, _, name = path.rpartition("/")
@@ -80,12 +87,12 @@ def read_files(root: Path, paths: Iterable[str], limit: int) -> Iterator[tuple[s
 
 def _open_folder(root: Path, path: str) -> int:
     """A folder of the work tree, opened part by part: none of them is a link, nor becomes one meanwhile."""
-    handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    handle = os.open(root, os.O_RDONLY | system.DIRECTORY | system.RAW)
     for part in _checked(path).split("/") if path else ():
         try:
             if part.lower() == ".git":
                 raise OutsideRepository(f"'{path}' goes through .git and is not followed")
-            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=handle)
+            inner = os.open(part, os.O_RDONLY | system.DIRECTORY | system.NOFOLLOW | system.RAW, dir_fd=handle)
         finally:
             os.close(handle)
         handle = inner
@@ -93,7 +100,7 @@ def _open_folder(root: Path, path: str) -> int:
 
 
 def _read_at(folder: int, name: str, limit: int) -> bytes:
-    handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    handle = os.open(name, os.O_RDONLY | system.NOFOLLOW | system.NONBLOCK | system.RAW, dir_fd=folder)
     try:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
@@ -112,11 +119,11 @@ def _read_at(folder: int, name: str, limit: int) -> bytes:
 def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -> None:
     """Replace or create a file: temporary file beside it, fsync, rename. Keeps the old file's mode; 0600 if private."""
     target = resolve(root, path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    resolve(root, path)
     import tempfile  # 5 ms that a search need not pay
 
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        resolve(root, path)
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".gitmem-")
     except OSError as error:
         raise GitMemError(f"cannot write '{path}': {error.strerror}") from None
@@ -136,6 +143,8 @@ def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -
 
 def sync_folder(folder: Path) -> None:
     """Have the names in a folder on the disk."""
+    if not system.POSIX:  # a folder cannot be opened there
+        return
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -157,18 +166,18 @@ def locked(common_dir: Path, name: str, wait: float = 5.0, make: bool = True) ->
     `make` as for `state_dir`.
     """
     folder = state_dir(common_dir, make)
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    flags = os.O_RDWR | os.O_CREAT | system.NOFOLLOW | system.RAW
     try:
         handle = os.open(folder / f"{name}.lock", flags, 0o600)
     except OSError as error:
         raise GitMemError(f"cannot lock in '{folder}': {error.strerror}", "check its permissions") from None
     try:
-        if stat.S_IMODE(os.fstat(handle).st_mode) & 0o077:
-            os.fchmod(handle, 0o600)  # a restored copy may have lost its mode
+        if system.POSIX and stat.S_IMODE(os.fstat(handle).st_mode) & 0o077:
+            os.chmod(folder / f"{name}.lock", 0o600)  # a restored copy may have lost its mode
         deadline = time.monotonic() + wait
         while True:
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                system.lock(handle)
                 break
             except OSError:
                 if time.monotonic() >= deadline:
@@ -194,7 +203,7 @@ def state_dir(common_dir: Path, make: bool = True) -> Path:
     except OSError as error:
         words = f"cannot {'make' if make else 'find'} '{folder}': {error.strerror}"
         raise GitMemError(words, "check its permissions") from None
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+    if not stat.S_ISDIR(status.st_mode) or not system.is_ours(status):
         raise GitMemError(f"'{folder}' is a link or belongs to another user", "remove it and try again")
     if stat.S_IMODE(status.st_mode) & 0o077:
         os.chmod(folder, 0o700)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -160,22 +160,29 @@ def commit_paths(
     author: str | None = None,
     env: Mapping[str, str] | None = None,
 ) -> str:
-    """Commit the work tree's state of `paths` (new, changed or deleted) and nothing else; the new commit's oid.
+    """Commit the work tree's state of `paths` (new, changed or deleted) and nothing else; the new commit's oid. No
+    paths: an empty commit.
 
     Hooks and signing run. On failure what was staged before is staged still, and GitFailed says why.
     """
+    import tempfile
+
     ensure_can_commit(repo)
     assert repo.root is not None
-    known = run_git(repo, ["ls-files", "-z", "--", *paths]).split("\0")
+    known = set(run_git(repo, ["ls-files", "-z"]).split("\0"))
     # `--only` takes paths that Git knows. The intent to add one would leave an empty blob that nothing names.
     new = [path for path in paths if path not in known and (repo.root / path).exists()]
     args = ["commit", "--only", "--cleanup=whitespace", "--file=-"]
     args += [f"--author={author}"] if author else []
     try:
         if new:
-            run_git(repo, ["add", "--", *new])
-        # HEAD may name another commit by now: what Git says is the one it made.
-        made = _MADE.match(run_git(repo, [*args, "--", *paths], input=message, env=env))
+            run_git(repo, ["add", "--pathspec-from-file=-", "--pathspec-file-nul"], input=_separated(new))
+        with tempfile.NamedTemporaryFile(prefix="git-mem-paths-") as file:  # standard input has the message
+            file.write(os.fsencode(_separated(paths)))
+            file.flush()
+            args += [f"--pathspec-from-file={file.name}", "--pathspec-file-nul"] if paths else ["--allow-empty"]
+            # HEAD may name another commit by now: what Git says is the one it made.
+            made = _MADE.match(run_git(repo, args, input=message, env=env))
     except BaseException:
         with suppress(GitFailed):  # the first error is the one to tell
             _forget_new(repo, new)
@@ -186,10 +193,15 @@ def commit_paths(
 def _forget_new(repo: Repository, paths: Sequence[str]) -> None:
     """Take what was staged for a commit that was not made out of Git's index; what HEAD has by now stays."""
     head = repo.head()
-    made = {entry.path for entry in repo.entries(head, paths)} if head and paths else set()
+    made = {entry.path for entry in repo.entries(head)} if head and paths else set()
     gone = [path for path in paths if path not in made]
     if gone:
-        run_git(repo, ["update-index", "--force-remove", "-z", "--stdin"], input="".join(f"{p}\0" for p in gone))
+        run_git(repo, ["update-index", "--force-remove", "-z", "--stdin"], input=_separated(gone))
+
+
+def _separated(paths: Iterable[str]) -> str:
+    """Paths as Git reads them from a file: thousands are too many for a command line."""
+    return "".join(f"{path}\0" for path in paths)
 
 
 def configure(environ: Mapping[str, str], *args: str) -> bool:

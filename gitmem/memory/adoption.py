@@ -6,22 +6,27 @@ A folder without MEMORY.md and memory/ is taken as notes, every `*.md` of it. Th
 
 from __future__ import annotations
 
+import json
+import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gitmem.config import TRACKED
-from gitmem.errors import UsageError
+from gitmem.errors import OutsideRepository, UsageError
 from gitmem.git.opening import Repository, open_repository
+from gitmem.git.worktree import read_bytes
 from gitmem.git.write import init_repository
 from gitmem.memory.new_repository import Place
-from gitmem.paths import PACKAGES, Kind, agents_read, aside, kind
+from gitmem.paths import LIMIT, PACKAGES, Kind, agents_read, aside, daily_form, kind, log_date, log_day
 
 GLOB = "*.md"  # of every folder (`paths.matches`)
+OBSIDIAN = ".obsidian/daily-notes.json"
+DAY = re.compile(r"(?<![^/])(\d{4})([-_./]?)(\d{2})\2(\d{2})\.md$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +34,13 @@ class Folder:
     """The files of a folder, by what adopting it makes of them.
 
     `notes` are Markdown that only adoption keeps in memory, `others` how many files of which reason stay out. Paths are
-    relative to the folder, sorted.
+    relative to the folder, sorted. `daily` are patterns of daily logs (`paths.daily_form`), and how many notes each
+    names.
     """
 
     notes: tuple[str, ...]
     others: tuple[tuple[str, int], ...]
+    daily: tuple[tuple[str, int], ...] = ()
 
     @property
     def mostly_notes(self) -> bool:
@@ -58,7 +65,48 @@ def look_at_folder(repo: Repository) -> Folder:
             others[INSTALLED if PACKAGES in path.split("/") else HIDDEN] += 1
         else:
             notes.append(path)
-    return Folder(tuple(notes), tuple((+others).items()))
+    return Folder(tuple(notes), tuple((+others).items()), _daily(repo, notes))
+
+
+def _daily(repo: Repository, notes: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    """The patterns of daily notes: of those whose whole name is a day, and the one that Obsidian's own settings say."""
+    found: Counter[str] = Counter()
+    for path in notes:
+        pattern = daily_pattern(path)
+        if pattern:
+            found[pattern] += 1
+    stated = _of_obsidian(repo.root) if repo.root else ""
+    if stated and stated not in found:
+        found[stated] = sum(daily_form(stated).fullmatch(path) is not None for path in notes)
+    return tuple(sorted(found.items()))
+
+
+def daily_pattern(path: str) -> str:
+    """The pattern that names a daily note and its like: `journal/YYYY/YYYY-MM-DD.md` for
+    `journal/2026/2026-02-05.md`. "" for a path whose name is no day."""
+    day = log_date(path)
+    match = DAY.search(path)
+    if day is None or match is None:
+        return ""
+    separator = match[2]
+    above = path[: match.start()].split("/")
+    parts = {f"{day:%Y}": "YYYY", f"{day:%m}": "MM", f"{day:%Y-%m}": "YYYY-MM", f"{day:%Y_%m}": "YYYY_MM"}
+    pattern = "/".join(parts.get(part, part) for part in above) + f"YYYY{separator}MM{separator}DD.md"
+    try:
+        return pattern if pattern.isprintable() and log_day(path, [pattern]) == day else ""
+    except UsageError:
+        return ""
+
+
+def _of_obsidian(root: Path) -> str:
+    """The pattern of `.obsidian/daily-notes.json`, where its format has digits only; "" for none."""
+    try:
+        said = json.loads(read_bytes(root, OBSIDIAN, LIMIT))
+        pattern = f"{str(said.get('folder') or '').strip('/')}/{said.get('format') or 'YYYY-MM-DD'}.md".lstrip("/")
+        left = re.sub("YYYY|MM|DD", "", str(said.get("format") or ""))
+        return "" if re.search("[A-Za-z]", left) or not pattern.isprintable() or not daily_form(pattern) else pattern
+    except (OSError, OutsideRepository, ValueError, RecursionError, AttributeError, UsageError):
+        return ""
 
 
 @contextmanager
@@ -75,8 +123,9 @@ def opened(place: Place, environ: Mapping[str, str]) -> Iterator[Repository]:
         yield repo
 
 
-def settings_text(old: str) -> str:
-    """The text of .gitmem.toml that takes every note, from the one it has ("" for none); `old` where it does already.
+def settings_text(old: str, daily: Sequence[str] = ()) -> str:
+    """The text of .gitmem.toml that takes every note, and these patterns as daily logs, from the one it has ("" for
+    none); `old` where it takes every note already, whatever patterns it lacks (`lacking_patterns`).
 
     Raises UsageError where a table of that name is there and has to be changed by hand.
     """
@@ -84,10 +133,29 @@ def settings_text(old: str) -> str:
         memory = tomllib.loads(old).get("memory")
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{TRACKED} is not TOML: {error}", f"mend {TRACKED}") from None
-    paths = memory.get("paths") if isinstance(memory, dict) else None
-    if isinstance(paths, list) and GLOB in paths:
+    there = memory if isinstance(memory, dict) else {}
+    lacking = {"paths": _lacking(there, "paths", [GLOB]), "daily": _lacking(there, "daily", daily)}
+    if not lacking["paths"]:
         return old
     if memory is not None:
-        raise UsageError(f"{TRACKED} has a [memory] table already", f"add '{GLOB}' to its paths by hand")
+        what = " and ".join(f"{values} to its {key}" for key, values in lacking.items() if values)
+        raise UsageError(f"{TRACKED} has a [memory] table already", f"add {what} by hand")
     gap = "" if not old else "\n" if old.endswith("\n") else "\n\n"
-    return f'{old}{gap}[memory]\npaths = ["{GLOB}"] # every note, in any folder; nothing hidden\n'
+    rows = [f'paths = ["{GLOB}"] # every note, in any folder; nothing hidden']
+    if daily:
+        rows.append(f"daily = {_lacking({}, 'daily', daily)} # daily logs: shown by git mem log, promoted from")
+    return "\n".join([f"{old}{gap}[memory]", *rows, ""])
+
+
+def lacking_patterns(text: str, daily: Sequence[str]) -> list[str]:
+    """Those of some patterns of daily logs that the text of .gitmem.toml lacks."""
+    memory = tomllib.loads(text).get("memory")
+    there = memory.get("daily") if isinstance(memory, dict) else None
+    return [pattern for pattern in daily if not (isinstance(there, list) and pattern in there)]
+
+
+def _lacking(table: Mapping[str, object], key: str, wanted: Sequence[str]) -> str:
+    """Those of `wanted` that a list of a table lacks, as TOML; "" for none."""
+    there = table.get(key)
+    missing = [value for value in wanted if not (isinstance(there, list) and value in there)]
+    return json.dumps(missing, ensure_ascii=False) if missing else ""

@@ -6,6 +6,7 @@ not part of the line), numbered from 1. Nothing inside a line is parsed but the 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -136,10 +137,10 @@ def decode(data: bytes, path: str = "") -> tuple[str, list[Problem]]:
     if len(data) > LIMIT:
         size = f"{len(data) / LIMIT:.1f}"
         return "", [Problem(Fault.LARGE, 0, f"larger than 1 MiB ({size} MiB)", "split it into smaller notes")]
-    name = path or "FILE"
+    name = shlex.quote(path or "FILE")
     problems = []
     if _looks_utf16(data):
-        convert = f"iconv -f UTF-16 -t UTF-8 -- '{name}' > utf8 && mv utf8 '{name}'"
+        convert = f"iconv -f UTF-16 -t UTF-8 -- {name} > utf8 && mv -- utf8 {name}"
         return "", [Problem(Fault.UTF16, 0, "is UTF-16, memory is UTF-8", convert)]
     if data.startswith(b"\xef\xbb\xbf"):
         data = data[3:]
@@ -148,7 +149,7 @@ def decode(data: bytes, path: str = "") -> tuple[str, list[Problem]]:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         if _looks_cp949(data):
-            convert = f"iconv -f CP949 -t UTF-8 -- '{name}' > utf8 && mv utf8 '{name}'"
+            convert = f"iconv -f CP949 -t UTF-8 -- {name} > utf8 && mv -- utf8 {name}"
             return "", [Problem(Fault.CP949, 0, "is CP949 (EUC-KR), memory is UTF-8", convert)]
         line = data.count(b"\n", 0, error.start) + 1
         problems.append(Problem(Fault.UTF8, line, "holds bytes that are not UTF-8", "save it as UTF-8"))

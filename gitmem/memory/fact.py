@@ -1,4 +1,4 @@
-"""The trailing `<!-- mem key=value ... -->` comment of a fact, and what a fact's text and id are.
+"""One fact: its text, its id, and its trailing `<!-- mem key=value ... -->` comment. MEMORY.md as many is `facts`.
 
 Pure. Grammar (docs/format.md): `<!-- mem` then space-separated `key=value`, then `-->`. Values are percent-encoded:
 space, `%` and `--`; in `src` the path also `@` and `#`, then literally `#L12-L14@` and the oid. Unknown keys are kept.

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from io import StringIO
 
+from gitmem.lazy_patterns import lazy
 from gitmem.memory.fact import Fact, fact_id, normalise, parse_comment, render_comment, split_bullet
 from gitmem.memory.fences import closes, opening
 from gitmem.memory.front_matter import closing_line
@@ -41,10 +42,10 @@ HEADINGS: dict[str, tuple[str, ...]] = {
 }
 INSIGHTS = "Insights"
 
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_RULER = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
-_BLOCK = re.compile(r"^[^\S\n]*(?:`{3}|~{3}|<!--)", re.M)  # what may make the lines below it no facts
-_LOG_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})[^/]*$")
+_HEADING = lazy(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_RULER = lazy(r" {0,3}(?:=+|-+)[ \t]*$")
+_BLOCK = lazy(r"^[^\S\n]*(?:`{3}|~{3}|<!--)", re.M)  # what may make the lines below it no facts
+_LOG_DATE = lazy(r"(\d{4}-\d{2}-\d{2})[^/]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,8 +278,7 @@ def add(memory: Memory, text: str, meta: Iterable[tuple[str, str]] = (), heading
 
 def insert(memory: Memory, block: Sequence[str], fact: Fact, names: Sequence[str]) -> Memory:
     """Ready lines of one entry below the first heading that is one of `names` (made when there is none)."""
-    wanted = {name.casefold() for name in names}
-    place = next((n for n, _, text in memory.headings if text.casefold().rstrip(":") in wanted), 0)
+    place = _heading(memory, names)
     if place:
         return parse_lines(_placed(memory, block, fact, place))
     lines = list(memory.lines)
@@ -292,12 +292,43 @@ def insert(memory: Memory, block: Sequence[str], fact: Fact, names: Sequence[str
     return parse_lines([*lines, f"## {names[0]}{end}", end, *block])
 
 
+def insert_all(memory: Memory, rows: Sequence[tuple[Sequence[str], Fact]], names: Sequence[str]) -> Memory:
+    """`insert` of several entries in one pass, whatever their number: newest first, those of one day in their order."""
+    *others, (block, fact) = sorted(rows, key=lambda row: fact_date(row[1]), reverse=True)
+    memory = insert(memory, block, fact, names)
+    if not others:
+        return memory
+    section = _section(memory, _heading(memory, names))[0]
+    above: dict[int, list[str]] = {}  # line after which they go -> lines
+    for block, fact in others:
+        day = fact_date(fact)
+        at = next((e.start - 1 for e in section if fact_date(e.fact) <= day), section[-1].end)
+        above.setdefault(at, []).extend(block)
+    lines: list[str] = []
+    for number, line in enumerate(memory.lines):
+        lines += [*above.get(number, ()), line]
+    return parse_lines([*lines, *above.get(len(memory.lines), ())])
+
+
+def _heading(memory: Memory, names: Sequence[str]) -> int:
+    """The line of the first heading that is one of `names`, 0 for none."""
+    wanted = {name.casefold() for name in names}
+    return next((n for n, _, text in memory.headings if text.casefold().rstrip(":") in wanted), 0)
+
+
+def _section(memory: Memory, place: int) -> tuple[list[Entry], int]:
+    """The entries below the heading of a line, and the line of the next heading."""
+    limit = next((n for n, _, _ in memory.headings if n > place), len(memory.lines) + 1)
+    if limit <= len(memory.lines):
+        line = memory.lines[limit - 1]
+        if _RULER.match(line) and not _HEADING.match(line):
+            limit -= 1  # the setext heading's text line
+    return [e for e in memory.entries if place < e.start < limit], limit
+
+
 def _placed(memory: Memory, block: Sequence[str], fact: Fact, place: int) -> list[str]:
     lines = list(memory.lines)
-    limit = next((n for n, _, _ in memory.headings if n > place), len(lines) + 1)
-    if limit <= len(lines) and _RULER.match(lines[limit - 1]) and not _HEADING.match(lines[limit - 1]):
-        limit -= 1  # the setext heading's text line
-    section = [e for e in memory.entries if place < e.start < limit]
+    section, limit = _section(memory, place)
     day = fact_date(fact)
     older = next((e for e in section if fact_date(e.fact) <= day), None)
     if older is not None:
@@ -331,6 +362,15 @@ def update(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, st
     return parse_lines([*memory.lines[: entry.start - 1], new, *memory.lines[entry.start :]])
 
 
+def with_comment(memory: Memory, entry: Entry, meta: Iterable[tuple[str, str]]) -> Memory:
+    """The same place with another comment; every other byte stays."""
+    raw = memory.lines[entry.start - 1]
+    line = raw.rstrip("\r\n")
+    before, _ = parse_comment(line)
+    new = " ".join(filter(None, (before, render_comment(meta)))) + raw[len(line) :]
+    return parse_lines([*memory.lines[: entry.start - 1], new, *memory.lines[entry.start :]])
+
+
 def supersede(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, str]]) -> Memory:
     """Replace a fact by its successor, which names it in `supersedes`, under the heading of its own type."""
     pairs = tuple(meta)
@@ -345,30 +385,6 @@ def supersede(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str,
 def remove(memory: Memory, entry: Entry) -> Memory:
     """Without this entry and the lines that belong to it; its heading stays."""
     return parse_lines([*memory.lines[: entry.start - 1], *memory.lines[entry.end :]])
-
-
-def sort(memory: Memory) -> Memory:
-    """Newest first inside each heading; undated facts keep their order after the dated ones.
-
-    Only runs of adjacent entries are reordered: prose, tables and blank lines stay where they are.
-    """
-    lines = list(memory.lines)
-    run: list[Entry] = []
-
-    def flush() -> None:
-        if len(run) > 1:
-            ordered = sorted(run, key=lambda e: fact_date(e.fact), reverse=True)
-            blocks = [lines[e.start - 1 : e.end] for e in ordered]
-            blocks = [[*b[:-1], b[-1] if b[-1].endswith("\n") else b[-1] + memory.newline] for b in blocks]
-            lines[run[0].start - 1 : run[-1].end] = [line for b in blocks for line in b]
-        run.clear()
-
-    for entry in memory.entries:
-        if run and entry.start != run[-1].end + 1:
-            flush()
-        run.append(entry)
-    flush()
-    return parse_lines(lines)
 
 
 @dataclass(frozen=True, slots=True)

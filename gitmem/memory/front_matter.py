@@ -80,6 +80,7 @@ def stated_values(data: bytes, keys: Container[str]) -> tuple[tuple[str, str], .
     return tuple(values)
 
 
+_HALF = re.compile("[\ud800-\udfff]")  # what `"\ud800"` of YAML gives: no text that can be written
 _KEY = re.compile(r"([A-Za-z_][\w-]*):(?:[ ]+(.*))?$")
 _ITEM = re.compile(r"[ ]*-[ ]+(.*)$")
 _QUOTED = re.compile(r"\"[^\"\\,]{0,500}\"$|'[^',]{0,500}'$")  # a comma could end it inside a list
@@ -148,6 +149,9 @@ def _yaml(text: str) -> tuple[dict[str, Value], str]:
             keys[str(name)] = value
         elif isinstance(value, list) and all(isinstance(item, str) for item in value):
             keys[str(name)] = tuple(value)
+    texts = [*keys, *(text for value in keys.values() for text in ([value] if isinstance(value, str) else value))]
+    if any(map(_HALF.search, texts)):
+        return {}, "escapes half a character"
     return keys, ""
 
 

@@ -9,33 +9,45 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError, NotARepository, OutsideRepository, Refused, UsageError
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.policy import Policy
-from gitmem.gate.redaction import refuse_or_mask_text
+from gitmem.gate.redaction import Mask, refuse_or_mask
 from gitmem.gate.scan import scan_source
 from gitmem.gate.sources import commits
 from gitmem.git.opening import Repository, discover, open_repository
 from gitmem.git.transaction import position, replaced, writer
 from gitmem.git.worktree import read_bytes
 from gitmem.git.write import ensure_can_commit, run_git
+from gitmem.memory import links
 from gitmem.memory.document import decode
 from gitmem.paths import LIMIT, Kind, Layout, kind
 from gitmem.plural import counted
 
 HIDDEN, NO_MEMORY, NO_MARKDOWN = "is a hidden folder", "is no memory file", "is not Markdown"
 PARTS = "holds what others wrote"  # packages that a project installed
-EXPECTED = frozenset((HIDDEN, NO_MEMORY, NO_MARKDOWN, PARTS))  # reasons that nobody needs to look into
+# What OpenClaw has besides memory in its workspace: where it goes here, or why it stays (docs.openclaw.ai).
+ROUTINE, DIARY, SKILL = "tells OpenClaw what to do by itself", "is OpenClaw's own diary, for people", "is a skill"
+STAYING = {"BOOT.md": ROUTINE, "BOOTSTRAP.md": ROUTINE, "HEARTBEAT.md": ROUTINE, "DREAMS.md": DIARY}
+PERSON = re.compile(r"users/([^/]+)/USER\.md")
+EXPECTED = frozenset((HIDDEN, NO_MEMORY, NO_MARKDOWN, PARTS, ROUTINE, DIARY, SKILL))  # nobody needs to look into these
 INSTALLED = frozenset(("node_modules", "vendor", "venv", "__pycache__"))
 MAX_FILES = 20_000  # files; more is no memory
-LINK = re.compile(r"\]\((?!\w+:|/|#)([^)\s]+\.md)((?:#[^)]*)?)\)")
+PICTURES = {  # ending -> how such a file begins
+    ".png": (b"\x89PNG\r\n\x1a\n",), ".jpg": (b"\xff\xd8\xff",), ".jpeg": (b"\xff\xd8\xff",),
+    ".gif": (b"GIF87a", b"GIF89a"), ".webp": (b"RIFF",), ".pdf": (b"%PDF-",),
+}  # fmt: skip
+PICTURE_LIMIT = 10 << 20  # bytes
+SHOWN = 5  # lines of one rule that are named
 
 
 class Shape(StrEnum):
@@ -48,14 +60,20 @@ class Shape(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What an import does. `files` are (path there, path here, bytes); `left` are (path there, reason)."""
+    """What an import does. `files` are (path there, path here, bytes), pictures that documents show among them; `left`
+    are (path there, reason), `masked` (path there, what was masked)."""
 
     source: Path
     shape: Shape
     files: tuple[tuple[str, str, bytes], ...]
     left: tuple[tuple[str, str], ...]
-    masked: tuple[str, ...]
+    masked: tuple[tuple[str, tuple[Mask, ...]], ...]
     history: bool
+
+    @property
+    def pictures(self) -> int:
+        """How many of the files the gate could not read."""
+        return sum(not name.endswith(".md") for name, _, _ in self.files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,38 +93,92 @@ def look_at(source: Path, config: Config, environ: Mapping[str, str], here: Path
     source = Path(os.path.expanduser(source)).absolute()
     if not os.path.isdir(source):
         raise UsageError(f"there is no folder '{source}'", "git mem init --from PATH")
-    top, target = source.resolve(), here.resolve()
-    if top == target or target.is_relative_to(top) or top.is_relative_to(target):
-        raise UsageError("a memory is not imported from itself", "--from names another folder")
-    names, left = _names(source)
+    ensure_elsewhere(source, here)
+    names, left = markdown_below(source)
     shape = shape_of(["MEMORY.md" if name == "memory.md" else name for name in names])
+    moved = {name: to for name in names if (to := _place(name, names, shape))}
+    left += [(name, _reason_to_stay(name)) for name in names if name not in moved]
+    pictures = _pictures(source, moved, {name for name, reason in left if reason == NO_MARKDOWN}, shape)
+    left = [(name, reason) for name, reason in left if name not in pictures]
+    moved |= {name: to for name, (to, _) in pictures.items()}
     files: list[tuple[str, str, bytes]] = []
-    masked: list[str] = []
-    for name in names:
-        to = "MEMORY.md" if name == "memory.md" and "MEMORY.md" not in names else target_path(name, shape)
-        if not to:
-            left.append((name, NO_MEMORY))
+    masked: list[tuple[str, tuple[Mask, ...]]] = []
+    for name, to in moved.items():
+        made = pictures[name][1] if name in pictures else _document(source, name, moved, config)
+        if made.problem:
+            left.append((name, made.problem))
             continue
-        try:
-            data = read_bytes(source, name, LIMIT + 1)
-        except (OSError, OutsideRepository):
-            left.append((name, "cannot be read"))
-            continue
-        safe, why = _gated(data, to, shape, config)
-        if why:
-            left.append((name, why))
-            continue
-        if safe != relinked(data, name, shape):
-            masked.append(name)
-        there = _existing(here, to)
-        if there is not None and there != safe:
+        there = _existing(here, to, PICTURE_LIMIT if name in pictures else LIMIT)
+        if there is not None and there != made.data:
             left.append((name, f"'{to}' is there already and says something else"))
             continue
-        files.append((name, to, safe))
+        if made.masks:
+            masked.append((name, made.masks))
+        files.append((name, to, made.data))
     return Plan(source, shape, tuple(files), tuple(left), tuple(masked), _is_root(source, environ))
 
 
-def _names(source: Path) -> tuple[list[str], list[tuple[str, str]]]:
+def without_ignored(repo: Repository, plan: Plan) -> Plan:
+    """A plan with history without the files that Git ignores here: no commit of ours would take them."""
+    ignored = repo.ignored([to for _, to, _ in plan.files]) if plan.history and plan.files else set()
+    left = tuple((name, f"'{to}' is ignored by Git here") for name, to, _ in plan.files if to in ignored)
+    return replace(
+        plan,
+        files=tuple(file for file in plan.files if file[1] not in ignored),
+        left=plan.left + left,
+        masked=tuple(row for row in plan.masked if row[0] not in dict(left)),
+    )
+
+
+def ensure_elsewhere(source: Path, here: Path) -> None:
+    """Raises UsageError where one of two folders holds the other: what is imported would be the target itself."""
+    top, target = source.resolve(), here.resolve()
+    if target.is_relative_to(top) or top.is_relative_to(target):
+        raise UsageError("a memory is not imported from itself", "name a folder outside of it")
+
+
+def _place(name: str, names: Collection[str], shape: Shape) -> str:
+    """Where a file of a folder with these names goes here, "" when it is no memory."""
+    return "MEMORY.md" if name == "memory.md" and "MEMORY.md" not in names else target_path(name, shape)
+
+
+def _document(source: Path, name: str, moved: Mapping[str, str], config: Config) -> Gated:
+    """A Markdown file as it may be written, its links leading where the files beside it went."""
+    try:
+        data = read_bytes(source, name, LIMIT + 1)
+    except (OSError, OutsideRepository):
+        return Gated(b"", "cannot be read")
+    text = data.decode("utf-8", "surrogateescape")
+    return gated(links.relinked(text, name, moved).encode("utf-8", "surrogateescape"), moved[name], config)
+
+
+def _pictures(
+    source: Path, moved: Mapping[str, str], others: Collection[str], shape: Shape
+) -> dict[str, tuple[str, Gated]]:
+    """The files among `others` that a file of `moved` shows, each with where it goes and what may be written of it."""
+    shown: set[str] = set()
+    linkable = links.Linkable(others)
+    for name in moved if others else ():
+        with suppress(OSError, OutsideRepository):
+            shown |= linkable.linked(read_bytes(source, name, LIMIT).decode("utf-8", "replace"), name)
+    home = "" if shape is Shape.WORKSPACE else "memory/"
+    wanted = sorted(name for name in shown if PurePosixPath(name).suffix.lower() in PICTURES)
+    return {name: (home + name, _picture(source, name)) for name in wanted}
+
+
+def _picture(source: Path, name: str) -> Gated:
+    """A picture or PDF that is what its name says. The gate reads no pixels."""
+    try:
+        data = read_bytes(source, name, PICTURE_LIMIT + 1)
+    except (OSError, OutsideRepository):
+        return Gated(b"", "cannot be read")
+    if len(data) > PICTURE_LIMIT:
+        return Gated(b"", f"is larger than {PICTURE_LIMIT >> 20} MiB")
+    begins = PICTURES[PurePosixPath(name).suffix.lower()]
+    return Gated(data) if data.startswith(begins) else Gated(b"", "is no picture of the kind that its name says")
+
+
+def markdown_below(source: Path) -> tuple[list[str], list[tuple[str, str]]]:
     """The files below a folder, sorted; links, Git's own folder and what is no Markdown are left, the latter said."""
     kept: list[str] = []
     left: list[tuple[str, str]] = []
@@ -148,31 +220,48 @@ def target_path(name: str, shape: Shape) -> str:
     """Where a file goes here, "" when it is no memory."""
     if kind(name) is not Kind.OTHER:
         return name
-    return "" if shape is Shape.WORKSPACE else f"memory/{name}"
+    if shape is not Shape.WORKSPACE:
+        return f"memory/{name}"
+    person = PERSON.fullmatch(name)
+    return f"memory/users/{person[1]}.md" if person else "memory/identity.md" if name == "IDENTITY.md" else ""
 
 
-def relinked(data: bytes, name: str, shape: Shape) -> bytes:
-    """MEMORY.md's links to files that move below memory/ follow them; every other byte as it was."""
-    if shape is not Shape.CLAUDE or name != "MEMORY.md":
-        return data
-    text = data.decode("utf-8", "surrogateescape")
-    return LINK.sub(lambda m: f"](memory/{PurePosixPath(m[1])}{m[2]})", text).encode("utf-8", "surrogateescape")
+def _reason_to_stay(name: str) -> str:
+    """Why a file of a workspace is no memory."""
+    return SKILL if name.startswith("skills/") else STAYING.get(name, NO_MEMORY)
 
 
-def _gated(data: bytes, to: str, shape: Shape, config: Config) -> tuple[bytes, str]:
-    """The bytes that may be written, or the reason why none may."""
+class Gated(NamedTuple):
+    """What may be written of a document and what was masked in it, or the `problem` for which nothing may."""
+
+    data: bytes
+    problem: str = ""
+    masks: tuple[Mask, ...] = ()
+
+
+def gated(data: bytes, to: str, config: Config) -> Gated:
+    """A document on its way to the memory file `to`, through the gate."""
     if len(data) > LIMIT:
-        return b"", f"is larger than {LIMIT} bytes"
-    text, problems = decode(data, to)
+        return Gated(b"", f"is larger than {LIMIT} bytes")
+    _, problems = decode(data, to)
     if problems:
-        return b"", problems[0].message
-    data = relinked(data, to, shape)
+        return Gated(b"", problems[0].message)
     text = data.decode("utf-8", "replace")
     try:
-        safe = refuse_or_mask_text(text, to, config)
+        safe = refuse_or_mask(text, to, config)
     except Refused as error:
-        return b"", error.message
-    return (data if safe == text else safe.encode()), ""
+        return Gated(b"", error.message)
+    return Gated(data if safe.text == text else safe.text.encode(), "", safe.masks)
+
+
+def masked_places(masks: Sequence[Mask]) -> str:
+    """What was masked and where, as a person reads it: the rules with their lines, nothing of what they cover."""
+    lines: dict[str, list[int]] = {}
+    for mask in masks:
+        if mask.line not in lines.setdefault(mask.rule, []):
+            lines[mask.rule].append(mask.line)
+    named = {rule: ", ".join(map(str, at[:SHOWN])) + (", ..." if len(at) > SHOWN else "") for rule, at in lines.items()}
+    return ", ".join(f"{rule} (line{'s' if len(lines[rule]) > 1 else ''} {at})" for rule, at in named.items())
 
 
 def as_value(plan: Plan, root: Path, commit: str, written: Sequence[str], dry_run: bool) -> dict[str, object]:
@@ -182,7 +271,10 @@ def as_value(plan: Plan, root: Path, commit: str, written: Sequence[str], dry_ru
         "shape": str(plan.shape),
         "files": [{"from": name, "path": to} for name, to, _ in plan.files],
         "left": [{"from": name, "reason": reason} for name, reason in plan.left],
-        "masked": list(plan.masked),
+        "masked": [name for name, _ in plan.masked],
+        "masks": [
+            {"from": name, "rule": mask.rule, "line": mask.line} for name, masks in plan.masked for mask in masks
+        ],
         "history": plan.history,
         "commit": commit or None,
         "written": list(written),
@@ -190,9 +282,9 @@ def as_value(plan: Plan, root: Path, commit: str, written: Sequence[str], dry_ru
     }
 
 
-def _existing(here: Path, path: str) -> bytes | None:
+def _existing(here: Path, path: str, limit: int = LIMIT) -> bytes | None:
     try:
-        return read_bytes(here, path, LIMIT + 1)
+        return read_bytes(here, path, limit + 1)
     except FileNotFoundError:
         return None
     except (OSError, OutsideRepository):
@@ -272,10 +364,22 @@ def _with_history(repo: Repository, plan: Plan) -> str:
             run_git(repo, ["add", "--", *(to for _, to, _ in plan.files)])
             message = f"memory: import {counted(len(plan.files), 'file')} with their history"
             run_git(repo, ["commit", "--quiet", "--allow-empty", "-F", "-"], input=message + "\n")
-        except BaseException:
+        except BaseException as error:
             if repo.head() == begun:  # else it was stopped after the commit, which stays
-                run_git(repo, ["merge", "--abort"] if before else ["update-ref", "-d", "HEAD"])
+                _take_back(repo, ["merge", "--abort"] if before else ["update-ref", "-d", "HEAD"], error)
             raise
     finally:
-        run_git(repo, ["update-ref", "-d", "refs/gitmem/import"])
+        with suppress(GitFailed):  # what happened before is what to tell; the next import writes the ref anew
+            run_git(repo, ["update-ref", "-d", "refs/gitmem/import"])
     return repo.head() or ""
+
+
+def _take_back(repo: Repository, command: list[str], error: BaseException) -> None:
+    """Run the git command that undoes what `error` ended. Where that fails too, an error of ours says both, its own
+    words first, and what to type."""
+    try:
+        run_git(repo, command)
+    except GitFailed as problem:
+        if isinstance(error, GitMemError):
+            hint = "\n".join(filter(None, [f"git {' '.join(command)}", error.hint]))
+            raise GitMemError(f"{error.message}; {problem.message}", hint) from error

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, UsageError
@@ -17,6 +18,9 @@ from gitmem.git.transaction import Draft, Reading, write
 from gitmem.memory import facts
 from gitmem.memory.fact import fact_id, normalise
 from gitmem.memory.facts import INSIGHTS, Entry, Memory, Moved
+
+if TYPE_CHECKING:
+    from gitmem.gate.redaction import Mask
 
 MEMORY = "MEMORY.md"
 KEPT = 50  # insights in MEMORY.md; older ones are in the archive
@@ -36,24 +40,25 @@ class Recorded:
     written: bool
     archived: tuple[Moved, ...] = ()
     reason: str = ""
+    masks: tuple[Mask, ...] = ()  # what the gate masked of what was said
 
 
 def record(
     repo: Repository, config: Config, text: str, now: datetime, *, agent: str = "", dry_run: bool = False
 ) -> Recorded:
     """Write one insight. Raises UsageError (another form than `[entity] text`, data with holes), Refused, Locked."""
-    from gitmem.gate.redaction import refuse_or_mask_text
+    from gitmem.gate.redaction import refuse_or_mask
 
     if repo.root is None:
         raise GitMemError("a bare repository has no MEMORY.md to write", "run it in a clone")
     entity, words = parse(text)
-    words = refuse_or_mask_text(f"[{entity}] {words}", MEMORY, config)
+    gated = refuse_or_mask(f"[{entity}] {words}", MEMORY, config)
 
     def plan(reading: Reading) -> Draft[Recorded]:
-        draft = _recorded(reading, entity, words, now, agent or config.agent)
+        draft = _recorded(reading, entity, gated.text, now, agent or config.agent)
         return Draft({}, replace(draft.result, written=False)) if dry_run else draft
 
-    return write(repo, plan)
+    return replace(write(repo, plan), masks=gated.masks)
 
 
 def _recorded(reading: Reading, entity: str, words: str, now: datetime, agent: str) -> Draft[Recorded]:

@@ -16,8 +16,6 @@ from gitmem.memory.templates import ATTRIBUTES, files
 from gitmem.paths import LIMIT
 from gitmem.plural import counted
 
-NEWLINE = b"\n"
-
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -28,7 +26,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class LaidOut:
+class NewRepository:
     """What was (or, with dry_run, would be) done."""
 
     root: Path
@@ -58,7 +56,7 @@ def place_for(folder: Path, environ: Mapping[str, str]) -> Place:
 
 def lay_out(
     place: Place, environ: Mapping[str, str], language: str, *, settings: str = "", dry_run: bool = False
-) -> LaidOut:
+) -> NewRepository:
     """Make `place` a memory repository: `git init` only where it is new, then the files that are not there yet.
 
     `settings` is the text .gitmem.toml shall have, "" for whatever it has. All files are written or none; raises
@@ -87,7 +85,7 @@ def lay_out(
     written = tuple(
         path if noted[path] is None else f"{path} ({counted(added[path], 'line')} more)" for path in contents
     )
-    return LaidOut(root, place.new, written, tuple(kept))
+    return NewRepository(root, place.new, written, tuple(kept))
 
 
 def settings_now(root: Path) -> bytes | None:

@@ -10,6 +10,7 @@ import re
 from functools import cache
 from typing import Any, NamedTuple
 
+from gitmem.lazy_patterns import lazy
 from gitmem.memory.fences import closes, opening
 
 EXACT_LIMIT = 256 << 10  # characters up to which markdown-it decides what is not plain; above it would take seconds
@@ -33,14 +34,14 @@ class Outline(NamedTuple):
     exact: bool = True
 
 
-_ATX = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_DELIMITER = re.compile(r"\|[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)*\|[ ]*$")
+_ATX = lazy(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_DELIMITER = lazy(r"\|[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)*\|[ ]*$")
 # What our own pass leaves to markdown-it: quotes, HTML blocks, tabs, Setext underlines, anything indented that
 # could open a block, a delimiter row that does not begin with a pipe.
-_INDENTED = re.compile(r"[ ]+(?:#|`{3}|~{3}|\||>|<|=|-+[ ]*$)")
+_INDENTED = lazy(r"[ ]+(?:#|`{3}|~{3}|\||>|<|=|-+[ ]*$)")
 # A quoted line of text, or a comment that ends where it began: neither opens anything for the next line.
-_PLAIN_QUOTE = re.compile(r"> ?(?:[^\W\d_]|\*{1,2}[^\W_]|\[|`[^`])|<!--(?!-?>).*-->[ ]*$")
-_MARKER = re.compile(r"[ ]*(?:(?:[-*+>]|\d{1,9}[.)])[ ]*)+(?:#|`{3}|~{3}|<|\|)")  # a list item that opens a block
+_PLAIN_QUOTE = lazy(r"> ?(?:[^\W\d_]|\*{1,2}[^\W_]|\[|`[^`])|<!--(?!-?>).*-->[ ]*$")
+_MARKER = lazy(r"[ ]*(?:(?:[-*+>]|\d{1,9}[.)])[ ]*)+(?:#|`{3}|~{3}|<|\|)")  # a list item that opens a block
 
 
 def outline(lines: list[str], front: int = 0) -> Outline:

@@ -16,7 +16,7 @@ from gitmem.plural import counted
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownFile:
     """A file's lines at `at` ("worktree" or a commit) and the blob they are."""
 
     path: str
@@ -25,7 +25,7 @@ class Shown:
     lines: tuple[str, ...]
 
 
-def read(repo: Repository, config: Config, path: str, commit: str = "") -> Shown:
+def read(repo: Repository, config: Config, path: str, commit: str = "") -> ShownFile:
     """The file in the work tree, or at `commit` (HEAD in a bare repository).
 
     Raises MissingFile, OutsideRepository, and GitMemError for bytes that are no text.
@@ -35,10 +35,10 @@ def read(repo: Repository, config: Config, path: str, commit: str = "") -> Shown
     text, problems = decode(data, path)
     if not text and problems:
         raise GitMemError(f"'{path}': {problems[0].message}", problems[0].hint)
-    return Shown(path, commit or "worktree", repo.hash_blob(data), tuple(split_lines(text)))
+    return ShownFile(path, commit or "worktree", repo.hash_blob(data), tuple(split_lines(text)))
 
 
-def as_value(shown: Shown, first: int = 0, last: int = 0) -> dict[str, object]:
+def as_value(shown: ShownFile, first: int = 0, last: int = 0) -> dict[str, object]:
     """The JSON of docs/json.md, "show": lines `first` to `last`, 0 for the ends. Raises UsageError past the end."""
     start, end = first or 1, min(last or len(shown.lines), len(shown.lines))
     if start > max(1, len(shown.lines)):

@@ -1,7 +1,8 @@
 """Whether two texts say the same, speak of one matter, or contradict each other. Pure; reads four languages.
 
-What counts as a duplicate or as a contradiction is decided here: for promotion, review and contexts. `same` refuses a
-duplicate, `contradicts` finds what a new fact replaces, `repeats` drops a part of a context that says nothing new.
+What counts as a near-duplicate or as a contradiction is decided here: for promotion, review and contexts. (Facts of one
+id are one fact: `fact.fact_id`, which `promotion/plan` and `memory/writing` look for first.) `same` refuses a
+near-duplicate, `contradicts` finds what a new fact replaces, `repeats` drops a part of a context that says nothing new.
 All of them read a text as its terms, numbers, names and denials. Elsewhere texts are compared for other questions, each
 with a comment that says which: which fact was edited, which lines take one back, which passages look the same.
 """
@@ -18,11 +19,15 @@ from gitmem.lazy_patterns import lazy
 SAME = 0.85  # likeness from which two texts that disagree in nothing are one (docs/promotion.md, "Thresholds")
 ALIKE = 0.5  # likeness of the words, numbers aside, from which two texts speak of one matter
 REPEATED = 0.8  # share of the shorter text's words that the longer one must hold to repeat it
+ROW_WORDS = 60  # of a text that may be a row of a table: longer ones are prose
 CACHED = 1 << 13  # texts whose reading is kept
 
-_TERM = re.compile(r"[^\W_]+")
-_WIDE = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7a3]")
-_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_TERM = lazy(r"[^\W_]+")
+_WIDE_LETTER = "[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7a3]"
+_WIDE = lazy(_WIDE_LETTER)
+_DIGITS = r"\d+(?:[.,:/-]\d+)*"
+_NUMBER = lazy(_DIGITS)
+_TOKEN = lazy(rf"{_DIGITS}|{_WIDE_LETTER}|[^\W\d_]+")
 
 
 def terms(text: str) -> set[str]:
@@ -83,8 +88,8 @@ def denials(text: str) -> frozenset[str]:
     return frozenset(" ".join(match.split()) for match in _DENIAL.findall(plain))
 
 
-_NAME = re.compile(r"[A-Za-zÀ-ɏ][A-Za-zÀ-ɏ0-9_.+#/-]*[A-Za-zÀ-ɏ0-9_+#]|[A-Z]")
-_IDENTIFIER = re.compile(r"[_/\\.+#]|\d|[a-z][A-Z]|^[A-Z]{2,}$")
+_NAME = lazy(r"[A-Za-zÀ-ɏ][A-Za-zÀ-ɏ0-9_.+#/-]*[A-Za-zÀ-ɏ0-9_+#]|[A-Z]")
+_IDENTIFIER = lazy(r"[_/\\.+#]|\d|[a-z][A-Z]|^[A-Z]{2,}$")
 _COMMON = """the a an our we it this that these those there in on at for from by to of with and or if when after before
 all no not never always do don't use uses keep user users is are has have must should prefer prefers only each every
 monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
@@ -155,9 +160,33 @@ def same(a: str, b: str) -> bool:
 def contradicts(a: str, b: str) -> bool:
     """Whether two texts speak of one matter and cannot both hold: one number or name is another, or only one denies.
 
-    Two lines of one table (`unit 7 uses 91`, `unit 8 uses 92`) differ in more than one number: other matters.
+    Two rows of one table (`unit 7 uses 91`, `unit 8 uses 92`; `Seoul has 3 rooms`, `Busan has 4 rooms`) differ in more
+    than one value: other matters.
     """
-    return bool(alike(a, b)) and _disagree(_read(a), _read(b))
+    return bool(alike(a, b)) and _disagree(_read(a), _read(b)) and not _are_rows(a, b)
+
+
+def _are_rows(a: str, b: str) -> bool:
+    """Whether two texts are rows of one table: more than one of their cells differs; or, in the same words, a number
+    does and apart from it what it is the number of, a name or a word that stands before it."""
+    from difflib import SequenceMatcher  # of the few pairs that are alike: not every search waits for it
+
+    a, b = sorted((a, b))  # whose order makes no difference, and does to SequenceMatcher
+    cells = [[" ".join(cell.split()) for cell in text.strip().strip("|").casefold().split("|")] for text in (a, b)]
+    if len(cells[0]) == len(cells[1]) > 1:
+        return len([cell for cell, other_cell in zip(*cells, strict=True) if cell != other_cell]) > 1
+    one, other = (_TOKEN.findall(text) for text in (a, b))
+    if max(len(one), len(other)) > ROW_WORDS:
+        return False
+    matcher = SequenceMatcher(None, [word.casefold() for word in one], [word.casefold() for word in other], False)
+    codes = [code for code in matcher.get_opcodes() if code[0] != "equal"]
+    differing = [(one[i:j], other[k:m]) for _, i, j, k, m in codes]
+    numbered = [all(any(map(_NUMBER.match, side)) for side in sides) for sides in differing]
+    if any(code[0] != "replace" for code in codes) or numbered.count(True) != 1:
+        return False
+    place = numbered.index(True)
+    named = [sides for sides in differing[place + 1 :] if sides[0][0][0].isupper() and sides[1][0][0].isupper()]
+    return bool(place or named)
 
 
 def _disagree(one: _Reading, other: _Reading) -> bool:

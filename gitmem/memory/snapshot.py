@@ -14,6 +14,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from gitmem import system
 from gitmem.config import Config
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository
@@ -129,11 +130,12 @@ def _walk(folder: str, prefix: str, files: dict[str, FileStat], picky: bool = Fa
     inside = []
     try:
         # Through the open folder: shorter to look up, and it cannot become a link meanwhile.
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        flags = os.O_RDONLY | system.DIRECTORY | system.NOFOLLOW | system.RAW
+        handle = os.open(folder, flags) if system.POSIX else -1
     except OSError:
         return  # gone, or not ours to read: its files are not there
     try:
-        with os.scandir(handle) as entries:
+        with os.scandir(handle if system.POSIX else folder) as entries:
             for entry in entries:
                 name = entry.name
                 if name.endswith(".md"):
@@ -148,7 +150,8 @@ def _walk(folder: str, prefix: str, files: dict[str, FileStat], picky: bool = Fa
     except OSError:
         return
     finally:
-        os.close(handle)
+        if handle >= 0:
+            os.close(handle)
     for name in inside:
         if not os.path.lexists(f"{folder}/{name}/.git"):
             _walk(f"{folder}/{name}", f"{prefix}{name}/", files)

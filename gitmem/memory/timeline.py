@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -15,7 +15,7 @@ from gitmem.git.worktree import read_bytes
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, normalise, parse_span
-from gitmem.paths import LIMIT, Kind, agent_of, kind, log_date
+from gitmem.paths import LIMIT, Kind, agent_of, kind, log_date, log_day
 
 _TIMED = re.compile(r"(\d{1,2}:\d{2}(?:[ \t]*[AaPp]\.?[Mm]\.?)?)(?:[ \t]*(?:[-–—:][ \t]*)?(.*))?$")
 
@@ -48,20 +48,28 @@ class Day:
 
 
 def timeline(
-    repo: Repository, *, since: date | None = None, until: date | None = None, agent: str = "", rev: str = ""
-) -> list[Day]:
+    repo: Repository, *, since: date | None = None, until: date | None = None, agent: str = "", rev: str = "",
+    daily: Sequence[str] = (),
+) -> list[Day]:  # fmt: skip
     """Days from `since` to `until` (both included), newest first; with `agent` its own logs only.
 
+    `daily` are patterns of more daily logs than those in memory/ (`paths.log_day`).
     Of the work tree, of `rev` where given or where there is no work tree.
     """
     days: dict[date, list[DayLog]] = defaultdict(list)
     derived: dict[str, list[tuple[str, Fact]]] = defaultdict(list)
-    for path, data in _files(repo, rev):
-        if kind(path) is Kind.DAILY:
-            day = log_date(path)
-            wanted = not agent or agent_of(path) == agent
-            if day and wanted and (since is None or day >= since) and (until is None or day <= until):
-                days[day].append(DayLog(path, agent_of(path), tuple(sections(data))))
+
+    def wanted(path: str) -> bool:
+        day = log_day(path, daily)
+        if day is None:
+            return kind(path) in (Kind.MEMORY, Kind.ARCHIVE)
+        within = (since is None or day >= since) and (until is None or day <= until)
+        return within and (not agent or agent_of(path) == agent)
+
+    for path, data in _files(repo, rev, wanted, anywhere=bool(daily)):
+        day = log_day(path, daily)
+        if day is not None:
+            days[day].append(DayLog(path, agent_of(path), tuple(sections(data))))
             continue
         for fact in memory_facts.parse(data).facts:
             for source in {span.path for key, value in fact.meta if key == "src" and (span := parse_span(value))}:
@@ -98,17 +106,48 @@ def plain(line: str) -> str:
     return normalise(line)
 
 
-def _files(repo: Repository, rev: str) -> Iterator[tuple[str, bytes]]:
-    wanted = (Kind.DAILY, Kind.MEMORY, Kind.ARCHIVE)
+def days_of(repo: Repository, rev: str = "", daily: Sequence[str] = ()) -> dict[date, int]:
+    """The days that have a log or an episode, oldest first, each with how many files: by their names alone."""
+    days: dict[date, int] = defaultdict(int)
+
+    def wanted(path: str) -> bool:
+        return kind(path) is Kind.SESSION or log_day(path, daily) is not None
+
+    for path, _ in _listed(repo, rev, wanted, anywhere=bool(daily)):
+        if (day := log_day(path, daily) or log_date(path)) is not None:
+            days[day] += 1
+    return dict(sorted(days.items()))
+
+
+def episodes_of(repo: Repository, day: date, rev: str = "") -> list[tuple[str, bytes]]:
+    """The episodes of sessions of one day with their bytes, in order of path."""
+    return sorted(_files(repo, rev, lambda path: kind(path) is Kind.SESSION and log_date(path) == day))
+
+
+def _listed(repo: Repository, rev: str, wanted: Callable[[str], bool], *, anywhere: bool) -> list[tuple[str, str]]:
+    """The paths that are wanted, each with its oid, "" in the work tree; untracked ones `anywhere` or in memory's own
+    places."""
     if rev or repo.root is None:
-        entries = [e for e in repo.entries(rev or "HEAD") if kind(e.path) in wanted and e.mode in (REGULAR, EXECUTABLE)]
-        sizes = repo.sizes([entry.oid for entry in entries])
-        entries = [entry for entry in entries if sizes.get(entry.oid, LIMIT + 1) <= LIMIT]
-        for entry, (_, data) in zip(entries, repo.read_many([e.oid for e in entries]), strict=True):
-            yield entry.path, data or b""
+        rev = rev or repo.head() or ""
+        entries = repo.entries(rev) if rev else []
+        return [(e.path, e.oid) for e in entries if e.mode in (REGULAR, EXECUTABLE) and wanted(e.path)]
+    paths = {entry.path for entry in repo.staged()} | set(
+        repo.untracked([] if anywhere else ["memory", "MEMORY.md", ".claude"])
+    )
+    return [(path, "") for path in sorted(paths) if wanted(path)]
+
+
+def _files(
+    repo: Repository, rev: str, wanted: Callable[[str], bool], *, anywhere: bool = False
+) -> Iterator[tuple[str, bytes]]:
+    listed = _listed(repo, rev, wanted, anywhere=anywhere)
+    if rev or repo.root is None:
+        sizes = repo.sizes([oid for _, oid in listed])
+        listed = [(path, oid) for path, oid in listed if sizes.get(oid, LIMIT + 1) <= LIMIT]
+        for (path, _), (_, data) in zip(listed, repo.read_many([oid for _, oid in listed]), strict=True):
+            yield path, data or b""
         return
-    paths = {entry.path for entry in repo.staged()} | set(repo.untracked(["memory", "MEMORY.md", ".claude"]))
-    for path in sorted(path for path in paths if kind(path) in wanted):
+    for path, _ in listed:
         try:
             yield path, read_bytes(repo.root, path, LIMIT)
         except (OSError, OutsideRepository):

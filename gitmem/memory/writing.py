@@ -8,16 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, Refused, UsageError
 from gitmem.git.opening import Repository
-from gitmem.git.transaction import Draft, Reading, write
+from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, is_committed, write
 from gitmem.git.worktree import relative
 from gitmem.memory import facts
 from gitmem.memory.fact import Meta, fact_id, normalise, render_comment
 from gitmem.paths import Kind, daily_path
 from gitmem.paths import kind as kind_of
+
+if TYPE_CHECKING:
+    from gitmem.gate.redaction import Mask, Redaction
 
 # Types that stay true until somebody changes them; the others are what happened today.
 LASTING = frozenset(
@@ -46,11 +50,12 @@ class NewLine:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """Where a line went: the first line of what was added, 1-based."""
+    """Where a line went: the first line of what was added, 1-based; `masks`: what the gate masked of what was said."""
 
     path: str
     line: int
     text: str
+    masks: tuple[Mask, ...] = ()
 
 
 def place(to: str, kind: str, text: str, day: str) -> str:
@@ -76,6 +81,28 @@ def add(repo: Repository, config: Config, new_line: NewLine, *, now: datetime) -
     return write(repo, addition(repo, config, new_line, now=now))
 
 
+def add_and_commit(
+    repo: Repository, config: Config, new_line: NewLine, message_of: Callable[[str], str], *, now: datetime
+) -> tuple[Added, str, bool]:
+    """Append a line and commit its file with `message_of` its text: where it stands, the commit ("" where the line was
+    there already), and whether the commit has other edits of the file, which were not committed.
+
+    Raises as `add`, and what `transaction.commit` raises.
+    """
+    plan_of = addition(repo, config, new_line, now=now)
+
+    def plan(reading: Reading) -> CommitDraft[tuple[Added, bool]]:
+        draft = plan_of(reading)
+        others = any(
+            data is not None and not is_committed(repo, path, data)
+            for path, data in ((path, reading.raw(path)) for path in draft.contents)
+        )
+        return CommitDraft(draft.contents, (draft.result, others), message_of(draft.result.text))
+
+    (added, others), made = commit(repo, plan)
+    return added, made, others
+
+
 def addition(
     repo: Repository, config: Config, new_line: NewLine, *, now: datetime
 ) -> Callable[[Reading], Draft[Added]]:
@@ -92,11 +119,10 @@ def addition(
     path = relative(repo.root, place(new_line.to, new_line.kind, text, day))
     if not path.endswith(".md"):
         raise UsageError(f"'{path}' is not a Markdown file", "memory files end in .md")
-    text = _through_the_gate(text, path, config)
     own = [("type", new_line.kind), ("origin", new_line.origin), ("tags", ",".join(new_line.tags))]
     meta: Meta = (*((key, value) for key, value in own if value), *new_line.more)
-    if meta:
-        _through_the_gate(f"- {text} {render_comment(meta)}", path, config)  # the line as it will stand
+    gated = _through_the_gate(text, meta, path, config)
+    text = gated.text
 
     def plan(reading: Reading) -> Draft[Added]:
         old = reading.read(path) or b""
@@ -108,7 +134,7 @@ def addition(
             case _:
                 new, line = append_bullet(old.decode("utf-8", "surrogateescape"), text, meta)
         data = new.encode("utf-8", "surrogateescape")
-        return Draft({} if data == old else {path: data}, Added(path, line, text))
+        return Draft({} if data == old else {path: data}, Added(path, line, text, gated.masks))
 
     return plan
 
@@ -143,26 +169,26 @@ def log(
         done: list[Added | Refused] = []
         for entry, when, path in zip(entries, times, paths, strict=True):
             try:
-                text, meta = gated_entry(entry, path, config)
+                gated, meta = gated_entry(entry, path, config)
             except Refused as error:
                 done.append(error)
                 continue
             old = logs[path] if path in logs else (reading.read(path) or b"").decode("utf-8", "surrogateescape")
-            logs[path], line = append_entry(old, text, meta, when, topic)
-            done.append(Added(path, line, text))
+            logs[path], line = append_entry(old, gated.text, meta, when, topic)
+            done.append(Added(path, line, gated.text, gated.masks))
         return Draft({path: new.encode("utf-8", "surrogateescape") for path, new in logs.items()}, done)
 
     return write(repo, plan)
 
 
-def gated_entry(entry: Entry, path: str, config: Config) -> tuple[str, Meta]:
-    """The text and the comment's keys of a line as they may stand in the log `path`. Raises Refused."""
+def gated_entry(entry: Entry, path: str, config: Config) -> tuple[Redaction, Meta]:
+    """The text, with what was masked of it, and the comment's keys of a line as they may stand in the log `path`.
+
+    Raises Refused.
+    """
     own = [("type", entry.kind), ("origin", entry.origin)]
     meta: Meta = (*((key, value) for key, value in own if value), *entry.more)
-    text = _through_the_gate(normalise(entry.text), path, config)
-    if meta:
-        _through_the_gate(f"- {text} {render_comment(meta)}", path, config)
-    return text, meta
+    return _through_the_gate(normalise(entry.text), meta, path, config), meta
 
 
 def _with_fact(old: bytes, text: str, meta: Meta) -> tuple[str, int]:
@@ -175,10 +201,18 @@ def _with_fact(old: bytes, text: str, meta: Meta) -> tuple[str, int]:
     return memory.data().decode("utf-8", "surrogateescape"), known.fact.line
 
 
-def _through_the_gate(text: str, path: str, config: Config) -> str:
-    from gitmem.gate.redaction import refuse_or_mask_text
+def _through_the_gate(text: str, meta: Meta, path: str, config: Config) -> Redaction:
+    """The text, masked where it must be, as it may stand before its comment in `path`. Raises Refused.
 
-    return refuse_or_mask_text(text, path, config)
+    It is read alone, since behind a comment a rule that reads up to the end of a line finds less, and as the line that
+    will stand there, since that is what the hook reads.
+    """
+    from gitmem.gate.redaction import refuse_or_mask
+
+    gated = refuse_or_mask(text, path, config)
+    if meta:
+        refuse_or_mask(f"- {gated.text} {render_comment(meta)}", path, config)
+    return gated
 
 
 def append_entry(old: str, text: str, meta: Meta, now: datetime, topic: str = "") -> tuple[str, int]:
@@ -212,4 +246,6 @@ def _bullet(new: str, text: str, meta: Meta) -> tuple[str, int]:
 
 def as_value(added: Added) -> dict[str, object]:
     """The JSON of docs/json.md, "add"."""
-    return {"path": added.path, "line": added.line, "text": added.text}
+    from gitmem.gate.redaction import mask_counts
+
+    return {"path": added.path, "line": added.line, "text": added.text, "masked": mask_counts(added.masks)}

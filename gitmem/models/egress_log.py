@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
+from gitmem import system
 from gitmem.errors import GitMemError
 
 FILE = "egress.log"
@@ -25,7 +26,7 @@ def record(state: Path, now: datetime, provider: str, origins: Iterable[tuple[st
         )
         for path, blob in origins
     ]
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.NOFOLLOW | system.RAW
     try:
         with os.fdopen(os.open(state / FILE, flags, 0o600), "a", encoding="ascii") as file:
             file.write("".join(f"{line}\n" for line in lines))

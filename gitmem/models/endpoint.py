@@ -6,6 +6,7 @@ that means; whoever asks redacts first and reads the answer. An answer is read u
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -15,10 +16,12 @@ from urllib.parse import urlsplit
 
 from gitmem.errors import BadConfig, GitMemError, ModelUnavailable
 from gitmem.models.egress_log import record
+from gitmem.regular_file import read_regular
 
 TRIES = 4
 AGAIN = (408, 409, 425, 429)  # and 5xx: the server may answer a next try
 LONGEST_WAIT = 20.0  # seconds before a next try, whatever the server says
+KEY_LIMIT = 1 << 16  # bytes of a file with a key
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -140,7 +143,7 @@ def read_key(url: str, file: str) -> str:
     if not file:
         return ""
     try:
-        key = Path(file).expanduser().read_text(encoding="utf-8").strip()
+        key = read_regular(Path(os.path.expanduser(file)), KEY_LIMIT).decode("utf-8").strip()
     except (OSError, UnicodeDecodeError):
         raise ModelUnavailable(
             "mem.httpKeyFile cannot be read", "git config --global mem.httpKeyFile <path of a file with the key>"

@@ -14,6 +14,7 @@ from typing import Any
 
 from gitmem.config import Config
 from gitmem.errors import ModelUnavailable
+from gitmem.regular_file import open_regular
 
 CONTEXT = 2048  # tokens of a text at most; a chunk has some hundred
 HASHED = 1 << 20  # bytes at either end of the file that name the model
@@ -21,7 +22,7 @@ HASHED = 1 << 20  # bytes at either end of the file that name the model
 
 def open(path: str, config: Config) -> GgufEmbedder:  # the name all embedders of a file or an address share
     """The embedder of a model file. Raises ModelUnavailable: no file, no llama.cpp, no embedding model."""
-    return GgufEmbedder(Path(path).expanduser())
+    return GgufEmbedder(Path(os.path.expanduser(path)))
 
 
 class GgufEmbedder:
@@ -70,7 +71,7 @@ class GgufEmbedder:
 
 def _fingerprint(path: Path) -> str:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
             digest = hashlib.sha256(b"%d\0" % size)
             head = file.read(HASHED)

@@ -32,7 +32,7 @@ CHILD = (sys.executable, "-P", "-m", "gitmem.models.llama_child")
 
 def open(path: str, setting: Setting) -> GgufModel:
     """The model of a file. Raises ModelUnavailable: no file, no llama.cpp."""
-    file = Path(path).expanduser()
+    file = Path(os.path.expanduser(path))
     if not file.is_file():
         raise ModelUnavailable(f"there is no model file '{path}'", "git config --global mem.model gguf:<path>")
     if importlib.util.find_spec("llama_cpp") is None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -34,7 +35,7 @@ def rerank(
     scheme, _, name = spec.partition(":")
     if scheme != "gguf" or not name:
         raise UsageError(f"'{spec}' is no reranker", "--rerank gguf:<path of a reranking model>")
-    file = Path(name).expanduser()
+    file = Path(os.path.expanduser(name))
     if not file.is_file():
         raise ModelUnavailable(f"there is no model file '{name}'", WHICH)
     if importlib.util.find_spec("llama_cpp") is None:

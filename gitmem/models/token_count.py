@@ -8,6 +8,7 @@ Kana and Han (docs/context.md has what it was measured against). Counting loads 
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -39,7 +40,7 @@ def count_of(name: str) -> Count:
 
         return by_pieces(StaticEmbedder().find)
     if kind == "gguf" and rest:
-        return by_model(Path(rest).expanduser())
+        return by_model(Path(os.path.expanduser(rest)))
     raise BadConfig(f"there is no tokenizer '{name}'", "git config --global mem.tokenizer gguf:<path>, or pieces")
 
 

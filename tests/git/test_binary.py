@@ -143,7 +143,7 @@ def test_blame_names_the_commit_and_line_a_line_came_from(repo: Repo, opened: Op
     repo.write("memory/é\t.md", "zero\none\nthree\n")
     git = opened(repo.path)
     (line,) = git.blame("memory/é\t.md", 2, 2)
-    assert (line.commit, line.source_line, line.source_path, line.text) == (first, 1, "memory/é\t.md", "one")
+    assert (line.commit, line.source_line, line.text) == (first, 1, "one")
     (line,) = git.blame("memory/é\t.md", 3, 3)
     assert not line.commit.strip("0")
 
@@ -328,3 +328,35 @@ def test_a_cat_file_that_ended_while_it_is_asked_is_said_in_a_sentence(
         list(getattr(git, ask)(blob if ask == "read" else [blob]))
     assert git.read(blob) == b"- one\n"  # a new process is started
     git.close()
+
+
+@pytest.mark.parametrize(
+    ("header", "body", "message"),
+    [
+        (b"undefined", b"we picked kafka", "we picked kafka"),
+        (b"idna", b"we picked kafka", "we picked kafka"),
+        (b"latin\0-1", b"we picked kafka", "we picked kafka"),
+        (b"\xff", b"we picked kafka", "we picked kafka"),
+        (b"x" * 5000, b"we picked kafka", "we picked kafka"),
+        (b"unicode_escape", rb"\u0041", r"\u0041"),
+        (b"rot13", b"we picked kafka", "we picked kafka"),
+        (b"hex", b"41", "41"),
+        (b"ISO-8859-1", b"caf\xe9", "caf\xe9"),
+        (b"EUC-KR", "결정".encode("euc-kr"), "결정"),
+        (b"ISO-2022-JP", "決定".encode("iso2022-jp"), "決定"),
+    ],
+)
+def test_a_message_is_read_whatever_its_header_calls_the_encoding(
+    repo: Repo, opened: Opener, header: bytes, body: bytes, message: str
+) -> None:
+    tree = repo.git("mktree", input="").strip()
+    who = b"A <a@b.c> 1700000000 +0000\n"
+    raw = b"tree %s\nauthor %scommitter %sencoding %s\n\n%s\n" % (tree.encode(), who, who, header, body)
+    done = subprocess.run(
+        ["git", "hash-object", "-t", "commit", "-w", "--literally", "--stdin"], cwd=repo.path, input=raw,
+        capture_output=True, check=True,
+    )  # fmt: skip
+    oid = done.stdout.decode().strip()
+    git = opened(repo.path)
+    assert git.commit(oid).message == f"{message}\n"
+    assert git.sizes([oid]) == {oid: len(raw)}

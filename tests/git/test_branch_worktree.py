@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
+from pathlib import Path
 
 import pytest
 
-from gitmem.errors import Changed, GitMemError
-from gitmem.git.branch_worktree import branch_worktree
+from gitmem.errors import Changed, GitFailed, GitMemError
+from gitmem.git.branch_worktree import PREFIX, branch_worktree, detached_worktree
 from gitmem.git.opening import open_repository
 from gitmem.git.write import commit_paths
 from tests.harness import SOURCE, Repo
@@ -84,3 +87,30 @@ def test_the_work_tree_of_a_killed_run_is_removed_by_the_next(memory: Repo) -> N
     with branch_worktree(repo, "side", repo.head() or ""):
         assert worktrees(memory) == 2
     assert worktrees(memory) == 1
+
+
+def test_what_a_killed_run_left_goes_also_where_its_git_file_is_gone(memory: Repo, tmp_path: Path) -> None:
+    repo = open_repository(memory.path, os.environ)
+    lost, kept = Path(tempfile.mkdtemp(prefix=PREFIX)), tmp_path / "kept"
+    for folder in (lost, kept):
+        memory.git("worktree", "add", "-q", "--detach", str(folder))
+    (lost / ".git").unlink()
+    (kept / ".git").rename(tmp_path / "elsewhere")  # as on a disk that is not there
+    try:
+        with detached_worktree(repo, "HEAD"):
+            assert not lost.exists()
+        assert kept.exists() and worktrees(memory) == 2  # the user's own is left to Git
+    finally:
+        shutil.rmtree(lost, ignore_errors=True)
+
+
+def test_a_folder_that_is_not_a_temporary_one_of_ours_is_not_removed(memory: Repo, tmp_path: Path) -> None:
+    foreign = tmp_path / f"{PREFIX}x"
+    memory.git("worktree", "add", "-q", "--detach", str(foreign))
+    (foreign / ".git").unlink()
+    with (
+        pytest.raises(GitFailed, match="worktree"),
+        detached_worktree(open_repository(memory.path, os.environ), "HEAD"),
+    ):
+        pass
+    assert (foreign / "MEMORY.md").exists()

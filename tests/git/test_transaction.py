@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -173,7 +174,7 @@ def test_what_a_program_writes_into_the_file_it_has_open_while_hooks_run_is_kept
         done = memory.mem("edit", "MEMORY.md:3", "We use Postgres 17", "--reason", "upgraded")
     assert memory.read("MEMORY.md") == "# Memory\n\n- We use Postgres 17\n- theirs\n"
     assert memory.git("show", "HEAD:MEMORY.md") == "# Memory\n\n- We use Postgres 17\n"
-    assert "its lines are in the file, not committed; git diff -- 'MEMORY.md' shows them" in done.stderr
+    assert "its lines are in the file, not committed; git diff -- MEMORY.md shows them" in done.stderr
     assert not list((memory.path / ".git/gitmem/writing").iterdir())
 
 
@@ -198,7 +199,7 @@ def test_a_refusal_names_the_files_that_somebody_else_saved_meanwhile(memory: Re
     done = memory.mem("edit", "MEMORY.md:3", "We use Postgres 17", "--reason", "upgraded", check=False)
     assert done.returncode == 3 and "not today" in done.stderr
     assert "'MEMORY.md': saved by somebody else meanwhile and left, with what it has of this change" in done.stderr
-    assert "git checkout -p -- 'MEMORY.md' takes parts of it out" in done.stderr
+    assert "git checkout -p -- MEMORY.md takes parts of it out" in done.stderr
     assert memory.read("MEMORY.md") == "# Memory\n\n- We use Postgres 17\n- theirs\n"
     assert memory.git("diff", "--cached", "--name-only") == ""
 
@@ -223,7 +224,7 @@ def test_a_lock_that_a_killed_git_left_is_named_with_what_to_type(memory: Repo) 
     lock.touch()
     done = memory.mem("forget", "MEMORY.md:3", "--reason", "x", check=False)
     assert done.returncode == 3 and str(lock) in done.stderr and memory.read("MEMORY.md") == MEMORY
-    assert f"if no git runs any more: rm '{lock}'" in memory.mem("doctor", check=False).stdout
+    assert f"if no git runs any more: rm {shlex.quote(str(lock))}" in memory.mem("doctor", check=False).stdout
     lock.unlink()
     memory.mem("forget", "MEMORY.md:3", "--reason", "x")
     assert memory.read("MEMORY.md") == "# Memory\n\n"
@@ -265,3 +266,19 @@ def test_a_refused_commit_leaves_new_files_as_staged_as_they_were(memory: Repo, 
     with pytest.raises(GitFailed):
         commit_paths(open_repository(memory.path, os.environ), "new", ["memory/new.md"])
     assert memory.git("status", "--porcelain", "-uall") == before
+
+
+def test_more_new_files_are_committed_than_a_command_line_holds(memory: Repo) -> None:
+    folder = "memory/" + "/".join(letter * 250 for letter in "abcdefghij")
+    paths = [f"{folder}/{number}.md" for number in range(1000)]  # 2.6 MB of names
+    for path in paths:
+        memory.write(path, "- x\n")
+    memory.write("memory/other.md", "- not ours\n")
+    repo = open_repository(memory.path, os.environ)
+    with_hook(memory, "pre-commit", "exit 1")
+    with pytest.raises(GitFailed):
+        commit_paths(repo, "many", paths)
+    assert memory.git("diff", "--cached", "--name-only") == ""
+    with_hook(memory, "pre-commit", "exit 0")
+    oid = commit_paths(repo, "many", paths)
+    assert len(memory.git("show", "--format=", "--name-only", oid).splitlines()) == len(paths)

@@ -240,7 +240,11 @@ def fault_commit(round_: Round, dice: random.Random) -> None:
     with open(round_.repo.path / "MEMORY.md", "a", encoding="utf-8") as file:
         file.write(f"- {text}\n")
     round_.saved.add(text)
-    if round_.repo.run("git", "commit", "-qam", "mine", "--no-verify", check=False).returncode == 0:
+    done = round_.repo.run("git", "commit", "-qam", "mine", "--no-verify", check=False)
+    # What was appended to the file that a writer had just replaced is brought along later: Git did not see it yet.
+    if done.returncode == 0 and round_.repo.git(
+        "log", "--all", "--reflog", "--format=%h", f"-S{text}", "--", "MEMORY.md"
+    ):
         round_.committed.add(text)
 
 

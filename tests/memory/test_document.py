@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -62,6 +64,8 @@ def test_a_cp949_or_utf16_file_is_named_with_the_command_that_converts_it() -> N
     korean = parse("- 결정: 배포는 금요일\n".encode("cp949"), "memory/옛.md")
     assert korean.problems[0].fault is Fault.CP949 and "iconv -f CP949" in korean.problems[0].hint
     assert korean.skipped and not korean.lines
+    odd = parse("- 결정: 배포는 금요일\n".encode("cp949"), "memory/a'; reboot '.md").problems[0].hint
+    assert shlex.split(odd.partition(" > ")[0])[-1] == "memory/a'; reboot '.md"
     for codec in ("utf-16", "utf-16-le", "utf-16-be"):
         assert faults("# heading and text\n".encode(codec)) == [Fault.UTF16]
 

@@ -169,13 +169,6 @@ def test_removing_takes_the_nested_lines_along() -> None:
     assert len(after.lines) == len(memory.lines) - 3
 
 
-def test_sorting_moves_whole_entries_and_leaves_prose_where_it_is() -> None:
-    data = b"## D\n- a <!-- mem from=2026-01-01 -->\n  more a\n- b <!-- mem from=2026-02-01 -->\n\nprose\n- c\n"
-    assert facts.sort(facts.parse(data)).data() == (
-        b"## D\n- b <!-- mem from=2026-02-01 -->\n- a <!-- mem from=2026-01-01 -->\n  more a\n\nprose\n- c\n"
-    )
-
-
 def test_an_expired_fact_moves_to_the_archive_of_its_year() -> None:
     data = b"## Facts\n- old <!-- mem from=2025-12-01 until=2026-02-28 -->\n- now <!-- mem until=2026-03-01 -->\n- odd <!-- mem until=soon -->\n"
     after, moved = facts.expire(facts.parse(data), TODAY)
@@ -291,9 +284,8 @@ def test_a_new_fact_stays_above_the_setext_heading_that_follows() -> None:
     ]
 
 
-def test_sorting_and_archiving_a_last_line_without_an_end_joins_nothing() -> None:
+def test_archiving_a_last_line_without_an_end_joins_nothing() -> None:
     old, new = b"- Old. <!-- mem from=2026-01-01 -->", b"- New. <!-- mem from=2026-02-01 -->"
-    assert facts.sort(parsed(old + b"\n" + new)).data() == new + b"\n" + old + b"\n"
     rest, moved = facts.take(parsed(new + b"\n" + old), parsed(new + b"\n" + old).entries[1:], TODAY)
     assert (rest.data(), moved[0].lines) == (new + b"\n", (old.decode() + "\n",))
 
@@ -305,3 +297,55 @@ def test_an_undated_fact_that_expired_goes_to_this_years_archive_under_its_headi
     filed = facts.parse(facts.archive(b"", moved)).facts
     assert [(fact.text, fact.heading) for fact in filed] == [("Bare.", "Facts"), ("A rule.", "Rules")]
     assert facts.archive(facts.archive(b"", moved), moved) == facts.archive(b"", moved)
+
+
+@pytest.mark.parametrize(("value", "stays"), [("true", True), ("1", True), ("Yes", True), ("no", False), ("", False)])
+def test_pinned_is_read_in_each_spelling(value: str, stays: bool) -> None:
+    (fact,) = parsed(f"- a <!-- mem pinned={value} -->\n".encode()).facts
+    assert facts.pinned(fact) is stays
+
+
+@pytest.mark.parametrize(
+    ("comment", "day"),
+    [
+        ("from=2026-02-05T10:00 src=memory/2026-01-01.md#L3", "2026-02-05"),
+        ("src=MEMORY.md#L3 src=memory/2026-01-01.md#L3", "2026-01-01"),
+        ("src=notes/plan#memory/2026-01-01.md", ""),
+        ("type=fact", ""),
+    ],
+)
+def test_a_fact_is_of_the_day_it_says_or_of_its_log(comment: str, day: str) -> None:
+    (fact,) = parsed(f"- a <!-- mem {comment} -->\n".encode()).facts
+    assert facts.fact_date(fact) == day
+
+
+@pytest.mark.parametrize(
+    ("before", "kind", "heading", "after"),
+    [
+        (b"", "", "", b"# Memory\n\n## Facts\n\n- new\n"),
+        (b"", "rule", "", b"# Memory\n\n## Rules\n\n- new <!-- mem type=rule -->\n"),
+        (b"", "odd", "", b"# Memory\n\n## Facts\n\n- new <!-- mem type=odd -->\n"),
+        (b"# M", "", "Mine", b"# M\n\n## Mine\n\n- new\n"),
+        (b"# M\n\n## FACTS:\n\n- old", "", "", b"# M\n\n## FACTS:\n\n- new\n- old"),
+        (b"## Facts", "", "", b"## Facts\n\n- new\n"),
+        (b"## Facts\nprose\n\nmore\n\n## Next\n", "", "", b"## Facts\nprose\n\nmore\n\n- new\n\n## Next\n"),
+        (b"Facts\n-----\n\nNext\n----\n- x\n", "", "", b"Facts\n-----\n\n- new\n\nNext\n----\n- x\n"),
+        (
+            b"## Facts\n\n- old <!-- mem from=2026-01-01 -->",
+            "",
+            "",
+            b"## Facts\n\n- old <!-- mem from=2026-01-01 -->\n- new\n",
+        ),
+    ],
+)
+def test_a_new_fact_stands_below_its_heading(before: bytes, kind: str, heading: str, after: bytes) -> None:
+    made = facts.add(parsed(before), "new", [("type", kind)] if kind else [], heading)
+    assert made.data() == after
+
+
+def test_a_successor_names_what_it_replaces_once() -> None:
+    memory = parsed(b"- old\r\n- other\r\n")
+    entry = memory.entries[0]
+    for meta in ((), (("supersedes", entry.fact.id),)):
+        made = facts.supersede(memory, entry, "new", meta)
+        assert made.data() == f"- new <!-- mem supersedes={entry.fact.id} -->\r\n- other\r\n".encode()

@@ -48,6 +48,26 @@ def test_an_openclaw_workspace_comes_with_its_history(target: Repo, tmp_path: Pa
     assert target.git("ls-files", "run.sh") == ""
 
 
+def test_what_else_is_in_an_openclaw_workspace_comes_along_or_is_said(target: Repo, tmp_path: Path) -> None:
+    there = fill(tmp_path / "claw", {
+        "MEMORY.md": "- Old fact.\n", "SOUL.md": "Brief.\n", "IDENTITY.md": "- Name: Otter\n", "BOOT.md": "Say hello.\n",
+        "HEARTBEAT.md": "Look at the mail.\n", "DREAMS.md": "I slept.\n", "skills/mail/SKILL.md": "# Mail\n",
+        "users/u7/USER.md": "- Prefers tea.\n", "users/u7/notes.md": "x\n", "notes.md": "x\n",
+    })  # fmt: skip
+    done = run(target, there)
+    assert {row["from"]: row["path"] for row in done["files"]} == {
+        "MEMORY.md": "MEMORY.md", "SOUL.md": "SOUL.md", "IDENTITY.md": "memory/identity.md",
+        "users/u7/USER.md": "memory/users/u7.md",
+    }  # fmt: skip
+    reasons = {row["from"]: row["reason"] for row in done["left"]}
+    assert reasons == {
+        "BOOT.md": "tells OpenClaw what to do by itself", "HEARTBEAT.md": "tells OpenClaw what to do by itself",
+        "DREAMS.md": "is OpenClaw's own diary, for people", "skills/mail/SKILL.md": "is a skill",
+        "users/u7/notes.md": "is no memory file", "notes.md": "is no memory file",
+    }  # fmt: skip
+    assert "tea" in target.mem("search", "prefers tea").stdout
+
+
 def test_a_history_joins_one_that_is_there_and_nothing_is_overwritten(repo: Repo, tmp_path: Path) -> None:
     mine = repo.commit("mine", {"MEMORY.md": "- Mine.\n"})
     repo.write("draft.txt", "not yours\n")
@@ -58,6 +78,23 @@ def test_a_history_joins_one_that_is_there_and_nothing_is_overwritten(repo: Repo
     assert repo.git("rev-list", "--parents", "-1", "HEAD").split()[1:] == [mine, theirs]
     assert repo.git("show", "--format=", "--name-only", "-m", "--first-parent", "HEAD").split() == ["memory/topic.md"]
     assert "About it" in repo.mem("search", "topic").stdout and repo.read("draft.txt") == "not yours\n"
+
+
+def test_a_refused_import_leaves_nothing_or_says_what_stays_and_why_it_was_refused(repo: Repo, tmp_path: Path) -> None:
+    repo.commit("mine", {"MEMORY.md": "- Mine.\n"})
+    there = Repo(tmp_path / "claw")
+    there.commit("t", {"memory/topic.md": "# Topic\n"})
+    hook = repo.path / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho 'not on a Friday' >&2\nexit 1\n")
+    hook.chmod(0o755)
+    refused = repo.mem("init", "--from", str(there.path), check=False)
+    assert refused.returncode == 3 and "not on a Friday" in refused.stderr
+    assert not (repo.path / ".git" / "MERGE_HEAD").exists() and repo.git("status", "--porcelain") == ""
+    hook.write_text("#!/bin/sh\necho 'not on a Friday' >&2\ntouch .git/index.lock\nexit 1\n")
+    stuck = repo.mem("init", "--from", str(there.path), check=False)
+    assert stuck.returncode == 3 and "not on a Friday" in stuck.stderr and "merge --abort" in stuck.stderr
+    assert repo.git("for-each-ref", "refs/gitmem") == ""
 
 
 def test_a_claude_memory_folder_keeps_its_links(target: Repo, tmp_path: Path) -> None:
@@ -90,7 +127,7 @@ def test_notes_go_below_memory_and_what_the_gate_refuses_is_said(target: Repo, t
 def test_what_an_import_masks_is_said_and_kept_on_request(target: Repo, tmp_path: Path) -> None:
     there = fill(tmp_path / "notes", {"team.md": "- The plumber is at 010-3948-5712.\n", "plan.md": "- Ship it.\n"})
     said = target.mem("init", "--from", str(there)).stdout
-    assert "masked personal data or secrets in team.md\n" in said and said.count("masked") == 2
+    assert "masked in team.md: phone-number (line 1)\n" in said and said.count("masked") == 2
     assert "remove what was masked and import again with --keep pii" in said and "3948" not in said
     assert target.read("memory/team.md") == "- The plumber is at [phone].\n"
     (target.path / "memory/team.md").unlink()  # as the line says
@@ -102,7 +139,7 @@ def test_what_an_import_masks_is_said_and_kept_on_request(target: Repo, tmp_path
 def test_a_dry_run_of_an_import_says_what_it_would_mask_and_how_to_keep_it(target: Repo, tmp_path: Path) -> None:
     there = fill(tmp_path / "notes", {"team.md": "- Write to the plumber: drain@acme-pipes.co.kr\n"})
     said = target.mem("init", "--from", str(there), "--dry-run").stdout
-    assert "masked personal data or secrets in team.md\nto keep personal data: import again with --keep pii" in said
+    assert "masked in team.md: email (line 1)\nto keep personal data: import again with --keep pii" in said
     assert run(target, there, "--dry-run")["masked"] == ["team.md"]
     assert run(target, there, "--dry-run", "--keep", "pii")["masked"] == []
     alone = target.mem("init", "--keep", "pii", check=False)
@@ -160,7 +197,7 @@ def test_what_is_hostile_in_a_folder_is_left_and_said_and_odd_names_are_spelled(
     assert {row["path"] for row in done["files"]} == {"MEMORY.md", "memory/2026-02-05.md", "memory/we\nird.md"}
     assert {row["from"] for row in done["left"]} == {"big.md", "memory/order.md", "pipe.md", "etc/", "node_modules/"}
     assert target.read("MEMORY.md") == "- Likes tea.\n"
-    plain = Repo(tmp_path / "second", init=False).mem("init", "--from", str(there), check=False).stdout
+    plain = Repo(tmp_path / "second", init=False).mem("init", "--from", str(there), "-v", check=False).stdout
     assert "we\\nird" in plain or "we\\u000aird" in plain or "we\\x0aird" in plain
 
 
@@ -174,3 +211,75 @@ def test_a_claude_memory_folder_is_searched_where_it_lies(tmp_path: Path) -> Non
         },
     )
     assert "8080" in there.mem("search", "proxy port").stdout and "8080" in there.mem("context", "proxy port").stdout
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
+
+
+def test_pictures_that_notes_show_come_along_and_no_others(target: Repo, tmp_path: Path) -> None:
+    there = fill(tmp_path / "vault", {
+        "ideas.md": "# Ideas\n\n![a](img/a%20b.png) ![[deep.png]] <img src='img/c.gif'> [paper](docs/x.pdf)\n",
+        "sub/more.md": "See [ideas](../ideas.md#top), ![up](../img/d.jpg \"title\") and ![web](https://example.com/e.png)\n",
+    })  # fmt: skip
+    files = {
+        "img/a b.png": PNG, "other/deep.png": PNG, "img/c.gif": b"GIF89a", "docs/x.pdf": b"%PDF-1.7", "img/d.jpg": b"#!/bin/sh\n",
+        "img/alone.png": PNG, "run.sh": b"true\n",
+    }  # fmt: skip
+    for name, data in files.items():
+        (there / name).parent.mkdir(exist_ok=True)
+        (there / name).write_bytes(data)
+    said = target.mem("init", "--from", str(there), check=False)
+    assert said.returncode == 1 and "left out img/d.jpg: is no picture of the kind that its name says" in said.stdout
+    assert (
+        "4 pictures that the gate cannot read among them" in said.stdout
+        and "left out 2 files: is not Markdown" in said.stdout
+    )
+    for name in ("img/a b.png", "other/deep.png", "img/c.gif", "docs/x.pdf"):
+        assert (target.path / "memory" / name).read_bytes() == files[name]
+    assert target.read("memory/ideas.md") == (there / "ideas.md").read_text()
+    again = run(target, there, code=1)
+    assert [row["reason"] for row in again["left"] if row["from"] != "img/d.jpg"] == ["is not Markdown"] * 2
+
+
+def test_links_lead_where_the_files_went(target: Repo, tmp_path: Path) -> None:
+    there = fill(tmp_path / "claude", {
+        "MEMORY.md": "- Oak: [why](oak.md#why), [all](<wood list.md>)\n\n![mast](mast.png)\n[web](https://a.example/oak.md)\n\n[o]: oak.md\n",
+        "oak.md": "Back to [memory](MEMORY.md), [list](wood%20list.md), [gone](gone.md), `x`\n", "wood list.md": "- pine\n",
+    })  # fmt: skip
+    (there / "mast.png").write_bytes(PNG)
+    assert run(target, there)["left"] == []
+    assert target.read("MEMORY.md") == (
+        "- Oak: [why](memory/oak.md#why), [all](<memory/wood list.md>)\n\n![mast](memory/mast.png)\n"
+        "[web](https://a.example/oak.md)\n\n[o]: memory/oak.md\n"
+    )
+    assert (
+        target.read("memory/oak.md") == "Back to [memory](../MEMORY.md), [list](wood%20list.md), [gone](gone.md), `x`\n"
+    )
+    assert (target.path / "memory/mast.png").read_bytes() == PNG
+
+
+def test_what_was_masked_is_named_by_rule_and_line_and_all_files_with_v(target: Repo, tmp_path: Path) -> None:
+    there = fill(
+        tmp_path / "notes",
+        {"team.md": "# Team\n\n- Plumber: drain@acme-pipes.co.kr\n- Cook: pan@acme-pipes.co.kr\n", "a.md": "x\n"},
+    )
+    short = target.mem("init", "--from", str(there), "--dry-run").stdout
+    assert "masked in team.md: email (lines 3, 4)\n" in short and "a.md" not in short and "acme-pipes" not in short
+    assert (
+        "would import memory/a.md (from a.md)\n" in target.mem("init", "--from", str(there), "--dry-run", "-v").stdout
+    )
+    value = run(target, there, "--dry-run")
+    assert value["masked"] == ["team.md"] and value["masks"][0] == {"from": "team.md", "rule": "email", "line": 3}
+
+
+def test_what_git_ignores_here_is_left_out_of_a_history_and_said(repo: Repo, tmp_path: Path) -> None:
+    repo.commit("start", {".gitignore": "*.png\n"})
+    there = Repo(tmp_path / "vault")
+    there.write("a.md", "# A\n\n![a](a.png)\n")
+    (there.path / "a.png").write_bytes(PNG)
+    there.commit("notes")
+    for options in (["--dry-run"], []):
+        said = repo.mem("init", "--from", str(there.path), *options, check=False)
+        assert said.returncode == 1 and "left out a.png: 'memory/a.png' is ignored by Git here" in said.stdout
+    assert repo.read("memory/a.md").startswith("# A") and not (repo.path / "memory/a.png").exists()
+    assert repo.git("log", "--format=%s", "-1").strip() == "memory: import 1 file with their history"

@@ -31,6 +31,10 @@ OTHER_VALUES = [
     ("결제 타임아웃은 30초로 정했다", "결제 타임아웃은 45초로 정했다"),
     ("決済のタイムアウトは30秒です", "決済のタイムアウトは45秒です"),
     ("支付超时时间是30秒", "支付超时时间是45秒"),
+    ("Deploy window is Monday 9:00 at the office", "Deploy window is Tuesday 10:00 at the office"),
+    ("Rate limit is 300 requests per minute", "Rate limit is 600 requests every minute"),
+    ("The API limit was 300 requests", "The API limit is 600 requests"),
+    ("| retry limit | payments | 3 |", "| retry limit | payments | 5 |"),
 ]
 THE_SAME = [
     ("Rate limit is 600 requests per minute", "rate limit is 600 requests per  minute."),
@@ -42,6 +46,15 @@ THE_SAME = [
 ]
 OTHER_MATTERS = [
     ("unit 7 uses 91 litres of water a day", "unit 8 uses 92 litres of water a day"),
+    ("Office in Seoul has 3 rooms.", "Office in Busan has 4 rooms."),
+    ("seoul office has 3 rooms", "busan office has 4 rooms"),
+    ("Kafka runs 3 brokers in Seoul.", "Kafka runs 4 brokers in Busan."),
+    ("The retry limit of payments is 3.", "The retry limit of orders is 5."),
+    ("| retry limit | payments | 3 |", "| retry limit | orders | 5 |"),
+    ("| Owner of the api | Dana |", "| Owner of the web | Robin |"),
+    ("서울 지사 직원은 3명이다", "부산 지사 직원은 4명이다"),
+    ("東京支店の従業員は3名です", "名古屋支店の従業員は4名です"),
+    ("上海分公司有3名员工", "北京分公司有4名员工"),
     ("We use Redis for the session cache", "The office in Berlin closes at six"),
     ("배포는 금요일에 진행한다", "회의실 예약은 하지 않는다"),
     ("会議は金曜日に行います", "ログは保存しない"),

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,17 +13,17 @@ import pytest
 from gitmem.errors import BadConfig, ModelUnavailable
 from gitmem.models import endpoint
 from gitmem.models.endpoint import Endpoint, Exceeded
+from tests.loopback import LoopbackServer, QuietHandler
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(QuietHandler):
     """Answers the next of `script`: (status, headers, pieces of the body); None drops the connection."""
 
     script: ClassVar[list[Any]] = []
     seen: ClassVar[list[tuple[str, str | None, Any]]] = []
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        self.seen.append((self.path, self.headers["authorization"], json.loads(body)))
+        self.seen.append((self.path, self.headers["authorization"], json.loads(self.body())))
         step = self.script.pop(0)
         if step is None:
             self.close_connection = True
@@ -42,19 +40,12 @@ class Handler(BaseHTTPRequestHandler):
         except OSError:
             self.close_connection = True
 
-    def log_message(self, *args: object) -> None:
-        """Nothing on stderr."""
-
 
 @pytest.fixture
 def address() -> Iterator[str]:
     Handler.script, Handler.seen = [], []
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/v1"
-    server.shutdown()
-    server.server_close()
+    with LoopbackServer(Handler) as server:
+        yield f"{server.url}/v1"
 
 
 def post(server: Endpoint, state: Path | None, *, limit: int = 1000, seconds: float = 60.0) -> bytes:

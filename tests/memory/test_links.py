@@ -1,0 +1,38 @@
+"""Links of Markdown files."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitmem.memory.links import Linkable, relinked
+
+THERE = {"img/a.png", "img/b c.png", "x/d.png", "n(1).png"}
+
+
+def test_every_way_to_show_a_file_is_seen() -> None:
+    text = "![a](/img/a.png) [b](<img/b c.png>) ![[d.png|200]] ![n](n(1).png) [w](https://x.example/img/a.png) #[[z]]"
+    there = Linkable(THERE)
+    assert there.linked(text, "note.md") == THERE
+    assert there.linked("![[x/d.png]] ![[y/d.png]]", "note.md") == {"x/d.png"}
+    assert there.linked("![](../img/a.png)", "sub/note.md") == {"img/a.png"}
+    assert there.linked("![](../../img/a.png) [](#a) [](mailto:a@b.c)", "sub/note.md") == set()
+
+
+def test_a_link_is_changed_only_where_it_would_lead_elsewhere() -> None:
+    moved = {"a.md": "memory/a.md", "b c.md": "memory/b c.md", "MEMORY.md": "MEMORY.md"}
+    assert (
+        relinked("[b](b%20c.md#x) [m](MEMORY.md) [a](./a.md)", "a.md", moved)
+        == "[b](b%20c.md#x) [m](../MEMORY.md) [a](./a.md)"
+    )
+    assert (
+        relinked('[b](b%20c.md#x) [b](<b c.md> "t")', "MEMORY.md", moved)
+        == '[b](memory/b%20c.md#x) [b](<memory/b c.md> "t")'
+    )
+    assert relinked('<img src="a.md">', "MEMORY.md", moved) == '<img src="memory/a.md">'
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="[]()<>!#ab/.md \n\"'=src:%20", max_size=120))
+def test_text_without_a_link_to_what_moved_stays_as_it_is(text: str) -> None:
+    assert relinked(text, "note.md", {}) == text
