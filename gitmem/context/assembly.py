@@ -17,19 +17,19 @@ from gitmem.context.evidence import evidence, prompt_of, table_of_words
 from gitmem.context.layer_limits import DEFAULTS, Count, Layer, Share, Weights
 from gitmem.context.layers import Hit, Part
 from gitmem.context.recall_queries import Question
-from gitmem.context.rendering import lead, render, render_group
+from gitmem.context.rendering import lead, render, render_group, until
 from gitmem.errors import GitMemError, UsageError
 from gitmem.gate.quoting import END, without_secrets
 from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.memory.document import Document, structured
 from gitmem.memory.fact import fact_id
-from gitmem.paths import agent_of, spelling
+from gitmem.paths import agent_of, log_day, spelling
 
 INSTRUCTIONS = ("SOUL.md", "USER.md", "AGENTS.md", "TOOLS.md")
 SUMMARY_CHARACTERS = 300
 ALWAYS = frozenset((Layer.PINNED, Layer.RECENT, Layer.INCLUDED))
 MERGEABLE = frozenset((Layer.MEMORY, Layer.PROJECT, Layer.EPISODE, Layer.DAILY))  # the rest is wanted word for word
-RECALLED = MERGEABLE  # what stands in a context because of what is asked
+RECALLED = MERGEABLE | {Layer.HISTORY}  # what stands in a context because of what is asked
 SILENT, WEAK, HAD = "memory does not answer the prompt", "says too little to the prompt", "the session has it"
 WIDER = 3  # times the budget that a model is given to condense
 UNCOMMITTED = "uncommitted"  # the one kind of trust that is worth its tokens in a context
@@ -52,6 +52,7 @@ class Scope:
     values: tuple[tuple[str, str], ...] = ()
     changed: Callable[[Sequence[str]], Mapping[str, frozenset[str]]] = lambda _: {}
     keys: Mapping[str, object] = field(default_factory=dict)
+    daily: tuple[str, ...] = ()  # patterns of daily logs (`paths.log_day`)
 
 
 def by_characters(text: str) -> int:
@@ -130,13 +131,14 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
     if request.budget <= 0:
         raise UsageError("a budget is a number of tokens above 0", "git mem context --budget 1600")
     request = _without_hidden_turns(request)
-    usable, chosen = _parts_of_scopes(scopes, request, now.date())
+    questions = _questions(scopes, request)
+    usable, chosen = _parts_of_scopes(scopes, request, questions, now.date())
     parts, hidden = layers.narrower(chosen)
     included, missing = _included(usable, request)
     parts = [*included, *parts, *_session(request)]
     wanted = [part for part in parts if _wanted(part, request)]
-    parts, withheld = _answering(wanted, request, _questions(scopes, request))
-    parts = [replace(part, tokens=request.count(part.content)) for part in parts]
+    parts, withheld = _answering(wanted, request, questions)
+    parts = [replace(part, tokens=request.count(until(part) + part.content)) for part in parts]
     commits = {scope.name: scope.commit for scope in usable}
     left = request.budget - request.count(f"{lead(commits)}\n{END}")
 
@@ -146,6 +148,9 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
 
     done = fitted(parts, left * WIDER if request.merge else left)
     chosen_text = "\0".join(f"{p.layer}|{p.scope}|{p.path}|{p.start_line}|{p.content}" for p in done.kept)
+    if parts and not done.kept and (more := packing.least(lambda total: fitted(parts, total), max(1, left))):
+        least = request.budget - left + more
+        done.limits = [f"{request.budget} tokens hold no part of memory; the smallest budget that does is {least}"]
     if request.merge is not None:
         done = _condensed(done, request.merge, request.count, lambda parts: fitted(parts, left))
     done.dropped += [*withheld, *((part, why) for part, why in hidden if _wanted(part, request))]
@@ -167,10 +172,9 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
 
 
 def _parts_of_scopes(
-    scopes: Sequence[Scope], request: Request, today: date
+    scopes: Sequence[Scope], request: Request, questions: Sequence[Question], today: date
 ) -> tuple[list[Scope], list[tuple[str, Sequence[Part]]]]:
     """The scopes as they were read, those that could not be with their `error`; and what each of the others offers."""
-    questions = _questions(scopes, request)
     usable: list[Scope] = []
     chosen: list[tuple[str, Sequence[Part]]] = []
     for scope in scopes:
@@ -289,7 +293,8 @@ def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], tod
     parts += layers.memory(scope.read, similarity, request.weights, today, scope.name)
     items = {layer: share.item for layer, share in shares.items()}
     parts += layers.recalled(hits, request.weights, today, items, count, scope.name)
-    parts += layers.days(paths, scope.read, today, shares[Layer.DAILY].item, count, scope.name)
+    logs = {path: day for path in paths if (day := log_day(path, scope.daily))}
+    parts += layers.days(logs, scope.read, today, shares[Layer.DAILY].item, count, scope.name)
     return parts
 
 
@@ -343,8 +348,9 @@ def _hits(scope: Scope, request: Request, questions: Sequence[Question]) -> list
     best: dict[tuple[str, int, int], Hit] = {}
     for text, weight in questions:
         for hit in scope.recall(text):
-            place = (hit.path, hit.start_line, hit.end_line)
-            if _excluded(hit.path, request) or (request.without_agents and scope.read(hit.path) is None):
+            place = (hit.path or hit.commit, hit.start_line, hit.end_line)
+            unread = bool(request.without_agents) and not hit.commit and scope.read(hit.path) is None
+            if unread or _excluded(hit.path, request):
                 continue
             if place not in best or best[place].score < hit.score * weight:
                 best[place] = replace(hit, score=hit.score * weight)
@@ -478,4 +484,5 @@ def _part(part: Part) -> dict[str, object]:
         "start_line": part.start_line or None, "end_line": part.end_line or None, "scope": part.scope,
         "relevance": round(part.relevance, 4), "tokens": part.tokens, "id": fact_id(part.content),
         "sources": [{"path": path, "start_line": first, "end_line": last} for path, first, last in part.sources],
+        **({"commit": part.commit} if part.commit else {}),
     }  # fmt: skip

@@ -83,5 +83,5 @@ def _last_episode(repo: Repository, config: Config, session: str) -> str:
         text = "\n".join(document.lines[document.front :]).strip()
         text = text if len(text) <= EPISODE else text[:EPISODE].rpartition("\n")[0]
         first = document.front + 1
-        return "The last session (data):\n" + fence(text, name, first, first + text.count("\n"), note="episode")
+        return "The last session (data):\n" + fence(text, name, (first, first + text.count("\n")), note="episode")
     return ""

@@ -44,7 +44,7 @@ class Table(Protocol):
     def embed_query(self, text: str) -> bytes: ...
 
 
-class Telling(NamedTuple):
+class WeightedWord(NamedTuple):
     """A word of a prompt: its terms and how much it tells, 0..1 (0 for courtesy, `EXACT` for an identifier)."""
 
     terms: tuple[str, ...]
@@ -54,7 +54,7 @@ class Telling(NamedTuple):
 class Prompt(NamedTuple):
     """A prompt as evidence is counted: its telling words, the vector of their text, None without a table."""
 
-    words: tuple[Telling, ...]
+    words: tuple[WeightedWord, ...]
     vector: Sequence[float] | None
     table: Table | None
 
@@ -74,19 +74,19 @@ def prompt_of(text: str, table: Table | None) -> Prompt:
     from datetime import date
 
     question = parse(text, date.min)
-    tellings: list[Telling] = [Telling((term,), EXACT) for term in sorted(question.exact)]
+    weighted: list[WeightedWord] = [WeightedWord((term,), EXACT) for term in sorted(question.exact)]
     for word in dict.fromkeys(words(question.content)):
         if word in STOP or not STOP_KOREAN.isdisjoint((word, without_ending(word))):
             continue
         if word in COURTESY:
-            tellings.append(Telling((word,), 0.0))
+            weighted.append(WeightedWord((word,), 0.0))
             continue
         own = tuple(term for term in terms(without_ending(word)) if len(term) > 1) or tuple(terms(word))
         if own and not question.exact.intersection(own):
             length = table.length(word) if table is not None else 0.0
             # A word the table does not know is no frequent one.
-            tellings.append(Telling(own, min(1.0, length / NOUN) if length else 1.0))
-    return Prompt(tuple(tellings), _vector(question.content, table), table)
+            weighted.append(WeightedWord(own, min(1.0, length / NOUN) if length else 1.0))
+    return Prompt(tuple(weighted), _vector(question.content, table), table)
 
 
 def evidence(prompt: Prompt, text: str) -> float:

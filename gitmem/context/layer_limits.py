@@ -30,6 +30,7 @@ class Layer(StrEnum):
     PROJECT = "project"
     EPISODE = "episode"
     DAILY = "daily"
+    HISTORY = "history"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,10 @@ DEFAULTS: Mapping[Layer, Share] = {
     Layer.PROJECT: Share(limit=24, item=ITEM),
     Layer.EPISODE: Share(limit=50, item=ITEM),
     Layer.DAILY: Share(limit=24, item=ITEM),
+    Layer.HISTORY: Share(limit=6, budget=300, item=80),
 }
 # How much a hit in each kind of source weighs: a procedure was written to be followed, an episode is of one session.
-SOURCE_WEIGHT = {Layer.PROCEDURE: 0.95, Layer.PROJECT: 0.85, Layer.DAILY: 0.8, Layer.EPISODE: 0.70}
+SOURCE_WEIGHT = {Layer.PROCEDURE: 0.95, Layer.PROJECT: 0.85, Layer.DAILY: 0.8, Layer.HISTORY: 0.8, Layer.EPISODE: 0.70}
 
 
 @dataclass(frozen=True, slots=True)

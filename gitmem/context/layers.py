@@ -18,14 +18,15 @@ from gitmem.memory import facts
 from gitmem.memory.document import Document
 from gitmem.memory.fact import Fact, parse_comment
 from gitmem.memory.templates import LANGUAGES
-from gitmem.paths import Kind, kind, log_date
+from gitmem.paths import Kind, kind
 from gitmem.search import validity
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One piece of context with its place. `relevance` is 0..1; `tokens` what the text takes, once counted;
-    `sources` the places of what it condenses, with their first and last lines."""
+    """One piece of context with its place, or of a `commit`. `relevance` is 0..1; `tokens` what the text takes, once
+    counted; `sources` the places of what it condenses, with their first and last lines; `until` the day from which
+    a later line amends it."""
 
     layer: Layer
     label: str
@@ -38,11 +39,14 @@ class Part:
     trust: str = ""
     tokens: int = 0
     sources: tuple[tuple[str, int, int], ...] = ()
+    until: str = ""
+    commit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What a layer needs of a search hit; `score` 0..1."""
+    """What a layer needs of a search hit; `score` 0..1. `said` is who wrote a commit, when, and its subject;
+    `until` the day from which a later line amends it."""
 
     path: str
     start_line: int
@@ -53,6 +57,9 @@ class Hit:
     day: date | None = None
     importance: float = facts.IMPORTANCE
     trust: str = ""
+    commit: str = ""
+    said: str = ""
+    until: str = ""
 
 
 Read = Callable[[str], Document | None]
@@ -181,14 +188,17 @@ def _deep(subject: str, glob: str) -> bool:
 
 
 def procedures(paths: Iterable[str], read: Read, prompt: str, scope: str = "project") -> list[Part]:
-    """Skills whose `triggers:` stand in the prompt."""
+    """Skills whose `triggers:` stand in the prompt; of a SKILL.md without any, its name."""
     parts = []
     asked = prompt.casefold()
     for path in sorted(paths):
         document = read(path) if kind(path) is Kind.SKILL else None
         if document is None or not asked:
             continue
-        triggers = [trigger for trigger in _words(document, "triggers") if _is_triggered(asked, trigger.casefold())]
+        stated = _words(document, "triggers")
+        if not stated and path.endswith("/SKILL.md"):
+            stated = tuple(name.replace("-", " ") for name in _words(document, "name"))
+        triggers = [trigger for trigger in stated if _is_triggered(asked, trigger.casefold())]
         text, first, last = _body(document)
         if triggers and text:
             label = f"{path} (trigger: {triggers[0]})"
@@ -212,17 +222,23 @@ def _words(document: Document, key: str) -> tuple[str, ...]:
 def recalled(
     hits: Iterable[Hit], weights: Weights, today: date, items: Mapping[Layer, int], count: Count, scope: str = "project"
 ) -> list[Part]:
-    """Project and topic notes, episodes and logs that a search found, none longer than its layer's item."""
+    """Notes, episodes, logs and commits that a search found, none longer than its layer's item."""
     parts = []
     for hit in hits:
-        layer = layer_of(hit.path)
+        layer = Layer.HISTORY if hit.commit else layer_of(hit.path)
         if layer is None:
             continue
         text, last = clipped(hit.text, hit.start_line, items.get(layer, 0), count)
         weight = weights.relevance(hit.score, hit.day, hit.importance, today)
         weight *= SOURCE_WEIGHT.get(layer, SOURCE_WEIGHT[Layer.PROJECT])
+        if hit.commit:
+            text = f"{hit.said}\n{text}" if text not in hit.said else hit.said
+            parts.append(Part(layer, f"commit {hit.commit[:12]}", text, weight, scope=scope, commit=hit.commit))
+            continue
         label = hit.heading or hit.path
-        parts.append(Part(layer, label, text, weight, hit.path, hit.start_line, last, scope, hit.trust))
+        parts.append(
+            Part(layer, label, text, weight, hit.path, hit.start_line, last, scope, hit.trust, until=hit.until)
+        )
     return parts
 
 
@@ -238,12 +254,14 @@ def layer_of(path: str) -> Layer | None:
     return None
 
 
-def days(paths: Iterable[str], read: Read, today: date, item: int, count: Count, scope: str = "project") -> list[Part]:
-    """Today's and yesterday's logs, today's first, each cut to its newest lines."""
+def days(
+    logs: Mapping[str, date], read: Read, today: date, item: int, count: Count, scope: str = "project"
+) -> list[Part]:
+    """Today's and yesterday's logs (path -> day), today's first, each cut to its newest lines."""
     parts = []
-    for path in sorted(paths):
-        day = log_date(path) if kind(path) is Kind.DAILY else None
-        if day is None or day not in (today, today - timedelta(days=1)):
+    for path in sorted(logs):
+        day = logs[path]
+        if day not in (today, today - timedelta(days=1)):
             continue
         document = read(path)
         if document is None:

@@ -16,7 +16,8 @@ from gitmem.context.layers import Part
 from gitmem.memory.similarity import repeats
 
 RESERVED = 0.25  # of what pinned parts leave, kept for MEMORY.md: what a person reviewed, whatever a search finds
-JOINED = 5  # tokens a part takes beside its text in a quotation that is open already
+JOINED = 4  # tokens a part takes beside its text in a quotation that is open already
+MOST = 1 << 20  # tokens: more than any model reads
 OVER, OVER_LAYER, MANY, SAME = (
     "over the budget",
     "over its layer's budget",
@@ -66,6 +67,19 @@ def fit(
     order = {id(part): at for at, part in enumerate(done.kept)}
     done.kept.sort(key=lambda part: (part.layer is not Layer.INCLUDED, -part.relevance, order[id(part)]))
     return done
+
+
+def least(fitted: Callable[[int], Fitted], above: int) -> int:
+    """The smallest number of tokens above `above` that holds a part; 0 where the limits of layers let none in."""
+    high = above
+    while not fitted(high).kept:
+        above, high = high, 2 * high
+        if high > MOST:
+            return 0
+    while above + 1 < high:
+        middle = (above + high) // 2
+        above, high = (above, middle) if fitted(middle).kept else (middle, high)
+    return high
 
 
 class _Budget:

@@ -9,7 +9,7 @@ from gitmem.context.layer_limits import Layer
 from gitmem.context.layers import Part
 from gitmem.gate.quoting import END, LEAD, fence, neutral, opening, without_secrets
 
-GAP = "[...]"  # between two places of one file
+GAP = "…"  # between two places of one file
 
 
 def render(parts: Sequence[Part], commits: Mapping[str, str], known: dict[tuple[Part, ...], str] | None = None) -> str:
@@ -42,12 +42,17 @@ def render_group(parts: Sequence[Part], commits: Mapping[str, str], bare: bool =
         said = "\n".join(part.content for part in parts)
         body = "" if bare else neutral("\n".join(without_secrets(said.split("\n"))))
         return f"<{first.layer.value}{who}>\n{body}\n</{first.layer.value}>"
-    note = first.layer.value + (f", {first.scope}" if first.scope != "project" else "")
+    note = ", ".join(filter(None, (_layer(first), first.scope if first.scope != "project" else "")))
     spans = [(part.start_line, part.end_line) for part in parts if part.start_line]
     commit = commits.get(first.scope, "") if first.scope != "project" else ""
     if bare:
         return opening(first.path, spans, commit=commit, trust=first.trust, note=note) + "\n\n</memory>"
-    return fence(_joined(parts), first.path, spans=spans, commit=commit, trust=first.trust, note=note)
+    return fence(_joined(parts), first.path, *spans, commit=commit, trust=first.trust, note=note)
+
+
+def _layer(part: Part) -> str:
+    """The layer's name where the path does not tell it: what stands around a text takes tokens from it."""
+    return "" if layers.layer_of(part.path) is part.layer else part.layer.value
 
 
 def _joined(parts: Sequence[Part]) -> str:
@@ -55,6 +60,13 @@ def _joined(parts: Sequence[Part]) -> str:
     text = ""
     for at, part in enumerate(parts):
         fact = (part.path in layers.MEMORY and part.layer in (Layer.MEMORY, Layer.PINNED)) or part.layer is Layer.MERGED
-        apart = at > 0 and not fact and part.start_line != parts[at - 1].end_line + 1
-        text += ("\n" if at else "") + (f"{GAP}\n" if apart else "") + ("- " if fact else "") + part.content
+        apart = at > 0 and not fact and not part.commit and part.start_line != parts[at - 1].end_line + 1
+        text += (
+            ("\n" if at else "") + (f"{GAP}\n" if apart else "") + ("- " if fact else "") + until(part) + part.content
+        )
     return text
+
+
+def until(part: Part) -> str:
+    """What stands before a part that a later line amends."""
+    return f"until {part.until}: " if part.until else ""

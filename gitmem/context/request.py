@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gitmem.config import Config
 from gitmem.context.assembly import Context, Request, as_value, assemble
-from gitmem.context.layer_limits import PRESETS, Weights, shares
+from gitmem.context.layer_limits import PRESETS, Layer, Weights, shares
 from gitmem.errors import GitMemError, ModelUnavailable, UsageError
 from gitmem.git.opening import Repository
 
@@ -54,13 +54,13 @@ def request_of(
     **more: object,
 ) -> Request:  # fmt: skip
     """A request with the settings in force. Raises GitMemError for a transcript that cannot be read."""
-    found = None
+    conversation = None
     if transcript is not None:
-        from gitmem.hosts.transcript_reader import parse
+        from gitmem.hosts.transcript_parser import parse
         from gitmem.regular_file import read_regular
 
         try:
-            found = parse(read_regular(transcript))
+            conversation = parse(read_regular(transcript))
         except OSError as error:
             raise GitMemError(f"cannot read '{transcript}': {error.strerror}") from None
     weights = Weights(
@@ -69,7 +69,7 @@ def request_of(
     preset = PRESETS.get(config.context_preset)
     return Request(
         prompt=prompt, budget=config.context_budget if budget is None else budget, shares=shares(config.context_layer),
-        transcript=found, weights=weights, enough=config.context_evidence,
+        transcript=conversation, weights=weights, enough=config.context_evidence,
         characters=characters or (preset.most if preset else 0), warn=preset.warn if preset else 0,
         **more,  # type: ignore[arg-type]
     )  # fmt: skip
@@ -102,7 +102,8 @@ def build(
     others, opened = scopes.other_memories(repo, config, environ, cache, when)
     try:
         commit = resolve_at(repo, at, when) if at else ""
-        known = [*others, scopes.project(repo, config, when, commit=commit)]
+        history = Layer.HISTORY.value not in request.without_layers and request.shares[Layer.HISTORY].on
+        known = [*others, scopes.project(repo, config, when, commit=commit, history=history)]
         session = scopes.session(repo, config, when)
         known += [session] if session.values and not at else []
         request, missing = _with_tokenizer(request, config)

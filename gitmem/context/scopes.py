@@ -7,6 +7,7 @@ loaded is a scope with an `error`, never an exception.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -22,20 +23,23 @@ from gitmem.git.worktree import read_bytes
 from gitmem.memory import facts
 from gitmem.memory.document import Document, glance, parse
 from gitmem.memory.fact import Fact, parse_comment
-from gitmem.paths import LIMIT, is_memory, layout_of
+from gitmem.paths import LIMIT, is_memory, layout_of, more_than_memory
+from gitmem.search import hits, validity
 from gitmem.search import search as searching
-from gitmem.search import validity
 from gitmem.sessions.working_memory import Store
 
 RECALL = 60  # hits a scope is asked for
 FRESH_HOURS = 24  # a mirror younger than this is not fetched again
 
 
-def project(repo: Repository, config: Config, now: datetime, name: str = "project", commit: str = "") -> Scope:
-    """This repository: the work tree, or `commit`."""
+def project(
+    repo: Repository, config: Config, now: datetime, name: str = "project", commit: str = "", history: bool = False
+) -> Scope:
+    """This repository: the work tree, or `commit`; with `history` what its commits say too, where it is more than
+    memory."""
     head = commit or repo.head() or ""
     if commit or repo.root is None:
-        return _of_commit(repo, config, now, name, head) if head else Scope(name)
+        return _of_commit(repo, config, now, name, head, history=history) if head else Scope(name)
     root = repo.root
     known = {entry.path for entry in repo.staged() if entry.mode in (REGULAR, EXECUTABLE)} | set(repo.untracked())
     layout = layout_of(known, config.memory_paths)
@@ -66,12 +70,16 @@ def project(repo: Repository, config: Config, now: datetime, name: str = "projec
                 texts[path] = frozenset(line.strip() for line in text.split("\n"))
         return texts
 
+    past = history and (bool(config.history_repos) or more_than_memory(known))
     return Scope(
-        name, paths, read, lambda asked: recall(repo, config, asked, now, "", lines), commit=head, changed=changed
+        name, paths, read, lambda asked: recall(repo, config, asked, now, "", lines, past), commit=head,
+        changed=changed, daily=config.memory_daily,
     )  # fmt: skip
 
 
-def _of_commit(repo: Repository, config: Config, now: datetime, name: str, commit: str, note: str = "") -> Scope:
+def _of_commit(
+    repo: Repository, config: Config, now: datetime, name: str, commit: str, note: str = "", history: bool = False
+) -> Scope:
     entries = {e.path: e.oid for e in repo.entries(commit) if e.mode in (REGULAR, EXECUTABLE)}
     layout = layout_of(entries, config.memory_paths)
     paths = tuple(sorted(path for path in entries if is_memory(path, layout)))
@@ -86,8 +94,10 @@ def _of_commit(repo: Repository, config: Config, now: datetime, name: str, commi
     def lines(path: str) -> Sequence[str]:
         return repo.read(entries[path]).decode("utf-8", "replace").split("\n") if path in entries else ()
 
+    past = history and (bool(config.history_repos) or more_than_memory(entries))
     return Scope(
-        name, paths, read, lambda asked: recall(repo, config, asked, now, commit, lines), note=note, commit=commit
+        name, paths, read, lambda asked: recall(repo, config, asked, now, commit, lines, past), note=note,
+        commit=commit, daily=config.memory_daily,
     )  # fmt: skip
 
 
@@ -103,19 +113,32 @@ def session(repo: Repository, config: Config, now: datetime) -> Scope:
 
 
 def recall(
-    repo: Repository, config: Config, asked: str, now: datetime, commit: str, lines: Callable[[str], Sequence[str]]
-) -> list[Hit]:
+    repo: Repository, config: Config, asked: str, now: datetime, commit: str, lines: Callable[[str], Sequence[str]],
+    history: bool = False,
+) -> list[Hit]:  # fmt: skip
     """The hits of a search as a layer wants them; `lines` reads a file that was hit, for what its lines say of
-    themselves."""
-    answer = searching.search(repo, config, searching.Query(asked, limit=RECALL, commit=commit), now)
+    themselves. With `history` commits too."""
+    query = searching.Query(asked, limit=RECALL, commit=commit, history="known" if history else "")
+    answer = searching.search(repo, config, query, now)
     return [
+        _of_history(hit) if hit.kind else
         Hit(
             path=hit.path, start_line=hit.start_line, end_line=hit.end_line, heading=hit.heading, text=hit.text,
             score=hit.score, day=validity.day(hit.date), trust=UNCOMMITTED if hit.trust == UNCOMMITTED else "",
-            importance=_importance(lines(hit.path)[hit.start_line - 1 : hit.end_line]),
+            importance=_importance(lines(hit.path)[hit.start_line - 1 : hit.end_line]), until=hit.until,
         )
         for hit in answer.hits
     ]  # fmt: skip
+
+
+def _of_history(hit: hits.Hit) -> Hit:
+    """A commit: who, when, its subject and what became of it stand before its lines."""
+    became = f" ({hit.state} by {hit.by[:12]})" if hit.state else ""
+    where = f"{hit.repository} " if hit.repository else ""
+    author = hit.author.rpartition(" <")[0] or hit.author
+    said = f"{where}{hit.commit[:12]} {hit.date} {author}: {hit.subject}{became}"
+    text = "\n".join(line for line in hit.text.split("\n") if line.strip() != hit.subject.strip()).strip("\n")
+    return Hit("", 0, 0, "", text, hit.score, validity.day(hit.date), commit=hit.commit, said=said)
 
 
 def _importance(lines: Sequence[str]) -> float:
@@ -160,7 +183,7 @@ def _open(
         age = fetch_mirror(place, folder, clean(environ), now, FRESH_HOURS)
         note = f"last copy, {age:.0f} hours old" if age > FRESH_HOURS else ""
         place = str(folder)
-    repo = open_repository(Path(place).expanduser(), clean(environ))
+    repo = open_repository(Path(os.path.expanduser(place)), clean(environ))
     try:
         if name == "user" and not ref and not is_url(where) and repo.root is not None:
             return project(repo, config, now, name), repo  # one's own memory: what is written counts at once

@@ -19,6 +19,7 @@ from gitmem.index.db.values import BlobRow, Cut, Shape
 from gitmem.index.db.writer import Writer
 from gitmem.memory.snapshot import read, work_tree_key
 from gitmem.paths import LIMIT
+from gitmem.plural import counted
 
 BATCH = 256  # blobs to a transaction
 HEAVY = 256 << 10  # bytes of a batch: what is made of them is some twenty times as much while they are parsed
@@ -33,6 +34,7 @@ class Work:
     """What a refresh did, counted."""
 
     blobs: int = 0
+    commits: int = 0
     chunks: int = 0
     embedded: int = 0
     removed_blobs: int = 0
@@ -42,9 +44,12 @@ class Work:
 
 
 class BlobIndexer:
-    """What takes blobs into one open index. `late` says when to stop; `whole` that all of it is one transaction."""
+    """What takes blobs into one open index. `late` says when to stop; `whole` that all of it is one transaction;
+    `messages` that they are commits' messages (`chunks.as_document`)."""
 
     whole = False
+    messages = False
+    nouns = "files"
 
     def __init__(
         self, repo: Repository, config: Config, writer: Writer, work: Work, late: Callable[[], bool], say: Say
@@ -114,17 +119,17 @@ class BlobIndexer:
                 self.writer.bulk()
                 # Only the static table's vectors are made beside the parsing.
                 known = self.writer.known_chunks(self.number if self.static else None)
-                results = workers.run(chain(first, batches), Task(self.cut, self.static, *known))
+                results = workers.run(chain(first, batches), Task(self.cut, self.static, *known, self.messages))
             else:
                 stored = self.writer.stored_chunks
-                results = ((parsed(batch, self.cut, stored), {}) for batch in chain(first, batches))
+                results = ((parsed(batch, self.cut, stored, self.messages), {}) for batch in chain(first, batches))
             for rows, vectors in results:
                 with self.transaction():
                     self._add(rows, vectors)
                     done += publish([row.oid for row in rows])
-                self.say(f"indexed {done} of {total} files")
+                self.say(f"indexed {done} of {total} {self.nouns}")
                 if done < total and self.late():
-                    self.work.unfinished = f"{total - done} files are not indexed yet"
+                    self.work.unfinished = f"{total - done} {self.nouns} are not indexed yet"
                     return False
         finally:
             if workers is not None:
@@ -232,7 +237,7 @@ class BlobIndexer:
                     texts.update({n: (c.hash, c.text, row.oid) for n, c in zip(chunks, row.chunks, strict=True)})
             with writer.writing():
                 self._embed(texts, {})
-            self.say(f"{self.work.embedded} chunks embedded")
+            self.say(f"{counted(self.work.embedded, 'chunk')} embedded")
 
     def _all_names(self) -> Iterator[tuple[str, str]]:
         for key in self.writer.keys(""):

@@ -9,7 +9,7 @@ at query time from the blob: nothing here is ever an answer.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from itertools import chain, islice, repeat
 from typing import NamedTuple
 
@@ -55,13 +55,39 @@ def digest_all(
     return _rows(parts, cut, vectors, stored)
 
 
+def digest_messages(
+    messages: Sequence[tuple[str, bytes]], cut: Cut, vectors: LineVectors | None = None, stored: Stored | None = None
+) -> list[BlobRow]:
+    """`digest_all` of commits' messages, each as `as_document` makes it, by the commits' oids.
+
+    A message is lines and nothing more: what looks like front matter in it says nothing of it. No two commits share a
+    chunk, so that the chunks of a snapshot say which commits it has.
+    """
+    parts = []
+    for oid, data in messages:
+        title, _, text = data.decode("utf-8", "replace").partition("\0")
+        hidden = _secret_lines(f"{title}\n{text.rstrip()}")  # looked for once: it is a third of the work
+        lines = tuple(text.rstrip().split("\n"))
+        document = Document("", lines, (), 0, {"title": "" if 1 in hidden else title}, (), (), ())
+        parts.append((oid, data, document, {line - 1 for line in hidden if line > 1}))
+    return _rows(parts, cut, vectors, stored, messages=True)
+
+
+def as_document(author: str, paths: Iterable[str], message: str) -> bytes:
+    """A commit as `digest_messages` reads it: who wrote it and what it touched find it as a heading's words do."""
+    title = " ".join([author, *paths]).replace("\0", " ").replace("\n", " ")
+    return f"{title}\0{message}".encode("utf-8", "replace")
+
+
 def _rows(
     parts: Sequence[tuple[str, bytes, Document, Set[int]]],
     cut: Cut,
     vectors: LineVectors | None,
     stored: Stored | None = None,
+    *,
+    messages: bool = False,
 ) -> list[BlobRow]:
-    drafts = [_drafts(document, cut, hidden) for _, _, document, hidden in parts]
+    drafts = [_drafts(document, cut, hidden, oid if messages else "") for oid, _, document, hidden in parts]
     units = {draft.hash: draft.units for pieces in drafts for draft in pieces}
     for known in stored(list(units)) if stored is not None else ():
         del units[known]
@@ -77,7 +103,7 @@ def _rows(
             secrets=len(hidden),
             problems=len(document.problems),
             skipped=document.skipped,
-            shape=shape(document, hidden),
+            shape=Shape() if messages else shape(document, hidden),
             chunks=tuple([ChunkRow(*draft[:-2], records.get(draft.hash, b""), draft.text) for draft in pieces]),
         )
         for (oid, data, document, hidden), pieces in zip(parts, drafts, strict=True)
@@ -85,11 +111,13 @@ def _rows(
 
 
 def _secrets(document: Document) -> Set[int]:
-    if document.skipped:
-        return frozenset()
+    return frozenset() if document.skipped else _secret_lines("\n".join(document.lines))
+
+
+def _secret_lines(text: str) -> Set[int]:
     from gitmem.gate.detectors.secrets.secrets import secret_lines
 
-    return secret_lines("\n".join(document.lines))
+    return secret_lines(text)
 
 
 def shape(document: Document, secret_lines: Set[int] = frozenset()) -> Shape:
@@ -203,7 +231,8 @@ class _Draft(NamedTuple):
     text: str
 
 
-def _drafts(document: Document, cut: Cut, secret_lines: Set[int]) -> list[_Draft]:
+def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) -> list[_Draft]:
+    """The chunks of a document; one with an `owner` is its own, whatever other document has the same text."""
     lines = document.lines
     named: list[str] = []
     if not any(line <= document.front for line in secret_lines):
@@ -228,7 +257,7 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int]) -> list[_Draft
             if first <= number <= last:
                 shown[number - first] = ""
         title, text = "\n".join(above), "\n".join(shown)
-        identity = hashlib.sha256(f"{title}\0{text}".encode("utf-8", "surrogateescape")).digest()[:16]
+        identity = hashlib.sha256(f"{owner}{title}\0{text}".encode("utf-8", "surrogateescape")).digest()[:16]
         units = split(shown)
         title_words = terms(title)
         body_words = list(chain.from_iterable([unit.words for unit in units]))

@@ -6,6 +6,7 @@ and compares. It changes nothing.
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,7 +38,7 @@ def unfinished(repo: Repository) -> list[Check]:
     lock = Path(repo.git_dir) / "index.lock"
     if lock.exists():
         wrong = "Git's index is locked: a git is at work here, or was killed"
-        checks.append(Check("lock", wrong, f"if no git runs any more: rm '{lock}'"))
+        checks.append(Check("lock", wrong, f"if no git runs any more: rm {shlex.quote(str(lock))}"))
     if (Path(repo.git_dir) / RECORD).exists():
         wrong = "a git mem that was writing files was killed, or is at work"
         checks.append(Check("writing", wrong, f"{REPAIR} puts back what is still as it wrote it"))
@@ -53,13 +54,13 @@ def examine(repo: Repository, config: Config) -> list[Check]:
     checks: list[Check] = []
     tracked = [e.path for e in repo.staged() if e.path.rsplit("/", 1)[-1].startswith(db.FILE)]
     if tracked:
-        checks.append(Check("not tracked", f"Git tracks {tracked[0]}", f"git rm --cached -- '{tracked[0]}'"))
+        checks.append(Check("not tracked", f"Git tracks {tracked[0]}", f"git rm --cached -- {shlex.quote(tracked[0])}"))
     try:
         index = db.open_index(directory(repo))
     except IndexDamaged as error:
         return [*checks, Check("file", error.message, REPAIR)]
     if index is None:
-        return [*checks, Check("file", "there is no index", "git mem index")]
+        return [*checks, Check("file", "", "", "no index yet: the first search makes it")]
     try:
         checks += _compare(repo, config, index)
     except IndexDamaged as error:
@@ -74,8 +75,9 @@ def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:
     yield Check("file", complaint and f"SQLite finds it damaged: {complaint}", REPAIR if complaint else "")
     if complaint:
         return
-    wrong, files = _tree(repo, config, index)
-    yield Check("tree", wrong, "git mem index" if wrong else "", counted(len(files), "file"))
+    wrong, later, files = _tree(repo, config, index)
+    about = counted(len(files), "file") + (f", {later} of HEAD not indexed yet" if later else "")
+    yield Check("tree", wrong, "git mem index" if wrong else "", about)
     rows = _derived(repo, config, index, files)
     wrong, chunks = _chunks(index, rows)
     yield Check("chunks", wrong, FULL if wrong else "", counted(len(chunks), "chunk"))
@@ -86,10 +88,12 @@ def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:
     yield Check("vectors", wrong, hint, counted(count, "vector"))
 
 
-def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, dict[str, tuple[str, str]]]:
-    """What is wrong; oid -> (path, commit or "") of every blob to look at."""
+def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, int, dict[str, tuple[str, str]]]:
+    """What is wrong; how many files of HEAD nobody has searched yet; oid -> (path, commit or "") of every blob to look
+    at."""
     listed: dict[str, tuple[str, str]] = {}
     wrong = ""
+    later = 0
     if repo.root is not None:
         key = work_tree_key(repo)
         seen = read_work_tree(repo, config.memory_paths)
@@ -104,12 +108,14 @@ def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, dict[str
     commit = repo.head()
     if commit:
         files, _ = tree_files(repo, repo.tree(commit), config.memory_paths)
-        lost = [path for path, oid in files.items() if index.blob_row(oid) is None]
-        if lost and not wrong:
-            wrong = f"not indexed: {counted(len(lost), 'file')} of HEAD"
+        lost = {oid for oid in files.values() if index.blob_row(oid) is None}
+        if lost and any(value.split(":")[0] == repo.tree(commit) for value in index.covered().values()):
+            wrong = wrong or f"not indexed, though it says so: {counted(len(lost), 'file')} of HEAD"
         for path, oid in files.items():
-            listed.setdefault(oid, (path, commit))
-    return wrong, listed
+            if oid not in lost:
+                listed.setdefault(oid, (path, commit))
+        later = len(lost)
+    return wrong, later, listed
 
 
 def _derived(repo: Repository, config: Config, index: Index, files: dict[str, tuple[str, str]]) -> Iterator[BlobRow]:
@@ -164,7 +170,8 @@ def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -
         return "", 0
     stored = {chunk: vector for chunk in chunks if (vector := index.stored_vector(chunk))}
     if len(stored) < len(chunks):
-        return f"{len(chunks) - len(stored)} chunks have no vector", -1
+        bare = len(chunks) - len(stored)
+        return f"{counted(bare, 'chunk')} {'has' if bare == 1 else 'have'} no vector", -1
     if force[1].startswith("http:"):
         return "", len(stored)
     try:

@@ -14,7 +14,7 @@ from gitmem.config import Config
 from gitmem.errors import IndexDamaged
 from gitmem.git.protocol import Repository
 from gitmem.index.db.opening import open_index
-from gitmem.index.index_file import Freshness, Kept, OpenIndex, cut_as_set, directory
+from gitmem.index.index_file import Freshness, IndexKeeper, OpenIndex, cut_as_set, directory
 from gitmem.memory.snapshot import read_work_tree, tree_key, work_tree_key
 
 
@@ -26,7 +26,7 @@ def ready(
     budget: float = 60.0,
     wait: float = 0.5,
     clock: Callable[[], float] = time.monotonic,
-    kept: Kept | None = None,
+    kept: IndexKeeper | None = None,
 ) -> OpenIndex:
     """The index and the snapshot of `commit` ("": the work tree, HEAD in a bare repository), current if possible.
 
@@ -54,6 +54,6 @@ def ready(
     except IndexDamaged:  # met again, and mended, by what brings it up to date
         if kept is not None:
             kept.close()
-    from gitmem.index.indexer import Wanted, bring
+    from gitmem.index.indexer import WantedSnapshot, bring
 
-    return bring(repo, config, Wanted(key, commit, tree, seen, began), budget, wait, clock)
+    return bring(repo, config, WantedSnapshot(key, commit, tree, seen, began), budget, wait, clock)

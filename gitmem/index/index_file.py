@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gitmem.config import Config
 from gitmem.errors import IndexDamaged
@@ -13,6 +13,11 @@ from gitmem.index.db.opening import open_index, remove
 from gitmem.index.db.reader import Index
 from gitmem.index.db.values import Cut, Snapshot
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gitmem.index.store import IndexReader
+
 
 class Freshness(NamedTuple):
     """Whether an answer may miss something, and why."""
@@ -21,13 +26,13 @@ class Freshness(NamedTuple):
     reason: str = ""
 
 
-class Kept(Protocol):
+class IndexKeeper(Protocol):
     """Who keeps an index open between searches (`kept_index.KeptIndex`)."""
 
     def open(self, directory: Path) -> Index | None:
         """As `open_index`."""
 
-    def holds(self, index: Index) -> bool:
+    def holds(self, index: IndexReader) -> bool:
         """Whether this one stays open."""
 
     def close(self) -> None:
@@ -39,20 +44,22 @@ class OpenIndex:
 
     `index` and `snapshot` are None where nothing is indexed and nothing could be.
 
-    `commit` is "" for the work tree. `notes` are for the person: a rebuilt index, a missing model. A plain class,
+    `commit` is "" for the work tree. `passages` makes what reads the hits (`search/passages.Passages`) where it
+    is another. `notes` are for the person: a rebuilt index, a missing model. A plain class,
     since a search makes it when it starts and a dataclass takes half a millisecond.
     """
 
-    __slots__ = ("commit", "freshness", "index", "kept", "notes", "snapshot")
+    __slots__ = ("commit", "freshness", "index", "kept", "notes", "passages", "snapshot")
 
     def __init__(
         self,
-        index: Index | None,
+        index: IndexReader | None,
         snapshot: Snapshot | None,
         freshness: Freshness = Freshness(),  # noqa: B008 - a tuple
         commit: str = "",
         notes: tuple[str, ...] = (),
-        kept: Kept | None = None,
+        kept: IndexKeeper | None = None,
+        passages: Callable[..., Any] | None = None,
     ) -> None:
         self.index = index
         self.snapshot = snapshot
@@ -60,6 +67,7 @@ class OpenIndex:
         self.commit = commit
         self.notes = notes
         self.kept = kept
+        self.passages = passages
 
     def close(self, *, damaged: bool = False) -> None:
         """End the search; a damaged index does not stay open."""

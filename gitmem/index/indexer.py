@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitmem.config import Config
-from gitmem.errors import GitMemError, IndexDamaged, IndexUnusable, Locked
+from gitmem.errors import GitFailed, GitMemError, IndexDamaged, IndexUnusable, Locked
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked
 from gitmem.index import db
@@ -41,7 +41,7 @@ class Bounds(NamedTuple):
     make: bool = True
 
 
-class Wanted(NamedTuple):
+class WantedSnapshot(NamedTuple):
     """The snapshot to bring up to date: `commit` and `tree` are "" for the work tree, `seen` is how that looked to a
     scan that began at `began` (ns)."""
 
@@ -53,7 +53,7 @@ class Wanted(NamedTuple):
 
 
 def bring(
-    repo: Repository, config: Config, wanted: Wanted, budget: float, wait: float, clock: Callable[[], float]
+    repo: Repository, config: Config, wanted: WantedSnapshot, budget: float, wait: float, clock: Callable[[], float]
 ) -> OpenIndex:
     """What `freshness.ready` promises, for an index that is not there, damaged or not current."""
     return _Refresh(repo, config, Bounds(budget, wait), clock).ready(wanted)
@@ -74,11 +74,25 @@ def refresh(
     what it returns says what is left. Raises Locked when another process writes for longer than `bounds.wait`,
     IndexUnusable when the file cannot be written.
     """
-    return _Refresh(repo, config, bounds, time.monotonic, say).everything(full, revs)
+    began = time.monotonic()
+    work = _Refresh(repo, config, bounds, time.monotonic, say).everything(full, revs)
+    if not work.unfinished:
+        from gitmem.index import history_indexer
+        from gitmem.index.history_tips import Bounds as Limits
+
+        left = Limits(bounds.budget - (time.monotonic() - began), bounds.wait, make=bounds.make)
+        try:
+            past = history_indexer.refresh(repo, config, left, full=full, say=say)
+        except GitFailed as error:  # such as a partial clone without the trees of old commits
+            work.notes.append(f"no history: {error.message}")
+            return work
+        work.commits, work.unfinished = past.blobs, past.unfinished
+        work.notes += past.notes
+    return work
 
 
 def prune(repo: Repository, config: Config, *, wait: float = 30.0) -> Work:
-    """Drop what no ref and no work tree reaches, and what replaced embedders left."""
+    """Drop what no ref and no work tree reaches, what replaced embedders left, and the index of the history."""
     work = Work()
     with locked(repo.common_dir, "index", wait):
         writer = db.open_writer(directory(repo))
@@ -94,6 +108,9 @@ def prune(repo: Repository, config: Config, *, wait: float = 30.0) -> Work:
             writer.compact()
         finally:
             writer.close()
+    from gitmem.index import history_indexer
+
+    history_indexer.discard(repo, wait)
     return work
 
 
@@ -130,7 +147,7 @@ class _Refresh:
 
     # -- for a search ----------------------------------------------------------------------------------------
 
-    def ready(self, wanted: Wanted) -> OpenIndex:
+    def ready(self, wanted: WantedSnapshot) -> OpenIndex:
         key, commit, tree, seen, began = wanted
         index, reason = self._open()
         if index is not None:

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gitmem.errors import IndexUnusable
 from gitmem.index.db.opening import FILE, ensure_ours, open_index
 from gitmem.index.db.reader import Index
+
+if TYPE_CHECKING:
+    from gitmem.index.store import IndexReader
 
 FileId = tuple[int, int]  # device, inode
 
@@ -42,7 +46,7 @@ class KeptIndex:
         index.remember()
         return index
 
-    def holds(self, index: Index) -> bool:
+    def holds(self, index: IndexReader) -> bool:
         """Whether this one stays open: it is not to be closed after a search."""
         return index is self._index
 

@@ -20,7 +20,7 @@ from gitmem.index.index_file import directory
 if TYPE_CHECKING:
     from gitmem.config import Config
     from gitmem.git.protocol import Repository
-    from gitmem.index.db.reader import Index
+    from gitmem.index.store import IndexReader
 
 File = tuple[str, str]  # path, blob oid
 SPAN = 500  # commits between the commit blame was asked at and the one in question, beyond which it is asked again
@@ -37,7 +37,7 @@ class LineDays(NamedTuple):
 
 
 def line_days(
-    repo: Repository, config: Config, index: Index, files: Mapping[File, int], commit: str, today: date
+    repo: Repository, config: Config, index: IndexReader, files: Mapping[File, int], commit: str, today: date
 ) -> dict[File, Sequence[date]]:
     """The day of each line of `files` ((path, blob) -> number of lines) as of `commit`, "" for the work tree.
 
@@ -82,7 +82,7 @@ class _AuthorDays(dict[str, date]):
 
 
 def _known(
-    repo: Repository, index: Index, files: Iterable[File], counts: Mapping[File, int], at: str
+    repo: Repository, index: IndexReader, files: Iterable[File], counts: Mapping[File, int], at: str
 ) -> tuple[list[LineDays], list[LineDays]]:
     """What the index has of these files that holds at the commit `at`; and of it what was asked at an earlier one."""
     if not at or _shallow(repo):
@@ -132,7 +132,7 @@ def _blamed(repo: Repository, files: Sequence[File], counts: Mapping[File, int],
         yield from pool.map(blame, files)
 
 
-def _store(repo: Repository, config: Config, index: Index, rows: Iterable[LineDays]) -> None:
+def _store(repo: Repository, config: Config, index: IndexReader, rows: Iterable[LineDays]) -> None:
     """Keep what blame said, unless the index may not be written or another process writes it: a search never waits
     for what only saves work."""
     if index.frozen or not config.auto_index or _shallow(repo):

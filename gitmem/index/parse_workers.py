@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cache
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from gitmem.index.chunks import LineVectors, Stored, digest_all
+from gitmem.index.chunks import LineVectors, Stored, digest_all, digest_messages
 from gitmem.index.db.values import BlobRow, Cut, bits, int8
 from gitmem.models.processes import end
 
@@ -32,17 +32,19 @@ AHEAD = 3  # batches under way or waiting for us, for each child
 class Task(NamedTuple):
     """What children are to do with every batch. `embeds`: make the static table's vectors of chunks. What the index
     has already is not made again: `stored` and `embedded` are the hashes of the chunks whose lines, whose vectors it
-    has."""
+    has. `messages`: what comes is commits' messages."""
 
     cut: Cut
     embeds: bool
     stored: frozenset[bytes] = frozenset()
     embedded: frozenset[bytes] = frozenset()
+    messages: bool = False
 
 
-def parsed(batch: Batch, cut: Cut, stored: Stored) -> list[BlobRow]:
-    """Rows of some blobs, with the vectors of the lines of those chunks that `stored` does not name."""
-    return digest_all(batch, cut, line_vectors(), stored)
+def parsed(batch: Batch, cut: Cut, stored: Stored, messages: bool = False) -> list[BlobRow]:
+    """Rows of some blobs, or commits' `messages`, with the vectors of the lines of those chunks that `stored` does not
+    name."""
+    return (digest_messages if messages else digest_all)(batch, cut, line_vectors(), stored)
 
 
 def embedded(rows: Iterable[BlobRow], embedder: Any, known: Set[bytes]) -> Vectors:
@@ -85,7 +87,7 @@ def serve(source: IO[bytes], sink: IO[bytes]) -> None:
     gc.set_threshold(100_000, 50, 50)
     task: Task = _receive(source)
     while (batch := _receive(source)) is not None:
-        rows = parsed(batch, task.cut, task.stored.intersection)
+        rows = parsed(batch, task.cut, task.stored.intersection, task.messages)
         vectors = embedded(rows, table, task.embedded) if task.embeds and table is not None else {}
         _send(sink, (rows, vectors))
 

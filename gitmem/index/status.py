@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+from contextlib import suppress
 from dataclasses import dataclass
 
 from gitmem.config import Config
-from gitmem.errors import GitMemError
+from gitmem.errors import GitMemError, IndexDamaged
 from gitmem.git.opening import Repository
 from gitmem.index import db
+from gitmem.index.db.opening import HISTORY
 from gitmem.index.db.reader import Index
 from gitmem.index.index_file import directory
 from gitmem.index.worktree_record import IGNORED, LARGE, UNREADABLE
@@ -45,6 +48,37 @@ class Status:
     odd: tuple[Odd, ...]
     secret_lines: int
     ignored: int
+    commits: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What a search of the work tree cannot find: `lines` that hold a secret, `files` that are not read whole."""
+
+    lines: int
+    files: int
+
+    def __str__(self) -> str:
+        """In words; "" where nothing was left out."""
+        said = [f"{counted(self.lines, 'line')} withheld as {'a secret' if self.lines == 1 else 'secrets'}"]
+        said = said if self.lines else []
+        return ", ".join(said + ([f"{counted(self.files, 'file')} not searched"] if self.files else []))
+
+
+def left_out(repo: Repository) -> LeftOut:
+    """What the index of the work tree leaves out, as it is now; nothing where there is no index.
+
+    Raises IndexUnusable, IndexDamaged.
+    """
+    index = db.open_index(directory(repo))
+    if index is None:
+        return LeftOut(0, 0)
+    try:
+        rows = index.oddities(work_tree_key(repo))
+    finally:
+        index.close()
+    files = [path for path, _, _, skipped, corpus in rows if skipped or corpus in (LARGE, UNREADABLE)]
+    return LeftOut(sum(secrets for _, secrets, *_ in rows), len(files))
 
 
 def status(repo: Repository, config: Config) -> Status:
@@ -60,7 +94,7 @@ def status(repo: Repository, config: Config) -> Status:
     if index is None:
         return Status(
             str(path), False, total, 0, 0, 0, 0, "", config.embedder, total > 0,
-            "there is no index yet" if total else "", (), (), 0, 0,
+            "there is no index yet" if total else "", (), (), 0, 0, _commits(repo),
         )  # fmt: skip
     try:
         key = work_tree_key(repo)
@@ -91,9 +125,22 @@ def status(repo: Repository, config: Config) -> Status:
             odd=tuple(odd),
             secret_lines=secrets,
             ignored=ignored,
+            commits=_commits(repo),
         )
     finally:
         index.close()
+
+
+def _commits(repo: Repository) -> int:
+    """How many commits the index of the history holds, reachable or not."""
+    with suppress(IndexDamaged):
+        index = db.open_index(directory(repo), HISTORY)
+        if index is not None:
+            try:
+                return index.counts()["blob"]
+            finally:
+                index.close()
+    return 0
 
 
 def _changed_since(index: Index, key: str, seen: WorkTree) -> str:
@@ -122,7 +169,7 @@ def _odd(repo: Repository, index: Index, key: str) -> tuple[list[Odd], int, int]
                 odd.append(Odd(path, problem[0] + (", skipped" if skipped else ""), problem[1]))
         if secrets:
             lines = "a line is" if secrets == 1 else f"{secrets} lines are"
-            odd.append(Odd(path, f"{lines} not indexed: a secret", f"git mem scan -- '{path}'"))
+            odd.append(Odd(path, f"{lines} not indexed: a secret", f"git mem scan -- {shlex.quote(path)}"))
     return odd, total, ignored
 
 

@@ -10,7 +10,8 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from gitmem.index.line_records import ASKS, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, QUESTION, ROW, TIME
+from gitmem.index.change_words import says_change
+from gitmem.index.line_records import ASKS, CHANGES, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, QUESTION, ROW, TIME
 from gitmem.index.terms import EDGES, KNOWN, LONGEST, is_number, terms
 from gitmem.memory.fences import closes, opening
 from gitmem.models.vectors import DIMS, shorten
@@ -130,6 +131,8 @@ def _unit(first: int, last: int, text: str, kind: int) -> Unit:
     flags |= (TIME if features & _FIELD else 0) | (NUMBER if features >> _WIDTH & _FIELD else 0)
     if not text.isascii():
         flags |= _script(*(features >> shift & _FIELD for shift in (2 * _WIDTH, 3 * _WIDTH, 4 * _WIDTH)))
+    if not kind & (FENCE | HEADING) and says_change(text):
+        flags |= CHANGES
     colon = not kind & (FENCE | ROW | HEADING) and (":" in text or "：" in text)
     label = _LABEL.match(text) if colon else None
     return Unit(first, last, text, flags, terms(text), len(terms(label[1])) if label else 0)
@@ -168,11 +171,6 @@ def _speaks_of_time(text: str, digits: bool) -> bool:
     if not _TIME_WORDS.isdisjoint(_WORD.findall(text.lower())):
         return True
     return not text.isascii() and any(part in text for part in _TIME_PARTS)
-
-
-def script(text: str) -> int:
-    """`HANGUL` or `HAN_KANA` where most of the text is written in it (a syllable counts as three letters), else 0."""
-    return _script(len(_SYLLABLE.findall(text)), len(_IDEOGRAPH.findall(text)), len(_LATIN.findall(text)))
 
 
 def _script(hangul: int, han: int, latin: int) -> int:

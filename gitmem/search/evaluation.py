@@ -8,15 +8,18 @@ hits' text in rank order. Never prints; clocks are passed in.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from gitmem.config import Config, changed, git_name, keys, tunable
 from gitmem.errors import BadConfig, UsageError
 from gitmem.git.protocol import Repository
+from gitmem.memory.similarity import terms
 from gitmem.search import tuning
+from gitmem.search.fact_places import FactPlaces
 from gitmem.search.hits import Hit
 from gitmem.search.search import Query, search
 
@@ -27,15 +30,24 @@ TOKENS = (500, 1000, 2000)
 CHARACTERS_A_TOKEN = 4
 LINES = 100_000  # of one place, at most
 SHAPE = 'each line: {"query": ..., "category": ..., "relevant": [{"path": ..., "start_line": 1, "end_line": 2}]}'
+FACT = re.compile("[0-9a-f]{12}")
+HOLDS = 0.8  # share of a fact's terms that a commit must hold to answer for it
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledQuestion:
-    """A question, its category, and (path, first, last) of the passages that answer it."""
+    """A question, its category, and (path, first, last) of the passages that answer it.
+
+    One about a fact names it by its id (`fact`): any line of `relevant` or of `same` answers it, and any commit that
+    says `text`.
+    """
 
     query: str
     category: str
     relevant: tuple[tuple[str, int, int], ...]
+    fact: str = ""
+    same: tuple[tuple[str, int, int], ...] = ()
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,30 +70,40 @@ class Summary:
 
 
 def read(text: str) -> list[LabelledQuestion]:
-    """The questions of a QRELS file (JSON Lines). Raises UsageError with the line that is not one, and why."""
-    questions = []
+    """The questions of a QRELS file (JSON Lines), without the facts that are not asked about. Raises UsageError
+    with the line that is not one, and why, and where there is none."""
+    questions = [question for _, question in rows(text) if question.query]
+    if not questions:
+        raise UsageError("there is no question in the file", SHAPE)
+    return questions
+
+
+def rows(text: str) -> list[tuple[str, LabelledQuestion]]:
+    """Each line of a QRELS file with its question; that of a fact which is not asked about is "". Raises UsageError."""
+    found = []
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         if not line.strip():
             continue
         try:
-            questions.append(_labelled(json.loads(line)))
+            found.append((line, _labelled(json.loads(line))))
         except RecursionError:
             raise UsageError(f"line {number}: it is nested too deep", SHAPE) from None
         except ValueError as error:
             why = f"it is no JSON ({error.msg})" if isinstance(error, json.JSONDecodeError) else str(error)
             raise UsageError(f"line {number}: {why}", SHAPE) from None
-    if not questions:
-        raise UsageError("there is no question in the file", SHAPE)
-    return questions
+    return found
 
 
 def _labelled(row: Any) -> LabelledQuestion:
     """Raises ValueError that says what is wrong with it."""
     if not isinstance(row, dict):
         raise ValueError("it is no JSON object")
-    query, relevant = row.get("query"), row.get("relevant")
-    if not isinstance(query, str) or not query.strip():
+    query, relevant, fact = row.get("query"), row.get("relevant"), row.get("fact")
+    of_fact = relevant is None and isinstance(fact, str) and FACT.fullmatch(fact) is not None
+    if not isinstance(query, str) or not (query.strip() or (of_fact and not query)):
         raise ValueError("'query' is missing or no text")
+    if of_fact:
+        return LabelledQuestion(query, str(row.get("category") or ""), (), str(fact))
     if not isinstance(relevant, list) or not relevant:
         raise ValueError("'relevant' is missing or no list of places")
     places: list[tuple[str, int, int]] = []
@@ -114,9 +136,14 @@ def run(
     now: datetime,
     clock: Callable[[], float],
 ) -> list[Result]:
-    """Ask every question as `query` says (its text and limit are replaced)."""
+    """Ask every question as `query` says (its text and limit are replaced). A question about a fact that is not there
+    finds nothing."""
     results = []
+    places = FactPlaces(repo, config, query.commit)
     for question in questions:
+        place = places.find(question.fact) if question.fact else None
+        if place:
+            question = replace(question, relevant=place.own, same=place.cited, text=place.text)
         began = clock()
         answer = search(repo, config, query._replace(text=question.query, limit=HITS), now)
         results.append(Result(question, score(question, answer.hits), (clock() - began) * 1000))
@@ -125,9 +152,10 @@ def run(
 
 def score(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[str, float]:
     """The figures of one question."""
-    wanted = {(path, line) for path, first, last in question.relevant for line in range(first, last + 1)}
-    total = len(wanted) or 1
-    covered: set[tuple[str, int]] = set()
+    wanted = _wanted(question)
+    total = len(set(wanted.values())) or 1
+    said = terms(question.text) if question.text else set()
+    covered: set[int] = set()
     within = dict.fromkeys(TOKENS, 0)
     recall: dict[int, float] = {}
     first_hit = 0
@@ -137,11 +165,13 @@ def score(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[str, float]:
         lines = hit.text.split("\n")
         for number, line in enumerate(lines, hit.start_line):
             characters += len(line) + 1
-            place = (hit.path, number)
-            if place in wanted:
+            answers = wanted.get((hit.path, number))
+            if answers is None and hit.commit and hit.kind and number == hit.start_line + len(lines) - 1 and said:
+                answers = 0 if len(said & terms(f"{hit.subject} {hit.text}")) >= HOLDS * len(said) else None
+            if answers is not None:
                 first_hit = first_hit or rank
-                if place not in covered:
-                    covered.add(place)
+                if answers not in covered:
+                    covered.add(answers)
                     for tokens in TOKENS:
                         within[tokens] += characters <= tokens * CHARACTERS_A_TOKEN
         if rank in RANKS:
@@ -154,6 +184,15 @@ def score(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[str, float]:
     for tokens in TOKENS:
         figures[f"share@{tokens}"] = within[tokens] / total
     return figures
+
+
+def _wanted(question: LabelledQuestion) -> dict[tuple[str, int], int]:
+    """(path, line) -> number of the answer that it is: each relevant line one of its own, all lines of a fact one."""
+    if question.fact:
+        places = (*question.relevant, *question.same)
+        return {(path, line): 0 for path, first, last in places for line in range(first, last + 1)}
+    lines = dict.fromkeys((path, at) for path, first, last in question.relevant for at in range(first, last + 1))
+    return {place: number for number, place in enumerate(lines)}
 
 
 def summarise(results: Sequence[Result]) -> dict[str, Summary]:

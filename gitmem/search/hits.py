@@ -11,9 +11,29 @@ from gitmem.errors import GitMemError
 from gitmem.git.protocol import Repository
 
 
+class Linked(NamedTuple):
+    """A line that amends a passage, or that a passage amends, and the day it is of; `proposed` where it takes a review
+    to hold."""
+
+    path: str
+    start_line: int
+    end_line: int
+    date: str
+    id: str
+    proposed: bool = False
+
+    def as_value(self) -> dict[str, Any]:
+        """The JSON of docs/json.md, "search"."""
+        return {**self._asdict(), "date": self.date or None}
+
+
 class Hit(NamedTuple):
     """A passage. `score` is 0..1, comparable within one answer; `state` "", "expired", "superseded" or "promoted";
-    `commit`, `author` only when blame was asked for, `branch` only across branches."""
+    `amended_by` and `supersedes` as far as the lines that answer tell, newest first; `commit`, `author` only when blame
+    was asked for, `branch` only across branches.
+
+    Of a commit (`kind` "commit") `path` and `blob` are "", the lines those of its message; `state` is "reverted",
+    "amended" or "", `by` the commit that says so, `repository` the clone it is of where that is another."""
 
     path: str
     start_line: int
@@ -32,12 +52,23 @@ class Hit(NamedTuple):
     branch: str = ""
     commit: str = ""
     author: str = ""
+    amended_by: tuple[Linked, ...] = ()
+    supersedes: tuple[Linked, ...] = ()
     chunk: int = 0
     raw: float = 0.0  # the line's own sum, and what it is divided by
     scale: float = 1.0
     evidence: tuple[float, ...] = ()
     priors: tuple[tuple[str, float], ...] = ()
     explain: dict[str, Any] | None = None
+    kind: str = ""
+    subject: str = ""
+    by: str = ""
+    repository: str = ""
+
+    @property
+    def until(self) -> str:
+        """The day of the newest amendment that holds, "" for none."""
+        return next((linked.date for linked in self.amended_by if not linked.proposed), "")
 
 
 def trusted(repo: Repository, hits: list[Hit], lines: Callable[[Hit], list[str]]) -> list[Hit]:

@@ -9,19 +9,21 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from gitmem.index.db.reader import Index
 from gitmem.index.db.schema import LENGTH_STEP
 from gitmem.index.db.values import PLACE_BITS
 from gitmem.search.question import Question
 from gitmem.search.ranking import Ranking
 from gitmem.search.scoring import Positions, idf
 
+if TYPE_CHECKING:
+    from gitmem.index.store import IndexReader
+
 
 class Term(NamedTuple):
     """A term that was looked for: its share of the question's `weight` among chunks, how rare it is among lines, and
-    `rows`, its occurrences as `Index.occurrences` has them, those of the snapshot only."""
+    `rows`, its occurrences as `IndexReader.occurrences` has them, those of the snapshot only."""
 
     text: str
     weight: float
@@ -39,7 +41,7 @@ class Lexical(NamedTuple):
 NOTHING = Lexical({}, [])
 
 
-def retrieve(index: Index, norms: bytes, question: Question, ranking: Ranking) -> Lexical:
+def retrieve(index: IndexReader, norms: bytes, question: Question, ranking: Ranking) -> Lexical:
     """The chunks of `norms` that have a term of the question."""
     chunks = len(norms) - norms.count(0)
     if not chunks or not question.terms:
@@ -51,6 +53,9 @@ def retrieve(index: Index, norms: bytes, question: Question, ranking: Ranking) -
     mass = 0.0
     for term in _wanted(index, question, chunks, ranking.common):
         rows = _rows(index, term, term in question.prefixes, norms, whole)
+        for other in question.english.get(term, ()):
+            if other not in question.terms and (chunks <= ranking.common or index.frequency(other) <= ranking.common):
+                rows = sorted({*rows, *_rows(index, other, False, norms, whole)})
         counts = Counter([row >> PLACE_BITS for row in rows])
         weight = idf(chunks, len(counts))
         mass += weight
@@ -73,7 +78,7 @@ def retrieve(index: Index, norms: bytes, question: Question, ranking: Ranking) -
     return Lexical(scores, terms)
 
 
-def _wanted(index: Index, question: Question, chunks: int, common: int) -> list[str]:
+def _wanted(index: IndexReader, question: Question, chunks: int, common: int) -> list[str]:
     """The terms to look for: without those that are in very many chunks, where there are rarer ones."""
     terms = list(question.terms)
     if chunks <= common:
@@ -85,7 +90,7 @@ def _wanted(index: Index, question: Question, chunks: int, common: int) -> list[
     return sorted(terms, key=lambda term: often.get(term, 0))[:2]
 
 
-def _rows(index: Index, term: str, prefix: bool, norms: bytes, whole: bool) -> list[int]:
+def _rows(index: IndexReader, term: str, prefix: bool, norms: bytes, whole: bool) -> list[int]:
     """The occurrences of a term in the chunks of `norms`; of a prefix, those of all words that begin with it."""
     if prefix:
         rows = [row for word, _ in index.starting(term, 200) for row in index.occurrences(word)]

@@ -8,25 +8,35 @@ hit, never invent one. A fenced block is never cut. Never ranks by anything that
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
+from functools import partial
 from math import exp
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.config import Config
 from gitmem.git.protocol import Repository
-from gitmem.index.db.reader import Index
 from gitmem.index.db.values import Shape
-from gitmem.index.line_records import ASKS, HEADING
+from gitmem.index.line_records import ASKS, CHANGES, FENCE, HEADING
 from gitmem.memory.dates import Days
 from gitmem.memory.fact import fact_id, parse_comment, parse_span, worst_origin
 from gitmem.memory.snapshot import read
-from gitmem.paths import Kind, kind, log_date
-from gitmem.search.hits import Hit, blamed, text_lines, trusted
+from gitmem.models.vectors import numbers
+from gitmem.paths import Kind, kind, log_date, log_day
+from gitmem.search import amendments
+from gitmem.search.amendments import Line, Link
+from gitmem.search.hits import Hit, Linked, blamed, text_lines, trusted
+from gitmem.search.question import Question
 from gitmem.search.ranking import Ranking
 from gitmem.search.scoring import RankedLine, Strip, with_matches
-from gitmem.search.validity import Held, day, held, over, stood, superseded
+from gitmem.search.validity import Held, day, held, last_day, over, stood, superseded
 
+if TYPE_CHECKING:
+    from gitmem.index.store import IndexReader
+
+COMMIT = "//commit"  # the path of a commit's lines among those of files: no tree has one like it
 _DECIDED = re.compile(r"(?i:decision|decided|constraint|policy)|결정|제약|정책|決定|制約|方針|决定|约束|政策")
 _WORD = re.compile(r"\w+")
+# Sections of an episode (`sessions/episode.py`): what was decided, and words that find it and answer nothing.
+DECISIONS, WORD_LISTS = "Decisions", "Topics"
 _DECIDED_TYPES = frozenset({"decision", "constraint", "policy"})
 
 
@@ -47,6 +57,7 @@ class Filters(NamedTuple):
     days: tuple[Days, ...]
     past: bool
     promoted: bool = False  # episodes that are in a digest count too
+    keep: Callable[[str], bool] | None = None  # which paths: those of files were chosen already, a commit's were not
 
     @property
     def narrow(self) -> bool:
@@ -60,14 +71,14 @@ class Source:
 
     __slots__ = ("commit", "config", "index", "repo")
 
-    def __init__(self, repo: Repository, config: Config, index: Index, commit: str) -> None:
+    def __init__(self, repo: Repository, config: Config, index: "IndexReader", commit: str) -> None:
         self.repo = repo
         self.config = config
         self.index = index
         self.commit = commit
 
 
-class _File(NamedTuple):
+class File(NamedTuple):
     """A file that was read: its lines, shape, date and front matter."""
 
     path: str
@@ -79,16 +90,19 @@ class _File(NamedTuple):
     kind: Kind
 
 
-class _Candidate(NamedTuple):
+class Candidate(NamedTuple):
+    """A line that may be a hit."""
+
     at: int  # index into the scored lines
     line: RankedLine
-    file: _File
+    file: File
     score: float  # as it orders; shown as 0..1
     priors: tuple[tuple[str, float], ...]
     meta: dict[str, list[str]]
     state: str
     when: date | None
     scale: float
+    repeats: bool = False  # a part of what another candidate says
 
 
 class Passages:
@@ -102,6 +116,7 @@ class Passages:
         filters: Filters,
         ranking: Ranking,
         matcher: Matcher | None = None,
+        question: Question | None = None,
     ) -> None:
         self.repo = source.repo
         self.config = source.config
@@ -112,9 +127,13 @@ class Passages:
         self.filters = filters
         self.ranking = ranking
         self.matcher = matcher
-        self.files: dict[tuple[str, str], _File | None] = {}
+        self.question = question
+        self.files: dict[tuple[str, str], File | None] = {}
         self.line_days: Mapping[tuple[str, str], Sequence[date]] = {}
         self.superseded: dict[str, date | None] = {}
+        # An amended line -> what amends it, whether only proposed; and the other way round.
+        self.amended: dict[int, list[tuple[Candidate, bool]]] = {}
+        self.amending: dict[int, list[tuple[Candidate, bool]]] = {}
         self.over = over(filters.days, filters.today)
         self.limit = 0
 
@@ -122,12 +141,13 @@ class Passages:
         """At most `limit` hits, best first."""
         self.limit = limit
         candidates = self._candidates()
-        made = self._join(candidates, limit)
+        return tuple(self._vouched(self._join(candidates, limit), blame))
+
+    def _vouched(self, hits: list[Hit], blame: bool) -> list[Hit]:
+        """The hits with whether they are committed and, with `blame`, by whom."""
         if not self.commit:
-            made = trusted(self.repo, made, lambda hit: self._lines(hit.path, hit.blob))
-        if blame:
-            made = [blamed(self.repo, hit, self.commit) for hit in made]
-        return tuple(made)
+            hits = trusted(self.repo, hits, lambda hit: self._lines(hit.path, hit.blob))
+        return [blamed(self.repo, hit, self.commit) for hit in hits] if blame else hits
 
     # -- reading ---------------------------------------------------------------------------------------------
 
@@ -135,7 +155,7 @@ class Passages:
         wanted = [key for key in dict.fromkeys(keys) if key not in self.files]
         if not wanted:
             return
-        contents = read(self.repo, wanted, self.commit)
+        contents = self._contents(wanted)
         shapes = self.index.shapes({oid for _, oid in wanted})
         for path, oid in wanted:
             data = contents.get((path, oid))
@@ -146,7 +166,15 @@ class Passages:
             front: dict[str, list[str]] = {}
             for key, value in shape.keys:
                 front.setdefault(key, []).append(value)
-            self.files[path, oid] = _File(path, oid, text_lines(data), shape, front, log_date(path), kind(path))
+            if "stale_after" in front and "until" not in front:  # the Open Knowledge Format's word for it
+                front["until"] = [last_day(front["stale_after"][0])]
+            when = log_date(path)
+            of = Kind.DAILY if log_day(path, self.config.memory_daily) else kind(path)
+            self.files[path, oid] = File(path, oid, text_lines(data), shape, front, when, of)
+
+    def _contents(self, wanted: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], bytes]:
+        """The bytes of files, by (path, oid), of those that are in the snapshot."""
+        return read(self.repo, wanted, self.commit)
 
     def _read_line_days(self) -> None:
         """When the lines of files without a day in their name were written, if `--since` or `--until` asks for it."""
@@ -162,7 +190,7 @@ class Passages:
         assert file is not None
         return file.lines
 
-    def _candidates(self) -> list[_Candidate]:
+    def _candidates(self) -> list[Candidate]:
         """The best lines that may be hits, with their priors, best first. How many are read never depends on -n."""
         ranked = [
             at
@@ -185,10 +213,103 @@ class Passages:
         candidates[: len(first)] = self._matched(first)
         scale = max([ranking.full, *(candidate.line.score for candidate in candidates)])
         candidates = [self._scored(candidate, scale) for candidate in candidates]
+        candidates = self._whole(candidates)
         candidates.sort(key=lambda c: (-c.score, c.at))
-        return candidates
+        newest = self._newest_first(candidates[: ranking.linked])
+        return sorted([*newest, *candidates[ranking.linked :]], key=lambda c: (-c.score, c.at))
 
-    def _matched(self, candidates: list[_Candidate]) -> list[_Candidate]:
+    def _whole(self, candidates: list[Candidate]) -> list[Candidate]:
+        """The same; the lines of episodes that repeat what a log has of the same conversation, whole, only stand beside
+        others from here on: the log's line answers for them."""
+        logged: dict[str, list[int]] = {}
+        for number, candidate in enumerate(candidates):
+            if candidate.file.kind is Kind.DAILY:
+                for said in candidate.meta.get("session", ()):
+                    logged.setdefault(said, []).append(number)
+        if not logged:
+            return candidates
+        kept = list(candidates)
+        for number, candidate in enumerate(candidates):
+            if candidate.file.kind is Kind.SESSION:
+                text = self._text(candidate).removeprefix("- ").rstrip()
+                for said in candidate.meta.get("session", ()):
+                    for line in logged.get(said, ()):
+                        if text in self._text(candidates[line]):
+                            kept[number] = candidate._replace(repeats=True)
+                            kept[line] = kept[line]._replace(score=max(kept[line].score, candidate.score))
+        return kept
+
+    def _text(self, candidate: Candidate) -> str:
+        lines = candidate.file.lines[candidate.line.first - 1 : candidate.line.last]
+        return "\n".join(_visible(text) for text in lines)
+
+    def _newest_first(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """The same, an amendment above what it amends, unless the question is about the past or about certain days."""
+        if self.question is None or len({candidate.when for candidate in candidates}) < 2:
+            return candidates
+        positions: dict[str, int] = {}
+        if any("supersedes" in candidate.meta for candidate in candidates):
+            positions = {fact_id(self._text(candidate)): at for at, candidate in enumerate(candidates)}
+        lines = [self._line(candidate, positions) for candidate in candidates]
+        question = self.question
+        event = question.wants_time and amendments.of_an_event(question.text)
+        found = amendments.links(lines, amendments.words_of(question.content), event)
+        if not found:
+            return candidates
+        found = [self._reviewed(link, candidates[link.new], lines) for link in found]
+        for link in (link for link in found if link.shown):
+            old, new = candidates[link.old], candidates[link.new]
+            self.amended.setdefault(old.at, []).append((new, link.proposed))
+            self.amending.setdefault(new.at, []).append((old, link.proposed))
+        if self.filters.past or self.filters.days:
+            return candidates
+        scores = amendments.ordered(lines, found)
+        return [candidate._replace(score=score) for candidate, score in zip(candidates, scores, strict=True)]
+
+    def _reviewed(self, link: Link, new: Candidate, lines: Sequence[Line]) -> Link:
+        """The link, only proposed where a reviewed fact would be amended by one that is in no commit."""
+        if link.proposed or self.commit or not lines[link.old].reviewed:
+            return link
+        oids = self.repo.blobs("HEAD", [new.file.path]) if self.repo.head() else {}
+        contents = dict(self.repo.read_many(oids.values()))
+        there = {line for data in contents.values() for line in text_lines(data or b"")}
+        own = new.file.lines[new.line.first - 1 : new.line.last]
+        return link if there.issuperset(own) else link._replace(proposed=True)
+
+    def _line(self, candidate: Candidate, positions: Mapping[str, int]) -> Line:
+        """What links need of a candidate; `positions` are those of the ids that a line may name."""
+        file, meta = candidate.file, candidate.meta
+        by_hand = meta.get("supersedes", ())
+        stated = [*file.front.get("origin", ()), *meta.get("origin", ())]
+        return Line(
+            text=self._text(candidate),
+            day=candidate.when.isoformat() if candidate.when else "",
+            score=candidate.score,
+            said=next(iter(meta.get("session", ())), ""),
+            reviewed=file.kind is Kind.MEMORY,
+            origin=worst_origin(*stated) if stated else "",
+            named=frozenset(positions[name] for name in by_hand if name in positions) if by_hand else None,
+            vector=partial(self._vector, candidate.line),
+            deciding=not candidate.line.flags & (ASKS | FENCE) and not candidate.repeats and self._decides(candidate),
+            changes=bool(candidate.line.flags & CHANGES),
+        )
+
+    def _decides(self, candidate: Candidate) -> bool:
+        """Whether a line can be the last word on something: of an episode what was decided, of a commit nothing."""
+        file = candidate.file
+        if file.kind is Kind.SESSION:
+            return self._heading(file, candidate.line.first).endswith(DECISIONS)
+        return file.path != COMMIT and file.kind is not Kind.ARCHIVE
+
+    def _vector(self, line: RankedLine) -> tuple[float, ...]:
+        """What the index knows of a line's meaning, of length 1; empty for nothing."""
+        for _, start, packed in reversed(self.strips[line.strip].chunks):
+            if start <= line.first:
+                at = packed.first.index(line.first - start)
+                return numbers(packed.vectors[at]) if packed.norms[at] else ()
+        return ()
+
+    def _matched(self, candidates: list[Candidate]) -> list[Candidate]:
         """The same, matched word by word."""
         if self.matcher is None or not candidates:
             return candidates
@@ -198,7 +319,7 @@ class Passages:
             for candidate, (own, around) in zip(candidates, self.matcher(lines), strict=True)
         ]
 
-    def _scored(self, candidate: _Candidate, scale: float) -> _Candidate:
+    def _scored(self, candidate: Candidate, scale: float) -> Candidate:
         priors = sum(value for _, value in candidate.priors)
         score = self.ranking.similarity * candidate.line.score / scale + priors
         return candidate._replace(score=score, scale=scale)
@@ -208,12 +329,14 @@ class Passages:
             if file is not None and file.kind is Kind.MEMORY:
                 self.superseded |= superseded(file.lines)
 
-    def _candidate(self, at: int) -> _Candidate | None:
+    def _candidate(self, at: int) -> Candidate | None:
         """A line that may be a hit, not scored yet; None for one that may not."""
         line = self.lines[at]
         strip = self.strips[line.strip]
         file = self.files.get((strip.path, strip.oid))
         if file is None or line.last > len(file.lines):
+            return None
+        if file.kind is Kind.SESSION and self._heading(file, line.first).endswith(WORD_LISTS):
             return None
         meta: dict[str, list[str]] = {key: list(values) for key, values in file.front.items()}
         for number in range(line.first, line.last + 1):
@@ -241,9 +364,9 @@ class Passages:
             if (filters.since and when < filters.since) or (filters.until and when > filters.until):
                 return None
         priors = self._priors(meta, file, line, when, state, then)
-        return _Candidate(at, line, file, 0.0, priors, meta, state, when, 1.0)
+        return Candidate(at, line, file, 0.0, priors, meta, state, when, 1.0)
 
-    def _state(self, meta: dict[str, list[str]], file: _File, line: RankedLine) -> str:
+    def _state(self, meta: dict[str, list[str]], file: File, line: RankedLine) -> str:
         until = day(next(iter(meta.get("until", ())), ""))
         if until is not None and until < self.filters.today:
             return "expired"
@@ -253,14 +376,14 @@ class Passages:
             return "promoted"
         return ""
 
-    def _held(self, meta: dict[str, list[str]], file: _File, line: RankedLine) -> Held:
+    def _held(self, meta: dict[str, list[str]], file: File, line: RankedLine) -> Held:
         ended = (
             self.superseded.get(fact_id("\n".join(file.lines[line.first - 1 : line.last]))) if self.superseded else None
         )
         return held(meta, ended)
 
     def _priors(
-        self, meta: dict[str, list[str]], file: _File, line: RankedLine, when: date | None, state: str, then: Held
+        self, meta: dict[str, list[str]], file: File, line: RankedLine, when: date | None, state: str, then: Held
     ) -> tuple[tuple[str, float], ...]:
         weights = self.ranking.priors
         priors: list[tuple[str, float]] = []
@@ -291,7 +414,7 @@ class Passages:
             priors.append(("period", -weights["period"]))
         return tuple((name, value) for name, value in priors if value)
 
-    def _heading(self, file: _File, line: int) -> str:
+    def _heading(self, file: File, line: int) -> str:
         trail: list[tuple[int, int]] = []
         for number, level in file.shape.headings:
             if number > line:
@@ -304,7 +427,7 @@ class Passages:
 
     # -- joining ---------------------------------------------------------------------------------------------
 
-    def _join(self, candidates: list[_Candidate], limit: int) -> list[Hit]:
+    def _join(self, candidates: list[Candidate], limit: int) -> list[Hit]:
         """Each candidate, with neighbours that are nearly as good, once; near-duplicates of a better hit left out."""
         if not candidates:
             return []
@@ -316,7 +439,7 @@ class Passages:
         hits: list[Hit] = []
         kept: list[frozenset[str]] = []
         for candidate in candidates:
-            if candidate.at in used:
+            if candidate.at in used or candidate.repeats:
                 continue
             if candidate.score < self.filters.min_score:
                 break
@@ -332,7 +455,7 @@ class Passages:
                 break
         return hits
 
-    def _grow(self, centre: _Candidate, by_at: dict[int, _Candidate], used: set[int], slack: float) -> list[_Candidate]:
+    def _grow(self, centre: Candidate, by_at: dict[int, Candidate], used: set[int], slack: float) -> list[Candidate]:
         members = [centre]
         size = sum(len(centre.file.lines[n - 1]) for n in range(centre.line.first, centre.line.last + 1))
         # A fact of MEMORY.md says all by itself; a short line elsewhere is often half of what was said.
@@ -346,6 +469,7 @@ class Passages:
                     or at in used
                     or other.line.strip != centre.line.strip
                     or other.state != centre.state
+                    or self._linked_to(other, members)
                     or _between(centre.file, members, other)
                 ):
                     continue
@@ -359,7 +483,12 @@ class Passages:
             size += sum(len(best.file.lines[n - 1]) for n in range(best.line.first, best.line.last + 1))
         return members
 
-    def _hit(self, best: _Candidate, members: list[_Candidate]) -> Hit:
+    def _linked_to(self, other: Candidate, members: Sequence[Candidate]) -> bool:
+        """Whether a line amends one of these or the other way round: they do not stand in one passage."""
+        ends = [*self.amended.get(other.at, ()), *self.amending.get(other.at, ())]
+        return any(member.at == end.at for end, _ in ends for member in members)
+
+    def _hit(self, best: Candidate, members: list[Candidate]) -> Hit:
         file = best.file
         first, last = members[0].line.first, members[-1].line.last
         text = "\n".join(_visible(line) for line in file.lines[first - 1 : last])
@@ -386,7 +515,24 @@ class Passages:
             scale=best.scale,
             evidence=best.line.evidence,
             priors=best.priors,
+            amended_by=self._linked(members, self.amended),
+            supersedes=self._linked(members, self.amending),
         )
+
+    def _linked(
+        self, members: Sequence[Candidate], links: Mapping[int, Sequence[tuple[Candidate, bool]]]
+    ) -> tuple[Linked, ...]:
+        """The other ends of the links of these lines, newest first; of one conversation or file the best."""
+        made: dict[str, Linked] = {}
+        for member in members:
+            for other, proposed in sorted(links.get(member.at, ()), key=lambda link: (link[1], -link[0].score)):
+                said = next(iter(other.meta.get("session", ())), other.file.path)
+                day = other.when.isoformat() if other.when else ""
+                line = other.line
+                made.setdefault(
+                    said, Linked(other.file.path, line.first, line.last, day, fact_id(self._text(other)), proposed)
+                )
+        return tuple(sorted(made.values(), key=lambda linked: linked.date, reverse=True))
 
     def _chunk_of(self, line: RankedLine) -> int:
         containing = 0
@@ -397,7 +543,7 @@ class Passages:
         return containing
 
 
-def _between(file: _File, members: list[_Candidate], other: _Candidate) -> bool:
+def _between(file: File, members: list[Candidate], other: Candidate) -> bool:
     """Whether a heading lies between: a passage is of one section."""
     low = min(members[0].line.last, other.line.last)
     high = max(members[-1].line.first, other.line.first)
@@ -435,7 +581,7 @@ def _tags(meta: dict[str, list[str]]) -> tuple[str, ...]:
     return tuple(tag.strip() for value in meta.get("tags", ()) for tag in value.split(",") if tag.strip())
 
 
-def _when(meta: dict[str, list[str]], file: _File) -> date | None:
+def _when(meta: dict[str, list[str]], file: File) -> date | None:
     """The day a line is of: the one in the file's name, else its own `from` or `date`, else the one in its source's
     name; None where none of these has one."""
     if file.when is not None:

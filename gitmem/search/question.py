@@ -91,13 +91,14 @@ _IDENTIFIER = re.compile(
 class Question(NamedTuple):
     """What `parse` found. `terms` are those of the index, each once, in order; `content` is the text without stop
     words, for the embedder; `exact` the terms that are identifiers; `prefixes` the single characters, which stand
-    for every pair that begins with them."""
+    for every pair that begins with them. `english` has the stems that stand for the word of a term as well."""
 
     text: str
     content: str
     terms: tuple[str, ...]
     exact: frozenset[str]
     prefixes: frozenset[str]
+    english: dict[str, tuple[str, ...]]
     latin_only: bool
     cjk_only: bool
     days: tuple[Days, ...]
@@ -113,6 +114,7 @@ def parse(text: str, today: date) -> Question:
     dropped: dict[str, None] = {}
     kept: list[str] = []
     exact, prefixes = set(), set()
+    translated: dict[str, tuple[str, ...]] = {}
     latin = cjk = 0
     for token, script in tokens(text):
         parts = cut(token, script)
@@ -123,6 +125,8 @@ def parse(text: str, today: date) -> Question:
             if len(word) == 1:
                 prefixes.add(word)
             stop = token in STOP_KOREAN
+            if not stop and (found := _english(word)):
+                translated.update((part, translated.get(part, ()) + found) for part in parts)
         elif script == HAN_KANA:
             cjk += len(token)
             parts, stop = _pairs(token)
@@ -145,6 +149,7 @@ def parse(text: str, today: date) -> Question:
         terms=terms,
         exact=frozenset(exact & set(terms)),
         prefixes=frozenset(prefixes & set(terms)),
+        english=translated,
         latin_only=latin > 0 and not cjk,
         cjk_only=cjk > 0 and not latin,
         days=tuple(days(text, today)),
@@ -152,6 +157,13 @@ def parse(text: str, today: date) -> Question:
         wants_time=_WHEN.within(text, lower),
         wants_number=_MANY.within(text, lower),
     )
+
+
+def _english(word: str) -> tuple[str, ...]:
+    """What stands for a Korean word. Imported here: most questions have none."""
+    from gitmem.index.translations import english
+
+    return english(word)
 
 
 def _pairs(token: str) -> tuple[tuple[str, ...], bool]:

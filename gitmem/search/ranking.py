@@ -65,6 +65,11 @@ PRIORS: Mapping[str, float] = MappingProxyType(
         "duplicate": -0.05,
         "past": 0.1,  # expired or superseded, and the question is about the past
         "period": 0.2,  # ... and it held in the days the question names
+        # Of commits (docs/adr/history-in-its-own-file.md): what a merge or a bot says stands elsewhere in better words.
+        "merge": -0.1,
+        "bot": -0.1,
+        "reverted": -0.05,
+        "amended": -0.02,
     }
 )
 
@@ -82,7 +87,7 @@ class Ranking(NamedTuple):
     line_words: int = 25  # words of a line, about: how rare a term is among lines is judged by its occurrences
     coherence: float = 0.2  # mean cosine of neighbouring lines: a window's length is estimated, not stored
     enough: int = 20  # words from which a line is long enough to say something
-    lengthy: int = 30  # words of a line that has the room of about one
+    lengthy: int = 30  # words of a line for which `long` is 1
     least: float = 0.0  # least spread of lexical evidence; 0.2: R@1 .467 -> .484, Korean hit@5 .874 -> .854, so none
     imputed: float = 0.8  # of a line's meaning, what stands in for words it cannot share (another script)
     # Share of the question in a line's words from which words are believed in full, below it by that share: Korean
@@ -97,6 +102,7 @@ class Ranking(NamedTuple):
     floor: float = _DEFAULT["search_floor"]  # score below which a hit is left out
     read: int = 60  # lines whose text is read and judged, for at most `few` hits
     matched: int = 60  # lines that are matched word by word, whatever -n says; 100 are no better
+    linked: int = 60  # of the best lines, those of which one may amend another, whatever -n says
     read_many: int = 150  # ... for more
     few: int = 20
     join: float = 0.1  # a neighbour joins a passage when it is this share of the spread below it: R@5 .743 -> .767

@@ -14,6 +14,7 @@ SHOWN = 12  # lines of a passage that a person sees
 
 
 WIDTH = 500  # characters of a line
+LONG = 4000  # characters of a passage that a tool's answer has whole
 
 
 def as_value(answer: Answer) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def as_value(answer: Answer) -> dict[str, Any]:
 
 
 def hit_value(hit: Hit) -> dict[str, Any]:
-    """One hit; `state`, `branch`, `commit`, `author` and `explain` only where there is something to say."""
+    """One hit; what is after `id` only where there is something to say."""
     value: dict[str, Any] = {
         "path": hit.path,
         "start_line": hit.start_line,
@@ -47,9 +48,14 @@ def hit_value(hit: Hit) -> dict[str, Any]:
         "blob": hit.blob,
         "id": hit.id,
     }
-    for name in ("state", "branch", "commit", "author", "explain"):
+    if hit.kind:
+        value |= {"path": None, "blob": None, "kind": hit.kind, "subject": hit.subject}
+    for name in ("state", "by", "branch", "commit", "author", "repository", "explain"):
         if getattr(hit, name):
             value[name] = getattr(hit, name)
+    for name in ("amended_by", "supersedes"):
+        if getattr(hit, name):
+            value[name] = [linked.as_value() for linked in getattr(hit, name)]
     return value
 
 
@@ -75,6 +81,11 @@ def excerpt(text: str, query: str) -> list[str]:
         *shown,
         *([f"... {after} more lines"] if after else []),
     ]
+
+
+def shortened(text: str, query: str) -> str:
+    """A passage for a model: as it is, or where it has more than `LONG` characters the part that matches."""
+    return text if len(text) <= LONG else "\n".join(excerpt(text, query))
 
 
 def _narrow(line: str, marks: re.Pattern[str] | None) -> str:

@@ -11,15 +11,14 @@ from datetime import date, datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, IndexDamaged, UsageError
 from gitmem.git.protocol import Repository
-from gitmem.index.db.reader import Index
 from gitmem.index.db.values import Place
 from gitmem.index.freshness import ready
-from gitmem.index.index_file import Kept, OpenIndex, discard
+from gitmem.index.index_file import IndexKeeper, OpenIndex, discard
 from gitmem.paths import log_date
 from gitmem.search import lexical, scoring, vector
 from gitmem.search.hits import Hit, fitting
@@ -31,7 +30,13 @@ from gitmem.search.ranking import Ranking
 from gitmem.search.scoring import Positions, RankedLine, Strip
 from gitmem.search.tuning import in_force
 
+if TYPE_CHECKING:
+    from gitmem.index.store import IndexReader
+
 EMPTY = "there is no memory here yet; 'git mem add TEXT' writes the first line"
+
+
+Opener = Callable[[str], OpenIndex]  # a commit, "" for now -> the index to ask
 
 
 class Lane(StrEnum):
@@ -58,6 +63,7 @@ class Query(NamedTuple):
     budget: int = 0
     blame: bool = False
     explain: bool = False
+    history: str = ""  # "with": commits too, "known": where they are indexed or soon can be, "only": nothing else
 
 
 class Answer(NamedTuple):
@@ -87,14 +93,26 @@ class Evidence(NamedTuple):
     notes: tuple[str, ...]
 
 
-def search(repo: Repository, config: Config, query: Query, now: datetime, kept: Kept | None = None) -> Answer:
+def search(
+    repo: Repository,
+    config: Config,
+    query: Query,
+    now: datetime,
+    kept: IndexKeeper | None = None,
+    opener: Opener | None = None,
+) -> Answer:
     """Search one snapshot, or several branches. Any text is a question; no hits is an answer. An index that is `kept`
-    stays open for the next search.
+    stays open for the next search; `opener` gives that of a commit ("": now) where it is not the repository's own.
 
     Raises GitMemError where the index is unusable or `--lane vector` has no embedder, UsageError for a type that is
     none and that no line has (a note's front matter may name its own).
     """
-    answer = _across(repo, config, query, now, kept) if query.branches else _one(repo, config, query, now, kept)
+    if opener is None:
+
+        def opener(commit: str) -> OpenIndex:
+            return ready(repo, config, commit, kept=kept)
+
+    answer = (_across if query.branches else _one)(repo, config, query, now, opener)
     if query.types and not answer.hits:
         from gitmem.memory.fact import TYPES
 
@@ -104,8 +122,8 @@ def search(repo: Repository, config: Config, query: Query, now: datetime, kept: 
     return answer
 
 
-def _one(repo: Repository, config: Config, query: Query, now: datetime, kept: Kept | None) -> Answer:
-    made = ready(repo, config, query.commit, kept=kept)
+def _one(repo: Repository, config: Config, query: Query, now: datetime, opener: Opener) -> Answer:
+    made = _opened(repo, config, query, opener)
     try:
         at = query.commit or "worktree"
         today = repo.commit(query.commit).commit_date.date() if query.commit else now.date()
@@ -119,7 +137,7 @@ def _one(repo: Repository, config: Config, query: Query, now: datetime, kept: Ke
         except IndexDamaged:
             made.close(damaged=True)
             discard(repo)
-            made = ready(repo, config, query.commit, kept=kept)
+            made = _opened(repo, config, query, opener)
             if made.index is None or made.snapshot is None:
                 raise
             with made.index.reading():
@@ -137,11 +155,25 @@ def _one(repo: Repository, config: Config, query: Query, now: datetime, kept: Ke
         made.close()
 
 
-def _across(repo: Repository, config: Config, query: Query, now: datetime, kept: Kept | None) -> Answer:
+def _opened(repo: Repository, config: Config, query: Query, opener: Opener) -> OpenIndex:
+    """What the question is asked of: the snapshot, with the history it reaches where that is asked for."""
+    made = opener(query.commit)
+    if not query.history:
+        return made
+    from gitmem.search.history import joined
+
+    try:
+        return joined(repo, config, made, query.history)
+    except BaseException:
+        made.close()
+        raise
+
+
+def _across(repo: Repository, config: Config, query: Query, now: datetime, opener: Opener) -> Answer:
     """The best of several branches: a passage that several have is shown once, under the first that has it."""
     answers = []
     for name, commit in query.branches:
-        answer = _one(repo, config, query._replace(branches=(), commit=commit), now, kept)
+        answer = _one(repo, config, query._replace(branches=(), commit=commit), now, opener)
         answers.append((name, answer))
     seen: set[tuple[str, str]] = set()
     hits: list[Hit] = []
@@ -199,9 +231,11 @@ def _answer(
         days=question.days,
         past=question.past,
         promoted=query.expired or bool(query.paths),
+        keep=keep,
     )
     source = Source(repo, config, index, made.commit)
-    passages = Passages(source, strips, lines, filters, ranking, _matcher(evidence, question))
+    kind_of_passages: Callable[..., Passages] = made.passages or Passages
+    passages = kind_of_passages(source, strips, lines, filters, ranking, _matcher(evidence, question), question)
     hits, left_out = fitting(passages.hits(query.limit, blame=query.blame), query.budget)
     if left_out:
         evidence = evidence._replace(notes=(*evidence.notes, *left_out))
@@ -217,7 +251,7 @@ def _answer(
 
 
 def retrieve(
-    index: Index, norms: bytes, query: Query, question: Question, config: Config, ranking: Ranking
+    index: "IndexReader", norms: bytes, query: Query, question: Question, config: Config, ranking: Ranking
 ) -> Evidence:
     """Both lanes over the chunks of `norms`, as far as `query.lane` wants them.
 
@@ -286,7 +320,7 @@ def _path_filter(paths: Sequence[str]) -> Callable[[str], bool] | None:
 
 
 def _strips(
-    index: Index,
+    index: "IndexReader",
     places: dict[int, list[Place]],
     pool: Iterable[int],
     question: Question,
@@ -296,7 +330,11 @@ def _strips(
     """The pooled chunks with those around them, as runs of consecutive chunks of one blob."""
     blobs: dict[tuple[str, str], dict[int, tuple[int, int]]] = {}
     for chunk in pool:
-        shown = [place for place in places.get(chunk, ()) if (keep(place.path) if keep else place.corpus)]
+        shown = [
+            place
+            for place in places.get(chunk, ())
+            if (keep(place.path) if keep and place.path[:2] != "//" else place.corpus)
+        ]
         if not shown:
             continue
         place = min(shown, key=lambda place: (place.path != "MEMORY.md", place.path))

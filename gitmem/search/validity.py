@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 from gitmem.memory.dates import Days
@@ -23,6 +23,16 @@ def day(text: str) -> date | None:
         return date.fromisoformat(text[:10])
     except ValueError:
         return None
+
+
+def last_day(moment: str) -> str:
+    """The last whole or begun day before the ISO moment from which something is stale, "" where it is none."""
+    try:
+        stale = datetime.fromisoformat(moment.strip().replace("Z", "+00:00"))
+        at_midnight = not (stale.hour or stale.minute or stale.second)
+        return (stale.date() - timedelta(days=at_midnight)).isoformat()
+    except (ValueError, OverflowError):
+        return ""
 
 
 def held(meta: Mapping[str, Sequence[str]], ended: date | None = None) -> Held:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from array import array
 from math import hypot
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError
-from gitmem.index.db.reader import Index
 from gitmem.models.vectors import DIMS
 from gitmem.search.late_interaction import WordVectors
 from gitmem.search.question import Question
+
+if TYPE_CHECKING:
+    from gitmem.index.store import IndexReader
 
 
 class Vectors:
@@ -34,7 +36,7 @@ class Vectors:
 NOTHING = Vectors({}, None, None)
 
 
-def retrieve(index: Index, norms: bytes, question: Question, config: Config, pool: int) -> Vectors:
+def retrieve(index: IndexReader, norms: bytes, question: Question, config: Config, pool: int) -> Vectors:
     """The `pool` chunks of `norms` nearest to the question, and its vector for the lines.
 
     `NOTHING` for an empty question and for an index without vectors; no scores for a question without a word that the

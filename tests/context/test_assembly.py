@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from gitmem.context.assembly import Context, Request, Scope, as_value, assemble, key_of_part
 from gitmem.context.evidence import ENOUGH, STRONG
 from gitmem.context.layer_limits import Layer, shares
-from gitmem.context.layers import Hit
+from gitmem.context.layers import Hit, Part
+from gitmem.context.rendering import render
 from gitmem.errors import GitMemError, UsageError
 from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.memory.document import Document, parse
@@ -176,6 +177,18 @@ def test_what_two_scopes_say_alike_stands_in_the_narrower_one() -> None:
     said = {"MEMORY.md": "- Invoices are dated in UTC everywhere.\n"}
     done = assemble([scope(said, "organisation"), scope(said)], Request("x"), NOW)
     assert [(p.scope, p.layer.value) for p in done.parts] == [("project", "memory")]
+
+
+def test_a_quotation_names_its_layer_only_where_the_path_does_not_tell_it() -> None:
+    parts = [
+        Part(Layer.DAILY, "log", "- one", 0.9, "memory/2026-02-05.md", 3, 3),
+        Part(Layer.DAILY, "log", "- two", 0.9, "memory/2026-02-05.md", 7, 8),
+        Part(Layer.PINNED, "pinned fact", "three", 0.9, "MEMORY.md", 4, 4),
+        Part(Layer.EPISODE, "talk", "- four", 0.9, "memory/sessions/2026-02-05-x.md", 9, 9, "organisation"),
+    ]
+    text = render(parts, {})
+    assert '<memory path="memory/2026-02-05.md" lines="3,7-8">\n- one\n…\n- two\n</memory>' in text
+    assert '<memory path="MEMORY.md" lines="4" note="pinned">' in text and 'lines="9" note="organisation">' in text
 
 
 def test_hostile_text_cannot_leave_its_quotation() -> None:

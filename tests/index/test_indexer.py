@@ -487,7 +487,7 @@ def test_files_that_cannot_be_indexed_are_named_with_a_reason(repo: Repo, opened
     indexer.refresh(opened, CONFIG)
     out = repo.mem("status").stdout
     assert "memory/large.md: larger than 1 MiB, skipped" in out
-    assert "memory/korean.md: is CP949" in out and "iconv -f CP949 -t UTF-8 -- 'memory/korean.md'" in out
+    assert "memory/korean.md: is CP949" in out and "iconv -f CP949 -t UTF-8 -- memory/korean.md" in out
     assert "memory/nul.md: line 1: holds NUL characters" in out
     assert find(opened, "alpha") == ["memory/a.md"]
 

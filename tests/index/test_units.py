@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gitmem.index import line_records
 from gitmem.index.terms import terms
-from gitmem.index.units import script, split
+from gitmem.index.units import split
 
 
 def test_a_bullet_with_its_continuation_is_one_unit_and_so_is_a_fence() -> None:
@@ -57,9 +57,10 @@ def test_a_duration_a_port_or_a_place_in_a_file_is_no_time(line: str) -> None:
 
 
 def test_the_script_of_a_line_is_known() -> None:
-    assert script("배포는 GitHub Actions로 한다") == line_records.HANGUL
-    assert script("デプロイは手動で行う") == line_records.HAN_KANA
-    assert script("deploy with 배포 as the word for it") == 0
+    scripts = line_records.HANGUL | line_records.HAN_KANA
+    assert split(["배포는 GitHub Actions로 한다"])[0].flags & scripts == line_records.HANGUL
+    assert split(["デプロイは手動で行う"])[0].flags & scripts == line_records.HAN_KANA
+    assert not split(["deploy with 배포 as the word for it"])[0].flags & scripts
 
 
 @given(st.lists(st.text(alphabet="ab가나 #-*`|:>?\t1.", max_size=12), max_size=12))
@@ -67,3 +68,21 @@ def test_every_word_is_in_one_unit_in_order(text: list[str]) -> None:
     units = split(text)
     assert [word for unit in units for word in unit.words] == terms("\n".join(text))
     assert all(a.last < b.first for a, b in pairwise(units))
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        ("- retries are reduced to 7 days", True),
+        ("- from now on we ship on Mondays", True),
+        ("- 세션 만료를 2시간으로 변경", True),
+        ("- 有効期限を2時間に変更する", True),
+        ("- 有效期改为60分钟", True),
+        ("- retries stop after 35 days", False),
+        ("- 세션은 30분 뒤에 만료된다", False),
+        ("- retries stop after 7 days <!-- mem supersedes=0123456789ab -->", False),
+        ("## What changed", False),
+    ],
+)
+def test_a_line_that_says_something_changed_is_known(text: str, changes: bool) -> None:
+    assert bool(split([text])[0].flags & line_records.CHANGES) is changes

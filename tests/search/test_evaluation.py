@@ -119,3 +119,27 @@ def test_a_floor_names_a_figure_and_a_share() -> None:
     for text in ("recall@5", "recall@7=0.5", "mrr=2", "mrr=x"):
         with pytest.raises(UsageError):
             floors([text])
+
+
+def test_any_line_of_a_fact_and_any_commit_that_says_it_answers_for_it() -> None:
+    text = "The anchor chain is forged of steel"
+    question = LabelledQuestion("q", "", (("MEMORY.md", 3, 3),), "a" * 12, (("memory/2026-01-01.md", 5, 5),), text)
+    log = hit("memory/2026-01-01.md", 5, text)
+    said = hit("", 1, "Because iron broke.")._replace(kind="commit", commit="c" * 40, subject=text)
+    other = said._replace(subject="The mast is made of oak")
+    assert score(question, [log])["recall@1"] == score(question, [said])["recall@1"] == 1.0
+    assert score(question, [log, hit("MEMORY.md", 3, text)])["recall@5"] == 1.0
+    assert set(score(question, [other, hit("MEMORY.md", 4, text)]).values()) == {0.0}
+    assert set(score(LabelledQuestion("q", "", (), "a" * 12), [log]).values()) == {0.0}
+
+
+def test_a_question_may_name_a_fact_by_its_id_in_the_place_of_lines() -> None:
+    (question,) = read('{"query": "q", "fact": "0123456789ab"}')
+    assert question == LabelledQuestion("q", "", (), "0123456789ab")
+    for bad in (
+        '{"query": "q", "fact": "xyz"}',
+        '{"query": "q", "fact": 3}',
+        '{"query": "q", "fact": "0123456789ab", "relevant": []}',
+    ):
+        with pytest.raises(UsageError):
+            read(bad)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from datetime import date
 
+import pytest
+
 from gitmem.memory.dates import Days
-from gitmem.search.validity import Held, day, held, over, stood, superseded
+from gitmem.search.validity import Held, day, held, last_day, over, stood, superseded
+from tests.harness import Repo
 
 YEAR = Days(date(2024, 1, 1), date(2024, 12, 31))
 MARCH = Days(month=3)
@@ -41,3 +44,28 @@ def test_what_supersedes_says_since_when() -> None:
     ]
     assert superseded(lines) == {"111111111111": date(2025, 2, 1), "2222": None, "3333": None}
     assert day("2025-02-30") is None
+
+
+@pytest.mark.parametrize(
+    ("moment", "day"),
+    [
+        ("2026-12-31T00:00:00Z", "2026-12-30"), ("2026-12-31T14:00:00Z", "2026-12-31"), ("2026-12-31", "2026-12-30"),
+        ("2026-03-01T00:00:00+09:00", "2026-02-28"), ("soon", ""), ("0001-01-01", ""), ("", ""),
+    ],
+)  # fmt: skip
+def test_the_last_day_of_what_becomes_stale(moment: str, day: str) -> None:
+    assert last_day(moment) == day
+
+
+def test_a_concept_of_the_open_knowledge_format_is_expired_when_it_is_stale(repo: Repo) -> None:
+    front = "---\ntype: Note\nstale_after: {}T00:00:00Z\n---\n"
+    repo.commit(
+        "c",
+        {
+            "memory/a.md": front.format("2026-01-01") + "The mast is oak.\n",
+            "memory/b.md": front.format("2099-01-01") + "The mast is pine.\n",
+        },
+    )
+    found = repo.mem("search", "mast").stdout
+    assert "pine" in found and "oak" not in found
+    assert "oak" in repo.mem("search", "mast", "--expired").stdout

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from gitmem import system
 from gitmem.errors import IndexDamaged, IndexUnusable
 from gitmem.index.db.reader import Index
 from gitmem.index.db.schema import APPLICATION, SHADOWS, TABLES, VERSION
@@ -19,17 +20,18 @@ if TYPE_CHECKING:
     from gitmem.index.db.writer import Writer
 
 FILE = "index.sqlite"
+HISTORY = "history.sqlite"  # the same tables for the messages of commits (`index/history`)
 
 
-def open_index(directory: Path) -> Index | None:
+def open_index(directory: Path, name: str = FILE) -> Index | None:
     """The index in `directory` (Git's common directory + `gitmem`) for reading; None when there is none.
 
     Raises `IndexDamaged` when the file is no index of this version, `IndexUnusable` for a newer version, a
     symbolic link, another owner. Where nothing can be written the file is read as it is (`index.frozen`).
     """
-    path = directory / FILE
+    path = directory / name
     with translated():
-        if not ensure_ours(directory):
+        if not ensure_ours(directory, name):
             return None
         frozen = not os.access(directory, os.W_OK) or not os.access(path, os.W_OK)
         connection, copy = _connect(path, frozen)
@@ -43,14 +45,14 @@ def open_index(directory: Path) -> Index | None:
         return Index(connection, path, frozen, copy)
 
 
-def open_writer(directory: Path, make: bool = True) -> Writer:
+def open_writer(directory: Path, make: bool = True, name: str = FILE) -> Writer:
     """The index for writing, made where there is none. The caller holds the writer lock. Raises as `open_index`.
 
     Without `make` the folder has to be there; FileNotFoundError where it is not.
     """
     from gitmem.index.db.writer import Writer
 
-    path = directory / FILE
+    path = directory / name
     with translated():
         _make_private(directory, make)
         _make_file(path)
@@ -69,25 +71,25 @@ def open_writer(directory: Path, make: bool = True) -> Writer:
         return Writer(connection, path, False, copy)
 
 
-def remove(directory: Path) -> list[str]:
+def remove(directory: Path, name: str = FILE) -> list[str]:
     """Delete the index file with its -wal and -shm (nothing else); the names that were there."""
     gone = []
     for suffix in ("", "-wal", "-shm", "-journal"):
         try:
-            os.unlink(directory / (FILE + suffix))
-            gone.append(FILE + suffix)
+            os.unlink(directory / (name + suffix))
+            gone.append(name + suffix)
         except FileNotFoundError:
             pass
         except OSError as error:
             raise IndexUnusable(
-                f"cannot delete {directory / FILE}: {error.strerror}", "check its permissions."
+                f"cannot delete {directory / name}: {error.strerror}", "check its permissions."
             ) from None
     return gone
 
 
-def ensure_ours(directory: Path) -> bool:
+def ensure_ours(directory: Path, name: str = FILE) -> bool:
     """Whether there is an index file in `directory`. Raises `IndexUnusable` for a symbolic link or another owner."""
-    path = directory / FILE
+    path = directory / name
     try:
         _check(directory, stat.S_ISDIR)
         _check(path, stat.S_ISREG)
@@ -106,7 +108,7 @@ def _check(path: Path, kind: Callable[[int], bool]) -> os.stat_result:
     status = os.lstat(path)
     if not kind(status.st_mode):
         raise IndexUnusable(f"{path} is a symbolic link or no plain file or folder.", "delete it, try again.")
-    if status.st_uid != os.geteuid():
+    if not system.is_ours(status):
         raise IndexUnusable(f"{path} belongs to another user.", "work as its owner, or delete it.")
     return status
 
@@ -127,9 +129,9 @@ def _make_file(path: Path) -> None:
     SQLite gives -wal and -shm the mode of the file.
     """
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | system.NOFOLLOW | system.RAW, 0o600))
     except FileExistsError:
-        ensure_ours(path.parent)
+        ensure_ours(path.parent, path.name)
         if stat.S_IMODE(os.lstat(path).st_mode) & 0o077:
             os.chmod(path, 0o600)
 

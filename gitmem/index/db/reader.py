@@ -35,7 +35,7 @@ def stored(method: Method) -> Method:
     return read  # type: ignore[return-value]
 
 
-class Remembered:
+class ReaderCache:
     """What was read of an index that stays open, for as long as nobody writes to it (`version`)."""
 
     def __init__(self) -> None:
@@ -62,13 +62,13 @@ class Index:
         self._db = connection
         self._copy = copy
         self._vectors = False
-        self._remembered: Remembered | None = None
+        self._remembered: ReaderCache | None = None
         self.path = path
         self.frozen = frozen
 
     def remember(self) -> None:
         """Keep what searches read, from now on: for an index that stays open."""
-        self._remembered = Remembered()
+        self._remembered = ReaderCache()
 
     def close(self) -> None:
         """Close; SQLite folds the write-ahead log in when the last connection goes."""

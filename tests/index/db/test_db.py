@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shlex
 import stat
 import subprocess
 import sys
@@ -211,6 +212,13 @@ def test_flipped_bytes_never_invent_text_and_doctor_repairs(filled: Path, repo: 
     assert noticed  # the damage was real
     done = repo.mem("doctor", "--repair", check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_command_to_paste_holds_a_file_name_as_one_word(repo: Repo) -> None:
+    path = "memory/a'; touch owned; '/index.sqlite"
+    repo.commit("tracked", {path: "x", "MEMORY.md": "# Memory\n"})
+    hint = next(row for row in repo.mem("doctor", check=False).stdout.splitlines() if "git rm --cached" in row)
+    assert shlex.split(hint)[-1] == path
 
 
 def test_doctor_finds_each_kind_of_change_and_the_rebuild_mends_it(filled: Path, repo: Repo) -> None:

@@ -1,0 +1,133 @@
+"""Whether the newest word on a matter comes first: statements of many trades that a later one amends.
+
+    python -m bench amendments
+
+bench/amendments has a file a hand: `-` a statement, `+` what amends it, `?` the question; `=` a statement and `~` a
+later one that looks alike and amends nothing, with the question that the first still answers; `.` other lines. Each
+line goes into the log of its day. The rules were made on the hands of MADE_ON; the others show what they are worth.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench._sets import table
+from bench.recall import hits, mean
+
+SETS = Path(__file__).resolve().parent / "amendments"
+MADE_ON = ("en-games", "en-lab", "ko-logistics", "ko-research", "zh-team")
+
+
+class Statement(NamedTuple):
+    """What was said on a day."""
+
+    day: date
+    text: str
+
+
+class Matter(NamedTuple):
+    """Two statements and a question; `amended` where the later one changes what the earlier says."""
+
+    old: Statement
+    new: Statement
+    question: str
+    amended: bool
+
+
+class Hand(NamedTuple):
+    """One hand's matters, and its other lines."""
+
+    name: str
+    matters: tuple[Matter, ...]
+    others: tuple[Statement, ...]
+
+
+def read(path: Path) -> Hand:
+    """One file."""
+    matters: list[Matter] = []
+    others: list[Statement] = []
+    said: dict[str, Statement] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        mark, _, rest = line.partition(" ")
+        if mark == "?":
+            amended = "-" in said
+            matters.append(Matter(said["-" if amended else "="], said["+" if amended else "~"], rest, amended))
+            said = {}
+        elif mark == ".":
+            others.append(_statement(rest))
+        elif mark:
+            said[mark] = _statement(rest)
+    return Hand(path.stem, tuple(matters), tuple(others))
+
+
+def _statement(text: str) -> Statement:
+    day, _, said = text.partition(" ")
+    return Statement(date.fromisoformat(day), said)
+
+
+def memory(hands: Sequence[Hand], root: Path) -> Any:
+    """A repository with a log for each day on which something was said."""
+    from gitmem.git.opening import open_repository
+
+    days: dict[date, list[str]] = {}
+    for hand in hands:
+        for said in (*hand.others, *(one for matter in hand.matters for one in (matter.old, matter.new))):
+            days.setdefault(said.day, []).append(f"- {said.text}")
+    (root / "memory").mkdir(parents=True)
+    for day, lines in days.items():
+        text = "\n".join([f"# {day}", "", "## 10:00 - notes", "", *lines]) + "\n"
+        (root / "memory" / f"{day}.md").write_text(text, encoding="utf-8")
+    git = ["git", "-C", str(root), "-c", "user.name=bench", "-c", "user.email=bench@example.com"]
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "memory"]):
+        subprocess.run([*git, *command], check=True)
+    return open_repository(root, os.environ)
+
+
+def place(found: Sequence[str], said: Statement) -> int:
+    """The first hit that holds a statement; after all others where none does."""
+    return next((at for at, text in enumerate(found) if said.text in text), len(found))
+
+
+def measured(repo: Any, matters: Sequence[Matter]) -> list[object]:
+    """Amendments within five hits and before the old; statements that stay before one that looks alike."""
+    within, before, kept = [], [], []
+    for matter in matters:
+        found = [hit.text for hit in hits(repo, matter.question, limit=20)]
+        old, new = place(found, matter.old), place(found, matter.new)
+        if matter.amended:
+            within.append(new < 5)
+            before.append(new < old)
+        else:
+            kept.append(old < new or old == new < len(found))
+    return [len(within), mean(within), mean(before), len(kept), mean(kept)]
+
+
+def main() -> int:
+    """A row a hand in a memory of its own, then all in one memory: those the rules were made on, and the others."""
+    hands = [read(path) for path in sorted(SETS.glob("*.txt"))]
+    rows = []
+    with tempfile.TemporaryDirectory() as temporary:
+        for hand in hands:
+            repo = memory([hand], Path(temporary) / hand.name)
+            rows.append([hand.name + (" (made on)" if hand.name in MADE_ON else ""), *measured(repo, hand.matters)])
+            repo.close()
+        repo = memory(hands, Path(temporary) / "all")
+        for name, made_on in (("all: made on", True), ("all: held out", False)):
+            matters = [matter for hand in hands if (hand.name in MADE_ON) is made_on for matter in hand.matters]
+            rows.append([name, *measured(repo, matters)])
+        repo.close()
+    print(table(["memory", "amended", "within five", "before the old", "alike", "kept first"], rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

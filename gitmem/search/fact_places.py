@@ -1,0 +1,86 @@
+"""Where a fact stands that a question of `git mem eval` names by its id, whatever its line has become. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from gitmem.config import Config
+from gitmem.git.protocol import Repository
+from gitmem.git.worktree import read_files
+from gitmem.memory import facts as memory_facts
+from gitmem.memory.document import blob_lines
+from gitmem.memory.fact import Fact, parse_span
+from gitmem.memory.files import memory_paths
+from gitmem.memory.similarity import terms
+from gitmem.memory.snapshot import tree_files
+from gitmem.paths import LIMIT, Kind, kind
+
+SAYS = 0.5  # share of a fact's terms that a line it cites must hold to answer for it
+Place = tuple[str, int, int]  # path, first line, last line
+
+
+class FactPlace(NamedTuple):
+    """The lines of a fact, the lines it cites that still say it, and its text."""
+
+    own: tuple[Place, ...]
+    cited: tuple[Place, ...]
+    text: str
+
+
+class FactPlaces:
+    """The facts of MEMORY.md, its like and the archive, in the work tree or at `commit`; read when first asked."""
+
+    def __init__(self, repo: Repository, config: Config, commit: str = "") -> None:
+        self._repo, self._config, self._commit = repo, config, commit
+
+    @cached_property
+    def facts(self) -> list[tuple[str, Fact]]:
+        """(path, fact), in order of path and line."""
+        wanted = (Kind.MEMORY, Kind.ARCHIVE)
+        contents = self._contents(lambda path: kind(path) in wanted)
+        return [(path, fact) for path, data in contents for fact in memory_facts.parse(data).facts]
+
+    def find(self, ident: str) -> FactPlace | None:
+        """Where the fact of this id stands, None where it is no more."""
+        found = self._by_id.get(ident)
+        if not found:
+            return None
+        own = tuple((path, fact.line, fact.line) for path, fact in found)
+        return FactPlace(own, tuple(place for _, fact in found for place in self._sources(fact)), found[0][1].text)
+
+    @cached_property
+    def _by_id(self) -> dict[str, list[tuple[str, Fact]]]:
+        by_id: dict[str, list[tuple[str, Fact]]] = {}
+        for path, fact in self.facts:
+            by_id.setdefault(fact.id, []).append((path, fact))
+        return by_id
+
+    @cached_property
+    def _lines(self) -> Mapping[str, Sequence[str]]:
+        """The lines of each file that a fact cites."""
+        values = (value for _, fact in self.facts for key, value in fact.meta if key == "src")
+        cited = {span.path for value in values if (span := parse_span(value))}
+        return {path: blob_lines(data) for path, data in self._contents(lambda path: path in cited)}
+
+    def _sources(self, fact: Fact) -> list[Place]:
+        wanted = terms(fact.text)
+        places = []
+        for key, value in fact.meta:
+            span = parse_span(value) if key == "src" else None
+            said = self._lines.get(span.path, ())[span.start_line - 1 : span.end_line] if span else ()
+            if span and wanted and len(wanted & terms(" ".join(said))) >= SAYS * len(wanted):
+                places.append((span.path, span.start_line, span.end_line))
+        return places
+
+    def _contents(self, wanted: Callable[[str], bool]) -> list[tuple[str, bytes]]:
+        repo = self._repo
+        if self._commit or repo.root is None:
+            tree = repo.tree(self._commit or repo.resolve("HEAD"))
+            files, _ = tree_files(repo, tree, self._config.memory_paths)
+            chosen = {path: oid for path, oid in sorted(files.items()) if wanted(path)}
+            data = dict(repo.read_many(sorted(set(chosen.values()))))
+            return [(path, found) for path, oid in chosen.items() if (found := data[oid]) is not None]
+        paths = [path for path in memory_paths(repo, self._config) if wanted(path)]
+        return [(path, found) for path, found in read_files(repo.root, paths, LIMIT) if isinstance(found, bytes)]

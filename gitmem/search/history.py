@@ -1,0 +1,379 @@
+"""Commits among the hits: one index out of that of memory and that of the history, and passages that are of commits.
+
+Both are searched as one, so that a commit and a line of memory are weighed by the same evidence. What is shown of a
+commit is read from Git by its oid: its subject, and the lines that matter without those that the gate would block.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gitmem.config import Config
+from gitmem.errors import GitMemError
+from gitmem.git.objects import Commit
+from gitmem.git.protocol import Repository
+from gitmem.index import history
+from gitmem.index.db import commits as stored
+from gitmem.index.db.reader import Index
+from gitmem.index.db.values import PLACE_BITS, Place, Shape, Snapshot
+from gitmem.index.history_tips import Bounds, Tip
+from gitmem.index.index_file import Freshness, OpenIndex
+from gitmem.index.line_records import Packed
+from gitmem.index.terms import terms
+from gitmem.paths import LIMIT, Kind
+from gitmem.search.hits import Hit
+from gitmem.search.passages import COMMIT, Candidate, File, Passages
+
+if TYPE_CHECKING:
+    from gitmem.index.store import IndexReader
+
+ABBREVIATED = 7  # digits of an oid that name a commit
+NAMING = 32  # commits that name one, of which the messages are read
+REACH = 4  # reverts of reverts that are followed
+RECALLED = 8  # commits among the hits for a context, which has room for fewer: the gate reads each
+SOON = 2_000  # commits that are indexed on the way to a context: a second or two, once
+NAMED = re.compile(rf"\b[0-9a-f]{{{ABBREVIATED},64}}\b")
+PICKED = re.compile(r"^\(cherry picked from commit [0-9a-f]+\)$", re.MULTILINE)
+REVERTS = re.compile(r"(?:This reverts commit|Reverts) ")  # a line that begins so takes back what it names next
+SPEAKS = re.compile(r"\brevert", re.IGNORECASE)  # of a revert, of which nothing else is known
+PEOPLE = re.compile(r"(?:co-authored|signed-off|reviewed|acked|tested|reported|suggested)-by: |cc: ", re.IGNORECASE)
+NUMBER = re.compile(r" \(#\d+\)$")  # of a pull request, which a squash adds to the subject
+BOT = re.compile(
+    r"\[bot\]|\b(?:dependabot|renovate|greenkeeper|pyup|snyk|weblate|allcontributors|imgbot)\b|-bot\b", re.I
+)
+
+
+class State(NamedTuple):
+    """What a later commit made of one: "reverted", "amended" or "", and that commit's oid."""
+
+    name: str = ""
+    by: str = ""
+
+
+def joined(repo: Repository, config: Config, made: OpenIndex, how: str) -> OpenIndex:
+    """`made` with the history beside it, as `Query.history` says."""
+    try:
+        past = history.ready(repo, config, made.commit, Bounds(most=SOON if how == "known" else 0))
+    except GitMemError as error:
+        if how == "only":
+            raise
+        past = history.History(None, (), "", (f"no history: {error.message}",))
+    index = Joined(made, past, only=how == "only", most=RECALLED if how == "known" else 0)
+    stale = made.freshness if made.freshness.stale else Freshness(bool(past.stale), past.stale)
+    return _Both(repo, made, past, index, stale)
+
+
+class _Both(OpenIndex):
+    """Two indexes, closed as one."""
+
+    __slots__ = ("_memory", "_past", "_repo")
+
+    def __init__(
+        self, repo: Repository, memory: OpenIndex, past: history.History, index: Joined, stale: Freshness
+    ) -> None:
+        notes = (*memory.notes, *past.notes)
+        super().__init__(index, index.both, stale, memory.commit, notes, passages=PassagesWithCommits)
+        self._repo, self._memory, self._past = repo, memory, past
+
+    def close(self, *, damaged: bool = False) -> None:
+        self._memory.close(damaged=damaged)
+        self._past.close()
+        if damaged:  # whichever of them is: both can be built again
+            from gitmem.index.history_indexer import discard
+
+            discard(self._repo)
+
+
+class Joined(Index):
+    """What a search reads of an index, of two at once: the chunks of the history have the numbers after those of
+    memory. `most` are the commits an answer may have, 0 for no bound."""
+
+    def __init__(self, made: OpenIndex, past: history.History, *, only: bool, most: int) -> None:
+        self.memory, self.snapshot_of_memory, self.past = made.index, made.snapshot, past
+        norms = made.snapshot.norms if made.snapshot is not None and made.index is not None else b""
+        self.norms = (bytes(len(norms)) if only else norms) or b"\0"
+        self.only, self.most = only, most
+        self.first = len(self.norms)  # what the number of a chunk of the history is raised by
+        self.both = Snapshot(0, "", self.norms + past.norms)
+        some = made.index or past.index
+        self.frozen = some.frozen if some is not None else False
+        if some is not None:
+            self.path = some.path
+
+    @property
+    def indexes(self) -> list[IndexReader]:
+        return [index for index in (self.memory, self.past.index) if index is not None]
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        with ExitStack() as stack:
+            for index in self.indexes:
+                stack.enter_context(index.reading())
+            yield
+
+    def select(self, snapshot: Snapshot, keep: Any = None, *, everything: bool = False) -> bytes:
+        if self.memory is None or self.snapshot_of_memory is None or self.only:
+            return self.both.norms
+        norms = self.memory.select(self.snapshot_of_memory, keep, everything=everything)
+        return norms.ljust(self.first, b"\0")[: self.first] + self.past.norms
+
+    def frequency(self, term: str) -> int:
+        return sum(index.frequency(term) for index in self.indexes)
+
+    def starting(self, prefix: str, limit: int = 20) -> list[tuple[str, int]]:
+        words: dict[str, int] = {}
+        for index in self.indexes:
+            for word, count in index.starting(prefix, limit):
+                words[word] = words.get(word, 0) + count
+        return sorted(words.items())[:limit]
+
+    def occurrences(self, term: str) -> list[int]:
+        end, shift = self.first << PLACE_BITS, self.first << PLACE_BITS
+        rows = [row for row in self.memory.occurrences(term) if row < end] if self.memory is not None else []
+        if self.past.index is not None:
+            rows += [row + shift for row in self.past.index.occurrences(term)]
+        return rows
+
+    def in_force(self) -> tuple[str, str] | None:
+        forces = {index.in_force() for index in self.indexes}
+        return next(iter(forces)) if len(forces) == 1 else self.indexes[0].in_force() if self.indexes else None
+
+    def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
+        force = self.in_force()
+        best: list[tuple[int, float]] = []
+        if self.memory is not None and any(norms[: self.first]):
+            best += self.memory.nearest(vector, norms[: self.first], k)
+        if self.past.index is not None and self.past.index.in_force() == force:
+            near = self.past.index.nearest(vector, norms[self.first :], k)
+            best += [(chunk + self.first, cosine) for chunk, cosine in near]
+        return sorted(best, key=lambda row: (-row[1], row[0]))[:k]
+
+    def places(self, snapshot: Snapshot, chunks: Iterable[int]) -> dict[int, list[Place]]:
+        wanted = list(chunks)
+        places: dict[int, list[Place]] = {chunk: [] for chunk in wanted}
+        if self.memory is not None and self.snapshot_of_memory is not None:
+            places |= self.memory.places(self.snapshot_of_memory, [chunk for chunk in wanted if chunk < self.first])
+        of_commits = [chunk - self.first for chunk in wanted if chunk >= self.first]
+        if of_commits and self.past.index is not None:
+            for chunk, place in stored.commits_of(self.past.index, of_commits).items():
+                shifted = chunk + self.first
+                places[shifted] = [place._replace(chunk=shifted, path=COMMIT)]
+                self._commits.add(place.oid)
+        return places
+
+    @cached_property
+    def _commits(self) -> set[str]:
+        return set()
+
+    def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int]]:
+        if oid in self._commits and self.past.index is not None:
+            rows = self.past.index.neighbours(oid, ordinal, reach)
+            return [(chunk + self.first, first, last) for chunk, first, last in rows]
+        return self.memory.neighbours(oid, ordinal, reach) if self.memory is not None else []
+
+    def lines(self, chunks: Iterable[int]) -> dict[int, Packed]:
+        wanted = set(chunks)
+        of_memory = {chunk for chunk in wanted if chunk < self.first}
+        records = self.memory.lines(of_memory) if self.memory is not None and of_memory else {}
+        if self.past.index is not None and wanted - of_memory:
+            past = self.past.index.lines(chunk - self.first for chunk in wanted - of_memory)
+            records = {**records, **{chunk + self.first: packed for chunk, packed in past.items()}}
+        return records
+
+    def shapes(self, oids: Iterable[str]) -> dict[str, Shape]:
+        return self.memory.shapes(oids) if self.memory is not None else {}
+
+    def secrets(self, oid: str) -> int:
+        return self.memory.secrets(oid) if self.memory is not None else 0
+
+    def line_days(self, files: Iterable[tuple[str, str]]) -> Any:
+        return self.memory.line_days(files) if self.memory is not None else []
+
+
+class PassagesWithCommits(Passages):
+    """Hits of files and of commits."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        assert isinstance(self.index, Joined)
+        self.past, self.most = self.index.past, self.index.most
+        self.commits: dict[str, tuple[Commit, Tip]] = {}
+        self.touched: Mapping[str, Sequence[str]] = {}
+        self.states: dict[str, State] = {}
+
+    # -- reading ---------------------------------------------------------------------------------------------
+
+    def _read(self, keys: Iterable[tuple[str, str]]) -> None:
+        wanted = list(dict.fromkeys(keys))
+        super()._read(key for key in wanted if key[0] != COMMIT)
+        oids = [oid for path, oid in wanted if path == COMMIT and (path, oid) not in self.files]
+        for oid in oids:
+            commit = self._commit(oid)
+            self.files[COMMIT, oid] = commit and File(
+                COMMIT, oid, commit.message.rstrip().split("\n"), Shape(), {}, commit.author_date.date(), Kind.OTHER
+            )
+        if self.filters.keep is not None:
+            self.touched = self._touched(oids)
+
+    def _commit(self, oid: str) -> Commit | None:
+        """The commit, of the first repository that has it."""
+        for tip in self.past.tips if oid not in self.commits else ():
+            try:
+                if tip.repo.sizes([oid]).get(oid, LIMIT) < LIMIT:
+                    commit = tip.repo.commit(oid)
+                    self.commits[oid] = commit._replace(message=commit.message[: stored.LONGEST]), tip
+                    break
+            except GitMemError:
+                continue
+        return self.commits[oid][0] if oid in self.commits else None
+
+    def _touched(self, oids: Iterable[str]) -> dict[str, list[str]]:
+        paths: dict[str, list[str]] = {}
+        for tip in self.past.tips:
+            paths |= tip.repo.touched([oid for oid in oids if oid in self.commits and self.commits[oid][1] is tip])
+        return paths
+
+    # -- judging ---------------------------------------------------------------------------------------------
+
+    def _candidate(self, at: int) -> Candidate | None:
+        line = self.lines[at]
+        strip = self.strips[line.strip]
+        if strip.path != COMMIT:
+            return super()._candidate(at)
+        file, filters = self.files.get((COMMIT, strip.oid)), self.filters
+        if file is None or file.when is None or line.last > len(file.lines) or filters.types or filters.tags:
+            return None
+        if (filters.since and file.when < filters.since) or (filters.until and file.when > filters.until):
+            return None
+        if filters.keep is not None and not any(map(filters.keep, self.touched.get(strip.oid, ()))):
+            return None
+        state = self._state_of(strip.oid)
+        priors = self._commit_priors(self.commits[strip.oid][0], state, file)
+        return Candidate(at, line, file, 0.0, priors, {}, state.name, file.when, 1.0)
+
+    def _commit_priors(self, commit: Commit, state: State, file: File) -> tuple[tuple[str, float], ...]:
+        weights = self.ranking.priors
+        priors = [(state.name, weights[state.name])] if state.name else []
+        if len(commit.parents) > 1:
+            priors.append(("merge", weights["merge"]))
+        if BOT.search(f"{commit.author.name} {commit.author.email}"):
+            priors.append(("bot", weights["bot"]))
+        return tuple(priors)
+
+    def _state_of(self, oid: str, depth: int = REACH) -> State:
+        """What the snapshot's later commits made of one. Only a later commit can name its oid; by its subject one is
+        reverted by a commit that reaches it. A revert that was itself reverted does not count."""
+        if oid in self.states:
+            return self.states[oid]
+        self.states[oid] = State()  # while it is looked for, and where nothing is found
+        index, commit = self.past.index, self._commit(oid)
+        if index is None or commit is None or not depth:
+            return State()
+        by_subject = self._others(oid, ["revert", *terms(commit.subject)])
+        by_oid = stored.naming(index, oid[:ABBREVIATED], self.past.norms, NAMING)
+        found = State()
+        for other in dict.fromkeys([*by_subject, *self._commits_of(by_oid)]):
+            later = self._commit(other)
+            if later is None or other == oid:
+                continue
+            name = _made_of(commit, later)
+            if name != "reverted" and _quotes(later, commit) and self._is_last(commit, later):
+                name = "reverted"
+            if name == "reverted" and self._state_of(other, depth - 1).name != "reverted":
+                found = State(name, other)
+                break
+            if name == "amended":
+                found = State(name, other)
+        self.states[oid] = found
+        return found
+
+    def _commits_of(self, chunks: Sequence[int]) -> list[str]:
+        """The oids of these chunks' commits, in one order whenever they were indexed."""
+        assert self.past.index is not None
+        return sorted({place.oid for place in stored.commits_of(self.past.index, chunks).values()})
+
+    def _others(self, oid: str, words: Sequence[str]) -> list[str]:
+        """The snapshot's commits, but one, in whose message these words follow each other; no more than some."""
+        assert self.past.index is not None
+        chunks = stored.phrase(self.past.index, words, self.past.norms, NAMING)
+        return [other for other in self._commits_of(chunks) if other != oid]
+
+    def _is_last(self, commit: Commit, revert: Commit) -> bool:
+        """Whether a revert that gives a subject alone means this commit: no other one of the subject comes between."""
+        reaches = self.commits[commit.oid][1].repo.is_ancestor
+        with suppress(GitMemError):  # a history that is damaged between the two says nothing
+            if not reaches(commit.oid, revert.oid):
+                return False
+            others = map(self._commit, self._others(commit.oid, terms(commit.subject)))
+            same = [other.oid for other in others if other is not None and other.subject == commit.subject]
+            return not any(reaches(commit.oid, other) and reaches(other, revert.oid) for other in same)
+        return False
+
+    # -- hits ------------------------------------------------------------------------------------------------
+
+    def _vouched(self, hits: list[Hit], blame: bool) -> list[Hit]:
+        files = iter(super()._vouched([hit for hit in hits if not hit.kind], blame))
+        return [hit if hit.kind else next(files) for hit in hits]
+
+    def _join(self, candidates: list[Candidate], limit: int) -> list[Hit]:
+        """Of each commit the best passage only."""
+        hits: list[Hit] = []
+        seen: set[str] = set()
+        for hit in super()._join(candidates, 3 * limit):
+            if hit.kind and (hit.commit in seen or (self.most and len(seen) == self.most)):
+                continue
+            hits.append(hit)
+            seen.update([hit.commit] if hit.kind else [])
+        return [self._shown(hit) if hit.kind else hit for hit in hits[:limit]]
+
+    def _hit(self, best: Candidate, members: list[Candidate]) -> Hit:
+        hit = super()._hit(best, members)
+        if hit.path != COMMIT:
+            return hit
+        commit, tip = self.commits[best.file.oid]
+        state = self._state_of(commit.oid)
+        return hit._replace(
+            kind="commit", path="", blob="", trust="committed", commit=commit.oid, subject=commit.subject,
+            author=f"{commit.author.name} <{commit.author.email}>", by=state.by, repository=tip.name,
+            text="\n".join(best.file.lines[hit.start_line - 1 : hit.end_line]),
+        )  # fmt: skip
+
+    def _shown(self, hit: Hit) -> Hit:
+        """A commit's hit without what the gate would block."""
+        from gitmem.gate.policy import MESSAGE
+        from gitmem.gate.withholding import without_blocked
+
+        message = self.commits[hit.commit][0].message.rstrip().split("\n")
+        author, *lines = without_blocked([hit.author, *message], MESSAGE)
+        shown = [line.rstrip("\r") for line in lines[hit.start_line - 1 : hit.end_line]]
+        while len(shown) > 1 and (not shown[-1].strip() or PEOPLE.match(shown[-1])):
+            shown.pop()
+        last = hit.start_line + len(shown) - 1
+        return hit._replace(
+            author=author, subject=next(filter(str.strip, lines), "").strip(), end_line=last, text="\n".join(shown)
+        )
+
+
+def _quotes(later: Commit, commit: Commit) -> bool:
+    """Whether the subject is that of a revert of this commit, or of another one of the same subject."""
+    return f'Revert "{commit.subject}"' in (later.subject, NUMBER.sub("", later.subject))
+
+
+def _made_of(commit: Commit, later: Commit) -> str:
+    """What a message says it made of a commit that it names by its oid: "reverted" in Git's own sentence, "" where it
+    only speaks of a revert or is that of a merge, else "amended"."""
+    if len(later.parents) > 1:
+        return ""
+    said = ""
+    message = PICKED.sub("", later.message)
+    for named in NAMED.finditer(message):
+        if commit.oid.startswith(named[0]):
+            before = message[message.rfind("\n", 0, named.start()) + 1 : named.start()]
+            if REVERTS.fullmatch(before):
+                return "reverted"
+            said = said if SPEAKS.search(before) else "amended"
+    return said

@@ -1,0 +1,255 @@
+"""The newest word on a matter comes first, and the older one says so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitmem.index.change_words import says_change
+from gitmem.memory.fact import fact_id
+from gitmem.search.amendments import SCORE, STEP, Line, Link, links, of_an_event, ordered, words_of
+from tests.harness import Repo
+
+OLD = "- webhook retries stop after 35 days"
+NEW = "- webhook retries are reduced from 35 days to 7 days"
+
+
+def line(text: str, day: str, score: float = 1.0, **more: Any) -> Line:
+    return Line(text, day, score, changes=says_change(text), **more)
+
+
+def log(day: str, *lines: str) -> str:
+    return "\n".join([f"# {day}", "", "## 10:00 - notes", "", *lines]) + "\n"
+
+
+def hits(repo: Repo, *args: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(repo.mem("search", "--json", *args).stdout)["hits"]
+    return found
+
+
+@pytest.fixture
+def amended(repo: Repo) -> Repo:
+    repo.commit(
+        "old", {"memory/2026-03-02.md": log("2026-03-02", OLD, "- lunch was good")}, date="2026-03-02T12:00:00Z"
+    )
+    repo.commit("new", {"memory/2026-04-20.md": log("2026-04-20", NEW)}, date="2026-04-20T12:00:00Z")
+    return repo
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("sessions expire after 30 minutes", "we extended this: sessions expire after 2 hours"),
+        ("세션은 30분 뒤에 만료된다", "세션 만료를 30분에서 2시간으로 변경"),
+        ("セッションの有効期限は30分とする", "セッションの有効期限を2時間に変更する"),
+        ("会话的有效期是30分钟", "会话的有效期改为60分钟"),
+    ],
+)
+def test_a_later_line_that_says_what_changed_amends_the_earlier(old: str, new: str) -> None:
+    lines = [line(old, "2026-03-02"), line(new, "2026-04-20", 0.7)]
+    assert links(lines, []) == [Link(1, 0, proposed=False)]
+    scores = ordered(lines, links(lines, []))
+    assert scores[1] > scores[0]
+
+
+def test_a_later_line_on_the_matter_comes_first_and_marks_nothing_where_it_says_of_no_change() -> None:
+    old = line("statistics are done in SPSS", "2026-02-25", vector=lambda: (1.0,))
+    new = line("the second cohort has scripts for its statistics", "2026-03-12", 0.8, vector=lambda: (1.0,))
+    assert links([old, new], []) == [Link(1, 0, proposed=False, shown=False)]
+    assert links([old, new._replace(score=SCORE[False] / 2)], []) == []
+
+
+def test_an_earlier_line_amends_nothing() -> None:
+    assert not [link for link in links([line(OLD, "2026-04-20"), line(NEW, "2026-03-02")], []) if link.new == 1]
+
+
+def test_a_line_on_another_matter_amends_nothing() -> None:
+    lines = [line(OLD, "2026-03-02"), line("- the printer was replaced by a new one", "2026-04-20")]
+    assert links(lines, []) == []
+
+
+def test_a_line_that_hardly_answers_amends_nothing() -> None:
+    assert links([line(OLD, "2026-03-02"), line(NEW, "2026-04-20", SCORE[True] / 2)], []) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "question"),
+    [
+        (
+            "spawn cap on the beach map is 40",
+            "spawn cap on the harbour map lowered to 24",
+            "spawn cap on the beach map?",
+        ),
+        ("번역 태스크의 배치 크기는 256", "요약 태스크의 배치 크기를 64로 변경", "번역 태스크 배치 크기?"),
+        ("上海仓库的盘点在每月5号", "广州仓库的盘点改为每月20号", "上海仓库几号盘点？"),
+    ],
+)
+def test_the_same_said_of_another_thing_amends_nothing(old: str, new: str, question: str) -> None:
+    lines = [line(old, "2026-03-02"), line(new, "2026-04-20", 0.9)]
+    assert links(lines, words_of(question)) == []
+    assert links(lines, [])  # without the question nothing tells the two apart
+
+
+def test_of_several_amendments_the_last_is_first() -> None:
+    lines = [
+        line(OLD, "2026-03-02"),
+        line("- webhook retries are reduced from 7 days to 3 days", "2026-05-01", 0.6),
+        line(NEW, "2026-04-20", 0.8),
+    ]
+    scores = ordered(lines, links(lines, []))
+    assert scores[1] > scores[2] > scores[0]
+
+
+@pytest.mark.parametrize(
+    ("new", "proposed"),
+    [
+        (line(NEW, "2026-04-20", 0.8), True),
+        (line(NEW, "2026-04-20", 0.8, reviewed=True), False),
+        (line(NEW, "2026-04-20", 0.8, reviewed=True, origin="web"), True),
+    ],
+)
+def test_a_reviewed_fact_is_only_amended_by_a_reviewed_one_of_no_worse_origin(new: Line, proposed: bool) -> None:
+    lines = [line(OLD, "2026-03-02", reviewed=True, origin="user"), new]
+    found = links(lines, [])
+    assert found == [Link(1, 0, proposed)]
+    scores = ordered(lines, found)
+    assert (scores[1] < scores[0]) is proposed and scores[1] >= new.score
+
+
+def test_a_chain_of_links_brings_nothing_before_the_reviewed_fact_it_may_only_propose_to_amend() -> None:
+    lines = [
+        line(OLD, "2026-03-01", reviewed=True, origin="user"),
+        *(line(NEW, f"2026-04-0{day}", 0.7 - day / 100, origin="web") for day in (1, 2, 3)),
+        line(NEW, "2026-05-01", 0.5, reviewed=True, origin="user"),
+    ]
+    chain = [Link(1, 0, proposed=True), Link(2, 1, proposed=False), Link(3, 2, proposed=False)]
+    for found in (chain, [*chain, Link(2, 0, proposed=True), Link(3, 0, proposed=True)]):
+        scores = ordered(lines, found)
+        assert scores[0] > scores[3] > scores[2] > scores[1] > 0.9
+    assert ordered(lines, [*chain, Link(4, 3, proposed=False)])[4] == max(ordered(lines, chain)[1:]) + STEP
+    risen = ordered(lines, [*chain, Link(3, 4, proposed=True), Link(4, 0, proposed=False)])
+    assert risen[4] > risen[0] > risen[3] > risen[2] > risen[1]
+
+
+def test_what_answers_better_by_itself_is_held_back_by_no_proposal() -> None:
+    lines = [line(OLD, "2026-03-01", 0.5, reviewed=True), line(NEW, "2026-04-01", 0.6), line(NEW, "2026-04-02", 0.4)]
+    scores = ordered(lines, [Link(1, 0, proposed=True), Link(2, 1, proposed=False)])
+    assert scores[1] == 0.6 > scores[0] > scores[2]
+
+
+def test_logs_of_the_web_climb_over_no_reviewed_fact(repo: Repo) -> None:
+    fact = "- The release branch is cut every Tuesday at noon. <!-- mem from=2026-03-01 origin=user -->\n"
+    heard = (
+        "- Kim heard on a call about the vendor portal that the release branch moved, no longer cut when said, "
+        "now every {}. <!-- mem origin=web -->"
+    )
+    days = zip(("2026-04-01", "2026-04-02", "2026-04-03"), ("Friday", "Sunday", "Monday"), strict=True)
+    repo.commit("m", {"MEMORY.md": fact, **{f"memory/{day}.md": log(day, heard.format(name)) for day, name in days}})
+    assert hits(repo, "when is the release branch cut")[0]["path"] == "MEMORY.md"
+
+
+def test_text_of_the_web_demotes_nothing_that_a_person_said() -> None:
+    lines = [line(OLD, "2026-03-02", origin="user"), line(NEW, "2026-04-20", 0.8, origin="web")]
+    assert links(lines, []) == [Link(1, 0, proposed=True)]
+
+
+def test_what_a_person_decided_takes_the_place_of_what_is_computed() -> None:
+    other = line("- lunch is at noon", "2026-03-01", 0.1)
+    by_hand = line(NEW, "2026-04-20", 0.8, named=frozenset([2]))
+    assert links([line(OLD, "2026-03-02"), by_hand, other], []) == [Link(1, 2, proposed=False)]
+    nothing = line(NEW, "2026-04-20", 0.8, named=frozenset())
+    assert links([line(OLD, "2026-03-02"), nothing], []) == []
+
+
+@pytest.mark.parametrize(("named", "amended"), [(fact_id(OLD), True), ("nothing", False)])
+def test_a_comment_says_what_its_line_amends(repo: Repo, named: str, amended: bool) -> None:
+    new = f"{NEW} <!-- mem supersedes={named} -->"
+    files = {"memory/2026-03-02.md": log("2026-03-02", OLD, "- lunch"), "memory/2026-04-20.md": log("2026-04-20", new)}
+    repo.commit("by hand", files)
+    (old,) = [hit for hit in hits(repo, "webhook retries stop after days") if OLD in hit["text"]]
+    assert ("amended_by" in old) is amended
+
+
+def test_a_question_of_when_something_happened_wants_each_of_its_days() -> None:
+    lines = [
+        line("- Ann went to the beach with 2 kids", "2026-03-02"),
+        line("- Ann went to the beach with 3 kids", "2026-04-20"),
+    ]
+    assert of_an_event("When did Ann go to the beach?") and not of_an_event("When is the beach open?")
+    assert links(lines, [], when=True) == [] and links(lines, [])
+
+
+def test_the_amendment_comes_first_and_both_say_so(amended: Repo) -> None:
+    new, old = hits(amended, "after how many days do webhook retries stop?")[:2]
+    assert NEW in new["text"] and OLD in old["text"]
+    (later,) = old["amended_by"]
+    assert (later["path"], later["start_line"], later["date"]) == ("memory/2026-04-20.md", 5, "2026-04-20")
+    assert later["id"] == fact_id(NEW) and later["proposed"] is False
+    assert [linked["path"] for linked in new["supersedes"]] == ["memory/2026-03-02.md"]
+    shown = amended.mem("search", "after how many days do webhook retries stop?").stdout
+    assert "until 2026-04-20: amended by memory/2026-04-20.md:5" in shown
+
+
+def test_a_snapshot_from_before_the_amendment_has_the_old_word_alone(amended: Repo) -> None:
+    (hit, *_) = hits(amended, "webhook retries", "--at", "HEAD~1")
+    assert OLD in hit["text"] and "amended_by" not in hit
+
+
+def test_a_question_about_the_past_is_answered_in_its_own_order(amended: Repo) -> None:
+    first = hits(amended, "after how many days did webhook retries stop before?")[0]
+    assert "amended_by" in first and OLD in first["text"]
+
+
+def test_a_rebuilt_index_has_the_same_links(amended: Repo) -> None:
+    before = hits(amended, "after how many days do webhook retries stop?")
+    amended.mem("index", "--full")
+    assert hits(amended, "after how many days do webhook retries stop?") == before
+
+
+def test_a_log_only_proposes_to_amend_a_reviewed_fact(repo: Repo) -> None:
+    fact = f"{OLD} <!-- mem type=decision from=2026-03-02 -->"
+    repo.commit(
+        "fact", {"MEMORY.md": f"# Memory\n\n{fact}\n", "memory/2026-04-20.md": log("2026-04-20", NEW, "- lunch")}
+    )
+    old, new = hits(repo, "after how many days do webhook retries stop?")[:2]
+    assert old["path"] == "MEMORY.md" and old["amended_by"][0]["proposed"] is True
+    assert NEW in new["text"]
+    assert "perhaps amended by memory/2026-04-20.md:5" in repo.mem("search", "webhook retries stop").stdout
+
+
+def test_a_fact_in_no_commit_only_proposes_to_amend_a_reviewed_one(repo: Repo) -> None:
+    def fact(text: str, day: str) -> str:
+        return f"{text} <!-- mem type=decision from={day} -->\n"
+
+    text = "# Memory\n\n" + fact(OLD, "2026-03-02")
+    repo.commit("fact", {"MEMORY.md": text})
+    repo.write("MEMORY.md", text + fact(NEW, "2026-04-20"))
+    assert hits(repo, "webhook retries stop")[0]["amended_by"][0]["proposed"] is True
+    repo.commit("reviewed", {"MEMORY.md": text + fact(NEW, "2026-04-20")})
+    new, old = hits(repo, "webhook retries stop")[:2]
+    assert NEW in new["text"] and old["amended_by"][0]["proposed"] is False
+
+
+def test_of_an_episode_the_log_line_answers_for_what_it_repeats(repo: Repo, tmp_path: Path) -> None:
+    said = "- webhook retries stop after 35 days. Stripe gives up after 30"
+    repo.commit(
+        "session",
+        {
+            "memory/2026-03-02.md": log("2026-03-02", f"{said} <!-- mem type=decision session=s1 -->"),
+            "memory/sessions/2026-03-02-webhook.md": "---\ntype: episode\nsession: s1\n---\n# Session of 2026-03-02\n\n"
+            "## Summary\n\n- how long do webhook retries run?\n- webhook retries stop after 35 days.\n\n"
+            f"## Decisions\n\n{said}\n\n## Topics\n\nwebhook, retries, days\n",
+        },
+    )
+    found = hits(repo, "after how many days do webhook retries stop?")
+    assert found[0]["path"] == "memory/2026-03-02.md"
+    assert not any("## Topics" in hit["heading"] or hit["heading"].endswith("Topics") for hit in found)
+    assert sum(said in hit["text"] for hit in found) == 1
+
+
+def test_a_context_says_until_when_an_amended_line_held(amended: Repo) -> None:
+    text = amended.mem("context", "after how many days do webhook retries stop?").stdout
+    assert f"until 2026-04-20: {OLD}" in text and f"\n{NEW}" in text
