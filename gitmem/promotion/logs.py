@@ -21,7 +21,7 @@ from gitmem.memory.dates import named_days
 from gitmem.memory.document import Fault, glance
 from gitmem.memory.fact import Fact, fact_id, id_of_hash, normalise, parse_span, text_hash, worst_origin
 from gitmem.memory.named_times import FORMS
-from gitmem.paths import LIMIT, Kind, kind, log_date
+from gitmem.paths import LIMIT, Kind, kind, log_day
 from gitmem.promotion.protocol import Log
 from gitmem.provenance.ledger import Ledger, rejections
 
@@ -41,7 +41,7 @@ class NewLogs:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class Precedents:
     """What earlier promotions and people settled: hashes of texts refused or no longer there, and source lines."""
 
     refused: frozenset[str]
@@ -63,16 +63,17 @@ def since(repo: Repository, text: str, head: str, now: datetime) -> str:
     return first.oid if first else ""
 
 
-def new_logs(repo: Repository, head: str, base: str) -> NewLogs:
-    """Every daily log at `head` that has lines `base` had not, oldest day first."""
-    now, before = _logs(repo, head), _logs(repo, base) if base else {}
+def new_logs(repo: Repository, head: str, base: str, daily: Sequence[str] = ()) -> NewLogs:
+    """Every daily log at `head` that has lines `base` had not, oldest day first; `daily` are patterns of more of them
+    (`paths.log_day`)."""
+    now, before = _logs(repo, head, daily), _logs(repo, base, daily) if base else {}
     wanted = {p: entry.oid for p, entry in now.items() if p not in before or before[p].oid != entry.oid}
     old = {path: before[path].oid for path in wanted if path in before}
     skipped: list[Skipped] = []
     data = _contents(repo, {*wanted.values(), *old.values()})
     logs = []
     for path, oid in wanted.items():
-        day, content = log_date(path), data.get(oid)
+        day, content = log_day(path, daily), data.get(oid)
         if day is None or content is None:
             skipped.append(Skipped(path, "no such day" if day is None else "missing, or larger than 1 MiB"))
             continue
@@ -83,9 +84,9 @@ def new_logs(repo: Repository, head: str, base: str) -> NewLogs:
     return NewLogs(head, base, tuple(sorted(logs, key=lambda log: (log.day, log.path))), tuple(skipped))
 
 
-def _logs(repo: Repository, commit: str) -> dict[str, Entry]:
-    entries = repo.entries(commit, ["memory"])
-    return {e.path: e for e in entries if kind(e.path) is Kind.DAILY and e.mode in (REGULAR, EXECUTABLE)}
+def _logs(repo: Repository, commit: str, daily: Sequence[str]) -> dict[str, Entry]:
+    entries = [e for e in repo.entries(commit, [] if daily else ["memory"]) if e.mode in (REGULAR, EXECUTABLE)]
+    return {e.path: e for e in entries if kind(e.path) is Kind.DAILY or log_day(e.path, daily)}
 
 
 def _contents(repo: Repository, oids: set[str]) -> dict[str, bytes]:
@@ -125,7 +126,7 @@ def _origin(lines: Sequence[str]) -> str:
     return worst_origin(*(word for value in values for word in ([value] if isinstance(value, str) else value)))
 
 
-def past(repo: Repository, known: Ledger, head: str, here: Iterable[Fact], logs: Sequence[Log]) -> Past:
+def past(repo: Repository, known: Ledger, head: str, here: Iterable[Fact], logs: Sequence[Log]) -> Precedents:
     """What must not be offered again, given the facts of MEMORY.md (`here`) and what the history of `head` records."""
     present = list(here)
     archived = _archived(repo, head)
@@ -141,7 +142,7 @@ def past(repo: Repository, known: Ledger, head: str, here: Iterable[Fact], logs:
     refused |= {
         digest for digest in known.by_hash if id_of_hash(digest) not in ids
     }  # promoted once, and taken out since
-    return Past(
+    return Precedents(
         frozenset(refused - lifted),
         frozenset(_lines_of(repo, spans, logs)),
         {fact_id(fact.text): fact for fact in archived},

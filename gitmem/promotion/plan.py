@@ -61,6 +61,7 @@ class Why(StrEnum):
     SIZE = "size"
 
 
+WAITS = (Why.LIMIT, Why.SIZE, Why.RETENTION)  # what stops a candidate today and may not tomorrow
 # In this order: the first that fails names the reason. A check answers with a sentence, "" where the lines bear it out.
 GROUNDING: tuple[tuple[Why, Callable[[str, str, Iterable[date]], str]], ...] = (
     (Why.DATE, undated), (Why.NUMBER, uncounted), (Why.NAME, unnamed), (Why.UNSAID, unsaid), (Why.DENIED, denied),

@@ -7,6 +7,7 @@ leaves every file as it was.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -39,9 +40,10 @@ from gitmem.git.write import ensure_can_commit, run_git
 from gitmem.memory import facts
 from gitmem.memory.fact import fact_id, render_span, text_hash
 from gitmem.memory.facts import Memory, Moved
+from gitmem.paths import log_day
 from gitmem.plural import counted
 from gitmem.promotion import logs
-from gitmem.promotion.plan import LOSS, LOSS_SHARE, Approved, Plan, Rules, Why, decide
+from gitmem.promotion.plan import LOSS, LOSS_SHARE, WAITS, Approved, Plan, Rules, decide
 from gitmem.promotion.protocol import Model, Op
 from gitmem.provenance import trailers
 from gitmem.provenance.agent_trailers import PENDING
@@ -63,14 +65,18 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked for. `accept` are ids of facts of origin web or tool that the person lets in."""
+    """What is asked for. `accept` are ids of facts of origin web or tool that the person lets in; `reviewed`: a person
+    looked at each fact, and the commit names them. `shown`: id of each fact they saw -> id of the one it replaces, ""
+    for none; anything else is not promoted."""
 
     mode: Mode = Mode.COMMIT
     since: str = ""
     limit: int = 0
     branch: str = BRANCH
     accept: tuple[str, ...] = ()
+    reviewed: bool = False
     agent: str = ""
+    shown: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +199,9 @@ def _planned(run: Run, head: str, tip: str) -> Planned:
     read_to = cursor(repo, known, tip)
     if request.since:
         base = logs.since(repo, request.since, head, run.now)
-    else:  # what a person now accepts was read before
-        base = "" if request.accept else read_to
-    reading = logs.new_logs(repo, head, base)
+    else:  # what a person now accepts was read before, but for what they go through in one run
+        base = "" if request.accept and not request.reviewed else read_to
+    reading = logs.new_logs(repo, head, base, config.memory_daily)
     memory = facts.parse(_at(place, tip, MEMORY))
     proposal = run.model.propose(reading.logs, memory.facts) if reading.logs else None
     if proposal and proposal.unreadable:
@@ -205,9 +211,10 @@ def _planned(run: Run, head: str, tip: str) -> Planned:
     rules = _rules(run, memory, logs.past(repo, known, tip, memory.facts, reading.logs))
     plan = decide(proposal.operations if proposal else (), reading.logs, memory, rules)
     _ensure_known(request.accept, plan)
+    _ensure_shown(request.shown, plan)
     # A candidate that a limit stopped must be read again: the cursor does not pass it.
     waits = bool(request.since) or (proposal is not None and not proposal.whole)
-    waits = waits or any(plan.stopped(why) for why in (Why.LIMIT, Why.SIZE, Why.RETENTION))
+    waits = waits or any(plan.stopped(why) for why in WAITS)
     outcome = Outcome(
         plan, run.model.id, read_to if waits else head, request.mode, skipped=reading.skipped,
         notes=proposal.notes if proposal else (), lines=reading.lines,
@@ -228,7 +235,14 @@ def _ensure_known(accepted: Sequence[str], plan: Plan) -> None:
             raise UsageError(f"there is no fact '{given}' to accept", "git mem promote --dry-run --explain shows them")
 
 
-def _rules(run: Run, memory: Memory, past: logs.Past) -> Rules:
+def _ensure_shown(shown: Mapping[str, str] | None, plan: Plan) -> None:
+    """Raise Changed where the plan would do anything else than a person saw."""
+    does = {fact_id(item.operation.text): item.old.id if item.old else "" for item in plan.approved}
+    if shown is not None and does != shown:
+        raise Changed("memory or its logs changed since this was shown; nothing was written", "look at it as it is now")
+
+
+def _rules(run: Run, memory: Memory, past: logs.Precedents) -> Rules:
     today, most = run.now.date(), run.config.max_facts
     return Rules(
         today=today,
@@ -246,7 +260,7 @@ def _written(run: Run, planned: Planned, before: Position, noted: dict[str, byte
     """Stage or commit what is planned, over the bytes `noted`; the plan with its commits. The caller is the writer."""
     steps, outcome = planned.steps, planned.outcome
     agent = run.request.agent or run.config.agent
-    accepted = reviewer(run.place) if run.request.accept else ""
+    accepted = reviewer(run.place) if run.request.accept or run.request.reviewed else ""
     for path in {path for step in steps for path in step.contents}:
         noted.setdefault(path, None)
     if run.request.mode is Mode.STAGE:
@@ -255,7 +269,7 @@ def _written(run: Run, planned: Planned, before: Position, noted: dict[str, byte
     commits = []
     with undo_record.together():
         for number, step in enumerate(steps, 1):
-            message = compose(step, outcome, agent, accepted, run.policy, last=number == len(steps))
+            message = compose(run, step, outcome, agent, accepted, last=number == len(steps))
             commits.append(commit_files(run.place, before, noted, step.contents, message))
             before = before._replace(head=commits[-1])
             noted |= step.contents
@@ -291,7 +305,7 @@ def _at(repo: Repository, commit: str, path: str) -> bytes:
     if entry is None:
         return b""
     if entry.mode not in (REGULAR, EXECUTABLE):
-        raise GitMemError(f"'{path}' is not a plain file", f"git rm {path}, then write it as a file")
+        raise GitMemError(f"'{path}' is not a plain file", f"git rm {shlex.quote(path)}, then write it as a file")
     data = repo.read(entry.oid)
     ensure_utf8(data, path)
     return data
@@ -381,18 +395,18 @@ def _stage(repo: Repository, noted: Contents, step: Files, rows: Sequence[traile
 # -- the message ---------------------------------------------------------------------------------------------
 
 
-def compose(step: Files, outcome: Outcome, agent: str, accepted: str, policy: Policy, *, last: bool) -> str:
+def compose(run: Run, step: Files, outcome: Outcome, agent: str, accepted: str, *, last: bool) -> str:
     """The commit's message: what was promoted from where, and the trailers. Texts the gate stops stay out."""
-    body = _body(step, quote=True)
-    if stopped_by(body, policy, MESSAGE):
-        body = _body(step, quote=False)
+    body = _body(step, run.config.memory_daily, quote=True)
+    if stopped_by(body, run.policy, MESSAGE):
+        body = _body(step, run.config.memory_daily, quote=False)
     return trailers.append(body, trailer_rows(step, outcome, agent, accepted, last=last))
 
 
-def _body(step: Files, *, quote: bool) -> str:
-    days = sorted({span.path for item in step.approved for span in item.operation.sources})
-    names = [path.rsplit("/", 1)[-1].removesuffix(".md") for path in days]
-    where = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+def _body(step: Files, daily: Iterable[str], *, quote: bool) -> str:
+    paths = {span.path for item in step.approved for span in item.operation.sources}
+    days = sorted({str(log_day(path, daily)) for path in paths})
+    where = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
     count = len(step.approved)
     lines = [f"memory: promote {count} fact{'' if count == 1 else 's'} from {where}", ""]
     for item in step.approved:
@@ -440,5 +454,5 @@ def _merge(there: Repository, head: str, name: str) -> None:
         run_git(there, ["merge", "--quiet", "--no-edit", "-m", f"memory: bring {name} up to date", head])
     except GitMemError as error:
         raise GitMemError(
-            f"'{name}' conflicts with the current branch", f"merge or delete it: git branch -D {name}"
+            f"'{name}' conflicts with the current branch", f"merge or delete it: git branch -D {shlex.quote(name)}"
         ) from error

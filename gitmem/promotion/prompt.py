@@ -15,6 +15,7 @@ from typing import Any
 from gitmem.git.objects import Span
 from gitmem.memory.fact import TYPES, Fact, normalise
 from gitmem.models.language import REPLY_LIMIT, Complete, LanguageModel, OutOfBudget, Prompt, Reply, Setting
+from gitmem.plural import counted
 from gitmem.promotion.protocol import Log, Op, Operation, Proposal
 
 BATCH = 60  # lines a request
@@ -160,7 +161,7 @@ def ask(
         try:
             reply = complete(request.prompt)
         except OutOfBudget as error:
-            notes.append(f"{error}; {sum(map(len, waiting)) + len(group)} lines were not read")
+            notes.append(f"{error}; not read: {counted(sum(map(len, waiting)) + len(group), 'line')}")
             whole = False
             break
         if reply.too_long:

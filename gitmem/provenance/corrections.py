@@ -6,9 +6,11 @@ The commit names places, ids and hashes, never the text that was taken out, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, MissingFile, Refused, UsageError
@@ -24,6 +26,9 @@ from gitmem.paths import Kind, agent_of, kind, spelling
 from gitmem.provenance import trailers
 from gitmem.provenance.ledger import Ledger, read_ledger
 from gitmem.provenance.sources import cited, facts_at
+
+if TYPE_CHECKING:
+    from gitmem.gate.redaction import Mask, Redaction
 
 
 class By(StrEnum):
@@ -50,7 +55,7 @@ class Selector:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class Removal:
     """A fact that was taken out (or replaced by `new`), where it stood. `restored`: the fact it had superseded."""
 
     path: str
@@ -64,8 +69,14 @@ class Taken:
 class Correction:
     """What was done; `commit` is "" for a dry run and when there was nothing to do."""
 
-    taken: tuple[Taken, ...]
+    taken: tuple[Removal, ...]
     commit: str
+    masks: tuple[Mask, ...] = ()  # what the gate masked of a new text
+
+
+Draft = CommitDraft[tuple[Removal, ...]]
+Plan = Callable[[Reading], Draft]
+LASTING_KEYS = ("type", "tags", "importance", "pinned")  # of a comment: what its successor keeps
 
 
 def edit(repo: Repository, config: Config, path: str, line: int, text: str, reason: str) -> Correction:
@@ -74,37 +85,85 @@ def edit(repo: Repository, config: Config, path: str, line: int, text: str, reas
     Raises UsageError for a text that is none, Refused where the gate or a hook says no, Changed where somebody else
     wrote meanwhile, GitMemError where there is no such fact or the file has edits; nothing is written then.
     """
-    from gitmem.gate.redaction import refuse_or_mask_text
+    gated = gated_text(text, path, config)
+    plan = edit_plan(config, path, line, gated.text, reason)
+    return Correction(*commit(repo, plan), gated.masks)
+
+
+def gated_text(text: str, path: str, config: Config) -> Redaction:
+    """The text a person gave for a fact, as it may stand in `path`. Raises UsageError for none, Refused."""
+    from gitmem.gate.redaction import refuse_or_mask
 
     text = normalise(text)
     if not text or "<!--" in text or "-->" in text:
         raise UsageError("a fact is one line of text without comment marks")
-    text = refuse_or_mask_text(text, path, config)
+    return refuse_or_mask(text, path, config)
+
+
+def edit_plan(config: Config, path: str, line: int, text: str, reason: str) -> Plan:
+    """The plan of `edit`, for a commit or a preview; `text` is one of `gated_text`."""
 
     def plan(reading: Reading) -> Draft:
-        memory, entry = fact_at(reading, path, line)
-        if fact_id(text) == entry.fact.id:
-            raise UsageError("that is what the line says already")
-        if memory.find(fact_id(text)):
-            raise Refused(f"{path} says that already, on another line")
-        taken = Taken(path, entry.fact, tuple(cited(entry.fact)), new=text)
+        memory, entry = _to_replace(reading, path, line, text)
+        taken = Removal(path, entry.fact, tuple(cited(entry.fact)), new=text)
         new = memory_facts.update(memory, entry, text, entry.fact.meta)
         return _draft(config, Account("correct 1 fact", reason), [taken], {path: new})
 
-    return Correction(*commit(repo, plan))
+    return plan
+
+
+def supersede(
+    repo: Repository, config: Config, place: tuple[str, int], text: str, reason: str, today: date
+) -> Correction:
+    """Put a new fact in the place of the one at (path, line), as `supersede_plan` says. Raises as `edit`."""
+    path, line = place
+    gated = gated_text(text, path, config)
+    plan = supersede_plan(config, path, line, gated.text, reason, today)
+    return Correction(*commit(repo, plan), gated.masks)
+
+
+def supersede_plan(config: Config, path: str, line: int, text: str, reason: str, today: date) -> Plan:
+    """The plan of putting `text`, one of `gated_text`, in the place of the fact at `path`:`line`, which held until
+    now: the new fact names it (`supersedes`), is from today, and has no source but its author. Raises as `edit`."""
+
+    def plan(reading: Reading) -> Draft:
+        memory, entry = _to_replace(reading, path, line, text)
+        meta = [(key, value) for key, value in entry.fact.meta if key in LASTING_KEYS]
+        meta.append(("from", today.isoformat()))
+        new = memory_facts.supersede(memory, entry, text, meta)
+        taken = Removal(path, entry.fact, (), new=text)  # without sources: those of the old one do not say the new
+        return _draft(config, Account("supersede 1 fact", reason), [taken], {path: new})
+
+    return plan
+
+
+def _to_replace(reading: Reading, path: str, line: int, text: str) -> tuple[Memory, Entry]:
+    """The fact at `path`:`line`, where `text` may take its place."""
+    memory, entry = fact_at(reading, path, line)
+    if fact_id(text) == entry.fact.id:
+        raise UsageError("that is what the line says already")
+    if memory.find(fact_id(text)):
+        raise Refused(f"{path} says that already, on another line")
+    return memory, entry
 
 
 def forget(repo: Repository, config: Config, path: str, line: int, reason: str, *, dry_run: bool = False) -> Correction:
     """Remove the fact at `path`:`line` with the lines that belong to it. Raises as `edit`. A dry run writes none."""
-
-    def plan(reading: Reading) -> Draft:
-        memory, entry = fact_at(reading, path, line)
-        taken = Taken(path, entry.fact, tuple(cited(entry.fact)))
-        return _draft(config, Account("forget 1 fact", reason), [taken], {path: memory_facts.remove(memory, entry)})
-
+    plan = forget_plan(config, path, line, reason)
     if dry_run:
         return Correction(plan(Reading(repo)).result, "")
     return Correction(*commit(repo, plan))
+
+
+def forget_plan(config: Config, path: str, line: int, reason: str) -> Plan:
+    """The plan of `forget`."""
+
+    def plan(reading: Reading) -> Draft:
+        memory, entry = fact_at(reading, path, line)
+        taken = Removal(path, entry.fact, tuple(cited(entry.fact)))
+        return _draft(config, Account("forget 1 fact", reason), [taken], {path: memory_facts.remove(memory, entry)})
+
+    return plan
 
 
 def revert(
@@ -127,12 +186,14 @@ def revert(
     return Correction(*commit(repo, plan))
 
 
-def _taken_back(repo: Repository, selector: Selector, reading: Reading) -> tuple[tuple[Taken, ...], dict[str, Memory]]:
+def _taken_back(
+    repo: Repository, selector: Selector, reading: Reading
+) -> tuple[tuple[Removal, ...], dict[str, Memory]]:
     """The facts that `selector` takes back, and the files without them."""
     known = read_ledger(repo, ["HEAD"]) if repo.head() else Ledger()
     chosen = derived(repo, selector, known)
     gone = {fact.id for _, fact in chosen}
-    taken: list[Taken] = []
+    taken: list[Removal] = []
     memories: dict[str, Memory] = {}
     for path, fact in chosen:
         memory = memories.get(path) or memory_facts.parse(reading.committed(path))
@@ -142,7 +203,7 @@ def _taken_back(repo: Repository, selector: Selector, reading: Reading) -> tuple
         digest = text_hash(fact.text)
         spans = tuple(cited(fact) or dict.fromkeys(known.sources.get(digest, [])))
         before = _superseded(repo, known.by_hash.get(digest, ""), path, fact, gone)
-        taken.append(Taken(path, fact, spans, restored=before.text if before else ""))
+        taken.append(Removal(path, fact, spans, restored=before.text if before else ""))
         if before:
             memories[path] = memory_facts.update(memory, entry, before.text, before.meta)
         else:
@@ -331,9 +392,6 @@ class Account:
     rewrites: bool = False
 
 
-Draft = CommitDraft[tuple[Taken, ...]]
-
-
 def fact_at(reading: Reading, path: str, line: int) -> tuple[Memory, Entry]:
     """The file and the fact that occupies the line. Raises GitMemError for none, and for a file with edits."""
     memory = memory_facts.parse(reading.committed(path))
@@ -343,13 +401,13 @@ def fact_at(reading: Reading, path: str, line: int) -> tuple[Memory, Entry]:
     return memory, entry
 
 
-def _draft(config: Config, account: Account, taken: Sequence[Taken], new: Mapping[str, Memory]) -> Draft:
+def _draft(config: Config, account: Account, taken: Sequence[Removal], new: Mapping[str, Memory]) -> Draft:
     """What is to be committed: these files alone. Raises Refused for a reason that the gate stops."""
     message = message_of(config, account, taken)
     return CommitDraft({path: memory.data() for path, memory in new.items()}, tuple(taken), message)
 
 
-def message_of(config: Config, account: Account, taken: Sequence[Taken]) -> str:
+def message_of(config: Config, account: Account, taken: Sequence[Removal]) -> str:
     """The message of the commit that takes these facts out. Raises Refused for a reason that the gate stops."""
     from gitmem.gate.policy import MESSAGE
     from gitmem.gate.redaction import refuse_or_mask_text
@@ -358,7 +416,7 @@ def message_of(config: Config, account: Account, taken: Sequence[Taken]) -> str:
     return _message(account, taken, reason, config.agent)
 
 
-def _message(account: Account, taken: Sequence[Taken], reason: str, agent: str) -> str:
+def _message(account: Account, taken: Sequence[Removal], reason: str, agent: str) -> str:
     lines = [f"memory: {account.what}", ""]
     for item in taken:
         kind_of = item.fact.get("type")
@@ -385,12 +443,14 @@ def _message(account: Account, taken: Sequence[Taken], reason: str, agent: str) 
 
 def as_value(done: object) -> dict[str, object]:
     """The JSON of docs/json.md, "edit, forget, revert"."""
+    from gitmem.gate.redaction import mask_counts
     from gitmem.memory.fact import render_span
     from gitmem.provenance.corrections import Correction
 
     assert isinstance(done, Correction)
     return {
         "commit": done.commit or None,
+        "masked": mask_counts(done.masks),
         "facts": [
             {
                 "path": item.path,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -21,7 +21,7 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, encode, normalise, text_hash
 from gitmem.memory.snapshot import read_work_tree, tree_files
 from gitmem.paths import LIMIT, Kind, kind
-from gitmem.provenance.corrections import Account, Correction, Taken, as_value, fact_at, message_of
+from gitmem.provenance.corrections import Account, Correction, Removal, as_value, fact_at, message_of
 from gitmem.provenance.ledger import Ledger, read_ledger
 from gitmem.provenance.remaining_copies import source_texts
 from gitmem.provenance.sources import cited, facts_at, merged
@@ -77,16 +77,23 @@ def forget_everywhere(
     of other facts, and instruction files. Raises as `forget`, for an edit in any of these files too, and Refused where
     another fact rests on a line that says the text; nothing is written then. A dry run writes nothing.
     """
-
-    def plan(reading: Reading) -> CommitDraft[Erasure]:
-        return _plan(reading, config, path, line, reason)
-
+    plan = everywhere_plan(config, path, line, reason)
     if dry_run:
         return plan(Reading(repo)).result
     done, oid = commit(repo, plan)
+    drop_kept_texts(repo)
+    return Erasure(Correction(done.correction.taken, oid), done.lines, done.left)
+
+
+def everywhere_plan(config: Config, path: str, line: int, reason: str) -> Callable[[Reading], CommitDraft[Erasure]]:
+    """The plan of `forget_everywhere`; who commits it calls `drop_kept_texts` then."""
+    return lambda reading: _plan(reading, config, path, line, reason)
+
+
+def drop_kept_texts(repo: Repository) -> None:
+    """Have `git mem undo` keep no text that may say what was forgotten."""
     with writer(repo):
         undo_record.drop_texts(repo)
-    return Erasure(Correction(done.correction.taken, oid), done.lines, done.left)
 
 
 def erasure_value(done: Erasure) -> dict[str, object]:
@@ -103,7 +110,7 @@ def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -
     first = _taken(path, entry.fact, known)
     wanted = _wanted(repo, first)
     files = _files_that_say_it(reading, config, wanted, path)
-    facts: list[Taken] = [first]
+    facts: list[Removal] = [first]
     for name, data in files.items():
         for other in memory_facts.parse(data).entries:
             again = _lasts(name, other.fact) and other.fact.text.casefold() == wanted.text
@@ -122,11 +129,11 @@ def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -
     return CommitDraft(contents, Erasure(Correction(tuple(facts), ""), lines, left), message_of(config, account, facts))
 
 
-def _taken(path: str, fact: Fact, known: Ledger) -> Taken:
-    return Taken(path, fact, tuple(merged(cited(fact), known.sources.get(text_hash(fact.text), []))))
+def _taken(path: str, fact: Fact, known: Ledger) -> Removal:
+    return Removal(path, fact, tuple(merged(cited(fact), known.sources.get(text_hash(fact.text), []))))
 
 
-def _wanted(repo: Repository, taken: Taken) -> _Wanted:
+def _wanted(repo: Repository, taken: Removal) -> _Wanted:
     words = r"\s+".join(re.escape(word) for word in taken.fact.text.split())
     whole = re.compile(rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])", re.IGNORECASE)
     return _Wanted(taken.fact.text.casefold(), whole, frozenset(source_texts(repo, taken)))

@@ -21,17 +21,17 @@ COVERED = 0.3  # share of a fact's words that its source must hold: loses 5 % of
 COVERED_CJK = 0.5  # the same for pairs of Hangul, Kana and Han
 DENIED = 0.6  # share of a fact's words in one sentence from which that sentence's denial is about the fact: 0.5 % lost
 
-_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_NUMBER = lazy(r"\d+(?:[.,:/-]\d+)*")
 _SPELLED = {
     "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
     "nine": "9", "ten": "10", "twelve": "12", "twenty": "20", "하나": "1", "둘": "2", "셋": "3", "두": "2", "세": "3",
     "네": "4", "다섯": "5", "한": "1",
 }  # fmt: skip
-_ALNUM = re.compile(r"[^\W_]+")
+_ALNUM = lazy(r"[^\W_]+")
 
 
 # "2/5" is a date after a word of time or by itself in brackets; elsewhere, and before what is counted, a share.
-_SLASHED = re.compile(r"\d\d?/\d\d?")
+_SLASHED = lazy(r"\d\d?/\d\d?")
 _DATE_OPENS = lazy(
     r"(?:\b(?:on|by|until|till|since|from|before|after|due|starts?|ends?|(?:mon|tues|wednes|thurs|fri|satur|sun)day),?\s+|[(\[])$",
     re.I,
@@ -174,7 +174,7 @@ def unreasoned(text: str, cited: str) -> str:
     return "" if told else "the log gives a reason and the fact leaves it out"
 
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
+_SENTENCE = lazy(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
 
 
 def denied(text: str, cited: str, days: Iterable[date]) -> str:

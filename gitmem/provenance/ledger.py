@@ -6,13 +6,13 @@ Reads commit messages only.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from gitmem.errors import GitMemError, UnknownRevision
 from gitmem.git.objects import Commit, Span
 from gitmem.git.protocol import Repository
+from gitmem.lazy_patterns import lazy
 from gitmem.provenance import trailers
 
 SpanKey = tuple[str, int, int, str]
@@ -65,7 +65,7 @@ class Ledger:
     reverts: tuple[tuple[str, str], ...] = ()  # (commit, the one it reverts)
 
 
-_REVERTS = re.compile(r"This reverts commit ([0-9a-f]{40,64})\b")
+_REVERTS = lazy(r"This reverts commit ([0-9a-f]{40,64})\b")
 _WORDS = (f"{trailers.SOURCE}:", f"{trailers.REJECTED}:", f"{trailers.CURSOR}:", "This reverts commit ")
 
 
@@ -158,11 +158,14 @@ class Refusal:
 def refusals(repo: Repository, known: Ledger) -> dict[str, Refusal]:
     """Texts (by hash) that a person took out, by `Memory-Rejected` or by `git revert` of a promotion.
 
-    A person who records the same text later (`edit` back) lifts the refusal. An agent, a bot or a model does not:
-    neither may bring back what a person took out.
+    A person who records the same text later (`edit` back), or reverts the commit that refused it, lifts the refusal. An
+    agent, a bot or a model does not: neither may bring back what a person took out.
     """
     refused: dict[str, Refusal] = {}
+    lifted = _reverted_by_people(repo, known)
     for record in reversed(known.records):
+        if record.commit.oid in lifted:
+            continue
         edited = {record.replaced(link.sha256) for link in record.sources}
         for link in (*record.rejected, *record.reverted):
             before = refused.get(link.sha256)
@@ -176,6 +179,15 @@ def refusals(repo: Repository, known: Ledger) -> dict[str, Refusal]:
             if not by_machine(record.commit) and repo.is_ancestor(refusal.commit, record.commit.oid):
                 del refused[link.sha256]
     return refused
+
+
+def _reverted_by_people(repo: Repository, known: Ledger) -> set[str]:
+    """The commits that a person reverted, by a commit that stands itself."""
+    reverted: set[str] = set()
+    for commit, old in known.reverts:  # the newest first
+        if commit not in reverted and not by_machine(repo.commit(commit)):
+            reverted.add(old)
+    return reverted
 
 
 @dataclass(frozen=True, slots=True)

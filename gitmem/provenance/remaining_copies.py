@@ -12,10 +12,10 @@ from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import normalise
 from gitmem.memory.files import read_memory_file
 from gitmem.memory.snapshot import read_work_tree
-from gitmem.provenance.corrections import Taken
+from gitmem.provenance.corrections import Removal
 
 
-def remaining_lines(repo: Repository, config: Config, taken: Taken) -> list[tuple[str, int]]:
+def remaining_lines(repo: Repository, config: Config, taken: Removal) -> list[tuple[str, int]]:
     """(path, line) of every line of memory that says the text of `taken`, or is a source line it was taken from.
 
     In the order of paths and lines; a file that cannot be read is left out.
@@ -35,7 +35,7 @@ def remaining_lines(repo: Repository, config: Config, taken: Taken) -> list[tupl
     return places
 
 
-def source_texts(repo: Repository, taken: Taken) -> set[tuple[str, str]]:
+def source_texts(repo: Repository, taken: Removal) -> set[tuple[str, str]]:
     """(path, text) of the lines that the fact cites, as they were when it did."""
     texts = set()
     for span in taken.sources:

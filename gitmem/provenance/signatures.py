@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gitmem.plural import counted
+
 UNSIGNED = "unsigned"
 STATES = {  # of `git log --format=%G?`
     "G": "good",
@@ -36,14 +38,14 @@ class Signature:
 
 def parse_signatures(text: str) -> tuple[Signature, ...]:
     """The lines of `git log --format=FORMAT`. A state that Git invents later is told as it is written."""
-    found = []
+    signatures = []
     for line in text.split("\n"):
         oid, _, rest = line.partition("\0")
         state, _, named = rest.partition("\0")
         signer, _, key = named.partition("\0")
         if oid:
-            found.append(Signature(oid, STATES.get(state, state), _flat(signer), _flat(key)))
-    return tuple(found)
+            signatures.append(Signature(oid, STATES.get(state, state), _flat(signer), _flat(key)))
+    return tuple(signatures)
 
 
 def told(signatures: Sequence[Signature]) -> str:
@@ -54,7 +56,11 @@ def told(signatures: Sequence[Signature]) -> str:
     counts = Counter((one.state, one.signer or one.key) for one in signed)
     rows = [f"{count} {state}" + (f" ({who})" if who else "") for (state, who), count in sorted(counts.items())]
     rest = len(signatures) - len(signed)
-    return f"signatures of {len(signatures)} commits: " + "; ".join(rows) + (f"; {rest} unsigned" if rest else "")
+    return (
+        f"signatures of {counted(len(signatures), 'commit')}: "
+        + "; ".join(rows)
+        + (f"; {rest} unsigned" if rest else "")
+    )
 
 
 def _flat(text: str) -> str:

@@ -53,10 +53,10 @@ def cited(fact: Fact) -> list[Span]:
 
 def merged(own: Iterable[Span], linked: Iterable[Span]) -> list[Span]:
     """Both records without repeats: the trailer's full oid where both name the same lines."""
-    found: dict[SpanKey, Span] = {span_key(span): span for span in own}
+    spans: dict[SpanKey, Span] = {span_key(span): span for span in own}
     for span in linked:
-        found[span_key(span)] = span
-    return list(found.values())
+        spans[span_key(span)] = span
+    return list(spans.values())
 
 
 class SourceReader:
@@ -120,10 +120,10 @@ class SourceReader:
             return Source(span.path, first, last, blob, text, False, False, problem, span, commit)
         if blob is not None and data is not None and self._stands_elsewhere(span.path, blob):
             return self._missing(span, f"blob {blob[:12]} never stood at {span.path}")
-        found = self._by_text(fact, span)
-        if found is None:
+        elsewhere = self._by_text(fact, span)
+        if elsewhere is None:
             return self._missing(span, f"{render_span(span)} is gone, and no line at HEAD holds this text")
-        new, text = found
+        new, text = elsewhere
         return Source(new.path, new.start_line, new.end_line, new.blob, text, False, True, "", span, self.at)
 
     def changed(self, source: Source) -> bool:
@@ -168,11 +168,11 @@ class SourceReader:
                 for change in changes
                 if change.path == path
             ]
-            found = {blob: "" for _, change in rows for blob in change.olds}
+            brought = {blob: "" for _, change in rows for blob in change.olds}
             for oid, change in reversed(rows):
-                found[change.new_oid] = oid
-            found.pop("", None)
-            self._versions[path, everywhere] = found
+                brought[change.new_oid] = oid
+            brought.pop("", None)
+            self._versions[path, everywhere] = brought
         return self._versions[path, everywhere]
 
     def _by_text(self, fact: Fact, span: Span) -> tuple[Span, str] | None:

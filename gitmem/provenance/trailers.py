@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gitmem.git.objects import Span
+from gitmem.lazy_patterns import lazy
 from gitmem.memory.fact import decode, encode, parse_span, render_span
 
 SOURCE, REJECTED = "Memory-Source", "Memory-Rejected"
@@ -24,11 +25,12 @@ AGENT, REASON, MODEL, CURSOR = "Memory-Agent", "Memory-Reason", "Memory-Model", 
 SESSION, REVERTED = "Memory-Session", "Memory-Reverted"
 TRANSCRIPT = "Memory-Transcript"  # <session> sha256:<hash of its file> <first turn>..<last turn>
 REVIEWED = "Reviewed-by"
+SUBJECT = 60  # characters of a line of memory in the subject of the commit that adds it
 
 _SPACE = " \t\n\r"  # Git's isspace()
 _GENERATED = ("Signed-off-by: ", "(cherry picked from commit ")
 _SCISSORS = "# ------------------------ >8 ------------------------"
-_SHAPE = re.compile(r"[A-Za-z0-9-]+[ \t]*:")
+_SHAPE = lazy(r"[A-Za-z0-9-]+[ \t]*:")
 
 Trailer = tuple[str, str]
 
@@ -118,6 +120,11 @@ def of_agent(agent: str) -> list[Trailer]:
     return [(AGENT, agent)] if agent else []
 
 
+def message_of_line(text: str, agent: str) -> str:
+    """The message of a commit that adds one line of memory; `agent` is "" for a person."""
+    return append(f"memory: {text[:SUBJECT]}", of_agent(agent))
+
+
 def render(trailers: Iterable[Trailer]) -> str:
     """One line a trailer, each ending in a newline; white space in values (newlines too) collapsed.
 
@@ -153,7 +160,7 @@ class Link:
     sha256: str
 
 
-_LINK = re.compile(r"(?:(?P<span>\S+) -> )?(?:(?P<target>\S+) )?sha256:(?P<hash>[0-9a-f]{64})")
+_LINK = lazy(r"(?:(?P<span>\S+) -> )?(?:(?P<target>\S+) )?sha256:(?P<hash>[0-9a-f]{64})")
 
 
 def parse_link(value: str) -> Link | None:

@@ -5,15 +5,16 @@ reverted by a commit of its own. Nothing is touched that somebody changed since.
 from __future__ import annotations
 
 import difflib
+import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gitmem.config import Config
 from gitmem.errors import Changed, GitMemError
 from gitmem.gate.change_rules import BULK_LINES, REWRITE_TRAILER, lost_lines
 from gitmem.git import undo_record
 from gitmem.git.protocol import Repository
-from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, unstage, write, writer
+from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, is_committed, unstage, write, writer
 from gitmem.git.undo_record import Entry, digest
 from gitmem.memory.document import decode
 from gitmem.paths import Kind, kind
@@ -37,13 +38,14 @@ class FileChange:
 @dataclass(frozen=True, slots=True)
 class Undo:
     """What is taken back: when it was written (ISO, UTC), its commits, the oldest first (none where it was not
-    committed), the first one's subject, and its files. `commit` is the one that did it, "" before, and for a write
-    that was not committed."""
+    committed), the first one's subject, and its files. `held` are those of them that somebody else committed since.
+    `commit` is the one that did it, "" before, and for a write that was not committed."""
 
     at: str
     commits: tuple[str, ...]
     subject: str
     files: tuple[FileChange, ...]
+    held: tuple[str, ...] = ()
     commit: str = ""
 
 
@@ -80,7 +82,7 @@ def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
             unstage(repo, file.path, file.then, file.now)
     with writer(repo):
         undo_record.drop(repo, entries)
-    return Undo(expected.at, expected.commits, expected.subject, expected.files, oid)
+    return replace(expected, commit=oid)
 
 
 def _plan(repo: Repository, entries: Sequence[Entry], reading: Reading) -> Undo:
@@ -91,11 +93,13 @@ def _plan(repo: Repository, entries: Sequence[Entry], reading: Reading) -> Undo:
     for path, expected in after.items():
         if digest(reading.raw(path)) != expected:
             raise Changed(
-                f"'{path}' was changed since; nothing was taken back", f"git diff -- '{path}'; git log -- '{path}'"
+                f"'{path}' was changed since; nothing was taken back",
+                f"git diff -- {shlex.quote(path)}; git log -- {shlex.quote(path)}",
             )
     if not oids:
         before = {path: file.text for entry in reversed(entries) for path, file in entry.files.items()}
-        return Undo(entries[0].at, (), "", _changes(reading, before))
+        since = tuple(path for path in sorted(after) if is_committed(repo, path, reading.raw(path)))
+        return Undo(entries[0].at, (), "", _changes(reading, before), since)
     first = repo.commit(oids[0])
     head = repo.head()
     if head is None or not (head == oids[-1] or repo.is_ancestor(oids[-1], head)):
@@ -117,7 +121,8 @@ def _after(entries: Sequence[Entry]) -> dict[str, str | None]:
         for path, file in entry.files.items():
             if path in after and file.before != after[path]:
                 raise Changed(
-                    f"'{path}' was changed between two of these writes; nothing was taken back", f"git log -- '{path}'"
+                    f"'{path}' was changed between two of these writes; nothing was taken back",
+                    f"git log -- {shlex.quote(path)}",
                 )
             after[path] = file.after
     return after
@@ -154,5 +159,6 @@ def as_value(done: Undo, dry_run: bool) -> dict[str, object]:
         "commits": list(done.commits),
         "commit": done.commit or None,
         "files": [{"path": file.path, "lines": file.lines()} for file in done.files],
+        "committed_since": list(done.held),
         "dry_run": dry_run,
     }

@@ -30,7 +30,8 @@ LOGS = (Kind.DAILY, Kind.SESSION, Kind.NOTE)
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """A fact whose provenance does not hold. `rule` is one of RULES; `message` holds no text of memory."""
+    """A fact whose provenance does not hold. `rule` is one of docs/provenance.md, "Check"; `message` holds no text of
+    memory."""
 
     rule: str
     path: str
@@ -38,17 +39,6 @@ class Flaw:
     message: str
     fact: str  # its id
     commit: str = ""
-
-
-RULES = {
-    "source-missing": "a source that is not in the repository, never stood at its path, or has fewer lines",
-    "source-changed": "the cited lines were changed or taken back since, or are not what the promotion recorded",
-    "text-changed": "the fact's text is not the one that was promoted from its source",
-    "not-in-source": "what the fact says is not in the lines it cites, or they deny it (--policy)",
-    "unrecorded": "an agent or a bot added the fact and no promotion did (--policy)",
-    "edited": "an agent or a bot edited the fact or its comment after its promotion (--policy)",
-    "rejected": "a person took the fact or its source out, and no person put it back (--policy)",
-}
 
 
 @dataclass(frozen=True, slots=True)

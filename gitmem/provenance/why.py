@@ -96,7 +96,9 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "") -
     if any(source.problem for source in attribution.sources) and shallow(repo):
         notes.append("this clone is shallow: sources may be missing here only")
     answer = _answer(path, start, fact.text, origin, block)
-    reviewers = dict.fromkeys([*answer.reviewers, *(_merge_reviewers(repo, at, origin) if origin else [])])
+    merge = reviewed_merge(repo, at, origin) if origin else None
+    above = trailers.values(trailers.memory_trailers(merge.message), trailers.REVIEWED) if merge else []
+    reviewers = dict.fromkeys([*answer.reviewers, *above])
     return replace(
         answer, reviewers=tuple(reviewers), sources=attribution.sources, support=attribution.support,
         words=attribution.words, problem=attribution.problem, edit=attribution.edit, notes=tuple(notes),
@@ -162,15 +164,15 @@ def _answer(path: str, line: int, text: str, commit: Commit | None, block: Seque
     )
 
 
-def _merge_reviewers(repo: Repository, at: str, commit: Commit) -> list[str]:
-    """Who reviewed the merge that brought a commit in: where a forge's pull request says so."""
+def reviewed_merge(repo: Repository, at: str, commit: Commit) -> Commit | None:
+    """The reviewed merge that brought a commit in, where a forge's pull request says so; None where none did."""
     merges = repo.log([at, f"^{commit.oid}"], grep=[trailers.REVIEWED], merges=True, reverse=True)
     above = (merge for merge in merges if merge.commit_date >= commit.commit_date)
     for merge in islice(above, MERGES):
         brought = any(repo.is_ancestor(commit.oid, parent) for parent in merge.parents[1:])
         if brought and not repo.is_ancestor(commit.oid, merge.parents[0]):
-            return trailers.values(trailers.memory_trailers(merge.message), trailers.REVIEWED)
-    return []
+            return merge
+    return None
 
 
 def as_value(answer: Answer) -> dict[str, object]:

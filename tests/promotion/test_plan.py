@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gitmem.git.objects import Span
 from gitmem.memory import facts
 from gitmem.memory.fact import fact_id, text_hash
-from gitmem.promotion.plan import Plan, Rules, Why, decide
+from gitmem.promotion.plan import SOURCE_LINES, TEXT_LIMIT, Plan, Rules, Why, decide, meta_of, shape, sources
 from gitmem.promotion.promote import apply
 from gitmem.promotion.protocol import Log, Op, Operation
 
@@ -96,7 +96,7 @@ def test_each_check_stops_what_it_is_for(operation: Operation, reason: Why) -> N
     found = plan(operation)
     assert found.approved == ()
     assert [item.why for item in found.refused] == [reason]
-    assert found.refused[0].reason
+    assert found.refused[0].reason and found.refused[0].operation.sources == operation.sources
 
 
 def test_numbers_and_dates_of_the_log_itself_count() -> None:
@@ -149,6 +149,39 @@ def test_a_reversal_replaces_what_it_takes_back_in_every_language(old: str, new:
     log = replace(LOG, lines=(f"- {new}",), new=frozenset([1]))
     approved = plan(op(new, 1), memory=memory, logs=[log]).approved[0]
     assert approved.operation.op is Op.SUPERSEDE and approved.old is not None and approved.old.text == old
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The staging cluster runs Kubernetes 1.28", "Decided: the production cluster switched to Kubernetes 1.30"),
+        ("Alice's team reviews pull requests within a day", "Bob's team switched to reviewing pull requests in pairs"),
+        (
+            "The orders database is backed up every night",
+            "The users database is now backed up weekly instead of nightly",
+        ),
+        ("Email notifications are retried three times", "SMS notifications are retried five times instead"),
+        ("Migrations never drop tables", "Seeds drop tables before they load"),
+        ("The Seoul office closes at 18:00", "The Busan office moved its closing to 17:00"),
+        ("개발 배포는 매주 화요일에 한다", "운영 배포는 매주 목요일로 변경한다"),
+        ("주문 데이터베이스는 매일 새벽에 백업한다", "회원 데이터베이스는 매일 대신 매주 백업한다"),
+        ("민수 팀은 코드 리뷰를 하루 안에 끝낸다", "지영 팀은 코드 리뷰 기한을 이틀로 늘렸다"),
+        ("개발 서버 로그는 한 달 보관한다", "운영 서버 로그는 보관 기간을 연장했다"),
+        ("本番環境のデプロイは毎週火曜に行う", "開発環境のデプロイは毎週木曜に変更した"),
+        ("注文データベースは毎晩バックアップする", "会員データベースは毎晩ではなく毎週バックアップする"),
+        ("東京チームの定例は月曜に行う", "大阪チームの定例は金曜に変更した"),
+        ("测试环境使用 MySQL 数据库", "生产环境改用 PostgreSQL 数据库"),
+        ("订单服务的日志保留七天", "用户服务的日志保留时间延长到三十天"),
+        ("前端团队每周一开会", "后端团队的周会改为每周三"),
+        # Of one matter, perhaps: nothing says so but the words, and what is held here is amended where it is searched.
+        ("Support answers tickets by phone", "Support tickets are answered by mail instead of the phone"),
+    ],
+)
+def test_an_addition_that_only_says_something_changed_takes_no_fact_away(old: str, new: str) -> None:
+    memory = f"- {old} <!-- mem from=2026-01-01 -->\n".encode()
+    log = replace(LOG, lines=(f"- {new}",), new=frozenset([1]))
+    (item,) = plan(op(new, 1), memory=memory, logs=[log]).approved
+    assert item.old is None and item.operation.op is Op.ADD
 
 
 def test_another_row_of_a_table_replaces_nothing() -> None:
@@ -412,3 +445,77 @@ def test_an_importance_is_written_without_needless_digits(value: float, written:
 @pytest.mark.parametrize("kind", ["decision", "policy", "rule"])
 def test_what_was_settled_carries_its_day(kind: str) -> None:
     assert dict(plan(replace(GOOD, type=kind)).approved[0].meta)["from"] == "2026-02-05"
+
+
+RATE = "Rate limit is 600 requests per minute"
+
+
+def test_what_is_refused_beside_others_is_named_with_why() -> None:
+    covered = frozenset((PATH, line.removeprefix("- ")) for line in LINES)
+    limited = plan(GOOD, op(RATE, 3), rules=replace(RULES, limit=1))
+    for found in (limited, plan(GOOD, GOOD), plan(op(RATE, 3), rules=replace(RULES, covered=covered))):
+        (item,) = found.refused
+        assert item.operation.sources and item.operation.text and item.reason
+
+
+@pytest.mark.parametrize(
+    ("importance", "written"), [(0.0, "0"), (1.0, "1"), (0.25, "0.25"), (0.5, "0.5"), (0.1, "0.1")]
+)
+def test_the_comment_says_all_that_is_known(importance: float, written: str) -> None:
+    (item,) = plan(op(RATE, 3, until="2026-12-31", pinned=True, importance=importance)).approved
+    assert dict(item.meta) == {
+        "type": "fact", "src": f"{PATH}#L3@{'b' * 12}", "importance": written, "until": "2026-12-31", "pinned": "true",
+    }  # fmt: skip
+
+
+def test_of_a_fact_that_is_replaced_what_was_only_true_of_it_goes() -> None:
+    comment = "type=fact from=2026-01-01 until=2026-03-01 confidence=.9 supersedes=abcdef tags=api"
+    memory = f"- Rate limit is 300 requests per minute <!-- mem {comment} -->\n".encode()
+    (item,) = plan(op(RATE, 3), memory=memory).approved
+    meta = dict(item.meta)
+    assert item.old is not None and item.operation.target == item.old.id
+    assert "until" not in meta and "confidence" not in meta and meta["tags"] == "api"
+    assert [value for key, value in item.meta if key == "supersedes"] == [item.old.id]
+
+
+def test_an_update_keeps_the_sources_and_the_worst_origin() -> None:
+    source = f"memory/2026-01-01.md#L3@{'a' * 12}"
+    memory = f"- Rate limit is 600 requests a minute <!-- mem src={source} origin=web type=fact -->\n".encode()
+    (old,) = facts.parse(memory).facts
+    (item,) = plan(replace(op(RATE, 3), op=Op.UPDATE, target=old.id), memory=memory).approved
+    assert item.operation.op is Op.UPDATE
+    assert [value for key, value in item.meta if key == "src"] == [f"{PATH}#L3@{'b' * 12}", source]
+    assert [value for key, value in item.meta if key == "origin"] == ["web"]
+    again = meta_of(item.operation, LOG, old._replace(meta=item.meta))
+    assert len([value for key, value in again if key == "src"]) == 2
+
+
+def test_an_update_of_another_matter_takes_a_fact_away_and_counts_as_that() -> None:
+    memory = b"- Lunch is at noon in the garden <!-- mem type=fact -->\n"
+    (old,) = facts.parse(memory).facts
+    (item,) = plan(replace(op(RATE, 3), op=Op.UPDATE, target=old.id), memory=memory).approved
+    assert item.operation.op is Op.SUPERSEDE and item.old == old
+
+
+def test_of_several_facts_that_it_contradicts_the_most_alike_is_replaced() -> None:
+    memory = (
+        b"- Rate limit for partner accounts is 300 requests per minute\n"
+        b"- Rate limit is 300 requests per minute\n"
+        b"- Rate limit of the old gateway in Busan is 300 requests per minute\n"
+    )
+    (item,) = plan(op(RATE, 3), memory=memory).approved
+    assert item.old is not None and item.old.text == "Rate limit is 300 requests per minute"
+
+
+@pytest.mark.parametrize("text", ["# a", "| a |", "> a", "``` a", "~~~ a", " > a"])
+def test_what_would_be_markup_is_no_fact(text: str) -> None:
+    assert shape(op(text))
+
+
+def test_limits_hold_at_their_last_value() -> None:
+    assert not shape(op("a" * TEXT_LIMIT)) and shape(op("a" * (TEXT_LIMIT + 1)))
+    log = Log(PATH, BLOB, date(2026, 2, 5), ("- line",) * 40, frozenset({20}))
+    read = {(PATH, BLOB): log}
+    assert not sources(op("a", 20, 19 + SOURCE_LINES), read) and sources(op("a", 20, 20 + SOURCE_LINES), read)
+    assert not sources(op("a", 18, 20), read)
+    assert sources(op("a", 17, 19), read) and sources(op("a", 21, 22), read)

@@ -50,6 +50,14 @@ def trailers(repo: Repo, rev: str = "HEAD") -> list[tuple[str, str]]:
     return [(k, v) for k, _, v in (line.partition(": ") for line in out.splitlines() if line)]
 
 
+def test_the_message_names_the_days_of_adopted_notes(repo: Repo) -> None:
+    daily = '[memory]\npaths = ["journal/**"]\ndaily = ["journal/DD.MM.YYYY.md", "journal/YYYY/MM/DD.md"]\n'
+    files = {".gitmem.toml": daily, "journal/06.02.2026.md": DAY2, "journal/2025/11/05.md": DAY1}
+    repo.commit("notes", files)
+    promote(repo)
+    assert repo.git("log", "-1", "--format=%s").strip() == "memory: promote 4 facts from 2025-11-05 to 2026-02-06"
+
+
 def test_facts_are_committed_with_their_sources(logs: Repo) -> None:
     head = logs.git("rev-parse", "HEAD").strip()
     answer = promote(logs)

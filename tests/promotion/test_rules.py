@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 import pytest
 
@@ -272,6 +273,22 @@ def test_on_the_invented_logs_nearly_every_line_is_judged_right() -> None:
             got = {o.sources[0].start_line for o in found if o.op is not Op.SKIP}
             good, wrong, missed = good + len(got & keep), wrong + len(got - keep), missed + len(keep - got)
         assert 2 * good / (2 * good + wrong + missed) >= 0.94, language
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "定例会議は毎週水曜日", "経費の申請は5日以内に提出する", "保存期間を3年に延長する", "窓口は総務に変更",
+        "周会每周三下午三点开", "差旅报销由财务审批", "保存期延长到三年", "备份放在二号机房", "旧接口下个月起停用",
+    ],
+)  # fmt: skip
+def test_what_is_put_plainly_in_japanese_and_chinese_is_proposed(line: str) -> None:
+    assert propose(line)[1].op is Op.ADD
+
+
+def test_lines_of_work_that_pass_are_skipped() -> None:
+    lines = Path(__file__).with_name("passing.txt").read_text(encoding="utf-8").splitlines()[1:]
+    assert len(lines) > 70 and [line for line in lines if propose(line)[1].op is not Op.SKIP] == []
 
 
 @pytest.mark.parametrize(

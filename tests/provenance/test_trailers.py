@@ -14,7 +14,10 @@ from gitmem.provenance.trailers import (
     Link,
     append,
     block_with,
+    links,
     memory_trailers,
+    message_of_line,
+    of_agent,
     parse,
     parse_lenient,
     parse_link,
@@ -215,3 +218,38 @@ def test_signs_of_a_link_within_a_path_are_escaped() -> None:
     value = render_link(link)
     assert value.count("@") == 1 and value.count("#") == 1
     assert parse_link(value) == link
+
+
+def test_a_link_is_written_in_one_form_for_each_of_its_parts() -> None:
+    span = Span("memory/2026-02-05.md", 3, 4)
+    written = {
+        f"memory/2026-02-05.md#L3-L4@{BLOB} -> MEMORY.md sha256:{HASH}": Link(
+            span._replace(blob=BLOB), "MEMORY.md", HASH
+        ),
+        f"memory/2026-02-05.md#L3-L4 -> MEMORY.md sha256:{HASH}": Link(span, "MEMORY.md", HASH),
+        f"memory/2026-02-05.md#L3-L4 -> sha256:{HASH}": Link(span, "", HASH),
+        f"MEMORY.md sha256:{HASH}": Link(None, "MEMORY.md", HASH),
+        f"sha256:{HASH}": Link(None, "", HASH),
+    }
+    assert [render_link(link) for link in written.values()] == list(written)
+    assert [parse_link(value) for value in written] == list(written.values())
+    rows = [("Memory-Source", value) for value in written]
+    assert links([*rows, ("Memory-Source", "none"), ("Memory-Rejected", next(iter(written)))], SOURCE) == [
+        *written.values()
+    ]
+
+
+def test_a_comment_in_a_block_is_no_trailer() -> None:
+    message = "s\n\nKey: v\n#Note: x\n#: y\n"
+    assert parse(message) == git_says(message) == [("Key", "v")]
+
+
+def test_nothing_to_append_leaves_the_message_with_one_end_and_a_row_may_have_no_value() -> None:
+    assert append("subject\n\nbody\n\n", []) == "subject\n\nbody\n"
+    assert render([("Memory-Reason", " \n")]) == "Memory-Reason:\n"
+    assert append("subject\n\nKey: v", [("Key", "w")]) == "subject\n\nKey: v\nKey: w\n"
+
+
+def test_an_agents_row_and_message() -> None:
+    assert of_agent("") == [] and of_agent("coder") == [("Memory-Agent", "coder")]
+    assert memory_trailers(message_of_line("Deploys happen before 11.", "coder")) == [("Memory-Agent", "coder")]

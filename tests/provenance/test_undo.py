@@ -213,3 +213,16 @@ def test_forget_everywhere_leaves_no_text_in_the_record(memory: Repo) -> None:
     (file,) = (memory.path / ".git/gitmem").glob("undo-*.json")
     rows = json.loads(file.read_text())
     assert [row["files"] for row in rows[:-1]] == [{}] * (len(rows) - 1) and rows[-1]["commit"]
+
+
+def test_what_somebody_committed_since_is_said_and_goes_from_the_work_tree_alone(memory: Repo) -> None:
+    memory.mem("add", "--type", "decision", "PoC uses webhooks")
+    assert "not committed" in memory.mem("undo", "--dry-run").stdout
+    memory.commit("mine")
+    head = memory.git("rev-parse", "HEAD")
+    told = memory.mem("undo", "--dry-run").stdout
+    assert "committed since by somebody else" in told and "not committed" not in told
+    assert undo(memory, "--dry-run")["committed_since"] == ["MEMORY.md"]
+    done = memory.mem("undo", "--yes")
+    assert "HEAD still has it" in done.stderr and memory.git("rev-parse", "HEAD") == head
+    assert memory.git("status", "--porcelain") == " M MEMORY.md\n" and "webhooks" not in memory.read("MEMORY.md")

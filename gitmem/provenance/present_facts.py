@@ -1,0 +1,270 @@
+"""The facts that a snapshot holds, each with how it stands, and the choice of some of them: what a list shows.
+
+A fact is a bullet of long-term memory, as `verify` takes them: MEMORY.md, the archive, notes and rules that cite a
+source. Reads only.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cached_property
+from typing import NamedTuple
+
+from gitmem.config import Config
+from gitmem.git.opening import Repository
+from gitmem.git.worktree import read_files
+from gitmem.memory.fact import Fact
+from gitmem.memory.facts import expired, fact_date, parse, pinned
+from gitmem.memory.files import memory_paths
+from gitmem.memory.snapshot import tree_files
+from gitmem.paths import LIMIT, Kind, kind
+from gitmem.provenance.sources import file_meta, inherit
+
+KINDS = (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
+LASTING = (Kind.MEMORY, Kind.ARCHIVE)
+STATES = ("current", "pinned", "expired", "superseded", "archived")
+TRUST = ("promoted", "committed", "uncommitted")  # as a search says of a passage
+COMMITS = 1_000  # that are asked who wrote them
+KEPT = 3  # snapshots whose facts are kept: 10,000 facts take some 10 MB
+AGES = {"week": 7, "month": 31, "year": 366}  # name -> days
+
+
+@dataclass(frozen=True, slots=True)
+class PresentFact:
+    """A fact in its file: `blob` are the file's bytes it was read from, `end` its last line, `state` one of STATES,
+    `trust` one of TRUST, `date` the day it is from ("" for none)."""
+
+    path: str
+    blob: str
+    fact: Fact
+    end: int
+    state: str
+    trust: str
+    date: str
+
+    @property
+    def type(self) -> str:
+        return self.fact.get("type")
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return tuple(tag for tag in self.fact.get("tags").split(",") if tag)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which facts are wanted: "" takes all. `age` is one of AGES (no older than that) or "older" (than all of them)."""
+
+    type: str = ""
+    origin: str = ""
+    tag: str = ""
+    state: str = ""
+    trust: str = ""
+    age: str = ""
+    path: str = ""
+    author: str = ""  # who changed its line last, by name
+
+    def takes(self, row: PresentFact, today: date) -> bool:
+        """Whether a fact is wanted."""
+        return (
+            self.type in ("", row.type or "fact")
+            and self.origin in ("", row.fact.origin or "none")
+            and (not self.tag or self.tag in row.tags)
+            and self.state in ("", row.state)
+            and self.trust in ("", row.trust)
+            and self.path in ("", row.path)
+            and (not self.age or _within(row.date, self.age, today))
+        )
+
+
+def _within(day: str, age: str, today: date) -> bool:
+    try:
+        days = (today - date.fromisoformat(day)).days
+    except ValueError:
+        return False
+    return days <= AGES[age] if age in AGES else days > max(AGES.values())
+
+
+class FactFile(NamedTuple):
+    """A file that may hold facts: `data` is None where its bytes have not been read yet."""
+
+    path: str
+    blob: str
+    data: bytes | None
+
+
+class FactList:
+    """The facts of one snapshot, files in order of path, facts in order of line; what is asked of all of them is
+    counted once."""
+
+    def __init__(self, rows: Sequence[PresentFact]) -> None:
+        self.rows = tuple(rows)
+        self._authors: dict[tuple[str, int], str] | None = None
+        self._names: list[str] | None = None
+
+    @cached_property
+    def by_id(self) -> dict[str, list[PresentFact]]:
+        """The facts with each id: those with one text."""
+        found: dict[str, list[PresentFact]] = defaultdict(list)
+        for row in self.rows:
+            found[row.fact.id].append(row)
+        return dict(found)
+
+    @cached_property
+    def successors(self) -> dict[str, list[PresentFact]]:
+        """id -> the facts that say they supersede it."""
+        found: dict[str, list[PresentFact]] = defaultdict(list)
+        for row in self.rows:
+            for key, value in row.fact.meta:
+                if key == "supersedes":
+                    found[value].append(row)
+        return dict(found)
+
+    @cached_property
+    def counts(self) -> dict[str, Counter[str]]:
+        """How many facts have each type, origin, tag, state, trust and path, by the names of Choice."""
+        return {
+            "type": Counter(row.type or "fact" for row in self.rows),
+            "origin": Counter(row.fact.origin or "none" for row in self.rows),
+            "tag": Counter(tag for row in self.rows for tag in row.tags),
+            "state": Counter(row.state for row in self.rows),
+            "trust": Counter(row.trust for row in self.rows),
+            "path": Counter(row.path for row in self.rows),
+        }
+
+    def chosen(self, choice: Choice, today: date) -> Sequence[PresentFact]:
+        """The facts that are wanted, whoever their authors are."""
+        wanted = replace(choice, author="")
+        return self.rows if wanted == Choice() else [row for row in self.rows if wanted.takes(row, today)]
+
+    def by_author(
+        self, repo: Repository, commit: str, rows: Sequence[PresentFact], author: str
+    ) -> Sequence[PresentFact]:
+        """Those of `rows` whose line `author` (a name) changed last. The first question reads the blame of every file,
+        which takes seconds in a long history."""
+        if self._authors is None:
+            self._authors = dict(_authors(repo, commit, self.rows))
+        known = self._authors
+        return [row for row in rows if known.get((row.path, row.fact.line)) == author]
+
+    def author_names(self, repo: Repository, commit: str) -> Sequence[str]:
+        """Who wrote commits that changed these files, the newest first; of the last COMMITS ones."""
+        if self._names is None:
+            at = commit or repo.head()
+            files = sorted(self.counts["path"])
+            commits = repo.log([at], files, limit=COMMITS) if at and files else ()
+            self._names = list(dict.fromkeys(commit.author.name for commit in commits))
+        return self._names
+
+
+class FactLists:
+    """The lists of the last few snapshots that were asked for, for a process that lives long: files are read each
+    time, and parsed again only where one is not what it was. Safe between threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: dict[Hashable, FactList] = {}
+
+    def of(self, repo: Repository, config: Config, commit: str, today: date) -> FactList:
+        """The facts of the work tree, or of `commit`, as they stand on `today`."""
+        files = list(_of_commit(repo, config, commit) if commit else _of_work_tree(repo, config))
+        there = None if commit else _in_head(repo, files)
+        key = (
+            tuple((file.path, file.blob) for file in files),
+            None if there is None else tuple(sorted(there.items())),
+            today,
+        )
+        with self._lock:
+            known = self._kept.pop(key, None)
+            if known is None:
+                known = FactList(_rows(repo, files, there, today))
+            self._kept[key] = known  # the last one asked for is the last to go
+            while len(self._kept) > KEPT:
+                del self._kept[next(iter(self._kept))]
+        return known
+
+
+def uncommitted(repo: Repository, config: Config, today: date) -> list[PresentFact]:
+    """The facts of the work tree that HEAD's version of their file has not: no other file is parsed."""
+    files = list(_of_work_tree(repo, config))
+    there = _in_head(repo, files)
+    rows = _rows(repo, [file for file in files if there.get(file.path) != file.blob], there, today)
+    return [row for row in rows if row.trust == "uncommitted"]
+
+
+def _rows(
+    repo: Repository, files: Sequence[FactFile], there: Mapping[str, str] | None, today: date
+) -> list[PresentFact]:
+    """The facts of files; `there` are the blobs that HEAD has at their paths, None where the files are a commit's."""
+    unread = [file.blob for file in files if file.data is None]
+    contents = dict(repo.read_many(dict.fromkeys(unread)))
+    rows: list[PresentFact] = []
+    for file in files:
+        data = file.data if file.data is not None else contents.get(file.blob)
+        if data is not None and b"\0" not in data:
+            known = None if there is None else _committed(repo, file, there.get(file.path, ""))
+            rows += _facts_of(file.path, file.blob, data, known, today)
+    superseded = {row.fact.get("supersedes") for row in rows} - {""}
+    return [replace(row, state="superseded") if row.fact.id in superseded else row for row in rows]
+
+
+def _facts_of(path: str, blob: str, data: bytes, known: frozenset[str] | None, today: date) -> Iterator[PresentFact]:
+    """The facts of one file; `known` are the ids of those that are committed, None for all."""
+    whole = file_meta(data)
+    archived = kind(path) is Kind.ARCHIVE
+    if kind(path) not in LASTING and not whole and b"src=" not in data:
+        return
+    for entry in parse(data).entries:
+        fact = inherit(entry.fact, whole)
+        state = "expired" if expired(fact, today) else "pinned" if pinned(fact) else "current"
+        trust = "promoted" if fact.get("src") else "committed"
+        if known is not None and fact.id not in known:
+            trust = "uncommitted"
+        yield PresentFact(path, blob, fact, entry.end, "archived" if archived else state, trust, fact_date(fact))
+
+
+def _authors(repo: Repository, commit: str, rows: Sequence[PresentFact]) -> Iterator[tuple[tuple[str, int], str]]:
+    """((path, line), name) of the author of each fact's line; none for one that is not committed."""
+    last: dict[str, int] = {}
+    for row in rows:
+        if row.trust != "uncommitted":
+            last[row.path] = max(row.fact.line, last.get(row.path, 0))
+    names: dict[str, str] = {}
+    for path, end in last.items():
+        for line in repo.blame(path, 1, end, commit):
+            if line.commit.strip("0"):
+                if line.commit not in names:
+                    names[line.commit] = repo.commit(line.commit).author.name
+                yield (path, line.line), names[line.commit]
+
+
+def _in_head(repo: Repository, files: Sequence[FactFile]) -> dict[str, str]:
+    head = repo.head()
+    return repo.blobs(head, [file.path for file in files]) if head and files else {}
+
+
+def _committed(repo: Repository, file: FactFile, there: str) -> frozenset[str] | None:
+    """The ids of the facts that HEAD's version of a file has, None where it is the same file."""
+    if there == file.blob:
+        return None
+    return frozenset(fact.id for fact in parse(repo.read(there)).facts) if there else frozenset()
+
+
+def _of_commit(repo: Repository, config: Config, commit: str) -> Iterator[FactFile]:
+    files, _ = tree_files(repo, repo.tree(commit), config.memory_paths)
+    wanted = {path: oid for path, oid in sorted(files.items()) if kind(path) in KINDS}
+    sizes = repo.sizes(list(dict.fromkeys(wanted.values())))
+    yield from (FactFile(path, oid, None) for path, oid in wanted.items() if sizes.get(oid, LIMIT + 1) <= LIMIT)
+
+
+def _of_work_tree(repo: Repository, config: Config) -> Iterator[FactFile]:
+    if repo.root is None:
+        return
+    paths = [path for path in memory_paths(repo, config) if kind(path) in KINDS]
+    for path, data in read_files(repo.root, paths, LIMIT + 1):
+        if isinstance(data, bytes) and len(data) <= LIMIT:
+            yield FactFile(path, repo.hash_blob(data), data)
