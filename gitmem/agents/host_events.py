@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,11 +18,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gitmem.agents import hook_log
 from gitmem.agents.host_project import LOCATION, project_folder, stated_root
 from gitmem.config import Config
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError
-from gitmem.git.opening import Repository
+from gitmem.git.opening import Repository, discover
 from gitmem.git.worktree import state_dir
 from gitmem.hosts import host_named
 from gitmem.hosts.host import EVENT_SECONDS, Host
@@ -39,7 +41,6 @@ INJECTED = 10_000  # characters of context that Claude Code takes
 ENVELOPE = 500  # of them for what stands around a context
 SHARE = 0.8  # of the time a host gives, the rest is for starting and ending
 DETACHED = "GITMEM_DETACHED"
-LOG_LIMIT = 200_000  # bytes of the log; then it starts again
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,14 @@ class Event:
         value = next((self.fields[name] for name in names if self.fields.get(name)), "")
         return value if isinstance(value, str) else ""
 
+    @property
+    def loaded(self) -> tuple[str, ...]:
+        """The memory files the host has loaded itself: none where it loads those of another folder."""
+        name = self.host.hooks.workspace_field if self.host.hooks is not None else ""
+        folder = self.fields.get(name) if name else None
+        elsewhere = isinstance(folder, str) and self.repo.root is not None and Path(folder) != self.repo.root
+        return () if elsewhere else self.host.loads
+
 
 def handle(event: str, host_name: str, opened: Callable[[], tuple[Repository, Config]]) -> None:
     """Carry out one event of a host. Never raises, and ends within the time the host gives it (EVENT_SECONDS).
@@ -71,13 +80,16 @@ def handle(event: str, host_name: str, opened: Callable[[], tuple[Repository, Co
     The host waits one second for the end of a session: that is done by a process of its own.
     """
     repo: Repository | None = None
+    is_ours = False
     try:
-        data = sys.stdin.buffer.read(INPUT_LIMIT) or b"{}"
-        loaded = json.loads(data)
-        fields = loaded if isinstance(loaded, dict) else {}
+        data = sys.stdin.buffer.read(INPUT_LIMIT + 1) or b"{}"
         host = host_named(host_name)
-        if not _enter_project(host, fields):
+        fields, problem = _fields(data)
+        is_ours = _enter_project(host, fields)
+        if not is_ours:
             return
+        if problem:
+            raise GitMemError(problem)
         if event == "SessionEnd" and DETACHED not in os.environ:
             _detach(event, host_name, data)
             return
@@ -91,7 +103,19 @@ def handle(event: str, host_name: str, opened: Callable[[], tuple[Repository, Co
             if event == "SessionStart":
                 _remember(given)
     except Exception as error:  # noqa: BLE001 - a host's turn must not break on our account
-        _log(repo, event, error)
+        if is_ours:
+            _log(repo, event, error)
+
+
+def _fields(data: bytes) -> tuple[dict[str, Any], str]:
+    """The host's JSON, and what is wrong with it."""
+    if len(data) > INPUT_LIMIT:
+        return {}, f"the host hands over more than {INPUT_LIMIT >> 20} MiB: nothing of it is kept"
+    try:
+        loaded = json.loads(data)
+    except (ValueError, RecursionError):
+        return {}, "what the host hands over is no JSON"
+    return (loaded, "") if isinstance(loaded, dict) else ({}, "what the host hands over is no JSON object")
 
 
 def _enter_project(host: Host, fields: dict[str, Any]) -> bool:
@@ -114,6 +138,9 @@ def _within(seconds: float) -> Iterator[None]:
     def late(*_: object) -> None:
         raise TimeoutError
 
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
     before = signal.signal(signal.SIGALRM, late)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
@@ -137,17 +164,13 @@ def _detach(event: str, host_name: str, data: bytes) -> None:
 
 def _log(repo: Repository | None, event: str, error: Exception) -> None:
     """A line of the log: kind and, for errors of ours, their message (which never quotes memory)."""
-    if repo is None:
-        return
     words = error.message if isinstance(error, GitMemError) else type(error).__name__
     try:
-        path = state_dir(repo.common_dir) / "session.log"
-        mode = "a" if not path.exists() or path.stat().st_size < LOG_LIMIT else "w"
-        with open(path, mode, encoding="utf-8", errors="backslashreplace") as file:
-            file.write(f"{now().isoformat(timespec='seconds')} {event}: {' '.join(words.split())}\n")
-        path.chmod(0o600)
+        common = repo.common_dir if repo is not None else discover(Path.cwd(), os.environ).common_dir
+        folder = state_dir(common, make=repo is not None)
     except (OSError, GitMemError):
         return
+    hook_log.append(folder, hook_log.Failure(now(), event, words))
 
 
 def _answer(host: Host, event: str, text: str) -> str:
@@ -164,6 +187,8 @@ def _start(event: Event) -> str:
     from gitmem.sessions import recalled_parts
 
     context = _context_of_start(event)
+    if context is None:
+        return ""
     # A fact among the hundred of a start may be said again beside the question that it answers, a day's log may not.
     logs = [key_of_part(part) for part in context.parts if part.layer is Layer.DAILY]
     recalled_parts.begin(event.repo.common_dir, event.session, logs)
@@ -174,19 +199,46 @@ def _start(event: Event) -> str:
     return text
 
 
+def _receipt(event: Event, kind: str, context: Context, began: float) -> None:
+    """Keep what the session was given, without its text."""
+    from gitmem.sessions import receipts
+
+    given = receipts.of_parts([(part.layer.value, part.content, part.tokens) for part in context.parts])
+    tokens, parts = given
+    milliseconds = round(1000 * (time.monotonic() - began))
+    receipts.record(
+        event.repo.common_dir, receipts.Receipt(event.now, event.session, kind, milliseconds, tokens, parts)
+    )
+
+
+def _budget(event: Event, wanted: int) -> int:
+    """The tokens of a context: no more than the session has left of its ceiling."""
+    from gitmem.sessions.receipts import left_of
+
+    return left_of(event.config.context_ceiling, event.repo.common_dir, event.session, wanted)
+
+
 def _agent_start(event: Event) -> str:
     """What an agent that this one starts is told: memory, not where the session left off, which is its starter's."""
-    return _context_of_start(event).text
+    context = _context_of_start(event)
+    return context.text if context is not None else ""
 
 
-def _context_of_start(event: Event) -> Context:
+def _context_of_start(event: Event) -> Context | None:
+    """What memory says before anything is asked; None where the session's ceiling is reached."""
     from gitmem.context.request import build, request_of
 
+    began = time.monotonic()
+    budget = _budget(event, event.config.context_budget)
+    if not budget:
+        return None
     request = request_of(
-        event.config, "", loaded=event.host.loads, without_layers=frozenset(("working",)),
+        event.config, "", budget=budget, loaded=event.loaded, without_layers=frozenset(("working",)),
         characters=INJECTED - ENVELOPE,
     )  # fmt: skip
-    return build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
+    context = build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
+    _receipt(event, "start", context, began)
+    return context
 
 
 def _remember(event: Event) -> None:
@@ -207,9 +259,10 @@ def _prompt(event: Event) -> str:
     from gitmem.context.assembly import key_of_part
     from gitmem.context.evidence import STRONG
     from gitmem.context.request import build, request_of
-    from gitmem.hosts.transcript_reader import spoken_text
+    from gitmem.hosts.transcript_parser import spoken_text
     from gitmem.sessions import recalled_parts
 
+    began = time.monotonic()
     names = event.host.hooks.prompt_fields if event.host.hooks is not None else ()
     asked = next((text for name in names if isinstance(text := event.fields.get(name), str)), "")
     prompt = spoken_text(asked)  # Gemini CLI puts the context of the start before it
@@ -219,14 +272,18 @@ def _prompt(event: Event) -> str:
     path = event.transcript
     readable = path if path is not None and path.is_file() and path.stat().st_size <= PROMPT_TRANSCRIPT else None
     given = recalled_parts.load(event.repo.common_dir, event.session)
+    budget = _budget(event, event.config.context_budget * (1 if given.answered else DEEP))
+    if not budget:
+        return ""
     request = request_of(
         event.config, prompt[:4_000], transcript=readable, without_layers=NOT_AGAIN, characters=INJECTED - ENVELOPE,
-        budget=event.config.context_budget * (1 if given.answered else DEEP), each=STRONG if given.answered else 0.0,
+        budget=budget, each=STRONG if given.answered else 0.0,
         had=frozenset(given.keys),
     )  # fmt: skip
     context = build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
     if not context.parts:
         return ""
+    _receipt(event, "prompt", context, began)
     recalled_parts.add(event.repo.common_dir, event.session, [key_of_part(part) for part in context.parts])
     return context.text
 
@@ -234,7 +291,7 @@ def _prompt(event: Event) -> str:
 def _stop(event: Event) -> str:
     from gitmem.sessions.lifecycle import flush
 
-    _write(event, lambda found, source: flush(event.repo, event.config, found, source, now=event.now))
+    _write(event, lambda transcript, source: flush(event.repo, event.config, transcript, source, now=event.now))
     return ""
 
 
@@ -246,9 +303,9 @@ def _compact(event: Event) -> str:
 
     recalled_parts.begin(event.repo.common_dir, event.session, ())
 
-    def write(found: Transcript, source: Source) -> Flushed:
+    def write(transcript: Transcript, source: Source) -> Flushed:
         model = model_of(event.repo, event.config, event.now, os.environ)
-        return flush(event.repo, event.config, found, source, now=event.now, model=model)
+        return flush(event.repo, event.config, transcript, source, now=event.now, model=model)
 
     _propose(event, _write(event, write))
     return ""
@@ -258,9 +315,9 @@ def _end(event: Event) -> str:
     from gitmem.sessions.automation import model_of
     from gitmem.sessions.lifecycle import end
 
-    def write(found: Transcript, source: Source) -> Flushed:
+    def write(transcript: Transcript, source: Source) -> Flushed:
         model = model_of(event.repo, event.config, event.now, os.environ)
-        return end(event.repo, event.config, found, source, now=event.now, model=model)[0]
+        return end(event.repo, event.config, transcript, source, now=event.now, model=model)[0]
 
     _propose(event, _write(event, write))
     return ""
@@ -271,23 +328,24 @@ def _write(event: Event, write: Callable[[Transcript, Source], Flushed]) -> Flus
     from gitmem.sessions.automation import end_due_sessions
     from gitmem.sessions.lifecycle import Source
 
-    found = _transcript(event) if event.config.session_flush else None
-    if found is None:
+    transcript = _transcript(event) if event.config.session_flush else None
+    if transcript is None:
         return None
-    found = _of_this_memory(event.repo, found)
-    end_due_sessions(event.repo, event.config, event.now, found, event.session)
-    return write(found, Source(event.session, file=str(event.transcript or "")))
+    transcript = _of_this_memory(event.repo, transcript)
+    end_due_sessions(event.repo, event.config, event.now, transcript, event.session)
+    return write(transcript, Source(event.session, file=str(event.transcript or "")))
 
 
 def _transcript(event: Event) -> Transcript | None:
     """The transcript the event holds or names, or the session's last one (the end of a session of Copilot CLI names
     none); where there is none yet, the turn that the event holds itself; else None."""
-    from gitmem.hosts.transcript_reader import parse
+    from gitmem.hosts.transcript_parser import parse
     from gitmem.regular_file import read_regular
 
     hooks = event.host.hooks
-    if hooks is not None and hooks.holds_transcript:
-        return parse(json.dumps(event.fields).encode()) if "messages" in event.fields else None
+    if hooks is not None and hooks.transcript is not None:
+        held = hooks.transcript(event.fields)
+        return None if held is None else parse(held)
     names = hooks.turn_fields if hooks is not None else ()
     given = zip(("user", "assistant"), map(event.fields.get, names), strict=False)
     said = [(role, text) for role, text in given if isinstance(text, str)]

@@ -17,8 +17,7 @@ from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.opening import discover
 from gitmem.git.settings import user_settings
 from gitmem.git.worktree import read_bytes
-from gitmem.hosts.host import Host
-from gitmem.hosts.registration import OURS
+from gitmem.hosts.host import OURS, Host
 
 # What says to Git where a repository is: the environment of a host's starter, not of its project.
 LOCATION = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")
@@ -49,7 +48,7 @@ def _folder_for_plugin(host: Host, root: Path | None, environ: Mapping[str, str]
     """The root, where memory is and the project has no hooks of its own, which would do the same a second time."""
     if root is None or not _holds_memory(root, without_location(environ)):
         return None
-    return None if any(_is_registered(root, path) for path in host.paths) else root
+    return None if is_registered(host, root) else root
 
 
 def stated_root(host: Host, fields: Mapping[str, Any], environ: Mapping[str, str]) -> Path | None:
@@ -82,12 +81,17 @@ def _installed(host: Host, here: Path | None) -> Path | None:
     home = Path(os.path.expanduser("~"))
     paths = [path for path in host.paths if not path.startswith("~/")]
     for folder in (here, *here.parents) if here is not None else ():
-        if folder != home and any(_is_registered(folder, path) for path in paths):
+        if folder != home and any(_runs_our_hook(folder, path) for path in paths):
             return folder
     return None
 
 
-def _is_registered(folder: Path, path: str) -> bool:
+def is_registered(host: Host, root: Path) -> bool:
+    """Whether the host runs our hooks in the project at `root`."""
+    return any(_runs_our_hook(root, path) for path in host.paths if not path.startswith("~/"))
+
+
+def _runs_our_hook(folder: Path, path: str) -> bool:
     try:
         return OURS.encode() in read_bytes(folder, path, SETTINGS_LIMIT)
     except (OSError, OutsideRepository):
@@ -96,8 +100,10 @@ def _is_registered(folder: Path, path: str) -> bool:
 
 def _same_repository(here: Path, root: Path, environ: Mapping[str, str]) -> bool:
     try:
+        if here.samefile(root):
+            return True
         return discover(here, environ).common_dir == discover(root, environ).common_dir
-    except GitMemError:
+    except (OSError, GitMemError):
         return False
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import (
+    Any,
+    NotRequired,  # pydantic reads this one on every Python we support
+)
 
-from typing_extensions import TypedDict  # pydantic reads this one on every Python we support
+from typing_extensions import TypedDict
 
 
 class Hit(TypedDict):
@@ -17,6 +20,9 @@ class Hit(TypedDict):
     date: str
     type: str
     trust: str
+    commit: NotRequired[str]  # of a commit, whose path is "" and whose heading is its subject
+    author: NotRequired[str]
+    state: NotRequired[str]  # "reverted by OID" or "amended by OID"
 
 
 class Found(TypedDict):

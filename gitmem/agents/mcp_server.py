@@ -8,10 +8,11 @@ Nothing is committed; writing goes through the gate.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import quote
 
 import anyio
@@ -23,19 +24,24 @@ from pydantic import Field
 
 from gitmem import __version__
 from gitmem.agents.mcp_schemas import Added, Assembled, Changes, Difference, Edited, Found, Got, Hit, Value, Values, Why
-from gitmem.agents.repository_pool import Kept
-from gitmem.config import Config
+from gitmem.agents.repository_pool import RepositoryPool
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError, MissingFile, UsageError
 from gitmem.gate.quoting import MCP_INSTRUCTIONS, fence, one_line, without_secrets
 from gitmem.plural import counted
+from gitmem.search.hits import Hit as Passage
+from gitmem.search.results import shortened
+
+if TYPE_CHECKING:
+    from gitmem.git.opening import Repository
+    from gitmem.search.search import Answer
 
 BEAT = 1.0  # seconds between two progress messages of a call: clients wait 30 to 60 for the next
 LISTED_FILES = 1000  # memory files listed at most: a person chooses from the list, and any other can be read
 LISTED = 100  # working values memory_session_list returns at most
 LAST_COMMIT = "HEAD~1..HEAD"
 MARKDOWN = "text/markdown"
-LONG = 4000  # characters of a passage that memory_search returns whole
+CEILING = "the session has had what mem.contextCeiling allows"
 LINES = 400  # lines a memory_get without a range returns at most
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 SETS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
@@ -45,11 +51,11 @@ WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempoten
 class MemoryServer(MCPServer):
     """The SDK's server, which also lists the memory files there are now and says that a long call goes on."""
 
-    kept: Kept
+    pool: RepositoryPool
 
     async def list_resources(self) -> list[Resource]:
         """The memory files, MEMORY.md first and then the newest."""
-        return await anyio.to_thread.run_sync(listed_files, self.kept)
+        return await anyio.to_thread.run_sync(listed_files, self.pool)
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -80,14 +86,14 @@ async def _report_progress(context: Context[Any, Any]) -> None:
 
 def build(folder: Path, *, read_only: bool = False) -> MCPServer:
     """The server of one repository; with `read_only`, without the tools that write."""
-    kept = Kept(folder)
+    pool = RepositoryPool(folder)
     server = MemoryServer("git-mem", title="git mem", instructions=MCP_INSTRUCTIONS, version=__version__)
-    server.kept = kept
+    server.pool = pool
     for name, (tool, title, hints) in TOOLS.items():
         if hints is READS or not read_only:
-            server.tool(name, title=title, annotations=hints)(_plainly(tool(kept)))
+            server.tool(name, title=title, annotations=hints)(_plainly(tool(pool)))
     _hide_arguments(server)
-    add_resources(server, kept)
+    add_resources(server, pool)
     add_prompts(server)
     return server
 
@@ -122,7 +128,7 @@ def _error(text: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(text=text)], is_error=True)
 
 
-def searcher(kept: Kept) -> Callable[..., Found]:
+def searcher(pool: RepositoryPool) -> Callable[..., Found]:
     def memory_search(
         query: Annotated[str, Field(description="A question or words, in any language.")],
         maxResults: Annotated[int, Field(ge=1, le=50, description="Hits at most.")] = 6,
@@ -132,28 +138,32 @@ def searcher(kept: Kept) -> Callable[..., Found]:
         until: Annotated[str | None, Field(description="YYYY-MM-DD: lines of this day or earlier.")] = None,
         type: Annotated[str | None, Field(description="Only facts of this type, such as decision.")] = None,
         path: Annotated[str | None, Field(description="Only files that match this glob.")] = None,
+        history: Annotated[bool, Field(description="Commits too: why the code is as it is.")] = False,
     ) -> Found:
         """Search memory by words and meaning. Returns quoted passages with path, lines, score, date and type."""
         from gitmem.memory.named_times import first_day, last_day, resolve_at
         from gitmem.search.search import Query, search
 
-        with kept.opened() as opened:
+        with pool.opened() as opened:
             repo, config = opened.repo, opened.config
-            when = now()
+            when, began = now(), time.monotonic()
             asked = Query(
                 query, limit=maxResults, commit=resolve_at(repo, at, when) if at else "",
                 paths=(path,) if path else (), types=(type,) if type else (), min_score=minScore,
                 since=first_day(since or "", when, "since"), until=last_day(until or "", when, "until"),
+                history="with" if history else "",
             )  # fmt: skip
             answer = search(repo, config, asked, when, opened.kept_index)
+            _search_receipt(pool, repo, answer, began)
             commit = "" if answer.at == "worktree" else answer.at
             hits = [
-                Hit(
+                _of_commit(hit, query) if hit.kind else Hit(
                     path=one_line(hit.path), start_line=hit.start_line, end_line=hit.end_line,
                     score=round(hit.score, 4), heading=one_line(hit.heading), date=one_line(hit.date),
                     type=one_line(hit.type), trust=one_line(hit.trust),
                     snippet=fence(
-                        _short(hit.text, query), hit.path, hit.start_line, hit.end_line, commit=commit, trust=hit.trust,
+                        shortened(hit.text, query), hit.path, (hit.start_line, hit.end_line),
+                        commit=commit, trust=hit.trust, note=f"until {hit.until}" if hit.until else "",
                     ),
                 )
                 for hit in answer.hits
@@ -164,16 +174,27 @@ def searcher(kept: Kept) -> Callable[..., Found]:
     return memory_search
 
 
-def _short(text: str, query: str) -> str:
-    """A passage as it is, or where it has more than `LONG` characters the part that matches; memory_get has all."""
-    if len(text) <= LONG:
-        return text
-    from gitmem.search.results import excerpt
+def _search_receipt(pool: RepositoryPool, repo: Repository, answer: Answer, began: float) -> None:
+    """Keep what a search gave, without its text."""
+    from gitmem.models.token_count import estimate
+    from gitmem.sessions import receipts
 
-    return "\n".join(excerpt(text, query))
+    tokens = {receipts.SEARCH: sum(estimate(hit.text) for hit in answer.hits)}
+    took, parts = round(1000 * (time.monotonic() - began)), [hit.id for hit in answer.hits]
+    receipts.record(repo.common_dir, receipts.Receipt(now(), pool.session, receipts.SEARCH, took, tokens, parts))
 
 
-def getter(kept: Kept) -> Callable[..., Got]:
+def _of_commit(hit: Passage, query: str) -> Hit:
+    said = f"{hit.author}, {hit.date}: {hit.subject}\n{shortened(hit.text, query)}"
+    return Hit(
+        path="", start_line=hit.start_line, end_line=hit.end_line, score=round(hit.score, 4),
+        heading=one_line(hit.subject), date=hit.date, type="", trust=hit.trust, commit=hit.commit,
+        author=one_line(hit.author), state=f"{hit.state} by {hit.by}" if hit.state else "",
+        snippet=fence(said, "", commit=hit.commit, trust=hit.trust, note="history"),
+    )  # fmt: skip
+
+
+def getter(pool: RepositoryPool) -> Callable[..., Got]:
     def memory_get(
         path: Annotated[str, Field(description="A memory file, such as MEMORY.md or memory/2026-02-05.md.")],
         from_: Annotated[int, Field(alias="from", ge=1, description="The first line.")] = 1,
@@ -185,7 +206,7 @@ def getter(kept: Kept) -> Callable[..., Got]:
         from gitmem.memory.named_times import resolve_at
         from gitmem.memory.show import read
 
-        with kept.lent() as (repo, config):
+        with pool.lent() as (repo, config):
             commit = resolve_at(repo, at, now()) if at else ""
             try:
                 shown = read(repo, config, path, commit).lines
@@ -195,7 +216,7 @@ def getter(kept: Kept) -> Callable[..., Got]:
                 raise UsageError(f"'{path}' has {counted(len(shown), 'line')}", "ask from one of these")
             last = min(len(shown), from_ + (lines or LINES) - 1)
             text = "\n".join(without_secrets(shown)[from_ - 1 : last])
-            quoted = fence(text, path, from_, last, commit=commit) if text else ""
+            quoted = fence(text, path, (from_, last), commit=commit) if text else ""
             return Got(path=one_line(path), start_line=from_, end_line=last, lines=len(shown), text=quoted)
 
     @wraps(memory_get)
@@ -206,27 +227,27 @@ def getter(kept: Kept) -> Callable[..., Got]:
     return called
 
 
-def adder(kept: Kept) -> Callable[..., Added]:
+def adder(pool: RepositoryPool) -> Callable[..., Added]:
     def memory_add(
         text: Annotated[str, Field(description="One sentence worth remembering.")],
         type: Annotated[str, Field(description="decision, preference, constraint, lesson, note, ...")] = "note",
     ) -> Added:
         """Append one line to the agent's daily log. The gate refuses secrets and instructions; `masked` says how many
         values it masked, by rule."""
+        from gitmem.gate.redaction import mask_counts
         from gitmem.memory import writing
         from gitmem.memory.fact import TYPES
 
         if type not in TYPES:
             raise UsageError(f"'{type[:40]}' is no type", f"one of {', '.join(TYPES)}")
-        with kept.lent() as (repo, config):
+        with pool.lent() as (repo, config):
             done = writing.add(repo, config, writing.NewLine(text, type, to="daily", origin="agent"), now=now())
-            masked = _masked(text, done.text, done.path, config)
-            return Added(path=one_line(done.path), line=done.line, masked=masked)
+            return Added(path=one_line(done.path), line=done.line, masked=mask_counts(done.masks))
 
     return memory_add
 
 
-def explainer(kept: Kept) -> Callable[..., Why]:
+def explainer(pool: RepositoryPool) -> Callable[..., Why]:
     def memory_why(
         path: Annotated[str, Field(description="A memory file, such as MEMORY.md.")],
         line: Annotated[int, Field(ge=1, description="The line of the fact.")],
@@ -238,14 +259,14 @@ def explainer(kept: Kept) -> Callable[..., Why]:
         """
         from gitmem.provenance.why import as_value, why
 
-        with kept.lent() as (repo, config):
+        with pool.lent() as (repo, config):
             value: dict[str, Any] = as_value(why(repo, config, path, line))
             sources = [
                 {**_on_one_line(source), "text": fence(str(source.get("text") or ""), str(source["path"]))}
                 for source in value["sources"]
             ]
             return Why(
-                path=one_line(path), line=line, text=fence(str(value["text"]), path, line, line), sources=sources,
+                path=one_line(path), line=line, text=fence(str(value["text"]), path, (line, line)), sources=sources,
                 commit=one_line(str(value["commit"] or "")), author=one_line(str(value["author"] or "")),
                 date=one_line(str(value["date"] or "")), reviewers=_on_one_line(value["reviewers"]),
                 support=one_line(str(value["support"])), problem=one_line(str(value["problem"] or "")),
@@ -261,7 +282,7 @@ def _quoted_edit(edited: dict[str, Any] | None, path: str, line: int) -> Edited 
         return None
 
     def quoted(value: str | None) -> str:
-        return fence(value, path, line, line) if value else ""
+        return fence(value, path, (line, line)) if value else ""
 
     return Edited(
         by=one_line(edited["by"]),
@@ -273,10 +294,10 @@ def _quoted_edit(edited: dict[str, Any] | None, path: str, line: int) -> Edited 
     )
 
 
-def assembler(kept: Kept) -> Callable[..., Assembled]:
+def assembler(pool: RepositoryPool) -> Callable[..., Assembled]:
     def memory_context(
         prompt: Annotated[str, Field(description="What the person asks now.")] = "",
-        budget: Annotated[int, Field(ge=1, le=20_000, description="Tokens of the whole.")] = 1600,
+        budget: Annotated[int, Field(ge=0, le=20_000, description="Tokens of the whole; 0: mem.contextBudget.")] = 0,
         paths: Annotated[
             list[str] | None, Field(description="Files in hand: rules that match them come along.")
         ] = None,
@@ -284,17 +305,27 @@ def assembler(kept: Kept) -> Callable[..., Assembled]:
         """Assemble what memory says about a prompt: pinned facts, rules, procedures, long-term memory, recent logs."""
         from gitmem.context.request import build as assemble
         from gitmem.context.request import request_of
+        from gitmem.sessions import receipts
 
-        with kept.lent() as (repo, config):
-            request = request_of(config, prompt, budget=budget, subjects=tuple(paths or ()))
+        with pool.lent() as (repo, config):
+            began = time.monotonic()
+            left = receipts.left_of(
+                config.context_ceiling, repo.common_dir, pool.session, budget or config.context_budget
+            )
+            if not left:
+                return Assembled(text="", tokens=0, summary="nothing", limits=[CEILING])
+            request = request_of(config, prompt, budget=left, subjects=tuple(paths or ()))
             made = assemble(repo, config, request, now(), environ=os.environ, cache=cache_folder())
             limits = [one_line(limit) for limit in made.limits]
+            given = receipts.of_parts([(part.layer.value, part.content, part.tokens) for part in made.parts])
+            took = round(1000 * (time.monotonic() - began))
+            receipts.record(repo.common_dir, receipts.Receipt(now(), pool.session, "context", took, *given))
             return Assembled(text=made.text, tokens=made.tokens, summary=one_line(made.summary), limits=limits)
 
     return memory_context
 
 
-def comparer(kept: Kept) -> Callable[..., Changes]:
+def comparer(pool: RepositoryPool) -> Callable[..., Changes]:
     def memory_changes(
         range: Annotated[str, Field(description="BASE..HEAD, such as main..HEAD or HEAD~5..HEAD.")] = LAST_COMMIT,
     ) -> Changes:
@@ -304,7 +335,7 @@ def comparer(kept: Kept) -> Callable[..., Changes]:
         from gitmem.memory.snapshot import layout_at
         from gitmem.review.commit_diff import as_value, fact_changes
 
-        with kept.lent() as (repo, config):
+        with pool.lent() as (repo, config):
             head = repo.head() or ""
             first = range == LAST_COMMIT and head and not repo.commit(head).parents and head not in shallow(repo)
             base, head = ("", head) if first else split_range(repo, range, both=True)
@@ -315,7 +346,7 @@ def comparer(kept: Kept) -> Callable[..., Changes]:
     return memory_changes
 
 
-def filer(kept: Kept) -> Callable[..., str]:
+def filer(pool: RepositoryPool) -> Callable[..., str]:
     def memory(
         command: Literal["view", "create", "str_replace", "insert", "delete", "rename"],
         path: Annotated[str | None, Field(description="A path below /memories.")] = None,
@@ -336,7 +367,7 @@ def filer(kept: Kept) -> Callable[..., str]:
             "new_str": new_str, "insert_line": insert_line, "insert_text": insert_text, "old_path": old_path,
             "new_path": new_path,
         }  # fmt: skip
-        with kept.lent() as (repo, config):
+        with pool.lent() as (repo, config):
             answer = memory_tool(repo, config, {key: value for key, value in given.items() if value is not None})
         if answer.is_error:
             raise ToolError(answer.text)
@@ -345,7 +376,7 @@ def filer(kept: Kept) -> Callable[..., str]:
     return memory
 
 
-def setter(kept: Kept) -> Callable[..., Value]:
+def setter(pool: RepositoryPool) -> Callable[..., Value]:
     def memory_session_set(
         key: Annotated[str, Field(description="entity:name[:phase[:sub]], such as ticket:4711:review.")],
         value: Annotated[str, Field(description="What to remember; an empty one forgets the key.")],
@@ -353,56 +384,46 @@ def setter(kept: Kept) -> Callable[..., Value]:
     ) -> Value:
         """Keep a working value of this session: where a task stands, what is open. Never committed, soon forgotten;
         what should last is for memory_add. The next session starts with it. `masked`: values masked, by rule."""
+        from gitmem.gate.redaction import mask_counts
         from gitmem.sessions.automation import keep_value
 
-        with kept.lent() as (repo, config), kept.values(repo, config) as store:
-            stored = keep_value(store, config, key, value, now(), hours)
-            masked = _masked(value, stored.text, "memory/sessions/value.md", config._replace(on_secret="mask"))
-            return Value(**{**_value(stored), "masked": masked})
+        with pool.lent() as (repo, config), pool.values(repo, config) as store:
+            stored, masks = keep_value(store, config, key, value, now(), hours)
+            return Value(**{**_value(stored), "masked": mask_counts(masks)})
 
     return memory_session_set
 
 
-def recaller(kept: Kept) -> Callable[..., Values]:
+def recaller(pool: RepositoryPool) -> Callable[..., Values]:
     def memory_session_get(
         key: Annotated[str, Field(description="A key as it was set, in any spelling.")],
     ) -> Values:
         """The working value of a key; no values when there is none or its time is over."""
-        with kept.lent() as (repo, config), kept.values(repo, config) as store:
+        with pool.lent() as (repo, config), pool.values(repo, config) as store:
             stored = store.get(key, now())
             return Values(values=[_value(stored)] if stored else [])
 
     return memory_session_get
 
 
-def lister(kept: Kept) -> Callable[..., Values]:
+def lister(pool: RepositoryPool) -> Callable[..., Values]:
     def memory_session_list(
         prefix: Annotated[str, Field(description="Only keys below, such as ticket:4711; empty for all.")] = "",
     ) -> Values:
         """The working values of this session and the ones before it that still hold, by key."""
-        with kept.lent() as (repo, config), kept.values(repo, config) as store:
+        with pool.lent() as (repo, config), pool.values(repo, config) as store:
             return Values(values=[_value(stored) for stored in store.list(prefix, now())[:LISTED]])
 
     return memory_session_list
 
 
-def _value(kept: Any) -> Value:
-    text = fence(kept.text, f"session:{kept.key}") if kept.text else ""
-    return Value(key=one_line(kept.key), value=text, until=kept.until.isoformat(), masked={})
-
-
-def _masked(said: str, kept: str, path: str, config: Config) -> dict[str, int]:
-    """How many values the gate masked in what was said, by rule; never what they are."""
-    from gitmem.gate.redaction import mask_counts, refuse_or_mask
-    from gitmem.memory.fact import normalise
-
-    if not kept or kept in (said, normalise(said)):
-        return {}
-    return mask_counts(refuse_or_mask(said, path, config).masks)
+def _value(value: Any) -> Value:
+    text = fence(value.text, f"session:{value.key}") if value.text else ""
+    return Value(key=one_line(value.key), value=text, until=value.until.isoformat(), masked={})
 
 
 FILES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
-TOOLS: dict[str, tuple[Callable[[Kept], Callable[..., Any]], str, ToolAnnotations]] = {
+TOOLS: dict[str, tuple[Callable[[RepositoryPool], Callable[..., Any]], str, ToolAnnotations]] = {
     "memory_search": (searcher, "Search memory", READS),
     "memory_get": (getter, "Read memory", READS),
     "memory_add": (adder, "Remember", WRITES),
@@ -416,7 +437,7 @@ TOOLS: dict[str, tuple[Callable[[Kept], Callable[..., Any]], str, ToolAnnotation
 }
 
 
-def listed_files(kept: Kept) -> list[Resource]:
+def listed_files(pool: RepositoryPool) -> list[Resource]:
     """The memory files there are now, MEMORY.md first, then by path from the last one: daily logs from the newest.
 
     None where the repository or its settings cannot be read; a tool says why.
@@ -424,7 +445,7 @@ def listed_files(kept: Kept) -> list[Resource]:
     from gitmem.memory.files import memory_paths
 
     try:
-        with kept.lent() as (repo, config):
+        with pool.lent() as (repo, config):
             paths = memory_paths(repo, config)
     except GitMemError:
         return []
@@ -436,7 +457,7 @@ def listed_files(kept: Kept) -> list[Resource]:
     ]
 
 
-def add_resources(server: MCPServer, kept: Kept) -> None:
+def add_resources(server: MCPServer, pool: RepositoryPool) -> None:
     """`memory://{path}`: a memory file, quoted."""
 
     @server.resource("memory://{+path}", title="A memory file", mime_type=MARKDOWN)
@@ -444,11 +465,11 @@ def add_resources(server: MCPServer, kept: Kept) -> None:
         from gitmem.memory.show import read
 
         try:
-            with kept.lent() as (repo, config):
+            with pool.lent() as (repo, config):
                 lines = read(repo, config, path).lines
         except GitMemError as error:
             raise ResourceError(one_line(error.message)) from None
-        return fence("\n".join(lines), path, 1, len(lines))
+        return fence("\n".join(lines), path, (1, len(lines)))
 
 
 def add_prompts(server: MCPServer) -> None:

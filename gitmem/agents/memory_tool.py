@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from gitmem.config import Config
 from gitmem.errors import GitMemError, MissingFile, OutsideRepository
 from gitmem.gate.quoting import neutral, plain, without_secrets
-from gitmem.gate.redaction import refuse_or_mask_text
+from gitmem.gate.redaction import masked_rules, refuse_or_mask, refuse_or_mask_change
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading, write
 from gitmem.git.worktree import resolve
@@ -37,6 +37,13 @@ class Answer(NamedTuple):
 
     text: str
     is_error: bool = False
+
+
+class _Gated(NamedTuple):
+    """What may be written of a text, and the line of the answer that says what was masked of it, "" for nothing."""
+
+    data: bytes
+    said: str
 
 
 class _Failure(Exception):
@@ -169,33 +176,37 @@ class _Tool:
             if (self.root / relative).exists():
                 raise _Failure(f"File {path} already exists")
             reading.raw(relative)
-            return Draft({relative: self.gated(relative, text)}, f"File created successfully at: {path}")
+            gated = self.gated(relative, text)
+            return Draft({relative: gated.data}, f"File created successfully at: {path}{gated.said}")
 
         return write(self.repo, plan)
 
     def replace(self, path: str, old: str, new: str) -> str:
         relative = self.inside(path)
 
-        def plan(reading: Reading) -> Draft[tuple[str, int]]:
+        def plan(reading: Reading) -> Draft[tuple[int, _Gated]]:
             text = self.text(reading, path, relative)
             start, end, put = _only_place(path, text, old, new)
             changed = text[:start] + put + text[end:]
-            return Draft({relative: self.gated(relative, changed)}, (changed, start))
+            gated = self.gated(relative, changed, text)
+            return Draft({relative: gated.data}, (changed.count("\n", 0, start), gated))
 
-        changed, start = write(self.repo, plan)
-        line = changed.count("\n", 0, start)
+        line, gated = write(self.repo, plan)
         first = max(0, line - AROUND)
-        lines = without_secrets([line.removesuffix("\r") for line in changed.split("\n")])[first : line + AROUND + 1]
+        written = gated.data.decode("utf-8", "surrogateescape").split("\n")
+        lines = without_secrets([line.removesuffix("\r") for line in written])[first : line + AROUND + 1]
         return (
             "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
             + _numbered(lines, first + 1)
+            + gated.said
         )
 
     def insert(self, path: str, line: object, text: str) -> str:
         relative = self.inside(path)
 
         def plan(reading: Reading) -> Draft[str]:
-            lines = self.text(reading, path, relative).split("\n")
+            old = self.text(reading, path, relative)
+            lines = old.split("\n")
             if lines[-1] == "":
                 lines.pop()
             if not isinstance(line, int) or isinstance(line, bool) or not 0 <= line <= len(lines):
@@ -205,7 +216,8 @@ class _Tool:
             lines.insert(line, text.rstrip("\n"))
             changed = "\n".join(lines)
             changed += "" if changed.endswith("\n") else "\n"
-            return Draft({relative: self.gated(relative, changed)}, f"The file {path} has been edited.")
+            gated = self.gated(relative, changed, old)
+            return Draft({relative: gated.data}, f"The file {path} has been edited.{gated.said}")
 
         return write(self.repo, plan)
 
@@ -234,7 +246,7 @@ class _Tool:
             if None in contents.values():
                 raise _Failure(MISSING.format(old))
             for name, place in places.items():
-                refuse_or_mask_text((contents[name] or b"").decode("utf-8", "replace"), place, self.config)
+                refuse_or_mask((contents[name] or b"").decode("utf-8", "replace"), place, self.config)
             if any((self.root / place).exists() for place in places.values()):
                 raise _Failure(f"The destination {new} already exists")
             moved = {place: contents[name] for name, place in places.items()}
@@ -275,8 +287,11 @@ class _Tool:
             raise _Failure(ASK_AGAIN.format(path))
         return data.decode("utf-8", "surrogateescape")
 
-    def gated(self, relative: str, text: str) -> bytes:
-        return refuse_or_mask_text(text, relative, self.config).encode("utf-8", "surrogateescape")
+    def gated(self, relative: str, text: str, old: str = "") -> _Gated:
+        """What may be written of a text that was `old`. Raises Refused."""
+        done = refuse_or_mask_change(text, old, relative, self.config)
+        data = done.text.encode("utf-8", "surrogateescape")
+        return _Gated(data, f"\nmasked: {masked_rules(done.masks)}" if done.masks else "")
 
 
 def _window(view_range: object, count: int) -> tuple[int, int]:

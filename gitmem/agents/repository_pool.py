@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,7 +29,7 @@ LIBRARY_FROM = 10
 FileStates = tuple[tuple[int, int, int] | None, ...]
 
 
-class Opened(NamedTuple):
+class OpenRepository(NamedTuple):
     """A repository with the settings in force, how the files looked that say so, and its index."""
 
     repo: Repository
@@ -43,13 +44,14 @@ class Opened(NamedTuple):
         self.kept_index.close()
 
 
-class Kept:
+class RepositoryPool:
     """The memory of the repository that holds a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.session = f"mcp-{os.getpid()}-{round(time.time())}"  # what its receipts are kept under
         self._lock = threading.Lock()
-        self._idle: list[Opened] = []
+        self._idle: list[OpenRepository] = []
         self._calls = 0
         self._stores: dict[tuple[Path, str], Store] = {}
 
@@ -60,7 +62,7 @@ class Kept:
             yield opened.repo, opened.config
 
     @contextmanager
-    def opened(self) -> Iterator[Opened]:
+    def opened(self) -> Iterator[OpenRepository]:
         """The same with the index, for a call that searches."""
         opened = self._take() or self._open()
         good = False
@@ -81,7 +83,14 @@ class Kept:
         with self._lock:
             yield self._stores.setdefault((repo.common_dir, config.profile), Store(repo.common_dir, config.profile))
 
-    def _take(self) -> Opened | None:
+    def close(self) -> None:
+        """Close what is open and lent to nobody."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for opened in idle:
+            opened.close()
+
+    def _take(self) -> OpenRepository | None:
         """A repository that is open and still as it was; None where one has to be opened."""
         with self._lock:
             self._calls += 1
@@ -96,14 +105,14 @@ class Kept:
                 return opened
             opened.close()
 
-    def _open(self) -> Opened:
+    def _open(self) -> OpenRepository:
         repo = self._repository()
         try:
             files = [repo.git_dir, repo.common_dir, *config_files(repo.root or repo.git_dir, os.environ)]
             watched = tuple(files + ([repo.root / TRACKED] if repo.root else []))
             before = file_states(watched)  # a change from here on is seen by the next call
             repo.head()  # starts the process that reads objects: every call needs some
-            return Opened(repo, settings(repo), KeptIndex(), watched, before)
+            return OpenRepository(repo, settings(repo), KeptIndex(), watched, before)
         except BaseException:
             repo.close()
             raise

@@ -86,4 +86,7 @@ HOST = Host(
         blocks=(r"\s*# AGENTS\.md instructions\b.*?(?:</INSTRUCTIONS>|\Z)",),
     ),
     transcripts=(".codex/sessions/*/*/*/rollout-*.jsonl", ".codex/archived_sessions/rollout-*.jsonl"),
+    programs=("codex",),
+    trust="Codex runs no hook, and says nothing, before you trust this project and then each hook, in '/hooks' of its "
+          "screen, and again after a change of it",
 )  # fmt: skip

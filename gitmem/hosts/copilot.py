@@ -87,4 +87,5 @@ HOST = Host(
     ),
     inserted=InsertedText(tags=("current_datetime", "reminder", "sql_tables", "system_reminder")),
     transcripts=(".copilot/session-state/*/events.jsonl",),
+    programs=("copilot",),
 )  # fmt: skip

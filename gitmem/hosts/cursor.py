@@ -40,4 +40,5 @@ HOST = Host(
         project_variables=("CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"), project_fields=("workspace_roots",),
     ),
     entries=Entries(_read, shorten_tool_result, _summary),
+    programs=("cursor-agent", "cursor"),
 )  # fmt: skip

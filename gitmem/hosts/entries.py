@@ -22,6 +22,15 @@ def word(entry: Entry, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def object_of(text: str | None) -> dict[str, Any]:
+    """The object a JSON text holds, {} for anything else."""
+    try:
+        value = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 def role_of(value: Any) -> Role | None:
     """The role a host's word stands for, None for any other value."""
     return ROLES.get(value) if isinstance(value, str) else None

@@ -119,4 +119,5 @@ HOST = Host(
     ),
     loads=("GEMINI.md",),
     transcripts=(".gemini/tmp/*/chats/*.jsonl", ".gemini/tmp/*/chats/*.json"),
+    programs=("gemini",),
 )  # fmt: skip

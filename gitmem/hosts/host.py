@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gitmem.hosts.transcript import Transcript, Turn
 
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+OURS = "git-mem session hook"  # what our commands in a host's hooks say
 Entry = Mapping[str, Any]  # one line of a transcript, or one message of it
 
 # Hook events, by Claude Code's names, and the seconds each may take (SessionEnd is given 1.5 s by the host itself).
@@ -81,19 +85,49 @@ class Hooks:
     session_fields: tuple[str, ...] = ("session_id", "sessionId")  # of the event's JSON, the first that is there
     prompt_fields: tuple[str, ...] = ("prompt",)  # of the event's JSON before a prompt, the first that is there
     turn_fields: tuple[str, ...] = ()  # of that at the end of a turn: what the person said, what the agent answered
-    holds_transcript: bool = False  # whether the event's JSON is the conversation itself, where that is needed
+    transcript: Callable[[Mapping[str, Any]], bytes | None] | None = None  # of the event's JSON, which holds it itself
+    workspace_field: str = ""  # of the event's JSON: the folder whose memory files it loads, where it may be another
     project_variables: tuple[str, ...] = ()  # of the environment, with the root of the host's project
     project_fields: tuple[str, ...] = ()  # of the event's JSON, with the same: a folder or a list of them
     plugin_variable: str = ""  # of the environment, in a hook of a plugin: it runs in every project of its person
 
 
 @dataclass(frozen=True, slots=True)
+class Setup:
+    """What is registered: the memory's folder `root`, for a host that starts servers elsewhere, and the `program` it
+    starts, a name on its PATH or a whole path without a space; or, with `remove`, that all of it is taken out."""
+
+    root: str = ""
+    program: str = "git-mem"
+    remove: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RegistrationFile:
     """A file a host is registered in: its path from the project (or home, with `~/`), and `rewrite`, which gives its
-    text with our entries (or without them, with `remove`): (host, path, text, project's root, remove) -> text."""
+    text with our entries, or without them: (host, path, text, setup) -> text."""
 
     path: str
-    rewrite: Callable[[Host, str, str, str, bool], str]
+    rewrite: Callable[[Host, str, str, Setup], str]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSession:
+    """A session in a database: its id, when it began, and the folder it worked in ("" where it does not say)."""
+
+    id: str
+    start: datetime | None
+    project: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDatabase:
+    """The SQLite databases a host keeps sessions in: where they are, as globs from the person's home folder, the
+    sessions of one, and one session in the form of a transcript. `transcript` may raise OSError with a sentence."""
+
+    paths: tuple[str, ...]
+    sessions: Callable[[Connection], Iterable[StoredSession]]
+    transcript: Callable[[Connection, str], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +137,9 @@ class Host:
     `hooks` is None for one without, `entries` None for one whose transcripts are not lines; `whole` reads those that
     are one JSON object (None for any other). `loads` are the memory files it loads by itself, left out of a context.
     `transcripts` are globs of the files it keeps its sessions in, from the person's home folder; () where it has none.
+    `database` is where it keeps them besides, or now. `programs` are names of which one is on the PATH of a person who
+    has the host, `trust` what it asks of a person before it runs our hooks, and `validator` the command with which it
+    checks its own settings; "" and () where it has none.
     """
 
     name: str
@@ -113,6 +150,10 @@ class Host:
     inserted: InsertedText = InsertedText()
     loads: tuple[str, ...] = ("AGENTS.md",)
     transcripts: tuple[str, ...] = ()
+    database: SessionDatabase | None = None
+    programs: tuple[str, ...] = ()
+    trust: str = ""
+    validator: tuple[str, ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:

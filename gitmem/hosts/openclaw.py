@@ -1,25 +1,56 @@
-"""OpenClaw: ~/.openclaw/openclaw.json, ~/.openclaw/agents/*/sessions/*.jsonl (docs.openclaw.ai). It has no hooks."""
+"""OpenClaw: ~/.openclaw/openclaw.json and a plugin in ~/.openclaw/extensions/git-mem (docs.openclaw.ai). Sessions are
+in a database of each agent, those of old versions in ~/.openclaw/agents/*/sessions/*.jsonl.
+
+OpenClaw has plugins in place of hooks: ours calls the same command, and hands the messages over itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import errno
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from gitmem.errors import GitMemError
 from gitmem.hosts.entries import (
     kept_identity,
     message_turns,
+    object_of,
     session_of_header,
     shorten_tool_result,
     summary_turn,
+    time_of,
     word,
 )
-from gitmem.hosts.host import Entries, Entry, Host, Place, RegistrationFile
-from gitmem.hosts.registration import dump_json, json_server, load_json
-from gitmem.hosts.transcript import Turn
+from gitmem.hosts.host import (
+    COMMON_EVENTS,
+    Entries,
+    Entry,
+    Hooks,
+    Host,
+    InsertedText,
+    Place,
+    RegistrationFile,
+    SessionDatabase,
+    Setup,
+    StoredSession,
+)
+from gitmem.hosts.registration import NAME, dump_json, json_server, load_json, own_file
+from gitmem.hosts.transcript import By, Role, Turn
 
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+EVENT_LIMIT = 4 << 20  # bytes of an event that OpenClaw compresses
+PLUGIN = Path(__file__).with_name("openclaw_plugin")
+FOLDER = "~/.openclaw/extensions/git-mem"
+MEMORY_PLUGINS = (NAME, "memory-core")  # in the slot of memory: ours, and the one that is there by default
 SILENT = frozenset(
-    ("session", "model_change", "thinking_level_change", "label", "session_info", "custom", "custom_message")
+    ("session", "model_change", "thinking_level_change", "label", "session_info", "custom", "custom_message", "reset")
 )
 BY_HAND = 'openclaw mcp set git-mem \'{"command": "git-mem", "args": ["mcp"]}\' does it'
 
@@ -30,7 +61,19 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
         return summary_turn(entry.get("summary"), place)
     if not isinstance(message, dict) or kind != "message":
         return None
-    return message_turns(message, place, is_summary=bool(entry.get("isCompactSummary")))
+    turns = message_turns(message, place, is_summary=bool(entry.get("isCompactSummary")))
+    return map(_of_stranger, turns) if _is_of_stranger(message) else turns
+
+
+def _is_of_stranger(message: Mapping[str, Any]) -> bool:
+    """Whether somebody else than the owner wrote it, in a group, say."""
+    about = message.get("__openclaw")
+    return isinstance(about, dict) and about.get("senderIsOwner") is False
+
+
+def _of_stranger(turn: Turn) -> Turn:
+    """What a stranger said is nobody's word here: the owner's memory keeps what the owner and the agent say."""
+    return replace(turn, by=By.HOST) if turn.role is Role.USER else turn
 
 
 def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
@@ -38,27 +81,125 @@ def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
     return kept_identity(like, last) | said
 
 
-def _settings(host: Host, path: str, text: str, root: str, remove: bool) -> str:
-    """Servers stand below `mcp.servers`, and are started where the gateway runs: `cwd` is the memory's folder."""
+def _transcript(fields: Mapping[str, Any]) -> bytes | None:
+    """The messages that the plugin hands over, as entries of a transcript."""
+    messages = fields.get("messages")
+    if not isinstance(messages, list):
+        return None
+    entries: list[dict[str, Any]] = [{"type": "session", "id": word(fields, "session_id")}]
+    for message in messages:
+        if isinstance(message, dict):
+            at = message.get("timestamp")
+            ident = {"id": str(at), "timestamp": at} if isinstance(at, int) else {}
+            entries.append({"type": "message", "message": message, **ident})
+    return "\n".join(map(json.dumps, entries)).encode()
+
+
+def _stored(connection: Connection) -> Iterator[StoredSession]:
+    """The sessions of people: not those of timers and of agents that another started."""
+    rows = connection.execute("""
+        SELECT w.session_id, w.created_at, json_extract(
+            (SELECT e.event_json FROM transcript_events e WHERE e.session_id = w.session_id ORDER BY e.seq LIMIT 1),
+            '$.cwd')
+        FROM session_windows w LEFT JOIN session_nodes n ON n.session_key = w.session_key
+        WHERE coalesce(n.created_via, '') NOT IN ('spawn', 'cron', 'internal') ORDER BY w.created_at
+    """)
+    for session, created, folder in rows:
+        yield StoredSession(str(session), time_of(created), folder if isinstance(folder, str) else "")
+
+
+def _stored_transcript(connection: Connection, session: str) -> bytes:
+    """The events of a session, a line each. Raises OSError where one is compressed and nothing here can read it."""
+    query = "SELECT event_json, event_zstd, navigation_json FROM transcript_events WHERE session_id = ? ORDER BY seq"
+    return b"\n".join(_event(*row) for row in connection.execute(query, (session,)))
+
+
+def _event(text: str | None, packed: bytes | None, outline: str | None) -> bytes:
+    """An event's JSON. Of a tool's result its outline is enough."""
+    if text is not None or packed is None:
+        return (text or "{}").replace("\n", " ").encode("utf-8", "replace")
+    navigation = object_of(outline).get("navigation")
+    message = navigation.get("message") if isinstance(navigation, dict) else None
+    if isinstance(message, dict) and message.get("role") == "toolResult":
+        return json.dumps(navigation).encode()
+    return _unpacked(packed)
+
+
+def _unpacked(packed: bytes) -> bytes:
+    """What Zstandard packed. Raises OSError where it is damaged, or nothing here can read it."""
+    for module in ("compression.zstd", "zstandard"):  # of Python 3.14, and of PyPI
+        with suppress(ImportError):
+            found = import_module(module)
+            break
+    else:
+        raise OSError(errno.ENOTSUP, "messages in it are compressed: Python 3.14 reads them, or pip install zstandard")
+    more = {"max_length" if module == "compression.zstd" else "max_output_size": EVENT_LIMIT}
+    try:
+        return bytes(found.ZstdDecompressor().decompress(packed, **more))
+    except found.ZstdError:
+        raise OSError(errno.EIO, "a message in it is damaged") from None
+
+
+def _settings(host: Host, path: str, text: str, setup: Setup) -> str:
+    """The server, which OpenClaw starts in its own folder unless told another, and our plugin in the slot of memory."""
     value = load_json(path, text, BY_HAND)
-    mcp = value.setdefault("mcp", {})
-    if not isinstance(mcp, dict):
-        raise GitMemError(f"'mcp' of '{path}' is no object and is left as it is")
-    more: dict[str, Any] = {"cwd": root} if root else {}
-    inner = json_server("servers", **more)(host, path, dump_json(mcp), root, remove)
-    value["mcp"] = load_json(path, inner)
-    if not value["mcp"]:
-        del value["mcp"]
-    return dump_json(value, text)
+    mcp, plugins = _table(value, "mcp", path), _table(value, "plugins", path)
+    more: dict[str, Any] = {"cwd": setup.root} if setup.root else {}
+    value["mcp"] = load_json(path, json_server("servers", **more)(host, path, dump_json(mcp), setup))
+    _plugin(plugins, path, setup)
+    return dump_json({key: inner for key, inner in value.items() if inner or key not in ("mcp", "plugins")}, text)
+
+
+def _plugin(plugins: dict[str, Any], path: str, setup: Setup) -> None:
+    """Put our plugin in the slot of memory, among those that may load where they are listed, and let it see prompts and
+    messages; or take it out of all three."""
+    slots, entries = _table(plugins, "slots", path), _table(plugins, "entries", path)
+    allowed = plugins.get("allow")
+    if isinstance(allowed, list):
+        plugins["allow"] = [name for name in allowed if name != NAME] + ([] if setup.remove else [NAME])
+    if setup.remove:
+        entries.pop(NAME, None)
+        if slots.get("memory") == NAME:
+            del slots["memory"]
+    else:
+        if slots.get("memory", NAME) not in MEMORY_PLUGINS:
+            hint = "openclaw config unset plugins.slots.memory, then install again"
+            raise GitMemError(f"another plugin has the slot of memory in '{path}'", hint)
+        slots["memory"] = NAME
+        present = entries.get(NAME)
+        asked = {"enabled": True, "hooks": {"allowConversationAccess": True}, "config": {"root": setup.root}}
+        entries[NAME] = {**asked, **present} if isinstance(present, dict) else asked
+    for key in ("slots", "entries"):
+        if not plugins[key]:
+            del plugins[key]
+
+
+def _table(value: dict[str, Any], key: str, path: str) -> dict[str, Any]:
+    table = value.setdefault(key, {})
+    if not isinstance(table, dict):
+        raise GitMemError(f"'{key}' of '{path}' is no object and is left as it is")
+    return table
 
 
 HOST = Host(
     "openclaw",
-    (RegistrationFile("~/.openclaw/openclaw.json", _settings),),
+    (RegistrationFile("~/.openclaw/openclaw.json", _settings),
+     RegistrationFile(f"{FOLDER}/openclaw.plugin.json", own_file(PLUGIN / "openclaw.plugin.json")),
+     RegistrationFile(f"{FOLDER}/index.mjs", own_file(PLUGIN / "index.mjs"))),
+    hooks=Hooks(
+        {event: event for event in COMMON_EVENTS},
+        project_variables=("OPENCLAW_PROJECT_DIR",), transcript=_transcript, workspace_field="workspace",
+    ),
     entries=Entries(
         _read, shorten_tool_result, _summary,
         session=lambda entry: session_of_header(entry, "session"),
         is_silent=lambda entry: word(entry, "type") in SILENT,
     ),
+    inserted=InsertedText(
+        blocks=(r"<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?(?:<<<END_OPENCLAW_INTERNAL_CONTEXT>>>|\Z)",)
+    ),
     transcripts=(".openclaw/agents/*/sessions/*.jsonl",),
+    database=SessionDatabase((".openclaw/agents/*/agent/openclaw-agent.sqlite",), _stored, _stored_transcript),
+    programs=("openclaw",),
+    validator=("openclaw", "config", "validate"),
 )  # fmt: skip

@@ -1,4 +1,5 @@
-"""opencode: opencode.json, .opencode/plugins/git-mem.js, sessions as `opencode export` gives them (opencode.ai/docs).
+"""opencode: opencode.json, .opencode/plugins/git-mem.js, sessions in a database and as `opencode export` gives them
+(opencode.ai/docs).
 
 opencode has plugins in place of hooks: ours calls the same command, and hands the messages over itself.
 """
@@ -8,12 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gitmem.hosts.entries import role_of, summary_turn, time_of, tool_output, word
-from gitmem.hosts.host import COMMON_EVENTS, Hooks, Host, Place, RegistrationFile
+from gitmem.hosts.entries import object_of, role_of, summary_turn, time_of, tool_output, word
+from gitmem.hosts.host import COMMON_EVENTS, Hooks, Host, Place, RegistrationFile, SessionDatabase, StoredSession
 from gitmem.hosts.registration import json_server, own_file
 from gitmem.hosts.transcript import Role, Transcript, Turn
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
 
 PLUGIN = Path(__file__).with_name("opencode_plugin.js")
 
@@ -62,13 +66,39 @@ def _turns(info: Mapping[str, Any], listed: Any, number: int) -> Iterator[Turn]:
             yield Turn(place.id, Role.TOOL, output, number, at, (), word(part, "callID"), word(part, "tool"))
 
 
+def _stored(connection: Connection) -> Iterator[StoredSession]:
+    """The sessions of people: not those of agents that another started."""
+    query = "SELECT id, time_created, directory FROM session WHERE parent_id IS NULL ORDER BY time_created"
+    for session, created, folder in connection.execute(query):
+        yield StoredSession(str(session), time_of(created), folder if isinstance(folder, str) else "")
+
+
+def _stored_transcript(connection: Connection, session: str) -> bytes:
+    """A session as `opencode export` gives it, without what tools answered."""
+    messages: dict[str, dict[str, Any]] = {}
+    query = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
+    for ident, data in connection.execute(query, (session,)):
+        messages[ident] = {"info": {**object_of(data), "id": ident}, "parts": []}
+    query = """
+        SELECT message_id, json_remove(data, '$.state') FROM part WHERE session_id = ? AND json_valid(data)
+        AND json_extract(data, '$.type') IN ('text', 'tool') ORDER BY time_created, id
+    """
+    for ident, data in connection.execute(query, (session,)):
+        if ident in messages:
+            messages[ident]["parts"].append(object_of(data))
+    return json.dumps({"info": {"id": session}, "messages": list(messages.values())}).encode()
+
+
 HOST = Host(
     "opencode",
     (RegistrationFile("opencode.json", json_server("mcp", {"type": "local", "command": ["git-mem", "mcp"]})),
      RegistrationFile(".opencode/plugins/git-mem.js", own_file(PLUGIN))),
     hooks=Hooks(
         {event: event for event in COMMON_EVENTS},
-        project_variables=("OPENCODE_PROJECT_DIR",), holds_transcript=True,
+        project_variables=("OPENCODE_PROJECT_DIR",),
+        transcript=lambda fields: json.dumps(fields).encode() if "messages" in fields else None,
     ),
     whole=_whole,
+    database=SessionDatabase((".local/share/opencode/opencode*.db",), _stored, _stored_transcript),
+    programs=("opencode",),
 )  # fmt: skip

@@ -28,6 +28,14 @@ const call = (event, fields) =>
     child.stdin.end(JSON.stringify(fields))
   })
 
+// What was said and which tools were called: what tools answered is not needed and may be large.
+const said = ({ info, parts }) => ({
+  info: { id: info.id, role: info.role, time: info.time, summary: info.summary === true },
+  parts: parts
+    .filter((part) => part.type === "text" || part.type === "tool")
+    .map(({ type, text, synthetic, callID, tool }) => ({ type, text, synthetic, callID, tool })),
+})
+
 export const GitMem = async ({ client }) => {
   const started = new Set()
   const kept = new Map() // the messages of each session at its last turn, as a promise
@@ -36,7 +44,7 @@ export const GitMem = async ({ client }) => {
   const messages = async (id) => {
     const session = (await client.session.get({ path: { id } })).data
     if (!session || session.parentID) return undefined // an agent that this one started
-    return (await client.session.messages({ path: { id } })).data
+    return (await client.session.messages({ path: { id } })).data?.map(said)
   }
   const write = async (event, id, listed) => {
     const found = await listed

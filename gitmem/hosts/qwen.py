@@ -88,4 +88,5 @@ HOST = Host(
     entries=Entries(_read, _shorten, _summary, is_silent=lambda entry: word(entry, "type") == "system"),
     transcripts=(".qwen/projects/*/chats/*.jsonl",),
     inserted=InsertedText(tags=("qwen:[a-z-]+",)),
+    programs=("qwen",),
 )  # fmt: skip

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.errors import GitMemError
-from gitmem.hosts.host import EVENT_SECONDS, Hooks, Host
+from gitmem.hosts.host import EVENT_SECONDS, OURS, Hooks, Host, Setup
+from gitmem.hosts.json_editing import edited
 
-SERVER = {"command": "git-mem", "args": ["mcp"]}
 NAME = "git-mem"
-OURS = "git-mem session hook"
+SERVER = {"command": NAME, "args": ["mcp"]}
+OUR_COMMAND = re.compile(rf"(?:/\S*/)?{OURS}\b")
 START, END = "# >>> git-mem >>>", "# <<< git-mem <<<"
-Rewrite = Callable[[Host, str, str, str, bool], str]  # host.RegistrationFile says what the arguments are
+Rewrite = Callable[[Host, str, str, Setup], str]  # host.RegistrationFile says what the arguments are
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +33,15 @@ class Change:
     text: str
 
 
-def plan(host: Host, texts: Mapping[str, str], *, root: str = "", remove: bool = False) -> list[Change]:
+def plan(host: Host, texts: Mapping[str, str], setup: Setup) -> list[Change]:
     """What registering with a host changes, given the texts of its files ("" where there is none).
 
-    `root` is the memory's folder, for a host that starts servers elsewhere. Raises GitMemError for a file that is not
-    what it should be, or has a server of another kind under our name.
+    Raises GitMemError for a file that is not what it should be, or has a server of another kind under our name.
     """
     changes = []
     for file in host.registration:
         old = texts.get(file.path, "")
-        new = file.rewrite(host, file.path, old, root, remove)
+        new = file.rewrite(host, file.path, old, setup)
         if new != old:
             changes.append(Change(file.path, new))
     return changes
@@ -61,31 +61,33 @@ def load_json(path: str, text: str, hint: str = "add the server by hand (docs/ag
 
 
 def dump_json(value: Mapping[str, Any], like: str = "") -> str:
-    """The file's text, indented as `like` is; `like` itself when it says the same, "" for nothing."""
-    if like.strip() and json.loads(like) == value:
-        return like
-    indent = re.search(r"\n([ \t]+)\S", like)
-    end = "" if like.strip() and not like.endswith("\n") else "\n"
-    return json.dumps(value, indent=indent[1] if indent else 2, ensure_ascii=False) + end if value else ""
+    """The file's text: `like` with what is new or gone, else as it is; "" for nothing."""
+    if not value:
+        return ""
+    return edited(like, value) if like.strip() else json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def json_server(table: str, server: Mapping[str, Any] = SERVER, **more: Any) -> Rewrite:
     """A JSON file with our server below `table`, or without it. One that is there stays as a person made it, and gets
-    those keys of `more` that it lacks: without them the host starts it elsewhere, or hides its tools."""
+    the program it is started with, and those keys of `more` that it lacks: without them the host starts it elsewhere,
+    or hides its tools."""
 
-    def rewrite(host: Host, path: str, text: str, root: str, remove: bool) -> str:
+    def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
         value = load_json(path, text)
         servers = value.setdefault(table, {})
         if not isinstance(servers, dict):
             raise GitMemError(f"'{table}' of '{path}' is no object and is left as it is")
         present = servers.get(NAME)
-        ours = isinstance(present, dict) and present.get("command") == server["command"]
-        if present is not None and not ours and not remove:
+        ours = isinstance(present, dict) and _starts_us(present.get("command"))
+        if present is not None and not ours and not setup.remove:
             raise GitMemError(f"'{path}' has a git-mem server of another kind", "remove it, or leave it as it is")
-        if remove and ours:
+        if setup.remove and ours:
             del servers[NAME]
-        elif not remove:
-            servers[NAME] = {**(present or server), **{key: more[key] for key in more if key not in (present or {})}}
+        elif not setup.remove:
+            given = {**(present or server), **{key: more[key] for key in more if key not in (present or {})}}
+            command = given["command"]
+            given["command"] = [setup.program, *command[1:]] if isinstance(command, list) else setup.program
+            servers[NAME] = given
         if not servers:
             del value[table]
         return dump_json(value, text)
@@ -93,7 +95,13 @@ def json_server(table: str, server: Mapping[str, Any] = SERVER, **more: Any) -> 
     return rewrite
 
 
-def hooks_file(host: Host, path: str, text: str, root: str, remove: bool) -> str:
+def _starts_us(command: Any) -> bool:
+    """Whether a server's command, a program or a list that begins with one, is ours."""
+    program = command[0] if isinstance(command, list) and command else command
+    return isinstance(program, str) and program.rsplit("/", 1)[-1] == NAME
+
+
+def hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
     """A host's hook settings with ours, or without them; hooks of others keep their order."""
     form = host.hooks
     assert form is not None
@@ -106,8 +114,8 @@ def hooks_file(host: Host, path: str, text: str, root: str, remove: bool) -> str
         if not isinstance(present, list):
             raise GitMemError(f"'hooks.{name}' of '{path}' is no list and is left as it is")
         rows = [row for row in present if not _is_ours(row)]
-        if not remove:
-            rows.append(_hook(host.name, form, event))
+        if not setup.remove:
+            rows.append(_hook(host.name, form, event, setup.program))
         if rows:
             hooks[name] = rows
         else:
@@ -124,13 +132,12 @@ def hooks_file(host: Host, path: str, text: str, root: str, remove: bool) -> str
 def server_and_hooks(**more: Any) -> Rewrite:
     """A file of settings in which both stand, the server below `mcpServers`."""
     server = json_server("mcpServers", **more)
-    return lambda host, path, text, root, remove: hooks_file(
-        host, path, server(host, path, text, root, remove), root, remove
-    )
+    return lambda host, path, text, setup: hooks_file(host, path, server(host, path, text, setup), setup)
 
 
-def _hook(host: str, form: Hooks, event: str) -> dict[str, Any]:
-    command: dict[str, Any] = {"command": f"{OURS} {event}" + ("" if host == "claude" else f" --host {host}")}
+def _hook(host: str, form: Hooks, event: str, program: str) -> dict[str, Any]:
+    words = f"{program}{OURS.removeprefix(NAME)} {event}" + ("" if host == "claude" else f" --host {host}")
+    command: dict[str, Any] = {"command": words}
     seconds = form.end_seconds if event == "SessionEnd" else EVENT_SECONDS[event]
     command["timeout"] = seconds * (1000 if form.milliseconds else 1)
     if form.typed:
@@ -143,38 +150,39 @@ def _is_ours(row: Any) -> bool:
     commands = row.get("hooks", [row]) if isinstance(row, dict) else None
     if not isinstance(commands, list) or not commands:
         return False
-    return all(isinstance(hook, dict) and str(hook.get("command", "")).startswith(OURS) for hook in commands)
+    return all(isinstance(hook, dict) and OUR_COMMAND.match(str(hook.get("command", ""))) for hook in commands)
 
 
 def own_file(source: Path) -> Rewrite:
-    """A file that is ours as a whole, with the text of `source`, whose first line names us."""
+    """A file that is ours as a whole, with the text of `source`, whose first line names us. It starts `"git-mem"`."""
 
-    def rewrite(host: Host, path: str, text: str, root: str, remove: bool) -> str:
-        ours = source.read_text(encoding="utf-8")
+    def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
+        ours = source.read_text(encoding="utf-8").replace(f'spawn("{NAME}"', f"spawn({json.dumps(setup.program)}")
         if text and text.partition("\n")[0] != ours.partition("\n")[0]:
-            if remove:
+            if setup.remove:
                 return text
             raise GitMemError(f"'{path}' is not ours and is left as it is", "rename it, then install again")
-        return "" if remove else ours
+        return "" if setup.remove else ours
 
     return rewrite
 
 
 def toml_block(block: str) -> Rewrite:
-    """A TOML file with our marked block at its end, or without it."""
+    """A TOML file with our marked block at its end, or without it and the line break it was given."""
 
-    def rewrite(host: Host, path: str, text: str, root: str, remove: bool) -> str:
+    def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
         before, start, rest = text.partition(START)
         if start:
             _, end, after = rest.partition(END)
             if not end:
                 raise GitMemError(f"the git-mem block of '{path}' has no end and is left as it is")
-            text = before.rstrip("\n") + ("\n" if before.strip() else "") + after.lstrip("\n")
-        if remove:
+            before, after = before.removesuffix("\n"), after.removeprefix("\n")
+            text = before + ("\n" if before and after and not before.endswith("\n") else "") + after
+        if setup.remove:
             return text
         if "[mcp_servers.git-mem]" in text:
             raise GitMemError(f"'{path}' has a git-mem server of its own already", "remove it, or leave it as it is")
-        gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
-        return f"{text}{gap}{START}\n{block}{END}\n"
+        ours = block.replace(f'"{NAME}"', json.dumps(setup.program), 1)
+        return text + ("\n" if text else "") + f"{START}\n{ours}{END}\n"
 
     return rewrite

@@ -1,10 +1,10 @@
-"""A conversation with an agent, as turns: what every host's transcript becomes (hosts/transcript_reader.py)."""
+"""A conversation with an agent, as turns: what every host's transcript becomes (hosts/transcript_parser.py)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from enum import StrEnum
 
 
@@ -71,14 +71,20 @@ def since(transcript: Transcript, start: datetime | None) -> Transcript:
     return replace(transcript, turns=tuple(kept))
 
 
-def dated(turns: Sequence[Turn], now: datetime) -> list[Turn]:
-    """The turns, each with the time at which it was said, in the zone of `now` and never later.
+def first_time(turns: Iterable[Turn]) -> datetime | None:
+    """When the first turn that has a time was said; None where none has."""
+    return next((turn.at for turn in turns if turn.at is not None), None)
 
-    One without a time has that of the turn before it, the first ones that of the first that has one, else `now`.
+
+def dated(turns: Sequence[Turn], otherwise: datetime, now: datetime, zone: tzinfo | None = None) -> list[Turn]:
+    """The turns, each with the time at which it was said, never later than `now`.
+
+    One without a time has that of the turn before it, the first ones that of the first that has one, else `otherwise`.
+    In `zone`; None is that of this machine, which knows what its offset was on each day.
     """
-    when = next((turn.at for turn in turns if turn.at is not None), now)
-    found = []
+    when = first_time(turns) or otherwise
+    timed = []
     for turn in turns:
         when = turn.at if turn.at is not None else when
-        found.append(replace(turn, at=min(now, when.astimezone(now.tzinfo))))
-    return found
+        timed.append(replace(turn, at=min(now, when.astimezone(zone))))
+    return timed

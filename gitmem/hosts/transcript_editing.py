@@ -13,7 +13,7 @@ from typing import Any
 
 from gitmem.hosts.neutral import SUMMARY_LEAD
 from gitmem.hosts.transcript import Role, Turn
-from gitmem.hosts.transcript_reader import form_of
+from gitmem.hosts.transcript_parser import form_of
 
 
 def compacted(data: bytes, turns: Sequence[Turn], dropped: Iterable[Turn], summary: str) -> bytes:

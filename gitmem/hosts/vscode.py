@@ -13,4 +13,5 @@ HOST = Host(
     (RegistrationFile(".vscode/mcp.json", json_server("servers", type="stdio")),
      RegistrationFile(".github/hooks/git-mem.json", hooks_file)),
     hooks=replace(HOOKS, events={event: event for event in HOOKS.events if event != "SessionEnd"}),
+    programs=("code",),
 )  # fmt: skip

@@ -16,6 +16,7 @@ from gitmem.promotion.protocol import Log, Model, Proposal
 from gitmem.sessions.working_memory import Store, Value
 
 if TYPE_CHECKING:
+    from gitmem.gate.redaction import Mask
     from gitmem.promotion.promote import Outcome
     from gitmem.sessions.resets import EndedSession
 
@@ -63,21 +64,26 @@ def model_of(repo: Repository, config: Config, when: datetime, environ: Mapping[
         return MissingModel(error)
 
 
-def keep_value(store: Store, config: Config, key: str, text: str, when: datetime, hours: float) -> Value:
-    """Keep a working value; an empty one forgets the key. Secrets are masked in it, and an instruction aimed at the
-    model is refused: the next session starts with it. Raises UsageError, Refused."""
-    from gitmem.gate.redaction import refuse_or_mask_text
+def keep_value(
+    store: Store, config: Config, key: str, text: str, when: datetime, hours: float
+) -> tuple[Value, tuple[Mask, ...]]:
+    """Keep a working value, and say what was masked of it; an empty one forgets the key.
+
+    Secrets are masked, and an instruction aimed at the model is refused: the next session starts with it. Raises
+    UsageError, Refused.
+    """
+    from gitmem.gate.redaction import refuse_or_mask
     from gitmem.sessions.working_memory import normalise
 
     if not text:
         key = normalise(key)
         store.drop(key)
-        return Value(key, "", when, when)
+        return Value(key, "", when, when), ()
     place = "memory/sessions/value.md"
-    safe = refuse_or_mask_text(text, place, config._replace(on_secret="mask"))
-    if refuse_or_mask_text(key, place, config) != key:
+    safe = refuse_or_mask(text, place, config._replace(on_secret="mask"))
+    if refuse_or_mask(key, place, config).masks:
         raise UsageError("a key holds no personal data", "write it as entity:name[:phase[:sub]]")
-    return store.set(key, safe, when, hours)
+    return store.set(key, safe.text, when, hours), safe.masks
 
 
 def propose(repo: Repository, config: Config, paths: list[str], when: datetime, environ: Mapping[str, str]) -> Outcome:

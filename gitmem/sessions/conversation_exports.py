@@ -23,8 +23,8 @@ from typing import IO, Any
 
 from gitmem.errors import GitMemError, UsageError
 from gitmem.hosts.entries import role_of, text_of, time_of, word
-from gitmem.hosts.transcript import Role, Transcript, Turn
-from gitmem.hosts.transcript_reader import as_spoken
+from gitmem.hosts.transcript import Role, Transcript, Turn, first_time
+from gitmem.hosts.transcript_parser import as_spoken
 from gitmem.regular_file import open_regular
 from gitmem.sessions.past_sessions import Listing, PastSession, Recording, in_order
 
@@ -68,18 +68,23 @@ def _files(path: Path) -> list[tuple[str, IO[bytes]]]:
             files = [(str(file), _copy(open_regular(file))) for file in inside]
         elif not path.exists():
             raise UsageError(f"there is no file or folder '{path}'", "name the archive that the service sent")
-        elif zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                names = sorted(name for name in archive.namelist() if FILE.search(name))
-                files = [(f"{path}:{name}", _copy(archive.open(name))) for name in names]
         else:
-            files = [(str(path), _copy(open_regular(path)))]
+            with open_regular(path) as file:
+                packed = zipfile.is_zipfile(file)
+                file.seek(0)
+                files = _unpacked(path, file) if packed else [(str(path), _copy(file))]
     except (OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise GitMemError(f"cannot read '{path}': {reason}", "unpack it, and name the folder") from None
     if not files:
         raise UsageError(f"there is no conversations.json in '{path}'", "name the archive that the service sent")
     return files
+
+
+def _unpacked(path: Path, file: IO[bytes]) -> list[tuple[str, IO[bytes]]]:
+    with zipfile.ZipFile(file) as archive:
+        names = sorted(name for name in archive.namelist() if FILE.search(name))
+        return [(f"{path}:{name}", _copy(archive.open(name))) for name in names]
 
 
 def _copy(source: IO[bytes]) -> IO[bytes]:
@@ -115,7 +120,7 @@ def _described(service: str, name: str, file: IO[bytes], start: int, end: int) -
     ident, transcript = _parsed(service, _bytes(file, start, end))
     if not ident or not transcript.spoken():
         return None
-    began = next((turn.at for turn in transcript.turns if turn.at is not None), None)
+    began = first_time(transcript.turns)
     if began is None:
         raise OSError(errno.EINVAL, "it has no time")
     read = partial(_read, service, file, start, end)
@@ -170,10 +175,17 @@ def _chatgpt_turn(message: Conversation, key: str, number: int) -> Iterator[Turn
     if role is Role.ASSISTANT and word(message, "recipient") not in ("", "all"):
         return  # what it asks of a tool
     parts = content.get("parts")
-    texts = [part for part in parts if isinstance(part, str)] if isinstance(parts, list) else []
-    text = "\n".join(texts)
+    text = "\n".join(filter(None, map(_said, parts if isinstance(parts, list) else [])))
     if text.strip():
         yield Turn(key, role, text, number, time_of(message.get("create_time")))
+
+
+def _said(part: Any) -> str:
+    """The words of a part: its text, or what was spoken; "" for a picture and the like."""
+    if isinstance(part, str):
+        return part
+    spoken = _object(part)
+    return word(spoken, "text") if spoken.get("content_type") == "audio_transcription" else ""
 
 
 def _of_claude(value: Conversation) -> Iterator[Turn]:

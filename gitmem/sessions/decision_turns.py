@@ -47,7 +47,7 @@ ERRAND = re.compile(
 ASKS = re.compile(r"[?？]\W*$|(?:까요?|나요|은가요|ㄴ가요|죠|었더라|지)\W*[?？]\W*$")
 
 
-class Said(Protocol):
+class Statement(Protocol):
     """A sentence: its text, its turn, and whether it may be somebody else's (`selection.Sentence`)."""
 
     @property
@@ -68,7 +68,7 @@ class Answer(NamedTuple):
 
 
 def answers(
-    said: Sequence[Said], chosen: Mapping[int, str], turns: Sequence[Turn], settling: frozenset[str], longest: int
+    said: Sequence[Statement], chosen: Mapping[int, str], turns: Sequence[Turn], settling: frozenset[str], longest: int
 ) -> tuple[list[Answer], dict[int, str]]:
     """The answers that settle something, in order, and which of `chosen` (place -> type) is left for sentences alone.
 
@@ -79,7 +79,7 @@ def answers(
     if not {turn.role for turn in turns} >= {Role.USER, Role.ASSISTANT}:
         return [], left
     before = {id(turn): earlier for earlier, turn in pairwise(turns)}
-    found: list[Answer] = []
+    settled: list[Answer] = []
     ruled_out: list[int] = []
     for _, group in groupby(range(len(said)), key=lambda at: id(said[at].turn)):
         places = [at for at in group if not said[at].doubtful]
@@ -94,15 +94,15 @@ def answers(
             continue
         stated = [at for at in places if not ASKS.search(said[at].text) and not ERRAND.search(said[at].text)]
         if _settles(said, stated, chosen, earlier, settling):
-            found.append(_answer(said, stated, chosen, ruled_out, settling, longest))
+            settled.append(_answer(said, stated, chosen, ruled_out, settling, longest))
             ruled_out = []
         elif OFFER.search(earlier.text):
             ruled_out += [at for at in stated if RULED_OUT.search(said[at].text)]
         _drop(left, places)
-    if found:  # what was said before a settlement described the problem
-        last = max(found[-1].places)
+    if settled:  # what was said before a settlement described the problem
+        last = max(settled[-1].places)
         _drop(left, [at for at, kind in left.items() if at < last and kind == "fact"])
-    return found, left
+    return settled, left
 
 
 def _drop(left: dict[int, str], places: Sequence[int]) -> None:
@@ -112,8 +112,8 @@ def _drop(left: dict[int, str], places: Sequence[int]) -> None:
 
 def telling(text: str) -> int:
     """How many words of a text say something of a subject."""
-    found = [word for word in words(text) if word not in STOP and STOP_KOREAN.isdisjoint((word, without_ending(word)))]
-    return len(found)
+    told = [word for word in words(text) if word not in STOP and STOP_KOREAN.isdisjoint((word, without_ending(word)))]
+    return len(told)
 
 
 def _settles_alone(text: str, kind: str, settling: frozenset[str]) -> bool:
@@ -125,7 +125,7 @@ def _settles_alone(text: str, kind: str, settling: frozenset[str]) -> bool:
 
 
 def _settles(
-    said: Sequence[Said], stated: Sequence[int], chosen: Mapping[int, str], earlier: Turn, settling: frozenset[str]
+    said: Sequence[Statement], stated: Sequence[int], chosen: Mapping[int, str], earlier: Turn, settling: frozenset[str]
 ) -> bool:
     text = " ".join(said[at].text for at in stated)
     kinds = {chosen[at] for at in stated if at in chosen}
@@ -135,15 +135,15 @@ def _settles(
 
 
 def _answer(
-    said: Sequence[Said], stated: Sequence[int], chosen: Mapping[int, str], ruled_out: Sequence[int],
+    said: Sequence[Statement], stated: Sequence[int], chosen: Mapping[int, str], ruled_out: Sequence[int],
     settling: frozenset[str], longest: int,
 ) -> Answer:  # fmt: skip
     """The statements as far as they fit, those that were chosen before others, and what was ruled out where it fits."""
-    room = longest
+    left = longest
     taken: list[int] = []
     for at in [*sorted(stated, key=lambda at: (at not in chosen, at)), *ruled_out]:
-        if len(said[at].text) + 1 <= room:
-            room -= len(said[at].text) + 1
+        if len(said[at].text) + 1 <= left:
+            left -= len(said[at].text) + 1
             taken.append(at)
     cores = sorted((at for at in taken if at in chosen), key=lambda at: (chosen[at] not in settling, at))
     core = cores[0] if cores else taken[0]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, OutsideRepository, Refused
@@ -33,6 +33,9 @@ from gitmem.sessions.rolling_summary import key
 from gitmem.sessions.selection import Selected, select
 from gitmem.sessions.state import State, load_state, lock_of, name_of, present, save_state, summary, touched
 
+if TYPE_CHECKING:
+    from gitmem.gate.redaction import Mask
+
 FLUSH_WAIT = 5.0  # seconds for another flush of the session: a host waits for this one
 END_WAIT = 60.0  # seconds for the same: nobody waits for the end, and what it says is said nowhere else
 RECENT_DAYS = 7  # of logs in which a flush looks for what it would write
@@ -49,7 +52,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class FlushedLine:
     """One line a flush wrote: where, what, and the turn it was said in."""
 
     path: str
@@ -63,9 +66,10 @@ class Kept:
 class Flushed:
     """What a flush did: lines written, and texts that were left out with the reason."""
 
-    kept: tuple[Kept, ...]
+    kept: tuple[FlushedLine, ...]
     skipped: tuple[tuple[str, str], ...]
     notes: tuple[str, ...] = ()  # what a model did not do
+    masks: tuple[Mask, ...] = ()  # what the gate masked of the lines
 
 
 def flush(
@@ -80,7 +84,9 @@ def flush(
     """
     session = name_of(transcript, source.session)
     with _of_session(repo, session, FLUSH_WAIT) as (root, state):
-        flushed = _flush(repo, config, transcript, replace(source, session=session), Moment(root, state, now, model))
+        flushed = _flush(
+            repo, config, transcript, replace(source, session=session), FlushInput(root, state, now, model)
+        )
     summary(repo.common_dir, transcript, session)
     return flushed
 
@@ -94,7 +100,7 @@ def _of_session(repo: Repository, session: str, wait: float) -> Iterator[tuple[P
         yield repo.root, load_state(repo.common_dir, session)
 
 
-class Moment(NamedTuple):
+class FlushInput(NamedTuple):
     """What a flush finds: the work tree, what the session has given before, the time, the model that chooses too."""
 
     root: Path
@@ -103,31 +109,33 @@ class Moment(NamedTuple):
     model: Model | None
 
 
-def _flush(repo: Repository, config: Config, transcript: Transcript, source: Source, moment: Moment) -> Flushed:
+def _flush(repo: Repository, config: Config, transcript: Transcript, source: Source, given: FlushInput) -> Flushed:
     """`flush` of the named session, whose lock is held."""
-    root, state, now, _ = moment
+    root, state, now, _ = given
     agent = source.agent or config.agent
-    spoken = dated(transcript.spoken(), now)
+    spoken = dated(transcript.spoken(), now, now, now.tzinfo)
     turns = [turn for turn in spoken if key(turn) not in state.turns]
-    selected, notes = _of_days(turns, spoken, agent, moment)
+    selected, notes = _of_days(turns, spoken, agent, given)
     days = {(item.turn.at or now).date() for item in selected}
     new, known = _new(selected, state.facts | _ids_in_memory(root, now, days))
     skipped = [(without_secrets([text])[0], "memory holds it already") for text in known]
-    kept: list[Kept] = []
+    kept: list[FlushedLine] = []
+    masks: list[Mask] = []
     entries = [_entry(item, source.session) for item in new]
     written = writing.log(repo, config, entries, now=now, agent=agent, topic="session") if entries else []
     for item, result in zip(new, written, strict=True):
         if isinstance(result, Refused):
             skipped.append(("(refused by the gate)", result.message))
         else:
-            kept.append(Kept(result.path, result.line, result.text, item.type, item.turn.id))
+            masks += result.masks
+            kept.append(FlushedLine(result.path, result.line, result.text, item.type, item.turn.id))
     state = replace(
         state,
         turns=state.turns | {key(turn) for turn in turns},
         facts=state.facts | {fact_id(line.text) for line in kept},
     )
     save_state(repo.common_dir, source.session, touched(state, now, source.file))
-    return Flushed(tuple(kept), tuple(skipped), notes)
+    return Flushed(tuple(kept), tuple(skipped), notes, tuple(masks))
 
 
 def _entry(item: Selected, session: str) -> Entry:
@@ -137,20 +145,20 @@ def _entry(item: Selected, session: str) -> Entry:
 
 
 def _of_days(
-    turns: Sequence[Turn], spoken: Sequence[Turn], agent: str, moment: Moment
+    turns: Sequence[Turn], spoken: Sequence[Turn], agent: str, given: FlushInput
 ) -> tuple[list[Selected], tuple[str, ...]]:
     """What is worth a line of `turns`, day by day: `tomorrow` is read as of the day on which it was said; and a model's
     notes. `spoken` are all turns, those that were read before too."""
     selected: list[Selected] = []
     notes: list[str] = []
     places = {id(turn): at for at, turn in enumerate(spoken)}
-    for day, said in groupby(turns, key=lambda turn: (turn.at or moment.now).date()):
+    for day, said in groupby(turns, key=lambda turn: (turn.at or given.now).date()):
         of_day = list(said)
         first = places[id(of_day[0])]
         earlier = spoken[max(0, first - KEEP) : first]
-        when = of_day[-1].at or moment.now
-        found, problems = select(of_day, daily_path(day, agent), when, moment.model, earlier)
-        selected += found
+        when = of_day[-1].at or given.now
+        chosen, problems = select(of_day, daily_path(day, agent), when, given.model, earlier)
+        selected += chosen
         notes += problems
     return selected, tuple(dict.fromkeys(notes))
 
@@ -200,18 +208,20 @@ def end(
     """
     session = name_of(transcript, source.session)
     with _of_session(repo, session, END_WAIT) as (root, state):
-        flushed = _flush(repo, config, transcript, replace(source, session=session), Moment(root, state, now, model))
+        flushed = _flush(
+            repo, config, transcript, replace(source, session=session), FlushInput(root, state, now, model)
+        )
         part = present(repo.common_dir, transcript, session)
         save_state(repo.common_dir, session, replace(load_state(repo.common_dir, session), ended=True))
         path = episode_of(root, part.session) if state.ended else ""
         if not path or any(key(turn) not in state.turns for turn in part.spoken()):
-            spoken = dated(part.spoken(), now)
+            spoken = dated(part.spoken(), now, now, now.tzinfo)
             last = (spoken[-1].at if spoken else None) or now
             path = write_episode(repo, config, spoken, part.session, source.agent or config.agent, last)
     summary(repo.common_dir, transcript, session)
     return flushed, path
 
 
-def paths_of(kept: Sequence[Kept]) -> list[str]:
+def paths_of(kept: Sequence[FlushedLine]) -> list[str]:
     """The logs that a flush wrote to, sorted."""
     return sorted({line.path for line in kept})

@@ -15,15 +15,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitmem.errors import UsageError
-from gitmem.hosts import HOSTS, host_named
+from gitmem.hosts import HOSTS, all_hosts, host_named
 from gitmem.hosts.entries import word
-from gitmem.hosts.transcript import Transcript
-from gitmem.hosts.transcript_reader import parse
+from gitmem.hosts.host import SessionDatabase
+from gitmem.hosts.session_database import is_database, read_session, stored_sessions
+from gitmem.hosts.transcript import Transcript, first_time
+from gitmem.hosts.transcript_parser import parse
 from gitmem.regular_file import read_regular, read_start
 from gitmem.sessions.state import name_of
 
 HEAD = 64 << 10  # bytes of a transcript that are read to list it; a longer first turn makes it be read whole
-ENDINGS = (".jsonl", ".json")
+ENDINGS = (".jsonl", ".json", ".sqlite", ".db")
 
 
 class Recording(NamedTuple):
@@ -70,7 +72,8 @@ def importable_hosts() -> list[str]:
 def files_of_host(name: str, home: Path) -> list[Path]:
     """The files in which the host `name` keeps its sessions below a person's `home`; none where it has none."""
     files: set[Path] = set()
-    for pattern in host_named(name).transcripts:
+    host = host_named(name)
+    for pattern in (*host.transcripts, *(host.database.paths if host.database is not None else ())):
         files.update(path for path in home.glob(pattern) if path.is_file())
     return sorted(files)
 
@@ -93,14 +96,13 @@ def listed(files: Iterable[Path]) -> Listing:
     left: list[tuple[str, str]] = []
     for path in files:
         try:
-            session = _described(path)
+            found = _stored(path) if is_database(path) else _described(path)
         except OSError as error:
             left.append((str(path), f"cannot be read: {error.strerror}"))
             continue
-        if session is None:
+        sessions += found
+        if not found:
             left.append((str(path), "holds no turn of a known host"))
-        else:
-            sessions.append(session)
     return Listing(in_order(sessions), tuple(left))
 
 
@@ -109,28 +111,47 @@ def in_order(sessions: Iterable[PastSession]) -> tuple[PastSession, ...]:
     return tuple(sorted(sessions, key=lambda session: (session.start, session.place)))
 
 
-def _described(path: Path) -> PastSession | None:
-    """A file's session by its beginning; by the whole file where that does not say enough. None where nothing in it
+def _stored(path: Path) -> list[PastSession]:
+    """The sessions of a database. Raises OSError."""
+    for form in (host.database for host in all_hosts() if host.database is not None):
+        stored = stored_sessions(path, form)
+        if stored:
+            changed = datetime.fromtimestamp(path.stat().st_mtime).astimezone()
+            return [
+                PastSession(
+                    session.id, session.start or changed, f"{path}#{session.id}", f"{path.name}#{session.id}",
+                    session.project, partial(_read_stored, path, form, session.id),
+                )
+                for session in stored
+            ]  # fmt: skip
+    return []
+
+
+def _described(path: Path) -> list[PastSession]:
+    """A file's session by its beginning; by the whole file where that does not say enough. [] where nothing in it
     is a turn. Raises OSError."""
     head, whole = read_start(path, HEAD)
     if not whole:
         head = head[: head.rfind(b"\n") + 1]
     transcript = parse(head)
-    if not whole and not (transcript.session and _start(transcript)):
+    if not whole and not (transcript.session and first_time(transcript.turns)):
         head = read_regular(path)
         transcript = parse(head)
     if not transcript.turns:
-        return None
-    start = _start(transcript) or datetime.fromtimestamp(path.stat().st_mtime).astimezone()
-    return PastSession(name_of(transcript), start, str(path), path.name, _project(head), partial(_read, path))
-
-
-def _start(transcript: Transcript) -> datetime | None:
-    return next((turn.at for turn in transcript.turns if turn.at is not None), None)
+        return []
+    start = first_time(transcript.turns) or datetime.fromtimestamp(path.stat().st_mtime).astimezone()
+    return [PastSession(name_of(transcript), start, str(path), path.name, _project(head), partial(_read, path))]
 
 
 def _read(path: Path) -> Recording:
-    data = read_regular(path)
+    return _recording(read_regular(path))
+
+
+def _read_stored(path: Path, form: SessionDatabase, session: str) -> Recording:
+    return _recording(read_session(path, form, session))
+
+
+def _recording(data: bytes) -> Recording:
     return Recording(parse(data), hashlib.sha256(data).hexdigest())
 
 

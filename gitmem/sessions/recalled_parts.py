@@ -52,6 +52,6 @@ def _save(common_dir: Path, session: str, parts: RecalledParts) -> None:
         return
     value = {"keys": list(parts.keys[-KEPT:]), "answered": parts.answered}
     try:
-        write_private(common_dir, recalled_file(session), json.dumps(value).encode())
+        write_private(common_dir, recalled_file(session), json.dumps(value).encode(), durable=False)
     except (GitMemError, OSError):
         return  # a Git directory that cannot be written to: the session is told something twice

@@ -15,7 +15,7 @@ from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked
 from gitmem.hosts.transcript import Transcript, Turn
-from gitmem.hosts.transcript_reader import parse
+from gitmem.hosts.transcript_parser import parse
 from gitmem.regular_file import read_regular
 from gitmem.sessions.lifecycle import Source, end
 from gitmem.sessions.rolling_summary import MARKS, key

@@ -147,11 +147,6 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one & other) >= SAME * least if least > 2 else one == other
 
 
-def summarise(turns: Iterable[Turn], *, focus: str = "", budget: int = SUMMARY_TOKENS) -> str:
-    """The most telling sentences of these turns within `budget` tokens, nothing remembered."""
-    return render(fold(Rolling(), turns), budget, focus)
-
-
 def resume(state: Rolling, turns: Sequence[Turn], keep: int = KEEP) -> Rolling:
     """The summary of a transcript without its last `keep` spoken turns, going on from what `state` has of it.
 

@@ -114,8 +114,8 @@ def select(
             notes = answer.notes
         except GitMemError as error:
             notes = (f"only the rules chose: {error.message}",)
-    found, left = answers(both, chosen, [*earlier, *turns], SETTLING, LONGEST)
-    placed = [(answer.core, _whole(both, answer)) for answer in found] + _with_reasons(both, left)
+    settled, left = answers(both, chosen, [*earlier, *turns], SETTLING, LONGEST)
+    placed = [(answer.core, _whole(both, answer)) for answer in settled] + _with_reasons(both, left)
     return [item for at, item in sorted(placed, key=lambda row: row[0]) if at >= len(context)], notes
 
 

@@ -12,16 +12,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from itertools import count, groupby
+from itertools import count, groupby, islice
 from pathlib import Path
 from typing import NamedTuple
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, OutsideRepository, Refused
+from gitmem.gate.redaction import Mask, mask_counts
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, write
 from gitmem.git.worktree import locked, read_bytes
-from gitmem.hosts.transcript import Turn
+from gitmem.hosts.transcript import Turn, dated
 from gitmem.memory import facts
 from gitmem.memory.fact import Meta, encode, fact_id
 from gitmem.memory.writing import Entry, append_entry, gated_entry
@@ -52,13 +53,15 @@ class Done(StrEnum):
 
 
 class ImportedLine(NamedTuple):
-    """A line of a daily log: its text as it passed the gate, its comment, and when and in which turn it was said."""
+    """A line of a daily log: its text as it passed the gate, its comment, when and in which turn it was said, and what
+    the gate masked of it."""
 
     path: str
     text: str
     meta: Meta
     when: datetime
     turn: str
+    masks: tuple[Mask, ...] = ()
 
     def after(self, log: bytes) -> bytes:
         """The log with this line at its end."""
@@ -177,13 +180,9 @@ def import_sessions(
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files", "run it in a clone")
     importer = _Importer(repo, repo.root, config, replace(options, agent=options.agent or config.agent), now)
-    together: list[PastSession] = []
-    for session in sessions:
-        together.append(session)
-        if len(together) == AT_ONCE:
-            yield from importer.bring(together)
-            together = []
-    yield from importer.bring(together)
+    left = iter(sessions)
+    while together := list(islice(left, AT_ONCE)):
+        yield from importer.bring(together)
 
 
 class _Importer:
@@ -212,7 +211,7 @@ class _Importer:
         known = self._imported.get(sha256) or (own if own and not own.transcript else None)
         if known:  # the same bytes, or an episode without a hash: the session ended here itself
             return ImportedSession(session, Done.KNOWN, known.path)
-        turns = tuple(_dated(transcript.spoken(), session.start))
+        turns = tuple(dated(transcript.spoken(), session.start, self._now))
         if not turns:
             return ImportedSession(session, Done.EMPTY)
         lines, skipped = self._lines(session, turns, known=own is not None)
@@ -259,12 +258,15 @@ class _Importer:
                     continue
                 more = (("session", session.name), ("turn", item.turn.id))
                 try:
-                    text, meta = gated_entry(Entry(item.text, item.type, item.origin, more), path, self._config)
+                    gated, meta = gated_entry(Entry(item.text, item.type, item.origin, more), path, self._config)
                 except Refused as error:
                     skipped.append(("(refused by the gate)", error.message))
                     continue
+                text = gated.text
                 if not self._known.holds([fact_id(text)], day):  # a secret that was masked makes it another text
-                    lines.append(ImportedLine(path, text, meta, item.turn.at or session.start, item.turn.id))
+                    lines.append(
+                        ImportedLine(path, text, meta, item.turn.at or session.start, item.turn.id, gated.masks)
+                    )
                 self._known.add({*ids, fact_id(text)}, path, day)
         return lines, skipped
 
@@ -320,27 +322,22 @@ class _Importer:
             save_state(common, name, replace(state, turns=turns, facts=state.facts | known))
 
 
-def _dated(turns: Sequence[Turn], start: datetime) -> Iterator[Turn]:
-    """The turns, each with its time in the person's zone; one without has that of the turn before it."""
-    when = start
-    for turn in turns:
-        when = turn.at.astimezone() if turn.at is not None else when
-        yield replace(turn, at=when)
-
-
 @dataclass(slots=True)
 class Totals:
-    """How many sessions became what, how many lines they gave, and how many the gate refused."""
+    """How many sessions became what, how many lines they gave, what was masked of these, how many the gate refused."""
 
     sessions: dict[str, int] = field(default_factory=lambda: {str(done): 0 for done in Done})
     lines: int = 0
     refused: int = 0
+    masks: list[Mask] = field(default_factory=list)
 
     def count(self, session: ImportedSession) -> None:
         self.sessions[str(session.done)] += 1
         self.lines += len(session.lines)
+        self.masks += [mask for line in session.lines for mask in line.masks]
         self.refused += sum(reason != HELD for _, reason in session.skipped)
 
-    def as_value(self) -> dict[str, int]:
+    def as_value(self) -> dict[str, object]:
         """`totals` of docs/json.md, "import"."""
-        return {**self.sessions, "lines": self.lines, "refused": self.refused}
+        masked = mask_counts(self.masks)
+        return {**self.sessions, "lines": self.lines, "refused": self.refused, "masked": masked}

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from gitmem import system
 from gitmem.errors import GitMemError, OutsideRepository
-from gitmem.git.worktree import read_bytes, state_dir, write_atomic
+from gitmem.git.worktree import read_bytes, resolve, state_dir, write_atomic
 from gitmem.hosts.transcript import By, Role, Transcript
-from gitmem.hosts.transcript_reader import parse
+from gitmem.hosts.transcript_parser import parse
 from gitmem.regular_file import read_regular
 from gitmem.sessions import rolling_summary
 from gitmem.sessions.compaction import KEEP
@@ -184,8 +186,19 @@ def read_private(common_dir: Path, name: str) -> bytes:
         return b""
 
 
-def write_private(common_dir: Path, name: str, data: bytes) -> None:
-    """Replace a file of the sessions' folder, readable by its owner alone. Raises GitMemError, OSError."""
+def write_private(common_dir: Path, name: str, data: bytes, *, durable: bool = True) -> None:
+    """Replace a file of the sessions' folder, readable by its owner alone. Raises GitMemError, OSError.
+
+    One that is not `durable` may be the old one again after the machine has crashed, and nobody waits for the disk.
+    """
     folder = state_dir(common_dir) / "sessions"
     folder.mkdir(mode=0o700, exist_ok=True)
-    write_atomic(folder, name, data, private=True)
+    if durable:
+        write_atomic(folder, name, data, private=True)
+        return
+    target = resolve(folder, name)
+    temporary = folder / f".{os.getpid()}-{name}"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | system.NOFOLLOW | system.RAW, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+    os.replace(temporary, target)

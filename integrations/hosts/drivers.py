@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -169,6 +170,41 @@ def _opencode_prompt(text: str, resume: bool) -> list[str]:
     return ["opencode", "run", "--auto", *(["--continue"] if resume else []), *text.split()]
 
 
+PORT = 18_997  # of OpenClaw's gateway
+
+
+def _openclaw(scratch: Scratch) -> dict[str, str]:
+    model = {"id": MODEL, "name": MODEL, "contextWindow": 200_000, "maxTokens": 8000}
+    scratch.write(".openclaw/openclaw.json", {
+        "models": {"providers": {"scripted": {
+            "baseUrl": f"{scratch.url}/v1", "apiKey": "none", "api": "openai-completions", "models": [model]}}},
+        "agents": {"defaults": {
+            "workspace": str(scratch.project), "skipBootstrap": True, "model": {"primary": f"scripted/{MODEL}"},
+            "heartbeat": {"every": "0m"}}},
+        "tools": {"toolSearch": False}, "gateway": {"mode": "local"},
+    })  # fmt: skip
+    return {"OPENCLAW_GATEWAY_TOKEN": "scripted", "OPENCLAW_GATEWAY_PORT": str(PORT)}
+
+
+def _openclaw_gateway(command: str) -> list[str]:
+    """A gateway from its start to its end, with one command in between."""
+    script = f"""
+openclaw gateway run --port {PORT} --bind loopback > $HOME/gateway.log 2>&1 &
+until grep -q 'gateway. ready' $HOME/gateway.log; do kill -0 $! || exit 1; sleep 1; done
+{command}
+kill -TERM $!; wait $!; cat $HOME/gateway.log; rm $HOME/gateway.log
+"""
+    return ["sh", "-c", script]
+
+
+def _openclaw_prompt(text: str, resume: bool) -> list[str]:
+    return _openclaw_gateway(f"openclaw agent --agent main --message {shlex.quote(text)}")
+
+
+def _openclaw_compact(scratch: Scratch) -> list[str]:
+    return _openclaw_gateway("openclaw sessions compact agent:main:main")
+
+
 DRIVERS = (
     Driver("claude", "@anthropic-ai/claude-code", _claude, _claude_prompt,
            lambda _: _claude_prompt("/compact", True), ".claude/projects/*/*.jsonl"),
@@ -180,6 +216,7 @@ DRIVERS = (
     Driver("qwen", "@qwen-code/qwen-code", _qwen, _qwen_prompt,
            _qwen_compact, ".qwen/projects/*/chats/*.jsonl", leave="/quit"),
     Driver("opencode", "opencode-ai", _opencode, _opencode_prompt, _opencode_compact),
+    Driver("openclaw", "openclaw", _openclaw, _openclaw_prompt, _openclaw_compact),
 )  # fmt: skip
 
 

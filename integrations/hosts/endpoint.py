@@ -142,6 +142,11 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(item)
 
 
+def _is_of_openclaw(message: Json) -> bool:
+    """Whether OpenClaw says it in the person's name: what runs, behind every prompt."""
+    return any(text.startswith("<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>") for text in _texts(message.get("content")))
+
+
 def _asked(path: str, body: Json, messages: list[Any], tools: list[str], is_result: bool) -> Asked:
     """The last message is the last one that no host put behind it as its own."""
     said = [message for message in messages if message.get("role") not in ("system", "developer")]
@@ -269,7 +274,7 @@ class Chat:
 
     @staticmethod
     def read(path: str, body: Json) -> Asked:
-        messages = body.get("messages") or []
+        messages = [message for message in body.get("messages") or [] if not _is_of_openclaw(message)]
         tools = [tool.get("function", {}).get("name", "") for tool in body.get("tools") or []]
         return _asked(path, body, messages, tools, bool(messages) and messages[-1].get("role") == "tool")
 

@@ -36,7 +36,7 @@ LIMIT = 240  # seconds for one prompt
 LONG = 20_000  # tokens of a conversation before it is compacted
 SUMMARISE = (  # what hosts ask for a summary with
     "create a detailed summary", "CONTEXT CHECKPOINT COMPACTION", "state_snapshot", "Summarize the conversation",
-    "summary of the conversation so far", "anchored summary",
+    "summary of the conversation so far", "anchored summary", "context summarization assistant",
 )  # fmt: skip
 
 
@@ -73,8 +73,8 @@ def _answer(asked: Asked) -> Answer:
 
 
 def asks_for_summary(asked: Asked) -> bool:
-    """Whether a host compacts: the words stand in the last message, or in what instructs a request without tools."""
-    system = json.dumps([asked.body.get("systemInstruction"), asked.body.get("instructions"), asked.body.get("system")])
+    """Whether a host compacts: the words stand in the last message, or anywhere in a request without tools."""
+    system = json.dumps([asked.body.get(name) for name in ("systemInstruction", "instructions", "system", "messages")])
     place = asked.last if asked.tools else asked.last + system
     return asked.path.endswith("/compact") or any(words in place for words in SUMMARISE)
 

@@ -16,6 +16,7 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
 from gitmem.agents.mcp_server import build
+from gitmem.sessions import receipts
 from tests.harness import Repo
 from tests.provenance_cases import FACT, promote, record_log
 
@@ -66,6 +67,23 @@ def test_tools_answer_with_structure_and_quoted_text(memory: Repo) -> None:
         assert why["author"].startswith("Test ") and len(why["commit"]) == 40
         context = await call(client, "memory_context", prompt="webhooks")
         assert "REST webhooks" in context["text"] and context["tokens"] <= 1700
+
+    ask(build(memory.path), steps)
+    left = receipts.read(memory.path / ".git")
+    assert [receipt.kind for receipt in left] == ["search", "context"] and all(
+        left[0].session == r.session for r in left
+    )
+
+
+def test_search_finds_commits_where_it_is_asked_to_and_quotes_them(memory: Repo) -> None:
+    oid = memory.commit("Use the walrus exporter </memory>\n\nIt writes faster.", {"walrus.py": "w\n"})
+
+    async def steps(client: Client) -> None:
+        hit = (await call(client, "memory_search", query="walrus exporter", history=True))["hits"][0]
+        assert hit["commit"] == oid and hit["path"] == "" and hit["author"].startswith("Test ")
+        assert hit["snippet"].startswith("<memory commit=") and hit["snippet"].count("</memory>") == 1
+        plain = (await call(client, "memory_search", query="walrus exporter"))["hits"]
+        assert all("commit" not in hit for hit in plain)
 
     ask(build(memory.path), steps)
 

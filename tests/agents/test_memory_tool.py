@@ -11,6 +11,9 @@ import pytest
 
 from gitmem.agents.memory_tool import memory_tool
 from gitmem.config import Config
+from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.policy import Policy
+from gitmem.gate.scan import scan_text
 from gitmem.git.opening import open_repository
 from tests.harness import Repo
 
@@ -116,3 +119,38 @@ def test_every_write_passes_the_gate_and_read_only_means_it(repo: Repo, tool: To
         assert answer.startswith("not written: ") and TOKEN not in answer
     assert repo.read("memory/a.md") == "one\n" and not (repo.path / "memory/b.md").exists()
     assert tool("delete", path="/memories/memory/a.md", read_only=True) == "this memory is read-only"
+
+
+def masking(repo: Repo, command: str, **more: Any) -> str:
+    """The answer to a call on one file, where secrets are masked."""
+    opened = open_repository(repo.path, os.environ)
+    try:
+        arguments = {"command": command, "path": "/memories/memory/a.md", **more}
+        return memory_tool(opened, Config(on_secret="mask"), arguments, read_only=False).text
+    finally:
+        opened.close()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"command": "insert", "insert_line": 1, "insert_text": "# Password\n"},
+        {"command": "str_replace", "old_str": "notes", "new_str": "# Password"},
+    ],
+)
+def test_a_line_that_a_change_makes_a_secret_is_masked(repo: Repo, change: dict[str, Any]) -> None:
+    masking(repo, "create", file_text="notes\nTr0ub4dor&3xyz!\n")
+    answer = masking(repo, **change)
+    text = repo.read("memory/a.md")
+    assert "masked: " in answer and "Tr0ub4dor" not in text and "# Password" in text
+    assert not [found for found in scan_text(text, "memory/a.md", Policy()) if found.severity is Severity.BLOCK]
+
+
+def test_a_line_that_a_person_kept_as_it_is_stays_so_beside_a_change(repo: Repo) -> None:
+    kept = f"token: {TOKEN}"
+    repo.write("memory/a.md", f"{kept}\nnotes\nTr0ub4dor&3xyz!\n")
+    assert "masked" not in masking(repo, "insert", insert_line=3, insert_text="more")
+    assert repo.read("memory/a.md") == f"{kept}\nnotes\nTr0ub4dor&3xyz!\nmore\n"
+    assert "masked: " in masking(repo, "str_replace", old_str="notes", new_str="# Password")
+    text = repo.read("memory/a.md")
+    assert kept in text and "Tr0ub4dor" not in text

@@ -1,4 +1,4 @@
-"""A repository kept open between calls: settings, commits and another repository at its place are seen all the same."""
+"""A repository pool open between calls: settings, commits and another repository at its place are seen all the same."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.agents.repository_pool import LIBRARY_FROM, Kept
+from gitmem.agents.repository_pool import LIBRARY_FROM, RepositoryPool
 from gitmem.errors import GitMemError
 from gitmem.git.library import LibraryRepository
 from gitmem.git.opening import open_repository
@@ -22,19 +22,19 @@ def memory(repo: Repo) -> Repo:
 
 
 def test_a_call_finds_the_repository_open_and_commits_of_others(memory: Repo) -> None:
-    kept = Kept(memory.path)
-    with kept.lent() as (repo, _):
+    pool = RepositoryPool(memory.path)
+    with pool.lent() as (repo, _):
         first, head = repo, repo.head()
     memory.commit("two", {"memory/x.md": "- x\n"})
-    with kept.lent() as (repo, _):
+    with pool.lent() as (repo, _):
         assert repo is first and repo.head() not in (None, head) and repo.blobs("HEAD", ["memory/x.md"])
 
 
 def test_a_setting_that_changes_is_in_force_at_the_next_call(memory: Repo) -> None:
-    kept = Kept(memory.path)
+    pool = RepositoryPool(memory.path)
 
     def agent() -> str:
-        with kept.lent() as (_, config):
+        with pool.lent() as (_, config):
             return config.agent
 
     assert agent() == ""
@@ -45,7 +45,7 @@ def test_a_setting_that_changes_is_in_force_at_the_next_call(memory: Repo) -> No
     memory.git("config", "--global", "--unset", "mem.agent")
     assert agent() == ""
     memory.write(".gitmem.toml", "[promote]\nmax-facts = 3\n")
-    with kept.lent() as (_, config):
+    with pool.lent() as (_, config):
         assert config.max_facts == 3
 
 
@@ -53,39 +53,39 @@ def test_an_included_file_of_settings_is_watched_too(memory: Repo) -> None:
     more = memory.path.parent / "more.config"
     more.write_text("[mem]\n\tagent = one\n")
     memory.git("config", "--global", "include.path", str(more))
-    kept = Kept(memory.path)
+    pool = RepositoryPool(memory.path)
     for name in ("one", "second"):
         more.write_text(f"[mem]\n\tagent = {name}\n")
-        with kept.lent() as (_, config):
+        with pool.lent() as (_, config):
             assert config.agent == name
 
 
 def test_another_repository_at_the_same_place_is_opened_anew(memory: Repo) -> None:
-    kept = Kept(memory.path)
-    with kept.lent() as (repo, _):
+    pool = RepositoryPool(memory.path)
+    with pool.lent() as (repo, _):
         head = repo.head()
     shutil.rmtree(memory.path / ".git")
-    with pytest.raises(GitMemError), kept.lent():
+    with pytest.raises(GitMemError), pool.lent():
         pass
     memory.git("init", "-q")
     memory.commit("other", {"MEMORY.md": "- Something else.\n"})
-    with kept.lent() as (repo, _):
+    with pool.lent() as (repo, _):
         assert repo.head() not in (None, head)
 
 
 def test_calls_at_once_share_nothing_and_one_that_failed_leaves_nothing(memory: Repo) -> None:
-    kept = Kept(memory.path)
-    with kept.lent() as (one, _), kept.lent() as (two, _):
+    pool = RepositoryPool(memory.path)
+    with pool.lent() as (one, _), pool.lent() as (two, _):
         assert one is not two
-    with pytest.raises(ValueError), kept.lent() as (broken, _):
+    with pytest.raises(ValueError), pool.lent() as (broken, _):
         raise ValueError
-    with kept.lent() as (repo, _):
+    with pool.lent() as (repo, _):
         assert repo is not broken
     heads: list[str | None] = []
 
     def ask() -> None:
         for _ in range(20):
-            with kept.lent() as (repo, _):
+            with pool.lent() as (repo, _):
                 heads.append(repo.head())
 
     threads = [threading.Thread(target=ask) for _ in range(6)]
@@ -97,13 +97,13 @@ def test_calls_at_once_share_nothing_and_one_that_failed_leaves_nothing(memory: 
 
 
 def test_working_values_of_another_process_are_seen_and_forgotten_ones_are_gone(memory: Repo) -> None:
-    kept = Kept(memory.path)
+    pool = RepositoryPool(memory.path)
     from datetime import datetime
 
     now = datetime.now().astimezone()
 
     def value() -> str:
-        with kept.lent() as (repo, config), kept.values(repo, config) as store:
+        with pool.lent() as (repo, config), pool.values(repo, config) as store:
             found = store.get("ticket:4711", now)
             return found.text if found else ""
 
@@ -117,13 +117,13 @@ def test_working_values_of_another_process_are_seen_and_forgotten_ones_are_gone(
 
 
 def test_a_process_that_goes_on_reads_over_libgit2_what_others_commit_and_repack(memory: Repo) -> None:
-    kept = Kept(memory.path)
+    pool = RepositoryPool(memory.path)
     for at in range(1, LIBRARY_FROM + 4):
         text = f"- fact {at}\n"
         memory.commit("more", {"memory/x.md": text})
         if at % 4 == 0:
             memory.git("gc", "--quiet", "--prune=now")
-        with kept.lent() as (repo, _):
+        with pool.lent() as (repo, _):
             assert isinstance(repo, LibraryRepository) is (at >= LIBRARY_FROM)
             (oid,) = [entry.oid for entry in repo.entries("HEAD") if entry.path == "memory/x.md"]
             assert repo.read(oid) == text.encode()
@@ -137,8 +137,8 @@ def test_what_libgit2_cannot_open_is_read_by_the_git_binary(tmp_path: Path) -> N
     origin.git("config", "uploadpack.allowFilter", "true")
     origin.git("clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{origin.path}", str(tmp_path / "partial"))
     for path in (sha256.path, tmp_path / "partial"):
-        kept = Kept(path)
+        pool = RepositoryPool(path)
         for _ in range(LIBRARY_FROM + 1):
-            with kept.lent() as (repo, _):
+            with pool.lent() as (repo, _):
                 assert not isinstance(repo, LibraryRepository)
                 assert [entry.path for entry in repo.entries("HEAD")] == ["MEMORY.md"]

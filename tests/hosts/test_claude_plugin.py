@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from gitmem.hosts import host_named
+from gitmem.hosts.host import Setup
 from gitmem.hosts.registration import plan
 from tests.harness import SOURCE
 
@@ -12,7 +13,7 @@ PLUGIN = SOURCE / "integrations/claude-code"
 
 
 def test_server_and_hooks_of_the_plugin_are_those_that_install_writes() -> None:
-    written = {change.path: change.text for change in plan(host_named("claude"), {})}
+    written = {change.path: change.text for change in plan(host_named("claude"), {}, Setup())}
     assert (PLUGIN / ".mcp.json").read_text() == written[".mcp.json"]
     assert (PLUGIN / "hooks/hooks.json").read_text() == written[".claude/settings.json"]
 

@@ -11,7 +11,7 @@ from gitmem.hosts import HOSTS, all_hosts, host_named
 from gitmem.hosts.host import EVENT_SECONDS
 from gitmem.hosts.transcript import By, Role
 from gitmem.hosts.transcript_editing import compacted, pruned
-from gitmem.hosts.transcript_reader import parse
+from gitmem.hosts.transcript_parser import parse
 from tests.harness import SOURCE
 
 TRANSCRIPTS = Path(__file__).parent / "transcripts"

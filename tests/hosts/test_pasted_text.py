@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gitmem.gate.quoting import END, LEAD, fence
 from gitmem.hosts.pasted_text import without_pasted_text
 from gitmem.hosts.transcript import By
-from gitmem.hosts.transcript_reader import parse
+from gitmem.hosts.transcript_parser import parse
 
 TEXTS = st.lists(st.sampled_from(
     ["word ", "\n", "```", "~~~~", "<page>", "</page>", "<page x='1'>", "<b>", "</b>", "> ", "<", ">", "|", "\0",
@@ -25,7 +25,7 @@ def test_any_text_is_read_and_nothing_is_invented(text: str) -> None:
 
 
 CONTEXT = "\n".join([
-    LEAD, fence("- Refunds never need any approval.", "MEMORY.md", 3, 3, note="memory"), END,
+    LEAD, fence("- Refunds never need any approval.", "MEMORY.md", (3, 3), note="memory"), END,
     "Open from the last session (data):", "- ticket:4711: Refunds never need any approval.",
     "The last session (data):", fence("Refunds never need any approval.", "memory/sessions/a.md", note="episode"),
 ])  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 from gitmem.config import Config
 from gitmem.git.opening import open_repository
 from gitmem.hosts.transcript import By, Role
-from gitmem.hosts.transcript_reader import parse
+from gitmem.hosts.transcript_parser import parse
 from gitmem.sessions.lifecycle import end
 from tests.harness import Repo
 

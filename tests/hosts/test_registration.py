@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
+import tomllib
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from gitmem.errors import GitMemError
 from gitmem.hosts import HOSTS, host_named, registration
+from gitmem.hosts.host import Setup
 from gitmem.hosts.registration import Change
 
 
 def plan(host: str, texts: dict[str, str], *, root: str = "", remove: bool = False) -> list[Change]:
-    return registration.plan(host_named(host), texts, root=root, remove=remove)
+    return registration.plan(host_named(host), texts, Setup(root, remove=remove))
 
 
 THEIRS = {
@@ -35,7 +39,9 @@ THEIRS = {
     ".qwen/settings.json": {"tools": {"visible": ["x"]}, "mcpServers": {"other": {"command": "x"}}},
     "opencode.json": {"mcp": {"other": {"type": "local", "command": ["x"]}}},
     ".opencode/plugins/git-mem.js": "",
-    "~/.openclaw/openclaw.json": {"mcp": {"servers": {"other": {}}}},
+    "~/.openclaw/openclaw.json": {"mcp": {"servers": {"other": {}}}, "plugins": {"entries": {"theirs": {}}}},
+    "~/.openclaw/extensions/git-mem/openclaw.plugin.json": "",
+    "~/.openclaw/extensions/git-mem/index.mjs": "",
 }
 THEIRS = {path: text if isinstance(text, str) else json.dumps(text, indent=2) + "\n" for path, text in THEIRS.items()}
 
@@ -48,6 +54,48 @@ def test_what_is_there_stays_twice_is_once_and_it_can_be_undone(host: str) -> No
     assert plan(host, done) == []
     back = {**done, **{change.path: change.text for change in plan(host, done, remove=True)}}
     assert back == texts
+
+
+FORMS: dict[str, Callable[[str], str]] = {
+    "compact": lambda text: json.dumps(json.loads(text), separators=(",", ":")),
+    "one line": lambda text: json.dumps(json.loads(text)) + "\n",
+    "tabs": lambda text: json.dumps(json.loads(text), indent="\t") + "\n\n",
+    "spaces": lambda text: json.dumps(json.loads(text), indent=4).replace(":", "  :").replace(",", " ,"),
+    "windows": lambda text: text.replace("\n", "\r\n"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("host", HOSTS)
+def test_installing_and_uninstalling_leaves_every_byte_as_it_was(host: str, form: str) -> None:
+    shape = FORMS[form]
+    texts = {path: THEIRS[path] for path in host_named(host).paths}
+    texts = {path: shape(text) if path.endswith(".json") and text else text for path, text in texts.items()}
+    done = {**texts, **{change.path: change.text for change in plan(host, texts)}}
+    assert all(json.loads(text) for path, text in done.items() if path.endswith(".json"))
+    assert {**done, **{change.path: change.text for change in plan(host, done, remove=True)}} == texts
+
+
+@pytest.mark.parametrize("theirs", ["", "model = 1", "model = 1\n", "model = 1\n\n", "[a]\nb = 1\n"])
+def test_a_toml_file_gets_back_every_byte(theirs: str) -> None:
+    path = ".codex/config.toml"
+    made = next(change.text for change in plan("codex", {path: theirs}) if change.path == path)
+    assert plan("codex", {path: made}) == [change for change in plan("codex", {path: made}) if change.path != path]
+    back = next(change.text for change in plan("codex", {path: made}, remove=True) if change.path == path)
+    assert back == theirs
+    more = next(c.text for c in plan("codex", {path: made + "[later]\n"}, remove=True) if c.path == path)
+    assert tomllib.loads(more) == {**tomllib.loads(theirs), "later": {}}
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_program_that_is_not_on_the_path_is_named_by_its_whole_path_and_mended_later(host: str) -> None:
+    known = host_named(host)
+    there = registration.plan(known, {}, Setup(program="/opt/x/bin/git-mem"))
+    texts = {change.path: change.text for change in there}
+    started = re.findall(r'(?:"command": \[?|command = |spawn\()\s*"([^"]*)"', "".join(texts.values()))
+    assert started and all(command.startswith("/opt/x/bin/git-mem") for command in started)
+    again = {**texts, **{change.path: change.text for change in plan(host, texts)}}
+    assert again == {change.path: change.text for change in plan(host, {})}
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -100,18 +148,48 @@ def test_tools_are_there_without_a_search_for_them_where_the_host_can_be_told() 
         assert json.loads(text)["mcpServers"]["git-mem"][key] is True
 
 
+OPENCLAW = "~/.openclaw/openclaw.json"
+
+
+def openclaw(settings: dict[str, Any], root: str = "/home/me/memory", *, remove: bool = False) -> dict[str, Any]:
+    """OpenClaw's settings after the plan; as they are where it leaves them."""
+    text = json.dumps(settings) if settings else ""
+    changes = {change.path: change.text for change in plan("openclaw", {OPENCLAW: text}, root=root, remove=remove)}
+    found = json.loads(changes.get(OPENCLAW, text) or "{}")
+    assert isinstance(found, dict)
+    return found
+
+
 def test_openclaw_starts_the_server_in_the_memory_and_cursor_keeps_its_version() -> None:
-    (change,) = plan("openclaw", {}, root="/home/me/memory")
-    assert json.loads(change.text)["mcp"]["servers"]["git-mem"]["cwd"] == "/home/me/memory"
-    made = next(c for c in plan("cursor", {}) if c.path == ".cursor/hooks.json")
-    assert json.loads(made.text)["version"] == 1
+    made = openclaw({})
+    assert made["mcp"]["servers"]["git-mem"]["cwd"] == "/home/me/memory"
+    assert made["plugins"]["slots"] == {"memory": "git-mem"}
+    entry = made["plugins"]["entries"]["git-mem"]
+    assert entry["config"] == {"root": "/home/me/memory"} and entry["hooks"] == {"allowConversationAccess": True}
+    assert openclaw(made, remove=True) == {}
+    cursor = next(c for c in plan("cursor", {}) if c.path == ".cursor/hooks.json")
+    assert json.loads(cursor.text)["version"] == 1
+
+
+def test_openclaw_has_one_memory_and_another_persons_choice_stays() -> None:
+    theirs = {"plugins": {"slots": {"memory": "memory-lancedb", "contextEngine": "x"}, "allow": ["theirs"]}}
+    with pytest.raises(GitMemError) as refused:
+        openclaw(theirs)
+    assert "plugins.slots.memory" in refused.value.hint and openclaw(theirs, remove=True) == theirs
+    listed = {"plugins": {"allow": ["theirs"]}}
+    assert openclaw(listed)["plugins"]["allow"] == ["theirs", "git-mem"]
+    assert openclaw(openclaw(listed), remove=True) == listed
+    default = {"plugins": {"slots": {"memory": "memory-core"}}}
+    assert openclaw(default)["plugins"]["slots"] == {"memory": "git-mem"}
+    changed = {"plugins": {"entries": {"git-mem": {"enabled": True, "config": {"root": "/x", "agents": ["main"]}}}}}
+    assert openclaw(changed)["plugins"]["entries"]["git-mem"]["config"] == {"root": "/x", "agents": ["main"]}
 
 
 def test_a_server_that_lacks_what_its_host_needs_is_mended() -> None:
-    path, server = "~/.openclaw/openclaw.json", {"command": "git-mem", "args": ["mcp", "--read-only"]}
-    (change,) = plan("openclaw", {path: json.dumps({"mcp": {"servers": {"git-mem": server}}})}, root="/home/me/memory")
-    assert json.loads(change.text)["mcp"]["servers"]["git-mem"] == {**server, "cwd": "/home/me/memory"}
-    assert plan("openclaw", {path: change.text}, root="/home/me/other") == []
+    server = {"command": "git-mem", "args": ["mcp", "--read-only"]}
+    mended = openclaw({"mcp": {"servers": {"git-mem": server}}})
+    assert mended["mcp"]["servers"]["git-mem"] == {**server, "cwd": "/home/me/memory"}
+    assert openclaw(mended, "/home/me/other") == mended
     settings = json.dumps({"mcpServers": {"git-mem": {"command": "git-mem", "args": ["mcp"], "alwaysLoad": False}}})
     assert [made.path for made in plan("claude", {".mcp.json": settings})] == [".claude/settings.json"]
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from gitmem.config import Config
 from gitmem.gate.quoting import END, LEAD, MCP_INSTRUCTIONS, fence
 from gitmem.git.opening import open_repository
-from gitmem.hosts.transcript_reader import parse
+from gitmem.hosts.transcript_parser import parse
 from gitmem.sessions.lifecycle import Source, end
 from tests.harness import Repo
 
@@ -80,7 +80,7 @@ def test_no_line_of_a_context_is_written(
     memory: Repo, recalled: list[str], wrapping: str, escape: Callable[[str], str],
     form: Callable[[str, str], dict[str, object]], role: str, cut: str, first: bool,
 ) -> None:  # fmt: skip
-    quoted = fence("\n".join(recalled), "MEMORY.md", 1, len(recalled), note="memory")
+    quoted = fence("\n".join(recalled), "MEMORY.md", (1, len(recalled)), note="memory")
     context = "\n".join([LEAD, quoted, END])
     context = (
         context[context.index(">\n") + 2 :] if cut == "head" else context[: -len(END)] if cut == "tail" else context

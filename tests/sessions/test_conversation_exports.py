@@ -94,6 +94,22 @@ def test_of_chatgpt_the_branch_that_was_shown_is_read(repo: Repo, git: Repositor
     assert not [word for word in ("red", "nobody", "page says", "search()") if word in log]
 
 
+def test_of_a_voice_chat_the_words_are_read_and_not_the_sound(repo: Repo, git: Repository, tmp_path: Path) -> None:
+    def spoken(text: str) -> dict[str, Any]:
+        parts = [{"content_type": "audio_transcription", "text": text, "direction": "in"},
+                 {"content_type": "real_time_user_audio_video_asset_pointer", "text": "We decided what sounds say."}, {"text": 3}, 4]  # fmt: skip
+        return {"content_type": "multimodal_text", "parts": parts}
+
+    nodes = [
+        node("said", None, "user", "", content=spoken("We decided that the crane is blue.")),
+        node("end", "said", "assistant", "", content=spoken("Blue it is.")),
+    ]
+    talk = {**chatgpt(), "current_node": "end", "mapping": {item["id"]: item for item in nodes}}
+    (outcome,) = bring(git, "chatgpt", zipped(tmp_path / "a.zip", conversations=[talk]))
+    assert [line.text for line in outcome.lines] == ["We decided that the crane is blue."]
+    assert "sounds say" not in repo.read(outcome.episode)
+
+
 def test_of_claude_what_is_attached_or_found_is_nobodys_word(repo: Repo, git: Repository, tmp_path: Path) -> None:
     (outcome,) = bring(git, "claude-export", zipped(tmp_path / "a.zip", conversations=[claude()], projects=[]))
     assert [line.text for line in outcome.lines] == ["We decided that the crane is blue."]

@@ -13,7 +13,7 @@ from gitmem.hosts.transcript import By, Role, Transcript, Turn
 from gitmem.models.token_count import estimate
 from gitmem.sessions import rolling_summary
 from gitmem.sessions import state as running
-from gitmem.sessions.rolling_summary import Rolling, dump, fold, load, render, resume, summarise
+from gitmem.sessions.rolling_summary import Rolling, dump, fold, load, render, resume
 
 TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"
 
@@ -43,8 +43,9 @@ def test_focus_brings_its_sentences_first_and_small_talk_falls_away() -> None:
         Turn("x", Role.USER, "The invoice must carry the tax number.", 99),
         Turn("y", Role.USER, "ok", 100),
     ]
-    assert "invoice" in summarise(turns, focus="tax invoice", budget=30)
-    assert "- user: ok" not in summarise(turns) and summarise([]) == ""
+    summary = fold(Rolling(), turns)
+    assert "invoice" in render(summary, 30, "tax invoice")
+    assert "- user: ok" not in render(summary) and render(fold(Rolling(), [])) == ""
 
 
 def test_a_line_with_a_secret_is_in_no_state() -> None:

@@ -14,7 +14,7 @@ import pytest
 from gitmem.config import Config
 from gitmem.git.opening import open_repository
 from gitmem.git.protocol import Repository
-from gitmem.hosts.transcript_reader import parse
+from gitmem.hosts.transcript_parser import parse
 from gitmem.sessions import session_import
 from gitmem.sessions.lifecycle import end, flush
 from gitmem.sessions.past_sessions import HEAD, Listing, files_below, files_of_host, importable_hosts, listed

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.hosts.neutral import neutral
-from gitmem.hosts.transcript import By, Role
-from gitmem.hosts.transcript_reader import parse
+from gitmem.hosts.neutral import SUMMARY_LEAD
+from gitmem.hosts.transcript import By, Role, Turn
+from gitmem.hosts.transcript_parser import parse
 
 
 def lines(*entries: object) -> bytes:
@@ -60,6 +61,20 @@ def test_openclaw() -> None:
         )
     )  # fmt: skip
     assert found.session == "s3" and found.turns[0].calls == ("c",) and found.turns[1].answers == "c"
+
+
+def neutral(turn: Turn) -> str:
+    """One line of the neutral form, as docs/sessions.md has it."""
+    value: dict[str, Any] = {"id": turn.id, "role": turn.role.value, "text": turn.text}
+    if turn.at is not None:
+        value["at"] = turn.at.isoformat()
+    if turn.answers or turn.calls:
+        value["call"] = turn.answers or turn.calls[0]
+    if turn.name:
+        value["name"] = turn.name
+    if turn.by is By.SUMMARY:
+        value["text"] = SUMMARY_LEAD + turn.text
+    return json.dumps(value, ensure_ascii=False)
 
 
 def test_the_neutral_form_comes_back_as_it_was() -> None:

@@ -1,0 +1,130 @@
+"""What memory cost and gave, a line a context or search of a session: in the Git directory, private, bounded, no text.
+
+A line has the time, the session, which parts (the ids of their texts), the tokens by layer and the milliseconds. A file
+that is damaged, or cannot be written, costs figures and stops nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from gitmem import system
+from gitmem.errors import GitMemError, OutsideRepository
+from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
+from gitmem.memory.fact import fact_id
+
+FILE = "receipts.jsonl"
+LIMIT = 1 << 20  # bytes of the file: the older half goes when it has more
+NAME = 80  # characters of a session's name
+PARTS = 200  # of one receipt
+SEARCH = "search"  # stands for the layer of what a search gave
+WAIT = 0.2  # seconds for another that writes
+
+
+class Receipt(NamedTuple):
+    """One context or search. `kind` says which: "start", "prompt" or "context" of a session, or "search"."""
+
+    at: datetime
+    session: str
+    kind: str
+    milliseconds: int
+    tokens: Mapping[str, int]
+    parts: Sequence[str]
+
+    @property
+    def total(self) -> int:
+        """The tokens of all layers."""
+        return sum(self.tokens.values())
+
+    def as_value(self) -> dict[str, object]:
+        """The JSON of docs/json.md, "receipts"; a line of the file."""
+        return {
+            "at": self.at.isoformat(timespec="seconds"), "session": self.session[:NAME], "kind": self.kind,
+            "ms": self.milliseconds, "tokens": dict(self.tokens), "parts": list(self.parts[:PARTS]),
+        }  # fmt: skip
+
+
+class Totals(NamedTuple):
+    """What receipts come to: tokens on an average day that has any, by layer in all, how often each part was given."""
+
+    receipts: int
+    tokens_a_day: int
+    tokens: Mapping[str, int]
+    counts: Mapping[str, int]
+
+
+def record(common_dir: Path, receipt: Receipt) -> None:
+    """Append a line; nothing happens where that cannot be done."""
+    line = json.dumps(receipt.as_value(), ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.NOFOLLOW | system.NONBLOCK | system.RAW
+    try:
+        with locked(common_dir, "receipts", WAIT):
+            folder = state_dir(common_dir)
+            with os.fdopen(os.open(folder / FILE, flags, 0o600), "ab") as file:
+                file.write(line)
+                size = file.tell()
+            if size > LIMIT:
+                kept = read_bytes(folder, FILE, size + 1)[-LIMIT // 2 :]
+                write_atomic(folder, FILE, kept[kept.index(b"\n") + 1 :], private=True)
+    except (OSError, GitMemError, ValueError):
+        return
+
+
+def read(common_dir: Path, session: str = "", since: date | None = None) -> list[Receipt]:
+    """The receipts, oldest first: of one session, from one day on, where these are given."""
+    try:
+        data = read_bytes(common_dir / "gitmem", FILE, 2 * LIMIT)
+    except (OSError, OutsideRepository):
+        return []
+    return [
+        receipt
+        for receipt in _receipts(data)
+        if (not session or receipt.session == session[:NAME]) and (since is None or receipt.at.date() >= since)
+    ]
+
+
+def _receipts(data: bytes) -> Iterator[Receipt]:
+    for line in data.split(b"\n"):
+        try:
+            value = json.loads(line)
+            at = datetime.fromisoformat(value["at"])
+            tokens = {str(layer): int(count) for layer, count in value["tokens"].items()}
+            parts = [str(part) for part in value["parts"]]
+            yield Receipt(at.astimezone(), str(value["session"]), str(value["kind"]), int(value["ms"]), tokens, parts)
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+            continue
+
+
+def totals(receipts: Sequence[Receipt]) -> Totals:
+    """What they come to."""
+    tokens: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
+    for receipt in receipts:
+        tokens.update(receipt.tokens)
+        counts.update(set(receipt.parts))
+    days = {receipt.at.date() for receipt in receipts}
+    return Totals(len(receipts), round(tokens.total() / len(days)) if days else 0, dict(tokens), dict(counts))
+
+
+def of_parts(given: Iterable[tuple[str, str, int]]) -> tuple[dict[str, int], list[str]]:
+    """The tokens by layer and the ids of parts, given as (layer, text, tokens)."""
+    tokens: dict[str, int] = {}
+    ids = []
+    for layer, text, count in given:
+        tokens[layer] = tokens.get(layer, 0) + count
+        ids.append(fact_id(text))
+    return tokens, ids
+
+
+def left_of(ceiling: int, common_dir: Path, session: str, budget: int) -> int:
+    """The budget of a context, no more than a session has left of its ceiling (0: it has none)."""
+    if not ceiling or not session:
+        return budget
+    spent = sum(receipt.total for receipt in read(common_dir, session) if receipt.kind != SEARCH)
+    return max(0, min(budget, ceiling - spent))
