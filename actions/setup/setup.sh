@@ -26,7 +26,12 @@ if [ "$there" != "$version" ] || [ -n "$missing" ]; then
   if [ ! -x "$venv/bin/python" ]; then "$python" -m venv "$venv"; fi
   all="${former:+$former$missing}"
   all="${all:-${missing#,}}"
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$source_folder${all:+[$all]}"
+  install() { "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@"; }
+  # Wheels only, each by its hash: nothing of a dependency runs while it is installed, and no cache is believed.
+  install --only-binary :all: --require-hashes -r "$source_folder/actions/setup/requirements.txt"
+  install --no-index --no-deps --no-build-isolation "$source_folder"
+  # Extras are for pip to resolve (llama-cpp-python is built from source): from the index, not from a cache.
+  if [ -n "$all" ]; then install --no-cache-dir "git-mem[$all]==$version"; fi
   printf '%s\n' "$all" > "$venv/git-mem-extras"
 fi
 echo "$venv/bin" >> "${GITHUB_PATH:?}"

@@ -19,14 +19,14 @@ def citations(
 
     `checked` are facts whose sources are read already. A fact that cites nothing has no row.
     """
-    found = {(head, row.path, row.fact.line): row.attribution.sources for row in checked if row.attribution.sources}
+    sources = {(head, row.path, row.fact.line): row.attribution.sources for row in checked if row.attribution.sources}
     readers: dict[str, SourceReader] = {}
     for change in changes:
         commit, path = (head, change.path) if change.new else (base, change.old_path or change.path)
         place = commit, path, change.fact.line
         spans = cited(change.fact)
-        if place in found or not spans or not commit:
+        if place in sources or not spans or not commit:
             continue
         reader = readers.setdefault(commit, SourceReader(repo, commit))
-        found[place] = tuple(reader.read(change.fact, span) for span in spans)
-    return found
+        sources[place] = tuple(reader.read(change.fact, span) for span in spans)
+    return sources

@@ -68,7 +68,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class CommandRun:
     """Where commands are carried out: the repository, its settings, the forge, the environment of pushes, the day."""
 
     repo: Repository
@@ -92,9 +92,9 @@ def parse(body: str) -> Command | None:
     return None
 
 
-def carry_out(desk: Desk, number: int, comment_id: int) -> Outcome:
+def carry_out(run: CommandRun, number: int, comment_id: int) -> Outcome:
     """Do what a comment on a pull request asks. Raises ForgeError where the forge cannot say whether it may."""
-    client = desk.client
+    client = run.client
     comment = client.comment(comment_id)
     command = parse(comment.body)
     if command is None:
@@ -110,7 +110,7 @@ def carry_out(desk: Desk, number: int, comment_id: int) -> Outcome:
         words = f"the branch has moved since that comment: look at {pull.head[:12]}, then write it again"
         return Outcome(State.REFUSED, words, answer=True)
     try:
-        return _accept(client, pull, comment) if command.verb is Verb.ACCEPT else _reject(desk, pull, comment, command)
+        return _accept(client, pull, comment) if command.verb is Verb.ACCEPT else _reject(run, pull, comment, command)
     except ForgeError:
         raise
     except GitMemError as error:
@@ -124,20 +124,20 @@ def _accept(client: GitHubClient, pull: Pull, comment: Comment) -> Outcome:
     return Outcome(State.ACCEPTED, words)
 
 
-def _reject(desk: Desk, pull: Pull, comment: Comment, command: Command) -> Outcome:
+def _reject(run: CommandRun, pull: Pull, comment: Comment, command: Command) -> Outcome:
     """One fact less on the branch, in one commit that says who and why. Pushed without force: a branch that has moved
     meanwhile stays as it is. Raises GitMemError where there is no such fact, or the gate or the forge says no."""
-    repo, client = desk.repo, desk.client
+    repo, client = run.repo, run.client
     if pull.head_repository != client.forge.repository:
         raise GitMemError("the branch of a fork is its owner's: ask there")
     if pull.branch == client.default_branch():
         raise GitMemError("its branch is the default branch, which is never pushed to")
-    proposals.fetch_pull(repo, client, pull, desk.environ)
+    proposals.fetch_pull(repo, client, pull, run.environ)
     base = repo.merge_base(repo.resolve(pull.start), pull.head) or ""
-    layout = layout_of([entry.path for entry in repo.entries(pull.head)], desk.config.memory_paths)
+    layout = layout_of([entry.path for entry in repo.entries(pull.head)], run.config.memory_paths)
     matches = {
         (change.path, change.new.line): change.new
-        for change in fact_changes(repo, base, pull.head, layout, desk.today, authors=False)
+        for change in fact_changes(repo, base, pull.head, layout, run.today, authors=False)
         if change.new and change.new.id.startswith(command.fact)
     }
     if len(matches) != 1:
@@ -147,9 +147,9 @@ def _reject(desk: Desk, pull: Pull, comment: Comment, command: Command) -> Outco
     run_git(repo, ["update-ref", f"refs/heads/{pull.branch}", pull.head])
     reason = f"{command.reason} ({comment.author}, pull request {pull.number})"
     with branch_worktree(repo, pull.branch) as there:
-        corrections.forget(there, desk.config, path, line, reason)
-    through_the_gate(repo, base, f"refs/heads/{pull.branch}", desk.today)
-    env = push_environment(client, desk.environ)
+        corrections.forget(there, run.config, path, line, reason)
+    through_the_gate(repo, base, f"refs/heads/{pull.branch}", run.today)
+    env = push_environment(client, run.environ)
     spec = f"refs/heads/{pull.branch}:refs/heads/{pull.branch}"
     try:
         run_git(repo, ["push", "--quiet", "origin", spec], env=env)

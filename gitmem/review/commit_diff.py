@@ -9,7 +9,7 @@ from datetime import date
 
 from gitmem.git.objects import EXECUTABLE, REGULAR, Change, Commit
 from gitmem.git.protocol import Repository
-from gitmem.git.ranges import Touched, touched
+from gitmem.git.ranges import PathChange, touched
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, text_hash
 from gitmem.memory.facts import expired
@@ -28,12 +28,12 @@ def changed_files(repo: Repository, base: str, head: str, layout: Layout) -> lis
 
 
 def facts_of(repo: Repository, oids: Mapping[str, str]) -> dict[str, list[Fact]]:
-    """path -> facts, for path -> blob; blobs beyond LIMIT have none."""
+    """path -> facts, for path -> blob; blobs beyond LIMIT and those with NUL bytes, which are no text, have none."""
     sizes = repo.sizes(list(oids.values()))
     small = {path: oid for path, oid in oids.items() if sizes.get(oid, LIMIT + 1) <= LIMIT}
     facts = {}
     for path, (_, data) in zip(small, repo.read_many(list(small.values())), strict=True):
-        facts[path] = memory_facts.parse(data or b"").facts
+        facts[path] = memory_facts.parse(data or b"").facts if b"\0" not in (data or b"") else []
     return facts
 
 
@@ -84,7 +84,7 @@ class Authors:
     def __init__(self, repo: Repository, commits: Sequence[Commit], head: str) -> None:
         self.repo, self.head = repo, head
         self.commits = {commit.oid: commit for commit in commits}
-        self.versions: dict[str, list[tuple[Commit, Touched]]] = defaultdict(list)  # newest first
+        self.versions: dict[str, list[tuple[Commit, PathChange]]] = defaultdict(list)  # newest first
         if len(commits) > 1:
             for oid, items in touched(repo, self.commits):
                 for item in items:

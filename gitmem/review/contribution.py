@@ -8,6 +8,8 @@ what to type.
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,7 +17,7 @@ from pathlib import Path
 
 from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError, UsageError
-from gitmem.gate.redaction import refuse_or_mask_text
+from gitmem.gate.redaction import Mask, mask_counts, refuse_or_mask
 from gitmem.git import transaction
 from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.mirrors import clean, fetch_mirror, is_url, mirror_of, shown_url
@@ -50,6 +52,7 @@ class Offered:
     commit: str = ""
     then: str = ""
     pull: Pull | None = None
+    masks: tuple[Mask, ...] = ()  # what the gate masked of what was said
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Sending:
+class PushAccess:
     """How a branch leaves: the clock, the environment, and the client of a forge (None without a token)."""
 
     now: datetime
@@ -73,9 +76,8 @@ class Sending:
 
 
 def offer(
-    config: Config, scope: str, line: NewLine, *, now: datetime, environ: Mapping[str, str], cache: Path,
-    client_of: Callable[[Forge], Client | None] = lambda _: None, dry_run: bool = False,
-) -> Offered:  # fmt: skip
+    config: Config, scope: str, line: NewLine, access: PushAccess, *, cache: Path, dry_run: bool = False
+) -> Offered:
     """Offer a line to the organisation's (or the person's) memory. The same line again is the same branch.
 
     Raises UsageError where none is configured, Refused when the gate says no (then nothing is left behind), GitFailed
@@ -85,22 +87,23 @@ def offer(
     if not where:
         key = "mem.organisation" if scope == "organisation" else "mem.personal"
         raise UsageError(f"no {scope} memory is configured", f"git config --global {key} URL")
-    text = refuse_or_mask_text(normalise(line.text), "MEMORY.md", config)
+    gated = refuse_or_mask(normalise(line.text), "MEMORY.md", config)
+    text = gated.text
     if not text:
         raise UsageError("there is nothing to add", 'git mem add --to organisation "what holds for all"')
     place, _, ref = where.partition("#")
     remote = is_url(place)
-    folder = mirror_of(place, cache) if remote else Path(place).expanduser()
+    folder = mirror_of(place, cache) if remote else Path(os.path.expanduser(place))
     if remote:
-        fetch_mirror(place, folder, clean(environ), now, 0)
-    repo = open_repository(folder, clean(environ))
+        fetch_mirror(place, folder, clean(access.environ), access.now, 0)
+    repo = open_repository(folder, clean(access.environ))
     try:
         target = Target(repo, scope, _base(repo, ref), copy=remote)
         branch = f"memory/{slug([text])}-{fact_id(text)[:6]}"
         if dry_run:
-            return Offered("would offer", scope, "MEMORY.md", 0, text, branch, target.base)
-        made = _offered_before(target, branch, text) or _on_a_branch(target, config, line, branch, now)
-        return _sent(target, config, made, Sending(now, environ, client_of)) if made.branch else made
+            return Offered("would offer", scope, "MEMORY.md", 0, text, branch, target.base, masks=gated.masks)
+        made = _offered_before(target, branch, text) or _on_a_branch(target, config, line, branch, access.now)
+        return replace(_sent(target, config, made, access) if made.branch else made, masks=gated.masks)
     finally:
         repo.close()
 
@@ -153,8 +156,7 @@ def _on_a_branch(target: Target, config: Config, line: NewLine, branch: str, now
 
         def plan(reading: Reading) -> CommitDraft[Added]:
             draft = addition(reading)
-            subject = f"memory: {draft.result.text[:60]}"
-            message = trailers.append(subject, trailers.of_agent(line.agent or config.agent))
+            message = trailers.message_of_line(draft.result.text, line.agent or config.agent)
             return CommitDraft(draft.contents, draft.result, message)
 
         added, commit = transaction.commit(there, plan)
@@ -166,19 +168,19 @@ def _on_a_branch(target: Target, config: Config, line: NewLine, branch: str, now
     return Offered("kept", target.scope, added.path, added.line, added.text, branch, target.base, commit)
 
 
-def _sent(target: Target, config: Config, done: Offered, sending: Sending) -> Offered:
+def _sent(target: Target, config: Config, done: Offered, access: PushAccess) -> Offered:
     """Push the branch and open its pull request, as far as that goes; what to type for the rest."""
     repo, full = target.repo, f"refs/heads/{done.branch}"
-    at = repo.root or repo.git_dir
+    at = shlex.quote(str(repo.root or repo.git_dir))
     try:
         url = publish.remote_url(repo, "origin")
     except GitMemError:
-        return replace(done, then=f"git -C '{at}' merge {done.branch}    # for who keeps that memory")
+        return replace(done, then=f"git -C {at} merge {done.branch}    # for who keeps that memory")
     try:
-        sent = _pushed(target, config, done, url, sending)
+        sent = _pushed(target, config, done, url, access)
     except GitFailed as error:
         name = f"{KEPT}{done.branch}" if target.copy else full
-        sent = replace(done, then=f"git -C '{at}' push origin {name}:{full}    # {error.message}")
+        sent = replace(done, then=f"git -C {at} push origin {name}:{full}    # {error.message}")
     if target.copy:
         if sent.state == "kept":
             run_git(repo, ["update-ref", f"{KEPT}{done.branch}", done.commit])
@@ -186,16 +188,16 @@ def _sent(target: Target, config: Config, done: Offered, sending: Sending) -> Of
     return sent
 
 
-def _pushed(target: Target, config: Config, done: Offered, url: str, sending: Sending) -> Offered:
+def _pushed(target: Target, config: Config, done: Offered, url: str, access: PushAccess) -> Offered:
     """The offer, pushed to `url` and, where that is a forge with a token, proposed. Raises GitFailed."""
     repo = target.repo
-    forge = forge_of(url, sending.environ)
+    forge = forge_of(url, access.environ)
     if forge is None:
         publish.push(repo, "origin", done.branch, done.base)
         return replace(done, state="pushed", then=f"propose branch {done.branch} of {shown_url(url)}")
     layout = layout_of([entry.path for entry in repo.entries(done.commit)], config.memory_paths)
     proposal = publish.Proposal(done.branch, done.base)
-    made = publish.publish(repo, forge, sending.client_of(forge), proposal, layout=layout, today=sending.now.date())
+    made = publish.publish(repo, forge, access.client_of(forge), proposal, layout=layout, today=access.now.date())
     state = "proposed" if made.pull else "pushed"
     return replace(done, state=state, pull=made.pull, then="" if made.pull else made.link)
 
@@ -209,6 +211,7 @@ def as_value(offered: Offered) -> dict[str, object]:
         "path": offered.path,
         "line": offered.line or None,
         "text": offered.text,
+        "masked": mask_counts(offered.masks),
         "branch": offered.branch or None,
         "base": offered.base,
         "commit": offered.commit or None,

@@ -23,6 +23,7 @@ from gitmem.memory.similarity import likeness, terms
 # agree (`same` of memory/similarity.py).
 SAME_FACT = 0.5  # likeness from which a fact that went and one that came in the same file are one that was edited
 SAME_SPELLING = 0.7  # share of characters in order from which a short one is (`Port 80.` and `Port 81.`)
+SHORT = 300  # characters of a text that is compared by them; in a longer one the words decide
 SPELLED = 4  # nearest candidates whose characters are compared
 SURE, SHARED_SOURCE = 3.0, 1.0  # scores of a pair; likeness, 0..1, tells apart what shares one source
 COMMON_WORD = 200  # facts a word may stand in and still tell which fact was edited
@@ -94,14 +95,14 @@ def compare(old: Mapping[str, Sequence[Fact]], new: Mapping[str, Sequence[Fact]]
     Files that are the same on both sides may be left out of both.
     """
     gone, come = _without_common(old, new)
-    found = list(_moves(gone, come, today))
-    found += _pairs(gone, come)
+    changes = list(_moves(gone, come, today))
+    changes += _pairs(gone, come)
     for at in come:
-        found.append(FactChange(Op.ADDED, at.path, new=at.fact))
+        changes.append(FactChange(Op.ADDED, at.path, new=at.fact))
     for at in gone:
         op = Op.EXPIRED if expired(at.fact, today) else Op.REMOVED
-        found.append(FactChange(op, at.path, old=at.fact))
-    return sorted(found, key=lambda change: (change.path, change.fact.line))
+        changes.append(FactChange(op, at.path, old=at.fact))
+    return sorted(changes, key=lambda change: (change.path, change.fact.line))
 
 
 def _without_common(
@@ -150,13 +151,13 @@ def _pairs(gone: list[_At], come: list[_At]) -> list[FactChange]:
         for number, at in enumerate(come)
         for score, other in candidates.scored(at)
     ]
-    found = []
+    changes = []
     for _, _, _, at, other in sorted(scored, key=lambda row: row[:3]):
         if at in come and other in gone:
             come.remove(at)
             gone.remove(other)
-            found.append(FactChange(Op.CHANGED, at.path, other.fact, at.fact, other.path))
-    return found
+            changes.append(FactChange(Op.CHANGED, at.path, other.fact, at.fact, other.path))
+    return changes
 
 
 class _Candidates:
@@ -213,13 +214,13 @@ def placements(path: str, old: Sequence[Fact], new: Sequence[Fact]) -> list[Fact
     for fact in old:
         before[fact.id, fact.meta].append(fact)
     pairs = [(before[fact.id, fact.meta].pop(0), fact) for fact in new if before.get((fact.id, fact.meta))]
-    found = [FactChange(Op.MOVED, path, was, now, path) for was, now in pairs if was.heading != now.heading]
+    changes = [FactChange(Op.MOVED, path, was, now, path) for was, now in pairs if was.heading != now.heading]
     staying = [(was, now) for was, now in pairs if was.heading == now.heading]
     in_order = longest_rising([was.line for was, _ in staying])
     for number, (was, now) in enumerate(staying):
         if number not in in_order:
-            found.append(FactChange(Op.REORDERED, path, was, now, path))
-    return sorted(found, key=lambda change: change.fact.line)
+            changes.append(FactChange(Op.REORDERED, path, was, now, path))
+    return sorted(changes, key=lambda change: change.fact.line)
 
 
 def longest_rising(numbers: Sequence[int]) -> set[int]:
@@ -232,12 +233,12 @@ def longest_rising(numbers: Sequence[int]) -> set[int]:
         former.append(places[pile - 1] if pile else -1)
         tails[pile : pile + 1] = [number]
         places[pile : pile + 1] = [place]
-    found = set()
+    kept = set()
     at = places[-1] if places else -1
     while at >= 0:
-        found.add(at)
+        kept.add(at)
         at = former[at]
-    return found
+    return kept
 
 
 def _names(fact: Fact, predecessor: Fact) -> bool:
@@ -247,6 +248,8 @@ def _names(fact: Fact, predecessor: Fact) -> bool:
 
 
 def _spelled_alike(a: str, b: str) -> bool:
+    if max(len(a), len(b)) > SHORT:
+        return False
     matcher = SequenceMatcher(None, a, b, autojunk=False)
     return matcher.quick_ratio() >= SAME_SPELLING and matcher.ratio() >= SAME_SPELLING
 

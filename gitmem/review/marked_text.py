@@ -14,10 +14,10 @@ BOX = re.compile(r"- \[([ xX])\] ")
 ADDRESS = re.compile(r"\]\([^()\s]*\)")  # of a link; ours name a commit, so every push changes them
 
 
-def marked(title: str, text: str, room: int) -> str:
-    """`text` between our markers, cut to `room` characters in all."""
+def marked(title: str, text: str, limit: int) -> str:
+    """`text` between our markers, cut to `limit` characters in all."""
     head, tail = f"<!-- git-mem:begin {_digest(title)} -->\n", f"\n{END}\n"
-    space = room - len(head) - len(tail)
+    space = limit - len(head) - len(tail)
     if len(text) > space:
         text = text[: max(0, space - len(CUT))] + CUT
     return head + text.rstrip("\n") + tail
@@ -39,10 +39,10 @@ def updated(old_title: str, old_body: str, title: str, text: str, limit: int) ->
     else:
         before, after = (f"{old_body.rstrip()}\n\n" if old_body.strip() else ""), ""
         kept_title = old_title
-    room = limit - len(before) - len(after)
-    if room < len(marked(title, CUT, limit)):
+    left = limit - len(before) - len(after)
+    if left < len(marked(title, CUT, limit)):
         return old_title, old_body
-    return kept_title, before + marked(title, text, room) + after
+    return kept_title, before + marked(title, text, left) + after
 
 
 def _with_ticks(text: str, former: str) -> str:

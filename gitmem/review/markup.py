@@ -13,7 +13,7 @@ CONTEXT = 40  # unchanged characters shown beside a change of a long text
 PIECES = 16  # pieces from which a difference is harder to read than both texts
 VALUE = 80  # characters of one value of a comment
 
-_ACTS = re.compile(r"@|://|www\.|#\d|\bGH-\d|\b[0-9a-f]{7,64}\b", re.IGNORECASE)
+_ACTS = re.compile(r"@|://|www\.|#\d|\bGH-\d|\b[0-9a-f]{7,64}\b|[!~%$&][\w\"]|\[\w+:", re.IGNORECASE)
 
 
 def flat(text: str) -> str:
@@ -23,7 +23,7 @@ def flat(text: str) -> str:
 
 def plain(text: str) -> str:
     """Words of ours around names that are not: nothing in them is markup. A word that a forge would make a link or a
-    mention of, escaped or not (an address, `@team`, `#1`, a commit), is code."""
+    mention of, escaped or not (an address, `@team`, `#1`, a commit; `!1`, `~x`, `%1`, `$1`, `&1`), is code."""
     return " ".join(code(word) if _ACTS.search(word) else _escaped(word) for word in flat(text).split(" "))
 
 

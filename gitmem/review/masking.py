@@ -5,66 +5,82 @@ Secrets and personal data are masked. What reads as an instruction is not: the r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
+from gitmem.gate.detectors.personal.pii import RULES as PERSONAL
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import LINE, redaction
 from gitmem.gate.scan import Report
+from gitmem.memory.fact import parse_span
 
 # Fields that hold text of memory or names of files, in whatever value of a review they stand.
 TEXTS = frozenset(
     ("text", "old_text", "other_text", "heading", "meta", "edits", "question", "gained", "lost", "loosened", "problem",
      "path", "old_path", "other_path", "unread")
 )  # fmt: skip
+PEOPLE = frozenset(("author", "editor", "signer", "notes"))  # who wrote, changed or signed it, by their own words
 Value = TypeVar("Value")
 
 
-def masked(found: Value, policy: Policy) -> Value:
+def masked(value: Value, policy: Policy) -> Value:
     """The same value with every text in it masked where the gate finds a secret. A report of the gate is masked
-    already and stays."""
-    shown: dict[str, str] = {}
-
-    def collect(text: str) -> str:
-        shown.update((line, line) for line in text.split("\n"))
-        return text
-
-    _mapped(found, collect)
-    _mask(shown, policy)
-    masked: Value = _mapped(found, lambda text: "\n".join(shown[line] for line in text.split("\n")))
+    already and stays; names of people keep what is personal in them, and hold no secret either."""
+    texts, people = Lines(), Lines()
+    fields_of = {**dict.fromkeys(TEXTS, texts), **dict.fromkeys(PEOPLE, people)}
+    _mapped(value, {name: lines.collect for name, lines in fields_of.items()})
+    texts.mask(policy, ())
+    people.mask(policy, frozenset(PERSONAL))
+    masked: Value = _mapped(value, {name: lines.masked for name, lines in fields_of.items()})
     return masked
 
 
-def _mask(shown: dict[str, str], policy: Policy) -> None:
-    """Replace each value by how its line may be shown."""
-    texts = [text for text in shown if text]
-    done = redaction("\n".join(texts) + "\n", "MEMORY.md", policy, only_secrets=True)
-    lines = done.text.split("\n")[:-1]
-    if done.whole or len(lines) != len(texts):
-        alone = [redaction(text, "MEMORY.md", policy, only_secrets=True) for text in texts]
-        lines = [LINE if one.whole else " ".join(one.text.split("\n")) for one in alone]
-    shown.update(zip(texts, lines, strict=True))
+class Lines:
+    """Lines of texts, and how each may be shown: the gate reads all of them at once, in their order."""
+
+    def __init__(self) -> None:
+        self.shown: dict[str, str] = {}
+
+    def collect(self, text: str) -> str:
+        """Take the lines of a text; the text as it is."""
+        self.shown.update((line, line) for line in text.split("\n"))
+        return text
+
+    def mask(self, policy: Policy, leave: Collection[str]) -> None:
+        """Replace each line by how it may be shown, whatever the rules in `leave` find."""
+        texts = [text for text in self.shown if text]
+        done = redaction("\n".join(texts) + "\n", "MEMORY.md", policy, only_secrets=True, leave=leave)
+        lines = done.text.split("\n")[:-1]
+        if done.whole or len(lines) != len(texts):
+            alone = [redaction(text, "MEMORY.md", policy, only_secrets=True, leave=leave) for text in texts]
+            lines = [LINE if one.whole else " ".join(one.text.split("\n")) for one in alone]
+        self.shown.update(zip(texts, lines, strict=True))
+
+    def masked(self, text: str) -> str:
+        """A text that was collected, as it may be shown."""
+        return "\n".join(self.shown[line] for line in text.split("\n"))
 
 
-def _mapped(value: Any, change: Callable[[str], str], name: str = "") -> Any:
-    """A value with `change` done to every text in it that a field of TEXTS holds."""
+def _mapped(value: Any, changes: Mapping[str, Callable[[str], str]], name: str = "") -> Any:
+    """A value with every text in it changed, by the name of the field that holds it."""
     if isinstance(value, Report):
         return value
     if isinstance(value, str):
-        return change(value) if name in TEXTS else value
+        return changes[name](value) if name in changes else value
     if isinstance(value, tuple):
         if hasattr(value, "_fields"):
             named = zip(value._fields, value, strict=True)
-            return type(value)(*(_mapped(part, change, field) for field, part in named))
-        if name == "meta":  # a source names lines of a file, and is read as such
-            return tuple((key, text if key == "src" else change(text)) for key, text in value)
-        return tuple(_mapped(part, change, name) for part in value)
+            return type(value)(*(_mapped(part, changes, field) for field, part in named))
+        if name == "meta":  # a source that names lines of a file is read as such
+            return tuple((k, text if k == "src" and parse_span(text) else changes[name](text)) for k, text in value)
+        return tuple(_mapped(part, changes, name) for part in value)
     if isinstance(value, Mapping):  # sources by commit, path and line
         return {
-            (commit, change(path), line): _mapped(part, change, name) for (commit, path, line), part in value.items()
+            (commit, changes["path"](path), line): _mapped(part, changes, name)
+            for (commit, path, line), part in value.items()
         }
     if is_dataclass(value) and not isinstance(value, type):
         names = [row.name for row in fields(value)]
-        return replace(value, **{field: _mapped(getattr(value, field), change, field) for field in names})
+        return replace(value, **{field: _mapped(getattr(value, field), changes, field) for field in names})
     return value

@@ -16,13 +16,14 @@ TRIES = 12  # of a smaller budget, until the page with its titles fits
 class Row:
     """One item: `text` with further lines indented by two, the `rest` of a long text, and the item in a few words.
 
-    Rows of one `group` stand below one line that says it and how many they are.
+    Rows of one `group` stand below one line that says it and how many they are; a row may stand for `count` equal ones.
     """
 
     text: str
     rest: str = ""
     short: str = ""
     group: str = ""
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +52,23 @@ def whole(sections: Iterable[Section]) -> str:
     return "\n".join(_section(section, section.rows, rest=True) for section in sections if section.rows)
 
 
-def fit(sections: Sequence[Section], room: int, size: Callable[[str], int] = len) -> Page:
-    """As much of the sections as `room` holds, by `size`: first without the folded rest of long texts, then without
+def _count(rows: Iterable[Row]) -> int:
+    return sum(row.count for row in rows)
+
+
+def fit(sections: Sequence[Section], limit: int, size: Callable[[str], int] = len) -> Page:
+    """As much of the sections as `limit` holds, by `size`: first without the folded rest of long texts, then without
     the last rows of what is not risky, then with the risky ones in few words. What is left out is counted by kind."""
     text = whole(sections)
-    if size(text) <= room:
+    if size(text) <= limit:
         return Page(text)
-    budget = room
+    budget = limit
     for _ in range(TRIES):
         text, missing = _within(sections, budget, size)
-        if size(text) <= room:
+        if size(text) <= limit:
             return Page(text, missing)
         budget = budget * 9 // 10
-    return Page("", tuple(_left_out(section, len(section.rows)) for section in sections if section.rows))
+    return Page("", tuple(_left_out(section, _count(section.rows)) for section in sections if section.rows))
 
 
 def _within(sections: Sequence[Section], budget: int, size: Callable[[str], int]) -> tuple[str, tuple[str, ...]]:
@@ -80,7 +85,7 @@ def _within(sections: Sequence[Section], budget: int, size: Callable[[str], int]
     missing = []
     cut = sum(bool(row.rest) for n, section in enumerate(sections) for row in section.rows[: counts[n]])
     for number, section in enumerate(sections):
-        left = len(section.rows) - counts[number]
+        left = _count(section.rows[counts[number] :])
         if counts[number]:
             parts.append(_section(section, rows_of[number][: counts[number]], left=left))
         if left:
@@ -108,7 +113,7 @@ def _taken(
 
 
 def _brief(section: Section) -> tuple[Row, ...]:
-    return tuple(Row(row.short or row.text, group=row.group) for row in section.rows)
+    return tuple(Row(row.short or row.text, group=row.group, count=row.count) for row in section.rows)
 
 
 def _left_out(section: Section, number: int) -> str:
@@ -119,7 +124,7 @@ def _section(section: Section, rows: Sequence[Row], *, rest: bool = False, left:
     lines: list[str] = []
     sizes: dict[str, int] = {}
     for row in section.rows:
-        sizes[row.group] = sizes.get(row.group, 0) + 1
+        sizes[row.group] = sizes.get(row.group, 0) + row.count
     group = ""
     for number, row in enumerate(rows):
         if row.group != group or not number:
@@ -130,7 +135,7 @@ def _section(section: Section, rows: Sequence[Row], *, rest: bool = False, left:
         lines += ["", f"and {_left_out(section, left)} more"]
     body = "\n".join(lines)
     title = f"#### {section.title}\n\n"
-    return title + (folded(f"{_left_out(section, len(section.rows))}", body) if section.folded else body) + "\n"
+    return title + (folded(f"{_left_out(section, _count(section.rows))}", body) if section.folded else body) + "\n"
 
 
 def _row(row: Row, *, rest: bool = False) -> str:

@@ -15,6 +15,7 @@ from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.opening import Repository
 from gitmem.git.write import run_git
 from gitmem.paths import is_memory, layout_of
+from gitmem.plural import counted
 from gitmem.provenance import corrections, trailers
 from gitmem.review.forges.protocol import Client, Pull, push_environment
 from gitmem.review.publish import through_the_gate
@@ -136,11 +137,10 @@ def _merge_one(repo: Repository, merge: BaseMerge, number: int, branch: str) -> 
             message = f"memory: merge the base branch into {branch}"
             run_git(there, ["merge", "--quiet", "--no-edit", "-m", message, base])
         except GitFailed:
-            files = run_git(there, ["diff", "--name-only", "--diff-filter=U"]).split("\n")
-            run_git(there, ["merge", "--abort"])
-            return Merged(
-                number, branch, "conflict", f"a person must decide about {len([f for f in files if f])} files"
-            )
+            files = run_git(there, ["diff", "--name-only", "--diff-filter=U"]).splitlines()
+            if not files:  # no conflict: a hook refused, or nobody is named to sign
+                raise
+            return Merged(number, branch, "conflict", f"a person must decide about {counted(len(files), 'file')}")
         new = there.resolve("HEAD")
     through_the_gate(repo, base, new, merge.today)
     env = push_environment(merge.client, merge.environ)

@@ -7,24 +7,29 @@ it as code, so that nothing in them is a link, a mention or markup.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from gitmem.errors import GitFailed, GitMemError, UsageError
+from gitmem.gate import sources
 from gitmem.gate.report import code
 from gitmem.git.protocol import Repository
 from gitmem.git.write import run_git
 from gitmem.memory.fact import parse_span
-from gitmem.paths import Layout
+from gitmem.paths import Kind, Layout, kind
 from gitmem.plural import counted
 from gitmem.review.commit_diff import fact_changes
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.forges.protocol import Client, Forge, Pull, push_environment
 from gitmem.review.markup import flat
+from gitmem.review.masking import masked
 
 MARKER = "<!-- git-mem:publish -->"
 LISTED = 200
+MARGIN = 1_000  # characters of a body for our markers and what stays
+LOGS = (Kind.DAILY, Kind.SESSION)
 SIGNS = {
     Op.ADDED: "add",
     Op.PROMOTED: "add",
@@ -116,7 +121,8 @@ def publish(
     link = forge.compare(base, branch) if forge else ""
     if client is None or forge is None:
         return Published(branch, base, head, link, None)
-    changes = fact_changes(repo, start, head, layout, today, authors=False)
+    policy = sources.base_policy(repo, start, head, today)  # of what is taken out nothing was scanned
+    changes = masked(tuple(fact_changes(repo, start, head, layout, today, authors=False)), policy)
     body = describe(changes, forge, head, proposal.notes)
     title = proposal.title or name_of(repo, head, changes)
     pull = client.open_or_update(head=branch, base=base, title=title, body=body)
@@ -137,16 +143,25 @@ def as_value(published: Published) -> dict[str, object]:
 
 def through_the_gate(repo: Repository, base: str, tip: str, today: date) -> None:
     """Scan what `tip` brings beyond `base`, as CI would. Raises Refused, naming rule and place."""
-    from gitmem.gate import sources
     from gitmem.gate.detectors.finding import Severity
     from gitmem.gate.redaction import refusal
     from gitmem.gate.scan import scan_source
 
     head = repo.resolve(tip)
     policy = sources.base_policy(repo, base, head, today)
-    found = scan_source(sources.commits_beyond(repo, base, head, policy), policy)
-    if found.blocked:
-        raise refusal([finding for finding in found.findings if finding.severity is Severity.BLOCK])
+    report = scan_source(sources.commits_beyond(repo, base, head, policy), policy)
+    if report.blocked:
+        raise refusal([finding for finding in report.findings if finding.severity is Severity.BLOCK])
+
+
+def need_base(repo: Repository, remote: str, base: str) -> None:
+    """Raise GitMemError where `base` is no branch of the remote: nothing could be proposed to it."""
+    try:
+        repo.resolve(f"refs/remotes/{remote}/{base}")
+    except GitMemError:
+        where = run_git(repo, ["remote", "get-url", "--push", remote]).rstrip("\n")
+        if not run_git(repo, ["ls-remote", "--", where, f"refs/heads/{base}"]):
+            raise GitMemError(f"there is no branch '{base}' at '{remote}'", f"git ls-remote --heads {remote}") from None
 
 
 def _base_commit(repo: Repository, remote: str, base: str, head: str) -> str:
@@ -166,20 +181,35 @@ def name_of(repo: Repository, head: str, changes: Sequence[FactChange]) -> str:
 
 def describe(changes: Sequence[FactChange], forge: Forge, head: str, notes: Sequence[str] = ()) -> str:
     """The body: a checklist of facts with their source lines, what is only noted below."""
-    lines = [MARKER, ""]
-    shown = [change for change in changes if not change.path.startswith("memory/20")]
-    for change in shown[:LISTED]:
-        old = f" (was {code(flat(change.old.text))})" if change.op is Op.CHANGED and change.old else ""
-        lines.append(f"- [ ] {SIGNS[change.op]} {code(flat(change.fact.text))}{_keys(change)}{old}")
-        lines += [f"  - {link}" for link in source_links(change, forge, head)]
-    if len(shown) > LISTED:
-        lines.append(f"- and {len(shown) - LISTED} more")
+    shown = [change for change in changes if kind(change.path) not in LOGS]
     if not shown:
-        lines.append("No fact of long-term memory changes.")
-    lines += ["", *notes]
-    text = "\n".join(lines).rstrip() + "\n"
-    limit = forge.body_limit
-    return text if len(text) <= limit else text[: limit - 40].rsplit("\n", 1)[0] + "\n\n(cut)\n"
+        return "\n".join([MARKER, "", "No fact of long-term memory changes.", "", *notes]).rstrip() + "\n"
+    first = [MARKER, "", f"{counted(len(shown), 'fact')}: {_counts(shown)}.", ""]
+    last = ["", *notes]
+    budget = forge.body_limit - MARGIN - len("\n".join([*first, *last]))
+    rows: list[str] = []
+    for change in shown[:LISTED]:
+        row = _row(change, forge, head)
+        if len(row) + 1 > budget:
+            break
+        budget -= len(row) + 1
+        rows.append(row)
+    if left := shown[len(rows) :]:
+        last = ["", f"Not listed: {_counts(left)}. `git mem review` and the files show them.", *last]
+    return "\n".join([*first, *rows, *last]).rstrip() + "\n"
+
+
+def _row(change: FactChange, forge: Forge, head: str) -> str:
+    """One item of the checklist."""
+    old = f" (was {code(flat(change.old.text))})" if change.op is Op.CHANGED and change.old else ""
+    item = f"- [ ] {SIGNS[change.op]} {code(flat(change.fact.text))}{_keys(change)}{old}"
+    return "\n".join([item, *(f"  - {link}" for link in source_links(change, forge, head))])
+
+
+def _counts(changes: Sequence[FactChange]) -> str:
+    """How many facts are to be added, changed and so on, in the words of the checklist."""
+    counts = Counter(SIGNS[change.op] for change in changes)
+    return ", ".join(f"{number} to {sign}" for sign, number in sorted(counts.items()))
 
 
 def _keys(change: FactChange) -> str:
@@ -190,12 +220,12 @@ def _keys(change: FactChange) -> str:
 
 def source_links(change: FactChange, forge: Forge | None, commit: str) -> list[str]:
     """Markdown links to the source lines of a fact at `commit`; code where no forge is known."""
-    found = []
+    links = []
     for key, value in change.fact.meta:
         span = parse_span(value) if key == "src" else None
         if span is None:
             continue
         words = code(flat(f"{span.path}#L{span.start_line}-L{span.end_line}"))
         url = forge.lines(commit, span.path, span.start_line, span.end_line) if forge else ""
-        found.append(f"[{words}]({url})" if url else words)
-    return found
+        links.append(f"[{words}]({url})" if url else words)
+    return links

@@ -36,7 +36,7 @@ from gitmem.review.markup import (
     unread_sources,
 )
 from gitmem.review.page import Page, Row, Section, fit, whole
-from gitmem.review.review import HOST_BYTES, LineVerdict, Review, State
+from gitmem.review.review import HOST_BYTES, LineVerdict, Review, Rival, State
 from gitmem.review.text_changes import TextChange, TextOp
 
 COMMENT = 65_536  # characters of a comment at GitHub, the smallest of the forges
@@ -57,36 +57,39 @@ STATES = {
 }
 RISK = (State.BROKEN, State.AGENT, State.EDITED, State.PERSON, None, State.PROMOTED)  # the worst first
 UNCHECKED = "without a source"  # of notes that cite none: verify has no row of them
-PLACES = 20  # of one finding that are named; the others are counted
+PLACES = 20  # of one finding, and of equal facts, that are named; the others are counted
 ROTATE = "A secret that was pushed is known: rotate it first, then remove it from history."
 
 
-def as_markdown(found: Review, forge: Forge | None = None) -> str:
+def as_markdown(review: Review, forge: Forge | None = None) -> str:
     """The whole review: a verdict, what was checked, then only the sections that have something to say."""
-    view = _View(found, forge)
+    view = _View(review, forge)
     return _page(view, Page(whole(view.sections)))
 
 
 def as_comment(
-    found: Review,
+    review: Review,
     forge: Forge | None = None,
     *,
-    room: int = 0,
+    limit: int = 0,
     elsewhere: str = "",
     size: Callable[[str], int] = len,
 ) -> str:
-    """The review within `room`, by `size` (0: what a comment of the forge holds). What does not fit is counted by kind;
-    `elsewhere` is Markdown that says where all of it is ("": the command that prints it)."""
-    view = _View(found, forge)
-    room = room or (forge.body_limit if forge else COMMENT) - MARGIN
+    """The review within `limit`, by `size` (0: what a comment of the forge holds).
+
+    What does not fit is counted by kind, and `elsewhere`, Markdown, says where all of it is ("": the
+    command that prints it).
+    """
+    view = _View(review, forge)
+    limit = limit or (forge.body_limit if forge else COMMENT) - MARGIN
     head = size(_page(view, Page("", tuple("x" * 60 for _ in view.sections)), elsewhere))
-    return _page(view, fit(view.sections, room - head, size), elsewhere)
+    return _page(view, fit(view.sections, limit - head, size), elsewhere)
 
 
 def _page(view: _View, page: Page, elsewhere: str = "") -> str:
     lines = [f"### {view.verdict}", "", view.counts, ""]
     if page.missing:
-        span = f"{view.found.base[:12]}..{view.found.head[:12]}"
+        span = f"{view.review.base[:12]}..{view.review.head[:12]}"
         where = elsewhere or f"`git mem review {span}` shows all of it"
         lines += [f"> **Not shown here:** {', '.join(page.missing)}. {where}.", ""]
     lines += [*view.checked, "", page.text]
@@ -97,19 +100,19 @@ def _page(view: _View, page: Page, elsewhere: str = "") -> str:
 class _View:
     """A review with what its parts say of each other, and where its links lead."""
 
-    found: Review
+    review: Review
     forge: Forge | None
 
     # -- what is looked up -----------------------------------------------------------------------------------
 
     @cached_property
     def lines(self) -> dict[tuple[str, int], LineVerdict]:
-        return {(line.path, line.line): line for line in self.found.lines}
+        return {(line.path, line.line): line for line in self.review.lines}
 
     @cached_property
     def facts(self) -> list[FactChange]:
         """The changed facts, those of logs apart."""
-        return [change for change in self.found.changes if kind(change.path) not in LOGS]
+        return [change for change in self.review.changes if kind(change.path) not in LOGS]
 
     @cached_property
     def changes(self) -> dict[tuple[str, int], FactChange]:
@@ -125,27 +128,27 @@ class _View:
 
     def link(self, path: str, line: int, commit: str = "") -> str:
         words = code(flat(f"{path}:{line}"))
-        return f"[{words}]({self.forge.lines(commit or self.found.head, path, line, line)})" if self.forge else words
+        return f"[{words}]({self.forge.lines(commit or self.review.head, path, line, line)})" if self.forge else words
 
     # -- the verdict and the counts --------------------------------------------------------------------------
 
     @cached_property
     def faults(self) -> int:
-        blocks = sum(finding.severity is Severity.BLOCK for finding in self.found.report.findings)
-        return blocks + sum(line.fails for line in self.found.lines)
+        blocks = sum(finding.severity is Severity.BLOCK for finding in self.review.report.findings)
+        return blocks + sum(line.fails for line in self.review.lines)
 
     @cached_property
     def points(self) -> int:
         """What no check refuses and a person should look at."""
-        found = self.found
-        warns = sum(finding.severity is Severity.WARN for finding in found.report.findings)
-        edited = sum(_edited(line) and not line.fails for line in found.lines)
-        lost = len(found.recall.lost) if found.recall else 0
-        signed = told(found.signatures)
-        notes = sum(note != signed for note in found.notes) + ("BAD" in signed)
-        unread = len(found.other.unread) + notes + len(found.report.skipped)
-        over = sum(size.over for size in found.sizes)
-        return warns + edited + lost + unread + over + len(found.settings) + len(found.similar_facts) + self.unsourced
+        review = self.review
+        warns = sum(finding.severity is Severity.WARN for finding in review.report.findings)
+        edited = sum(_edited(line) and not line.fails for line in review.lines)
+        lost = len(review.recall.lost) if review.recall else 0
+        signed = told(review.signatures)
+        notes = sum(note != signed for note in review.notes) + ("BAD" in signed)
+        unread = len(review.other.unread) + notes + len(review.report.skipped)
+        over = sum(size.over for size in review.sizes)
+        return warns + edited + lost + unread + over + len(review.settings) + len(review.rivals) + self.unsourced
 
     @cached_property
     def unsourced(self) -> int:
@@ -163,10 +166,10 @@ class _View:
     @property
     def counts(self) -> str:
         """What the agent will read, in one paragraph: facts by where they come from first."""
-        found = self.found
+        review = self.review
         come = [change for change in self.facts if change.op not in (*GONE, *STAYING)]
         gone = [change for change in self.facts if change.op in GONE]
-        moved = [*found.other.placements, *(change for change in self.facts if change.op in STAYING)]
+        moved = [*review.other.placements, *(change for change in self.facts if change.op in STAYING)]
         parts = []
         if come:
             by_risk = sorted(come, key=lambda change: RISK.index(_state(self.verdict_of(change))))
@@ -177,51 +180,51 @@ class _View:
             parts.append(f"**{counted(len(gone), 'fact')} gone**")
         if moved:
             parts.append(f"{counted(len(moved), 'fact')} moved or reordered")
-        heads = [text for text in found.other.texts if text.heading and kind(text.path) not in LOGS]
-        prose = [text for text in found.other.texts if not text.heading and kind(text.path) not in LOGS]
+        heads = [text for text in review.other.texts if text.heading and kind(text.path) not in LOGS]
+        prose = [text for text in review.other.texts if not text.heading and kind(text.path) not in LOGS]
         parts += [_of_files(heads, "heading")] if heads else []
         parts += [_of_files(prose, "line of prose", "lines of prose")] if prose else []
         logs = sum(kind(path) in LOGS for path in self._paths)
         parts += [counted(logs, "line") + " of logs"] if logs else []
-        span = f"`{found.base[:12] or 'the beginning'}..{found.head[:12]}`"
+        span = f"`{review.base[:12] or 'the beginning'}..{review.head[:12]}`"
         return f"{'; '.join(parts) or 'no fact changes'}. {span}"
 
     @property
     def _paths(self) -> Iterator[str]:
-        yield from (change.path for change in self.found.changes)
-        yield from (text.path for text in self.found.other.texts)
+        yield from (change.path for change in self.review.changes)
+        yield from (text.path for text in self.review.other.texts)
 
     @cached_property
     def checked(self) -> list[str]:
         """A table of the checks: what each looked at, and what came of it."""
-        found = self.found
+        review = self.review
         rows = [self._gate_row(), self._provenance_row()]
-        loosened = any(change.loosened for change in found.settings)
-        words = counted(len(found.settings), "file") + (", **loosened**" if loosened else "") + " changed"
-        rows.append(("⚠️" if found.settings else "✅", "Settings, exceptions, hooks, workflows, owners",
-                     words if found.settings else "unchanged"))  # fmt: skip
+        loosened = any(change.loosened for change in review.settings)
+        words = counted(len(review.settings), "file") + (", **loosened**" if loosened else "") + " changed"
+        rows.append(("⚠️" if review.settings else "✅", "Settings, exceptions, hooks, workflows, owners, hosts",
+                     words if review.settings else "unchanged"))  # fmt: skip
         come = sum(change.new is not None for change in self.facts)
-        similar = Counter("contradict" if pair.contradicts else "repeat" for pair in found.similar_facts)
+        similar = Counter("contradict" if pair.contradicts else "repeat" for pair in review.rivals)
         words = ", ".join(f"{count} {verb}" for verb, count in sorted(similar.items())) or "none"
         rows.append(("⚠️" if similar else "✅", f"{counted(come, 'fact')} beside the facts that are there", words))
-        if found.recall:
-            recall = found.recall
+        if review.recall:
+            recall = review.recall
             words = f"hit@5 {recall.before:.3f} → {recall.after:.3f}, {counted(len(recall.lost), 'question')} lost"
             rows.append(("⚠️" if recall.lost else "✅", f"Search: {counted(recall.questions, 'question')}", words))
-        for size in found.sizes:
+        for size in review.sizes:
             words = f"{size.lines} of {size.budget} lines, {size.bytes:,} of {HOST_BYTES:,} bytes"
             rows.append(("⚠️" if size.over else "✅", f"Size of {code(flat(size.path))}", words))
-        unread = [f"{code(flat(path))} is too large to be shown" for path in found.other.unread]
-        unread += [plain(f"{skip.path}: {skip.reason}") for skip in found.report.skipped]
-        signed = told(found.signatures)
+        unread = [f"{code(flat(path))} is too large to be shown, or no UTF-8" for path in review.other.unread]
+        unread += [plain(f"{skip.path}: {skip.reason}") for skip in review.report.skipped]
+        signed = told(review.signatures)
         rows += [("⚠️" if "BAD" in signed else "✅", "Who signed", plain(signed))] if signed else []
-        notes = [plain(note) for note in found.notes if note != signed]
+        notes = [plain(note) for note in review.notes if note != signed]
         rows += [("⚠️", "Not checked", words) for words in [*notes, *unread]]
         table = ["| | checked | result |", "|---|---|---|"]
         return table + [f"| {sign} | {cell(what)} | {cell(said)} |" for sign, what, said in rows]
 
     def _gate_row(self) -> tuple[str, str, str]:
-        report = self.found.report
+        report = self.review.report
         kinds = Counter(finding.severity for finding in report.findings)
         words = [f"**{kinds[Severity.BLOCK]} blocking**"] if kinds[Severity.BLOCK] else []
         words += [counted(kinds[Severity.WARN], "warning")] if kinds[Severity.WARN] else []
@@ -231,7 +234,7 @@ class _View:
         return sign, what, ", ".join(words) or "clean"
 
     def _provenance_row(self) -> tuple[str, str, str]:
-        lines = self.found.lines
+        lines = self.review.lines
         fails, edited = sum(line.fails for line in lines), sum(_edited(line) and not line.fails for line in lines)
         bare = sum(line.support == Support.NO_SOURCE and not line.fails for line in lines)
         words = [f"**{fails} {'fails' if fails == 1 else 'fail'}**"] if fails else []
@@ -270,34 +273,32 @@ class _View:
         ]  # fmt: skip
 
     def _settings(self) -> Iterator[Row]:
-        for change in self.found.settings:
+        for change in self.review.settings:
             what = "**loosened**" if change.loosened else change.what
             place = code(flat(change.path))
             if self.forge:
-                place = f"[{place}]({self.forge.lines(self.found.head, change.path, 1, 1)})"
+                place = f"[{place}]({self.forge.lines(self.review.head, change.path, 1, 1)})"
             yield Row(f"{what} {place}" + (f": {plain(change.loosened)}" if change.loosened else ""))
 
     def _findings(self) -> Iterator[Row]:
         joined: dict[tuple[str, Severity, str, str], list[Finding]] = defaultdict(list)
-        for finding in order(self.found.report.findings):
+        for finding in order(self.review.report.findings):
             joined[finding.rule, finding.severity, finding.path, finding.message].append(finding)
         for rows in joined.values():
             yield self._finding(rows)
-        if self.found.report.blocked:
+        if any(row.severity is Severity.BLOCK and not remedy(row) for row in self.review.report.findings):
             yield Row(ROTATE)
 
     def _finding(self, rows: Sequence[Finding]) -> Row:
         """One rule in one file: its places, what mends it, and the lines as they would read."""
         first = rows[0]
         what = f"**{first.severity.value}** {plain(first.rule)}"
-        places = ", ".join(self._place_of(finding) for finding in rows[:PLACES])
-        places += f" and {len(rows) - PLACES} more" if len(rows) > PLACES else ""
+        places = _some([self._place_of(finding) for finding in rows])
         excerpts = dict.fromkeys(finding.excerpt for finding in rows if finding.excerpt)
         words = " ".join(quoted(text) for text in list(excerpts)[:PLACES])
         parts = [f"{what} {places}: {plain(first.message)} {words}".rstrip(), f"  - fix: {_fix(first)}"]
-        numbers = {finding.line for finding in rows}
-        for mask in self.found.masks:
-            if mask.path == first.path and mask.line in numbers:
+        for mask in self.review.masks:  # of the head: a finding's own line number is true in its commit
+            if mask.path == first.path and first.rule in mask.rules:
                 parts.append(f"  - line {mask.line}, masked: {shown(mask.text)[0]}")
         return Row("\n".join(parts), short=f"{what} {places}")
 
@@ -309,7 +310,7 @@ class _View:
 
     def _provenance(self, wanted: Callable[[LineVerdict], bool]) -> Iterator[Row]:
         """Facts and lines with their verdict, those of one verdict, commit and author together."""
-        lines = sorted((line for line in self.found.lines if wanted(line)), key=lambda line: line.state is State.AGENT)
+        lines = sorted((line for line in self.review.lines if wanted(line)), key=lambda line: line.state is State.AGENT)
         groups = {key: list(rows) for key, rows in groupby(sorted(lines, key=_group), key=_group)}
         for group, rows in sorted(groups.items(), key=lambda item: (item[1][0].state is State.AGENT, item[0])):
             for line in rows:
@@ -333,15 +334,20 @@ class _View:
         return Row("\n".join(parts), rest, f"{place} {STATES[line.state]}", group)
 
     def _similar(self) -> Iterator[Row]:
-        """Pairs of facts, long ones cut: the whole of each stands below, or where its link leads."""
-        for pair in self.found.similar_facts:
+        """Pairs of facts, equal ones in one row, long ones cut: the whole stands below, or where its link leads."""
+        equal: dict[tuple[str, bool, str, int], list[Rival]] = defaultdict(list)
+        for pair in self.review.rivals:
+            equal[pair.text, pair.contradicts, pair.other_path, pair.other_line].append(pair)
+        for pairs in equal.values():
+            pair = pairs[0]
             verb = "**contradicts**" if pair.contradicts else "repeats"
             one, other = shown(pair.text)[0], shown(pair.other_text)[0]
-            places = self.link(pair.path, pair.line), self.link(pair.other_path, pair.other_line)
-            yield Row(f"{one} ({places[0]}) {verb} {other} ({places[1]})")
+            places = _some([self.link(row.path, row.line) for row in pairs])
+            there = self.link(pair.other_path, pair.other_line)
+            yield Row(f"{one} ({places}) {verb} {other} ({there})", count=len(pairs))
 
     def _recall(self) -> Iterator[Row]:
-        recall = self.found.recall
+        recall = self.review.recall
         if recall is None or not (recall.lost or recall.gained):
             return
         for question in recall.lost:
@@ -349,14 +355,14 @@ class _View:
             for line in recall.lost_lines:
                 if line.question == question:
                     now = f"it stands at {self.link(line.path, line.now)}" if line.now else "it is gone"
-                    there = self.link(line.path, line.line, self.found.base)
+                    there = self.link(line.path, line.line, self.review.base)
                     parts.append(f"  - answered by {shown(line.text)[0]} ({there}); {now}")
             yield Row("\n".join(parts), short=parts[0])
         for question in recall.gained:
             yield Row(f"gained: {quoted(question)}")
 
     def _sizes(self) -> Iterator[Row]:
-        for size in self.found.sizes:
+        for size in self.review.sizes:
             over = " **over budget**" if size.over else ""
             numbers = f"{size.lines} of {size.budget} lines, {size.bytes} of {HOST_BYTES} bytes"
             if size.over:
@@ -366,14 +372,18 @@ class _View:
 
     def _facts(self, op: Op) -> Iterator[Row]:
         """The facts one thing happened to, in groups of where they come from; what weighs most first."""
-        changes = [*self.facts, *(row for row in self.found.other.placements if row.op in STAYING)]
+        changes = [*self.facts, *(row for row in self.review.other.placements if row.op in STAYING)]
         rows = [change for change in changes if change.op is op and not self.told_apart(change)]
         groups: dict[str, list[FactChange]] = defaultdict(list)
         for change in rows:
             groups[self._from(change)].append(change)
         for group, members in sorted(groups.items(), key=lambda item: min(map(_weight, item[1]))):
+            equal: dict[object, list[FactChange]] = defaultdict(list)
             for change in sorted(members, key=lambda change: (_weight(change), change.path, change.fact.line)):
-                yield self._fact(change, group)
+                alone = change.op is Op.CHANGED or bool(change.fact.get("src"))
+                equal[(change.path, change.fact.line) if alone else (change.fact.text, change.fact.meta)].append(change)
+            for changes in equal.values():
+                yield self._fact(changes, group)
 
     def _from(self, change: FactChange) -> str:
         """What the facts of a group have in common: where they come from, or where they went."""
@@ -386,16 +396,21 @@ class _View:
         below = change.op is not Op.CHANGED and change.fact.heading
         return f"{words}, below {_named(change.fact.heading)}" if below else words
 
-    def _fact(self, change: FactChange, group: str) -> Row:
+    def _fact(self, changes: Sequence[FactChange], group: str) -> Row:
+        """What happened to one fact, or to equal ones alike."""
+        change = changes[0]
         body, rest = self._body(change)
-        commit = self.found.head if change.new else self.found.base
-        path = change.path if change.new else change.old_path or change.path
-        place = self.link(path, change.fact.line, commit)
+        place = _some([self._place(row) for row in changes])
         words = comment_words(change.fact) if change.op is not Op.CHANGED else ""
         heading = _heading(change)
         about = ", ".join(part for part in (words, heading) if part)
         parts = [f"{body} ({place}" + (f"; {about}" if about else "") + ")", *self._sources(change)]
-        return Row("\n".join(parts), rest, f"{place}", group)
+        return Row("\n".join(parts), rest, f"{place}", group, len(changes))
+
+    def _place(self, change: FactChange) -> str:
+        """Where a fact stands, or stood."""
+        path = change.path if change.new else change.old_path or change.path
+        return self.link(path, change.fact.line, self.review.head if change.new else self.review.base)
 
     def _body(self, change: FactChange) -> tuple[str, str]:
         """The text of a fact, or what differs in text and comment; the rest of what was cut."""
@@ -416,9 +431,9 @@ class _View:
     def _sources(self, change: FactChange) -> list[str]:
         """The lines a fact cites, quoted, each with a link to where its number is true."""
         commit, path = (
-            (self.found.head, change.path) if change.new else (self.found.base, change.old_path or change.path)
+            (self.review.head, change.path) if change.new else (self.review.base, change.old_path or change.path)
         )
-        rows = [self._source(source) for source in self.found.cited.get((commit, path, change.fact.line), ())]
+        rows = [self._source(source) for source in self.review.cited.get((commit, path, change.fact.line), ())]
         rows += [f"  - source {shown(value)[0]} **names no lines**" for value in unread_sources(change.fact)]
         return rows
 
@@ -437,7 +452,7 @@ class _View:
 
     def _texts(self) -> Iterator[Row]:
         """Changed lines that are no facts, file by file, instructions first."""
-        other = self.found.other
+        other = self.review.other
         for row in other.renamed:
             yield Row(f"{code(flat(row.old_path))} is {self.link(row.path, 1)} now, unchanged")
         texts = [text for text in other.texts if kind(text.path) not in LOGS]
@@ -453,19 +468,24 @@ class _View:
         else:
             body, rest = shown(text.text or text.old_text)
         gone = text.op is TextOp.REMOVED
-        place = self.link(text.path, text.old_line if gone else text.line, self.found.base if gone else "")
+        place = self.link(text.path, text.old_line if gone else text.line, self.review.base if gone else "")
         what = f"{text.op.value} heading" if text.heading else text.op.value
         who = f" by {code(flat(line.author.partition(' <')[0]))}" if line else ""
         group = f"in {code(flat(text.path))}" + (" (instructions)" if holds_instructions(text.path) else "")
         return Row(f"{what}{who}: {body} ({place})", rest, f"{what} {place}", group)
 
     def _logs(self) -> Iterator[Row]:
-        for change in self.found.changes:
+        for change in self.review.changes:
             if kind(change.path) in LOGS:
-                yield self._fact(change, f"{change.op.value} in {code(flat(change.path))}")
-        for text in self.found.other.texts:
+                yield self._fact([change], f"{change.op.value} in {code(flat(change.path))}")
+        for text in self.review.other.texts:
             if kind(text.path) in LOGS:
                 yield self._text(text, None)
+
+
+def _some(places: Sequence[str]) -> str:
+    """Places in one line, the first PLACES of them."""
+    return ", ".join(places[:PLACES]) + (f" and {len(places) - PLACES} more" if len(places) > PLACES else "")
 
 
 def _origin(line: LineVerdict | None) -> str:

@@ -15,6 +15,7 @@ from enum import StrEnum
 from itertools import chain
 
 from gitmem.config import Config
+from gitmem.errors import GitMemError
 from gitmem.gate import sources
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import MESSAGE, Policy
@@ -27,6 +28,7 @@ from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact
 from gitmem.memory.similarity import alike, contradicts, matter, same, terms
 from gitmem.paths import LIMIT, Layout, kind
+from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import by_machine
@@ -36,11 +38,13 @@ from gitmem.provenance.verify import Checked, Verdict, verify
 from gitmem.review.citations import Place, citations
 from gitmem.review.commit_diff import LASTING, fact_changes
 from gitmem.review.fact_diff import FactChange
+from gitmem.review.forges.protocol import Suggestion
 from gitmem.review.masking import masked
 from gitmem.review.settings_changes import SettingsChange, settings_changes
-from gitmem.review.text_changes import OtherChanges, other_changes
+from gitmem.review.text_changes import OtherChanges, is_text, other_changes
 
 SIMILAR_SHOWN = 3  # of one fact that are named: the likest
+NEAREST = 50  # facts with the most words in common that are compared with one: a change of thousands alike ends too
 TESTS = "memory/tests.jsonl"
 LOST = 5  # lines of one question that is no longer answered
 QUESTIONS = 200  # of the tests file that are asked: a pull request must not make its own check long
@@ -81,7 +85,7 @@ class LineVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class SimilarFact:
+class Rival:
     """A fact of the change and the fact it repeats (or, `contradicts`, disagrees with)."""
 
     path: str
@@ -130,11 +134,12 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class MaskedLine:
-    """A line of a file at the head as `git mem redact` would write it."""
+    """A line of a file at the head as `git mem redact` would write it, and the rules whose finds it masks."""
 
     path: str
     line: int
     text: str
+    rules: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +152,7 @@ class Review:
     changes: tuple[FactChange, ...]
     report: Report
     lines: tuple[LineVerdict, ...]
-    similar_facts: tuple[SimilarFact, ...]
+    rivals: tuple[Rival, ...]
     sizes: tuple[Size, ...]
     recall: Recall | None
     notes: tuple[str, ...] = ()
@@ -182,23 +187,24 @@ def review(
     other = other_changes(repo, base, head, layout)
     verdict = verify(repo, base, head, policy=True)
     lines = verdicts(verdict)
-    similar_facts = find_similar_facts(changes, verdict.standing)
-    found = Review(
+    rivals = find_rivals(changes, verdict.standing)
+    recall, unasked = _recall(repo, config, base, head, now, clock)
+    whole = Review(
         base, head,
         changes=tuple(changes),
         report=report,
         lines=tuple(lines),
-        similar_facts=tuple(similar_facts),
+        rivals=tuple(rivals),
         sizes=tuple(_sizes(repo, config, head)),
-        recall=_recall(repo, config, base, head, now, clock) if base else None,
-        notes=verdict.notes,
+        recall=recall,
+        notes=(*verdict.notes, *unasked),
         signatures=verdict.signatures,
         settings=tuple(settings_changes(repo, base, head)),
         other=other,
         cited=citations(repo, base, head, [*changes, *other.placements], verdict.facts),
         masks=tuple(_masked_lines(repo, head, report, policy)),
     )  # fmt: skip
-    return masked(found, policy)
+    return masked(whole, policy)
 
 
 def _masked_lines(repo: Repository, head: str, report: Report, policy: Policy) -> Iterator[MaskedLine]:
@@ -208,24 +214,52 @@ def _masked_lines(repo: Repository, head: str, report: Report, policy: Policy) -
     for path, oid in sorted(oids.items()):
         if repo.sizes([oid]).get(oid, LIMIT + 1) > LIMIT:
             continue
-        text = repo.read(oid).decode("utf-8", "replace")
+        data = repo.read(oid)
+        if not is_text(data):
+            continue
+        text = data.decode("utf-8", "replace")
         done = redaction(text, path, policy)
         before, after = text.split("\n"), done.text.split("\n")
         if done.whole or len(before) != len(after):
             continue
+        rules: dict[int, set[str]] = defaultdict(set)
+        for mask in done.masks:
+            rules[mask.line].add(mask.rule)
         for number, (was, now) in enumerate(zip(before, after, strict=True), 1):
             if was != now:
-                yield MaskedLine(path, number, now.rstrip("\r"))
+                yield MaskedLine(path, number, now.rstrip("\r"), frozenset(rules[number]))
+
+
+def suggestions(review: Review) -> list[Suggestion]:
+    """The lines that the change brings and that a mask mends, as what should stand there instead.
+
+    None where that holds what a page does not show (a control character, a byte that is no text) or nothing at all, and
+    none for a part of what one mask takes of several lines.
+    """
+    parts = {(mask.path, mask.line) for mask in review.masks if not mask.rules}
+    brought = {(change.path, change.new.line) for change in review.changes if change.new}
+    brought |= {(text.path, text.line) for text in review.other.texts}
+    return [
+        Suggestion(mask.path, mask.line, mask.text)
+        for mask in review.masks
+        if (mask.path, mask.line) in brought
+        and mask.rules
+        and parts.isdisjoint([(mask.path, mask.line - 1), (mask.path, mask.line + 1)])
+        and mask.text.strip()
+        and not mask.text.lstrip().startswith("/")  # a command, for GitLab, which knows no longer fence than three
+        and mask.text.replace("\t", " ").isprintable()
+        and "\ufffd" not in mask.text
+    ]
 
 
 def verdicts(verdict: Verdict) -> list[LineVerdict]:
     """A row for each fact and each other line that `verify` checked: one list of checks serves both."""
-    found = [_fact_line(row) for row in verdict.facts]
+    lines = [_fact_line(row) for row in verdict.facts]
     for row in verdict.prose:
         state = State.AGENT if row.flaws or by_machine(row.commit) else State.PERSON
         if not row.flaws and row.text.startswith("#") and _promotes(row.commit):
             state = State.PROMOTED
-        found.append(
+        lines.append(
             LineVerdict(
                 row.path,
                 row.line,
@@ -237,7 +271,7 @@ def verdicts(verdict: Verdict) -> list[LineVerdict]:
                 fails=bool(row.flaws),
             )
         )
-    return sorted(found, key=lambda line: (line.path, line.line))
+    return sorted(lines, key=lambda line: (line.path, line.line))
 
 
 def _fact_line(row: Checked) -> LineVerdict:
@@ -278,22 +312,26 @@ def _promotes(commit: Commit) -> bool:
     return bool(trailers.values(trailers.memory_trailers(commit.message), trailers.SOURCE))
 
 
-def find_similar_facts(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fact]]) -> list[SimilarFact]:
+def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fact]]) -> list[Rival]:
     """Facts that came or changed in long-term memory, beside the ones they repeat or contradict."""
     new = {(c.path, c.new.line): c for c in changes if c.new and kind(c.path) in LASTING and _says_new(c)}
     holding: dict[str, list[int]] = defaultdict(list)  # term -> places in `existing`
     matters = [len(matter(fact.text)) for _, fact in existing]
+    first: dict[str, int] = {}  # fact id -> its first place: of equal facts one is named
     for number, (_, fact) in enumerate(existing):
+        if first.setdefault(fact.id, number) != number:
+            continue
         for term in terms(fact.text):
             holding[term].append(number)
-    found: list[SimilarFact] = []
+    rivals: list[Rival] = []
     seen: set[frozenset[tuple[str, int]]] = set()
     for place, change in new.items():
         assert change.new is not None
         own, own_matter = terms(change.new.text), len(matter(change.new.text))
         shared = Counter(chain.from_iterable(holding[term] for term in own))
-        mine: list[tuple[float, SimilarFact]] = []
-        for number, count in shared.items():
+        text = change.new.text
+        near: list[tuple[float, str, Fact]] = []
+        for number, count in shared.most_common(NEAREST):
             # Half of the matter in common is three times what is shared against both; shared numbers only add to it.
             if count * 3 < max(len(own), own_matter + matters[number]):
                 continue
@@ -302,17 +340,19 @@ def find_similar_facts(changes: Sequence[FactChange], existing: Sequence[tuple[s
                 continue
             if change.new.get("supersedes") and fact.id.startswith(change.new.get("supersedes")):
                 continue
-            text = change.new.text
+            near.append((alike(text, fact.text), path, fact))
+        told = 0
+        for _, path, fact in sorted(near, key=lambda row: -row[0]):
             contradicting = contradicts(text, fact.text)
             if contradicting or same(text, fact.text):
-                pair = SimilarFact(
-                    change.path, change.new.line, text, path, fact.line, fact.text, contradicts=contradicting
+                told += 1
+                seen.add(frozenset((place, (path, fact.line))))
+                rivals.append(
+                    Rival(change.path, change.new.line, text, path, fact.line, fact.text, contradicts=contradicting)
                 )
-                mine.append((alike(text, fact.text), pair))
-        for _, pair in sorted(mine, key=lambda row: -row[0])[:SIMILAR_SHOWN]:
-            seen.add(frozenset((place, (pair.other_path, pair.other_line))))
-            found.append(pair)
-    return sorted(found, key=lambda r: (not r.contradicts, r.path, r.line))
+            if told == SIMILAR_SHOWN:
+                break
+    return sorted(rivals, key=lambda r: (not r.contradicts, r.path, r.line))
 
 
 def _says_new(change: FactChange) -> bool:
@@ -326,17 +366,27 @@ def _sizes(repo: Repository, config: Config, head: str) -> Iterable[Size]:
             yield Size(entry.path, len(blob_lines(data)), len(data), config.memory_lines)
 
 
-def _recall(repo: Repository, config: Config, base: str, head: str, now: datetime, clock: Clock) -> Recall | None:
-    texts = [_tests(repo, commit) for commit in (base, head)]
-    if not all(texts):
-        return None
+def _recall(
+    repo: Repository, config: Config, base: str, head: str, now: datetime, clock: Clock
+) -> tuple[Recall | None, tuple[str, ...]]:
+    """What search finds at both ends, None where they share no question; and what of the base's questions was not
+    asked: a change that takes a question out, or breaks their file, hides nothing by it."""
+    texts = [_tests(repo, commit) for commit in (base, head)] if base else []
+    if not any(texts):
+        return None, ()
     from gitmem.search import evaluation
     from gitmem.search.search import Query
 
-    asked = [{row.query: row for row in evaluation.read(text)} for text in texts]
-    both = [query for query in asked[0] if query in asked[1]][:QUESTIONS]
+    try:
+        asked = [{row.query: row for row in evaluation.read(text)} if text else {} for text in texts]
+    except GitMemError as error:
+        return None, (f"{TESTS}: {error.message}",)
+    both = [query for query in asked[0] if query in asked[1]]
+    gone = len(asked[0]) - len(both)
+    notes = (f"{TESTS} no longer asks {gone} of {counted(len(asked[0]), 'question')}",) if gone else ()
+    both = both[:QUESTIONS]
     if not both:
-        return None
+        return None, notes
     runs = [
         evaluation.run(repo, config, [rows[query] for query in both], Query("", commit=commit), now, clock)
         for rows, commit in zip(asked, (base, head), strict=True)
@@ -345,7 +395,7 @@ def _recall(repo: Repository, config: Config, base: str, head: str, now: datetim
     before, after = (sum(r.figures["hit@5"] for r in rows) / len(both) for rows in runs)
     places = [(query, place) for query in lost for place in asked[0][query].relevant]
     lines = tuple(_lost_lines(repo, base, head, places))
-    return Recall(len(both), before, after, tuple(gained), tuple(lost), lines)
+    return Recall(len(both), before, after, tuple(gained), tuple(lost), lines), notes
 
 
 def _lost_lines(
@@ -354,7 +404,8 @@ def _lost_lines(
     """The lines that answered at `base`: each that is not blank, at most LOST of one question."""
     paths = sorted({path for _, (path, _, _) in places})
     oids = [repo.blobs(commit, paths) for commit in (base, head)]
-    texts = {oid: blob_lines(repo.read(oid)) for side in oids for oid in set(side.values())}
+    sizes = repo.sizes([oid for side in oids for oid in side.values()])
+    texts = {oid: blob_lines(repo.read(oid)) for oid, size in sizes.items() if size <= LIMIT}
     told: Counter[str] = Counter()
     for question, (path, first, last) in places:
         before = texts.get(oids[0].get(path, ""), [])
@@ -373,13 +424,13 @@ def _tests(repo: Repository, commit: str) -> str:
     return ""
 
 
-def as_report(found: Review) -> Report:
+def as_report(review: Review) -> Report:
     """Everything a reviewer is told as findings, for SARIF and annotations: no text of memory in them."""
     more = []
-    for change in found.settings:
+    for change in review.settings:
         words = f"{change.what}: it decides how memory is checked" + (f"; {change.loosened}" if change.loosened else "")
         more.append(_finding(change.path, 1, "settings-changed", Severity.WARN, words))
-    for line in found.lines:
+    for line in review.lines:
         if line.state is State.BROKEN:
             more.append(_finding(line.path, line.line, "provenance", Severity.BLOCK, line.message))
         elif line.state is State.AGENT and line.fails:
@@ -388,19 +439,19 @@ def as_report(found: Review) -> Report:
         elif line.state is State.EDITED:
             words = f"{line.words}: {', '.join(what for what, _, _ in line.edits)}"
             more.append(_finding(line.path, line.line, "edited", Severity.WARN, words))
-    for similar in found.similar_facts:
+    for similar in review.rivals:
         rule = "contradiction" if similar.contradicts else "near-duplicate"
         what = "contradicts" if similar.contradicts else "repeats"
         words = f"{what} the fact at {similar.other_path}:{similar.other_line}"
         more.append(_finding(similar.path, similar.line, rule, Severity.WARN, words))
-    for size in found.sizes:
+    for size in review.sizes:
         if size.over:
             words = f"{size.lines} lines of {size.budget}, {size.bytes} bytes of {HOST_BYTES}: hosts read less"
             more.append(_finding(size.path, 1, "over-budget", Severity.WARN, words))
-    if found.recall and found.recall.lost:
-        words = f"search no longer answers {len(found.recall.lost)} of {found.recall.questions} questions"
+    if review.recall and review.recall.lost:
+        words = f"search no longer answers {len(review.recall.lost)} of {review.recall.questions} questions"
         more.append(_finding(TESTS, 1, "recall", Severity.WARN, words))
-    return replace(found.report, findings=(*found.report.findings, *more))
+    return replace(review.report, findings=(*review.report.findings, *more))
 
 
 def _finding(path: str, line: int, rule: str, severity: Severity, message: str) -> Finding:

@@ -15,29 +15,30 @@ from gitmem.review.review import LineVerdict, Review
 from gitmem.review.text_changes import TextChange
 
 
-def as_value(found: Review, forge: Forge | None = None) -> dict[str, Any]:
+def as_value(review: Review, forge: Forge | None = None) -> dict[str, Any]:
     """The JSON of docs/json.md, "review"."""
     return {
-        "base": found.base or None,
-        "head": found.head,
-        "verdict": "failed" if found.failed else "clean",
+        "base": review.base or None,
+        "head": review.head,
+        "verdict": "failed" if review.failed else "clean",
         "changes": [
             {
                 **change.told(),
                 "author": change.author or None,
                 "commit": change.commit or None,
-                "sources": _sources(change, found, forge),
+                "sources": _sources(change, review, forge),
             }
-            for change in (*found.changes, *found.other.placements)
+            for change in (*review.changes, *review.other.placements)
         ],
-        "texts": [_text_value(text) for text in found.other.texts],
-        "renamed": [{"path": row.path, "old_path": row.old_path} for row in found.other.renamed],
-        "unread": list(found.other.unread),
+        "texts": [_text_value(text) for text in review.other.texts],
+        "renamed": [{"path": row.path, "old_path": row.old_path} for row in review.other.renamed],
+        "unread": list(review.other.unread),
         "settings": [
-            {"path": change.path, "what": change.what, "loosened": change.loosened or None} for change in found.settings
+            {"path": change.path, "what": change.what, "loosened": change.loosened or None}
+            for change in review.settings
         ],
-        "findings": [finding_value(finding) for finding in order(found.report.findings)],
-        "provenance": [_line_value(line) for line in found.lines],
+        "findings": [finding_value(finding) for finding in order(review.report.findings)],
+        "provenance": [_line_value(line) for line in review.lines],
         "rivals": [
             {
                 "kind": "contradiction" if r.contradicts else "near-duplicate",
@@ -46,20 +47,20 @@ def as_value(found: Review, forge: Forge | None = None) -> dict[str, Any]:
                 "text": r.text,
                 "other": {"path": r.other_path, "line": r.other_line, "text": r.other_text},
             }
-            for r in found.similar_facts
+            for r in review.rivals
         ],
         "recall": {
-            "questions": found.recall.questions,
-            "before": found.recall.before,
-            "after": found.recall.after,
-            "gained": list(found.recall.gained),
-            "lost": list(found.recall.lost),
+            "questions": review.recall.questions,
+            "before": review.recall.before,
+            "after": review.recall.after,
+            "gained": list(review.recall.gained),
+            "lost": list(review.recall.lost),
             "lost_lines": [
                 {"query": row.question, "path": row.path, "line": row.line, "text": row.text, "now": row.now or None}
-                for row in found.recall.lost_lines
+                for row in review.recall.lost_lines
             ],
         }
-        if found.recall
+        if review.recall
         else None,
         "sizes": [
             {
@@ -69,11 +70,11 @@ def as_value(found: Review, forge: Forge | None = None) -> dict[str, Any]:
                 "bytes": size.bytes,
                 "over": size.over,
             }
-            for size in found.sizes
+            for size in review.sizes
         ],
-        "masks": [{"path": row.path, "line": row.line, "text": row.text} for row in found.masks],
-        "notes": list(found.notes),
-        "signatures": [one.as_value() for one in found.signatures if one.state != UNSIGNED],
+        "masks": [{"path": row.path, "line": row.line, "text": row.text} for row in review.masks],
+        "notes": list(review.notes),
+        "signatures": [one.as_value() for one in review.signatures if one.state != UNSIGNED],
     }
 
 
@@ -104,10 +105,10 @@ def _text_value(text: TextChange) -> dict[str, Any]:
     }
 
 
-def _sources(change: FactChange, found: Review, forge: Forge | None) -> list[dict[str, Any]]:
+def _sources(change: FactChange, review: Review, forge: Forge | None) -> list[dict[str, Any]]:
     """Each source of a comment, with the lines it names where they could be read and a link to where they stand."""
-    commit, path = (found.head, change.path) if change.new else (found.base, change.old_path or change.path)
-    read = {source.recorded: source for source in found.cited.get((commit, path, change.fact.line), ())}
+    commit, path = (review.head, change.path) if change.new else (review.base, change.old_path or change.path)
+    read = {source.recorded: source for source in review.cited.get((commit, path, change.fact.line), ())}
     rows = []
     for key, value in change.fact.meta:
         if key == "src":

@@ -1,18 +1,33 @@
-"""The files of a change that decide how memory is checked: settings, exceptions, hooks, workflows, owners.
+"""The files of a change that decide how memory is checked: settings, exceptions, hooks, workflows, owners, hosts.
 
-A reviewer sees them first, since a change of theirs decides what the next change is checked by. Reads only.
+A reviewer sees them first, since a change of theirs decides what the next change is checked by, and what a host starts
+before its agent reads a word. Reads only.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from gitmem.config import TRACKED
 from gitmem.gate import exceptions, sources
 from gitmem.git.protocol import Repository
+from gitmem.lazy_patterns import lazy
 
-NAMES = (TRACKED, exceptions.FILE, ".pre-commit-config.yaml", "CODEOWNERS", "docs/CODEOWNERS", ".github/CODEOWNERS")
-FOLDERS = (".github/workflows/", ".github/actions/", ".githooks/", ".husky/")
+NAMES = (
+    TRACKED, exceptions.FILE, ".pre-commit-config.yaml", ".gitlab-ci.yml", "CODEOWNERS", "docs/CODEOWNERS",
+    ".github/CODEOWNERS", ".gitlab/CODEOWNERS", ".forgejo/CODEOWNERS", ".gitea/CODEOWNERS",
+)  # fmt: skip
+FOLDERS = (
+    ".github/workflows/", ".github/actions/", ".forgejo/workflows/", ".gitea/workflows/", ".gitlab/ci/", ".githooks/",
+    ".husky/",
+)  # fmt: skip
+# Of hosts: servers and commands that they start, in any folder an agent may be started in.
+HOSTS = lazy(
+    r"(?:^|/)(?:\.?mcp\.json|opencode\.jsonc?|\.vscode/mcp\.json|\.github/hooks/.+|\.opencode/plugins?/.+"
+    r"|\.(?:claude|codex|cursor|gemini|qwen|windsurf|kiro|roo)/[^/]+\.(?:json|jsonc|toml|ya?ml)|\.(?:claude|cursor|codex)/hooks/.+)$",
+    re.IGNORECASE,
+)
 ATTRIBUTES = ".gitattributes"  # in any folder
 WORDS = {"A": "added", "D": "removed"}
 
@@ -43,5 +58,7 @@ def settings_changes(repo: Repository, base: str, head: str) -> list[SettingsCha
 
 
 def decides(path: str) -> bool:
-    """Whether what is at a path decides how memory is checked."""
-    return path in NAMES or path.startswith(FOLDERS) or path.rpartition("/")[2] == ATTRIBUTES
+    """Whether what is at a path decides how memory is checked, or what a host starts."""
+    return (
+        path in NAMES or path.startswith(FOLDERS) or path.rpartition("/")[2] == ATTRIBUTES or bool(HOSTS.search(path))
+    )

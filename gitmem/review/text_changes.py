@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from gitmem.gate.policy import canonical
 from gitmem.git.objects import EXECUTABLE, REGULAR, Change
 from gitmem.git.protocol import Repository
 from gitmem.memory import facts as memory_facts
@@ -53,8 +54,8 @@ class Renamed:
 
 @dataclass(frozen=True, slots=True)
 class OtherChanges:
-    """What a change does to what an agent reads, besides its facts; `unread` are files above the limit of a memory
-    file, whose text nobody was shown."""
+    """What a change does to what an agent reads, besides its facts; `unread` are files whose text
+    nobody was shown: above the limit of a memory file, or no text (a NUL byte, as UTF-16 has in every second place)."""
 
     texts: tuple[TextChange, ...] = ()
     placements: tuple[FactChange, ...] = ()
@@ -64,13 +65,13 @@ class OtherChanges:
 
 def other_changes(repo: Repository, base: str, head: str, layout: Layout) -> OtherChanges:
     """The changed lines from `base` ("" for nothing) to `head` that are no facts, in order of path and line."""
-    files = [c for c in repo.changes(base, head) if is_memory(c.path, layout) or agents_read(c.path)]
+    files = [change for change in repo.changes(base, head) if _is_read(change.path, layout)]
     renamed = list(_renamed(files, layout))
     same = {path for row in renamed for path in (row.old_path, row.path)}
     oids = {oid for change in files for oid in _sides(change) if oid}
     sizes = repo.sizes(list(oids))
     small = [oid for oid in oids if sizes.get(oid, LIMIT + 1) <= LIMIT]
-    texts_of = dict(zip(small, (data or b"" for _, data in repo.read_many(small)), strict=True))
+    texts_of = {oid: data or b"" for oid, (_, data) in zip(small, repo.read_many(small), strict=True) if is_text(data)}
     texts: list[TextChange] = []
     moved: list[FactChange] = []
     unread = []
@@ -88,6 +89,17 @@ def other_changes(repo: Repository, base: str, head: str, layout: Layout) -> Oth
             moved += placements(change.path, memory_facts.parse(old).facts, memory_facts.parse(new).facts)
     texts.sort(key=lambda row: (row.path, row.line or row.old_line))
     return OtherChanges(tuple(texts), tuple(moved), tuple(renamed), tuple(unread))
+
+
+def _is_read(path: str, layout: Layout) -> bool:
+    """Whether an agent may read what is there: memory, instructions, and what is memory on a file system that folds
+    case, as the gate has it."""
+    return is_memory(path, layout) or agents_read(path) or is_memory(canonical(path), layout)
+
+
+def is_text(data: bytes | None) -> bool:
+    """Whether the bytes of a file may be shown as text: its characters are not what stands between them."""
+    return b"\0" not in (data or b"")
 
 
 def _sides(change: Change) -> tuple[str, str]:
@@ -115,23 +127,23 @@ def line_changes(path: str, old: bytes, new: bytes, *, facts: bool) -> list[Text
     before, after = _lines(old, facts), _lines(new, facts)
     went, came, kept = _apart(before, after)
     gone, come = ({line.number: line for line in lines} for lines in (went, came))
-    found = []
+    changes = []
     for heading in (True, False):
         olds, news = ([_as_fact(line) for line in lines if line.heading is heading] for lines in (went, came))
         for row in pair(path, olds, news):
             assert row.old and row.new
             was, now = gone.pop(row.old.line), come.pop(row.new.line)
-            found.append(TextChange(TextOp.CHANGED, path, now.number, now.text, was.number, was.text, heading))
-    found += [TextChange(TextOp.ADDED, path, row.number, row.text, heading=row.heading) for row in come.values()]
-    found += [
+            changes.append(TextChange(TextOp.CHANGED, path, now.number, now.text, was.number, was.text, heading))
+    changes += [TextChange(TextOp.ADDED, path, row.number, row.text, heading=row.heading) for row in come.values()]
+    changes += [
         TextChange(TextOp.REMOVED, path, old_line=row.number, old_text=row.text, heading=row.heading)
         for row in gone.values()
     ]
     in_order = longest_rising([was.number for was, _ in kept])
     for number, (was, now) in enumerate(kept):
         if number not in in_order:
-            found.append(TextChange(TextOp.REORDERED, path, now.number, now.text, was.number, was.text, now.heading))
-    return found
+            changes.append(TextChange(TextOp.REORDERED, path, now.number, now.text, was.number, was.text, now.heading))
+    return changes
 
 
 @dataclass(frozen=True, slots=True)

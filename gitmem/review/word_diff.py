@@ -6,11 +6,13 @@ Words are what stands between spaces and signs; Kana and Han, which have no spac
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
 WORDS = 2_000  # of one text that are compared: longer ones are shown one after the other
+PAIRS = 20_000  # of equal words, one of each text: what more cost seconds, and is the same few words again and again
 
 _TOKEN = re.compile("[\u3040-\u30ff\u3400-\u9fff]|\\s+|[^\\W\u3040-\u30ff\u3400-\u9fff]+|.", re.S)
 
@@ -25,12 +27,21 @@ class Piece(NamedTuple):
 def word_diff(old: str, new: str) -> list[Piece]:
     """The pieces in order, what went before what came; what both have without a word in it is no piece of its own."""
     before, after = _TOKEN.findall(old), _TOKEN.findall(new)
-    if len(before) > WORDS or len(after) > WORDS:
+    start = _common(before, after)
+    end = _common(before[start:][::-1], after[start:][::-1])
+    sides = before[start : len(before) - end], after[start : len(after) - end]
+    counts = Counter(word for word in sides[0] if not word.isspace())
+    pairs = sum(counts[word] for word in sides[1] if not word.isspace())
+    if len(before) > WORDS or len(after) > WORDS or pairs > PAIRS:
         return [Piece("-", old), Piece("+", new)]
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    codes: list[tuple[str, int, int, int, int]] = [("equal", 0, start, 0, start)] if start else []
+    found = SequenceMatcher(str.isspace, *sides, autojunk=False).get_opcodes()
+    codes += [(op, a + start, b + start, c + start, d + start) for op, a, b, c, d in found]
+    if end:
+        codes.append(("equal", len(before) - end, len(before), len(after) - end, len(after)))
     pieces: list[Piece] = []
     gone = come = ""
-    for op, a, b, c, d in _joined(matcher.get_opcodes(), before):
+    for op, a, b, c, d in _joined(codes, before):
         was, now = "".join(before[a:b]), "".join(after[c:d])
         if op == "equal":
             pieces += _both(gone, come)
@@ -39,6 +50,16 @@ def word_diff(old: str, new: str) -> list[Piece]:
         else:
             gone, come = gone + was, come + now
     return pieces + _both(gone, come)
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many words two texts begin with alike."""
+    count = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        count += 1
+    return count
 
 
 def _joined(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-import threading
 from base64 import b64decode
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
+from tests.loopback import LoopbackServer, QuietHandler
 
-class GitServer:
+
+class GitServer(LoopbackServer):
     """Serves the bare repositories below `root`; `token` (when set) must be the password of a push."""
 
     def __init__(self, root: Path, token: str = "") -> None:
@@ -18,10 +19,7 @@ class GitServer:
         self.pushes = 0
         outer = self
 
-        class Handler(BaseHTTPRequestHandler):
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
+        class Handler(QuietHandler):
             def do_GET(self) -> None:
                 outer.serve(self, b"")
 
@@ -33,20 +31,10 @@ class GitServer:
                         self.rfile.readline()
                     self.rfile.readline()
                 else:
-                    body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                    body = self.body()
                 outer.serve(self, body)
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
-        self.thread.start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server.server_port}"
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
+        super().__init__(Handler)
 
     def serve(self, request: BaseHTTPRequestHandler, body: bytes) -> None:
         path, _, query = request.path.partition("?")

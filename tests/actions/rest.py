@@ -11,9 +11,10 @@ import re
 import threading
 from copy import deepcopy
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.loopback import LoopbackServer, QuietHandler
 
 PULL = {"title", "head", "base", "body", "draft", "maintainer_can_modify", "head_repo", "issue"}
 PATCH = {"title", "body", "state", "base", "maintainer_can_modify"}
@@ -28,6 +29,7 @@ class State:
     labels: dict[int, list[str]] = field(default_factory=dict)
     requests: list[tuple[str, str, Any]] = field(default_factory=list)
     reactions: list[tuple[int, str]] = field(default_factory=list)
+    line_comments: list[dict[str, Any]] = field(default_factory=list)
     checks: list[dict[str, Any]] = field(default_factory=list)
     pushes: list[dict[str, Any]] = field(default_factory=list)
     writers: set[str] = field(default_factory=lambda: {"dana"})
@@ -36,7 +38,7 @@ class State:
     faults: list[tuple[str, str, int, dict[str, str], Any]] = field(default_factory=list)
 
 
-class RestServer:
+class RestServer(LoopbackServer):
     """One repository `owner/name`; a request without `token` is 401, with a read-only one writing is 403."""
 
     def __init__(self, repository: str = "team/memory", token: str = "write", read_only: str = "read") -> None:
@@ -45,35 +47,17 @@ class RestServer:
         self.lock = threading.Lock()
         outer = self
 
-        class Handler(BaseHTTPRequestHandler):
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
+        class Handler(QuietHandler):
             def answer(self) -> None:
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0)) or 0)
+                body = self.body()
                 with outer.lock:
                     status, headers, value = outer.handle(self.command, self.path, self.headers, body)
                 data = value if isinstance(value, bytes) else json.dumps(value).encode() if value is not None else b""
-                self.send_response(status)
-                for name, text in headers.items():
-                    self.send_header(name, text)
-                self.send_header("Content-Type", "application/json; charset=utf-8")
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
+                self.reply(status, data, {**headers, "Content-Type": "application/json; charset=utf-8"})
 
             do_GET = do_POST = do_PATCH = do_DELETE = do_PUT = answer
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server.server_port}"
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
+        super().__init__(Handler)
 
     def handle(self, method: str, target: str, headers: Any, body: bytes) -> tuple[int, dict[str, str], Any]:
         parts = urlsplit(target)
@@ -149,6 +133,13 @@ class RestServer:
         if match := re.fullmatch(r"/issues/comments/(\d+)/reactions", path):
             self.state.reactions.append((int(match[1]), value["content"]))
             return 201, {}, {"id": 1, "content": value["content"]}
+        if re.fullmatch(r"/pulls/\d+/comments", path):
+            if method == "GET":
+                return self.page(self.state.line_comments, query)
+            if set(value) != {"body", "commit_id", "path", "line", "side"}:
+                return 422, {}, {"message": "Validation Failed"}
+            self.state.line_comments.append({**value, "id": 900 + len(self.state.line_comments), "user": BOT})
+            return 201, {}, self.state.line_comments[-1]
         if path == "/check-runs" and method == "POST":
             if len(value["output"]["annotations"]) > 50:
                 return 422, {}, {"message": "Invalid request.", "errors": ["No more than 50 annotations"]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +32,14 @@ def test_zizmor_finds_nothing() -> None:
 def test_schemas_hold() -> None:
     run("check-jsonschema", "--builtin-schema", "vendor.github-actions", *map(str, ACTIONS))
     run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *map(str, WORKFLOWS))
+
+
+def test_actionlint_finds_nothing() -> None:
+    program = shutil.which("actionlint")
+    if program is None:
+        pytest.skip("there is no actionlint on PATH")
+    done = subprocess.run([program, *map(str, WORKFLOWS)], cwd=SOURCE, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_shell_is_clean() -> None:

@@ -227,3 +227,35 @@ def test_a_line_that_fails_the_review_is_an_annotation_in_its_place(stage: Stage
     assert done.status == "failure"
     (found,) = [properties for kind, properties, *_ in done.annotations if kind == "error"]
     assert found["title"] == "review/unrecorded" and found["file"] == "MEMORY.md"
+
+
+def test_a_mask_that_mends_is_suggested_on_the_line_once_and_only_on_lines_of_the_change(stage: Stage) -> None:
+    stage.repo.commit("old", {"memory/keys.md": f"- before: {TOKEN}\n\nwords\n"})
+    base = stage.push()
+    key = "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEpAIBAAKCAQEA7bq9Xv2Kf0\n" * 3 + "-----END RSA PRIVATE KEY-----\n"
+    text = stage.repo.read("memory/keys.md") + f"- ask ``@dana`` or use {TOKEN[:-3]}Q7z\n- fine\n{key}"
+    stage.repo.commit("oops", {"memory/keys.md": text})
+    stage.repo.commit("above", {"memory/keys.md": "# Keys\n" + text})
+    head = stage.push("change")
+    for _ in range(2):
+        done = stage.run("review", stage.pull_request(base, head))
+    assert done.status == "failure", done.log
+    (made,) = stage.rest.state.line_comments
+    assert (made["path"], made["line"], made["side"], made["commit_id"]) == ("memory/keys.md", 5, "RIGHT", head)
+    assert "\n```suggestion\n- ask ``@dana`` or use [redacted:github-token]\n```\n" in made["body"]
+    assert TOKEN[:-3] not in str(stage.rest.state.requests), "no request holds the secret"
+    assert "line 5, masked" in stage.rest.state.comments[1][0]["body"], "whatever line it had in an earlier commit"
+
+
+def test_where_no_suggestion_can_be_written_the_review_says_so_and_holds(stage: Stage) -> None:
+    base = stage.repo.git("rev-parse", "HEAD").strip()
+    stage.repo.commit("oops", {"memory/keys.md": f"- use {TOKEN}\n"})
+    payload = stage.pull_request(base, stage.push("change"))
+    stage.rest.state.faults.append(("POST", "/pulls/1/comments$", 403, {}, {"message": "Resource not accessible"}))
+    refused = stage.run("review", payload)
+    assert refused.outputs["verdict"] == "failed" and "no suggestion: GitHub refused" in refused.log
+    stage.rest.state.faults.append(
+        ("POST", "/pulls/1/comments$", 422, {}, {"message": "line must be part of the diff"})
+    )
+    outside = stage.run("review", payload)
+    assert outside.outputs["verdict"] == "failed" and "no suggestion" not in outside.log

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -85,12 +87,22 @@ def test_setup_installs_this_version_from_the_actions_own_checkout(tmp_path: Pat
             (checkout / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(SOURCE / name, checkout / name)
     (tmp_path / "work").mkdir()
-    runner = Runner(tmp_path / "work", tmp_path / "temp", {}, {})
+    runner = Runner(tmp_path / "work", tmp_path / "temp", {}, {}, handlers={"actions/cache": lambda runner, given: {}})
     done = runner.run_action(checkout / "actions/setup", {"python": sys.executable})
     from gitmem import __version__
 
     assert done.status == "success" and done.outputs["version"] == __version__, done.log
     assert (tmp_path / "temp/git-mem-venv/bin/git-mem").exists() and ACTIONS.exists()
+
+
+def test_what_is_installed_is_locked_whole_and_by_hashes() -> None:
+    text = (ACTIONS / "setup/requirements.txt").read_text(encoding="utf-8")
+    rows = [row for row in text.replace("\\\n", " ").splitlines() if row and not row.startswith("#")]
+    locked = {row.split("==")[0].lower(): row for row in rows}
+    assert all(re.match(r"[\w.-]+==\S+ .*--hash=sha256:[0-9a-f]{64}", row) for row in rows) and "http" not in text
+    project = tomllib.loads((SOURCE / "pyproject.toml").read_text(encoding="utf-8"))
+    wanted = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    assert {re.split(r"[^\w.-]", name)[0].lower() for name in wanted} <= set(locked)
 
 
 @pytest.mark.parametrize(
@@ -118,12 +130,14 @@ def test_setup_installs_another_version_and_more_extras_in_one_job(
         (folder / "git-mem").chmod(0o755)
         (folder.parent / "git-mem-extras").write_text(former + "\n")
     (tmp_path / "work").mkdir()
-    runner = Runner(tmp_path / "work", tmp_path / "temp", {}, {})
+    runner = Runner(tmp_path / "work", tmp_path / "temp", {}, {}, handlers={"actions/cache": lambda runner, given: {}})
     done = runner.run_action(ACTIONS / "setup", {"python": sys.executable, "extras": asked})
     assert done.status == "success" and done.outputs["version"] == __version__, done.log
     if installs is None:
         assert not said.exists(), "what is there holds all that is asked for"
     else:
-        (line,) = said.read_text().splitlines()
-        assert line.endswith(f"{SOURCE}[{installs}]" if installs else str(SOURCE))
+        locked, ours, *extras = said.read_text().splitlines()
+        assert "--require-hashes" in locked and locked.endswith(f"{ACTIONS}/setup/requirements.txt")
+        assert "--no-index --no-deps" in ours and ours.endswith(str(SOURCE))
+        assert [line.split()[-1] for line in extras] == ([f"git-mem[{installs}]=={__version__}"] if installs else [])
         assert (folder.parent / "git-mem-extras").read_text().strip() == installs

@@ -72,3 +72,16 @@ def test_a_hostile_text_is_no_markup_when_rendered(text: str) -> None:
     assert not tags - {"ul", "/ul", "li", "/li", "p", "/p", "details", "/details", "summary", "/summary", "del", "/del",
                        "strong", "/strong"}, tags  # fmt: skip
     assert outside.count("</details>") == 1 and "\u202e" not in html and "\x1b" not in html
+
+
+@pytest.mark.parametrize(
+    "word", ["!12", "%7", "~bug", "$3", "&4", '~"to do"', "[epic:3]", "memory/!12.md", "#1", "@dana"]
+)
+def test_no_forge_makes_a_reference_of_our_words(word: str) -> None:
+    text = plain(f"in {word} there")
+    outside = re.sub(r"(`+).*?\1", "", text)
+    assert not re.search(r"[!%~$&#@][\w\"]|\[\w+:", outside) and text.startswith("in `")
+
+
+def test_our_own_signs_stay_words() -> None:
+    assert plain("5 % of 10 lines, 3 & more!") == "5 % of 10 lines, 3 \\& more\\!"

@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 
 from gitmem.errors import GitMemError
+from gitmem.memory.fact import Fact
+from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.forges.github import GitHub, GitHubClient
 from gitmem.review.forges.location import forge_of
 from gitmem.review.forges.protocol import ForgeError
+from gitmem.review.publish import describe
 from tests import fake_detectors
 from tests.actions.remote import GitServer
 from tests.actions.rest import RestServer
@@ -233,7 +236,7 @@ def publish(repo: Repo, monkeypatch: pytest.MonkeyPatch, env: dict[str, str], *a
     for name, value in env.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(repo.path)
-    done = CliRunner().invoke(main_command, ["publish", "--pr", "--json", *args], standalone_mode=False)
+    done = CliRunner().invoke(main_command, ["publish", "--json", *args], standalone_mode=False)
     if done.exception is not None:
         assert isinstance(done.exception, GitMemError), done.exception
         return int(done.exception.exit_code), done.exception.message + done.exception.hint
@@ -273,6 +276,37 @@ def test_facts_cannot_write_markup_into_the_pull_request(
     pull = rest.state.pulls[0]
     assert " ``` `` @team](http://x.example) --> <img src=x> ::set-output name=a::b ```" in pull["body"]
     assert "@" not in pull["title"] and "<" not in pull["title"]
+
+
+def test_a_secret_that_is_taken_out_does_not_stand_in_the_pull_request(
+    repo: Repo, served: GitServer, rest: RestServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "tok_abcdef123"  # of the detectors that `publish` above uses
+    repo.commit("old", {"MEMORY.md": f"- the key of the mirror is {secret}\n- The sky is blue.\n"})
+    repo.git("remote", "add", "origin", f"{served.url}/team/memory.git")
+    header = f"http.{served.url}/.extraheader=Authorization: Basic {b64encode(f'x:{TOKEN}'.encode()).decode()}"
+    repo.git("-c", header, "push", "-q", "origin", "main")
+    repo.git("checkout", "-q", "-b", "topic")
+    repo.commit("out", {"MEMORY.md": "- the key of the mirror is in the vault of the team\n- The sky is blue.\n"})
+    code, out = publish(repo, monkeypatch, environment(served, rest))
+    body = rest.state.pulls[0]["body"] if rest.state.pulls else ""
+    assert code == 0 and "in the vault of the team" in body and "the key of the mirror is [redacted:" in body, out
+    assert secret[4:] not in str(rest.state.requests)
+
+
+def test_what_a_body_does_not_list_is_counted_and_a_note_is_no_log() -> None:
+    facts = [Fact(f"fact {n}", f"{n:012}", n) for n in range(1, 241)]
+    changes = [
+        FactChange(Op.ADDED if fact.line % 2 else Op.REMOVED, "memory/2026-plans.md", new=fact) for fact in facts
+    ]
+    log = FactChange(Op.ADDED, "memory/2026-02-05.md", new=facts[0])
+    forge = GitHub("https://github.com", "https://api.github.com", "team/memory")
+    body = describe([*changes, log], forge, "a" * 40, ["the end"])
+    assert "240 facts: 120 to add, 120 to remove." in body and body.count("- [ ] ") == 200
+    assert "Not listed: 20 to add, 20 to remove." in body and body.endswith("the end\n")
+    long = [FactChange(Op.ADDED, "MEMORY.md", new=Fact("x" * 9_000, f"{n:012}", n)) for n in range(1, 20)]
+    body = describe(long, forge, "a" * 40, ["the end"])
+    assert len(body) < 65_536 and "19 facts" in body and "Not listed: 12 to add." in body and "(cut)" not in body
 
 
 def test_without_a_token_it_pushes_and_prints_the_compare_link(
@@ -326,4 +360,6 @@ def test_a_plain_remote_gets_the_branch_and_the_words_for_who_reviews_it(
     promote(repo)
     code, out = publish(repo, monkeypatch, {"GITHUB_TOKEN": TOKEN})
     assert code == 0 and json.loads(out)["compare"] is None and "refs/heads/topic" in bare.git("show-ref")
-    assert repo.mem("publish", "--pr").stdout.strip() == "git mem review main..topic"
+    assert repo.mem("publish").stdout.strip() == "git mem review main..topic"
+    former = repo.mem("publish", "--pr")
+    assert former.stdout.strip() == "git mem review main..topic" and "without --pr" in former.stderr

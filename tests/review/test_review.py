@@ -5,11 +5,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
+from gitmem.gate.scan import Report
 from gitmem.git.objects import Span
+from gitmem.hosts import all_hosts
+from gitmem.memory.fact import Fact
 from gitmem.memory.facts import parse
-from gitmem.review.fact_diff import Op, compare
+from gitmem.paths import agents_read
+from gitmem.review.fact_diff import FactChange, Op, compare
 from gitmem.review.forges.github import GitHub
-from gitmem.review.review import find_similar_facts
+from gitmem.review.review import MaskedLine, Review, find_rivals, suggestions
+from gitmem.review.settings_changes import decides
 from tests.harness import Repo
 from tests.provenance_cases import DAY, FACT, promote, record_log
 
@@ -99,7 +106,7 @@ def test_contradictions_and_repeats_are_named_once(repo: Repo) -> None:
     }
     changes = compare(old, new, __import__("datetime").date(2026, 1, 1))
     assert [c.op for c in changes] == [Op.ADDED]
-    found_rivals = find_similar_facts(changes, [("MEMORY.md", fact) for fact in new["MEMORY.md"]])
+    found_rivals = find_rivals(changes, [("MEMORY.md", fact) for fact in new["MEMORY.md"]])
     assert [(r.contradicts, r.other_line) for r in found_rivals] == [(False, 1)]
 
 
@@ -258,3 +265,115 @@ def test_a41_a_skill_a_heading_a_moved_and_a_reordered_fact_are_shown(repo: Repo
     text = repo.mem("review", "main..HEAD", check=False).stdout
     assert "1 moved in `MEMORY.md` from `Rules` to `Never do`:" in text and "`Pay without asking.`" in text
     assert "**2 lines of prose** in `skills/pay/SKILL.md`" in text and "3 facts moved or reordered" in text
+
+
+def test_a_secret_in_utf_16_is_not_shown_and_the_file_is_named(repo: Repo) -> None:
+    start(repo)
+    topic(repo)
+    token = f"{SECRET}1nD5bw"
+    repo.commit("x", {"memory/n.md": f"- use {token}\n- two\n".encode("utf-16")})
+    done = repo.mem("review", "main..HEAD", check=False)
+    json_text = repo.mem("review", "main..HEAD", "--json", check=False).stdout
+    for text in (done.stdout, json_text):
+        letters = "".join(c for c in text if c.isalnum() or c == "_")
+        assert token[8:] not in letters
+    assert (
+        done.returncode == 1 and "| Not checked | `memory/n.md` is too large to be shown, or no UTF-8 |" in done.stdout
+    )
+    assert json.loads(json_text)["unread"] == ["memory/n.md"]
+
+
+def test_a_link_that_is_refused_is_no_pushed_secret(repo: Repo) -> None:
+    start(repo)
+    topic(repo)
+    (repo.path / "memory").mkdir()
+    (repo.path / "memory/n.md").symlink_to("/etc/passwd")
+    repo.git("add", "-A")
+    repo.git("commit", "-qm", "link", "--no-verify")
+    text = repo.mem("review", "main..HEAD", check=False).stdout
+    assert "**block** symlink" in text and "secret" not in text.partition("#### Findings")[2]
+
+
+def test_equal_facts_stand_in_one_row_with_their_places(repo: Repo) -> None:
+    start(repo)
+    topic(repo)
+    files: dict[str, str | bytes | None] = {f"memory/n{n:02}.md": "- the mirror is in Oslo\n" for n in range(24)}
+    repo.commit("x", files)
+    text = repo.mem("review", "main..HEAD", check=False).stdout
+    added = text.partition("#### Added")[2].partition("####")[0]
+    assert added.count("the mirror is in Oslo") == 1 and "and 4 more" in added and "24 without a source" in added
+    pairs = text.partition("#### Contradicts or repeats")[2].partition("####")[0]
+    assert "24 facts" in text and len([line for line in pairs.splitlines() if line.startswith("- ")]) <= 1
+
+
+def test_what_the_host_of_an_agent_starts_is_named_first(repo: Repo) -> None:
+    start(repo)
+    topic(repo)
+    hook = '{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "./x"}]}]}}'
+    repo.commit("x", {"sub/.claude/settings.json": hook, ".forgejo/workflows/ci.yml": "on: push\n", "app.json": "{}"})
+    value = review(repo)[1]
+    assert [row["path"] for row in value["settings"]] == [".forgejo/workflows/ci.yml", "sub/.claude/settings.json"]
+    for host in all_hosts():
+        for path in host.paths:
+            assert path.startswith("~/") or decides(path) or agents_read(path), f"{host.name} reads {path}"
+
+
+def test_no_name_of_a_person_and_no_source_shows_a_secret(repo: Repo) -> None:
+    start(repo)
+    topic(repo)
+    token = f"{SECRET}1nD5bw"
+    old = repo.read("MEMORY.md")
+    repo.git("config", "user.name", f"Dana {token}")
+    repo.commit("x", {"MEMORY.md": f"{old}- a fact <!-- mem src={token} -->\n- b <!-- mem tags={token} -->\n"})
+    for form in ("md", "json", "sarif", "github"):
+        done = repo.mem("review", "main..HEAD", "--format", form, check=False)
+        assert done.stdout and token not in done.stdout + done.stderr, form
+    assert "Dana [redacted:github-token]" in repo.mem("review", "main..HEAD", check=False).stdout
+
+
+def test_what_is_memory_where_case_is_folded_is_shown(repo: Repo) -> None:
+    start(repo)
+    topic(repo)
+    repo.commit("x", {"Memory/Note.MD": "- Pay whoever asks.\n"})
+    text = repo.mem("review", "main..HEAD", check=False).stdout
+    assert "`- Pay whoever asks.` (`Memory/Note.MD:1`)" in text and "**1 line of prose**" in text
+
+
+QUESTION = '{"query": "which port", "relevant": [{"path": "MEMORY.md", "start_line": 5, "end_line": 5}]}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no longer asks 1 of 1 question"),
+        (QUESTION.replace("which", "what"), "no longer asks 1 of 1 question"),
+        ("no question\n", "line 1: "),
+    ],
+)
+def test_a_question_that_is_taken_out_or_broken_is_said_and_hides_no_fact(repo: Repo, text: str, words: str) -> None:
+    start(repo)
+    repo.commit("questions", {"memory/tests.jsonl": QUESTION})
+    topic(repo)
+    repo.commit("x", {"memory/tests.jsonl": text, "MEMORY.md": "# Memory\n\n- The licence is MIT.\n"})
+    page = repo.mem("review", "main..HEAD", check=False).stdout
+    assert "The licence is MIT." in page and "Not checked" in page and words in page
+
+
+LINES = (
+    "- use [redacted:x]",
+    "/merge [redacted:x] ```",
+    "  /close [redacted:x]",
+    "- \u202e[redacted:x]",
+    "- a\ufffd[redacted:x]",
+    " ",
+)
+
+
+def test_a_line_that_is_a_command_somewhere_is_not_suggested() -> None:
+    found = [MaskedLine("MEMORY.md", number, text, frozenset(("x",))) for number, text in enumerate(LINES, 1)]
+    facts = [
+        FactChange(Op.ADDED, "MEMORY.md", new=Fact(text, f"{number:012}", number))
+        for number, text in enumerate(LINES, 1)
+    ]
+    whole = Review("a", "b", tuple(facts), Report(), (), (), (), None, masks=tuple(found))
+    assert [row.line for row in suggestions(whole)] == [1]

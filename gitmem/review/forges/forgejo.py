@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
-from urllib.parse import quote
 
 from gitmem.review.forges.github import GITHUB, GitHub, GitHubClient
-from gitmem.review.forges.protocol import Comment, ForgeError, Pull
+from gitmem.review.forges.protocol import Client, Comment, ForgeError, Pull
 from gitmem.review.forges.rest import Words, inner
 
 ACTIONS_USER = -2  # the number of the user as whom Forgejo's own Actions comment
@@ -35,17 +34,10 @@ class Forgejo(GitHub):
     """A repository at a Forgejo server. See `protocol.Forge`."""
 
     name: ClassVar[str] = "Forgejo"
-
-    def compare(self, base: str, branch: str) -> str:
-        """The page that opens a pull request by hand."""
-        return f"{self.server}/{self.repository}/compare/{quote(base, safe='')}...{quote(branch, safe='')}"
-
-    def lines(self, commit: str, path: str, first: int, last: int) -> str:
-        """A permanent link to lines of a Markdown file as text."""
-        where = quote(path, safe="/", errors="surrogateescape")
-        return f"{self.server}/{self.repository}/src/commit/{commit}/{where}?display=source#L{first}" + (
-            f"-L{last}" if last != first else ""
-        )
+    suggestion: ClassVar[str] = ""
+    compare_query: ClassVar[str] = ""
+    file_route: ClassVar[str] = "src/commit"
+    file_query: ClassVar[str] = "display=source"
 
 
 class ForgejoClient(GitHubClient):
@@ -53,6 +45,9 @@ class ForgejoClient(GitHubClient):
 
     words: ClassVar[Words] = FORGEJO
     page: ClassVar[tuple[str, int]] = ("limit", 50)
+    # Without suggestions it needs none of these.
+    line_comments = Client.line_comments
+    add_line_comment = Client.add_line_comment
 
     def _headers(self, token: str) -> dict[str, str]:
         return {"Accept": "application/json", "Authorization": f"token {token}"}

@@ -6,7 +6,7 @@ Forgejo takes this shape where its API agrees (forgejo.py).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, ClassVar
@@ -76,6 +76,11 @@ class GitHub:
     body_limit: ClassVar[int] = BODY_LIMIT
     proposal: ClassVar[str] = "pull request"
     git_user: ClassVar[str] = "x-access-token"
+    suggestion: ClassVar[str] = "suggestion"
+    # Of the pages that people open: what follows the two branches, where a file is and what shows it as text.
+    compare_query: ClassVar[str] = "?expand=1"
+    file_route: ClassVar[str] = "blob"
+    file_query: ClassVar[str] = "plain=1"
 
     def number_of(self, number: int) -> str:
         """`#7`."""
@@ -83,14 +88,14 @@ class GitHub:
 
     def compare(self, base: str, branch: str) -> str:
         """The page that opens a pull request by hand."""
-        return f"{self.server}/{self.repository}/compare/{quote(base, safe='')}...{quote(branch, safe='')}?expand=1"
+        branches = f"{quote(base, safe='')}...{quote(branch, safe='')}"
+        return f"{self.server}/{self.repository}/compare/{branches}{self.compare_query}"
 
     def lines(self, commit: str, path: str, first: int, last: int) -> str:
-        """A permanent link to lines of a Markdown file as text (without `plain=1` GitHub shows no lines)."""
+        """A permanent link to lines of a Markdown file as text: rendered, it has no lines."""
         where = quote(path, safe="/", errors="surrogateescape")
-        return f"{self.server}/{self.repository}/blob/{commit}/{where}?plain=1#L{first}" + (
-            f"-L{last}" if last != first else ""
-        )
+        span = f"L{first}" + (f"-L{last}" if last != first else "")
+        return f"{self.server}/{self.repository}/{self.file_route}/{commit}/{where}?{self.file_query}#{span}"
 
 
 class GitHubClient(Client):
@@ -187,6 +192,16 @@ class GitHubClient(Client):
         """Give a comment another text."""
         self.connection.call("PATCH", f"/issues/comments/{comment}", {"body": body})
 
+    def line_comments(self, number: int) -> Iterable[Comment]:
+        """The review comments on a pull request, oldest first."""
+        for row in self.connection.rows(f"/pulls/{number}/comments", {}):
+            yield self._comment(row)
+
+    def add_line_comment(self, number: int, head: str, path: str, line: int, body: str) -> None:
+        """Write a review comment on a line of the head; 422 for one that is not in the difference."""
+        value = {"body": body, "commit_id": head, "path": path, "line": line, "side": "RIGHT"}
+        self.connection.call("POST", f"/pulls/{number}/comments", value)
+
     def react(self, comment: int, content: str) -> None:
         """React to a comment, with one of the words that GitHub has for it (`+1`, `confused`)."""
         self.connection.call("POST", f"/issues/comments/{comment}/reactions", {"content": content})
@@ -241,10 +256,10 @@ class GitHubClient(Client):
     def owners_errors(self) -> list[str]:
         """What GitHub finds wrong with CODEOWNERS on the default branch, one line each. ForgeError with status 404
         where there is no such file."""
-        found = object_of(self.connection.call("GET", "/codeowners/errors"), self.words.name).get("errors")
-        if not isinstance(found, list):
+        errors = object_of(self.connection.call("GET", "/codeowners/errors"), self.words.name).get("errors")
+        if not isinstance(errors, list):
             raise ForgeError(f"{self.words.name}'s answer has no 'errors'")
-        return [f"line {row.get('line')}: {row.get('kind')}" for row in found if isinstance(row, dict)]
+        return [f"line {row.get('line')}: {row.get('kind')}" for row in errors if isinstance(row, dict)]
 
     def login(self) -> str:
         """The token's own user, "" for the token of a workflow or an app, which may not ask."""

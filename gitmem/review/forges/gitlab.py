@@ -5,7 +5,7 @@ A proposal is a merge request, a comment a note. A project is named by its path,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import quote, urlencode
@@ -45,6 +45,7 @@ class GitLab:
     body_limit: ClassVar[int] = BODY_LIMIT
     proposal: ClassVar[str] = "merge request"
     git_user: ClassVar[str] = "oauth2"
+    suggestion: ClassVar[str] = "suggestion:-0+0"
 
     def number_of(self, number: int) -> str:
         """`!7`."""
@@ -119,7 +120,7 @@ class GitLabClient(Client):
 
     def label(self, number: int, *labels: str) -> None:
         """Add labels to a merge request."""
-        self.connection.call("PUT", f"/merge_requests/{number}", {"add_labels": ",".join(labels)})
+        self.connection.call("PUT", f"/merge_requests/{number}", {"add_labels": list(labels)})
 
     def comments(self, number: int) -> Iterator[Comment]:
         """The notes of people and programs on a merge request, oldest first; not those of GitLab itself."""
@@ -141,6 +142,23 @@ class GitLabClient(Client):
     def edit_comment(self, number: int, comment: int, body: str) -> None:
         """Give a note another text."""
         self.connection.call("PUT", f"/merge_requests/{number}/notes/{comment}", {"body": body})
+
+    def line_comments(self, number: int) -> Iterable[Comment]:
+        """The notes, among which those on lines are."""
+        return self.comments(number)
+
+    def add_line_comment(self, number: int, head: str, path: str, line: int, body: str) -> None:
+        """Open a discussion on a line of the head; 400 for one that is not in the difference."""
+        ends = inner(self.connection.call("GET", f"/merge_requests/{number}"), "diff_refs")
+        base, start = oid_of(ends.get("base_sha")), oid_of(ends.get("start_sha"))
+        if not base or not start or oid_of(ends.get("head_sha")) != head:
+            raise ForgeError("GitLab has another head of that merge request")
+        position = {
+            "position_type": "text", "base_sha": base, "start_sha": start, "head_sha": head,
+            "old_path": path, "new_path": path, "new_line": line,
+        }  # fmt: skip
+        value = {"body": body, "position": position}
+        self.connection.call("POST", f"/merge_requests/{number}/discussions", value)
 
     def login(self) -> str:
         """The token's own user; a project access token has one of its own."""

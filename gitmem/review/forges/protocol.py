@@ -8,13 +8,17 @@ answer.
 
 from __future__ import annotations
 
+import hashlib
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from gitmem.errors import GitMemError
 from gitmem.review.marked_text import marked, updated
+
+SUGGESTIONS = 20  # that one run writes: forges slow down who writes many comments at once
 
 
 class ForgeError(GitMemError):
@@ -55,6 +59,10 @@ class Forge(Protocol):
     @property
     def git_user(self) -> str:
         """The user name that goes with a token in Git over HTTPS."""
+
+    @property
+    def suggestion(self) -> str:
+        """The word after the back-ticks of a block that a click puts in the place of one line, "" where it has none."""
 
     def number_of(self, number: int) -> str:
         """How the forge writes a proposal's number, `#7`."""
@@ -99,6 +107,15 @@ class Comment:
     automatic: bool = False
     written: str = ""
     edited: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What a line (from 1) of a file at the head of a proposal should say instead."""
+
+    path: str
+    line: int
+    text: str
 
 
 class Client(ABC):
@@ -155,6 +172,15 @@ class Client(ABC):
     def edit_comment(self, number: int, comment: int, body: str) -> None:
         """Give a comment another text."""
 
+    def line_comments(self, number: int) -> Iterable[Comment]:
+        """The comments on lines of a proposal, oldest first; none where the forge has no suggestions."""
+        return ()
+
+    def add_line_comment(self, number: int, head: str, path: str, line: int, body: str) -> None:
+        """Write a comment on a line that the proposal brings; `head` is the oid of its head. ForgeError with status 400
+        or 422 for a line that is not in its difference."""
+        raise ForgeError(f"{self.forge.name} has no suggestions")
+
     @abstractmethod
     def login(self) -> str:
         """The token's own user, "" for a token that is nobody's or may not ask."""
@@ -190,16 +216,52 @@ class Client(ABC):
         Ours are a program's and those of the token's own user; what others write below the marker is left alone.
         """
         text = f"{marker}\n{body}"[: self.forge.body_limit]
+        for comment in self._ours(comment for comment in self.comments(number) if comment.body.startswith(marker)):
+            self.edit_comment(number, comment.id, text)
+            return comment.id
+        return self.add_comment(number, text)
+
+    def put_suggestions(self, number: int, head: str, rows: Sequence[Suggestion]) -> int:
+        """Suggest each row on its line, where that is not there from an earlier run: how many were written, SUGGESTIONS
+        at most. None at a forge without suggestions."""
+        bodies = {row: _suggested(row, self.forge.suggestion) for row in rows if self.forge.suggestion}
+        wanted = {row: body for row, body in bodies.items() if len(body) <= self.forge.body_limit}
+        if not wanted:
+            return 0
+        marked_so = (comment for comment in self.line_comments(number) if comment.body.startswith(SUGGESTED))
+        there = {comment.body.partition("\n")[0].rstrip() for comment in self._ours(marked_so)}
+        new = [(row, body) for row, body in wanted.items() if body.partition("\n")[0] not in there]
+        written = 0
+        for row, body in new[:SUGGESTIONS]:
+            try:
+                self.add_line_comment(number, head, row.path, row.line, body)
+                written += 1
+            except ForgeError as error:
+                if error.status not in (400, 422):  # this one line is not in the difference as the forge has it
+                    raise
+        return written
+
+    def _ours(self, comments: Iterable[Comment]) -> Iterator[Comment]:
+        """Those of a program and of the token's own user."""
         me = ""
-        for comment in self.comments(number):
-            if not comment.body.startswith(marker):
-                continue
+        for comment in comments:
             if not comment.automatic:
                 me = me or self.login()
             if comment.automatic or (me and comment.author == me):
-                self.edit_comment(number, comment.id, text)
-                return comment.id
-        return self.add_comment(number, text)
+                yield comment
+
+
+SUGGESTED = "<!-- git-mem:suggestion "
+
+
+def _suggested(row: Suggestion, word: str) -> str:
+    """The comment that suggests a row, with a mark of its own: one for each path and text."""
+    mark = hashlib.sha256(f"{row.path}\0{row.text}".encode("utf-8", "backslashreplace")).hexdigest()[:12]
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", row.text)), default=0))
+    return (
+        f"{SUGGESTED}{mark} -->\n`git mem redact` would write this line so. What it masks stays in the history of the "
+        f"branch: rotate a secret first.\n\n{fence}{word}\n{row.text}\n{fence}\n"
+    )
 
 
 def push_environment(client: Client, environ: Mapping[str, str]) -> dict[str, str]:

@@ -41,6 +41,10 @@ class GitLabServer(LoopbackForge):
                 Route("PUT", mr, self.changed, takes=frozenset({"title", "description", "add_labels"})),
                 Route("GET", mr + "/notes", self.read_notes, PAGED | {"order_by", "sort"}),
                 Route("POST", mr + "/notes", self.noted, takes=frozenset({"body"}), needs=frozenset({"body"})),
+                Route(
+                    "POST", mr + "/discussions", self.discussed,
+                    takes=frozenset({"body", "position"}), needs=frozenset({"body"}),
+                ),
                 Route("PUT", mr + r"/notes/(\d+)", self.renoted, takes=frozenset({"body"}), needs=frozenset({"body"})),
             ],
             "Bearer",
@@ -102,7 +106,7 @@ class GitLabServer(LoopbackForge):
         status, row = self.one(number, request)
         if status == 200:
             row.update({key: text for key, text in request.value.items() if key != "add_labels"})
-            self.labels += [name for name in request.value.get("add_labels", "").split(",") if name]
+            self.labels += request.value.get("add_labels", [])
         return status, row
 
     def note(self, body: str, author: str, system: bool = False) -> dict[str, Any]:
@@ -118,6 +122,14 @@ class GitLabServer(LoopbackForge):
 
     def noted(self, number: str, request: Request) -> Reply:
         return 201, self.note(request.value["body"], self.me["username"])  # type: ignore[arg-type]
+
+    def discussed(self, number: str, request: Request) -> Reply:
+        position = request.value["position"]
+        if {position[key] for key in ("base_sha", "start_sha")} != {"a" * 40} or position["new_line"] > 100:
+            return 400, {"message": '400 Bad request - Note {:line_code=>["can\'t be blank"]}'}
+        row = self.note(request.value["body"], self.me["username"])  # type: ignore[arg-type]
+        row["position"] = position
+        return 201, {"id": "6a9c1750", "individual_note": False, "notes": [row]}
 
     def renoted(self, number: str, note: str, request: Request) -> Reply:
         for row in self.notes:

@@ -11,9 +11,10 @@ import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlencode, urlsplit
+
+from tests.loopback import LoopbackServer, QuietHandler
 
 Reply = tuple[int, Any]
 
@@ -27,6 +28,11 @@ class Request:
     query: dict[str, str]
     value: Any
     headers: dict[str, str]
+
+    @property
+    def whole(self) -> tuple[str, str, Any]:
+        """Method, path with its query, body."""
+        return self.method, f"{self.path}?{urlencode(self.query)}" if self.query else self.path, self.value
 
 
 @dataclass
@@ -42,7 +48,7 @@ class Route:
 
 
 @dataclass
-class LoopbackForge:
+class LoopbackForge(LoopbackServer):
     """Serves `routes`; `token` is what a request must carry, `read_only` one that may not write."""
 
     routes: list[Route]
@@ -56,12 +62,9 @@ class LoopbackForge:
     def __post_init__(self) -> None:
         outer, lock = self, threading.Lock()
 
-        class Handler(BaseHTTPRequestHandler):
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
+        class Handler(QuietHandler):
             def answer(self) -> None:
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0)) or 0)
+                body = self.body()
                 parts = urlsplit(self.path)
                 query = {name: values[0] for name, values in parse_qs(parts.query, keep_blank_values=True).items()}
                 value = json.loads(body) if body else None
@@ -72,26 +75,11 @@ class LoopbackForge:
                     status, answered = outer.handle(request)
                 rows, link = outer.paged(answered, query) if request.method == "GET" else (answered, "")
                 data = b"" if rows is None else json.dumps(rows).encode()
-                self.send_response(status)
-                if link:
-                    self.send_header("Link", link)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
+                self.reply(status, data, {"Content-Type": "application/json", **({"Link": link} if link else {})})
 
             do_GET = do_POST = do_PATCH = do_PUT = answer
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server.server_port}"
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
+        super().__init__(Handler)
 
     def paged(self, value: Any, query: dict[str, str]) -> tuple[Any, str]:
         """A page of a list, with the link to the next one; whatever is no list as it is."""

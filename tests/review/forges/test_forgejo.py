@@ -9,6 +9,7 @@ import pytest
 
 from gitmem.review.forges.forgejo import Forgejo, ForgejoClient
 from gitmem.review.forges.location import forge_of, token_of
+from gitmem.review.forges.protocol import Suggestion
 from tests.review.forges.loopback import LoopbackForge, Reply, Request, Route
 
 AT = "/api/v1/repos/team/memory"
@@ -70,7 +71,9 @@ class ForgejoServer(LoopbackForge):
         return 201, row
 
     def rewritten(self, comment: str, request: Request) -> Reply:
-        row = next(row for row in self.comments if row["id"] == int(comment))
+        row = next((row for row in self.comments if row["id"] == int(comment)), None)
+        if row is None:
+            return 404, {"message": "Not Found"}
         row["body"] = request.value["body"]
         return 200, row
 
@@ -139,3 +142,8 @@ def test_a_comment_of_forgejos_actions_is_ours(server: ForgejoServer) -> None:
 @pytest.mark.parametrize(("name", "may"), [("dana", True), ("root", True), ("eve", False)])
 def test_who_may_push_is_asked_of_forgejo(server: ForgejoServer, name: str, may: bool) -> None:
     assert client(server).may_write(name) is may
+
+
+def test_forgejo_has_no_suggestions_and_is_asked_for_none(server: ForgejoServer) -> None:
+    assert client(server).put_suggestions(1, "b" * 40, [Suggestion("MEMORY.md", 5, "- y")]) == 0
+    assert server.requests == []

@@ -8,7 +8,7 @@ import pytest
 
 from gitmem.review.forges.gitlab import GitLab, GitLabClient
 from gitmem.review.forges.location import forge_of, token_of
-from gitmem.review.forges.protocol import ForgeError, push_environment
+from gitmem.review.forges.protocol import ForgeError, Suggestion, push_environment
 from tests.review.forges.gitlab_server import FORK, GitLabServer
 
 HERE = GitLab("https://gitlab.com", "https://gitlab.com/api/v4", "team/sub/memory")
@@ -135,3 +135,19 @@ def test_git_pushes_with_the_token() -> None:
     env = push_environment(GitLabClient(HERE, "t", lambda seconds: None), {"GIT_CONFIG_COUNT": "2"})
     assert env["GIT_CONFIG_COUNT"] == "3" and env["GIT_CONFIG_KEY_2"] == "http.https://gitlab.com/.extraheader"
     assert env["GIT_CONFIG_VALUE_2"] == "Authorization: Basic b2F1dGgyOnQ="  # oauth2:t
+
+
+def test_a_mask_is_suggested_on_its_line_once_and_as_gitlab_writes_it(server: GitLabServer) -> None:
+    server.merge_request("topic", "main", "x")
+    rows = [
+        Suggestion("MEMORY.md", 5, "- key ``[redacted]`` @all"),
+        Suggestion("MEMORY.md", 500, "- not in the difference"),
+    ]
+    here = client(server)
+    assert here.put_suggestions(1, "b" * 40, rows) == 1
+    assert here.put_suggestions(1, "b" * 40, rows) == 0, "they are there"
+    (note,) = server.notes
+    assert "\n```suggestion:-0+0\n- key ``[redacted]`` @all\n```\n" in note["body"]
+    assert (note["position"]["new_path"], note["position"]["new_line"]) == ("MEMORY.md", 5)
+    with pytest.raises(ForgeError, match="another head"):
+        here.put_suggestions(1, "c" * 40, [Suggestion("MEMORY.md", 6, "- y")])

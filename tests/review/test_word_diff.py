@@ -1,0 +1,25 @@
+"""Word by word, within bounds: what repeats a few words thousands of times is shown, and not compared."""
+
+from __future__ import annotations
+
+from gitmem.memory.fact import Fact
+from gitmem.review.fact_diff import FactChange, Op
+from gitmem.review.review import NEAREST, SIMILAR_SHOWN, find_rivals
+from gitmem.review.word_diff import PAIRS, Piece, word_diff
+
+
+def test_texts_of_a_few_words_again_and_again_are_not_compared() -> None:
+    count = int(PAIRS**0.5) + 10
+    old, new = "a b " * count, "a c " * count
+    assert word_diff(old, new) == [Piece("-", old), Piece("+", new)]
+    long = " ".join(f"word{number}" for number in range(900))
+    pieces = word_diff(long, long.replace("word450", "other"))
+    assert [piece.sign for piece in pieces] == ["=", "-", "+", "="], "a long text of many words is"
+
+
+def test_each_of_many_facts_that_are_alike_names_a_few_rivals() -> None:
+    facts = [Fact(f"the port of unit is {number}", f"{number:012}", number) for number in range(1, 3 * NEAREST)]
+    changes = [FactChange(Op.ADDED, "MEMORY.md", new=fact) for fact in facts]
+    rivals = find_rivals(changes, [("MEMORY.md", fact) for fact in facts])
+    of_first = [row for row in rivals if row.line == 1]
+    assert len(of_first) == SIMILAR_SHOWN and all(row.contradicts for row in of_first)
