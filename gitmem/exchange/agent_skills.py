@@ -1,0 +1,164 @@
+"""Skills as agents' hosts keep them, a folder with SKILL.md each, and procedures as memory keeps them, both ways.
+
+A skill comes to `memory/skills/NAME/` byte for byte, its Markdown only: a script is no memory. A procedure that is one
+file, `memory/skills/NAME.md`, becomes a folder whose SKILL.md carries its front matter in `metadata`, so that it comes
+back as it was. (agentskills.io/specification: `name` of a-z, 0-9 and "-", at most 64, that of the folder;
+`description` of at most 1,024 characters; `license`, `compatibility`, `metadata`, `allowed-tools`.)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from itertools import count
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from gitmem.errors import OutsideRepository, UsageError
+from gitmem.exchange.document_import import Arrival
+from gitmem.exchange.okf import rendered
+from gitmem.git.worktree import read_bytes
+from gitmem.memory.document import parse
+from gitmem.memory.front_matter import closing_line, nested, read
+from gitmem.memory.importing import markdown_below
+from gitmem.paths import LIMIT, Kind, kind
+
+FILE = "SKILL.md"
+FOLDERS = (".agents/skills", ".claude/skills")  # of a project, where hosts look for them
+HOME = "memory/skills"
+NAME_LIMIT, DESCRIPTION_LIMIT = 64, 1024  # characters
+KEPT = ("license", "compatibility", "allowed-tools")
+PATH, FRONT = "git-mem-path", "git-mem-front"  # keys of `metadata`
+
+
+# -- in --------------------------------------------------------------------------------------------------------------
+
+
+def read_skills(folder: Path) -> tuple[list[Arrival], list[tuple[str, str]]]:
+    """The skills of a folder (a skill, a folder of skills, or a project) as procedures, and (name, reason) of the rest.
+
+    Raises UsageError where there is none.
+    """
+    top = next((folder / inside for inside in FOLDERS if (folder / inside).is_dir()), folder)
+    if not top.is_dir():
+        raise UsageError(f"there is no folder '{folder}'", "git mem import skills .agents/skills")
+    names, left = markdown_below(top)
+    homes = sorted({str(PurePosixPath(name).parent) for name in names if PurePosixPath(name).name == FILE})
+    if not homes:
+        raise UsageError(f"there is no {FILE} in '{folder}'", "name a folder of skills, as .agents/skills")
+    arrivals: dict[str, Arrival] = {}
+    for name in names:
+        home = next((home for home in reversed(homes) if home == "." or name.startswith(f"{home}/")), None)
+        if home is None:
+            left.append((name, "belongs to no skill"))
+            continue
+        try:
+            data = read_bytes(top, name, LIMIT + 1)
+        except (OSError, OutsideRepository):
+            left.append((name, "cannot be read"))
+            continue
+        try:
+            restored = _restored(name, data)
+        except UnicodeEncodeError:
+            left.append((name, "its front matter holds what is no text"))
+            continue
+        title = top.resolve().name if home == "." else home.replace("/", "-")
+        arrival = restored or Arrival(name, f"{HOME}/{title}/{_inside(name, home)}", data)
+        if arrival.path in arrivals:
+            left.append((name, f"'{arrival.path}' comes from {arrivals[arrival.path].name} too"))
+        else:
+            arrivals[arrival.path] = arrival
+    return list(arrivals.values()), left
+
+
+def _inside(name: str, home: str) -> str:
+    return name if home == "." else name.removeprefix(f"{home}/")
+
+
+def _restored(name: str, data: bytes) -> Arrival | None:
+    """The procedure of which `skill_of` made a SKILL.md, with the description it has now; None for another skill.
+    Raises UnicodeEncodeError where it says what is no text."""
+    if PurePosixPath(name).name != FILE:
+        return None
+    text = data.decode("utf-8", "replace")
+    lines = text.split("\n")
+    keys = _keys(lines)
+    metadata = keys.get("metadata")
+    path, front = (metadata.get(PATH), metadata.get(FRONT)) if isinstance(metadata, dict) else (None, None)
+    if not isinstance(path, str) or not isinstance(front, str) or kind(path) is not Kind.SKILL or ".." in path:
+        return None
+    body = "\n".join(lines[closing_line(lines) :])
+    old = f"---\n{front}\n---\n{body}" if front else body
+    if _described(old, path) == keys.get("description"):
+        return Arrival(name, path, old.encode())
+    kept = [line for line in front.split("\n") if line and not line.startswith("description:")]
+    rows = [*kept, *rendered([("description", keys.get("description"))])]
+    return Arrival(name, path, "\n".join(["---", *rows, "---", body]).encode())
+
+
+# -- out -------------------------------------------------------------------------------------------------------------
+
+
+def skills(texts: Mapping[str, str]) -> dict[str, bytes]:
+    """The procedures among memory files (path -> text) as folders of skills: place -> bytes."""
+    chosen = {path: text for path, text in sorted(texts.items()) if kind(path) is Kind.SKILL}
+    homes = {str(PurePosixPath(path).parent) for path in chosen if PurePosixPath(path).name == FILE} - {HOME}
+    made: dict[str, bytes] = {}
+    for path, text in chosen.items():
+        if any(path.startswith(f"{home}/") for home in homes):
+            made[path.removeprefix(f"{HOME}/")] = text.encode()
+    taken = {place.split("/")[0] for place in made}
+    for path, text in chosen.items():
+        if path.removeprefix(f"{HOME}/") not in made:
+            name = _free(_name(path), taken)
+            taken.add(name)
+            made[f"{name}/{FILE}"] = skill_of(path, text, name).encode()
+    return made
+
+
+def skill_of(path: str, text: str, name: str) -> str:
+    """A procedure of one file as the SKILL.md of the folder `name`."""
+    lines = text.split("\n")
+    end = closing_line(lines)
+    keys = _keys(lines)
+    rows: list[tuple[str, Any]] = [("name", name), ("description", _described(text, path))]
+    rows += [(key, keys[key]) for key in KEPT if isinstance(keys.get(key), str)]
+    rows.append(("metadata", {PATH: path, FRONT: "\n".join(lines[1 : end - 1]) if end else ""}))
+    return "\n".join(["---", *rendered(rows), "---", *lines[end:]])
+
+
+def _described(text: str, path: str) -> str:
+    """What a procedure is for: its `description`, else its first words and what triggers it."""
+    document = parse(text.encode())
+    keys = document.front_matter
+    stated, triggers = keys.get("description", ""), keys.get("triggers", ())
+    if isinstance(stated, str) and stated.strip():
+        return " ".join(stated.split())[:DESCRIPTION_LIMIT]
+    shown = (line.lstrip("# ").strip() for line in document.lines[document.front :])
+    words = " ".join(next(filter(None, shown), PurePosixPath(path).stem).split())
+    when = ", ".join([triggers] if isinstance(triggers, str) else triggers)
+    said = f"{words.rstrip('.')}. Use it where the request says: {when}." if when else words
+    return said[:DESCRIPTION_LIMIT]
+
+
+def _keys(lines: Sequence[str]) -> dict[str, Any]:
+    """The whole front matter, {} where there is none or it cannot be read."""
+    found = read(lines)
+    return nested(lines, found.end) if found.end and not found.fault else {}
+
+
+def _name(path: str) -> str:
+    """The name of a skill for a procedure's path: one that hosts take, whatever script it is written in."""
+    stem = unicodedata.normalize("NFKD", path.removeprefix(f"{HOME}/").removesuffix(".md")).lower()
+    plain = re.sub(r"[^a-z0-9]+", "-", stem).strip("-")[:NAME_LIMIT].strip("-")
+    return plain if plain else f"skill-{hashlib.sha256(path.encode()).hexdigest()[:8]}"
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    return next(
+        free
+        for number in count(1)
+        if (free := f"{name[: NAME_LIMIT - 4]}-{number}" if number > 1 else name) not in taken
+    )

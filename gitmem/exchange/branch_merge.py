@@ -1,0 +1,246 @@
+"""Open branches of memory, and merging one into the current branch fact by fact, in one commit.
+
+The merge is made in a temporary work tree, with the hooks; the current branch then goes forward to it, where nothing
+moved meanwhile. What two sides say differently is settled by a person, conflict by conflict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from gitmem.config import Config
+from gitmem.errors import Changed, GitFailed, GitMemError, UsageError
+from gitmem.git.branch_worktree import detached_worktree
+from gitmem.git.merge_file import merge_text
+from gitmem.git.opening import Repository
+from gitmem.git.transaction import ensure_position, position, writer
+from gitmem.git.worktree import write_atomic
+from gitmem.git.write import ensure_can_commit, run_git
+from gitmem.memory.fact import encode
+from gitmem.memory.snapshot import layout_at
+from gitmem.paths import LIMIT
+from gitmem.review.commit_diff import changed_files, fact_changes
+from gitmem.review.fact_diff import FactChange
+from gitmem.review.fact_merge import merge
+from gitmem.review.line_merge import MARK, Labels
+from gitmem.review.publish import through_the_gate
+
+PREFIX = "refs/heads/"
+LABELS = Labels(size=61)  # longer than any mark that a file may hold
+BRANCHES = 20  # open branches that are listed
+OURS, THEIRS, BOTH = "ours", "theirs", "both"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenBranch:
+    """A branch with facts that the current one lacks."""
+
+    name: str
+    tip: str
+    changes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Lines of a file on which the two sides differ, each with its end; `number` counts from 0 over all files."""
+
+    number: int
+    path: str
+    ours: tuple[str, ...]
+    base: tuple[str, ...]
+    theirs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MergedFile:
+    """A file that both sides changed: its lines, with conflicts among them."""
+
+    path: str
+    parts: tuple[str | Conflict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BranchMerge:
+    """What merging `tip` into `head` is: `files` are those that both sides changed, `brought` the files of memory that
+    `tip` changed with their blobs there, "" for one it removed, `others` what it changes besides memory: it is not
+    merged here then."""
+
+    name: str
+    head: str
+    tip: str
+    changes: tuple[FactChange, ...]
+    files: tuple[MergedFile, ...]
+    brought: tuple[tuple[str, str], ...]
+    others: tuple[str, ...]
+
+    @property
+    def conflicts(self) -> list[Conflict]:
+        return [part for file in self.files for part in file.parts if isinstance(part, Conflict)]
+
+
+def open_branches(repo: Repository, config: Config, today: date) -> list[OpenBranch]:
+    """The local branches that change memory beyond the current one, BRANCHES at most, by name."""
+    head = repo.head()
+    if head is None:
+        return []
+    found: list[OpenBranch] = []
+    layout = layout_at(repo, head, config)
+    for ref, tip in sorted(repo.refs(PREFIX)):
+        if len(found) == BRANCHES:
+            break
+        base = None if repo.is_ancestor(tip, head) else repo.merge_base(head, tip)
+        if base and changed_files(repo, base, tip, layout):
+            count = len(fact_changes(repo, base, tip, layout, today, authors=False))
+            found.append(OpenBranch(ref.removeprefix(PREFIX), tip, count))
+    return found
+
+
+def branch_merge(repo: Repository, config: Config, name: str, today: date) -> BranchMerge:
+    """What merging the branch `name` would bring and what must be settled first. Reads only.
+
+    Raises GitMemError for a branch that is not there, that is merged already, or whose conflict is of whole files.
+    """
+    head, tip = repo.head(), dict(repo.refs(PREFIX)).get(PREFIX + name)
+    if head is None or tip is None:
+        raise UsageError(f"there is no branch '{name}'", "git branch lists them")
+    base = repo.merge_base(head, tip)
+    if base is None:
+        raise GitMemError(f"'{name}' has another history", "git merge --allow-unrelated-histories")
+    if repo.is_ancestor(tip, head):
+        raise GitMemError(f"'{name}' is merged already")
+    layout = layout_at(repo, head, config)
+    ours = {change.path: change.new_oid for change in repo.changes(base, head)}
+    theirs = {change.path: change.new_oid for change in repo.changes(base, tip)}
+    memory = {change.path for change in changed_files(repo, base, tip, layout)}
+    files: list[MergedFile] = []
+    count = 0
+    for path in sorted(memory & set(ours)):
+        if ours[path] != theirs.get(path):
+            files.append(_merged(repo, path, base, (ours[path], theirs.get(path, "")), count))
+            count += sum(isinstance(part, Conflict) for part in files[-1].parts)
+    changes = fact_changes(repo, base, tip, layout, today, authors=False)
+    brought = tuple((path, oid if (oid := theirs.get(path, "")).strip("0") else "") for path in sorted(memory))
+    return BranchMerge(name, head, tip, tuple(changes), tuple(files), brought, tuple(sorted(set(theirs) - memory)))
+
+
+def _merged(repo: Repository, path: str, base: str, oids: tuple[str, str], number: int) -> MergedFile:
+    """A file that both sides changed, merged fact by fact."""
+    held = repo.blobs(base, [path])
+    if not all(oid.strip("0") for oid in oids):
+        raise GitMemError(f"one side removed '{path}' and the other changed it", "settle that with git merge")
+    before = repo.read(held[path]) if path in held else b""
+    ours, theirs = (repo.read(oid) for oid in oids)
+    marks = [line.encode() for line in LABELS.block((), (), ())]
+    if max(map(len, (before, ours, theirs))) > LIMIT or any(mark in data for mark in marks for data in (ours, theirs)):
+        raise GitMemError(f"'{path}' is too large to merge here, or holds the marks of a conflict", "git merge")
+    merged = merge(
+        before, ours, theirs, path, lambda b, o, t: merge_text(repo.environ, o, b, t, marker=MARK), LABELS
+    ).data
+    return MergedFile(path, tuple(_parts(merged, path, number)))
+
+
+def _parts(merged: bytes, path: str, number: int) -> list[str | Conflict]:
+    parts: list[str | Conflict] = []
+    marks = [line.rstrip("\n") for line in LABELS.block((), (), ())]
+    sides: list[list[str]] = []
+    for line in merged.decode("utf-8", "surrogateescape").splitlines(keepends=True):
+        mark = line.rstrip("\r\n")
+        if mark == marks[0]:
+            sides = [[]]
+        elif sides and mark == marks[3]:
+            ours, base, theirs = (tuple(side) for side in sides)
+            parts.append(Conflict(number, path, ours, base, theirs))
+            number, sides = number + 1, []
+        elif sides and mark in marks:
+            sides.append([])
+        elif sides:
+            sides[-1].append(line)
+        else:
+            parts.append(line)
+    return parts
+
+
+def settled(shown: BranchMerge, choices: Mapping[int, str | Sequence[str]]) -> dict[str, bytes]:
+    """The files of a merge with each conflict settled: OURS, THEIRS, BOTH, or lines of its own.
+
+    Raises UsageError where one is not.
+    """
+    contents: dict[str, bytes] = {}
+    for file in shown.files:
+        lines: list[str] = []
+        for part in file.parts:
+            lines += [part] if isinstance(part, str) else chosen(part, choices.get(part.number, ""))
+        contents[file.path] = "".join(lines).encode("utf-8", "surrogateescape")
+    return contents
+
+
+def outcome(
+    repo: Repository, shown: BranchMerge, contents: Mapping[str, bytes]
+) -> dict[str, tuple[bytes | None, bytes | None]]:
+    """What the merge makes of each file of the current branch: path -> its bytes before and after, None for no file."""
+    held = repo.blobs(shown.head, [path for path, _ in shown.brought])
+    return {
+        path: (
+            repo.read(held[path]) if path in held else None,
+            contents[path] if path in contents else repo.read(oid) if oid else None,
+        )
+        for path, oid in shown.brought
+    }
+
+
+def chosen(conflict: Conflict, choice: str | Sequence[str]) -> Sequence[str]:
+    """The lines that a choice leaves of a conflict. Raises UsageError for none."""
+    if not isinstance(choice, str):
+        return choice
+    match choice:
+        case "ours":
+            return conflict.ours
+        case "theirs":
+            return conflict.theirs
+        case "both":
+            return [*conflict.ours, *(line for line in conflict.theirs if line not in conflict.ours)]
+    raise UsageError(f"conflict {conflict.number + 1} is not settled", "choose one side, both, or write the text")
+
+
+def merge_branch(repo: Repository, shown: BranchMerge, contents: Mapping[str, bytes], today: date) -> str:
+    """Merge what was `shown` with these contents of the files that both sides changed, in one commit; its oid.
+
+    Raises Changed where a side moved meanwhile, GitFailed where a hook refuses, Refused where the gate finds something
+    in what comes, GitMemError where it brings more than memory or local edits stand in the way; nothing is
+    changed then.
+    """
+    ensure_can_commit(repo)
+    if shown.others:
+        raise GitMemError(f"'{shown.name}' changes more than memory", f"git merge {encode(shown.name)}")
+    before = position(repo)
+    if (before.head, dict(repo.refs(PREFIX)).get(PREFIX + shown.name)) != (shown.head, shown.tip):
+        raise Changed("one of the branches moved meanwhile; nothing was merged", "look at it as it is now")
+    with detached_worktree(repo, shown.head) as there:
+        try:
+            run_git(there, ["merge", "--no-commit", "--no-ff", "--quiet", shown.tip])
+        except GitFailed:
+            if not (Path(there.git_dir) / "MERGE_HEAD").exists():
+                raise
+        assert there.root is not None
+        for path, data in contents.items():
+            write_atomic(there.root, path, data)
+        run_git(there, ["add", "--", *contents]) if contents else None
+        rows = [f"- {encode(row.path)}: conflict {row.number + 1} settled" for row in shown.conflicts]
+        message = "\n".join([f"Merge branch '{shown.name}'", "", *rows]) + "\n"
+        run_git(there, ["commit", "--quiet", "--cleanup=whitespace", "--file=-"], input=message)
+        made = there.head()
+        assert made is not None
+        told = outcome(repo, shown, contents)
+        for change in repo.changes(shown.head, made):
+            after = repo.read(change.new_oid) if change.new_oid.strip("0") else None
+            if change.path not in told or told[change.path][1] != after:
+                words = f"git makes something else of '{change.path}' than was shown; nothing was merged"
+                raise GitMemError(words, f"git merge {encode(shown.name)}")
+        through_the_gate(repo, shown.head, made, today)
+    with writer(repo):
+        ensure_position(repo, before)
+        run_git(repo, ["merge", "--ff-only", "--quiet", made])
+    return made

@@ -1,0 +1,168 @@
+"""Bringing documents from elsewhere into memory: each through the gate, none over another, all of them or none.
+
+MEMORY.md and the archive get the facts that they lack. What is there already is left as it is, so that the same import
+again writes nothing. A file that is as `git mem init` wrote it counts as not there. Nothing is committed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from gitmem.config import Config
+from gitmem.errors import GitMemError, OutsideRepository
+from gitmem.gate.redaction import Mask
+from gitmem.git.opening import Repository
+from gitmem.git.transaction import Draft, Reading, write
+from gitmem.git.worktree import read_bytes
+from gitmem.memory import facts
+from gitmem.memory.fact import Fact, text_hash
+from gitmem.memory.importing import gated
+from gitmem.memory.templates import LANGUAGES
+from gitmem.paths import LIMIT, Kind, agents_read, kind
+from gitmem.plural import counted
+from gitmem.provenance.ledger import read_ledger, rejections
+
+STEERS = "tells agents what to do: --instructions imports it too"
+WITH_FACTS = (Kind.MEMORY, Kind.ARCHIVE)  # files that get the facts they lack
+GUIDES = (Kind.INSTRUCTIONS, Kind.RULE, Kind.SKILL)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A document: its name where it comes from, the path it gets here, its bytes; `over` are those that stand there
+    now, which it adds to."""
+
+    name: str
+    path: str
+    data: bytes
+    over: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentImport:
+    """What an import does. `files` are written, `left` are (name there, reason), `same` are there already, of `masked`
+    something was masked; `notes` are for a person."""
+
+    files: tuple[Arrival, ...] = ()
+    left: tuple[tuple[str, str], ...] = ()
+    same: tuple[str, ...] = ()
+    masked: tuple[tuple[str, tuple[Mask, ...]], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def as_value(self, source: str, *, dry_run: bool) -> dict[str, object]:
+        """The JSON of docs/json.md, "import"."""
+        return {
+            "source": source,
+            "files": [{"from": file.name, "path": file.path} for file in self.files],
+            "left": [{"from": name, "reason": reason} for name, reason in self.left],
+            "same": list(self.same), "masked": [name for name, _ in self.masked], "notes": list(self.notes),
+            "dry_run": dry_run,
+        }  # fmt: skip
+
+
+def planned(
+    repo: Repository,
+    config: Config,
+    arrivals: Iterable[Arrival],
+    left: Iterable[tuple[str, str]] = (),
+    notes: Iterable[str] = (),
+    *,
+    instructions: bool = False,
+) -> DocumentImport:
+    """What importing these documents would do; reads only.
+
+    Files that tell agents what to do come along only with `instructions`. Raises GitMemError in a bare repository.
+    """
+    if repo.root is None:
+        raise GitMemError("a bare repository holds no memory files", "run it in a clone")
+    files: list[Arrival] = []
+    out, same, said = list(left), list[str](), list(notes)
+    masked: list[tuple[str, tuple[Mask, ...]]] = []
+    for arrival in arrivals:
+        if not instructions and (kind(arrival.path) in GUIDES or agents_read(arrival.path)):
+            out.append((arrival.name, STEERS))
+            continue
+        safe, why, masks = gated(arrival.data, arrival.path, config)
+        if why:
+            out.append((arrival.name, why))
+            continue
+        try:
+            there = read_bytes(repo.root, arrival.path, LIMIT + 1)
+        except FileNotFoundError:
+            there = None
+        except (OSError, OutsideRepository) as error:
+            out.append((arrival.name, f"'{arrival.path}' cannot be written: {error}"))
+            continue
+        if there == safe:
+            same.append(arrival.path)
+            continue
+        if there is not None and there not in _as_laid_out(arrival.path):
+            if kind(arrival.path) not in WITH_FACTS:
+                out.append((arrival.name, f"'{arrival.path}' is there already and says something else"))
+                continue
+            safe, note = _with_facts(repo, there, safe)
+            said.append(f"{arrival.path} {note}")
+            if safe == there:
+                same.append(arrival.path)
+                continue
+        if masks:
+            masked.append((arrival.name, masks))
+        files.append(Arrival(arrival.name, arrival.path, safe, there))
+    return DocumentImport(tuple(files), tuple(out), tuple(same), tuple(masked), tuple(said))
+
+
+def _with_facts(repo: Repository, there: bytes, new: bytes) -> tuple[bytes, str]:
+    """A file of facts with those of another that it lacks, each under its heading, and what was done in words. A fact
+    that somebody took out here stays out; lines that are no facts stay as they are here."""
+    memory, other = facts.parse(there), facts.parse(new)
+    known = {fact.id for fact in memory.facts}
+    lacking = [entry for entry in other.entries if entry.fact.id not in known]
+    head = repo.head()
+    refused = rejections(repo, read_ledger(repo, [head])).hashes if head and lacking else frozenset[str]()
+    wanted = [entry for entry in lacking if text_hash(entry.fact.text) not in refused]
+    groups: dict[tuple[str, ...], list[tuple[list[str], Fact]]] = {}
+    for entry in wanted:
+        fact = entry.fact
+        names = (fact.heading,) if fact.heading else facts.HEADINGS.get(fact.get("type"), facts.HEADINGS["fact"])
+        block = [line.rstrip("\r\n") + memory.newline for line in other.lines[entry.start - 1 : entry.end]]
+        groups.setdefault(names, []).append((block, fact))
+    here = {fact.id: _told(fact) for fact in memory.facts}
+    changed = sum(here.get(fact.id, _told(fact)) != _told(fact) for fact in other.facts)
+    for names, rows in groups.items():
+        memory = facts.insert_all(memory, rows, names)
+    words = f"gets {counted(len(wanted), 'fact')}, {len(other.facts) - len(lacking)} there already"
+    gone = len(lacking) - len(wanted)
+    words += f", {gone} taken out here before stay out" if gone else ""
+    differ = "differs" if changed == 1 else "differ"
+    stays = "stays as it is" if changed == 1 else "stay as they are"
+    return memory.data(), words + (
+        f"; {counted(changed, 'fact')} {differ} in type, tags or last day and {stays} here" if changed else ""
+    )
+
+
+def _told(fact: Fact) -> tuple[str, ...]:
+    """What a concept may say of a fact besides its words."""
+    return tuple(fact.get(key) for key in ("type", "tags", "until"))
+
+
+def bring(repo: Repository, plan: DocumentImport) -> None:
+    """Write the files of a plan. Raises Changed where one of them is written by somebody else meanwhile."""
+
+    def draft(reading: Reading) -> Draft[None]:
+        contents: dict[str, bytes | None] = {}
+        for file in plan.files:
+            if reading.raw(file.path) != file.over:
+                raise GitMemError(f"'{file.path}' was written meanwhile; nothing was imported", "run it again")
+            contents[file.path] = file.data
+        return Draft(contents, None)
+
+    if plan.files:
+        write(repo, draft)
+
+
+@cache
+def _as_laid_out(path: str) -> frozenset[bytes]:
+    """The bytes with which `git mem init` lays a file out, in each language."""
+    return frozenset(files[path].encode() for files in LANGUAGES.values() if path in files)

@@ -1,0 +1,128 @@
+"""A bundle of the Open Knowledge Format as memory.
+
+A bundle that `git mem export okf` made goes back to where its files stood; any other goes below `memory/NAME/`, byte
+for byte, so that its links and its front matter hold. Reads the bundle only; `exchange/document_import` writes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote
+
+from gitmem.errors import OutsideRepository, UsageError
+from gitmem.exchange import okf
+from gitmem.exchange.document_import import Arrival
+from gitmem.git.worktree import read_bytes
+from gitmem.memory.importing import markdown_below
+from gitmem.paths import LIMIT, Layout, is_memory
+
+NAME = re.compile(r"[^\W_][\w.-]*")
+NO_TEXT = "its name or its front matter holds what is no text"
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+RECORDED = (
+    "who made, reviewed and sourced a fact is what the history here records; what the bundle says now is not kept"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBundle:
+    """The documents of a bundle with the path each gets in memory, (name, reason) of what stays, and notes for a
+    person. `own`: `git mem` made it."""
+
+    arrivals: tuple[Arrival, ...]
+    left: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    own: bool
+
+
+def read_bundle(folder: Path, name: str = "", globs: Sequence[str] = ()) -> ReadBundle:
+    """The bundle in a folder; `name` is the folder below `memory/` for one of others (by default the bundle's own),
+    `globs` (`[memory] paths`) say what else than `memory/` is memory here.
+
+    Raises UsageError where there is no folder, no Markdown in it, or the name is none; GitMemError for too many files.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder '{folder}'", "git mem import okf FOLDER")
+    into = name or re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-._") or "bundle"
+    if not NAME.fullmatch(into):
+        raise UsageError(f"'{name}' cannot name a folder of memory", "letters, digits, '_', '-' and '.'")
+    names, left = markdown_below(folder)
+    if not names:
+        raise UsageError(f"there is no Markdown in '{folder}'", "a bundle is a folder of Markdown files")
+    concepts: dict[str, okf.Concept] = {}
+    raw: dict[str, bytes] = {}
+    for path in names:
+        try:
+            raw[path] = read_bytes(folder, path, LIMIT + 1)
+            concept = okf.read(raw[path].decode())
+            if _CONTROL.search(path) or not okf.is_text(concept):
+                left.append((path, NO_TEXT))
+            else:
+                concepts[path] = concept
+        except (OSError, OutsideRepository):
+            left.append((path, "cannot be read"))
+        except UnicodeDecodeError:
+            left.append((path, "is not UTF-8"))
+    if not any(concept.own for concept in concepts.values()):
+        arrivals = [Arrival(path, f"memory/{into}/{path}", raw[path]) for path in concepts]
+        return ReadBundle(tuple(arrivals), tuple(left), (), own=False)
+    return _Own(concepts, left, Layout(extra=tuple(globs))).read()
+
+
+class _Own:
+    """A bundle that `git mem export okf` made, whatever became of it since."""
+
+    def __init__(self, concepts: Mapping[str, okf.Concept], left: list[tuple[str, str]], layout: Layout) -> None:
+        self._concepts, self._left, self._layout = concepts, left, layout
+        self._facts = {place: concept for place, concept in concepts.items() if "fact" in concept.own}
+        self._led: set[str] = set()
+        self._changed: list[str] = []
+
+    def read(self) -> ReadBundle:
+        arrivals = list(self._arrivals())
+        for place in self._facts.keys() - self._led:
+            self._left.append((place, f"no line of {self._facts[place].own.get('file', 'a file')} leads to it"))
+        notes = (f"{', '.join(sorted(self._changed))}: {RECORDED}",) if self._changed else ()
+        return ReadBundle(tuple(arrivals), tuple(sorted(self._left)), notes, own=True)
+
+    def _arrivals(self) -> Iterator[Arrival]:
+        taken: set[str] = set()
+        for place, concept in self._concepts.items():
+            if place in self._facts or (place in okf.RESERVED and not concept.own):
+                continue  # in its file, or a listing that was made
+            to = str(concept.own.get("path") or place)
+            if not is_memory(to, self._layout):
+                to = f"memory/{place}"
+            if not (_plain(to) and to.endswith(".md")) or to in taken:
+                self._left.append((place, f"'{to}' is no path that it can have"))
+                continue
+            taken.add(to)
+            text = okf.unwrapped(concept) if concept.own else concept.text
+            yield Arrival(place, to, "\n".join(self._lines(text, to)).encode())
+
+    def _lines(self, text: str, path: str) -> Iterator[str]:
+        """The lines of a file, each link to a fact of it as that fact."""
+        for line in text.split("\n"):
+            place = unquote(okf.linked_place(line))
+            concept = self._facts.get(place)
+            if concept is None or concept.own.get("file") != path:
+                yield line
+                continue
+            fact, changed = okf.fact_line(concept)
+            self._led.add(place)
+            self._changed += [place] if changed else []
+            yield fact
+
+
+def _plain(path: str) -> bool:
+    """Whether a path stays inside and is spelled as Git spells it."""
+    parts = path.split("/")
+    return (
+        path == str(PurePosixPath(path))
+        and not _CONTROL.search(path)
+        and not path.startswith("/")
+        and not {"..", ".git"} & {p.lower() for p in parts}
+    )

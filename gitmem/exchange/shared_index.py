@@ -1,0 +1,116 @@
+"""Asking a shared index (`git mem server`) over REST: the question goes to the one address the person named.
+
+The token goes there alone: never through a redirect, never over plain HTTP except to this machine, never into an error.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from gitmem.errors import BadConfig, GitMemError, UsageError
+from gitmem.regular_file import read_regular
+from gitmem.search.hits import Hit
+from gitmem.search.search import Answer
+
+TIMEOUT = 30.0
+LARGEST = 16 << 20  # bytes of an answer
+TOKEN = "GITMEM_SERVER_TOKEN"
+
+
+def token_of(environ: Mapping[str, str]) -> str:
+    """The token of the environment, or of the file it names. Raises BadConfig where there is none."""
+    if value := environ.get(TOKEN):
+        return value.strip()
+    if file := environ.get(f"{TOKEN}_FILE"):
+        try:
+            return read_regular(Path(file), 1 << 16).decode().strip()
+        except (OSError, ValueError) as error:
+            raise BadConfig(f"{TOKEN}_FILE cannot be read ({type(error).__name__})", "") from None
+    raise BadConfig(f"{TOKEN} is not set", "git mem server token TENANT NAME makes one")
+
+
+def search(address: str, token: str, asked: Mapping[str, Any]) -> tuple[Answer, dict[str, Any]]:
+    """The answer of the server at `address` to the fields of `POST /v1/search`: as a value, and its JSON as it came.
+
+    Raises UsageError for an address a token may not be sent to, GitMemError for a server that refuses or is not there.
+    """
+    value = _post(f"{checked(address)}/v1/search", token, asked)
+    try:
+        hits = tuple(_hit(hit) for hit in list(value["hits"]))
+        return Answer(str(value["query"]), str(value["at"]), tuple(value["lanes"]), bool(value["stale"]), hits), value
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise GitMemError("the server's answer is none of a git mem server", "is the address right?") from None
+
+
+def checked(address: str) -> str:
+    """An address a token may be sent to, without a trailing slash. Raises UsageError."""
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
+        raise UsageError("--server takes an address", "--server https://memory.example.com")
+    if parts.scheme == "http" and not _is_here(parts.hostname):
+        raise UsageError("a token is not sent over plain HTTP", "use https")
+    return address.rstrip("/")
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+WORDS = ("heading", "text", "date", "type", "origin", "trust", "blob", "id", "commit", "state")
+
+
+def _hit(value: Any) -> Hit:
+    """A hit of an answer. Raises KeyError, TypeError or ValueError for one of another form: a server is foreign."""
+    words: dict[str, Any] = {name: value.get(name) or "" for name in WORDS} if isinstance(value, dict) else {}
+    texts = [*words.values(), *value["tags"], value["repository"], value["path"]]
+    first, last, score = value["start_line"], value["end_line"], value["score"]
+    if not all(isinstance(text, str) for text in texts) or not all(type(line) is int for line in (first, last)):
+        raise ValueError("no hit")
+    if type(score) not in (int, float) or not 0 <= score <= 1:
+        raise ValueError("no score")
+    path = f"{value['repository']}:{value['path']}"
+    return Hit(path=path, start_line=first, end_line=last, score=float(score), tags=tuple(value["tags"]), **words)
+
+
+def _post(address: str, token: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    import http.client
+    from urllib import error, request
+
+    class NoRedirect(request.HTTPRedirectHandler):
+        def redirect_request(self, *given: Any) -> None:
+            return None
+
+    # Over plain HTTP only this machine is asked: a proxy would read the token.
+    direct = [request.ProxyHandler({})] if address.startswith("http:") else []
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    asking = request.Request(address, json.dumps(asked).encode(), headers)
+    try:
+        with request.build_opener(NoRedirect, *direct).open(asking, timeout=TIMEOUT) as answer:
+            data = answer.read(LARGEST + 1)
+    except error.HTTPError as refused:
+        raise _refusal(refused.code, refused.read(1 << 16)) from None
+    except (OSError, http.client.HTTPException, ValueError) as problem:
+        raise GitMemError(f"the server does not answer ({type(problem).__name__})", "is the address right?") from None
+    try:
+        value = json.loads(data) if len(data) <= LARGEST else None
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise GitMemError("the server's answer is none of a git mem server", "is the address right?")
+    return value
+
+
+def _refusal(status: int, data: bytes) -> GitMemError:
+    try:
+        problem = json.loads(data)["error"]
+        return GitMemError(f"the server says: {str(problem['message'])[:300]}", str(problem["hint"])[:300])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return GitMemError(f"the server refuses with status {status}", "is the address right?")

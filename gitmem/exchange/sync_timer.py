@@ -1,0 +1,102 @@
+"""What a person types so that their machine runs `git mem sync` by itself: a systemd user unit, a launchd agent.
+
+Nothing is written here: the text is printed, read and pasted by whoever wants it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shlex
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from gitmem.errors import UsageError
+
+TIMERS = ("systemd", "launchd")
+MINUTES = 15
+
+
+def timer(kind: str, root: Path, python: str, minutes: int = MINUTES, remote: str = "") -> str:
+    """The shell commands that set a timer of `kind` up for the repository at `root` and `remote` ("": the own one),
+    run by the interpreter `python`, and the ones that take it out, as a comment. Raises UsageError for a path that
+    those files cannot hold."""
+    if not str(root).isprintable() or str(root).endswith("\\"):
+        raise UsageError("a timer cannot be made for a folder of such a name", "rename the folder")
+    name = f"git-mem-sync-{_name(root)}"
+    command = [python, "-P", "-m", "gitmem", "sync", *([remote] if remote else []), "--commit", "--quiet"]
+    return (_systemd if kind == "systemd" else _launchd)(name, root, command, minutes)
+
+
+def _name(root: Path) -> str:
+    """Tells the timers of two folders of one name apart."""
+    word = re.sub(r"[^a-z0-9]+", "-", root.name.lower()).strip("-")[:30]
+    return "-".join(part for part in (word, hashlib.sha256(bytes(root)).hexdigest()[:6]) if part)
+
+
+def _systemd(name: str, root: Path, command: list[str], minutes: int) -> str:
+    words = " ".join(_unit_word(word) for word in command)
+    service = f"""[Unit]
+Description=git mem sync of {_unit_text(root.name)}
+
+[Service]
+Type=oneshot
+WorkingDirectory={_unit_text(str(root))}
+ExecStart={words}
+"""
+    clock = f"""[Unit]
+Description=git mem sync of {_unit_text(root.name)}
+
+[Timer]
+OnStartupSec=2min
+OnUnitInactiveSec={minutes}min
+
+[Install]
+WantedBy=timers.target
+"""
+    folder = '"${XDG_CONFIG_HOME:-$HOME/.config}/systemd/user"'
+    return (
+        f"mkdir -p {folder}\n"
+        f"printf %s {shlex.quote(service)} > {folder}/{name}.service\n"
+        f"printf %s {shlex.quote(clock)} > {folder}/{name}.timer\n"
+        f"systemctl --user daemon-reload && systemctl --user enable --now {name}.timer\n"
+        f"# what it did: journalctl --user -u {name}\n"
+        f"# take it out: systemctl --user disable --now {name}.timer; rm {folder}/{name}.*\n"
+    )
+
+
+def _unit_text(text: str) -> str:
+    """Text of a unit file: `%` begins a specifier there, and a line ends a setting."""
+    return " ".join(text.split("\n")).replace("%", "%%")
+
+
+def _unit_word(word: str) -> str:
+    """A word of ExecStart=, quoted as systemd.service(5) says."""
+    quoted = word.replace("\\", "\\\\").replace('"', '\\"').replace("$", "$$")
+    return f'"{_unit_text(quoted)}"'
+
+
+def _launchd(name: str, root: Path, command: list[str], minutes: int) -> str:
+    words = "".join(f"    <string>{escape(word)}</string>\n" for word in command)
+    agent = f"""<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+  <key>Label</key>
+  <string>{name}</string>
+  <key>ProgramArguments</key>
+  <array>
+{words}  </array>
+  <key>WorkingDirectory</key>
+  <string>{escape(str(root))}</string>
+  <key>StartInterval</key>
+  <integer>{minutes * 60}</integer>
+</dict>
+</plist>
+"""
+    place = f'"$HOME/Library/LaunchAgents/{name}.plist"'
+    return (
+        f'mkdir -p "$HOME/Library/LaunchAgents"\nprintf %s {shlex.quote(agent)} > {place}\n'
+        f'launchctl bootstrap "gui/$(id -u)" {place}\n'
+        f'# take it out: launchctl bootout "gui/$(id -u)/{name}"; rm {place}\n'
+    )
