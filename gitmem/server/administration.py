@@ -1,0 +1,225 @@
+"""What an administrator changes, as the owner of the tables: tenants, repositories, tokens and the queue."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+
+from gitmem.errors import IndexUnusable, UsageError
+from gitmem.git.mirrors import shown_url
+from gitmem.server.database import UNREACHABLE, checked
+
+PREFIX = "gitmem_"  # of a token: scanners of secrets know it by that
+SCOPES = ("read", "propose", "admin")
+
+
+class Administration:
+    """A connection of the owner's; for one thread."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
+
+    def tenant(self, name: str, *, make: bool = False) -> int:
+        """The number of a tenant. Raises UsageError for one that is not there."""
+        if make:
+            self._connection.execute("INSERT INTO tenant (name) VALUES (%s) ON CONFLICT (name) DO NOTHING", (name,))
+        row = self._connection.execute("SELECT id FROM tenant WHERE name = %s", (name,)).fetchone()
+        if row is None:
+            raise UsageError(f"there is no tenant '{name[:60]}'", f"git mem server tenant {name[:60]}")
+        self._connection.execute("SELECT set_config('gitmem.tenant', %s, false)", (str(row[0]),))
+        return int(row[0])
+
+    def add_repository(self, tenant: int, name: str, url: str) -> int:
+        """Add a repository and put its first fetch into the queue. Raises UsageError for an address with a password."""
+        parts = urlsplit(url) if "://" in url else None
+        if parts is not None and (parts.password or (parts.username and parts.scheme in ("http", "https"))):
+            raise UsageError("the address holds a name or password", "use a credential helper of Git on the server")
+        self._connection.execute(
+            "INSERT INTO repository (tenant, name, url) VALUES (%s, %s, %s)"
+            " ON CONFLICT (tenant, name) DO UPDATE SET url = excluded.url",
+            (tenant, name, url),
+        )
+        number = self.repository(tenant, name)
+        self._connection.execute(
+            "DELETE FROM job WHERE tenant = %s AND repository = %s AND kind = 'remove' AND state <> 'taken'",
+            (tenant, number),
+        )
+        self._connection.execute("SELECT put_job(%s, 'fetch', '0')", (number,))
+        return number
+
+    def repository(self, tenant: int, name: str) -> int:
+        """The number of a repository. Raises UsageError for one that is not there."""
+        row = self._connection.execute(
+            "SELECT id FROM repository WHERE tenant = %s AND name = %s", (tenant, name)
+        ).fetchone()
+        if row is None:
+            raise UsageError(f"there is no repository '{name[:60]}'", "git mem server repositories")
+        return int(row[0])
+
+    def remove_repository(self, tenant: int, name: str) -> None:
+        """Put the removal of a repository into the queue: its rows, what only it had, and its copy."""
+        self._connection.execute("SELECT put_job(%s, 'remove', '0')", (self.repository(tenant, name),))
+
+    def repositories(self, tenant: int) -> list[dict[str, Any]]:
+        """Every repository of a tenant: name, address, when it was fetched, what is wrong with it."""
+        rows = self._connection.execute(
+            "SELECT name, url, fetched, problem FROM repository WHERE tenant = %s ORDER BY name", (tenant,)
+        )
+        return [
+            {"name": name, "url": shown_url(url), "fetched": fetched and fetched.isoformat(), "problem": problem}
+            for name, url, fetched, problem in rows
+        ]
+
+    def new_token(
+        self, tenant: int, name: str, scope: str, repositories: Sequence[str], days: int, now: datetime
+    ) -> str:
+        """A token, which is shown this once: only its hash is kept. No repository named: all of the tenant's."""
+        token = PREFIX + secrets.token_urlsafe(32)
+        numbers = [self.repository(tenant, one) for one in repositories] or None
+        self._connection.execute(
+            "INSERT INTO token (tenant, hash, name, scope, repositories, expires) VALUES (%s, %s, %s, %s, %s, %s)",
+            (tenant, hash_of(token), name, scope, numbers, now + timedelta(days=days) if days else None),
+        )
+        return token
+
+    def revoke(self, tenant: int, name: str) -> int:
+        """Revoke every token of that name; how many."""
+        return self._connection.execute(
+            "UPDATE token SET revoked = now() WHERE tenant = %s AND name = %s AND revoked IS NULL", (tenant, name)
+        ).rowcount
+
+    def tokens(self, tenant: int) -> list[dict[str, Any]]:
+        """Every token of a tenant, without what it is."""
+        rows = self._connection.execute(
+            "SELECT name, scope, repositories, created, expires, revoked FROM token WHERE tenant = %s ORDER BY id",
+            (tenant,),
+        )
+        names = ("name", "scope", "repositories", "created", "expires", "revoked")
+        return [{key: _plain(value) for key, value in zip(names, row, strict=True)} for row in rows]
+
+    def jobs(self) -> list[dict[str, Any]]:
+        """The queue, what failed for good first."""
+        rows = self._connection.execute(
+            "SELECT job.id, tenant.name, repository, kind, state, tries, due, problem FROM job"
+            " JOIN tenant ON tenant.id = job.tenant ORDER BY state = 'dead' DESC, due"
+        )
+        names = ("id", "tenant", "repository", "kind", "state", "tries", "due", "problem")
+        return [{key: _plain(value) for key, value in zip(names, row, strict=True)} for row in rows]
+
+    def retry(self) -> int:
+        """Make what failed for good ready again; how many."""
+        self._connection.execute(
+            "DELETE FROM job WHERE state = 'dead' AND EXISTS (SELECT FROM job AS newer WHERE newer.tenant = job.tenant"
+            " AND newer.repository = job.repository AND newer.kind = job.kind AND newer.state = 'ready')"
+        )
+        return self._connection.execute(
+            "UPDATE job SET state = 'ready', tries = 0, due = now() WHERE state = 'dead'"
+        ).rowcount
+
+    def audit(self, tenant: int, repository: str, most: int = 1000) -> dict[str, Any]:
+        """What is left of a repository's number in the tables, and who asked of it: proof of a removal.
+
+        `rows` counts rows by table, of one that was removed too. Raises UsageError for a name that never was one.
+        """
+        query = "SELECT id FROM repository WHERE tenant = %s AND name = %s"
+        there = self._connection.execute(query, (tenant, repository)).fetchone()
+        query = "SELECT repository, at FROM removed WHERE tenant = %s AND name = %s ORDER BY at DESC"
+        gone = self._connection.execute(query, (tenant, repository)).fetchall()
+        if there is None and not gone:
+            raise UsageError(f"there never was a repository '{repository[:60]}'", "git mem server repositories TENANT")
+        numbers = [number for (number, *_) in (*([there] if there else []), *gone)]
+        counts = {
+            table: self._one(
+                f"SELECT count(*) FROM {table} WHERE tenant = %s AND repository = ANY(%s)", tenant, numbers
+            )
+            for table in ("ref", "snapshot")
+        }
+        counts["entry"] = self._one(
+            "SELECT count(*) FROM entry JOIN snapshot ON snapshot.tenant = entry.tenant"
+            " AND snapshot.id = entry.snapshot WHERE entry.tenant = %s AND snapshot.repository = ANY(%s)",
+            tenant,
+            numbers,
+        )
+        asked = self._connection.execute(
+            "SELECT at, action, hits, status FROM audit WHERE tenant = %s AND repositories && %s::integer[]"
+            " ORDER BY id DESC LIMIT %s",
+            (tenant, numbers, most),
+        ).fetchall()
+        return {
+            "repository": repository,
+            "there": there is not None,
+            "removed": [_plain(at) for _, at in gone],
+            "rows": counts,
+            "unreachable": self._unreachable(tenant),
+            "asked": [
+                {"at": _plain(at), "action": action, "hits": hits, "status": status}
+                for at, action, hits, status in asked
+            ],
+        }
+
+    def _unreachable(self, tenant: int) -> dict[str, int]:
+        """Rows of the tenant that belong to no snapshot: there are none after an ingest or a removal."""
+        return {
+            "blobs": self._one(
+                "SELECT count(*) FROM blob WHERE tenant = %s AND NOT EXISTS"
+                " (SELECT 1 FROM entry WHERE entry.tenant = blob.tenant AND entry.blob = blob.id)", tenant,
+            ),
+            "chunks": self._one(
+                "SELECT count(*) FROM chunk WHERE tenant = %s AND NOT EXISTS"
+                " (SELECT 1 FROM place WHERE place.tenant = chunk.tenant AND place.chunk = chunk.id)", tenant,
+            ),
+        }  # fmt: skip
+
+    def _one(self, query: str, *values: Any) -> int:
+        row = self._connection.execute(query, values).fetchone()
+        return int(row[0]) if row else 0
+
+    def forget_index(self, tenant: int) -> int:
+        """Delete every row of a tenant's index and put a fetch of each repository into the queue; how many of these."""
+        with self._connection.transaction():
+            for table in (
+                "posting",
+                "segment",
+                "place",
+                "entry",
+                "snapshot",
+                "ref",
+                "chunk",
+                "blob",
+                "embedder",
+                "meta",
+            ):
+                self._connection.execute(f"DELETE FROM {table} WHERE tenant = %s", (tenant,))
+            self._connection.execute("UPDATE tenant SET next_chunk = 1, next_blob = 1 WHERE id = %s", (tenant,))
+            rows = self._connection.execute("SELECT id FROM repository WHERE tenant = %s", (tenant,)).fetchall()
+            for (number,) in rows:
+                self._connection.execute("SELECT put_job(%s, 'fetch', '0')", (number,))
+        return len(rows)
+
+
+@contextmanager
+def administration(url: str) -> Iterator[Administration]:
+    """A connection of the owner's. Raises IndexUnusable where there is none, and for what the database refuses."""
+    try:
+        with psycopg.connect(checked(url), autocommit=True) as connection:
+            yield Administration(connection)
+    except psycopg.errors.CheckViolation:
+        raise UsageError("that name cannot be one", "lower-case letters, digits and hyphens") from None
+    except psycopg.Error as error:
+        raise IndexUnusable(f"no connection to the database ({type(error).__name__})", UNREACHABLE) from None
+
+
+def hash_of(token: str) -> bytes:
+    """What is kept of a token: it has 256 random bits, so a plain hash is enough."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value

@@ -1,0 +1,50 @@
+"""What a stolen database must not tell: words and chunk hashes are kept as keyed hashes, a key for each tenant.
+
+HMAC-SHA-256 (RFC 2104) under a key derived from the server's secret, which is never in the database: two tenants'
+hashes of one word have nothing in common, and a dump has no word that could be guessed. docs/server.md has what it
+still tells.
+"""
+
+from __future__ import annotations
+
+import hmac
+from functools import lru_cache
+
+SHORTEST = 32  # bytes of the server's secret
+
+
+class Keys:
+    """The keyed hashes of one tenant."""
+
+    def __init__(self, secret: bytes, tenant: int) -> None:
+        if len(secret) < SHORTEST:
+            raise ValueError(f"the secret has fewer than {SHORTEST} bytes")
+        self._key = hmac.digest(secret, b"tenant %d" % tenant, "sha256")
+        self.term = lru_cache(maxsize=100_000)(self._term)
+
+    def _term(self, word: str) -> int:
+        """A word of `terms.terms` as a signed 64-bit number."""
+        digest = hmac.digest(self._key, b"w" + word.encode("utf-8", "surrogatepass"), "sha256")
+        return int.from_bytes(digest[:8], "big", signed=True)
+
+    def beginning(self, character: str) -> int:
+        """What stands for every word that begins with a character: a word's own hash says nothing of its beginning."""
+        digest = hmac.digest(self._key, b"p" + character.encode("utf-8", "surrogatepass"), "sha256")
+        return int.from_bytes(digest[:8], "big", signed=True)
+
+    def chunk(self, content_hash: bytes) -> bytes:
+        """The hash of a chunk's text (`ChunkRow.hash`), keyed."""
+        return hmac.digest(self._key, b"c" + content_hash, "sha256")[:16]
+
+
+class Keyring:
+    """The keys of every tenant, each made once. Safe for several threads."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+        self._keys: dict[int, Keys] = {}
+
+    def of(self, tenant: int) -> Keys:
+        """The keyed hashes of a tenant."""
+        known = self._keys.get(tenant)
+        return known or self._keys.setdefault(tenant, Keys(self._secret, tenant))

@@ -1,0 +1,155 @@
+"""The same operations as MCP tools over streamable HTTP, with the names and shapes of the local server (`agents/`).
+
+Each request carries its own token; nothing is kept between requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from typing import Annotated, Any
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.types import ToolAnnotations
+from pydantic import Field
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from typing_extensions import TypedDict
+
+from gitmem import __version__
+from gitmem.errors import GitMemError
+from gitmem.gate.quoting import MCP_INSTRUCTIONS, fence, one_line
+from gitmem.search.results import shortened
+from gitmem.search.search import Query
+from gitmem.server.operations import Caller, Operations
+from gitmem.server.routes import MOST_HITS, STATUS, bearer, failed
+
+_caller: ContextVar[Caller] = ContextVar("caller")
+
+
+class Hit(TypedDict):
+    """A passage, quoted."""
+
+    repository: str
+    path: str
+    start_line: int
+    end_line: int
+    score: float
+    heading: str
+    date: str
+    type: str
+    commit: str
+    snippet: str
+
+
+class Found(TypedDict):
+    """What `memory_search` gives."""
+
+    hits: list[Hit]
+    lanes: list[str]
+
+
+class Got(TypedDict):
+    """What `memory_get` gives."""
+
+    repository: str
+    path: str
+    start_line: int
+    end_line: int
+    lines: int
+    text: str
+
+
+def tools(operations: Operations) -> MCPServer:
+    """The MCP server of these operations."""
+    server = MCPServer("git-mem", version=__version__, instructions=MCP_INSTRUCTIONS)
+    reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+
+    def memory_search(
+        query: Annotated[str, Field(description="A question or words, in any language.")],
+        maxResults: Annotated[int, Field(ge=1, le=MOST_HITS, description="Hits at most.")] = 6,
+        repository: Annotated[str | None, Field(description="Only this repository.")] = None,
+        ref: Annotated[str | None, Field(description="A branch or tag.")] = None,
+        type: Annotated[str | None, Field(description="Only facts of this type, such as decision.")] = None,
+        path: Annotated[str | None, Field(description="Only files that match this glob.")] = None,
+    ) -> Found:
+        """Search the memory of every repository you may see. Returns quoted passages with repository, path, lines."""
+        asked = Query(query, limit=maxResults, paths=(path,) if path else (), types=(type,) if type else ())
+        answer = _run(lambda: operations.search(_caller.get(), asked, (repository,) if repository else (), ref or ""))
+        hits = [
+            Hit(
+                repository=one_line(hit.repository), path=one_line(hit.path), start_line=hit.start_line,
+                end_line=hit.end_line, score=round(hit.score, 4), heading=one_line(hit.heading),
+                date=one_line(hit.date), type=one_line(hit.type), commit=hit.commit,
+                snippet=fence(
+                    shortened(hit.text, query),
+                    f"{hit.repository}/{hit.path}", (hit.start_line, hit.end_line), commit=hit.commit, trust=hit.trust,
+                ),
+            )
+            for hit in answer.hits
+        ]  # fmt: skip
+        return Found(hits=hits, lanes=[one_line(lane) for lane in answer.lanes])
+
+    def memory_get(
+        repository: Annotated[str, Field(description="A repository, as memory_search names it.")],
+        path: Annotated[str, Field(description="A memory file, such as MEMORY.md.")],
+        first: Annotated[int, Field(ge=1, description="The first line.")] = 1,
+        lines: Annotated[int, Field(ge=1, le=200, description="How many lines.")] = 50,
+        ref: Annotated[str | None, Field(description="A branch or tag.")] = None,
+    ) -> Got:
+        """Read lines of a memory file, quoted."""
+        shown = _run(lambda: operations.lines(_caller.get(), repository, path, first, lines, ref or ""))
+        text = fence(shown.text, f"{repository}/{path}", (shown.first, shown.last), commit=shown.commit)
+        return Got(
+            repository=one_line(repository), path=one_line(path), start_line=shown.first, end_line=shown.last,
+            lines=shown.count, text=text if shown.text else "",
+        )  # fmt: skip
+
+    server.add_tool(memory_search, annotations=reads)
+    server.add_tool(memory_get, annotations=reads)
+    return server
+
+
+def _run(operation: Callable[[], Any]) -> Any:
+    try:
+        return operation()
+    except tuple(STATUS) as problem:
+        raise ToolError(one_line(f"{problem.message}: {problem.hint}" if problem.hint else problem.message)) from None
+    except GitMemError:
+        raise ToolError("the server could not answer") from None
+
+
+def application(operations: Operations, host: str, allowed: list[str]) -> Starlette:
+    """The tools at /mcp; `allowed` are the host names, with ports, that a client may have reached the server by."""
+    security = TransportSecuritySettings(
+        enable_dns_rebinding_protection=bool(allowed), allowed_hosts=allowed, allowed_origins=[]
+    )
+    return tools(operations).streamable_http_app(
+        stateless_http=True, json_response=True, transport_security=security, host=host
+    )
+
+
+class Authenticated:
+    """Who calls, before a tool is looked for: an ASGI middleware of the addresses below /mcp."""
+
+    def __init__(self, app: Any, operations: Operations) -> None:
+        self.app = app
+        self.operations = operations
+
+    async def __call__(self, scope: Any, receive: Any, send: Callable[[Any], Awaitable[None]]) -> None:
+        if scope["type"] != "http" or not scope["path"].startswith("/mcp"):
+            await self.app(scope, receive, send)
+            return
+        try:
+            caller = await run_in_threadpool(self.operations.caller, bearer(Request(scope)))
+        except GitMemError as problem:
+            await failed(problem)(scope, receive, send)
+            return
+        held = _caller.set(caller)
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            _caller.reset(held)

@@ -1,0 +1,128 @@
+"""Bare copies of the repositories, one folder each: where lines are read from when they are shown.
+
+`mirrors/<tenant>/<repository>`; nothing of a remote is run. Repositories stay open over libgit2 between searches.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from gitmem.errors import GitFailed, GitMemError, NotARepository
+from gitmem.git.binary import first_line
+from gitmem.git.mirrors import clean
+from gitmem.git.opening import Repository, open_repository
+from gitmem.git.write import HOOK_VIEW
+
+OPEN = 64  # repositories that stay open
+FETCH_SECONDS = 600.0
+REFS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+PROTOCOLS = "https:ssh:git:file"  # `ext::` and the like would run commands
+
+
+class Mirrors:
+    """The copies below a folder. Safe for several threads: an open repository is lent to one at a time."""
+
+    def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
+        self.folder = folder
+        self._environ = {name: value for name, value in environ.items() if name not in HOOK_VIEW}
+        self._environ.update(GIT_TERMINAL_PROMPT="0", LC_ALL="C.UTF-8", GIT_ALLOW_PROTOCOL=PROTOCOLS)
+        self._lock = threading.Lock()
+        self._idle: OrderedDict[tuple[int, int], list[Repository]] = OrderedDict()
+
+    def place(self, tenant: int, repository: int) -> Path:
+        """Where the copy of a repository lies."""
+        return self.folder / str(tenant) / str(repository)
+
+    def fetch(self, tenant: int, repository: int, url: str) -> None:
+        """Make a copy, or bring it up to date with branches and tags; what the remote no longer has goes. Raises
+        GitFailed, never naming the address."""
+        place = self.place(tenant, repository)
+        if not (place / "HEAD").exists():
+            place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            shutil.rmtree(place, ignore_errors=True)
+            self._git("init", "--quiet", "--bare", "--", os.fspath(place))
+        here = ("-C", os.fspath(place))
+        self._git(*here, "fetch", "--quiet", "--prune", "--no-write-fetch-head", "--", url, *REFS)
+        for line in self._git(*here, "ls-remote", "--symref", "--", url, "HEAD").splitlines():
+            if line.startswith("ref: refs/heads/") and line.endswith("\tHEAD"):
+                self._git(*here, "symbolic-ref", "HEAD", line[5:-5])
+
+    def _git(self, *arguments: str) -> str:
+        try:
+            child = subprocess.Popen(
+                ["git", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self._environ,
+                stdin=subprocess.DEVNULL, start_new_session=True,
+            )  # fmt: skip
+            out, wrong = child.communicate(timeout=FETCH_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)  # what git started too
+            child.communicate()
+            raise GitFailed(f"no answer within {FETCH_SECONDS:.0f} seconds", "is the remote reachable?") from None
+        if child.returncode:
+            raise GitFailed("the repository cannot be fetched", "") from GitMemError(first_line(os.fsdecode(wrong)))
+        return os.fsdecode(out)
+
+    def remove(self, tenant: int, repository: int) -> None:
+        """Delete a copy, and its objects with it."""
+        self.close(tenant, repository)
+        shutil.rmtree(self.place(tenant, repository), ignore_errors=True)
+
+    def expire(self, tenant: int, repository: int) -> None:
+        """Delete the objects that no branch and no tag reaches."""
+        place = os.fspath(self.place(tenant, repository))
+        self._git("-C", place, "reflog", "expire", "--expire=now", "--all")
+        self._git("-C", place, "gc", "--quiet", "--prune=now")
+        self.close(tenant, repository)
+
+    @contextmanager
+    def lent(self, tenant: int, repository: int) -> Iterator[Repository]:
+        """A copy, open. Raises NotARepository where there is none."""
+        key = (tenant, repository)
+        with self._lock:
+            idle = self._idle.get(key)
+            repo = idle.pop() if idle else None
+        repo = repo or _open(self.place(tenant, repository), clean(self._environ))
+        good = False
+        try:
+            yield repo
+            good = True
+        finally:
+            closing: list[Repository] = []
+            with self._lock:
+                if good:
+                    self._idle.setdefault(key, []).append(repo)
+                    self._idle.move_to_end(key)
+                    while len(self._idle) > OPEN:
+                        closing += self._idle.popitem(last=False)[1]
+                else:
+                    closing.append(repo)
+            for one in closing:
+                one.close()
+
+    def close(self, tenant: int | None = None, repository: int | None = None) -> None:
+        """Close the copies that are open and not lent: one, or all."""
+        with self._lock:
+            keys = list(self._idle) if tenant is None or repository is None else [(tenant, repository)]
+            closing = [repo for key in keys for repo in self._idle.pop(key, ())]
+        for repo in closing:
+            repo.close()
+
+
+def _open(place: Path, environ: Mapping[str, str]) -> Repository:
+    from gitmem.git.library import open_library
+
+    if not (place / "HEAD").exists():
+        raise NotARepository("there is no copy of this repository yet", "it is fetched in a moment")
+    alone = {**environ, "GIT_DIR": os.fspath(place)}
+    try:
+        return open_library(place, alone)
+    except (GitFailed, NotARepository):  # SHA-256, reftable, a partial clone: the git binary says what is
+        return open_repository(place, alone)

@@ -1,0 +1,130 @@
+"""The OpenAPI 3.1 description of the REST addresses: what `/v1/openapi.json` gives, and a test holds the answers to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gitmem import __version__
+
+TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "maxItems": 100}]}
+NULLABLE = {"type": ["string", "null"]}
+
+
+def description() -> dict[str, Any]:
+    """The description as a value."""
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "git mem server", "version": __version__},
+        "security": [{"token": []}],
+        "paths": _paths(),
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": _schemas(),
+        },
+    }
+
+
+def _paths() -> dict[str, Any]:
+    return {
+        "/v1/search": {
+            "post": _operation("search", "Search the repositories you may see.", "Answer", body="Question")
+        },
+        "/v1/repositories": {
+            "get": _operation("repositories", "The repositories you may see.", "Repositories")
+        },
+        "/v1/lines": {
+            "get": _operation(
+                "lines", "Lines of a memory file at the tip of a branch or tag.", "Lines",
+                parameters=[
+                    _parameter("repository", True), _parameter("path", True), _parameter("ref"),
+                    _parameter("first", kind="integer"), _parameter("count", kind="integer"),
+                ],
+            )
+        },
+        "/v1/audit": {
+            "get": _operation(
+                "audit", "Who asked (scope admin).", "Audit", parameters=[_parameter("limit", kind="integer")]
+            )
+        },
+    }  # fmt: skip
+
+
+def _schemas() -> dict[str, Any]:
+    return {
+        "Question": _object(
+            {
+                "query": {"type": "string", "minLength": 1},
+                "limit": {"type": "integer", "minimum": 1, "maximum": 50},
+                **dict.fromkeys(("repository", "path", "type", "tag"), TEXTS),
+                **{key: {"type": "string"} for key in ("ref", "at", "since", "until", "lane")},
+                "explain": {"type": "boolean"},
+            },
+            ["query"],
+        ),
+        "Answer": _object(
+            {
+                "query": {"type": "string"}, "at": {"type": "string"}, "stale": {"type": "boolean"},
+                "lanes": {"type": "array", "items": {"type": "string"}},
+                "hits": {"type": "array", "items": {"$ref": "#/components/schemas/Hit"}},
+            }
+        ),
+        "Hit": _object(
+            {
+                "repository": {"type": "string"}, "path": {"type": "string"}, "commit": {"type": "string"},
+                "start_line": {"type": "integer"}, "end_line": {"type": "integer"},
+                "heading": {"type": "string"}, "text": {"type": "string"}, "score": {"type": "number"},
+                "date": NULLABLE, "type": NULLABLE, "tags": {"type": "array", "items": {"type": "string"}},
+                "origin": NULLABLE, "trust": {"type": "string"}, "blob": {"type": "string"},
+                "id": {"type": "string"},
+            }
+        ),
+        "Repositories": _object(
+            {
+                "repositories": {
+                    "type": "array", "items": _object({"name": {"type": "string"}, "fetched": NULLABLE}),
+                }
+            }
+        ),
+        "Lines": _object(
+            {
+                **{key: {"type": "string"} for key in ("repository", "path", "commit", "text")},
+                **{key: {"type": "integer"} for key in ("first", "last", "count")},
+            }
+        ),
+        "Audit": _object({"audit": {"type": "array", "items": {"type": "object"}}}),
+        "Error": _object(
+            {"error": _object({key: {"type": "string"} for key in ("code", "message", "hint")})}
+        ),
+    }  # fmt: skip
+
+
+def _object(properties: dict[str, Any], required: list[str] | None = None) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties) if required is None else required}
+
+
+def _parameter(name: str, required: bool = False, kind: str = "string") -> dict[str, Any]:
+    return {"name": name, "in": "query", "required": required, "schema": {"type": kind}}
+
+
+def _content(schema: str) -> dict[str, Any]:
+    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
+
+
+def _operation(
+    name: str, summary: str, answer: str, *, body: str = "", parameters: list[dict[str, Any]] | None = None
+) -> dict[str, Any]:
+    errors = {
+        str(status): {"description": what, "content": _content("Error")}
+        for status, what in ((400, "bad request"), (401, "no token that holds"), (403, "another scope"),
+                             (429, "too many requests"), (503, "the database does not answer"))
+    }  # fmt: skip
+    operation: dict[str, Any] = {
+        "operationId": name,
+        "summary": summary,
+        "responses": {"200": {"description": "the answer", "content": _content(answer)}, **errors},
+    }
+    if body:
+        operation["requestBody"] = {"required": True, "content": _content(body)}
+    if parameters:
+        operation["parameters"] = parameters
+    return operation

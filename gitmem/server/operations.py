@@ -1,0 +1,240 @@
+"""What a caller may ask of the server, whether over REST or MCP: who they are, which repositories, what it says.
+
+Foreign and absent repositories are the same to it: both are looked up among the permitted ones and not found. Every
+answer leaves a row in the audit log, which has neither the question nor the answer.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from gitmem.errors import GitMemError, IndexUnusable, MissingFile, UnknownRevision, UsageError
+from gitmem.gate.quoting import without_secrets
+from gitmem.memory.show import read as read_file
+from gitmem.paths import LIMIT
+from gitmem.plural import counted
+from gitmem.search.search import Answer, Query
+from gitmem.server.administration import hash_of
+from gitmem.server.database import Database
+from gitmem.server.ingest import Ingest
+from gitmem.server.shared_search import Shared, spellings
+
+LONGEST_QUESTION = 10_000  # characters
+LONGEST_GLOB, MOST_GLOBS = 200, 20
+LINES = 200  # of a file in one answer
+MINUTE = 60.0
+MOST_PAST = 20  # repositories of a search as of a day: each tree may have to be indexed first
+
+
+class Unauthorized(GitMemError):
+    """No token, or none that holds."""
+
+
+class Forbidden(GitMemError):
+    """A token of another scope."""
+
+
+class TooMany(GitMemError):
+    """More searches in a minute than the tenant may make."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks. `repositories` is None for all of the tenant's."""
+
+    token: int
+    tenant: int
+    name: str
+    scope: str
+    repositories: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines of a memory file, those with a secret withheld."""
+
+    repository: str
+    path: str
+    commit: str
+    first: int
+    last: int
+    count: int
+    text: str
+
+
+class Operations:
+    """The operations. Safe for several threads."""
+
+    def __init__(self, database: Database, shared: Shared, ingest: Ingest, now: Callable[[], datetime]) -> None:
+        self.database = database
+        self.ingest = ingest
+        self.shared = shared
+        self.now = now
+        self._lock = threading.Lock()
+        self._recent: dict[int, deque[float]] = {}
+        self.seconds: deque[float] = deque(maxlen=1000)  # what the last searches took
+
+    def caller(self, token: str) -> Caller:
+        """Who holds a token. Raises Unauthorized for one that is unknown, expired or revoked."""
+        with self.database.anyone() as connection:
+            row = connection.execute("SELECT * FROM token_of(%s)", (hash_of(token),)).fetchone()
+        if row is None:
+            raise Unauthorized("no token that holds", "send 'Authorization: Bearer TOKEN'")
+        number, tenant, name, scope, repositories = row
+        return Caller(number, tenant, name, scope, tuple(repositories) if repositories is not None else None)
+
+    def search(self, caller: Caller, query: Query, names: Sequence[str] = (), ref: str = "", at: str = "") -> Answer:
+        """Search the repositories of these names, or all that the caller may see; of branch or tag `ref`, or each
+        one's own branch, as of a revision or day `at`. Raises UsageError for a name that is none of them."""
+        if len(query.text) > LONGEST_QUESTION:
+            raise UsageError(f"a question has {LONGEST_QUESTION} characters at most", "ask in fewer words")
+        if len(query.paths) > MOST_GLOBS or any(len(glob) > LONGEST_GLOB for glob in query.paths):
+            raise UsageError(f"{MOST_GLOBS} globs at most, of {LONGEST_GLOB} characters at most", "")
+        ensure_text(query.text, *query.paths, *query.types, *query.tags, *names, ref, at)
+        self._ensure_within_limits(caller)
+        permitted = self._permitted(caller, names)
+        began, now = time.monotonic(), self.now()
+        past: dict[int, tuple[str, str]] = {}
+        if at:
+            past, now = self._as_of(caller, permitted, at, ref)
+        answer, asked = self.shared.search(caller.tenant, permitted, query, now, ref, past)
+        if len(asked) < len(past):  # a fetch came between and dropped what no branch names
+            past, now = self._as_of(caller, permitted, at, ref)
+            answer, asked = self.shared.search(caller.tenant, permitted, query, now, ref, past)
+            if len(asked) < len(past):
+                raise IndexUnusable("this is being indexed just now", "try again in a moment")
+        self.seconds.append(time.monotonic() - began)
+        self.record(caller, "search", asked, len(answer.hits))
+        return answer
+
+    def _as_of(
+        self, caller: Caller, permitted: Sequence[int] | None, at: str, ref: str
+    ) -> tuple[dict[int, tuple[str, str]], datetime]:
+        """(commit, snapshot) of each of a few repositories then, and the day of the newest of these commits."""
+        if ref:
+            raise UsageError("'at' and 'ref' do not go together", "'at' is of each repository's own branch")
+        if permitted is None or len(permitted) > MOST_PAST:
+            raise UsageError(f"'at' takes the names of {MOST_PAST} repositories at most", "name them in 'repository'")
+        past, dates = {}, []
+        try:
+            for repository in permitted:
+                commit, key, date = self.ingest.as_of(caller.tenant, repository, at, self.now())
+                past[repository] = (commit, key)
+                dates.append(date)
+        except UnknownRevision as error:
+            raise UsageError("there is no such revision or day", error.hint) from None
+        return past, max(dates)
+
+    def repositories(self, caller: Caller) -> list[dict[str, Any]]:
+        """The repositories a caller may see, with when they were fetched."""
+        self._ensure_within_limits(caller)
+        with self.database.tenant(caller.tenant) as connection:
+            rows = connection.execute(
+                "SELECT id, name, fetched FROM repository WHERE tenant = %s"
+                " AND (%s::integer[] IS NULL OR id = ANY(%s::integer[])) ORDER BY name",
+                (caller.tenant, _list(caller.repositories), _list(caller.repositories)),
+            ).fetchall()
+        self.record(caller, "repositories", [number for number, _, _ in rows], len(rows))
+        return [{"name": name, "fetched": fetched.isoformat() if fetched else None} for _, name, fetched in rows]
+
+    def lines(self, caller: Caller, name: str, path: str, first: int = 1, count: int = LINES, ref: str = "") -> Lines:
+        """Lines of a memory file at the tip of a branch or tag. Raises UsageError for a repository, a ref or a file
+        that is not there: one sentence for each, whether it is foreign or absent."""
+        ensure_text(name, path, ref)
+        self._ensure_within_limits(caller)
+        permitted = self._permitted(caller, [name])
+        assert permitted is not None
+        names = spellings(ref)
+        with self.database.tenant(caller.tenant) as connection:
+            row = connection.execute(
+                "SELECT ref.commit_oid FROM repository JOIN ref ON ref.tenant = repository.tenant"
+                " AND ref.repository = repository.id WHERE repository.tenant = %s AND repository.id = %s"
+                " AND CASE WHEN %s THEN ref.name = ANY(%s) ELSE ref.name = repository.head END"
+                " ORDER BY array_position(%s::text[], ref.name) LIMIT 1",
+                (caller.tenant, permitted[0], bool(ref), names, names),
+            ).fetchone()
+        if row is None:
+            raise UsageError("there is no such branch or tag", "leave 'ref' out for the repository's own branch")
+        commit = bytes(row[0]).hex()
+        try:
+            with self.shared.mirrors.lent(caller.tenant, permitted[0]) as repo:
+                oid = repo.blobs(commit, [path]).get(path)
+                if oid is not None and repo.sizes([oid]).get(oid, 0) > LIMIT:
+                    raise UsageError("the file is larger than 1 MiB", "it is not indexed either")
+                shown = read_file(repo, self.shared.config, path, commit).lines
+        except MissingFile:
+            raise UsageError("there is no such memory file", "search names the files") from None
+        self.record(caller, "lines", permitted, 1)
+        if first > max(1, len(shown)):
+            raise UsageError(f"the file has {counted(len(shown), 'line')}", "ask from one of these")
+        last = min(len(shown), first + min(count, LINES) - 1)
+        text = "\n".join(without_secrets(shown)[first - 1 : last])
+        return Lines(name, path, commit, first, last, len(shown), text)
+
+    def audit(self, caller: Caller, most: int = 100) -> list[dict[str, Any]]:
+        """The newest rows of the tenant's audit log. Raises Forbidden without the scope `admin`."""
+        if caller.scope != "admin":
+            raise Forbidden("that takes a token of scope admin", "git mem server token TENANT NAME --scope admin")
+        self._ensure_within_limits(caller)
+        with self.database.tenant(caller.tenant) as connection:
+            rows = connection.execute(
+                "SELECT at, token, action, repositories, hits, status FROM audit WHERE tenant = %s"
+                " AND (%s::integer[] IS NULL OR repositories && %s::integer[]) ORDER BY id DESC LIMIT %s",
+                (caller.tenant, _list(caller.repositories), _list(caller.repositories), most),
+            ).fetchall()
+        names = ("token", "action", "repositories", "hits", "status")
+        return [{"at": row[0].isoformat(), **dict(zip(names, row[1:], strict=True))} for row in rows]
+
+    def record(self, caller: Caller, action: str, repositories: Sequence[int], hits: int) -> None:
+        """Add a row to the audit log."""
+        with self.database.tenant(caller.tenant) as connection:
+            connection.execute(
+                "INSERT INTO audit (tenant, token, action, repositories, hits) VALUES (%s, %s, %s, %s, %s)",
+                (caller.tenant, caller.token, action, list(repositories), hits),
+            )
+
+    def _permitted(self, caller: Caller, names: Sequence[str]) -> list[int] | None:
+        """The numbers of the repositories of these names, None for all. A foreign one is not there: one statement for
+        both, and one sentence."""
+        if not names:
+            return _list(caller.repositories)
+        wanted = list(dict.fromkeys(names))
+        with self.database.tenant(caller.tenant) as connection:
+            rows = connection.execute(
+                "SELECT id FROM repository WHERE tenant = %s AND name = ANY(%s)"
+                " AND (%s::integer[] IS NULL OR id = ANY(%s::integer[]))",
+                (caller.tenant, wanted, _list(caller.repositories), _list(caller.repositories)),
+            ).fetchall()
+        if len(rows) < len(wanted):
+            raise UsageError("there is no such repository", "/v1/repositories lists those you may see")
+        return [number for (number,) in rows]
+
+    def _ensure_within_limits(self, caller: Caller) -> None:
+        with self.database.tenant(caller.tenant) as connection:
+            row = connection.execute("SELECT searches_a_minute FROM limits_of_tenant()").fetchone()
+        most = row[0] if row else 0
+        at = time.monotonic()
+        with self._lock:
+            recent = self._recent.setdefault(caller.tenant, deque())
+            while recent and recent[0] < at - MINUTE:
+                recent.popleft()
+            if len(recent) >= most:
+                raise TooMany(f"the tenant may ask {counted(most, 'time')} a minute", "try again in a minute")
+            recent.append(at)
+
+
+def ensure_text(*texts: str) -> None:
+    """Raises UsageError for a text that the database cannot hold: with a NUL, or with half of a character."""
+    for text in texts:
+        if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+            raise UsageError("a text has a character that is none", "")
+
+
+def _list(numbers: Sequence[int] | None) -> list[int] | None:
+    return list(numbers) if numbers is not None else None

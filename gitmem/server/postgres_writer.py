@@ -1,0 +1,364 @@
+"""What the ingest writes of one tenant: parsed blobs, snapshots, and taking them out again (`index/store.BlobStore`).
+
+What a transaction adds is gathered and written at its end: the words of all its chunks are one segment. Many small
+segments are joined after an ingest.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from gitmem.errors import GitMemError, Refused
+from gitmem.index.db.values import PLACE_BITS, BlobRow, ChunkRow, EntryRow, norm
+from gitmem.server.database import Database
+from gitmem.server.keys import Keys
+from gitmem.server.postgres_index import norms_of, packed, runs_of, unpacked, vector_columns
+
+AT_ONCE = 5_000  # rows of a statement
+SMALL, MANY_SMALL = 2_000, 24  # chunks of a small segment, and how many of these are joined
+
+
+class PostgresWriter:
+    """The index of one tenant, open for writing by the ingest of one repository."""
+
+    def __init__(self, database: Database, tenant: int, keys: Keys, path: Path) -> None:
+        self.path = path
+        self._database = database
+        self._tenant = tenant
+        self._keys = keys
+        self._connection: psycopg.Connection[Any] | None = None
+        self._fresh: dict[int, tuple[ChunkRow, bytes]] = {}  # chunks of this transaction, with their keyed hashes
+        self._vectors: dict[int, tuple[int, bytes, bytes]] = {}  # of these: the embedder, signs and int8 numbers
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """One transaction, alone among the writers of the tenant."""
+        with self._database.writing(self._tenant) as connection:
+            self._connection = connection
+            try:
+                yield
+                self._flush()
+            finally:
+                self._connection = None
+                self._fresh, self._vectors = {}, {}
+
+    def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Rows of a query whose first condition is `tenant = %s`."""
+        given = (self._tenant, *values)
+        if self._connection is not None:
+            return self._connection.execute(query, given, binary=True).fetchall()
+        with self._database.tenant(self._tenant) as connection:
+            return connection.execute(query, given, binary=True).fetchall()
+
+    @property
+    def _writes(self) -> psycopg.Connection[Any]:
+        assert self._connection is not None, "only inside writing()"
+        return self._connection
+
+    def _change(self, query: str, *values: Any) -> int:
+        return self._writes.execute(query, (self._tenant, *values)).rowcount
+
+    def _insert(self, into: str, types: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Add rows of the tenant, a column an array: COPY is not for tables with row-level security."""
+        for at in range(0, len(rows), AT_ONCE):
+            columns = [list(column) for column in zip(*rows[at : at + AT_ONCE], strict=True)]
+            arrays = ", ".join(f"%s::{name}" for name in types.split(", "))
+            self._writes.execute(f"INSERT INTO {into} SELECT %s, * FROM unnest({arrays})", (self._tenant, *columns))
+
+    def bulk(self) -> None:
+        """Nothing to set."""
+
+    # -- settings and embedders ------------------------------------------------------------------------------
+
+    def meta(self, key: str) -> str:
+        """A recorded setting, "" where there is none."""
+        rows = self._rows("SELECT value FROM meta WHERE tenant = %s AND key = %s", key)
+        return str(rows[0][0]) if rows else ""
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Record a setting."""
+        self._change(
+            "INSERT INTO meta VALUES (%s, %s, %s) ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value",
+            key, value,
+        )  # fmt: skip
+
+    def in_force(self) -> tuple[str, str] | None:
+        """(name, setting) of the embedder whose vectors are compared."""
+        rows = self._rows("SELECT name, spec FROM embedder WHERE tenant = %s AND in_force")
+        return (str(rows[0][0]), str(rows[0][1])) if rows else None
+
+    def embedder(self, name: str, spec: str, dims: int) -> int:
+        """The number of an embedder, registered if it is new; the very first one is in force at once."""
+        rows = self._rows("SELECT id FROM embedder WHERE tenant = %s AND name = %s", name)
+        if not rows:
+            count = self._rows("SELECT count(*) FROM embedder WHERE tenant = %s")[0][0]
+            self._change("INSERT INTO embedder VALUES (%s, %s, %s, %s, %s, %s)", count + 1, name, spec, dims, not count)
+            return int(count) + 1
+        return int(rows[0][0])
+
+    def embedder_number(self, name: str) -> int:
+        """The number of a registered embedder."""
+        return int(self._rows("SELECT id FROM embedder WHERE tenant = %s AND name = %s", name)[0][0])
+
+    # -- blobs and chunks ------------------------------------------------------------------------------------
+
+    def holds_blobs(self) -> bool:
+        """Whether anything was ever added."""
+        return bool(self._rows("SELECT 1 FROM blob WHERE tenant = %s LIMIT 1"))
+
+    def _numbers(self, oids: Iterable[str]) -> dict[str, int]:
+        raw = [bytes.fromhex(oid) for oid in oids]
+        rows = self._rows("SELECT oid, id FROM blob WHERE tenant = %s AND oid = ANY(%s)", raw)
+        return {bytes(oid).hex(): number for oid, number in rows}
+
+    def missing(self, oids: Iterable[str]) -> list[str]:
+        """Those of these oids, each once and in order, that were not added yet."""
+        wanted = list(dict.fromkeys(oids))
+        known = self._numbers(wanted)
+        return [oid for oid in wanted if oid not in known]
+
+    def stored_chunks(self, hashes: Sequence[bytes]) -> set[bytes]:
+        """Those of these chunk hashes that are there already."""
+        keyed = {self._keys.chunk(plain): plain for plain in hashes}
+        rows = self._rows("SELECT hash FROM chunk WHERE tenant = %s AND hash = ANY(%s)", list(keyed))
+        return {keyed[bytes(there)] for (there,) in rows}
+
+    def known_chunks(self, number: int | None) -> tuple[frozenset[bytes], frozenset[bytes]]:
+        """None beforehand: what the database has are keyed hashes. Children parse what may be there already."""
+        return frozenset(), frozenset()
+
+    def add_blobs(self, blobs: Sequence[BlobRow]) -> dict[int, ChunkRow]:
+        """Add parsed blobs; the chunks new to the index, by number. Raises GitMemError past the tenant's quota."""
+        there = self._numbers(blob.oid for blob in blobs)  # another repository's ingest may have been quicker
+        new = [blob for blob in blobs if blob.oid not in there]
+        rows: dict[bytes, ChunkRow] = {}
+        for blob in new:
+            for row in blob.chunks:
+                rows.setdefault(self._keys.chunk(row.hash), row)
+        known = {
+            bytes(key): int(number)
+            for key, number in self._rows("SELECT hash, id FROM chunk WHERE tenant = %s AND hash = ANY(%s)", list(rows))
+        } | {key: number for number, (_, key) in self._fresh.items()}
+        fresh = [key for key in rows if key not in known]
+        taken = self._writes.execute("SELECT * FROM take_numbers(%s, %s)", (len(new), len(fresh))).fetchone()
+        assert taken is not None
+        next_blob, next_chunk = taken
+        self._ensure_quota(next_chunk + len(fresh) - 1, len(fresh))
+        for number, key in enumerate(fresh, next_chunk):
+            known[key] = number
+            self._fresh[number] = (rows[key], key)
+        self._insert(
+            "blob (tenant, id, oid, bytes, secrets, problems, skipped)", "int[], bytea[], int[], int[], int[], text[]",
+            [
+                (number, bytes.fromhex(blob.oid), blob.bytes, blob.secrets, blob.problems, blob.skipped)
+                for number, blob in enumerate(new, next_blob)
+            ],
+        )  # fmt: skip
+        self._insert(
+            "place (tenant, blob, ordinal, chunk, first, last, heading)", "int[], int[], int[], int[], int[], int[]",
+            [
+                (number, ordinal, known[self._keys.chunk(chunk.hash)], chunk.start, chunk.end, chunk.heading)
+                for number, blob in enumerate(new, next_blob)
+                for ordinal, chunk in enumerate(blob.chunks)
+            ],
+        )  # fmt: skip
+        return {number: self._fresh[number][0] for number in (known[key] for key in fresh)}
+
+    def _ensure_quota(self, numbers: int, fresh: int) -> None:
+        most = self._writes.execute("SELECT most_chunks FROM limits_of_tenant()").fetchone()
+        if most is None or numbers <= most[0]:  # numbers are never used again: there are no more chunks than numbers
+            return
+        ((there,),) = self._rows("SELECT count(*) FROM chunk WHERE tenant = %s")
+        if there + len(self._fresh) + fresh > most[0]:
+            raise Refused(f"the tenant may have {most[0]} chunks", "an administrator can raise the quota")
+
+    def unembedded(self, number: int, chunks: Iterable[int]) -> list[int]:
+        """Those of these chunks that have no vector of the embedder."""
+        wanted = list(chunks)
+        old = [chunk for chunk in wanted if chunk not in self._fresh]
+        rows = self._rows("SELECT id FROM chunk WHERE tenant = %s AND id = ANY(%s) AND embedder = %s", old, number)
+        there = {chunk for (chunk,) in rows}
+        return [chunk for chunk in wanted if chunk not in there]
+
+    def add_vectors(self, number: int, vectors: Iterable[tuple[int, tuple[bytes, bytes]]]) -> None:
+        """(chunk, (`bits`, `int8`) of its vector)."""
+        for chunk, (signs, value) in vectors:
+            if chunk in self._fresh:
+                self._vectors[chunk] = (number, signs, value)
+            else:
+                self._writes.execute(
+                    "UPDATE chunk SET embedder = %s, bits = %s, embedding = %s WHERE tenant = %s AND id = %s",
+                    (number, *vector_columns(signs, value), self._tenant, chunk),
+                )
+
+    def _flush(self) -> None:
+        """Write the chunks of the transaction, and their words as one segment."""
+        if not self._fresh:
+            return
+        rows = []
+        for number, (row, key) in self._fresh.items():
+            embedder, signs, value = self._vectors.get(number, (None, b"", b""))
+            rows.append((number, key, norm(row.length), row.lines, embedder, *vector_columns(signs, value)))
+        self._insert(
+            "chunk (tenant, id, hash, norm, record, embedder, bits, embedding)",
+            "int[], bytea[], smallint[], bytea[], int[], varbit[], halfvec[]", rows,
+        )  # fmt: skip
+        self._write_segment(min(self._fresh), max(self._fresh), self._postings())
+
+    def _postings(self) -> dict[int, list[int]]:
+        """keyed word -> its occurrences in the chunks of the transaction."""
+        postings: dict[int, list[int]] = defaultdict(list)
+        for number, (row, _) in self._fresh.items():
+            for heading, text in ((1, row.heading_words), (0, row.body_words)):
+                for position, word in enumerate(text.split()):
+                    at = number << PLACE_BITS | position << 1 | heading
+                    postings[self._keys.term(word)].append(at)
+                    if not word[0].isascii():  # a question may name one character of Hangul, Kana or Han
+                        postings[self._keys.beginning(word[0])].append(at)
+        return postings
+
+    def _write_segment(self, first: int, last: int, postings: dict[int, list[int]]) -> None:
+        ((number,),) = self._rows("SELECT coalesce(max(id), 0) + 1 FROM segment WHERE tenant = %s")
+        self._change("INSERT INTO segment VALUES (%s, %s, %s, %s)", number, first, last)
+        rows = [
+            (term, number, len({at >> PLACE_BITS for at in occurrences}), packed(occurrences))
+            for term, occurrences in postings.items()
+        ]
+        self._insert("posting (tenant, term, segment, chunks, rows)", "bigint[], int[], int[], bytea[]", rows)
+
+    # -- snapshots -------------------------------------------------------------------------------------------
+
+    def put_snapshot(self, repository: int, key: str, entries: Iterable[EntryRow]) -> None:
+        """Record the files of a tree whole; nothing where it is recorded already. Their blobs must have been added."""
+        made = self._rows(
+            "INSERT INTO snapshot (tenant, repository, key, norms) VALUES (%s, %s, %s, '')"
+            " ON CONFLICT DO NOTHING RETURNING id", repository, key,
+        )  # fmt: skip
+        if not made:
+            return
+        ((number,),) = made
+        rows = list(entries)
+        blobs = self._numbers({row.oid for row in rows})
+        self._insert(
+            "entry (tenant, snapshot, path, blob, corpus)", "int[], bytea[], int[], smallint[]",
+            [
+                (number, row.path.encode("utf-8", "surrogateescape"), blobs[row.oid], row.corpus)
+                for row in rows
+                if row.oid in blobs
+            ],
+        )  # fmt: skip
+        shown = [blobs[row.oid] for row in rows if row.corpus == 1 and row.oid in blobs]
+        norms = runs_of(norms_of(self._writes, self._tenant, shown))
+        self._writes.execute(
+            "UPDATE snapshot SET norms = %s WHERE tenant = %s AND id = %s", (norms, self._tenant, number)
+        )
+
+    def snapshot_keys(self, repository: int) -> set[str]:
+        """The keys of the snapshots that are recorded of a repository: their trees need no walk and no parsing."""
+        rows = self._rows("SELECT key FROM snapshot WHERE tenant = %s AND repository = %s", repository)
+        return {key for (key,) in rows}
+
+    def put_refs(
+        self, repository: int, refs: Mapping[str, tuple[str, str]], head: str = "", *, rewritten: bool = False
+    ) -> None:
+        """Replace what is known of a repository's refs: name -> (commit, key of its snapshot), and of its own branch.
+        Snapshots that no ref names are dropped. `rewritten`: the copy has what the history has no longer."""
+        self._writes.execute(
+            "UPDATE repository SET head = %s, expire = expire OR %s WHERE tenant = %s AND id = %s",
+            (head, rewritten, self._tenant, repository),
+        )
+        self._change("DELETE FROM ref WHERE tenant = %s AND repository = %s", repository)
+        rows = [(repository, name, bytes.fromhex(commit), key) for name, (commit, key) in refs.items()]
+        self._insert("ref (tenant, repository, name, commit_oid, snapshot_key)", "int[], text[], bytea[], text[]", rows)
+        self._change(
+            "DELETE FROM entry WHERE tenant = %s AND snapshot IN (SELECT id FROM snapshot WHERE tenant = entry.tenant"
+            " AND repository = %s AND NOT key = ANY(%s))",
+            repository, [key for _, key in refs.values()],
+        )  # fmt: skip
+        self._change(
+            "DELETE FROM snapshot WHERE tenant = %s AND repository = %s AND NOT key = ANY(%s)",
+            repository, [key for _, key in refs.values()],
+        )  # fmt: skip
+
+    def forget(self, repository: int) -> None:
+        """Delete the repository itself, with its refs and snapshots; its number and name stay, for the audit log."""
+        self._change(
+            "INSERT INTO removed (tenant, repository, name) SELECT tenant, id, name FROM repository"
+            " WHERE tenant = %s AND id = %s ON CONFLICT DO NOTHING", repository,
+        )  # fmt: skip
+        self._change("DELETE FROM repository WHERE tenant = %s AND id = %s", repository)
+
+    def to_expire(self, repository: int) -> bool:
+        """Whether the copy of a repository may have what a rewritten history dropped."""
+        return bool(self._rows("SELECT 1 FROM repository WHERE tenant = %s AND id = %s AND expire", repository))
+
+    def expired(self, repository: int) -> None:
+        """Note that the copy has it no longer."""
+        self._change("UPDATE repository SET expire = false WHERE tenant = %s AND id = %s", repository)
+
+    def forget_blobs(self) -> None:
+        """Asked for where chunks are to be cut anew: all of it would have to be read again."""
+        raise GitMemError("the size of chunks has changed", "git mem server rebuild")
+
+    # -- taking out ------------------------------------------------------------------------------------------
+
+    def prune(self) -> tuple[int, int]:
+        """Drop every blob that stands in no snapshot, every chunk of no blob, and their words; how many of each."""
+        blobs = self._change(
+            "DELETE FROM blob WHERE tenant = %s AND NOT EXISTS"
+            " (SELECT 1 FROM entry WHERE entry.tenant = blob.tenant AND entry.blob = blob.id)"
+        )
+        if not blobs:
+            return 0, 0
+        self._change(
+            "DELETE FROM place WHERE tenant = %s AND NOT EXISTS"
+            " (SELECT 1 FROM blob WHERE blob.tenant = place.tenant AND blob.id = place.blob)"
+        )
+        gone = {
+            number
+            for (number,) in self._rows(
+                "DELETE FROM chunk WHERE tenant = %s AND NOT EXISTS"
+                " (SELECT 1 FROM place WHERE place.tenant = chunk.tenant AND place.chunk = chunk.id) RETURNING id"
+            )
+        }
+        segments = self._rows("SELECT id, first_chunk, last_chunk FROM segment WHERE tenant = %s")
+        for number, first, last in segments:
+            if any(first <= chunk <= last for chunk in gone):
+                self._rewrite([number], gone)
+        return blobs, len(gone)
+
+    def compact(self) -> bool:
+        """Join the small segments where there are many; whether there was anything to do."""
+        small = self._rows(
+            "SELECT id FROM segment WHERE tenant = %s AND last_chunk - first_chunk < %s ORDER BY first_chunk", SMALL
+        )
+        if len(small) < MANY_SMALL:
+            return False
+        self._rewrite([number for (number,) in small], frozenset())
+        return True
+
+    def _rewrite(self, segments: list[int], gone: Set[int]) -> None:
+        """Write the words of some segments as one, without those of the chunks that are gone."""
+        ((first, last),) = self._rows(
+            "SELECT min(first_chunk), max(last_chunk) FROM segment WHERE tenant = %s AND id = ANY(%s)", segments
+        )
+        parts: dict[int, list[bytes]] = defaultdict(list)
+        for term, rows in self._rows(
+            "SELECT term, rows FROM posting WHERE tenant = %s AND segment = ANY(%s)", segments
+        ):
+            parts[term].append(bytes(rows))
+        self._change("DELETE FROM posting WHERE tenant = %s AND segment = ANY(%s)", segments)
+        self._change("DELETE FROM segment WHERE tenant = %s AND id = ANY(%s)", segments)
+        kept = {}
+        for term, packed_rows in parts.items():
+            rows = [at for at in unpacked(packed_rows) if at >> PLACE_BITS not in gone]
+            if rows:
+                kept[term] = rows
+        if kept:
+            self._write_segment(first, last, kept)

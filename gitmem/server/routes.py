@@ -1,0 +1,307 @@
+"""REST: JSON in, JSON out, described by `/v1/openapi.json`; health, metrics, and the forges' webhooks.
+
+Every error has a status, a code and a sentence, and says nothing of what the caller may not see.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import statistics
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from gitmem.errors import GitMemError, IndexUnusable, Refused, UsageError
+from gitmem.search.results import as_value
+from gitmem.search.search import Lane, Query
+from gitmem.server.openapi import description
+from gitmem.server.operations import Caller, Forbidden, Operations, TooMany, Unauthorized
+from gitmem.server.webhooks import LARGEST, delivery
+
+log = logging.getLogger("gitmem.server")
+BODY = 1 << 16  # bytes of a request
+STATUS: dict[type[GitMemError], tuple[int, str]] = {
+    Unauthorized: (401, "unauthorized"),
+    Forbidden: (403, "forbidden"),
+    TooMany: (429, "too-many-requests"),
+    UsageError: (400, "bad-request"),
+    Refused: (403, "forbidden"),
+    IndexUnusable: (503, "unavailable"),
+}
+Operation = Callable[[Caller, Mapping[str, Any]], Any]
+MOST_HITS = 50
+MOST_TEXTS = 100  # of a field
+
+
+def error(status: int, code: str, message: str, hint: str = "") -> JSONResponse:
+    """The one form of an error."""
+    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {"Retry-After": "60"} if status == 429 else None
+    return JSONResponse({"error": {"code": code, "message": message, "hint": hint}}, status, headers=headers)
+
+
+def failed(problem: GitMemError) -> JSONResponse:
+    """The answer to what went wrong. What is not foreseen is one sentence: its own words may name what is foreign."""
+    for kind, (status, code) in STATUS.items():
+        if isinstance(problem, kind):
+            return error(status, code, problem.message, problem.hint)
+    log.warning("%s: %s", type(problem).__name__, problem.message)
+    return error(500, "failed", "the server could not answer")
+
+
+def bearer(request: Request) -> str:
+    """The token of a request. Raises Unauthorized where there is none."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise Unauthorized("no token that holds", "send 'Authorization: Bearer TOKEN'")
+    return token.strip()
+
+
+class Routes:
+    """The addresses of a server."""
+
+    def __init__(self, operations: Operations, hook_secret: str = "", alive: Callable[[], bool] = lambda: True) -> None:
+        self.operations = operations
+        self.alive = alive
+        self.hook_secret = hook_secret
+        self.counts: dict[tuple[str, int], int] = {}
+        self.started = time.time()
+
+    def all(self) -> list[BaseRoute]:
+        """Every address but MCP's."""
+        return [
+            Route("/healthz", self.healthy),
+            Route("/readyz", self.ready),
+            Route("/metrics", self.metrics),
+            Route("/hooks", self.hook, methods=["POST"]),
+            Route("/v1/openapi.json", self.described),
+            Route("/v1/search", self._of("search", self.search), methods=["POST"]),
+            Route("/v1/repositories", self._of("repositories", self.repositories)),
+            Route("/v1/lines", self._of("lines", self.lines)),
+            Route("/v1/audit", self._of("audit", self.audit)),
+        ]
+
+    def _of(self, name: str, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
+        """An address that asks who calls, then runs an operation in a thread."""
+
+        async def called(request: Request) -> Response:
+            try:
+                token = bearer(request)
+                given = await fields(request)
+                answer: Response = await run_in_threadpool(self._run, operation, token, given)
+            except GitMemError as problem:
+                answer = failed(problem)
+            self.counts[name, answer.status_code] = self.counts.get((name, answer.status_code), 0) + 1
+            return answer
+
+        return called
+
+    def _run(self, operation: Operation, token: str, given: Mapping[str, Any]) -> Response:
+        return JSONResponse(operation(self.operations.caller(token), given))
+
+    # -- operations ------------------------------------------------------------------------------------------
+
+    def search(self, caller: Caller, given: Mapping[str, Any]) -> Any:
+        """POST /v1/search."""
+        from gitmem.memory.named_times import first_day, last_day
+
+        when = self.operations.now()
+        lane = text(given, "lane") or Lane.BOTH.value
+        if lane not in list(Lane):
+            raise UsageError("'lane' is one of " + ", ".join(Lane), "leave it out for both")
+        query = Query(
+            text(given, "query", required=True),
+            limit=number(given, "limit", 6, 1, MOST_HITS),
+            paths=texts(given, "path"), types=texts(given, "type"), tags=texts(given, "tag"),
+            since=first_day(text(given, "since"), when, "since"), until=last_day(text(given, "until"), when, "until"),
+            lane=Lane(lane), explain=given.get("explain") is True,
+        )  # fmt: skip
+        names, ref, at = texts(given, "repository"), text(given, "ref"), text(given, "at")
+        return as_value(self.operations.search(caller, query, names, ref, at))
+
+    def repositories(self, caller: Caller, given: Mapping[str, Any]) -> Any:
+        """GET /v1/repositories."""
+        return {"repositories": self.operations.repositories(caller)}
+
+    def lines(self, caller: Caller, given: Mapping[str, Any]) -> Any:
+        """GET /v1/lines."""
+        shown = self.operations.lines(
+            caller, text(given, "repository", required=True), text(given, "path", required=True),
+            number(given, "first", 1, 1, 1 << 30), number(given, "count", 50, 1, 200), text(given, "ref"),
+        )  # fmt: skip
+        names = ("repository", "path", "commit", "first", "last", "count", "text")
+        return {name: getattr(shown, name) for name in names}
+
+    def audit(self, caller: Caller, given: Mapping[str, Any]) -> Any:
+        """GET /v1/audit."""
+        return {"audit": self.operations.audit(caller, number(given, "limit", 100, 1, 1000))}
+
+    # -- the server itself -----------------------------------------------------------------------------------
+
+    async def healthy(self, request: Request) -> Response:
+        """The process answers."""
+        return PlainTextResponse("ok\n")
+
+    async def ready(self, request: Request) -> Response:
+        """The database answers too, and the workers are there."""
+        try:
+            await run_in_threadpool(self._queue)
+        except GitMemError:
+            return PlainTextResponse("the database does not answer\n", 503)
+        return PlainTextResponse("ok\n") if self.alive() else PlainTextResponse("a worker has ended\n", 503)
+
+    def _queue(self) -> list[tuple[str, int, float]]:
+        with self.operations.database.anyone() as connection:
+            rows = connection.execute("SELECT state, jobs, extract(epoch FROM oldest) FROM queue()").fetchall()
+        return [(state, count, float(age or 0)) for state, count, age in rows]
+
+    async def described(self, request: Request) -> Response:
+        """The OpenAPI description of the addresses under /v1."""
+        return JSONResponse(description())
+
+    async def metrics(self, request: Request) -> Response:
+        """Prometheus' text format 0.0.4. Numbers of the whole server: nothing of a tenant."""
+        try:
+            queue = await run_in_threadpool(self._queue)
+        except GitMemError:
+            queue = []
+        seconds = sorted(self.operations.seconds)
+        rows = [
+            "# TYPE gitmem_requests_total counter",
+            *(f'gitmem_requests_total{{operation="{name}",status="{status}"}} {count}'
+              for (name, status), count in sorted(self.counts.items())),
+            "# TYPE gitmem_search_seconds summary",
+            *(f'gitmem_search_seconds{{quantile="{share}"}} {value:.6f}' for share, value in quantiles(seconds)),
+            f"gitmem_search_seconds_count {len(seconds)}",
+            "# TYPE gitmem_jobs gauge",
+            *(f'gitmem_jobs{{state="{state}"}} {count}' for state, count, _ in queue),
+            "# TYPE gitmem_queue_age_seconds gauge",
+            f"gitmem_queue_age_seconds {max([age for state, _, age in queue if state == 'ready'], default=0.0):.3f}",
+            "# TYPE gitmem_start_time_seconds gauge",
+            f"gitmem_start_time_seconds {self.started:.3f}",
+        ]  # fmt: skip
+        return PlainTextResponse("\n".join(rows) + "\n", media_type="text/plain; version=0.0.4")
+
+    async def hook(self, request: Request) -> Response:
+        """A forge's webhook: a fetch of each repository of that address. The answer is the same whatever it names."""
+        body = await limited(request, LARGEST)
+        try:
+            push = delivery(request.headers, body, self.hook_secret) if self.hook_secret and body is not None else None
+        except ValueError:
+            return error(400, "bad-request", "the body is no delivery of a webhook")
+        if push is None:
+            return error(401, "unauthorized", "no signature that holds")
+        try:
+            await run_in_threadpool(self._push, push.forge, push.id, push.addresses)
+        except GitMemError as problem:
+            return failed(problem)
+        return JSONResponse({"accepted": True}, 202)
+
+    def _push(self, forge: str, id: str, addresses: tuple[str, ...]) -> None:
+        with self.operations.database.anyone() as connection:
+            if id:
+                connection.execute("DELETE FROM delivery WHERE received < now() - interval '30 days'")
+                fresh = connection.execute(
+                    "INSERT INTO delivery (forge, id) VALUES (%s, %s) ON CONFLICT DO NOTHING RETURNING id", (forge, id)
+                ).fetchone()
+                if fresh is None:
+                    return
+            rows = []
+            for address in addresses:
+                for spelled in {address, address.removesuffix(".git"), address.removesuffix(".git") + ".git"}:
+                    rows += connection.execute("SELECT * FROM hooked_repository(%s)", (spelled,)).fetchall()
+            for tenant, repository in dict.fromkeys(rows):
+                connection.execute("SELECT set_config('gitmem.tenant', %s, true)", (str(tenant),))
+                connection.execute("SELECT put_job(%s, 'fetch', '0')", (repository,))
+
+
+async def limited(request: Request, most: int) -> bytes | None:
+    """The body; None where it is longer than `most` bytes."""
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > most:
+            return None
+    return bytes(body)
+
+
+async def fields(request: Request) -> Mapping[str, Any]:
+    """The fields of a request: of its address, or of its JSON. Raises UsageError."""
+    if request.method == "GET":
+        return {name: request.query_params.getlist(name) for name in request.query_params}
+    body = await limited(request, BODY)
+    if body is None:
+        raise UsageError(f"a request has {BODY} bytes at most", "")
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        raise UsageError("the body is no JSON", "send an object") from None
+    if not isinstance(value, dict):
+        raise UsageError("the body is no object", "send an object")
+    return value
+
+
+def texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """A field of one or several texts. Raises UsageError."""
+    value = given.get(name)
+    values = [] if value is None else value if isinstance(value, list) else [value]
+    if len(values) > MOST_TEXTS or not all(isinstance(one, str) for one in values):
+        raise UsageError(f"'{name}' takes texts, {MOST_TEXTS} at most", "")
+    return tuple(values)
+
+
+def text(given: Mapping[str, Any], name: str, *, required: bool = False) -> str:
+    """A field of one text, "" where it is not given. Raises UsageError."""
+    values = texts(given, name)
+    if len(values) > 1 or (required and not (values and values[0])):
+        raise UsageError(f"'{name}' takes one text", "")
+    return values[0] if values else ""
+
+
+def number(given: Mapping[str, Any], name: str, default: int, least: int, most: int) -> int:
+    """A field of a whole number. Raises UsageError."""
+    value = given.get(name, default)
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, str) and value.isdecimal() and len(value) < 12:
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise UsageError(f"'{name}' takes a number from {least} to {most}", "")
+    return value
+
+
+def quantiles(seconds: list[float]) -> list[tuple[str, float]]:
+    """The median and the 95th percentile of sorted numbers."""
+    if not seconds:
+        return []
+    return [("0.5", statistics.median(seconds)), ("0.95", seconds[min(len(seconds) - 1, int(0.95 * len(seconds)))])]
+
+
+async def unforeseen(request: Request, problem: Exception) -> Response:
+    """What no address foresees: an address that is none, or a fault of ours."""
+    if isinstance(problem, HTTPException):
+        code = {404: "not-found", 405: "method-not-allowed"}.get(problem.status_code, "bad-request")
+        return error(problem.status_code, code, "there is no such address")
+    log.error("fault: %s", type(problem).__name__)
+    return error(500, "failed", "the server could not answer")
+
+
+def application(
+    operations: Operations,
+    hook_secret: str = "",
+    more: Sequence[BaseRoute] = (),
+    *,
+    alive: Callable[[], bool] = lambda: True,
+    **given: Any,
+) -> Starlette:
+    """The whole server as an ASGI application; `more` are further addresses, `alive` says whether the workers are."""
+    routes = [*Routes(operations, hook_secret, alive).all(), *more]
+    handlers: Any = {HTTPException: unforeseen, Exception: unforeseen}
+    return Starlette(routes=routes, exception_handlers=handlers, **given)

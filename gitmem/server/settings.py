@@ -1,0 +1,104 @@
+"""What a server is told: one TOML file, and secrets by environment or file only.
+
+    listen = "127.0.0.1:8470"
+    state = "/var/lib/git-mem"        # mirrors of the repositories
+    workers = 1                       # threads that fetch and index
+    poll_minutes = 15                 # 0: webhooks alone
+    connections = 8                   # to the database, at most
+    public_hosts = ["memory.example.com"]  # as clients of MCP name the server, behind a proxy
+
+`GITMEM_DATABASE_URL` is the server's own role, `GITMEM_OWNER_DATABASE_URL` the owner of the tables (for `migrate` and
+what changes tenants, repositories and tokens), `GITMEM_SECRET` at least 32 bytes, `GITMEM_HOOK_SECRET` what signs
+webhooks. Each can be named as a file instead: `GITMEM_SECRET_FILE`.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gitmem.errors import BadConfig
+from gitmem.regular_file import read_regular
+from gitmem.server.keys import SHORTEST
+
+SECRETS = ("DATABASE_URL", "OWNER_DATABASE_URL", "SECRET", "HOOK_SECRET")
+LONGEST = 1 << 16  # bytes of a configuration or of a secret's file
+PORT = 8470
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A server's settings. `repr` never shows a secret."""
+
+    state: Path
+    host: str = "127.0.0.1"
+    port: int = PORT
+    workers: int = 1
+    poll_minutes: int = 15
+    connections: int = 8
+    public_hosts: tuple[str, ...] = ()
+    secrets: Mapping[str, str] | None = None
+
+    def __repr__(self) -> str:
+        return f"Settings({self.state}, {self.host}:{self.port})"
+
+    def secret(self, name: str) -> str:
+        """One of `SECRETS`. Raises BadConfig where it is not given."""
+        value = (self.secrets or {}).get(name, "")
+        if not value:
+            raise BadConfig(f"GITMEM_{name} is not set", f"set GITMEM_{name}, or GITMEM_{name}_FILE to a file with it")
+        return value
+
+    @property
+    def key(self) -> bytes:
+        """The secret that tenants' keys are derived from. Raises BadConfig for a short one."""
+        value = self.secret("SECRET").encode()
+        if len(value) < SHORTEST:
+            raise BadConfig(f"GITMEM_SECRET has fewer than {SHORTEST} bytes", "openssl rand -base64 48")
+        return value
+
+
+def read(file: Path | None, environ: Mapping[str, str]) -> Settings:
+    """The settings of a file, and the secrets of the environment. Raises BadConfig, never quoting a secret."""
+    table: dict[str, Any] = {}
+    if file is not None:
+        try:
+            table = tomllib.loads(read_regular(file, LONGEST).decode())
+        except (OSError, ValueError) as error:
+            raise BadConfig(f"'{file}' cannot be read ({type(error).__name__})", "it is a TOML file") from None
+    unknown = sorted(set(table) - {"listen", "state", "workers", "poll_minutes", "connections", "public_hosts"})
+    if unknown:
+        raise BadConfig(f"'{unknown[0]}' is no setting of a server", "see docs/server.md")
+    host, _, port = str(table.get("listen", f"127.0.0.1:{PORT}")).rpartition(":")
+    numbers = {
+        name: table.get(name, default) for name, default in (("workers", 1), ("poll_minutes", 15), ("connections", 8))
+    }
+    for name, value in numbers.items():
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 10_000:
+            raise BadConfig(f"'{name}' takes a number", "see docs/server.md")
+    if not host or not port.isdigit():
+        raise BadConfig("'listen' takes HOST:PORT", 'listen = "127.0.0.1:8470"')
+    state = Path(os.path.abspath(str(table.get("state", "git-mem-server"))))
+    hosts = table.get("public_hosts", [])
+    if not isinstance(hosts, list) or not all(isinstance(one, str) for one in hosts):
+        raise BadConfig("'public_hosts' takes a list of names", 'public_hosts = ["memory.example.com"]')
+    secrets = secrets_of(environ)
+    return Settings(state, host.strip("[]"), int(port), public_hosts=tuple(hosts), secrets=secrets, **numbers)
+
+
+def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:
+    """The secrets that the environment holds or names a file of. Raises BadConfig for a file that cannot be read."""
+    secrets = {}
+    for name in SECRETS:
+        if value := environ.get(f"GITMEM_{name}"):
+            secrets[name] = value
+        elif file := environ.get(f"GITMEM_{name}_FILE"):
+            try:
+                secrets[name] = read_regular(Path(file), LONGEST).decode().strip()
+            except (OSError, ValueError) as error:
+                raise BadConfig(f"GITMEM_{name}_FILE cannot be read ({type(error).__name__})", "") from None
+    return secrets

