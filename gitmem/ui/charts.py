@@ -1,0 +1,117 @@
+"""Numbers as shapes for SVG: bars of pieces, columns, lines, with their scale. Pure; the templates draw them.
+
+Everything is told by form and by a label as well as by colour, so that a picture reads in black and white.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+WIDTH, HEIGHT = 640, 200  # of a picture, in its own units
+LEFT, RIGHT, TOP, BOTTOM = 54, 10, 12, 24  # left free around what is drawn, for the labels
+SHADES = 6  # fills there are (.s0 to .s5)
+LABELS = 5  # below a picture
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of a bar: what it is called, its value, where it begins and how wide it is (of 100), its fill."""
+
+    name: str
+    value: float
+    start: float
+    width: float
+    shade: int
+
+
+def stacked(values: Mapping[str, float], whole: float, order: Sequence[str] = ()) -> list[Piece]:
+    """The values as pieces of one bar that is 100 wide for `whole`; each name of `order` has its own fill."""
+    pieces, start = [], 0.0
+    shades = {name: at for at, name in enumerate(order)}
+    for at, (name, value) in enumerate((name, value) for name, value in values.items() if value > 0):
+        width = 100 * value / whole if whole else 0.0
+        pieces.append(Piece(name, value, round(start, 2), round(width, 2), shades.get(name, at) % SHADES))
+        start += width
+    return pieces
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its place and the (top, height, fill) of the parts of it, from the bottom up."""
+
+    x: float
+    width: float
+    parts: tuple[tuple[float, float, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture: `columns` or the points of `lines`; `ticks` (y, label) of the scale and `labels` (x, label) below."""
+
+    columns: tuple[Column, ...]
+    lines: tuple[str, ...]
+    dots: tuple[tuple[float, float], ...]
+    ticks: tuple[tuple[float, str], ...]
+    labels: tuple[tuple[float, str], ...]
+
+
+def columns(names: Sequence[str], rows: Sequence[Sequence[float]], most: float = 0) -> Chart:
+    """A column for each name, made of the parts of its row."""
+    top = most or nice(max((sum(row) for row in rows), default=0))
+    step = (WIDTH - LEFT - RIGHT) / max(1, len(names))
+    made = []
+    for at, row in enumerate(rows):
+        parts, foot = [], float(HEIGHT - BOTTOM)
+        for fill, value in enumerate(row):
+            tall = _tall(value, top)
+            foot -= tall
+            parts.append((round(foot, 1), round(tall, 1), fill))
+        made.append(Column(round(LEFT + at * step + step * 0.15, 1), round(step * 0.7, 1), tuple(parts)))
+    return Chart(tuple(made), (), (), _ticks(top), _labels(names, step))
+
+
+def line(names: Sequence[str], values: Sequence[float | None], most: float = 0) -> Chart:
+    """A point for each name that has a value, joined where neighbours have one."""
+    top = most or nice(max((value for value in values if value is not None), default=0))
+    step = (WIDTH - LEFT - RIGHT) / max(1, len(names))
+    runs: list[list[tuple[float, float]]] = [[]]
+    for at, value in enumerate(values):
+        if value is None:
+            runs.append([])
+        else:
+            runs[-1].append((round(LEFT + (at + 0.5) * step, 1), round(HEIGHT - BOTTOM - _tall(value, top), 1)))
+    joined = tuple(" ".join(f"{x},{y}" for x, y in run) for run in runs if len(run) > 1)
+    dots = tuple(point for run in runs for point in run)
+    return Chart((), joined, dots, _ticks(top), _labels(names, step))
+
+
+def nice(value: float) -> float:
+    """The least of 1, 2, 5 times a power of ten that is no less: where a scale ends."""
+    size = 1.0
+    while size * 10 < value:
+        size *= 10
+    while size > value > 0:
+        size /= 10
+    return next(step * size for step in (1, 2, 5, 10) if step * size >= value)
+
+
+def _tall(value: float, top: float) -> float:
+    return (HEIGHT - TOP - BOTTOM) * min(value, top) / top if top else 0.0
+
+
+def _ticks(top: float) -> tuple[tuple[float, str], ...]:
+    shares = (0, 0.5, 1)
+    return tuple((round(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share, 1), number(top * share)) for share in shares)
+
+
+def _labels(names: Sequence[str], step: float) -> tuple[tuple[float, str], ...]:
+    every = max(1, -(-len(names) // LABELS))
+    return tuple((round(LEFT + (at + 0.5) * step, 1), name) for at, name in enumerate(names) if at % every == 0)
+
+
+def number(value: float) -> str:
+    """A number as it stands at a scale: 12k for 12,000."""
+    if value >= 10_000:
+        return f"{value / 1000:g}k"
+    return f"{value:g}"

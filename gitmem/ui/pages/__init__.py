@@ -1,0 +1,72 @@
+"""The pages, and the changes they can make. One file a page: adding one is a file, a row here and in
+`view.NAVIGATION`, a template, a heading in docs/ui.md.
+
+A page takes a `View` and gives an answer; a change takes the fields of its form too. `app` calls a change only where
+something may be changed, after the form was checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from starlette.responses import Response
+
+from gitmem.ui.view import View
+
+Page = Callable[[View], Response]
+Change = Callable[[View, dict[str, str]], Response]
+FACT_CHANGES = ("edit", "supersede", "forget", "everywhere", "pin", "unpin", "until", "over")  # `fact_changes.ACTIONS`
+
+
+def _lazily(module: str, name: str = "page") -> Callable[..., Response]:
+    """The function `name` of a page's module, which is imported at its first call: no page waits for another."""
+
+    def called(*given: Any) -> Response:
+        answer: Response = getattr(import_module(f"gitmem.ui.pages.{module}"), name)(*given)
+        return answer
+
+    return called
+
+
+def _fact_change(action: str) -> Change:
+    """What one of FACT_CHANGES does."""
+
+    def called(view: View, form: dict[str, str]) -> Response:
+        from gitmem.ui.pages.fact_changes import change_of
+
+        return change_of(action)(view, form)
+
+    return called
+
+
+PAGES: Mapping[str, tuple[str, Page]] = {  # name -> its address below the site's, what answers
+    "today": ("today", _lazily("today")),
+    "facts": ("facts", _lazily("facts")),
+    "fact": ("fact/{id}", _lazily("fact")),
+    "file": ("file", _lazily("file")),
+    "health": ("health", _lazily("health")),
+    "timeline": ("timeline", _lazily("timeline")),
+    "compare": ("compare", _lazily("compare")),
+    "sessions": ("sessions", _lazily("sessions")),
+    "prompt": ("prompt", _lazily("prompt")),
+    "pictures": ("pictures", _lazily("pictures")),
+    "undo": ("undo", _lazily("undo")),
+    "review": ("review", _lazily("review")),
+    "branches": ("branches", _lazily("branches")),
+    "findings": ("findings", _lazily("findings")),
+    "alike": ("alike", _lazily("alike")),
+}
+CHANGES: Mapping[str, Change] = {  # address -> what makes the change
+    **{f"fact/{name}": _fact_change(name) for name in FACT_CHANGES},
+    "undo": _lazily("undo", "change"),
+    "review/accept": _lazily("review", "accept"),
+    "review/edit": _lazily("review", "edit"),
+    "review/reject": _lazily("review", "refuse"),
+    "review/again": _lazily("review", "offer_again"),
+    "review/ask": _lazily("review", "ask"),
+    "branches/merge": _lazily("branches", "merge"),
+    "findings/mask": _lazily("findings", "mask"),
+    "findings/allow": _lazily("findings", "allow"),
+}

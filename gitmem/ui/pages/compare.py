@@ -1,0 +1,103 @@
+"""The page Compare: two commits, branches or days as facts: what came, what changed in which words, what went."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+from gitmem.errors import GitMemError
+from gitmem.memory.named_times import resolve_at
+from gitmem.memory.snapshot import layout_at
+from gitmem.paths import Kind, kind
+from gitmem.review.commit_diff import fact_changes
+from gitmem.review.fact_diff import FactChange, Op
+from gitmem.review.word_diff import Piece, word_diff
+from gitmem.ui.view import View
+
+SHOWN = 100  # facts of one group
+GROUPS = (  # title, the operations it has
+    ("Added", (Op.ADDED, Op.PROMOTED)),
+    ("Changed", (Op.CHANGED,)),
+    ("Removed", (Op.REMOVED,)),
+    ("Moved", (Op.MOVED, Op.REORDERED)),
+    ("Expired", (Op.EXPIRED,)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A change as it is shown: its text in pieces, and what of its comment went and came."""
+
+    change: FactChange
+    pieces: tuple[Piece, ...]
+    gone: tuple[tuple[str, str], ...]
+    come: tuple[tuple[str, str], ...]
+
+
+def page(view: View) -> Response:
+    """The facts of `to` beside those of `from`; without `from` only what may be compared."""
+    first, last = view.fields.get("from", "").strip(), view.fields.get("to", "").strip()
+    base = head = ""
+    groups: list[tuple[str, int, list[Row]]] = []
+    logged: list[FactChange] = []
+    if first:
+        base = resolve_at(view.repo, first, view.now)
+        head = resolve_at(view.repo, last, view.now) if last else view.snapshot.commit or view.repo.head() or ""
+        changes = fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), view.today)
+        lasting, logged = parted(changes)
+        for title, ops in GROUPS:
+            own = [change for change in lasting if change.op in ops]
+            groups.append((title, len(own), [row_of(change) for change in view.mask(own[:SHOWN])]))
+    return view.render(
+        "compare.html", first=first, last=last, base=base, head=head, groups=groups, ways=_ways(view),
+        newer=_newer(view, base, head), logged=len(logged),
+        lines=[row_of(change) for change in view.mask(logged[:SHOWN])],
+    )  # fmt: skip
+
+
+def parted(changes: Sequence[FactChange]) -> tuple[list[FactChange], list[FactChange]]:
+    """The changes of what lasts, and those of logs and episodes, whose lines are told as facts too."""
+    passing = [change for change in changes if kind(change.path) in (Kind.DAILY, Kind.SESSION)]
+    return [change for change in changes if kind(change.path) not in (Kind.DAILY, Kind.SESSION)], passing
+
+
+def row_of(change: FactChange) -> Row:
+    """A change, masked already, with its differences."""
+    old, new = change.old, change.new
+    if old is None or new is None:
+        return Row(change, (Piece("=", change.fact.text),), (), ())
+    before, after = set(old.meta), set(new.meta)
+    return Row(
+        change,
+        tuple(word_diff(old.text, new.text)),
+        tuple(pair for pair in old.meta if pair not in after),
+        tuple(pair for pair in new.meta if pair not in before),
+    )
+
+
+def _ways(view: View) -> list[tuple[str, str, str]]:
+    """(words, from, to) of what one may want to compare here: the other branches, the last commit, the last week."""
+    here = view.repo.branch() or ""
+    ways = [(f"{here} -> {name}", here, name) for name in view.branches if here and name != here][:8]
+    head = view.snapshot.commit or view.repo.head()
+    if head and view.repo.commit(head).parents:
+        ways.append((view.t("the last commit"), f"{head[:12]}~1", head[:12]))
+        week = next((c for c in view.repo.log([head], first_parent=True) if _week_before(view, c.commit_date)), None)
+        ways += [(view.t("the last seven days"), week.oid[:12], head[:12])] if week else []
+    return ways
+
+
+def _week_before(view: View, when: object) -> bool:
+    from datetime import timedelta
+
+    return (view.snapshot.when or view.now) - timedelta(days=7) >= when  # type: ignore[operator]
+
+
+def _newer(view: View, base: str, head: str) -> bool:
+    """Whether `base` is the later of the two: then one reads the page the wrong way round."""
+    try:
+        return bool(base) and base != head and view.repo.is_ancestor(head, base)
+    except GitMemError:
+        return False

@@ -1,0 +1,82 @@
+"""The page of one fact: its text, where it comes from and whether that holds, what happened to it, who was given it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from starlette.responses import Response
+
+from gitmem.errors import GitMemError, MissingFile
+from gitmem.memory.document import blob_lines
+from gitmem.provenance import why
+from gitmem.provenance.present_facts import PresentFact
+from gitmem.provenance.sources import Source
+from gitmem.sessions import receipts
+from gitmem.ui.view import View
+
+CONTEXT = 3  # lines above and below a source
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a quoted file; `cited` where it is one of the source's own."""
+
+    number: int
+    text: str
+    cited: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Recalls:
+    """How often sessions were given the fact, the last time, and by how many sessions."""
+
+    times: int
+    sessions: int
+    last: datetime | None
+
+
+def page(view: View) -> Response:
+    """The fact that the address names by its id; of several with one text that of `path`, else the first."""
+    row = chosen(view)
+    answer = why.why(view.repo, view.config, row.path, row.fact.line, view.snapshot.commit)
+    quotes = [(source, _quoted(view, source)) for source in answer.sources]
+    older = [(value, view.facts.by_id.get(value, [None])[0]) for key, value in row.fact.meta if key == "supersedes"]
+    return view.render(
+        "fact.html", row=row, answer=answer, quotes=quotes, older=older,
+        newer=view.facts.successors.get(row.fact.id, []),
+        alike=[other for other in view.facts.by_id[row.fact.id] if other != row],
+        recalls=_recalls(view, row.fact.id),
+        legible=view.mask(row).fact.text == row.fact.text,
+    )  # fmt: skip
+
+
+def chosen(view: View) -> PresentFact:
+    """The fact of an address or a form. Raises MissingFile where the snapshot has none with that id."""
+    wanted, path = view.parts.get("id", "") or view.fields.get("id", ""), view.fields.get("path", "")
+    found = view.facts.by_id.get(wanted, [])
+    if not found:
+        raise MissingFile(view.t("This fact is not in memory here"), view.t("it was changed or removed; search for it"))
+    return next((row for row in found if row.path == path), found[0])
+
+
+def _quoted(view: View, source: Source) -> tuple[Line, ...]:
+    """The lines of a source as its blob has them, with those around it; none where the source is not there."""
+    if source.problem or not source.blob:
+        return ()
+    try:
+        lines = blob_lines(view.repo.read(source.blob))
+    except GitMemError:
+        return ()
+    first = max(1, source.start_line - CONTEXT)
+    last = min(len(lines), source.end_line + CONTEXT)
+    return tuple(
+        Line(number, lines[number - 1], source.start_line <= number <= source.end_line)
+        for number in range(first, last + 1)
+    )
+
+
+def _recalls(view: View, ident: str) -> Recalls:
+    found = [receipt for receipt in receipts.read(view.repo.common_dir) if ident in receipt.parts]
+    sessions = {receipt.session for receipt in found}
+    return Recalls(len(found), len(sessions), max((receipt.at for receipt in found), default=None))

@@ -1,0 +1,193 @@
+"""The changes of one fact. Each is shown as a diff first, and made only on what was shown: compare and swap by the
+blob of its file when the form was written, then by the token of the preview. The flows are those of the commands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+
+from gitmem.errors import Changed, GitMemError, Refused, UsageError
+from gitmem.gate.exceptions import parse_date
+from gitmem.gate.quoting import visible
+from gitmem.gate.redaction import Mask
+from gitmem.memory import facts as memory_facts
+from gitmem.memory.fact import fact_id
+from gitmem.provenance import corrections, erasure, lifetimes
+from gitmem.provenance.present_facts import PresentFact
+from gitmem.provenance.preview import Plan, Preview, commit_previewed, preview
+from gitmem.review.fact_diff import compare
+from gitmem.ui.view import OID, View
+
+Form = dict[str, str]
+TOKEN = "shown"  # the field that says which preview a person saw
+MARK = re.compile(r"\[[^\[\]]*\]")  # what may be the mark of a mask
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A change of a fact: its words, its plan for the fact in its file, whether a reason must be given."""
+
+    title: str
+    plan: Callable[[View, PresentFact, Form], Plan[Any]]
+    needs_reason: bool = True
+
+
+def _edit(view: View, row: PresentFact, form: Form) -> Plan[Any]:
+    return corrections.edit_plan(view.config, row.path, row.fact.line, form["text"], form["reason"])
+
+
+def _supersede(view: View, row: PresentFact, form: Form) -> Plan[Any]:
+    day = view.now.date()
+    return corrections.supersede_plan(view.config, row.path, row.fact.line, form["text"], form["reason"], day)
+
+
+def _forget(view: View, row: PresentFact, form: Form) -> Plan[Any]:
+    return corrections.forget_plan(view.config, row.path, row.fact.line, form["reason"])
+
+
+def _everywhere(view: View, row: PresentFact, form: Form) -> Plan[Any]:
+    return erasure.everywhere_plan(view.config, row.path, row.fact.line, form["reason"])
+
+
+def _pin(view: View, row: PresentFact, form: Form) -> Plan[Any]:
+    return lifetimes.pin_plan(view.config, row.path, row.fact.line, True, form["reason"])
+
+
+def _unpin(view: View, row: PresentFact, form: Form) -> Plan[Any]:
+    return lifetimes.pin_plan(view.config, row.path, row.fact.line, False, form["reason"])
+
+
+def _until(view: View, row: PresentFact, form: Form) -> Plan[Any]:
+    day = parse_date(form["until"]) if form.get("until") else None
+    return lifetimes.until_plan(view.config, row.path, row.fact.line, day, form["reason"])
+
+
+def _over(view: View, row: PresentFact, form: Form) -> Plan[Any]:
+    return lifetimes.over_plan(view.config, row.path, row.fact.line, view.now.date(), form["reason"])
+
+
+ACTIONS: Mapping[str, Action] = {  # address below "fact/" -> what it does
+    "edit": Action("Edit this fact", _edit),
+    "supersede": Action("Replace this fact", _supersede),
+    "forget": Action("Forget this fact here", _forget),
+    "everywhere": Action("Forget this fact everywhere", _everywhere),
+    "pin": Action("Pin this fact", _pin, needs_reason=False),
+    "unpin": Action("Take the pin out", _unpin, needs_reason=False),
+    "until": Action("Set its last day", _until, needs_reason=False),
+    "over": Action("Not true any more", _over),
+}
+
+
+def change_of(name: str) -> Callable[[View, Form], Response]:
+    """What answers the form of one action: a preview, then the commit of what it showed."""
+
+    def change(view: View, form: Form) -> Response:
+        asked = _asked(view, ACTIONS[name], form)
+        row = _row(view, asked)
+        if row is None:
+            return _both(view, name, asked)
+        plan, masks = _plan(view, name, row, asked)
+        if not asked.get(TOKEN):
+            return _shown(view, name, asked, preview(view.repo, plan), masks=masks)
+        try:
+            _, oid = commit_previewed(view.repo, plan, asked[TOKEN])
+        except Changed:
+            return _both(view, name, asked)
+        if name == "everywhere":
+            erasure.drop_kept_texts(view.repo)
+        if name in ("forget", "everywhere"):
+            return view.redirect("facts", done=oid)
+        ident = fact_id(asked["text"]) if name in ("edit", "supersede") else row.fact.id
+        return view.redirect("fact", ident, path=row.path, done=oid)
+
+    return change
+
+
+def _plan(view: View, name: str, row: PresentFact, asked: Form) -> tuple[Plan[Any], tuple[Mask, ...]]:
+    """The plan of an action for a fact, with the text in `asked` as the gate lets it stand, and its masks."""
+    masks: tuple[Mask, ...] = ()
+    if name in ("edit", "supersede"):
+        if not asked.get(TOKEN):  # what was shown already has the marks of the gate's own masks
+            _ensure_no_marks(view, row, asked.get("text", ""))
+        gated = corrections.gated_text(asked.get("text", ""), row.path, view.config)
+        asked["text"], masks = gated.text, gated.masks
+    return ACTIONS[name].plan(view, row, asked), masks
+
+
+def _ensure_no_marks(view: View, row: PresentFact, text: str) -> None:
+    """Raise Refused for a text with a mark that stands for something in the fact: it would be written over that."""
+    marks = set(MARK.findall(view.mask(row).fact.text)) - set(MARK.findall(row.fact.text))
+    if any(mark in text for mark in marks):
+        words = view.t("The text holds the mark of what is masked on this page")
+        raise Refused(words, view.t("go back and write what it stands for, or edit the file"))
+
+
+def _asked(view: View, action: Action, form: Form) -> Form:
+    """The fields as they are worked with: what nobody sees is spelled out, so that what is shown is what is written."""
+    asked = {**form, "reason": " ".join(visible(form.get("reason", "")).split())}
+    if "text" in form:
+        asked["text"] = visible(" ".join(form["text"].split()))
+    if action.needs_reason and not asked["reason"]:
+        raise UsageError(view.t("A reason is missing"), view.t("go back and say why: it goes into the commit"))
+    return asked
+
+
+def _row(view: View, form: Form) -> PresentFact | None:
+    """The fact that the form was written for, None where its file holds other bytes by now."""
+    found = [
+        row for row in view.facts.by_id.get(form.get("id", ""), ())
+        if (row.blob, str(row.fact.line)) == (form.get("blob"), form.get("line"))
+    ]  # fmt: skip
+    return next((row for row in found if row.path == form.get("path")), None)
+
+
+def _shown(view: View, name: str, form: Form, shown: Preview, status: int = 200, **both: object) -> Response:
+    fields = {key: value for key, value in form.items() if key != TOKEN} | {TOKEN: shown.token}
+    values: dict[str, Any] = {"was": None, "now": None, "gone": False, "masks": (), **both}
+    return view.render(
+        "change.html", status, title=ACTIONS[name].title, address=f"fact/{name}", fields=fields,
+        shown=view.mask(shown), **values,
+    )  # fmt: skip
+
+
+def _both(view: View, name: str, form: Form) -> Response:
+    """The fact as the person was shown it and as it is now, with the change on that to look at; 409."""
+    was = _earlier(view, form)
+    now = _later(view, form, was)
+    values = {"was": view.mask(was), "now": view.mask(now), "gone": now is None}
+    if now is not None:
+        fresh = form | {"id": now.fact.id, "line": str(now.fact.line), "blob": now.blob, "path": now.path}
+        try:
+            plan, masks = _plan(view, name, now, fresh)
+            return _shown(view, name, fresh, preview(view.repo, plan), 409, masks=masks, **values)
+        except GitMemError as error:  # it cannot be made on what is there now: both are shown all the same
+            values["problem"] = f"{error.message}. {error.hint}"
+    return view.render("change.html", 409, title=ACTIONS[name].title, address="", fields=form, shown=None, **values)
+
+
+def _earlier(view: View, form: Form) -> PresentFact | None:
+    """The fact as it stood in the blob of the form, where Git has that blob."""
+    blob, line = form.get("blob", ""), form.get("line", "")
+    if not (OID.fullmatch(blob) and line.isascii() and line.isdigit() and len(line) < 8):
+        return None
+    try:
+        entry = memory_facts.parse(view.repo.read(blob)).at(int(line))
+    except GitMemError:
+        return None
+    return PresentFact(form.get("path", ""), blob, entry.fact, entry.end, "", "", "") if entry else None
+
+
+def _later(view: View, form: Form, was: PresentFact | None) -> PresentFact | None:
+    """What has become of the fact in its file: the same text, else what it was changed to; None where it went."""
+    here = [row for row in view.facts.rows if row.path == form.get("path")]
+    same = next((row for row in here if row.fact.id == form.get("id")), None)
+    if same is not None or was is None:
+        return same
+    changes = compare({was.path: [was.fact]}, {was.path: [row.fact for row in here]}, view.today)
+    new = next((change.new for change in changes if change.old is not None and change.new is not None), None)
+    return next((row for row in here if new is not None and row.fact.line == new.line), None)

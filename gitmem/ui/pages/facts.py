@@ -1,0 +1,122 @@
+"""The page Facts: the facts of the snapshot by what is known of them, or the answer of a search with why it ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+from gitmem.memory.fact import ORIGINS
+from gitmem.provenance.present_facts import AGES, STATES, TRUST, Choice
+from gitmem.search.hits import Hit
+from gitmem.search.ranking import MEANING, WORDS
+from gitmem.ui.view import View
+
+SHOWN = 50  # facts of one page
+HITS = 30
+FILTERS = ("type", "origin", "tag", "state", "trust", "age", "author", "path")  # of the address and of Choice
+
+# What a score is made of, as a reader is told: the pieces of its bar, in the order of their colours.
+PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("the same words", WORDS),
+    ("a like meaning", MEANING),
+    ("names", ("label", "named", "exact")),
+    ("times and numbers", ("when", "number", "days", "period", "past")),
+    ("where it stands", ("heading", "memory", "daily", "archive", "decided", "importance", "recent")),
+    ("its length and form", ("length", "long", "fence", "asks", "duplicate", "amended")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a score: what it is called, what it adds (of 1), where its piece of the bar begins and how wide it is
+    (of 100), its colour."""
+
+    name: str
+    value: float
+    start: float
+    width: float
+    colour: int
+
+
+def page(view: View) -> Response:
+    """The list, or the answer where the address has `q`."""
+    asked = view.fields.get("q", "").strip()
+    choice = Choice(**{name: view.fields.get(name, "") for name in FILTERS})
+    if asked:
+        return _found(view, asked, choice)
+    rows = view.facts.chosen(choice, view.today)
+    if choice.author:
+        rows = view.facts.by_author(view.repo, view.snapshot.commit, rows, choice.author)
+    count = max(1, -(-len(rows) // SHOWN))
+    number = min(max(1, _whole(view.fields.get("page", "1"))), count)
+    shown = rows[(number - 1) * SHOWN : number * SHOWN]
+    return view.render(
+        "facts.html", rows=shown, total=len(rows), number=number, pages=count, asked="", choice=choice,
+        options=options(view), hits=(), notes=(), answered=False,
+    )  # fmt: skip
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 1
+
+
+def options(view: View) -> list[tuple[str, list[tuple[str, int]]]]:
+    """(filter, its values with how many facts have each, 0 for unknown): those in use."""
+    counts = view.facts.counts
+
+    def listed(name: str, values: Sequence[str]) -> tuple[str, list[tuple[str, int]]]:
+        return name, [(value, counts[name][value]) for value in values if counts[name][value]]
+
+    return [
+        ("type", counts["type"].most_common(20)),
+        listed("state", STATES),
+        listed("trust", TRUST),
+        listed("origin", (*ORIGINS, "none")),
+        ("age", [(name, 0) for name in (*AGES, "older")]),
+        ("tag", counts["tag"].most_common(40)),
+        ("author", [(name, 0) for name in view.facts.author_names(view.repo, view.snapshot.commit)]),
+        ("path", counts["path"].most_common(40)),
+    ]
+
+
+def _found(view: View, asked: str, choice: Choice) -> Response:
+    """What `git mem search` answers: the same hits in the same order."""
+    from gitmem.search.search import Query, search
+
+    query = Query(
+        asked, limit=HITS, commit=view.snapshot.commit, types=(choice.type,) if choice.type else (),
+        tags=(choice.tag,) if choice.tag else (), paths=(choice.path,) if choice.path else (), explain=True,
+    )  # fmt: skip
+    answer = search(view.repo, view.config, query, view.now, view.opened.kept_index)
+    facts = {(row.path, row.fact.line): row.fact.id for row in view.facts.rows}
+    hits = [(hit, facts.get((hit.path, hit.start_line), ""), parts(hit)) for hit in answer.hits]
+    answered = bool(answer.lanes) or not answer.stale  # an index that cannot be read answers nothing
+    notes = [
+        *([] if answered else [view.t("No search is possible now.")]),
+        *answer.notes,
+        *([answer.reason] if answer.stale else []),
+    ]
+    return view.render(
+        "facts.html", rows=(), total=len(hits), number=1, pages=1, asked=asked, choice=choice,
+        options=options(view), hits=hits, notes=notes, answered=answered,
+    )  # fmt: skip
+
+
+def parts(hit: Hit) -> list[Part]:
+    """What adds to a hit's score, as pieces of a bar that is as long as the score; what takes from it shortens all."""
+    explained = hit.explain or {}
+    scale = explained.get("scale") or 1.0
+    values = {name: value / scale for name, value in explained.get("evidence", {}).items()}
+    for name, value in explained.get("priors", {}).items():
+        values[name] = values.get(name, 0.0) + value
+    sums = [sum(values.get(name, 0.0) for name in names) for _, names in PARTS]
+    whole = sum(value for value in sums if value > 0)
+    pieces, start = [], 0.0
+    for colour, ((title, _), value) in enumerate(zip(PARTS, sums, strict=True)):
+        if value > 0:
+            width = 100 * hit.score * value / whole
+            pieces.append(Part(title, hit.score * value / whole, round(start, 1), round(width, 1), colour))
+            start += width
+    return pieces

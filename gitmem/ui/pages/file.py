@@ -1,0 +1,52 @@
+"""The page of one memory file, now or then: its lines with their numbers, those marked that a link speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from starlette.responses import Response
+
+from gitmem.memory.show import read
+from gitmem.ui.pages.fact import Line
+from gitmem.ui.view import View
+
+SHOWN = 400  # lines of a file on one page at most
+SIZE = 40_000  # bytes of them, about; one line is shown whatever its size
+ABOVE = 20  # lines above the one that a link speaks of
+
+
+def page(view: View) -> Response:
+    """The file `path` from line `from` on, else from a little above line `first`; `first` to `last` are marked.
+
+    Raises MissingFile for what is no memory file.
+    """
+    path = view.fields.get("path", "")
+    first, last = number(view, "first"), number(view, "last")
+    shown = read(view.repo, view.config, path, view.snapshot.commit)
+    begin = number(view, "from") or (first - ABOVE if _end(shown.lines, 1) < first else 1)
+    begin = max(1, min(begin, len(shown.lines)))
+    end = _end(shown.lines, begin)
+    lines = [
+        Line(at, text, first <= at <= max(first, last)) for at, text in enumerate(shown.lines[begin - 1 : end], begin)
+    ]
+    facts = {row.fact.line: row.fact.id for row in view.facts.rows if row.path == path}
+    return view.render(
+        "file.html", path=path, lines=lines, total=len(shown.lines), begin=begin, end=end, blob=shown.blob,
+        facts=facts, before=max(1, begin - SHOWN),
+    )  # fmt: skip
+
+
+def _end(lines: Sequence[str], begin: int) -> int:
+    """The last line of a page that begins at line `begin`."""
+    size = 0
+    for at, text in enumerate(lines[begin - 1 : begin - 1 + SHOWN], begin):
+        size += len(text.encode("utf-8", "surrogatepass")) + 60
+        if size > SIZE and at > begin:
+            return at - 1
+    return min(len(lines), begin + SHOWN - 1)
+
+
+def number(view: View, name: str) -> int:
+    """A whole number of the address, 0 where it has none."""
+    text = view.fields.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0

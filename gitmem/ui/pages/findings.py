@@ -1,0 +1,106 @@
+"""The page of what the gate finds in the work tree: each to be masked, or excepted with a reason until a day."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from typing import Any
+
+from starlette.responses import Response
+
+from gitmem.errors import Changed, MissingFile, UsageError
+from gitmem.gate import exceptions, sources
+from gitmem.gate.examine import decode
+from gitmem.gate.quoting import visible
+from gitmem.gate.redaction import redaction
+from gitmem.gate.scan import scan
+from gitmem.gate.work_tree import MOST, within
+from gitmem.provenance.erasure import drop_kept_texts
+from gitmem.provenance.findings import allow_plan, mask_plan
+from gitmem.provenance.preview import Plan, commit_previewed, preview
+from gitmem.ui.view import View
+
+SHOWN = 100
+FINGERPRINT = re.compile(r"[0-9a-f]{8,64}")
+SALT = re.compile(r"[0-9a-f]{32}")
+
+
+def page(view: View) -> Response:
+    """The findings, those that block first; as many files are read as `git mem status` reads."""
+    return _page(view)
+
+
+def _page(view: View, status: int = 200, problem: str = "") -> Response:
+    if view.snapshot.past:
+        return view.render("findings.html", status, rows=(), count=0, whole=True, problem=problem, until="", masks=())
+    policy = sources.worktree_policy(view.repo, view.now.date())
+    source = sources.paths(view.repo, [], policy)
+    left = [MOST]
+    blobs = list(within(source.blobs, left))
+    report = scan(iter(blobs), policy, source.findings)
+    rows = sorted(report.findings, key=lambda finding: (str(finding.severity) != "block", finding.path, finding.line))
+    shown = {row.path for row in rows[:SHOWN]}
+    masks = {  # (path, rule) that a mask mends without a word of the text going
+        (blob.path, rule)
+        for blob in blobs
+        if blob.path in shown
+        for rule in redaction(decode(blob.data)[0], blob.path, policy, only_secrets=True).rules
+    }
+    until = (view.now.date() + exceptions.LIFETIME).isoformat()
+    return view.render(
+        "findings.html",
+        status,
+        rows=rows[:SHOWN],
+        count=len(rows),
+        whole=left[0] >= 0,
+        problem=problem,
+        until=until,
+        masks=masks,
+        facts={(row.path, row.fact.line): row for row in view.facts.rows},
+    )
+
+
+def mask(view: View, form: dict[str, str]) -> Response:
+    """Mask what is found in one file."""
+    path = _path(view, form)
+    return _changed(
+        view, form, "findings/mask", "Mask what the gate finds", mask_plan(view.repo, path, view.now.date())
+    )
+
+
+def allow(view: View, form: dict[str, str]) -> Response:
+    """Except one finding until a day."""
+    path = _path(view, form)
+    reason = visible(" ".join(form.get("reason", "").split()))
+    if not reason:
+        raise UsageError(view.t("A reason is missing"), view.t("go back and say why: it goes into the commit"))
+    fingerprint = form.get("fingerprint", "")
+    if not FINGERPRINT.fullmatch(fingerprint):
+        raise UsageError(view.t("This is no fingerprint"))
+    until = exceptions.parse_date(form.get("until", ""))
+    salt = form["salt"] if SALT.fullmatch(form.get("salt", "")) else secrets.token_hex(16)
+    today = view.now.date()
+    plan = allow_plan(view.repo, view.config, (fingerprint, path), reason, until, today, salt)
+    return _changed(view, {**form, "reason": reason, "salt": salt}, "findings/allow", "Except this finding", plan)
+
+
+def _path(view: View, form: dict[str, str]) -> str:
+    """The file that the form names, which is one of the repository."""
+    path = form.get("path", "")
+    if path not in {entry.path for entry in view.repo.staged()}:
+        raise MissingFile(view.t("There is no such file in Git"), view.t("look at it as it is now"))
+    return path
+
+
+def _changed(view: View, form: dict[str, str], address: str, title: str, plan: Plan[Any]) -> Response:
+    if not form.get("shown"):
+        shown = preview(view.repo, plan)
+        fields = {name: visible(value) for name, value in form.items() if name != "shown"} | {"shown": shown.token}
+        return view.render("decision.html", title=title, address=address, shown=view.mask(shown), fields=fields)
+    try:
+        _, oid = commit_previewed(view.repo, plan, form["shown"], undoable=address != "findings/mask")
+    except Changed as error:
+        return _page(view, 409, error.message)
+    if address == "findings/mask":
+        drop_kept_texts(view.repo)
+    return view.redirect("findings", done=oid)

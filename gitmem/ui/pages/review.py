@@ -1,0 +1,213 @@
+"""The page Review: what a promotion model proposes from new log lines, each beside its source, to accept, edit or
+reject. Each decision is one commit that names the person, by the flows of `git mem promote --interactive`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from starlette.responses import Response
+
+from gitmem.errors import Changed, GitMemError, UsageError
+from gitmem.gate.quoting import visible
+from gitmem.memory.document import blob_lines
+from gitmem.memory.fact import normalise
+from gitmem.promotion.promote import Outcome, Request
+from gitmem.promotion.reviewed import Offered, Recorded, Review, ensure_person, offered, reject
+from gitmem.provenance.ledger import read_ledger
+from gitmem.provenance.trailers import REASON, memory_trailers, values
+from gitmem.review.word_diff import Piece, word_diff
+from gitmem.ui.pages.fact import CONTEXT, Line
+from gitmem.ui.view import OID, View
+
+REJECTED = "memory: reject 1 proposal"
+REJECTIONS = 5  # of the newest that are shown
+SHOWN = 50  # proposals on the page
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Lines of a log that a proposal cites, with those around them."""
+
+    path: str
+    first: int
+    last: int
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One proposal as it is shown: `pieces` are the words of what it replaces and its own, `text` where it replaces
+    nothing."""
+
+    token: str
+    text: str
+    old_text: str
+    type: str
+    held: str
+    until: str
+    quotes: tuple[Quote, ...] = ()
+    pieces: tuple[Piece, ...] = field(default=())
+
+
+def page(view: View) -> Response:
+    """The proposals of the work tree's history as it is now."""
+    return _page(view)
+
+
+def _review(view: View) -> Review | None:
+    """The going through of the model in force, None where it is a language model that nobody asked yet."""
+    from gitmem.gate.sources import worktree_policy
+    from gitmem.promotion.rules import RulesModel
+
+    recorded = Recorded(RulesModel()) if view.config.model == "rules" else view.site.answers.get(view.config.model)
+    if recorded is None:
+        return None
+    policy = worktree_policy(view.repo, view.now.date())
+    return Review(view.repo, view.config, policy, Request(), recorded, view.now)
+
+
+def _page(view: View, status: int = 200, **values: Any) -> Response:
+    given: dict[str, Any] = {"problem": "", "kept": ("", ""), **values}
+    if view.repo.head() is None or view.snapshot.past:
+        return view.render("review.html", status, cards=(), count=0, outcome=None, asks=False, rejected=(), **given)
+    review = _review(view)
+    outcome = review.look() if review else None
+    items = offered(outcome.plan) if outcome else ()
+    cards = [_card(view, item) for item in items[:SHOWN]]
+    return view.render(
+        "review.html", status, cards=view.mask(cards), count=len(items), outcome=outcome,
+        asks=view.config.model != "rules", rejected=_rejected(view), **given,
+    )  # fmt: skip
+
+
+def _card(view: View, item: Offered) -> Card:
+    operation = item.operation
+    quotes = tuple(_quote(view, span.path, span.blob, span.start_line, span.end_line) for span in operation.sources)
+    old = item.old.text if item.old else ""
+    held = (operation.origin or "web") if item.held else ""
+    return Card(item.token, operation.text, old, operation.type, held, operation.until, quotes)
+
+
+def _quote(view: View, path: str, blob: str, first: int, last: int) -> Quote:
+    try:
+        lines = blob_lines(view.repo.read(blob))
+    except GitMemError:
+        lines = []
+    start, end = max(1, first - CONTEXT), min(len(lines), last + CONTEXT)
+    shown = tuple(Line(number, lines[number - 1], first <= number <= last) for number in range(start, end + 1))
+    return Quote(path, first, last, shown)
+
+
+def with_pieces(card: Card) -> Card:
+    """A masked card with the words of the fact it replaces beside its own."""
+    return replace(card, pieces=tuple(word_diff(card.old_text, card.text))) if card.old_text else card
+
+
+def _rejected(view: View) -> list[tuple[str, str]]:
+    """The newest rejections that stand: (commit, reason, masked)."""
+    known = read_ledger(view.repo, ["HEAD"])
+    lifted = {old for _, old in known.reverts}
+    rows = []
+    for record in known.records:
+        message = record.commit.message
+        if message.startswith(f"{REJECTED}\n") and record.commit.oid not in lifted:
+            reason = next(iter(values(memory_trailers(message), REASON)), "")
+            rows.append((record.commit.oid, view.mask(Line(0, reason, False)).text))
+        if len(rows) == REJECTIONS:
+            break
+    return rows
+
+
+# -- decisions -----------------------------------------------------------------------------------------------
+
+
+def _found(view: View, form: Mapping[str, str]) -> tuple[Review, Outcome, Offered, int]:
+    """The proposal that the form speaks of, with its place. Raises Changed where it is not offered like that any more,
+    UsageError for an agent."""
+    ensure_person(view.config)
+    review = _review(view)
+    outcome = review.look() if review else None
+    if review is not None and outcome is not None:
+        for number, item in enumerate(offered(outcome.plan)):
+            if item.token == form.get("shown"):
+                return review, outcome, item, number
+    raise Changed(view.t("This proposal is not as it was shown any more"), view.t("look at it as it is now"))
+
+
+def accept(view: View, form: dict[str, str]) -> Response:
+    """Promote one proposal as it was shown, with the text the person gave it, if any."""
+    try:
+        review, outcome, item, number = _found(view, form)
+        if form.get("text"):
+            checked, problem = review.checked(outcome.plan, _with_text(item, form["text"]))
+            if problem:
+                return _page(view, 422, problem=problem, kept=(item.token, form["text"]))
+            if checked.token != form.get("edited"):
+                raise Changed("memory changed since this was shown", "look at it as it is now")
+            item = checked
+        left = len(offered(outcome.plan)) > 1
+        done = review.accept(outcome.plan, [item], left=left, as_shown=True)
+    except Changed as error:
+        return _page(view, 409, problem=error.message)
+    return view.redirect("review", done=done.commits[-1], n=number)
+
+
+def edit(view: View, form: dict[str, str]) -> Response:
+    """The proposal with another text, as it would be promoted: to be looked at."""
+    try:
+        review, outcome, item, _ = _found(view, form)
+    except Changed as error:
+        return _page(view, 409, problem=error.message, kept=(form.get("shown", ""), form.get("text", "")))
+    text = visible(normalise(form.get("text", "")))
+    if not text:
+        raise UsageError(view.t("There is no text"))
+    checked, problem = review.checked(outcome.plan, _with_text(item, text))
+    if problem:
+        return _page(view, 422, problem=problem, kept=(item.token, text))
+    card = view.mask(_card(view, checked))
+    fields = {"shown": item.token, "text": text, "edited": checked.token}
+    return view.render("proposal.html", card=with_pieces(card), fields=fields)
+
+
+def _with_text(item: Offered, text: str) -> Offered:
+    return replace(item, operation=replace(item.operation, text=visible(normalise(text))))
+
+
+def refuse(view: View, form: dict[str, str]) -> Response:
+    """Reject one proposal with a reason."""
+    reason = visible(" ".join(form.get("reason", "").split()))
+    try:
+        _, _, item, number = _found(view, form)
+    except Changed as error:
+        return _page(view, 409, problem=error.message)
+    if not reason:
+        raise UsageError(view.t("A reason is missing"), view.t("go back and say why: it goes into the commit"))
+    return view.redirect("review", done=reject(view.repo, view.config, item.operation, reason), n=number)
+
+
+def offer_again(view: View, form: dict[str, str]) -> Response:
+    """Take a rejection back, by a commit that reverts it."""
+    from gitmem.git.transaction import commit_nothing
+
+    ensure_person(view.config)
+    oid = form.get("commit", "")
+    if not OID.fullmatch(oid) or oid not in {commit for commit, _ in _rejected(view)}:
+        raise Changed(view.t("This rejection does not stand any more"), view.t("look at it as it is now"))
+    done = commit_nothing(view.repo, f'Revert "{REJECTED}"\n\nThis reverts commit {oid}.\n')
+    return view.redirect("review", done=done)
+
+
+def ask(view: View, form: dict[str, str]) -> Response:
+    """Ask the language model in force; its answer is kept while the server runs. Nothing is committed."""
+    from gitmem.promotion.registry import promotion_model
+
+    ensure_person(view.config)
+    model, policy = promotion_model(view.repo, view.config, view.now.date(), os.environ)
+    recorded = Recorded(model)
+    Review(view.repo, view.config, policy, Request(), recorded, view.now).look()
+    view.site.answers.keep(view.config.model, recorded)
+    return view.redirect("review")

@@ -1,0 +1,130 @@
+"""The page Timeline: one day from top to bottom - what was logged, what sessions left, what became of facts."""
+
+from __future__ import annotations
+
+import calendar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from starlette.responses import Response
+
+from gitmem.errors import UsageError
+from gitmem.memory import timeline
+from gitmem.memory.document import glance
+from gitmem.memory.snapshot import layout_at
+from gitmem.review.commit_diff import fact_changes
+from gitmem.review.fact_diff import FactChange
+from gitmem.ui.pages.compare import Row, parted, row_of
+from gitmem.ui.view import View
+
+SHOWN = 200  # sections, episodes and changes of a day, each
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A section of a log, or an episode: `heading` what it is about, `text` its Markdown, `agent` who wrote it."""
+
+    path: str
+    time: str
+    heading: str
+    text: str
+    line: int
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """The strip of one month: (day, files it has) of all its days, and the nearest days with a log around it."""
+
+    first: date
+    days: tuple[tuple[date, int], ...]
+    before: date | None
+    after: date | None
+
+
+def page(view: View) -> Response:
+    """The day that the address names, else the newest that has a log. Raises UsageError for what is no day."""
+    days = timeline.days_of(view.repo, view.snapshot.commit, view.config.memory_daily)
+    day = _day(view, days)
+    daily = view.config.memory_daily
+    found = timeline.timeline(view.repo, since=day, until=day, rev=view.snapshot.commit, daily=daily)
+    entries = [
+        Entry(log.path, section.time, section.topic, "\n".join(section.lines), section.start_line, log.agent)
+        for one in found
+        for log in one.logs
+        for section in log.sections
+    ]
+    entries.sort(key=lambda entry: _minutes(entry.time))
+    episodes = [
+        Entry(path, "", _session(path, data), _body(data), 1)
+        for path, data in timeline.episodes_of(view.repo, day, view.snapshot.commit)
+    ]
+    ids = {(path, fact.id) for one in found for path, fact in one.facts}
+    changes = _committed(view, day)
+    others = sorted(days)
+    return view.render(
+        "timeline.html", day=day, month=_month(day, days), total=len(entries),
+        entries=entries[:SHOWN], episodes=episodes[:SHOWN],
+        became=[row for row in view.facts.rows if (row.path, row.fact.id) in ids][:SHOWN],
+        changes=[(change.op.value, row) for change, row in changes],
+        former=max((other for other in others if other < day), default=None),
+        later=min((other for other in others if other > day), default=None),
+    )  # fmt: skip
+
+
+def _day(view: View, days: Mapping[date, int]) -> date:
+    named = view.fields.get("day", "").strip()
+    if not named:
+        return max((day for day in days if day <= view.today), default=max(days, default=view.today))
+    try:
+        return date.fromisoformat(named)
+    except ValueError:
+        raise UsageError(f"'{named[:40]}' is no day", "YYYY-MM-DD") from None
+
+
+def _minutes(time: str) -> int:
+    """The minute of the day that `9:30 PM` names, to sort by; what has no time comes first."""
+    hour, _, rest = time.partition(":")
+    if not hour.isdigit() or not rest[:2].isdigit():
+        return -1
+    half = rest[2:].replace(".", "").strip().lower()
+    hours = int(hour) % 12 + (12 if half == "pm" else 0) if half else int(hour)
+    return hours * 60 + int(rest[:2])
+
+
+def _body(data: bytes) -> str:
+    """The Markdown of an episode without its front matter and title."""
+    document = glance(data)
+    lines = [line for line in document.lines[document.front :] if not line.startswith("# ")]
+    return "\n".join(lines).strip()
+
+
+def _session(path: str, data: bytes) -> str:
+    """The session an episode is of, as its front matter says; else the name of its file."""
+    return str(glance(data).front_matter.get("session") or path.rpartition("/")[2])
+
+
+def _month(day: date, days: Mapping[date, int]) -> Month:
+    first = day.replace(day=1)
+    last = first.replace(day=calendar.monthrange(day.year, day.month)[1])
+    within = tuple(
+        (each, days.get(each, 0)) for each in (first + timedelta(days=n) for n in range((last - first).days + 1))
+    )
+    before = max((other for other in days if other < first), default=None)
+    return Month(first, within, before, min((other for other in days if other > last), default=None))
+
+
+def _committed(view: View, day: date) -> Sequence[tuple[FactChange, Row]]:
+    """What the commits of that day did to facts that last."""
+    tip = view.snapshot.commit or view.repo.head()
+    base = head = ""
+    for commit in view.repo.log([tip], first_parent=True) if tip else ():
+        head = head or (commit.oid if commit.commit_date.date() <= day else "")
+        if commit.commit_date.date() < day:
+            base = commit.oid
+            break
+    if not head or head == base:
+        return ()
+    changes = fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), day)
+    return [(change, row_of(change)) for change in view.mask(parted(changes)[0][:SHOWN])]

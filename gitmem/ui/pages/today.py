@@ -1,0 +1,97 @@
+"""The page Today: what became of facts since the last visit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+from gitmem.errors import GitMemError
+from gitmem.git.objects import Commit, Span
+from gitmem.memory.fact import id_of_hash
+from gitmem.memory.snapshot import layout_at
+from gitmem.paths import Kind, kind
+from gitmem.provenance.ledger import read_ledger
+from gitmem.provenance.present_facts import KINDS, uncommitted
+from gitmem.provenance.trailers import REASON, memory_trailers, values
+from gitmem.review.commit_diff import fact_changes
+from gitmem.review.fact_diff import FactChange, Op
+from gitmem.ui.view import View
+
+SHOWN = 20  # facts of one kind
+WEEK = 7  # days that are told where there was no visit before
+GROUPS = (  # title, the operations it has
+    ("Learned", (Op.ADDED, Op.PROMOTED)),
+    ("Changed", (Op.CHANGED, Op.MOVED)),
+    ("Forgotten", (Op.REMOVED, Op.EXPIRED)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Lines of a log that somebody would not have as a fact, and why."""
+
+    source: Span
+    commit: Commit
+    reason: str
+
+
+def page(view: View) -> Response:
+    """What is new since the last visit, or in the week before the snapshot."""
+    head = view.snapshot.commit or view.repo.head() or ""
+    base, since = _since(view, head)
+    everything = _changes(view, base, head)
+    changes = [change for change in everything if kind(change.path) in KINDS]
+    logged = [change for change in everything if change.new and kind(change.path) is Kind.DAILY]
+    groups = []
+    for title, ops in GROUPS:
+        own = [change for change in changes if change.op in ops]
+        groups.append((title, len(own), own[:SHOWN]))
+    unsaved = [] if view.snapshot.past else uncommitted(view.repo, view.config, view.today)
+    return view.render(
+        "today.html", groups=groups, refused=(refused := _refused(view, base, head, changes))[:SHOWN],
+        refusals=len(refused), logged=len(logged), news=bool(everything or refused), since=since, base=base, head=head,
+        unsaved=unsaved[:SHOWN],
+    )  # fmt: skip
+
+
+def _refused(view: View, base: str, head: str, changes: Sequence[FactChange]) -> list[Refused]:
+    """The lines that were refused as facts between two commits: what is told as changed or forgotten is left out."""
+    if not head or base == head:
+        return []
+    told = {change.old.id for change in changes if change.old}
+    ledger = read_ledger(view.repo, [head, *([f"^{base}"] if base else [])])
+    lifted = {old for _, old in ledger.reverts}
+    return [
+        Refused(link.source, record.commit, next(iter(values(memory_trailers(record.commit.message), REASON)), ""))
+        for record in ledger.records
+        if record.commit.oid not in lifted
+        for link in record.rejected
+        if link.source and id_of_hash(link.sha256) not in told
+    ]
+
+
+def _since(view: View, head: str) -> tuple[str, object]:
+    """(the commit to compare with, "" for before the first; the moment it stands for)."""
+    from datetime import timedelta
+
+    visit = view.site.visit
+    if visit.commit and not view.snapshot.past and visit.at is not None:
+        try:
+            if view.repo.is_ancestor(view.repo.resolve(visit.commit), head):
+                return visit.commit, visit.at
+        except GitMemError:  # rewritten since: a week is told
+            pass
+    moment = (view.snapshot.when or view.now) - timedelta(days=WEEK)
+    for commit in view.repo.log([head], first_parent=True) if head else ():
+        if commit.commit_date <= moment:
+            return commit.oid, moment
+    return "", moment
+
+
+def _changes(view: View, base: str, head: str) -> list[FactChange]:
+    if not head or base == head:
+        return []
+    changes = fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), view.today)
+    return sorted(changes, key=lambda change: change.date.timestamp() if change.date else 0.0, reverse=True)

@@ -1,0 +1,60 @@
+"""Markdown of others as HTML that can do no harm: their HTML is text, links say where they lead, images are links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markupsafe import escape
+
+from gitmem.gate.quoting import visible
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+    from markdown_it.utils import EnvType, OptionsDict
+
+
+class _Safe(RendererHTML):
+    """What of markdown-it's HTML is ours: links that say where they lead, images that are links."""
+
+    def link_open(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+        target = str(tokens[at].attrGet("href") or "")
+        words = escape(visible(target))
+        return f'<a rel="noreferrer noopener nofollow" title="{words}" href="{escape(_href(target))}">'
+
+    def link_close(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+        opened = next((token for token in reversed(tokens[:at]) if token.type == "link_open"), None)
+        host = _host(str(opened.attrGet("href"))) if opened is not None else ""
+        return f'</a> <span class="host">({escape(visible(host))})</span>' if host else "</a>"
+
+    def image(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+        target = str(tokens[at].attrGet("src") or "")
+        words = escape(visible(tokens[at].content or target))
+        return f'<span class="image">[{words}: {escape(visible(target))}]</span>'
+
+
+def _host(target: str) -> str:
+    try:
+        return urlsplit(target).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _href(target: str) -> str:
+    """Where a link of memory may lead: to the web or to a mail address, else nowhere."""
+    try:
+        scheme = urlsplit(target).scheme.lower()
+    except ValueError:
+        return "#"
+    return target if scheme in ("http", "https", "mailto") else "#"
+
+
+@cache
+def parser(*without: str) -> MarkdownIt:
+    """The parser of this profile, but for the rules `without`."""
+    made = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}, renderer_cls=_Safe).enable("table")
+    return made.disable([*without])

@@ -1,0 +1,181 @@
+"""One request as a page sees it: the repository, the snapshot, the reader's language, addresses, and the answer."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from gitmem.agents.repository_pool import OpenRepository, RepositoryPool
+from gitmem.config import Config
+from gitmem.errors import GitMemError
+from gitmem.gate.policy import Policy
+from gitmem.git.opening import Repository
+from gitmem.provenance.present_facts import FactList, FactLists
+from gitmem.review.masking import masked
+from gitmem.ui.answers import Answers
+from gitmem.ui.korean import WORDS
+from gitmem.ui.rendering import Ours, masked_word, rendered
+from gitmem.ui.security import Keys
+from gitmem.ui.snapshot import Snapshot, branches, state
+from gitmem.ui.translation import translate
+from gitmem.ui.visits import Visit
+
+NAVIGATION = (  # the name of a page (`pages.PAGES`), its title
+    ("today", "Today"), ("facts", "Facts"), ("timeline", "Timeline"), ("review", "Review"), ("compare", "Compare"),
+    ("sessions", "Sessions"), ("pictures", "Pictures"),
+)  # fmt: skip
+
+OID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What all requests share. `at` is the snapshot of addresses that name none; `visit` the one before this start."""
+
+    keys: Keys
+    pool: RepositoryPool
+    read_only: bool
+    at: str
+    visit: Visit
+    facts: FactLists = field(default_factory=FactLists)
+    crash_log: Callable[[BaseException], str] = lambda _: ""  # writes down a bug and says where
+    answers: Answers = field(default_factory=Answers)
+    changing: threading.Lock = field(default_factory=threading.Lock)  # one change after the other
+
+
+@dataclass(frozen=True)
+class View:
+    """One request. `page` is the name of the page, `fields` what the address says after `?`."""
+
+    site: Site
+    opened: OpenRepository
+    snapshot: Snapshot
+    page: str
+    fields: Mapping[str, str]
+    parts: Mapping[str, str]
+    language: str
+    nonce: str
+    fragment: bool
+    now: datetime
+
+    @property
+    def csrf(self) -> str:
+        """What every form that changes something holds."""
+        return Ours(self.site.keys.csrf)
+
+    @property
+    def repo(self) -> Repository:
+        return self.opened.repo
+
+    @property
+    def config(self) -> Config:
+        return self.opened.config
+
+    @property
+    def name(self) -> str:
+        """What the repository is called: its folder."""
+        return (self.repo.root or self.repo.git_dir).name
+
+    @property
+    def today(self) -> date:
+        """The day on which a fact is current or expired: the snapshot's own."""
+        return (self.snapshot.when or self.now).date()
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything can be changed from this page."""
+        return not self.site.read_only and not self.snapshot.past
+
+    @property
+    def static(self) -> bool:
+        """Whether this is a file of an export: it can ask for nothing."""
+        return False
+
+    @property
+    def done(self) -> str:
+        """The commit that a change has just made, for the page that its form led to; "" for none."""
+        oid = self.fields.get("done", "")
+        return oid if OID.fullmatch(oid) else ""
+
+    @cached_property
+    def undoable(self) -> bool:
+        """Whether `done` is what the page Undo would take back."""
+        from gitmem.provenance.undo import last_write
+
+        try:
+            return bool(self.done) and self.done in last_write(self.repo).commits
+        except GitMemError:
+            return False
+
+    @property
+    def origin(self) -> str:
+        """The address of a page that can be asked for: of the answer to a form the page that it belongs to,
+        "" for this one itself."""
+        section = self.page.partition("/")[0]
+        if "/" not in self.page and self.page:
+            return ""
+        return self.url("facts" if section == "fact" else section or "today", at="")
+
+    @cached_property
+    def facts(self) -> FactList:
+        """The facts of the snapshot, as they stand in their files: mask what is shown of them (`mask`)."""
+        return self.site.facts.of(self.repo, self.config, self.snapshot.commit, self.today)
+
+    def mask(self, value: Any) -> Any:
+        """The value (a list becomes a tuple) with its texts masked: for what does not go through a template."""
+        return masked(tuple(value) if isinstance(value, list) else value, Policy())
+
+    def t(self, phrase: str, **values: object) -> str:
+        """The phrase in the reader's language; one that is not ours, or that holds a text, is masked."""
+        words = translate(self.language, phrase, **values)
+        ours = phrase in WORDS and all(isinstance(value, int) for value in values.values())
+        return Ours(words) if ours else words
+
+    def url(self, page: str, /, *parts: str, **fields: object) -> str:
+        """The address of a page of this snapshot; `at=""` names the present. Empty fields are left out."""
+        at = str(fields.pop("at", self.snapshot.named if self.snapshot.named != self.site.at else ""))
+        given = [(name, masked_word(str(value))) for name, value in fields.items() if value not in ("", None, False)]
+        query = urlencode([*given, *([("at", at)] if at else [])], errors="surrogateescape")
+        path = "/".join([page, *(quote(masked_word(part), safe="", errors="surrogateescape") for part in parts)])
+        return Ours(f"{self.site.keys.base}/{path}" + (f"?{query}" if query else ""))
+
+    def again(self, **fields: object) -> str:
+        """The address of this page with other values of some fields."""
+        kept = {name: value for name, value in self.fields.items() if name not in ("at", "done")}
+        return self.url(self.page, *self.parts.values(), **{**kept, **fields})
+
+    def action(self, address: str) -> str:
+        """Where the form of a change goes."""
+        return Ours(f"{self.site.keys.base}/{address}")
+
+    def file(self, name: str) -> str:
+        """The address of a file that a page loads."""
+        return Ours(f"{self.site.keys.base}/static/{name}")
+
+    def render(self, template: str, status: int = 200, **values: object) -> Response:
+        """The template as an answer; `view` and `t` are there beside `values`."""
+        text = rendered(template, view=self, t=self.t, url=self.url, navigation=NAVIGATION, **values)
+        return HTMLResponse(text.encode("utf-8", "replace"), status)
+
+    def redirect(self, page: str, /, *parts: str, **fields: object) -> Response:
+        """Go and look at another page: what a change answers with."""
+        return RedirectResponse(self.url(page, *parts, **fields), 303)
+
+    @cached_property
+    def live(self) -> str:
+        """The address that tells of changes after this page, "" for a page of the past."""
+        if self.snapshot.past:
+            return ""
+        return Ours(f"{self.site.keys.base}/live?since={state(self.repo, self.config)}")
+
+    @cached_property
+    def branches(self) -> Sequence[str]:
+        return branches(self.repo)

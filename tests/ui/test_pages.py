@@ -1,0 +1,215 @@
+"""What the pages show, and that nothing in a repository can make them show anything else."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+import pytest
+
+from gitmem.ui.rendering import STATIC
+from tests.harness import Repo
+from tests.ui.conftest import Browse
+
+
+def test_facts_are_listed_with_what_is_known_of_them(memory: Repo, browse: Browse) -> None:
+    text = browse(memory).get("facts")
+    assert "4 facts" in text and "PoC phase 1 uses REST webhooks" in text and "배포는 오전" in text
+    assert 'class="mark expired"' in text and "#deploy" in text and "from web" in text and "MEMORY.md:5" in text
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [("type=rule", 2), ("state=expired", 1), ("state=pinned", 1), ("tag=ops", 1), ("origin=web", 1), ("type=rule&origin=web", 1),
+     ("trust=committed", 4), ("trust=uncommitted", 0), ("path=MEMORY.md", 4), ("path=nothing", 0), ("age=week", 0)],
+)  # fmt: skip
+def test_facts_are_filtered(memory: Repo, browse: Browse, query: str, count: int) -> None:
+    text = browse(memory).get(f"facts?{query}")
+    assert f"{count} facts" in text.replace("1 fact<", "1 facts<")
+
+
+def test_a_search_gives_the_hits_of_the_command_in_its_order(memory: Repo, browse: Browse) -> None:
+    import json
+
+    hits = json.loads(memory.mem("search", "REST webhooks", "--json", "-n", "30").stdout)["hits"]
+    text = browse(memory).get("facts?q=REST+webhooks")
+    places = re.findall(r'class="place"[^>]*>([^<]+)<', text)
+    assert places == [
+        f"{hit['path']}:{hit['start_line']}" + (f"-{hit['end_line']}" if hit["end_line"] > hit["start_line"] else "")
+        for hit in hits
+    ]
+    assert f"{hits[0]['score']:.2f}" in text and '<rect class="s0"' in text
+
+
+def test_a_search_as_you_type_gets_the_content_alone(memory: Repo, browse: Browse) -> None:
+    browser = browse(memory)
+    text = browser.get("facts?q=webhooks", **{"hx-request": "true"})
+    assert 'id="results"' in text and "<html" not in text
+
+
+def fact_address(text: str, words: str) -> str:
+    """The address of the fact whose link holds `words`."""
+    (found,) = re.findall(rf'href="/[^/]+/(fact/[^"]+)">[^<]*{re.escape(words)}', text)
+    return str(found).replace("&amp;", "&")
+
+
+def test_one_fact_says_where_it_comes_from(repo: Repo, browse: Browse) -> None:
+    repo.commit(
+        "log",
+        {"memory/2026-02-05.md": "# 2026-02-05\n\n## 10:00 - api\n\n- we decided on REST webhooks: easier to debug\n"},
+    )
+    repo.commit("memory", {"MEMORY.md": "# Memory\n"})
+    repo.mem("promote")
+    browser = browse(repo)
+    text = browser.get(fact_address(browser.get("facts"), "REST webhooks"))
+    assert "text is in the source" in text and "promoted by rules/1" in text and "memory/2026-02-05.md:5" in text
+    assert re.search(r'<li value="5" id="L5" class="cited"><code>- we decided on REST webhooks', text)
+
+
+def test_pages_of_the_past_show_what_was_there(memory: Repo, browse: Browse) -> None:
+    memory.commit("memory: other", {"MEMORY.md": "# Memory\n\n- something else entirely\n"})
+    browser = browse(memory)
+    assert "webhooks" not in browser.get("facts") and "something else" in browser.get("facts")
+    text = browser.get("facts?at=HEAD~1")
+    assert "webhooks" in text and "something else" not in text and "You look at the past" in text
+    assert "at=HEAD~1" in fact_address(text, "webhooks")
+    assert "webhooks" in browser.get(fact_address(text, "webhooks"))
+    assert "webhooks" in browser.get("file?path=MEMORY.md&at=HEAD~1")
+    assert "webhooks" in browse(memory, at="HEAD~1").get("facts")
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "words"),
+    [
+        ("facts?at=no-such-thing", 404, "no-such-thing"), ("facts?at=--help", 404, "--help"), ("fact/0123456789ab", 404, "not in memory"),
+        ("file?path=.git/config", 404, ".git/config"), ("file?path=../x", 404, "x"), ("file", 404, ""), ("nothing", 404, "no such page"),
+        ("facts?page=99999&type=%00", 200, "0 facts"), ("facts?q=%22%20OR%20NEAR(", 200, ""), ("facts?at=%ff%fe", 404, ""),
+        ("fact/%00", 404, "not in memory"), ("file?path=MEMORY.md&first=99999999999999", 200, "MEMORY.md"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_a_page_with_a_sentence_and_a_way_on(
+    memory: Repo, browse: Browse, address: str, status: int, words: str
+) -> None:
+    text = browse(memory).get(address, status)
+    assert words in text and "/facts" in text and "<h1" in text
+
+
+def test_a_repository_without_a_commit_or_a_memory_has_all_pages(repo: Repo, browse: Browse) -> None:
+    browser = browse(repo)
+    for page in ("today", "facts", "facts?q=x"):
+        browser.get(page)
+
+
+def test_today_tells_what_changed_since_the_last_visit(memory: Repo, browse: Browse) -> None:
+    browse(memory)
+    memory.commit("memory: more", {"MEMORY.md": memory.read("MEMORY.md") + "- a new fact since then\n"})
+    text = browse(memory).get("today")
+    assert "a new fact since then" in text and "REST webhooks" not in text
+    assert "a new fact" not in browse(memory).get("today")
+
+
+def test_a_read_only_visit_is_not_remembered(memory: Repo, browse: Browse) -> None:
+    browse(memory, read_only=True)
+    assert not (memory.path / ".git/gitmem/last-visit.json").exists()
+
+
+def test_the_interface_speaks_the_language_of_the_browser(memory: Repo, browse: Browse) -> None:
+    browser = browse(memory)
+    assert 'lang="ko"' in browser.get("facts", **{"accept-language": "ko-KR,ko;q=0.9,en;q=0.8"})
+    assert "사실" in browser.get("facts", **{"accept-language": "ko"})
+    assert 'lang="en"' in browser.get("facts", **{"accept-language": "de,fr;q=0.9"})
+
+
+def test_the_vendored_script_is_the_one_that_was_reviewed() -> None:
+    digest = hashlib.sha256((STATIC / "htmx.min.js").read_bytes()).hexdigest()
+    assert digest == "d6fdc75f204e6bdefa99b69bf1e6d4ac69b8a364f77929f45c13476b4000f717"  # htmx.org 2.0.11, npm
+    assert "Zero-Clause BSD" in (STATIC / "htmx.LICENSE").read_text(encoding="utf-8")
+
+
+def test_what_a_page_loads_is_small(memory: Repo, browse: Browse) -> None:
+    sizes = sum(len((STATIC / name).read_bytes()) for name in ("style.css", "ui.js", "htmx.min.js"))
+    assert sizes + len(browse(memory).get("facts").encode()) < 150_000
+
+
+def test_health_says_how_memory_is_and_what_to_type(memory: Repo, browse: Browse) -> None:
+    text = browse(memory).get("health")
+    assert "none yet: the first search builds it" in text and "findings that block: 0" in text and "<h2" in text
+    memory.write("MEMORY.md", memory.read("MEMORY.md") + "<<<<<<< ours\n- a\n=======\n- b\n>>>>>>> theirs\n")
+    text = browse(memory).get("health", **{"hx-request": "true"})
+    assert "git mem scan" in text and "<html" not in text
+
+
+def test_facts_are_filtered_by_who_changed_them_last(memory: Repo, browse: Browse) -> None:
+    memory.git("config", "user.name", "Dana Reyes")
+    memory.commit("memory: more", {"MEMORY.md": memory.read("MEMORY.md") + "- written by another\n"})
+    memory.write("MEMORY.md", memory.read("MEMORY.md") + "- not committed yet\n")
+    browser = browse(memory)
+    assert ">Dana Reyes<" in browser.get("facts")
+    text = browser.get("facts?author=Dana+Reyes")
+    assert "1 fact<" in text and "written by another" in text
+    assert "4 facts" in browser.get("facts?author=Test") and "0 facts" in browser.get("facts?author=nobody")
+
+
+def test_today_names_the_lines_that_were_refused_and_why(repo: Repo, browse: Browse) -> None:
+    repo.commit(
+        "first",
+        {
+            "MEMORY.md": "# Memory\n",
+            "memory/2026-02-05.md": "# 2026-02-05\n\n## 10:00\n\n- we decided on REST webhooks\n",
+        },
+    )
+    browse(repo)
+    link = f"memory/2026-02-05.md#L5 -> MEMORY.md sha256:{'ab' * 32}"
+    repo.commit(f"memory: refuse 1 fact\n\nMemory-Rejected: {link}\nMemory-Reason: it was a joke\n")
+    text = browse(repo).get("today")
+    assert "Refused" in text and "it was a joke" in text and "memory/2026-02-05.md:5" in text
+
+
+def test_a_long_file_is_read_page_by_page_and_a_link_lands_on_its_line(repo: Repo, browse: Browse) -> None:
+    repo.commit(
+        "long", {"MEMORY.md": "# Memory\n" + "".join(f"- fact number {n} {'가' * 60}\n" for n in range(2, 3000))}
+    )
+    browser = browse(repo)
+    seen: list[str] = []
+    address = "file?path=MEMORY.md"
+    while address:
+        text = browser.get(address)
+        assert len(text.encode()) < 84_000  # with what every page loads below 150,000
+        seen += re.findall(r"fact number (\d+) ", text)
+        (*_, address) = [
+            "",
+            *(found.replace("&amp;", "&") for found in re.findall(r'rel="next" href="/[^/]+/([^"]+)"', text)),
+        ]
+    assert seen == [str(n) for n in range(2, 3000)]
+    text = browser.get("file?path=MEMORY.md&first=2500&last=2501")
+    assert 'id="L2500" class="cited"' in text and 'id="L2501" class="cited"' in text and 'id="L2502"' in text
+
+
+def test_the_longest_facts_make_no_page_that_is_too_large(repo: Repo, browse: Browse) -> None:
+    repo.commit("long", {"MEMORY.md": "# Memory\n" + "".join(f"- 사실 {n} {'기억 ' * 300}\n" for n in range(300))})
+    browser = browse(repo)
+    loaded = sum(len((STATIC / name).read_bytes()) for name in ("style.css", "ui.js", "htmx.min.js"))
+    for page in ("facts", "today", "facts?q=%EA%B8%B0%EC%96%B5", "file?path=MEMORY.md"):
+        assert loaded + len(browser.get(page).encode()) < 150_000, page
+
+
+def test_a_repository_that_vanished_is_a_sentence_and_a_way_on(memory: Repo, browse: Browse) -> None:
+    browser = browse(memory)
+    browser.get("facts")
+    away = memory.path.rename(memory.path.with_name("away"))
+    for page in ("facts", "today", "facts?q=webhooks", "health", "fact/0123456789ab", "nothing"):
+        answer = browser.client.get(f"{browser.site.keys.base}/{page}")
+        assert answer.status_code in (404, 503), (page, answer.status_code)
+        assert "<h1>" in answer.text and "/facts" in answer.text and "Traceback" not in answer.text
+        assert "bug" not in answer.text
+    away.rename(memory.path)
+    assert "webhooks" in browser.get("facts")
+
+
+def test_today_shows_the_facts_that_are_not_committed(memory: Repo, browse: Browse) -> None:
+    memory.write("MEMORY.md", memory.read("MEMORY.md") + "- written since, and not committed\n")
+    memory.write("memory/archive/2025.md", "# 2025\n\n- an archived line that is new\n")
+    browser = browse(memory)
+    text = browser.get("today").split("Not committed")[1]
+    assert "written since, and not committed" in text and "an archived line that is new" in text
+    assert "REST webhooks" not in text and "Not committed" not in browser.get("today?at=HEAD")
