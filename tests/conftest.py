@@ -3,32 +3,56 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.harness import SOURCE, Repo
+from tests.ui.browser import chromium
+
+# The same examples on every run: what is tested does not depend on the day. `make fuzz` looks at new ones.
+# No deadline: how long an example takes says more of the machine than of us.
+settings.register_profile("repeatable", derandomize=True, print_blob=True, deadline=None)
+settings.register_profile("new", print_blob=True, deadline=None)
+settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def isolated_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The same for what is made once for several tests: those fixtures come before every `isolated`."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield isolate(tmp_path_factory.mktemp("session-home"), patch)
 
 
 @pytest.fixture(autouse=True)
-def isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A private HOME; Git and libgit2 read one empty configuration with an identity, and nothing else."""
-    home = tmp_path_factory.mktemp("home")
+def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A private HOME for this test; what it leaves in the environment is gone after it."""
+    before = dict(os.environ)
+    with pytest.MonkeyPatch.context() as patch:
+        yield isolate(tmp_path_factory.mktemp("home"), patch)
+    os.environ.clear()
+    os.environ.update(before)
+
+
+def isolate(home: Path, patch: pytest.MonkeyPatch) -> Path:
+    """Make `home` the HOME; Git and libgit2 read one empty configuration with an identity, and nothing else."""
     for name in list(os.environ):
         if name.startswith(("GIT_", "GITMEM_", "GITHUB_", "XDG_", "LESS")) or name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
+            patch.delenv(name)
     (home / ".gitconfig").write_text(
         "[user]\n\tname = Test\n\temail = test@example.com\n[init]\n\tdefaultBranch = main\n"
     )
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    monkeypatch.setenv("TZ", "UTC")
-    monkeypatch.setenv("LC_ALL", "C.UTF-8")
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("GITMEM_FOREGROUND", "1")  # a hook that refreshes the index ends when it has
-    monkeypatch.setenv("PYTHONPATH", str(SOURCE))
-    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "")
+    patch.setenv("HOME", str(home))
+    patch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
+    patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    patch.setenv("TZ", "UTC")
+    patch.setenv("LC_ALL", "C.UTF-8")
+    patch.setenv("NO_COLOR", "1")
+    patch.setenv("GITMEM_FOREGROUND", "1")  # a hook that refreshes the index ends when it has
+    patch.setenv("PYTHONPATH", str(SOURCE))
+    patch.setenv("PYTHONDONTWRITEBYTECODE", "")
     return home
 
 
@@ -36,3 +60,11 @@ def isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
 def repo(tmp_path: Path) -> Repo:
     """An empty repository on branch main."""
     return Repo(tmp_path / "repo")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say plainly that the browser tests were skipped: among thousands of dots nobody sees it."""
+    skipped = [report for report in terminalreporter.stats.get("skipped", []) if "tests/ui/browser/" in report.nodeid]
+    if skipped:
+        terminalreporter.section("THE BROWSER TESTS DID NOT RUN", sep="!")
+        terminalreporter.line(f"{len(skipped)} tests of `git mem ui`: {chromium.MISSING}")
