@@ -1,6 +1,7 @@
 """`git mem` and `python -m gitmem`: where a process begins.
 
-Git's hooks and a plainly spelled search go past the command line's library: every commit and every agent waits.
+Hooks, of Git and of hosts, and a plainly spelled search go past the command line's library: every commit and every
+agent waits.
 """
 
 import sys
@@ -35,6 +36,10 @@ def main() -> NoReturn:
             from gitmem.cli.exits import leave
 
             leave(code)
+    if sys.argv[1:3] == ["session", "hook"]:
+        from gitmem.cli.host_hooks import main as host_hook
+
+        host_hook(sys.argv[3:])
     from gitmem.cli.main import main as cli
 
     cli()

@@ -53,7 +53,7 @@ def open(
         path = profiles.named(profiles.read(user_settings(os.environ)), profile).root
     elif path is None:
         path = _here()
-    repo = open_repository(Path(path).expanduser(), os.environ)
+    repo = open_repository(Path(os.path.expanduser(path)), os.environ)
     try:
         return Memory(repo, load_settings(repo, settings), now)
     except BaseException:
@@ -102,6 +102,8 @@ class Memory:
         until: str | date | None = None,
         expired: bool = False,
         min_score: float | None = None,
+        history: bool = False,
+        history_only: bool = False,
     ) -> Value:
         """`git mem search`: {"query", "at", "lanes", "stale", "hits": [...]}, best hit first. Any text is a query."""
         from gitmem.memory.named_times import first_day, last_day, resolve_at
@@ -114,7 +116,7 @@ class Memory:
             types=tuple(types), tags=tuple(tags),
             since=since if isinstance(since, date) else first_day(since or "", moment, "since"),
             until=until if isinstance(until, date) else last_day(until or "", moment, "until"), expired=expired,
-            min_score=min_score,
+            min_score=min_score, history="only" if history_only else "with" if history else "",
         )  # fmt: skip
         return as_value(search(self.repo, self.config, asked, moment))
 

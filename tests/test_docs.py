@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from gitmem.cli.main import main_command
+from gitmem.cli.main import SUMMARY, main_command
 from gitmem.cli.registry import COMMANDS, SECTIONS
 from gitmem.config import git_name, keys
 from gitmem.errors import Exit
@@ -40,6 +40,92 @@ def test_every_command_has_one_section_a_file_and_a_help_text() -> None:
                     name,
                     parameter.name,
                 )
+
+
+def test_a_summary_is_one_sentence_that_fits_a_line_of_80_columns() -> None:
+    import click
+
+    def check(group: click.Group, width: int) -> None:
+        context = click.Context(group, info_name="x", terminal_width=80)
+        for name in group.list_commands(context):
+            each = group.get_command(context, name)
+            assert each is not None and each.help
+            sentence = " ".join(each.help.strip().split("\n\n")[0].split())
+            if not each.hidden:
+                assert each.get_short_help_str(width) == sentence and sentence.endswith("."), name
+                assert sentence[0].isupper() and ". " not in sentence, name
+            if isinstance(each, click.Group) and not each.hidden:
+                check(each, 78 - 6 - max(map(len, each.list_commands(context))))
+
+    check(main_command, SUMMARY)
+    context = click.Context(main_command, info_name="git mem", terminal_width=80)
+    rows = [line for line in main_command.get_help(context).splitlines() if re.match(r"  [a-z][a-z-]*  ", line)]
+    assert len(rows) == len(SHOWN) and all(line.endswith(".") for line in rows)
+
+
+SHOWN = {name for name in COMMANDS if name not in ("hook", "action")}
+
+
+def test_every_command_has_a_man_page_that_the_one_page_names() -> None:
+    overview = (SOURCE / "man/git-mem.1").read_text(encoding="utf-8")
+    assert {path.name for path in (SOURCE / "man").iterdir()} == {"git-mem.1", *(f"git-mem-{name}.1" for name in SHOWN)}
+    for name in SHOWN:
+        assert "git\\-mem\\-" + name.replace("-", "\\-") + " (1)" in overview
+
+
+# Commands that take no --json, and writers that take no --dry-run, with the reason.
+NO_JSON = {
+    "ui": "serves pages", "mcp": "serves", "watch": "runs on", "help": "is text", "completion": "is a script",
+    "merge-driver": "is Git's", "session compact": "writes a transcript", "session prune": "writes a transcript",
+    "session hook": "answers as the host asks", "server dev": "serves", "server run": "serves",
+    "server migrate": "says one line", "server rebuild": "says one line", "server token": "is the token alone",
+}  # fmt: skip
+READING = {
+    "search", "show", "log", "changes", "bisect", "why", "scan", "verify", "review", "receipts", "status", "doctor", "eval",
+    "config", "session get", "session list", "session start", "profile list", "server audit", "server jobs", *NO_JSON,
+}  # fmt: skip
+NO_DRY_RUN = {
+    "edit": "writes the one line it is given; git mem undo takes it back",
+    "publish": "git mem review shows it before",
+    "index": "is disposable",
+    "session flush": "appends only; git mem undo takes it back",
+    "session end": "as flush",
+    "session set": "writes the one value it is given",
+    "server repositories": "writes the one row it is given",
+    "profile add": "says what it made",
+    "profile remove": "removes no file",
+    "profile switch": "is switched back",
+}
+
+
+def test_every_command_has_one_shape() -> None:
+    """Who answers takes --json, who writes takes --dry-run; one flag has one meaning, one spelling and one metavar."""
+    import click
+
+    spellings: dict[str, set[tuple[str, ...]]] = {}
+    seen = set()
+
+    def look(name: str, command: click.Command) -> None:
+        if isinstance(command, click.Group):
+            for sub, each in command.commands.items():
+                look(f"{name} {sub}", each)
+            return
+        seen.add(name)
+        options = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
+        flags = {flag for option in options for flag in option.opts}
+        assert ("--json" in flags) != (name in NO_JSON), f"{name}: --json"
+        assert ("--dry-run" in flags) == (name not in {*READING, *NO_DRY_RUN}), f"{name}: --dry-run"
+        for option in options:
+            for flag in option.opts:
+                spellings.setdefault(flag, set()).add(tuple(option.opts))
+
+    context = click.Context(main_command, info_name="git mem")
+    for name in SHOWN:
+        command = main_command.get_command(context, name)
+        assert command is not None
+        look(name, command)
+    assert {*READING, *NO_DRY_RUN} <= seen
+    assert not {flag: spelled for flag, spelled in spellings.items() if len(spelled) > 1}
 
 
 def test_every_setting_and_exit_code_has_its_place() -> None:
@@ -97,10 +183,17 @@ def test_every_rule_of_the_gate_has_a_heading() -> None:
         assert f"`{rule}`" in text or f"# {rule}" in text, rule
 
 
-def test_the_table_of_precision_names_rules_that_are_there() -> None:
-    from gitmem.gate.detectors import DETECTORS, examples
+def test_a_rule_that_is_right_in_less_than_half_of_the_texts_it_blocked_in_only_warns() -> None:
+    from gitmem.gate.detectors import DETECTORS, examples, load
+    from gitmem.gate.detectors.text import Severity, Text
 
-    rules = {rule for name in DETECTORS for rule in examples(name)}
+    detector_of = {rule: name for name in DETECTORS for rule in examples(name)}
     lines = (SOURCE / "tools/rule_precision.txt").read_text(encoding="utf-8").splitlines()
-    for rule, documents, blocked, right in (line.split("\t") for line in lines if line and not line.startswith("#")):
-        assert rule in rules and int(documents) > 0 and 0 <= int(right) <= int(blocked)
+    rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
+    assert len(rows) > 20
+    for rule, documents, blocked, right in rows:
+        assert rule in detector_of and int(documents) > 1000 and 0 <= int(right) <= int(blocked)
+        if 2 * int(right) < int(blocked):
+            name = detector_of[rule]
+            found = [match for flagged in examples(name)[rule].flag for match in load(name)(Text(flagged))]
+            assert all(match.severity is Severity.WARN for match in found if match.rule == rule), rule

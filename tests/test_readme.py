@@ -40,6 +40,32 @@ def test_the_first_minute_of_the_readme_runs_as_written(tmp_path: Path) -> None:
     assert "REST webhooks" in answers[-3] and "order_id" in answers[-2]
 
 
+def test_a_newcomer_with_notes_finds_one_and_leaves_no_trace(tmp_path: Path) -> None:
+    place = Repo(tmp_path / "notes", init=False)
+    korean, english = "결제 모듈은 {} 번으로 바꾸기로 했다", "The landlord of flat {} prefers a bank transfer"
+    for number in range(60):
+        name = f"집/메모 {number}.md" if number % 2 else f"home/note {number}.md"
+        place.write(name, f"# {number}\n\n{(korean if number % 2 else english).format(number)}\n")
+    place.write("photo.jpg", b"\xff\xd8")
+
+    def files() -> dict[str, bytes]:
+        found = (path for path in place.path.rglob("*") if path.is_file() and ".git" not in path.parts)
+        return {path.relative_to(place.path).as_posix(): path.read_bytes() for path in found}
+
+    before = files()
+    place.mem("init", "--adopt")
+    place.mem("install")
+    assert "flat 8" in place.mem("search", "how is the rent of flat 8 paid to the landlord").stdout
+    assert "33 번" in place.mem("search", "결제 모듈 33 번").stdout
+    place.mem("add", "월세는 25일에 낸다")
+    place.mem("undo", "--yes")
+    place.mem("undo", "--yes")
+    assert "nothing to undo" in place.mem("undo", "--yes", check=False).stderr
+    place.mem("uninstall", "--purge")
+    assert files() == before
+    assert not (place.path / ".git/gitmem").exists() and not list((place.path / ".git/hooks").glob("*[!e]"))
+
+
 def test_the_commands_of_the_table_exist_with_their_options() -> None:
     import click
 

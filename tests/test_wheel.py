@@ -24,13 +24,18 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield made
 
 
+MAN_PAGES = {path.name for path in (SOURCE / "man").iterdir()}
+
+
 def test_the_wheel_holds_what_runs_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         assert "gitmem/models/static/table.bin" in names and "gitmem/models/static/LICENSE" in names
         secrets = "gitmem/gate/detectors/secrets"
         assert {f"{secrets}/{table}.txt" for table in ("tokens", "shapes", "service_names")} <= set(names)
-        assert any(name.endswith("share/man/man1/git-mem.1") for name in names) and "gitmem/py.typed" in names
+        assert {
+            name.rpartition("/")[2] for name in names if "/share/man/man1/" in name
+        } == MAN_PAGES and "gitmem/py.typed" in names
         assert not [name for name in names if name.startswith(("tests/", "bench/", "tools/", "examples/"))]
         packaged = {name for name in names if name.startswith("gitmem/")}
     tracked = subprocess.run(["git", "ls-files", "gitmem"], cwd=SOURCE, capture_output=True, text=True, check=True)

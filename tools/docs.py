@@ -1,4 +1,4 @@
-"""Write docs/cli.md, docs/config.md, man/git-mem.1 and a table of docs/detectors.md from the code.
+"""Write docs/cli.md, docs/config.md, the man pages and a table of docs/detectors.md from the code.
 
 `--check` only says whether they are current.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from gitmem import __version__  # noqa: E402
-from gitmem.cli.main import main_command  # noqa: E402
+from gitmem.cli.main import SUMMARY, main_command  # noqa: E402
 from gitmem.cli.registry import SECTIONS  # noqa: E402
 from gitmem.config import COUNT, git_name, keys  # noqa: E402
 from gitmem.errors import Exit  # noqa: E402
@@ -29,6 +30,37 @@ EXITS = {
     Exit.BUG: "a bug: one line and the path of a log",
     Exit.INTERRUPTED: "interrupted",
 }
+
+
+# The command of git, gh or jj that is like ours; those that are not here have none.
+BESIDE = {
+    "init": "`git init`", "add": "`git notes append`", "edit": "`jj describe`", "forget": "`git rm`",
+    "undo": "`jj undo`", "redact": "`git filter-repo`", "search": "`git grep`, `gh search`", "show": "`git show`",
+    "log": "`git log`", "changes": "`git diff A..B`", "bisect": "`git bisect`", "why": "`git blame`",
+    "ui": "`git instaweb`", "scan": "`git diff --check`", "verify": "`git fsck`", "revert": "`git revert`",
+    "review": "`git range-diff`", "publish": "`gh pr create`", "sync": "`git pull`, `git push`",
+    "export": "`git archive`", "import": "`git am`", "profile": "`gh auth switch`",
+    "watch": "`git fsmonitor--daemon`", "index": "`git commit-graph write`", "status": "`git status`",
+    "doctor": "`git fsck`", "help": "`git help`", "setup": "`gh auth login`", "install": "`git lfs install`",
+    "uninstall": "`git lfs uninstall`", "config": "`git config`", "completion": "`gh completion`",
+    "merge-driver": "`git merge-file`",
+}  # fmt: skip
+
+
+def shape_table() -> list[str]:
+    """The shape of every command: what it is given, --json, --dry-run, and what is like it elsewhere."""
+    out = ["| command | given | `--json` | `--dry-run` | beside it |", "|---|---|---|---|---|"]
+    for _, name, command in commands():
+        for full, each in walk(name, command):
+            if isinstance(each, click.Group):
+                continue
+            context = click.Context(each, info_name=full)
+            given = " ".join(part for part in each.collect_usage_pieces(context) if part != "[OPTIONS]")
+            flags = {flag for parameter in each.params for flag in parameter.opts}
+            has = ["yes" if flag in flags else "" for flag in ("--json", "--dry-run")]
+            row = [f"`{full}`", f"`{cell(given)}`" if given else "", *has, BESIDE.get(name, "")]
+            out.append("| " + " | ".join(row) + " |")
+    return out
 
 
 def commands() -> Iterator[tuple[str, str, click.Command]]:
@@ -80,6 +112,13 @@ def cli_page() -> str:
         "# Commands",
         "",
         "Generated from the code by `make docs`; a test keeps it so. Every command has `-h`.",
+        "",
+    ]
+    out += [
+        "`--json` is there wherever a command answers, `--dry-run` wherever one writes more than it is given. A flag",
+        "has one spelling in all of them (`-n, --limit`, `--at`, `--since`, `--until`, `--agent`, `--reason`).",
+        "",
+        *shape_table(),
         "",
     ]
     seen = ""
@@ -152,44 +191,68 @@ def roff(text: str) -> str:
 
 
 def man_page() -> str:
-    out = [f'.TH GIT\\-MEM 1 "" "git\\-mem {__version__}" "Git Manual"', ".SH NAME"]
-    out += ["git\\-mem \\- memory for AI agents, as plain Markdown in Git", ".SH SYNOPSIS"]
+    """git-mem(1): the commands with a line each, and the page of each."""
+    out = [*heading("git-mem"), "git\\-mem \\- memory for AI agents, as plain Markdown in Git", ".SH SYNOPSIS"]
     out += [".B git mem", "[\\-C DIR] COMMAND [ARGS]...", ".SH DESCRIPTION"]
     out += ["Keeps an agent's memory as Markdown in a Git repository: searched, gated, promoted and reviewed."]
-    out += [roff("'git mem COMMAND -h' shows the help of one command.")]
+    out += [roff("'git mem help COMMAND' and 'git mem COMMAND -h' show the help of one command.")]
     seen = ""
     for section, name, command in commands():
         if section != seen:
             out.append(f".SH {section.upper()}")
             seen = section
-        for full, each in walk(name, command):
-            out += [f".SS git mem {roff(full)}", ".nf", roff(usage(full, each)), ".fi"]
-            for paragraph in markdown(each):
-                if paragraph.startswith("    "):
-                    out += [".nf", roff(paragraph), ".fi"]
-                else:
-                    out.append(".PP" if not paragraph else roff(paragraph))
-            for flag, meaning in options(each):
-                out += [".TP", f".B {roff(flag)}", roff(meaning)]
-    out += [".SH EXIT STATUS"]
+        out += [".TP", f".BR git\\-mem\\-{roff(name)} (1)", roff(command.get_short_help_str(SUMMARY))]
+    return "\n".join(out + exit_status()) + "\n"
+
+
+def command_page(name: str, command: click.Command) -> str:
+    """git-mem-NAME(1): one command and, for a group, its subcommands."""
+    summary = roff(command.get_short_help_str(SUMMARY))
+    out = [*heading(f"git-mem-{name}"), f"git\\-mem\\-{roff(name)} \\- {summary}", ".SH SYNOPSIS"]
+    for full, each in walk(name, command):
+        out += [".nf", roff(usage(full, each)), ".fi"]
+    for full, each in walk(name, command):
+        out += [".SH DESCRIPTION"] if each is command else [f".SH GIT MEM {roff(full).upper()}"]
+        for paragraph in markdown(each):
+            if paragraph.startswith("    "):
+                out += [".nf", roff(paragraph), ".fi"]
+            else:
+                out.append(".PP" if not paragraph else roff(paragraph))
+        for flag, meaning in options(each):
+            out += [".TP", f".B {roff(flag)}", roff(meaning)]
+    out += exit_status()
+    return "\n".join([*out, ".SH SEE ALSO", ".BR git\\-mem (1)"]) + "\n"
+
+
+def heading(title: str) -> list[str]:
+    return [f'.TH {roff(title.upper())} 1 "" "git\\-mem {__version__}" "Git Manual"', ".SH NAME"]
+
+
+def exit_status() -> list[str]:
+    out = [".SH EXIT STATUS"]
     for code, meaning in EXITS.items():
         out += [".TP", f".B {int(code)}", roff(meaning)]
-    return "\n".join(out) + "\n"
+    return out
 
 
 PRECISION = ("<!-- precision: from tools/rule_precision.txt -->\n", "<!-- end of precision -->\n")
 
 
 def precision_table(text: str) -> str:
-    """The rows of tools/rule_precision.txt as a table: a share only where something was found to be judged."""
-    rows = [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
-    if not rows:
-        return "No rule has been measured on documents that it had not seen: there is no row yet.\n"
-    out = ["| rule | documents | blocked at | of them right | precision |", "|---|---|---|---|---|"]
-    for rule, documents, blocked, right in rows:
-        share = f"{int(right) / int(blocked):.2f}".lstrip("0") if int(blocked) else ""
-        out.append(f"| `{rule}` | {documents} | {blocked} | {right} | {share} |")
-    return "\n".join(out) + "\n"
+    """The rows of tools/rule_precision.txt: a table of the rules that were wrong, and the names of the others."""
+    lines = [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
+    rows = [(rule, int(documents), int(blocked), int(right)) for rule, documents, blocked, right in lines]
+    out = ["| rule | blocked in | of them right | precision |", "|---|---|---|---|"]
+    for rule, _, blocked, right in rows:
+        if right < blocked:
+            out.append(f"| `{rule}` | {blocked} | {right} | {right / blocked:.2f} |".replace("| 0.", "| ."))
+    never = [f"`{rule}` {blocked}" for rule, _, blocked, right in rows if right == blocked]
+    return (
+        "\n".join(
+            [*out, "", *textwrap.wrap("Right in every text: " + ", ".join(never) + ".", 120, break_on_hyphens=False)]
+        )
+        + "\n"
+    )
 
 
 def detectors_page() -> str:
@@ -200,18 +263,25 @@ def detectors_page() -> str:
     return before + PRECISION[0] + "\n" + table + "\n" + PRECISION[1] + rest.split(PRECISION[1])[1]
 
 
-PAGES = {
-    "docs/cli.md": cli_page,
-    "docs/config.md": config_page,
-    "docs/detectors.md": detectors_page,
-    "man/git-mem.1": man_page,
-}
+def pages() -> dict[str, str]:
+    """Path -> text of everything that is written here."""
+    made = {
+        "docs/cli.md": cli_page(),
+        "docs/config.md": config_page(),
+        "docs/detectors.md": detectors_page(),
+        "man/git-mem.1": man_page(),
+    }
+    return made | {f"man/git-mem-{name}.1": command_page(name, command) for _, name, command in commands()}
 
 
 def main() -> int:
-    stale = []
-    for path, write in PAGES.items():
-        target, text = ROOT / path, write()
+    made = pages()
+    old = {f"man/{path.name}" for path in (ROOT / "man").glob("*.1")} - made.keys()
+    stale = sorted(old)
+    for path in old if "--check" not in sys.argv else ():
+        (ROOT / path).unlink()
+    for path, text in made.items():
+        target = ROOT / path
         if not target.exists() or target.read_text(encoding="utf-8") != text:
             stale.append(path)
             if "--check" not in sys.argv:

@@ -1,4 +1,8 @@
-"""Every way out of a command as an exit code: a refusal in words, a reader that left, an interrupt, a bug."""
+"""Every way out of a command as an exit code: a refusal in words, a reader that left, an interrupt, a bug.
+
+The numbers are `errors.Exit`. Of a Git hook that we installed Git sees 0 or 1: its file (`git/hook_files`) makes 1 of
+every refusal.
+"""
 
 from __future__ import annotations
 

@@ -20,6 +20,8 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--since": ("since", "text"),
     "--until": ("until", "text"),
     "--expired": ("expired", "flag"),
+    "--history": ("history", "flag"),
+    "--history-only": ("history_only", "flag"),
     "--budget": ("budget", "number"),
     "--json": ("as_json", "flag"),
     "--jsonl": ("jsonl", "flag"),

@@ -4,55 +4,173 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
+import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
+from gitmem.cli.server_check import count_tools
 from gitmem.cli.terminal import escape, say, write, write_json
-from gitmem.errors import GitMemError
+from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_bytes, resolve, write_atomic
-from gitmem.hosts import host_named, registration
+from gitmem.hosts import HOSTS, all_hosts, host_named, registration
+from gitmem.hosts.host import Host, Setup
+from gitmem.plural import counted
+
+FOUND = "found"  # in the place of a host's name: those that are on this machine
+AGENTS = [*HOSTS, FOUND]
+VALIDATOR_SECONDS = 60
 
 
-def register(repo: Repository, host: str, *, dry_run: bool, as_json: bool, remove: bool = False) -> None:
-    """Register with (or leave) a host: only our own entries change; files of others are kept."""
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """What registering with one host changed, or would change, and `problem`, why nothing was."""
+
+    host: str
+    changes: Sequence[registration.Change] = ()
+    problem: str = ""
+    hint: str = ""
+
+    def as_value(self, dry_run: bool) -> dict[str, object]:
+        """An object of docs/json.md, "install --agent"."""
+        files = [{"path": change.path, "text": change.text or None} for change in self.changes]
+        return {"agent": self.host, "dry_run": dry_run, "files": files, "problem": self.problem or None}
+
+
+def register(repo: Repository, names: Sequence[str], *, dry_run: bool, as_json: bool, remove: bool = False) -> int:
+    """Register with these hosts (or leave them): only our own entries change; files of others are kept.
+
+    One that cannot be registered with leaves the others as they are; the exit code says so. Of one host alone it
+    raises GitMemError.
+    """
     if repo.root is None:
         raise GitMemError("an agent works in a work tree, and the repository is bare", "run it in a clone")
-    known = host_named(host)
-    texts = {path: _read(repo.root, path) for path in known.paths}
-    changes = registration.plan(known, texts, root=str(repo.root), remove=remove)
-    if not dry_run:
-        for change in changes:
-            _write(repo.root, change)
+    hosts = [host_named(name) for name in _named(repo.root, names, remove)]
+    program, notes = ("git-mem", []) if remove else _program()
+    setup = Setup(str(repo.root), program, remove)
+    done = [_register(repo.root, host, setup, dry_run) for host in hosts]
+    if len(done) == 1 and done[0].problem:
+        raise GitMemError(done[0].problem, done[0].hint)
     if as_json:
-        files = [{"path": change.path, "text": change.text or None} for change in changes]
-        write_json({"agent": host, "dry_run": dry_run, "files": files})
+        values = [each.as_value(dry_run) for each in done]
+        write_json(values[0] if FOUND not in names and len(values) == 1 else {"agents": values})
+    else:
+        for each in done:
+            _show(each, setup, dry_run)
+    if not remove:
+        if not dry_run:
+            notes += [note for host in hosts for note in _asks(repo.root, host)]
+            notes += _server_problem(repo.root, program) if any(each.changes for each in done) else []
+        for note in notes:
+            say(escape(f"note: {note}"))
+    return Exit.CANNOT_RUN if any(each.problem for each in done) else Exit.DONE
+
+
+def _named(root: Path, names: Sequence[str], remove: bool) -> list[str]:
+    """The hosts by name, each once; for FOUND those whose program is on the PATH, or with `remove` those that are
+    registered here. Raises UsageError where there is none."""
+    found = dict.fromkeys(name for name in names if name != FOUND)
+    if FOUND in names:
+        registered = (host.name for host in all_hosts() if any(_holds_us(root, path) for path in host.paths))
+        found.update(dict.fromkeys(registered if remove else hosts_on_path()))
+    if not found:
+        where = "is registered here" if remove else "is on the PATH"
+        raise UsageError(f"no agent's host {where}", f"name one: {', '.join(HOSTS)}")
+    return list(found)
+
+
+def _holds_us(root: Path, path: str) -> bool:
+    try:
+        return registration.NAME in _read(root, path)
+    except GitMemError:
+        return False
+
+
+def _register(root: Path, host: Host, setup: Setup, dry_run: bool) -> Registration:
+    """Write what changes for one host. Nothing of it is written where one of its files is refused."""
+    try:
+        changes = _changes(root, host, setup)
+        if not dry_run:
+            for change in changes:
+                _write(root, change)
+    except GitMemError as error:
+        return Registration(host.name, (), error.message, error.hint)
+    return Registration(host.name, changes)
+
+
+def _show(done: Registration, setup: Setup, dry_run: bool) -> None:
+    host, changes = done.host, done.changes
+    if done.problem:
+        say(escape(f"git mem: {host}: {done.problem}"))
+        if done.hint:
+            say(escape(f"hint: {done.hint}"))
         return
     for change in changes:
         verb = "write" if change.text else "remove"
         write(escape(f"{'would ' if dry_run else ''}{verb} {change.path}\n"))
         if dry_run and change.text:
             write("".join(escape(f"    {line}\n") for line in change.text.splitlines()))
-    if not remove:
-        for problem in _problems():
-            say(escape(f"note: {problem}"))
-    if changes and not remove and not dry_run:
+    if changes and not setup.remove and not dry_run:
         write(f"next: start {host} in this folder again; it may ask whether you trust the server and the hooks\n")
     if not changes:
-        write(f"{host} is {'not registered' if remove else 'registered already'}\n")
+        write(f"{host} is {'not registered' if setup.remove else 'registered already'}\n")
 
 
-def _problems() -> list[str]:
-    """Why the host would not be able to start what was registered, each with what to do."""
-    found = []
-    if shutil.which("git-mem") is None:
-        folder = Path(sys.executable).parent
-        found.append(f"a host starts 'git-mem', which is not on the PATH; add {folder} to it, or install with pipx")
+def is_registered(repo: Repository, name: str) -> bool:
+    """Whether there is nothing that `register` would write. Raises GitMemError for a file that would be refused."""
+    return repo.root is not None and not _changes(repo.root, host_named(name), Setup(str(repo.root), _program()[0]))
+
+
+def hosts_on_path() -> list[str]:
+    """The names of the hosts whose program is on the PATH."""
+    return [host.name for host in all_hosts() if any(map(shutil.which, host.programs))]
+
+
+def _changes(root: Path, host: Host, setup: Setup) -> list[registration.Change]:
+    return registration.plan(host, {path: _read(root, path) for path in host.paths}, setup)
+
+
+def _program() -> tuple[str, list[str]]:
+    """What a host is told to start, and what a person should know of it."""
+    if shutil.which("git-mem") is not None:
+        return "git-mem", []
+    here = Path(sys.executable).with_name("git-mem")
+    if os.access(here, os.X_OK) and re.fullmatch(r"[\w/.+@-]+", str(here)):
+        return str(here), [f"'git-mem' is not on the PATH: hosts are told {here}, which is right on this machine alone"]
+    return "git-mem", [f"a host starts 'git-mem', which is not on the PATH; add {here.parent} to it, or use pipx"]
+
+
+def _asks(root: Path, host: Host) -> list[str]:
+    """What a host asks of a person first, and whether it accepts what was written where it can say so."""
+    notes = [host.trust] if host.trust else []
+    if host.validator and shutil.which(host.validator[0]) is not None:
+        try:
+            done = subprocess.run(
+                host.validator, cwd=root, stdin=subprocess.DEVNULL, capture_output=True, timeout=VALIDATOR_SECONDS
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return notes
+        if done.returncode:
+            notes.append(f"{host.name} does not accept its settings: '{' '.join(host.validator)}' says why")
+    return notes
+
+
+def _server_problem(root: Path, program: str) -> list[str]:
+    """Why a host would get no tools; [] where the server answers, which is said."""
     if importlib.util.find_spec("mcp") is None:
-        found.append("the MCP server needs the extra: pip install 'git-mem[mcp]'")
-    return found
+        return ["the MCP server needs the extra: pip install 'git-mem[mcp]'"]
+    if shutil.which(program) is None:
+        return []
+    try:
+        say(f"the MCP server answers: {counted(count_tools([program, 'mcp'], root), 'tool')}")
+    except GitMemError as error:
+        return [f"{error.message}{': ' if error.hint else ''}{error.hint}"]
+    return []
 
 
 def _place(root: Path, path: str) -> tuple[Path, str]:
@@ -77,6 +195,8 @@ def _write(root: Path, change: registration.Change) -> None:
     else:
         place = resolve(folder, name)
         place.unlink(missing_ok=True)
-        if place.parent != folder:
-            with suppress(OSError):  # a folder that holds something else stays
-                place.parent.rmdir()
+        with suppress(OSError):  # a folder that holds something else stays, and what is above it
+            for parent in place.parents:
+                if parent == folder:
+                    break
+                parent.rmdir()

@@ -10,6 +10,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
+from gitmem import system
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -39,7 +41,7 @@ def run(name: str, words: Sequence[str]) -> None:
 
 def start(name: str) -> None:
     """Bring the index up to date, in a process apart unless `FOREGROUND` is set."""
-    if FOREGROUND in os.environ:
+    if FOREGROUND in os.environ or not hasattr(os, "fork"):
         refresh_in_process(name)
         return
     try:
@@ -91,7 +93,7 @@ def _refresh_detached(name: str) -> None:
         if not folder.exists():
             return
         mark = state_dir(repo.common_dir, make=False) / AGAIN
-        os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+        os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | system.NOFOLLOW | system.RAW, 0o600))
         # The one at work looks for the mark after it has let go of the lock: it cannot miss this one.
         while mark.exists():
             with ExitStack() as turn:
@@ -146,7 +148,7 @@ def _write(repo: Repository, name: str, words: str) -> None:
     from gitmem.git.worktree import state_dir
 
     try:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.NOFOLLOW | system.RAW
         handle = os.open(state_dir(repo.common_dir, make=False) / "hooks.log", flags, 0o600)
         with os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(f"{now().isoformat(timespec='seconds')} {name}: {words}\n")

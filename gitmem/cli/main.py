@@ -20,6 +20,7 @@ from gitmem.cli.terminal import say
 from gitmem.errors import Exit, GitMemError
 
 COMPLETE = "_GIT_MEM_COMPLETE"
+SUMMARY = 62  # characters that the help has for what a command does, where the terminal has 80 columns
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -48,14 +49,25 @@ class Commands(click.Group):
             raise click.UsageError(f"there is no command '{name}'; {hint}", ctx)
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            if error.ctx is None and ctx.invoked_subcommand:  # an option without its value: whose, click does not say
+                command = self.get_command(ctx, ctx.invoked_subcommand)
+                assert command is not None
+                error.ctx = click.Context(command, parent=ctx, info_name=ctx.invoked_subcommand)
+            raise
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         present = set(self.list_commands(ctx))
+        width = max(map(len, present))
         for section, names in SECTIONS.items():
             rows = []
             for name in names:
                 command = self.get_command(ctx, name) if name in present else None
                 if command is not None and not command.hidden:
-                    rows.append((name, command.get_short_help_str(70)))
+                    rows.append((name.ljust(width), command.get_short_help_str(SUMMARY)))
             if rows:
                 with formatter.section(section):
                     formatter.write_dl(rows)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
+from gitmem.cli import completions
 from gitmem.cli.registry import SECTIONS
-from gitmem.cli.terminal import say_warnings
+from gitmem.cli.terminal import say, say_warnings
 from gitmem.config import Config
 from gitmem.environment import cache_folder, enter, now, opened, settings, tracked_text
 from gitmem.git.opening import Repository, RepositoryLookup
 from gitmem.paths import agent_name
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md).")
 colour_option = click.option(
@@ -20,9 +24,22 @@ colour_option = click.option(
 )
 
 
-def agent_option(help: str = "Who writes (mem.agent).") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def agent_option(help: str = "Who writes (mem.agent).") -> Decorator:
     """`--agent NAME`, in the spelling of `paths.agent_name`: a name no log could have is a usage error."""
-    return click.option("--agent", default="", callback=lambda ctx, option, name: agent_name(name), help=help)
+    return click.option(
+        "--agent", default="", callback=lambda ctx, option, name: agent_name(name), help=help,
+        shell_complete=completions.agents,
+    )  # fmt: skip
+
+
+def keep_option(help: str = "pii: write personal data as it is (mem.onPersonal).") -> Decorator:
+    """`--keep pii`; `keeping` puts it in force."""
+    return click.option("--keep", type=click.Choice(["pii"]), help=help)
+
+
+def keeping(config: Config, keep: str | None) -> Config:
+    """The settings with `--keep` in force."""
+    return config._replace(on_personal="keep") if keep else config
 
 
 # What a repository's own gate and set-up say is about the repository they stand in, whatever profile is in force.
@@ -37,16 +54,27 @@ def open_here(
     context = click.get_current_context(silent=True)
     root = context.find_root() if context else None
     stay = stay or bool(root and (root.params.get("profile") or root.invoked_subcommand in HERE))
+    stood = _stood()
     repo, config = opened(overrides, stay=stay, here=here)
     if context is not None:
         context.call_on_close(repo.close)
     if not (root and root.invoked_subcommand in SETTINGS_SHOWN):
         say_warnings(config.warnings)
+    if root and root.invoked_subcommand in WRITERS and config.profile and _stood() != stood:
+        say(f"in the memory of profile '{config.profile}': {repo.root}")
     return repo, config
 
 
+def _stood() -> str:
+    """The current folder, "" where it is gone: a profile in force changes it."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
+WRITERS = frozenset((*SECTIONS["Write"], *SECTIONS["Promote"], "import", "sync", "publish"))
 SETTINGS_SHOWN = frozenset(("config", "doctor"))  # they say it themselves
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 __all__ = [
     "HERE",
@@ -56,6 +84,8 @@ __all__ = [
     "colour_option",
     "enter",
     "json_option",
+    "keep_option",
+    "keeping",
     "now",
     "open_here",
     "settings",

@@ -10,16 +10,18 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from gitmem.cli.options import open_here
 from gitmem.environment import now
 from gitmem.errors import GitMemError
+from gitmem.git.branch_worktree import is_temporary
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import state_dir, write_atomic
-from gitmem.paths import Kind, kind
+from gitmem.paths import log_day
+from gitmem.plural import counted
 from gitmem.promotion.promote import BRANCH, Mode, Outcome, Request, promote
 from gitmem.regular_file import read_regular
 
@@ -30,10 +32,15 @@ PERSON = "git-mem"  # Memory-Agent of a promotion that nobody typed
 
 
 def start(mode: str) -> None:
-    """Start `promote --background MODE` detached when HEAD changed a daily log and promoted nothing itself."""
-    repo, _ = open_here(stay=True)
+    """Start `promote --background MODE` detached when HEAD changed a daily log and promoted nothing itself.
+
+    Not for a commit of `git mem sync` in its temporary work tree: that is gone before the promotion is done.
+    """
+    repo, config = open_here(stay=True)
     head = repo.head()
-    if head is None or repo.root is None or not _touches_logs(repo, head):
+    if head is None or repo.root is None or is_temporary(repo.root):
+        return
+    if not _touches_logs(repo, head, config.memory_daily):
         return
     env = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k.startswith("GIT_CONFIG")}
     with open(os.devnull, "r+b") as nothing:
@@ -43,10 +50,10 @@ def start(mode: str) -> None:
         )  # fmt: skip
 
 
-def _touches_logs(repo: Repository, head: str) -> bool:
+def _touches_logs(repo: Repository, head: str, daily: Sequence[str]) -> bool:
     parents = repo.commit(head).parents
     changes = repo.changes(parents[0] if parents else "", head)
-    return any(kind(change.path) is Kind.DAILY for change in changes)
+    return any(log_day(change.path, daily) for change in changes)
 
 
 def run(mode: str) -> None:
@@ -54,8 +61,9 @@ def run(mode: str) -> None:
     from gitmem.promotion.registry import promotion_model
 
     repo, config = open_here(stay=True)
-    signal.signal(signal.SIGALRM, _late)
-    signal.alarm(config.model_seconds + 60)
+    if hasattr(signal, "SIGALRM"):
+        signal.signal(signal.SIGALRM, _late)
+        signal.alarm(config.model_seconds + 60)
     request = Request(mode=Mode(mode), branch=BRANCH, agent=config.agent or PERSON)
     at = now().isoformat(timespec="seconds")
     try:
@@ -108,5 +116,5 @@ def last_run_in_words(common_dir: Path) -> str:
     outcome = record.get("problem") or record.get("why_nothing")
     if not outcome:
         place = f"on {record['branch']}" if record.get("branch") else PLACES.get(str(record.get("mode")), "committed")
-        outcome = f"{record.get('facts')} facts {place}"
+        outcome = f"{counted(int(record.get('facts') or 0), 'fact')} {place}"
     return f"{record.get('at')}: {outcome}"

@@ -11,12 +11,13 @@ from keyword import iskeyword
 COMMANDS: dict[str, str] = {}
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Write": ("init", "add", "insight", "edit", "forget", "undo", "redact"),
-    "Find": ("search", "show", "log", "changes", "why", "context"),
+    "Find": ("search", "show", "log", "changes", "bisect", "why", "context", "ui"),
     "Gate": ("scan", "allow", "verify"),
-    "Promote": ("promote", "revert", "review", "publish"),
-    "Agents": ("mcp", "session", "import", "profile", "watch"),
+    "Promote": ("promote", "revert", "review"),
+    "Share": ("publish", "sync", "export", "server"),
+    "Agents": ("mcp", "session", "receipts", "import", "profile", "watch"),
     "Index": ("index", "status", "doctor", "eval"),
-    "Set up": ("help", "install", "uninstall", "config", "completion", "merge-driver", "hook", "action"),
+    "Set up": ("help", "setup", "install", "uninstall", "config", "completion", "merge-driver", "hook", "action"),
 }
 for _section in SECTIONS.values():
     for _name in _section:

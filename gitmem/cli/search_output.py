@@ -6,12 +6,13 @@ Imports nothing that reads command lines: `search.py` does, and `cli/fast_search
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitmem.cli.terminal import colour as coloured
-from gitmem.cli.terminal import escape, paint, say, write, write_json
+from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import now
-from gitmem.errors import UsageError
+from gitmem.errors import GitMemError, UsageError
 from gitmem.search.results import as_value, excerpt, hit_value, marked_words
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from gitmem.config import Config
     from gitmem.git.opening import Repository
-    from gitmem.search.hits import Hit
+    from gitmem.search.hits import Hit, Linked
     from gitmem.search.search import Answer, Query
 
 
@@ -40,12 +41,17 @@ class SearchRequest(NamedTuple):
     min_score: float | None = None
     lane: str = "both"
     budget: int = 0
+    history: bool = False
+    history_only: bool = False
     blame: bool = False
     rerank: str = ""
     explain: bool = False
+    verbose: bool = False
     jsonl: bool = False
     colour: str = "auto"
     as_json: bool = False
+    server: str = ""
+    repositories: tuple[str, ...] = ()
 
 
 def answer(request: SearchRequest, repo: Repository, config: Config) -> None:
@@ -73,11 +79,43 @@ def answer(request: SearchRequest, repo: Repository, config: Config) -> None:
     elif request.as_json:
         write_json(as_value(answered))
     else:
-        write(render(answered, query.text, coloured(request.colour)))
-        if answered.settings:
-            write(settings_text(answered.settings))
+        on = coloured(request.colour)
+        text = render(answered, query.text, on, scored=request.verbose, explained=request.explain)
+        page(text + (settings_text(answered.settings) if answered.settings and request.explain else ""))
         if hint := _hint(request, answered):
             say(hint)
+        if (sys.stderr.isatty() or not answered.hits) and (words := _left_out(request, repo)):
+            say(f"{words}: git mem status")
+
+
+def answer_of_server(request: SearchRequest) -> None:
+    """Ask a shared index and print. `--at` takes a revision or day of the repositories named. Needs no repository here.
+
+    Raises UsageError for options that only an index of one's own has, BadConfig without a token, GitMemError.
+    """
+    from gitmem.exchange.shared_index import search, token_of
+
+    only_here = SearchRequest(request.query)._asdict()
+    taken = {"query", "limit", "at", "paths", "types", "tags", "since", "until", "lane", "verbose", "explain", "jsonl"}
+    for name, value in request._asdict().items():
+        if name not in taken | {"colour", "as_json", "server", "repositories"} and value != only_here[name]:
+            raise UsageError(f"--{name.replace('_', '-')} does not go with --server")
+    words = " ".join(request.query)
+    asked = {
+        "query": words, "limit": request.limit, "at": request.at, "path": list(request.paths),
+        "type": list(request.types), "tag": list(request.tags), "since": request.since, "until": request.until,
+        "lane": request.lane, "repository": list(request.repositories), "explain": request.explain,
+    }  # fmt: skip
+    answered, value = search(request.server, token_of(os.environ), asked)
+    if request.jsonl:
+        for hit in value["hits"]:
+            write_json(hit, lines=True)
+    elif request.as_json:
+        write_json(value)
+    else:
+        page(render(answered, words, coloured(request.colour), scored=request.verbose))
+        if not answered.hits:
+            say("nothing found")
 
 
 def query_of(request: SearchRequest, repo: Repository, config: Config, moment: datetime) -> Query:
@@ -115,31 +153,64 @@ def query_of(request: SearchRequest, repo: Repository, config: Config, moment: d
         lane=Lane(request.lane),
         budget=0 if request.rerank else request.budget,
         blame=request.blame,
-        explain=request.explain,
+        explain=request.explain or (request.verbose and not request.as_json and not request.jsonl),
+        history="only" if request.history_only else "with" if request.history else "",
     )
 
 
-def render(answer: Answer, query: str, on: bool) -> str:
-    """For a person: where, under which heading, the text; matches marked on a terminal."""
+def _left_out(request: SearchRequest, repo: Repository) -> str:
+    """What no words of a person could have found in the work tree, "" for nothing and for other snapshots."""
+    if request.at or request.all_branches or repo.root is None:
+        return ""
+    from gitmem.index.status import left_out
+
+    try:
+        return str(left_out(repo))
+    except GitMemError:
+        return ""  # the search answered: the index is replaced by somebody else just now
+
+
+def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explained: bool = True) -> str:
+    """For a person: where, under which heading, the text; matches marked on a terminal.
+
+    `scored` adds how sure each hit is, `explained` how its score came about, where the hit has it.
+    """
     out = []
     marks = marked_words(query) if on else None
     for hit in answer.hits:
         span = f"{hit.start_line}-{hit.end_line}" if hit.end_line != hit.start_line else f"{hit.start_line}"
         where = f"{paint(escape(hit.path, ''), 'path', on)}:{paint(span, 'line', on)}"
-        about = [hit.heading] if hit.heading else []
+        if hit.kind:
+            where = f"commit {paint(hit.commit[:12], 'path', on)}"
+        about = [hit.heading or hit.subject] if hit.heading or hit.subject else []
         about += [hit.date] if hit.date and hit.date not in hit.heading + hit.path else []
-        about += [hit.state.upper()] if hit.state else []
+        about += [hit.state.upper() + (f" by {hit.by[:12]}" if hit.by else "")] if hit.state else []
+        about += [_amended(linked) for linked in hit.amended_by[:1]]
         about += [hit.trust] if hit.trust == "uncommitted" else []
         about += [f"branch {hit.branch}"] if hit.branch else []
-        about += [f"{hit.commit[:12]} {hit.author}"] if hit.commit else []
+        about += [hit.author] if hit.kind else [f"{hit.commit[:12]} {hit.author}"] if hit.commit else []
+        about += [f"in {hit.repository}"] if hit.repository else []
+        about += [_sureness(hit)] if scored else []
         out.append(where + (paint(f"  {escape(' · '.join(about), '')}", "dim", on) if about else ""))
         for line in excerpt(hit.text, query):
             shown = escape(line, "\t")
             out.append("    " + (marks.sub(lambda m: paint(m[0], "match", on), shown) if marks else shown))
-        if hit.explain:
+        if hit.explain and explained:
             out += [paint(f"    {row}", "dim", on) for row in _explained(hit)]
         out.append("")
     return "\n".join(out[:-1]) + "\n" if out else ""
+
+
+def _sureness(hit: Hit) -> str:
+    """The score, 0 to 1, and which lanes found the chunk of the hit."""
+    names = [name for lane, name in (("lexical", "words"), ("vector", "meaning")) if (hit.explain or {}).get(lane)]
+    return f"score {hit.score:.2f}" + (f" by {' and '.join(names)}" if names else "")
+
+
+def _amended(linked: Linked) -> str:
+    """What a person reads of a passage that a later line amends."""
+    where = f"{linked.path}:{linked.start_line}"
+    return f"perhaps amended by {where}" if linked.proposed else f"until {linked.date}: amended by {where}"
 
 
 def _explained(hit: Hit) -> list[str]:

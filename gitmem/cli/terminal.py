@@ -1,4 +1,4 @@
-"""What a person or a program reads: escaping, colour, pager, JSON, progress, crash logs.
+"""What a person or a program reads: escaping, colour, pager, editor, JSON, progress, crash logs.
 
 Answers go to stdout, everything else to stderr. Nothing that came from a repository is printed without `escape`.
 """
@@ -9,8 +9,11 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from gitmem.gate.redaction import Mask
+    from gitmem.git.opening import Repository
 
 STYLES = {
     "path": "35",
@@ -80,7 +83,7 @@ def write_json(value: Any, *, lines: bool = False) -> None:
     if not text.isascii() or "\x7f" in text:  # DEL is ASCII and a terminal obeys it
         # What a terminal would obey, and lone surrogates, have an ASCII spelling in JSON: the value is the same.
         text = "".join(c if c == "\n" or not _hostile(c) else json.dumps(c)[1:-1] for c in text)
-    write(text + "\n")
+    page(text + "\n")
 
 
 def write(text: str) -> None:
@@ -102,14 +105,22 @@ def say_warnings(warnings: Sequence[str]) -> None:
         say(f"git mem: {warning}")
 
 
-@contextmanager
-def pager(enabled: bool = True) -> Iterator[None]:
-    """Send stdout through Git's pager when it is a terminal (GIT_PAGER, the user's own core.pager, PAGER, less -FRX).
+def say_masked(masks: Sequence[Mask]) -> None:
+    """Say what the gate masked of what was given, and how to keep it; nothing where nothing was."""
+    if masks:
+        from gitmem.gate.redaction import masked_words
+
+        say(masked_words(masks))
+
+
+def page(text: str) -> None:
+    """`write`, on a terminal that `text` does not fit through Git's pager (GIT_PAGER, the user's own core.pager, PAGER,
+    less -FRX).
 
     Git is asked outside the repository: a command of the clone's configuration is never run.
     """
-    if not enabled or not sys.stdout.isatty():
-        yield
+    if not sys.stdout.isatty() or _fits(text):
+        write(text)
         return
     import subprocess
 
@@ -117,21 +128,38 @@ def pager(enabled: bool = True) -> Iterator[None]:
     asked = subprocess.run(["git", "-C", "/", "var", "GIT_PAGER"], capture_output=True, text=True, env=outside)
     command = asked.stdout.strip() or "less"
     if command == "cat":
-        yield
+        write(text)
         return
+    sys.stdout.flush()
     env = {"LESS": "FRX", "LV": "-c", **os.environ}
-    process = subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, env=env)  # noqa: S602 - as Git does
-    assert process.stdin is not None
-    saved = os.dup(1)
-    os.dup2(process.stdin.fileno(), 1)
+    # The command is a person's own; a pager that ends early has shown enough, and `communicate` takes that as done.
+    subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, env=env).communicate(printable(text))  # noqa: S602
+
+
+def _fits(text: str) -> bool:
+    """Whether the terminal shows all of `text` and a prompt below it."""
+    size = os.get_terminal_size(sys.stdout.fileno())
+    return sum(1 + len(line) // (size.columns or 80) for line in text.splitlines()) < (size.lines or 24)
+
+
+def edited(repo: Repository, text: str) -> str | None:
+    """What a person makes of `text` in Git's editor; None where it was not saved.
+
+    Raises UsageError for a text that is not UTF-8, before or after, and an editor that is no command.
+    """
+    import click
+
+    from gitmem.errors import UsageError
+    from gitmem.git.write import run_git
+
+    named = {name: os.environ[name] for name in ("GIT_EDITOR",) if name in os.environ}
+    editor = run_git(repo, ["var", "GIT_EDITOR"], env=named).strip()
     try:
-        yield
-    finally:
-        sys.stdout.flush()
-        os.dup2(saved, 1)
-        os.close(saved)
-        process.stdin.close()
-        process.wait()
+        return click.edit(text, editor=editor, extension=".md")
+    except UnicodeError:
+        raise UsageError("the text is not UTF-8", "save it as UTF-8") from None
+    except ValueError:  # a quotation mark without its other
+        raise UsageError("Git's editor cannot be started", "git var GIT_EDITOR shows its command") from None
 
 
 def progress(items: Iterable[Any], total: int, what: str) -> Iterator[Any]:

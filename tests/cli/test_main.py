@@ -27,6 +27,8 @@ def test_help_works_with_both_flags(repo: Repo, flag: str) -> None:
 def test_an_unknown_option_says_how_to_get_help(repo: Repo) -> None:
     done = repo.mem("add", "--nonsense", "x", check=False)
     assert done.returncode == 2 and "hint: 'git mem add -h'" in done.stderr and "Traceback" not in done.stderr
+    lacking = repo.mem("eval", "--floor", check=False)
+    assert lacking.returncode == 2 and "hint: 'git mem eval -h'" in lacking.stderr
 
 
 def test_outside_a_repository_commands_exit_3_and_say_what_to_type(tmp_path: Path) -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+import sys
+from pathlib import Path
+
 import pytest
 
 from tests.harness import Repo
@@ -39,3 +44,78 @@ def test_taking_back_a_source_that_never_was_is_an_error(repo: Repo) -> None:
 def test_empty_lists_say_so(repo: Repo) -> None:
     assert "no profiles" in repo.mem("profile", "list").stderr
     assert "no working values" in repo.mem("session", "list").stderr
+
+
+@pytest.mark.parametrize("budget", [1, 5, 60])
+def test_a_budget_that_holds_nothing_names_the_smallest_that_does(repo: Repo, budget: int) -> None:
+    repo.commit(
+        "memory", {"MEMORY.md": "# Memory\n\n- We use REST webhooks in phase 1\n", "SOUL.md": "# Soul\n\nBe kind.\n"}
+    )
+    done = repo.mem("context", "webhooks", "--budget", str(budget))
+    assert done.stdout == "" and "memory has nothing" not in done.stderr
+    named = re.search(r"the smallest budget that does is (\d+)$", done.stderr, re.M)
+    assert named is not None
+    least = int(named[1])
+    assert repo.mem("context", "webhooks", "--budget", str(least)).stdout
+    assert not repo.mem("context", "webhooks", "--budget", str(least - 1)).stdout
+
+
+def test_a_base_that_the_remote_does_not_have_is_an_error_before_anything_is_pushed(repo: Repo) -> None:
+    Repo(repo.path.parent / "hub.git", True, "--bare")
+    repo.git("remote", "add", "origin", "../hub.git")
+    repo.commit("memory", {"MEMORY.md": "# Memory\n"})
+    repo.git("push", "-q", "origin", "main")
+    repo.git("switch", "-q", "-c", "memory/march")
+    done = repo.mem("publish", "--base", "nope", check=False)
+    assert done.returncode == 3 and done.stdout == "" and "no branch 'nope' at 'origin'" in done.stderr
+    assert "memory/march" not in repo.git("ls-remote", "origin")
+    assert repo.mem("publish", "--base", "main").stdout == "git mem review main..memory/march\n"
+
+
+def test_hooks_that_may_be_tracked_hold_no_path_of_this_machine(repo: Repo) -> None:
+    repo.write(".githooks/pre-commit", "#!/bin/sh\necho theirs\n").chmod(0o755)
+    repo.git("config", "core.hooksPath", ".githooks")
+    folder = repo.path / ".githooks"
+    said = repo.mem("install", env={"PATH": "/usr/bin:/bin"}).stderr
+    assert "may be tracked" in said and "PATH" in said
+    for hook in folder.iterdir():
+        assert sys.prefix not in hook.read_text() and sys.executable not in hook.read_text()
+    shim = repo.write(".git/bin/git-mem", f'#!/bin/sh\nexec "{sys.executable}" -m gitmem "$@"\n')
+    shim.chmod(0o755)
+    env = {"PATH": f"{shim.parent}{os.pathsep}{os.environ['PATH']}"}
+    repo.write("memory/x.md", "- token ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw\n")
+    repo.git("add", "memory")
+    refused = repo.run("git", "commit", "-qm", "x", check=False, env=env)
+    assert refused.returncode == 1 and "github-token" in refused.stderr
+    gone = repo.run("git", "commit", "-qm", "x", check=False, env={"PATH": "/usr/bin:/bin"})
+    assert gone.returncode == 1 and "git mem is gone" in gone.stderr
+    repo.git("config", "--unset", "core.hooksPath")
+    repo.mem("install")
+    assert sys.executable in repo.read(".git/hooks/pre-commit")
+
+
+def test_an_empty_setting_is_shown_as_one(repo: Repo) -> None:
+    assert not [line for line in repo.mem("config", "--list").stdout.splitlines() if len(line.split()) < 3]
+
+
+def test_a_profile_in_force_says_where_a_line_went(repo: Repo, isolated: Path) -> None:
+    repo.mem("profile", "add", "alice")
+    repo.mem("profile", "switch", "alice")
+    home = isolated / ".local/share/git-mem/alice"
+    added = repo.mem("add", "a line of alice")
+    assert f"in the memory of profile 'alice': {home}" in added.stderr and "profile" not in added.stdout
+    assert "profile" not in Repo(home, init=False).mem("add", "another line").stderr
+    assert "profile" not in repo.mem("--profile", "alice", "add", "a third line").stderr
+    assert "profile" not in repo.mem("search", "line").stderr
+
+
+def test_status_says_current_only_where_all_is_indexed(repo: Repo) -> None:
+    repo.commit("memory", {"MEMORY.md": "# Memory\n\n- We deploy on Tuesdays\n"})
+    repo.mem("index")
+    assert ", current\n" in repo.mem("status").stdout
+    repo.git("switch", "-q", "-c", "other")
+    repo.commit("more", {"MEMORY.md": "# Memory\n\n- We deploy on Fridays\n"})
+    repo.git("switch", "-q", "main")
+    repo.mem("search", "deploy")
+    shown = repo.mem("status").stdout
+    assert "not indexed" in shown and ", current" not in shown

@@ -15,7 +15,7 @@ from gitmem.cli.main import main_command, run
 from gitmem.errors import Exit
 from tests.harness import Repo
 
-ENDLESS = ("mcp", "watch", "completion")  # servers, and what prints a script
+ENDLESS = ("mcp", "watch", "ui", "dev", "run", "completion")  # servers, and what prints a script
 NUMBERS = ("9" * 30, "-1", "0", "", "1e999", "\x1b[31m\u202e")
 WORDS = (
     "fifo", "folder", "/dev/zero", "missing/file.md", "/proc/self/mem", "", "a\x1b[31m\nb\u202e", "9" * 30,

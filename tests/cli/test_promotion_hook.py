@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from gitmem.cli import promotion_hook
+from gitmem.git.branch_worktree import detached_worktree
+from gitmem.git.opening import open_repository
 from tests.harness import Repo
 
 LOG = "# 2026-02-05\n\n- We decided to use REST webhooks in phase 1\n"
@@ -45,7 +50,7 @@ def test_a_commit_of_a_log_leaves_its_facts_on_a_branch(base: Repo) -> None:
     assert "REST webhooks" in base.git("show", "memory/promote:MEMORY.md")
     assert "Memory-Agent: git-mem" in base.git("log", "-1", "--format=%B", "memory/promote")
     assert not (base.path / "MEMORY.md").exists()
-    assert "1 facts on memory/promote" in base.mem("status").stdout
+    assert "1 fact on memory/promote" in base.mem("status").stdout
     assert len(base.git("worktree", "list").splitlines()) == 1
 
 
@@ -104,3 +109,21 @@ def test_an_agent_that_names_another_is_refused(base: Repo) -> None:
         "git", "commit", "-q", "-m", "x\n\nMemory-Agent: other\nMemory-Reason: because", check=False, env=AGENT
     )
     assert done.returncode != 0 and "agent" in done.stderr
+
+
+def test_nothing_is_promoted_from_a_temporary_work_tree(base: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[object] = []
+    processes = SimpleNamespace(Popen=lambda *_, **options: started.append(options["cwd"]))
+    monkeypatch.setattr(promotion_hook, "subprocess", processes)
+    base.commit("log", {"memory/2026-02-05.md": LOG})
+    monkeypatch.chdir(base.path)
+    promotion_hook.start("branch")
+    assert started == [base.path]
+    opened = open_repository(base.path, os.environ)
+    with detached_worktree(opened, "HEAD") as there:
+        assert there.root is not None
+        monkeypatch.chdir(there.root)
+        promotion_hook.start("branch")
+    monkeypatch.chdir(base.path)
+    opened.close()
+    assert started == [base.path]

@@ -65,7 +65,7 @@ def command() -> None:
     """What the composite actions run."""
 
 
-def event() -> Event:
+def read_event() -> Event:
     """The event of this run. Raises GitMemError outside GitHub Actions and GitLab CI."""
     path = os.environ.get("GITHUB_EVENT_PATH", "")
     if not path and os.environ.get("GITLAB_CI") == "true":
@@ -153,24 +153,24 @@ def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, 
 
     repo, _ = open_here()
     started = now()
-    base, tip = commits_of(repo, event())
+    base, tip = commits_of(repo, read_event())
     policy = sources.base_policy(repo, base, tip, started.date())
-    found = once_each(scan_source(sources.commits_beyond(repo, base, tip, policy), policy, workers=2))
-    write(report.as_text(found, escape) if in_gitlab() else report.as_annotations(found, escape))
-    text = report.as_markdown(found, escape, f"Memory scan of {base[:12] or 'the beginning'}..{tip[:12]}")
+    result = once_each(scan_source(sources.commits_beyond(repo, base, tip, policy), policy, workers=2))
+    write(report.as_text(result, escape) if in_gitlab() else report.as_annotations(result, escape))
+    text = report.as_markdown(result, escape, f"Memory scan of {base[:12] or 'the beginning'}..{tip[:12]}")
     summarise(text)
     if sarif:
-        write_report(sarif, report.as_sarif(found, __version__))
+        write_report(sarif, report.as_sarif(result, __version__))
     if code_quality:
-        write_report(code_quality, gitlab_report.as_code_quality(found))
+        write_report(code_quality, gitlab_report.as_code_quality(result))
     if sast:
         times = (started.astimezone(UTC), now().astimezone(UTC))
-        write_report(sast, gitlab_report.as_sast(found, __version__, *times))
-    failed = bool(found.findings) if severity == "warn" else found.blocked
+        write_report(sast, gitlab_report.as_sast(result, __version__, *times))
+    failed = bool(result.findings) if severity == "warn" else result.blocked
     if os.environ.get("GITMEM_CHECK") == "true":
-        put_check(forge_and_client()[1], "memory scan", tip, found, text, failed)
+        put_check(forge_and_client()[1], "memory scan", tip, result, text, failed)
     where = os.path.relpath(sarif, os.environ.get("GITHUB_WORKSPACE") or ".") if sarif else ""
-    output(findings=str(len(found.findings)), sarif=where, result="failed" if failed else "clean")
+    output(findings=str(len(result.findings)), sarif=where, result="failed" if failed else "clean")
     return Exit.FINDINGS if failed else Exit.DONE
 
 
@@ -195,11 +195,11 @@ def cache_key_command() -> int:
     from gitmem.index.indexer import cache_key
 
     repo, config = open_here()
-    found_event = event()
+    event = read_event()
     prefix, tree = cache_key(repo, config)
     output(
         key=f"{prefix}-{tree}", prefix=f"{prefix}-", path=str(Path(repo.common_dir) / "gitmem"),
-        save=str(found_event.on_default_branch).lower(),
+        save=str(event.on_default_branch).lower(),
     )  # fmt: skip
     return Exit.DONE
 
@@ -225,11 +225,11 @@ def with_pull(repo: Repository, event: Event, client: Client | None) -> Event:
         pull = client.pull(int(asked))
     else:
         assert isinstance(client, GitHubClient)
-        found = client.pull_at(event.source, event.source_branch, event.head) if event.head else None
-        if found is None:
+        at_head = client.pull_at(event.source, event.source_branch, event.head) if event.head else None
+        if at_head is None:
             say("git mem: no open pull request has the head of that run; a newer run looks at it")
             return replace(event, head="", base="")
-        pull = found
+        pull = at_head
     proposals.fetch_pull(repo, client, pull, os.environ)
     fork = pull.head_repository != client.forge.repository
     return replace(event, number=pull.number, base=pull.start, head=pull.head, fork=fork)
@@ -275,33 +275,34 @@ def review_command(markdown: str | None, json_file: str | None) -> int:
     from gitmem.review.review_value import as_value
 
     forge, client = forge_and_client()
-    found_event = event()
+    event = read_event()
     try:
-        found_event, found = _reviewed(found_event, client)
+        event, review = _reviewed(event, client)
     except GitMemError as error:
-        _comment(client, found_event, _no_review(found_event, error))
+        _comment(client, event, _no_review(event, error))
         raise
-    if found is None:
+    if review is None:
         output(verdict="", comment="")
         return Exit.DONE
-    told = as_report(found)
+    told = as_report(review)
     write(report.as_text(told, escape) if in_gitlab() else report.as_annotations(told, escape))
-    whole = as_markdown(found, forge)
+    whole = as_markdown(review, forge)
     if markdown:
         write_report(markdown, whole)
     if json_file:
-        write_report(json_file, json.dumps(as_value(found, forge), ensure_ascii=True, indent=1) + "\n")
-    text = as_comment(found, forge, elsewhere=_elsewhere(markdown))
-    comment = _comment(client, found_event, text)
-    summarise(as_comment(found, forge, room=SUMMARY_LIMIT, elsewhere=_elsewhere(markdown), size=_bytes))
+        write_report(json_file, json.dumps(as_value(review, forge), ensure_ascii=True, indent=1) + "\n")
+    text = as_comment(review, forge, elsewhere=_elsewhere(markdown))
+    comment = _comment(client, event, text)
+    _suggest(client, event, review)
+    summarise(as_comment(review, forge, limit=SUMMARY_LIMIT, elsewhere=_elsewhere(markdown), size=_bytes))
     if in_gitlab() and not comment:
         write(escape(whole))
-    put_check(client, "memory review", found.head, told, text, found.failed)
-    output(verdict="failed" if found.failed else "clean", comment=comment)
-    return Exit.FINDINGS if found.failed else Exit.DONE
+    put_check(client, "memory review", review.head, told, text, review.failed)
+    output(verdict="failed" if review.failed else "clean", comment=comment)
+    return Exit.FINDINGS if review.failed else Exit.DONE
 
 
-def put_check(client: Client | None, name: str, head: str, found: Report, summary: str, failed: bool) -> None:
+def put_check(client: Client | None, name: str, head: str, result: Report, summary: str, failed: bool) -> None:
     """A check run with each finding on its line, where the action is asked for one (GITMEM_CHECK). Nobody's check fails
     because this one could not be written: that is said."""
     from gitmem.gate.policy import MESSAGE
@@ -318,10 +319,10 @@ def put_check(client: Client | None, name: str, head: str, found: Report, summar
         Annotation(
             row.path, row.line, max(row.line, row.end_line), row.rule, row.message, row.severity is Severity.BLOCK
         )
-        for row in order(found.findings)
+        for row in order(result.findings)
         if row.path != MESSAGE
     ]
-    title = counted(len(found.findings), "finding") if found.findings else "nothing found"
+    title = counted(len(result.findings), "finding") if result.findings else "nothing found"
     try:
         client.put_check(name, head, failed=failed, title=title, summary=summary, annotations=rows)
     except ForgeError as error:
@@ -338,29 +339,29 @@ def comment_command() -> int:
 
     identity()
     repo, config = open_here()
-    found_event = event()
+    event = read_event()
     _, client = forge_and_client()
     if not isinstance(client, GitHubClient):
         raise GitMemError(
             "commands in comments are asked of GitHub's API, and there is no token", "give the action one"
         )
-    if not found_event.comment:
+    if not event.comment:
         say("git mem: this is no new comment on a pull request")
         output(result="ignored")
         return Exit.DONE
-    desk = comment_commands.Desk(repo, config, client, os.environ, now().date())
-    done = comment_commands.carry_out(desk, found_event.number, found_event.comment)
+    run = comment_commands.CommandRun(repo, config, client, os.environ, now().date())
+    done = comment_commands.carry_out(run, event.number, event.comment)
     say(escape(f"git mem: {done.state}: {done.words}", ""))
     if done.state is not comment_commands.State.IGNORED:
-        client.react(found_event.comment, "confused" if done.state is comment_commands.State.REFUSED else "+1")
+        client.react(event.comment, "confused" if done.state is comment_commands.State.REFUSED else "+1")
     if done.answer:
-        marker = f"<!-- git-mem:command {found_event.comment} -->"
-        client.put_comment(found_event.number, marker, f"`/mem`: {code(done.words)}")
+        marker = f"<!-- git-mem:command {event.comment} -->"
+        client.put_comment(event.number, marker, f"`/mem`: {code(done.words)}")
     output(result=done.state.value)
     return Exit.DONE
 
 
-def _reviewed(found_event: Event, client: Client | None) -> tuple[Event, Review | None]:
+def _reviewed(event: Event, client: Client | None) -> tuple[Event, Review | None]:
     """The event with its proposal, and the review of what it brings: None for a run of another workflow whose proposal
     has gone or moved on. Raises GitMemError."""
     import time
@@ -369,12 +370,12 @@ def _reviewed(found_event: Event, client: Client | None) -> tuple[Event, Review 
     from gitmem.review.review import review
 
     repo, config = open_here()
-    found_event = with_pull(repo, found_event, client)
-    if found_event.name == "workflow_run" and not found_event.head:
-        return found_event, None
-    base, tip = commits_of(repo, found_event)
+    event = with_pull(repo, event, client)
+    if event.name == "workflow_run" and not event.head:
+        return event, None
+    base, tip = commits_of(repo, event)
     layout = layout_at(repo, tip, config)
-    return found_event, review(repo, config, base, tip, layout, now(), time.perf_counter)
+    return event, review(repo, config, base, tip, layout, now(), time.perf_counter)
 
 
 def _bytes(text: str) -> int:
@@ -390,28 +391,42 @@ def _elsewhere(markdown: str | None) -> str:
     return f"All of it: {kept} of [this run]({server}/{repository}/actions/runs/{run})"
 
 
-def _no_review(found_event: Event, error: GitMemError) -> str:
+def _no_review(event: Event, error: GitMemError) -> str:
     """The comment in place of a review that could not be made."""
     from gitmem.review.markup import plain
 
     hint = f"\n\n{plain(error.hint)}" if error.hint else ""
-    head = found_event.head[:12] or "the head"
+    head = event.head[:12] or "the head"
     return f"### ❌ Memory review: not done\n\nNothing was checked in `{head}`: {plain(error.message)}.{hint}\n"
 
 
-def _comment(client: Client | None, found_event: Event, text: str) -> str:
+def _comment(client: Client | None, event: Event, text: str) -> str:
     """Put the comment where there is a proposal and a token; its id, "" with a word on stderr where that fails."""
     from gitmem.review.forges.protocol import ForgeError
 
-    if client is None or not found_event.may_comment:
+    if client is None or not event.may_comment:
         return ""
     try:
-        return str(client.put_comment(found_event.number, MARKER, text))
+        return str(client.put_comment(event.number, MARKER, text))
     except ForgeError as error:
         say(f"git mem: no comment: {error.message}")
         if error.hint:
             say(f"hint: {error.hint}")
         return ""
+
+
+def _suggest(client: Client | None, event: Event, review: Review) -> None:
+    """Suggest the lines that a mask mends, where there is a proposal and a token. Nobody's check fails because that
+    could not be done: that is said."""
+    from gitmem.review.forges.protocol import ForgeError
+    from gitmem.review.review import suggestions
+
+    if client is None or not event.may_comment:
+        return
+    try:
+        client.put_suggestions(event.number, review.head, suggestions(review))
+    except ForgeError as error:
+        say(f"git mem: no suggestion: {error.message}")
 
 
 @command.command("promote")
@@ -450,11 +465,11 @@ def promote_command(branch: str, limit: int) -> int:
         meeting = repo.merge_base(start, tip) or ""
         facts = len(fact_changes(repo, meeting, tip, layout, now().date(), authors=False))
     if facts:
-        title = f"memory: {facts} facts from the daily logs"
+        title = f"memory: {counted(facts, 'fact')} from the daily logs"
         proposal = publish.Proposal(branch, base, title=title, notes=(DEFAULT_TOKEN,))
         done = publish.publish(repo, forge, client, proposal, layout=layout, today=now().date(), environ=os.environ)
         number = str(done.pull.number) if done.pull else ""
-        say(f"git mem: {facts} facts on '{branch}', pull request #{number}")
+        say(f"git mem: {counted(facts, 'fact')} on '{branch}', pull request #{number}")
     elif declined:
         publish.push(repo, "origin", branch, base, push_environment(client, os.environ))
     output(facts=str(facts), **{"pull-request": number, "declined": str(declined)})

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from gitmem.cli.options import agent_option, json_option, open_here
-from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.cli import completions
+from gitmem.cli.options import agent_option, json_option, keep_option, keeping, open_here
+from gitmem.cli.terminal import edited, escape, say, say_masked, write, write_json
 from gitmem.config import Config
 from gitmem.environment import cache_folder, now
 from gitmem.errors import UsageError
-from gitmem.memory.fact import ORIGINS, TYPES, normalise
+from gitmem.memory.fact import ORIGINS, TYPES
 from gitmem.memory.writing import as_value
 
 if TYPE_CHECKING:
     from gitmem.git.opening import Repository
-    from gitmem.memory.writing import Added
 
 OFFERED = ("organisation", "user")
+EXPLAINED = "# One line of memory. Lines that begin with # are left out; an empty text adds nothing.\n"
 
 
 class AddOptions(NamedTuple):
@@ -34,12 +35,14 @@ class AddOptions(NamedTuple):
     tags: tuple[str, ...]
     topic: str
     keep: str | None
+    commit: bool
+    edit: bool
     dry_run: bool
     as_json: bool
 
 
 @click.command()
-@click.argument("text", nargs=-1, required=True)
+@click.argument("text", nargs=-1)
 @click.option("--type", "kind", type=click.Choice(TYPES), metavar="TYPE", help=f"One of {', '.join(TYPES)}.")
 @click.option(
     "--to",
@@ -49,33 +52,44 @@ class AddOptions(NamedTuple):
 )
 @agent_option("Who writes: its own daily log (mem.agent).")
 @click.option("--origin", type=click.Choice(ORIGINS), help="Whose words; tool and web are never promoted unseen.")
-@click.option("--tag", "tags", multiple=True, help="A tag; repeatable.")
+@click.option("--tag", "tags", multiple=True, shell_complete=completions.tags, help="A tag; repeatable.")
 @click.option("--topic", default="", help="Heading of the log's section: `## HH:MM - TOPIC`.")
-@click.option("--keep", type=click.Choice(["pii"]), help="pii: write personal data as it is (mem.onPersonal).")
+@keep_option()
+@click.option("--edit", is_flag=True, help="Write or change the text in Git's editor first.")
+@click.option("--commit", is_flag=True, help="Commit the file, and nothing else.")
 @click.option("--dry-run", is_flag=True, help="With --to organisation or user: say what would be offered.")
 @json_option
 def command(**given: Any) -> None:
-    """Append TEXT to today's log, or to MEMORY.md when its type is lasting; print where it stands.
+    """Append TEXT to today's log, or to MEMORY.md by its type.
+
+    Prints where it stands. Types that last (decisions, rules and so on) go to MEMORY.md.
 
     A secret or an instruction aimed at the model is refused (exit 1); with `mem.onSecret=mask` secrets are masked
-    instead, as personal data is unless --keep pii; what was masked is said. Nothing is committed. TEXT `-` reads
-    standard input.
+    instead, as personal data is unless --keep pii; what was masked is said. Without --commit nothing is committed. TEXT
+    `-` reads standard input.
 
     With --to organisation (or user) the line is offered to that memory (mem.organisation, mem.personal): a commit on a
     branch of its own, pushed, with a pull request where GITHUB_TOKEN or GH_TOKEN is set; never on its main branch.
 
     \b
     git mem add "deployed v2.3.0 to staging"
-    git mem add --type decision "We use REST webhooks: easier to debug"
+    git mem add --type decision "We use REST webhooks: easier to debug" --commit
+    git mem add --edit --type rule
     git mem add --to organisation "Invoices are in UTC"
     """
     options = AddOptions(**given)
     repo, config = open_here()
-    config = config._replace(on_personal="keep") if options.keep else config
+    config = keeping(config, options.keep)
     words = " ".join(options.text)
     if words == "-":
         words = sys.stdin.buffer.read().decode("utf-8", "replace")
+    if options.edit:
+        words = _edited(repo, words)
+    elif not options.text:
+        raise UsageError("say what to add", 'git mem add "what happened", or git mem add --edit')
     if options.to in OFFERED:
+        if options.commit:
+            raise UsageError("--commit goes without --to organisation and user", "there the line is a commit already")
         _offer(config, words, options)
         return
     if options.dry_run:
@@ -97,26 +111,39 @@ def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> N
         tags=options.tags,
         topic=options.topic,
     )
-    added = writing.add(repo, config, line, now=now())
+    commit = ""
+    if options.commit:
+        from gitmem.provenance.trailers import message_of_line
+
+        def message_of(text: str) -> str:
+            return message_of_line(text, line.agent or config.agent)
+
+        added, commit, others = writing.add_and_commit(repo, config, line, message_of, now=now())
+    else:
+        added, others = writing.add(repo, config, line, now=now()), False
     if options.as_json:
-        write_json(as_value(added))
+        write_json(as_value(added) | ({"commit": commit or None} if options.commit else {}))
     else:
         write(f"{added.path}:{added.line}\n")
-    _say_masked(words, added, config)
+        if options.commit:
+            say(f"committed {commit[:12]}" if commit else "it says so already; nothing was committed")
+    if others:
+        say(f"note: other edits of {escape(added.path, '')} that were not committed are in that commit too")
+    say_masked(added.masks)
     left = before and len(before - _searched(repo, config))
     if left:
         say(f"note: memory is what is in memory/ from now on; {left} other Markdown files are no longer searched")
         say("hint: git mem init --adopt keeps them searched and gated")
 
 
-def _say_masked(words: str, added: Added, config: Config) -> None:
-    if added.text == normalise(words):
-        return
-    from gitmem.gate.redaction import masked_words, refuse_or_mask
-
-    note = masked_words(refuse_or_mask(normalise(words), added.path, config).masks)
-    if note:
-        say(note)
+def _edited(repo: Repository, words: str) -> str:
+    """What a person makes of `words` in Git's editor; lines that begin with `#` are not part of it."""
+    if "GIT_EDITOR" not in os.environ and not sys.stdin.isatty():
+        raise UsageError("--edit needs a terminal", 'git mem add "what happened"')
+    kept = [line for line in (edited(repo, f"{words}\n{EXPLAINED}") or "").splitlines() if not line.startswith("#")]
+    if not "".join(kept).strip():
+        raise UsageError("there is nothing to add: the text was left empty")
+    return "\n".join(kept)
 
 
 def _notes(repo: Repository, config: Config) -> set[str]:
@@ -136,18 +163,17 @@ def _offer(config: Config, words: str, options: AddOptions) -> None:
     """Offer the line to another memory, and say what happened to it."""
     from gitmem.cli.forge_access import client_here
     from gitmem.memory.writing import NewLine
-    from gitmem.review.contribution import as_value, offer
+    from gitmem.review.contribution import PushAccess, as_value, offer
 
     offered = offer(
         config,
         options.to,
         NewLine(words, options.kind or "", agent=options.agent, origin=options.origin or "", tags=options.tags),
-        now=now(),
-        environ=os.environ,
+        PushAccess(now(), os.environ, client_here),
         cache=cache_folder(),
-        client_of=client_here,
         dry_run=options.dry_run,
     )
+    say_masked(offered.masks)
     if options.as_json:
         write_json(as_value(offered))
         return

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from gitmem.cli import completions
 from gitmem.cli.commands.scan import inside
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, write, write_json
 from gitmem.environment import now
-from gitmem.errors import Changed, GitMemError, OutsideRepository, UsageError
+from gitmem.errors import GitMemError, UsageError
 from gitmem.gate import exceptions, sources
-from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Blob, Inspection, Source, decode, inspect
+from gitmem.gate.new_exception import Place, entry_of, exceptions_text, with_exceptions
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.report import shell_word
 from gitmem.gate.scan import scan_source
@@ -32,8 +33,6 @@ from gitmem.regular_file import read_regular
 
 if TYPE_CHECKING:
     from gitmem.gate.baseline import Outcome
-
-Place = tuple[Policy, Callable[[], Source]]
 
 LEAST = 8  # hex digits of a fingerprint that may stand for it
 
@@ -57,7 +56,13 @@ class AllowOptions(NamedTuple):
 @click.argument("fingerprint", required=False, default="")
 @click.option("--reason", default="", help="Why this is no danger, for whoever reviews it.")
 @click.option("--until", metavar="DATE", help="Its last day, YYYY-MM-DD; 180 days from now when not given.")
-@click.option("--range", "span", metavar="A..B", help="Look for the finding in these commits too.")
+@click.option(
+    "--range",
+    "span",
+    metavar="A..B",
+    shell_complete=completions.ranges,
+    help="Look for the finding in these commits too.",
+)
 @click.option("--history", is_flag=True, help="Look for it in all of history too.")
 @click.option("--rule", default="", help="With --file: except all that this rule finds in one file now.")
 @click.option("--file", "file", default="", metavar="PATH", help="The file that --rule is excepted in.")
@@ -65,10 +70,11 @@ class AllowOptions(NamedTuple):
 @click.option("--dry-run", is_flag=True, help="Write nothing, show what would be excepted.")
 @json_option
 def command(**given: Any) -> None:
-    """Except the finding FINGERPRINT (as `git mem scan` prints it) from the gate, in .gitmem-allow.toml.
+    """Except the finding FINGERPRINT from the gate, with a reason.
 
-    The exception covers that rule at that path and nothing else. Commit it on its own, before what it excepts: CI
-    honours the exceptions of the base branch only. `git mem scan --audit` lists them all.
+    `git mem scan` prints fingerprints; .gitmem-allow.toml holds the exceptions. One covers that rule at that path and
+    nothing else. Commit it on its own, before what it excepts: CI honours the exceptions of the base branch only. `git
+    mem scan --audit` lists them all.
 
     --rule and --file except what a rule finds in one file, for a page that discusses attacks; what comes into the file
     later warns. Secrets, exfiltration and what hides are excepted one by one. --import reads the baseline of
@@ -102,7 +108,7 @@ def _one(repo: Repository, options: AllowOptions, today: date, last: date) -> No
     places = _places(repo, today, options.span, options.history)
 
     def find(known: str, salt: str) -> list[exceptions.Entry]:
-        entry = _entry(wanted, places, dict.fromkeys([known, exceptions.NO_SALT]), salt)
+        entry = entry_of(wanted, places, [known, exceptions.NO_SALT], salt)
         return [replace(entry, reason=options.reason.strip(), until=last)]
 
     (made,) = _excepted(repo, find, options.dry_run)
@@ -151,7 +157,7 @@ def _of_file(repo: Repository, path: str, today: date) -> Iterator[tuple[Policy,
     yield work, sources.paths(repo, [path], work)
     entry = next((entry for entry in repo.staged() if entry.path == path and entry.mode not in sources.LINKS), None)
     if entry is not None:
-        yield staged, Source(sources.read(repo, [sources.Wanted(path, entry.oid)], staged))
+        yield staged, Source(sources.read(repo, [sources.BlobPlace(path, entry.oid)], staged))
 
 
 def _import(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
@@ -222,7 +228,7 @@ def _excepted(
     They are looked for before the file is locked: a history takes its time. Raises Changed where somebody gave the
     file another salt meanwhile, and as `find`.
     """
-    text = _text(Reading(repo))
+    text = exceptions_text(Reading(repo))
     known = exceptions.parse(text).salt
     salt = known if text.strip() else secrets.token_hex(16)
     made = find(known, salt)
@@ -230,63 +236,9 @@ def _excepted(
         return made
 
     def plan(reading: Reading) -> Draft[list[exceptions.Entry]]:
-        current = _text(reading)
-        if (exceptions.parse(current).salt, bool(current.strip())) != (known, bool(text.strip())):
-            raise Changed(f"somebody else wrote {exceptions.FILE} meanwhile; nothing was written", "run it again")
-        for entry in made:
-            current = exceptions.with_entry(current, entry, salt)
-        return Draft({exceptions.FILE: current.encode()}, made)
+        return Draft({exceptions.FILE: with_exceptions(reading, text, made, salt)}, made)
 
     return write_files(repo, plan)
-
-
-def _text(reading: Reading) -> str:
-    """The exceptions file's text, "" where there is none. Raises GitMemError where it cannot be read."""
-    try:
-        return (reading.raw(exceptions.FILE) or b"").decode("utf-8")
-    except (OSError, OutsideRepository, UnicodeDecodeError):
-        raise GitMemError(f"{exceptions.FILE} cannot be read", "it must be a plain UTF-8 file") from None
-
-
-def _entry(wanted: str, places: list[Place], printed: Iterable[str], salt: str) -> exceptions.Entry:
-    """The exception for the finding that `wanted` names, with its fingerprint under `salt`.
-
-    `printed` are the salts under which a scan may have printed it: that of the file as it is, and the one of a
-    repository without a file, so that what a scan printed before the first exception can be excepted after it.
-    Raises UsageError for the beginning of several, GitMemError where nothing has it.
-    """
-    for policy, read in places:
-        for known in printed:
-            named = _named(wanted, replace(policy, allow=exceptions.Allowlist(known)), read())
-            if known != salt:
-                salted = replace(policy, allow=exceptions.Allowlist(salt))
-                named = [_same_finding(finding, salted, read()) for finding in named]
-            if named:  # the same text in several files has one fingerprint: the next that no exception covers
-                open_finding = next((f for f in named if policy.allow.covers(f) is None), named[0])
-                return exceptions.Entry(open_finding.fingerprint, open_finding.rule, open_finding.path, "", None)
-    raise GitMemError(
-        f"nothing here has the fingerprint '{wanted}'",
-        "git mem scan --staged and git mem scan print them; for committed ones add --range A..B or --history",
-    )
-
-
-def _named(wanted: str, policy: Policy, source: Source) -> list[Finding]:
-    """The findings whose fingerprint begins with `wanted`, the first of each rule and path."""
-    named = [f for f in scan_source(source, policy).findings if f.fingerprint.startswith(wanted)]
-    if len({(f.rule, f.path) for f in named}) > 1 and len(wanted) < exceptions.LENGTH:
-        raise UsageError(f"'{wanted}' is the beginning of several", "give all of the fingerprint")
-    return list({(f.rule, f.path): f for f in reversed(named)}.values())[::-1]
-
-
-def _same_finding(finding: Finding, policy: Policy, source: Source) -> Finding:
-    """The same finding as another policy's salt names it."""
-    blobs = (blob for blob in source.blobs if (blob.path, blob.commit) == (finding.path, finding.commit))
-    report = scan_source(replace(source, blobs=blobs), policy)
-    return next(f for f in report.findings if _same(f, finding))
-
-
-def _same(a: Finding, b: Finding) -> bool:
-    return (a.rule, a.path, a.line, a.column, a.message) == (b.rule, b.path, b.line, b.column, b.message)
 
 
 def _places(repo: Repository, today: date, span: str | None, history: bool) -> list[Place]:

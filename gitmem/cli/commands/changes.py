@@ -6,29 +6,23 @@ from collections import Counter
 
 import click
 
+from gitmem.cli import completions
+from gitmem.cli.changed_facts import SIGNS, lines_of
 from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
-from gitmem.cli.terminal import escape, pager, paint, say, write, write_json
+from gitmem.cli.terminal import page, say, write_json
 from gitmem.environment import now
 from gitmem.review.commit_diff import as_value
 
-SIGNS = {"added": "+", "promoted": "+", "changed": "~", "removed": "-", "moved": ">", "expired": "x"}
-STYLE = {
-    "added": "good",
-    "promoted": "good",
-    "changed": "warn",
-    "removed": "bad",
-    "moved": "line",
-    "expired": "dim",
-}
-
 
 @click.command()
-@click.argument("span", metavar="A..B")
+@click.argument("span", metavar="A..B", shell_complete=completions.ranges)
 @colour_option
 @json_option
 def command(span: str, colour: str, as_json: bool) -> None:
-    """List the facts that were added, promoted, changed, removed, moved or expired from A to B, by file and author.
+    """List what became of facts from A to B, by file and author.
+
+    Facts are added, promoted, changed, removed, moved, or they expire.
 
     \b
     git mem changes main..HEAD
@@ -53,18 +47,6 @@ def command(span: str, colour: str, as_json: bool) -> None:
         )
         return
     on = coloured(colour)
-    with pager():
-        path = ""
-        for change in changes:
-            if change.path != path:
-                path = change.path
-                write(f"{paint(escape(path, ''), 'path', on)}\n")
-            sign = paint(SIGNS[change.op], STYLE[change.op], on)
-            who = change.author.partition(" <")[0]
-            tail = f"{change.op}" + (f" by {who}" if who else "") + (f", {change.commit[:12]}" if change.commit else "")
-            if change.old and change.new and change.old.text != change.new.text:
-                write(f"  {paint('-', 'dim', on)} {paint(escape(change.old.text, ''), 'dim', on)}\n")
-            moved = f" (from {escape(change.old_path, '')})" if change.old_path not in ("", change.path) else ""
-            write(f"  {sign} {escape(change.fact.text, '')}{moved}  {paint(escape(tail, ''), 'dim', on)}\n")
+    page("".join(lines_of(changes, on)))
     if not changes:
         say("no fact changed")

@@ -8,15 +8,16 @@ from typing import Any
 
 import click
 
+from gitmem.cli import completions
 from gitmem.cli.options import json_option, open_here
-from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.cli.terminal import escape, page, say, write_json
 from gitmem.config import git_name, keys, load
 from gitmem.errors import NotARepository, UsageError
 from gitmem.git.settings import clones_settings, user_settings
 
 
 @click.command()
-@click.argument("key", required=False)
+@click.argument("key", required=False, shell_complete=completions.settings)
 @click.option("--list", "list_all", is_flag=True, help="All settings (the default without KEY).")
 @json_option
 def command(key: str | None, list_all: bool, as_json: bool) -> None:
@@ -59,11 +60,10 @@ def command(key: str | None, list_all: bool, as_json: bool) -> None:
         write_json({"settings": rows})
         return
     width = max(len(row["key"]) for row in rows)
-    for row in rows:
-        write(escape(f"{row['key']:<{width}}  {_show(row['value'])}  ({row['origin']})") + "\n")
+    page("".join(escape(f"{row['key']:<{width}}  {_show(row['value'])}  ({row['origin']})") + "\n" for row in rows))
 
 
 def _show(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return " ".join(value) if isinstance(value, list) else str(value) or '""'
+    return (" ".join(value) if isinstance(value, list) else str(value)) or '""'

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from gitmem.cli import completions
 from gitmem.cli.options import json_option, open_here
-from gitmem.cli.terminal import say, write, write_json
+from gitmem.cli.terminal import page, say, write_json
 from gitmem.context.layer_limits import PRESETS, Layer
 from gitmem.context.request import MAX_AGE, build, place, repository_path, request_of, staged_of, value_of
 from gitmem.environment import cache_folder, now
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from gitmem.config import Config
     from gitmem.context.assembly import Context, Request
     from gitmem.git.opening import Repository
+    from gitmem.hosts.transcript import Transcript
 
 PROMPT_BYTES = 1 << 20  # of a prompt from standard input
 
@@ -63,7 +66,14 @@ class ContextOptions(NamedTuple):
 )
 @click.option("--exclude-path", "no_paths", multiple=True, metavar="GLOB", help="Leave files out; repeatable.")
 @click.option("--exclude-agent", "no_agents", multiple=True, metavar="NAME", help="Leave an agent's logs out.")
-@click.option("--at", "at", default="", metavar="REV|DATE", help="Memory as it was there or then.")
+@click.option(
+    "--at",
+    "at",
+    default="",
+    shell_complete=completions.revisions,
+    metavar="REV|DATE",
+    help="Memory as it was there or then.",
+)
 @click.option("--preset", type=click.Choice(list(PRESETS)), help="Limits of a host: compact is 6,000 characters.")
 @click.option("--max-characters", type=click.IntRange(0), default=0, help="Hard limit of the text.")
 @click.option(
@@ -73,16 +83,25 @@ class ContextOptions(NamedTuple):
 @click.option("--dry-run", is_flag=True, help="Only say what would be in it and what each part takes.")
 @json_option
 def command(**given: Any) -> None:
-    """Assemble what a model should know for PROMPT, within a budget of tokens.
+    """Assemble what a model should know for PROMPT.
+
+    Prints one block of text within a budget of tokens.
 
     Pinned instructions and facts, the session's recent turns, rules for the files in hand, procedures the prompt asks
     for, MEMORY.md, notes, episodes and the last days' logs; the most relevant first, each quoted as data. Without --for
     the rules are those for the staged files. PROMPT `-` reads standard input.
+
+    \b
+    git mem context "how do we notify clients?" --budget 1200
+    git mem context --staged --json
     """
     options = ContextOptions(**given)
     repo, config = open_here({"context_preset": options.preset} if options.preset else None)
     request = _request(options, repo, config)
+    began = time.monotonic()
     context = build(repo, config, request, now(), options.at, environ=os.environ, cache=cache_folder())
+    if request.transcript is not None and not options.dry_run:
+        _receipt(repo, request.transcript, context, began)
     for note in context.notes:
         say(f"git mem: {note}")
     if options.as_json:
@@ -118,6 +137,16 @@ def _request(options: ContextOptions, repo: Repository, config: Config) -> Reque
     return request
 
 
+def _receipt(repo: Repository, transcript: Transcript, context: Context, began: float) -> None:
+    """Keep what the session was given, without its text."""
+    from gitmem.sessions import receipts
+    from gitmem.sessions.state import name_of
+
+    tokens, parts = receipts.of_parts([(part.layer.value, part.content, part.tokens) for part in context.parts])
+    took = round(1000 * (time.monotonic() - began))
+    receipts.record(repo.common_dir, receipts.Receipt(now(), name_of(transcript), "context", took, tokens, parts))
+
+
 def _show(context: Context, dry_run: bool) -> None:
     """The text, or with `dry_run` a row for each part of it; limits and scopes that failed on standard error."""
     for limit in context.limits:
@@ -127,13 +156,16 @@ def _show(context: Context, dry_run: bool) -> None:
         if scope.error or scope.note:
             say(f"git mem: scope {scope.name}: {scope.error or scope.note}")
     if dry_run:
+        out = []
         for part in context.parts:
             where = f"{part.path}:{part.start_line}" if part.path else ""
-            write(f"{part.relevance:.2f}  {part.tokens:>5}  {part.layer.value:<9}  {_plain(where or part.label)}\n")
-        write(f"{context.tokens} tokens of {context.budget}\n")
+            out.append(
+                f"{part.relevance:.2f}  {part.tokens:>5}  {part.layer.value:<9}  {_plain(where or part.label)}\n"
+            )
+        page("".join(out) + f"{context.tokens} tokens of {context.budget}\n")
     elif context.text:
-        write(context.text + "\n")
-    else:
+        page(context.text + "\n")
+    elif not any(why.startswith("over") for _, why in context.dropped):
         say('git mem: memory has nothing for this yet; write some: git mem add "what happened"')
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitmem.cli.options import json_option, open_here
-from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.cli.terminal import escape, page, say, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError
 
@@ -23,14 +23,16 @@ if TYPE_CHECKING:
 @click.option("--remote", is_flag=True, help="Ask GitHub too: required checks, code owners, no forced pushes.")
 @json_option
 def command(repair: bool, remote: bool, as_json: bool) -> int:
-    """Compare the index with Git: tree, chunks, words and vectors; exit 1 where they differ.
+    """Check the index and the set-up against what they should be.
 
-    Every memory file is read and parsed again, and what is stored must be what comes out. Also whether the gate
-    stands as it was put up: hooks, pinned revisions, modes, exceptions, settings; and what a run that was killed has
-    left, Git's locks and a merge that has not ended.
+    Tree, chunks, words and vectors of the index are compared with Git; exit 1 where they differ. Every memory file is
+    read and parsed again, and what is stored must be what comes out. Also whether the gate stands as it was put up:
+    hooks, pinned revisions, modes, exceptions, settings; what hooks of hosts could not do; and what a run that was
+    killed has left, Git's locks and a merge that has not ended.
     """
-    from gitmem.cli.commands.install import hooks_folder
+    from gitmem.agents import host_checks
     from gitmem.gate import setup_checks
+    from gitmem.git.hook_files import hooks_folder
     from gitmem.git.transaction import writer
     from gitmem.index import doctor, index_file, indexer
 
@@ -46,6 +48,7 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
         indexer.refresh(repo, config)
         checks = doctor.examine(repo, config)
     checks += doctor.unfinished(repo)
+    checks += host_checks.examine(repo, now())
     checks += setup_checks.examine(repo, config, hooks_folder(repo), now().date())
     if remote:
         checks += _remote(repo)
@@ -53,12 +56,12 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
     if as_json:
         write_json({"ok": not wrong, "checks": [asdict(check) for check in checks]})
     else:
+        out = []
         for check in checks:
             detail = check.wrong or check.detail
             line = f"{'wrong' if check.wrong else 'ok':5}  {check.name}{': ' if detail else ''}{detail}"
-            write(escape(line) + "\n")
-            if check.wrong and check.hint:
-                write(escape(f"       {check.hint}") + "\n")
+            out += [line, *([f"       {check.hint}"] if check.wrong and check.hint else [])]
+        page("".join(escape(line) + "\n" for line in out))
     return Exit.FINDINGS if wrong else Exit.DONE
 
 

@@ -1,35 +1,86 @@
-"""`git mem edit`: correct one fact."""
+"""`git mem edit`: correct one fact, or say how long it holds."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
-from gitmem.cli.options import json_option, open_here
-from gitmem.cli.terminal import escape, say, write, write_json
-from gitmem.provenance.corrections import as_value
+from gitmem.cli import completions
+from gitmem.cli.options import json_option, keep_option, keeping, open_here
+from gitmem.cli.terminal import escape, say, say_masked, write, write_json
+from gitmem.config import Config
+from gitmem.environment import now
+from gitmem.errors import UsageError
+from gitmem.gate.exceptions import parse_date
+from gitmem.git.opening import Repository
+from gitmem.provenance.corrections import Correction, as_value
 
 
 @click.command()
-@click.argument("place", metavar="PATH:LINE")
-@click.argument("text", nargs=-1, required=True)
-@click.option("--reason", required=True, metavar="WHY", help="Why it was wrong; goes into the commit.")
+@click.argument("place", metavar="PATH:LINE", shell_complete=completions.paths)
+@click.argument("text", nargs=-1)
+@click.option("--reason", required=True, metavar="WHY", help="Why; goes into the commit.")
+@click.option("--supersede", is_flag=True, help="TEXT is true from today; what it replaces was true until now.")
+@click.option("--pin/--unpin", default=None, help="Have no promotion archive it, or take that back.")
+@click.option("--until", metavar="DAY", help="The last day on which it is true, YYYY-MM-DD; 'never' for none.")
+@click.option("--over", is_flag=True, help="It is not true any more: yesterday was its last day.")
+@keep_option()
 @json_option
-def command(place: str, text: tuple[str, ...], reason: str, as_json: bool) -> None:
-    """Replace the text of the fact at PATH:LINE and commit that alone.
+def command(
+    place: str, text: tuple[str, ...], reason: str, supersede: bool, pin: bool | None, until: str | None, over: bool,
+    keep: str | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Replace the text of the fact at PATH:LINE, in one commit.
 
-    Its comment, and so its source, stays. The old text is not promoted again.
+    Its comment, and so its source, stays. The old text is not promoted again. Personal data is masked unless
+    --keep pii; what was masked is said. With --supersede the new fact names the old one and is from today.
+
+    Without TEXT, --pin, --until and --over say how long it stays.
 
     \b
     git mem edit MEMORY.md:17 "PoC phase 2 uses gRPC" --reason "decided on 12 March"
+    git mem edit MEMORY.md:17 --over --reason "phase 1 ended"
     """
     from gitmem.cli.places import place as parse_place
-    from gitmem.provenance import corrections
 
+    if sum([bool(text), pin is not None, until is not None, over]) != 1 or (supersede and not text):
+        raise UsageError("what is to become of it?", "give its new TEXT, or one of --pin, --unpin, --until, --over")
     repo, config = open_here()
     path, line = parse_place(repo, place)
-    done = corrections.edit(repo, config, path, line, " ".join(text), reason)
+    if text:
+        done = _replaced(repo, keeping(config, keep), (path, line), text, reason, supersede)
+    else:
+        done = _lasting(repo, config, (path, line), reason, pin, until)
+    say_masked(done.masks)
     if as_json:
         write_json(as_value(done))
-    else:
-        write(f"{done.commit[:12]} {escape(path, '')}:{line}\n")
+        return
+    write(f"{done.commit[:12]} {escape(path, '')}:{line}\n")
+    if text:
         say("corrected; the old text will not be promoted again")
+
+
+def _replaced(
+    repo: Repository, config: Config, place: tuple[str, int], text: Sequence[str], reason: str, supersede: bool
+) -> Correction:
+    from gitmem.provenance import corrections
+
+    if supersede:
+        return corrections.supersede(repo, config, place, " ".join(text), reason, now().date())
+    return corrections.edit(repo, config, *place, " ".join(text), reason)
+
+
+def _lasting(
+    repo: Repository, config: Config, place: tuple[str, int], reason: str, pin: bool | None, until: str | None
+) -> Correction:
+    from gitmem.provenance import lifetimes
+
+    if pin is not None:
+        plan = lifetimes.pin_plan(config, *place, pin, reason)
+    elif until is not None:
+        last = None if until == "never" else parse_date(until)
+        plan = lifetimes.until_plan(config, *place, last, reason)
+    else:
+        plan = lifetimes.over_plan(config, *place, now().date(), reason)
+    return lifetimes.change(repo, place[0], plan)

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from shlex import quote
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from gitmem.cli import completions
 from gitmem.cli.options import json_option, open_here
-from gitmem.cli.terminal import escape, progress, say, write, write_json
+from gitmem.cli.terminal import escape, page, progress, say, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
-from gitmem.regular_file import read_regular
+from gitmem.plural import counted
+from gitmem.regular_file import read_regular, writable_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from gitmem.config import Config
     from gitmem.git.protocol import Repository
+    from gitmem.promotion.question_runs import Since
+    from gitmem.promotion.questions import AskedFact
     from gitmem.search.evaluation import LabelledQuestion, Result, Summary
+    from gitmem.search.search import Query
+
+Value = TypeVar("Value")
 
 
 class EvalOptions(NamedTuple):
@@ -34,23 +43,46 @@ class EvalOptions(NamedTuple):
     floor: tuple[str, ...]
     facts: Path | None
     model: str
+    make: bool
+    edit: bool | None
+    what_if: bool
+    history: bool
     as_json: bool
 
 
 @click.command()
 @click.argument("qrels", type=click.Path(path_type=Path), required=False)
-@click.option("--at", default="", metavar="REV|DATE", help="Search memory as it was there or then.")
+@click.option(
+    "--at",
+    default="",
+    shell_complete=completions.revisions,
+    metavar="REV|DATE",
+    help="Search memory as it was there or then.",
+)
 @click.option("--lane", default="both", type=click.Choice(["both", "lexical", "vector"]), help="What to search by.")
 @click.option("--ab", "ab", multiple=True, metavar="KEY=V1,V2", help="Compare settings of search; repeatable.")
 @click.option("--compare", default="", metavar="REV", help="The same questions at another commit, side by side.")
 @click.option("--floor", "floor", multiple=True, metavar="FIGURE=X", help="Exit 1 below it, as in recall@5=0.9.")
 @click.option("--promote", "facts", type=click.Path(path_type=Path), metavar="FACTS", help="Measure promotion instead.")
-@click.option("--model", default="", metavar="ID", help="With --promote: the model (mem.model).")
+@click.option("--model", default="", metavar="ID", help="With --promote or --make: the model that is asked.")
+@click.option("--make", is_flag=True, help="Make the questions of your own memory: one for each fact of MEMORY.md.")
+@click.option("--edit/--no-edit", default=None, help="With --make: whether to go through them in the editor.")
+@click.option("--what-if", is_flag=True, help="What words or meaning alone give, and the history of commits.")
+@click.option("--history", is_flag=True, help="Search commits too.")
 @json_option
 def command(**given: Any) -> int:
-    """Ask every question of QRELS and report recall, precision and time, over all and by category.
+    """Measure search by questions whose answers are known.
 
-    QRELS has a JSON object a line: {"query", "category", "relevant": [{"path", "start_line", "end_line"}]}.
+    --make writes questions of your own memory, from templates or by --model, and opens them in Git's editor on a
+    terminal; they stay in the Git directory, or go into QRELS. Without QRELS they are asked: a fact is known by its
+    id, so that it may move, and what changed since the last run is said. --what-if compares words alone, meaning alone
+    and the history with what is in force, and --ab other settings, an embedder among them; share@N is what a budget
+    of N tokens gives.
+
+    Reports recall, precision and time, over all and by category.
+
+    QRELS has a JSON object a line: {"query", "category", "relevant": [{"path", "start_line", "end_line"}]}, or "fact",
+    the id of a fact, in the place of "relevant".
 
     \b
     recall@k   share of the relevant lines that the first k hits cover
@@ -66,33 +98,119 @@ def command(**given: Any) -> int:
         if options.qrels is not None:
             raise UsageError("--promote goes without QRELS")
         return promotion(options.facts, options.model, options.as_json)
-    if options.qrels is None:
-        raise UsageError("name the questions: git mem eval QRELS, or --promote FACTS")
-    return _evaluate(options.qrels, options)
+    if options.make:
+        return _make(options)
+    if options.edit is not None or options.model:
+        raise UsageError("--edit goes with --make, --model with --make or --promote")
+    return _evaluate(options)
 
 
-def _evaluate(qrels: Path, options: EvalOptions) -> int:
+def _make(options: EvalOptions) -> int:
+    """Make the questions of a person's own facts, or those that facts lack since the last time."""
+    from gitmem.cli.terminal import edited
+    from gitmem.git.worktree import state_dir, write_atomic
+    from gitmem.promotion import question_runs, questions
+    from gitmem.search.evaluation import rows
+    from gitmem.search.fact_places import FactPlaces
+
+    repo, config = open_here()
+    place = options.qrels or state_dir(repo.common_dir) / question_runs.QUESTIONS
+    before = _read(place, rows) if place.exists() else []
+    known = {question.fact: question.query for _, question in before if question.fact}
+    asked = questions.made(FactPlaces(repo, config).facts, now().date(), known)
+    if not asked:
+        raise GitMemError("there is no fact to ask about", "git mem promote, or git mem add --to memory")
+    if options.model:
+        asked = _by_model(repo, config, asked, known, options.model)
+    edit = options.edit if options.edit is not None else sys.stdin.isatty() and sys.stdout.isatty()
+    if edit:
+        text = edited(repo, questions.review_text(asked))
+        if text is None:
+            raise GitMemError("the questions were not saved; nothing was written", "git mem eval --make --no-edit")
+        asked = questions.reviewed(text, asked)
+    said = [item for item in asked if item.question or edit or item.fact.id in known]
+    data = questions.file_text(said, before).encode()
+    real = writable_file(place)
+    write_atomic(real.parent, real.name, data, private=options.qrels is None)
+    asked = [item for item in asked if item.question]
+    new = sum(item.fact.id not in known for item in asked)
+    shown = "" if options.qrels is None else f" {quote(str(options.qrels))}"
+    if options.as_json:
+        write_json({"questions": len(asked), "new": new, "path": str(place)})
+    else:
+        write(escape(f"{counted(len(asked), 'question')}, {new} new, in {place}\nnext: git mem eval{shown}\n"))
+    return Exit.DONE
+
+
+def _by_model(
+    repo: Repository, config: Config, asked: Sequence[AskedFact], known: Mapping[str, str], name: str
+) -> list[AskedFact]:
+    """The facts, those without a question in `known` with one that a language model writes."""
+    from gitmem.models.language import open_language_model
+    from gitmem.promotion.questions import by_model
+    from gitmem.promotion.registry import model_setting
+
+    setting, _ = model_setting(repo, config, now().date(), os.environ)
+    new = [
+        item
+        for item in asked
+        if item.fact.id not in known and setting.redact(item.fact.text, item.path) == item.fact.text
+    ]
+    written, problems = by_model(new, open_language_model(name, setting))
+    for problem in problems:
+        say(f"git mem: {problem}")
+    by_id = {item.fact.id: item for item in written}
+    return [by_id.get(item.fact.id, item) for item in asked]
+
+
+def _own_questions(repo: Repository) -> Path:
+    """The file of a person's own questions, else the one that the repository keeps. Raises UsageError where there is
+    neither."""
+    from gitmem.git.worktree import state_dir
+    from gitmem.promotion.question_runs import QUESTIONS
+    from gitmem.provenance import trends
+
+    kept = [state_dir(repo.common_dir) / QUESTIONS, *([repo.root / trends.QUESTIONS] if repo.root else [])]
+    place = next((file for file in kept if file.is_file()), None)
+    if place is None:
+        raise UsageError("there are no questions yet", "git mem eval --make, or name a file: git mem eval QRELS")
+    return place
+
+
+def _evaluate(options: EvalOptions) -> int:
     """Ask the questions of a file with each variant of the settings and print the figures; the exit code.
 
     Raises UsageError for what is no question, floor or setting, GitMemError for a file that cannot be read,
     UnknownRevision for a commit that is none.
     """
     from gitmem.memory.named_times import resolve_at
+    from gitmem.promotion.question_runs import compare_and_keep
     from gitmem.search import evaluation
+    from gitmem.search.fact_places import FactPlaces
     from gitmem.search.search import Lane, Query
 
     floors = evaluation.floors(options.floor)
-    questions = _questions(qrels)
-    if options.compare and options.ab:
-        raise UsageError("--compare and --ab do not go together")
+    if options.compare and (options.ab or options.what_if):
+        raise UsageError("--compare goes without --ab and --what-if")
     repo, config = open_here()
+    questions = _questions(options.qrels or _own_questions(repo))
     variants = evaluation.variants(config, options.ab)
     moment = now()
-    query = Query("", commit=resolve_at(repo, options.at, moment) if options.at else "", lane=Lane(options.lane))
-    _say_missing(evaluation.missing(repo, questions, query.commit))
+    query = Query(
+        "", commit=resolve_at(repo, options.at, moment) if options.at else "", lane=Lane(options.lane),
+        history="with" if options.history else "",
+    )  # fmt: skip
+    places = FactPlaces(repo, config, query.commit)
+    asked = [question for question in questions if not question.fact or places.find(question.fact)]
+    if len(asked) < len(questions):
+        left = counted(len(questions) - len(asked), "question")
+        say(f"{left} left out: the fact is there no more (git mem eval --make)")
+    if not asked:
+        raise GitMemError("no question is about a fact that is there", "git mem eval --make")
+    _say_missing(evaluation.missing(repo, asked, query.commit))
 
     def ask(query: Query, settings: Config, name: str) -> list[Result]:
-        return evaluation.run(repo, settings, _shown(questions, name), query, moment, time.perf_counter)
+        return evaluation.run(repo, settings, _shown(asked, name), query, moment, time.perf_counter)
 
     columns: dict[str, Mapping[str, Summary]] = {}
     if options.compare:
@@ -101,28 +219,52 @@ def _evaluate(qrels: Path, options: EvalOptions) -> int:
     runs = _each_variant(repo, config, variants, lambda name, settings: ask(query, settings, name))
     for (name, _), run in zip(variants, runs, strict=True):
         columns[name or options.at or "now"] = evaluation.summarise(run)
+    for name, changed in _otherwise(query).items() if options.what_if else ():
+        columns[name] = evaluation.summarise(ask(changed, config, name))
     gained, lost = evaluation.gained_and_lost(old, runs[0]) if options.compare else ([], [])
-    _show(columns, gained, lost, options.as_json)
+    since = None
+    if options.qrels is None and query == Query("") and not options.ab and not options.compare:
+        since = compare_and_keep(repo, config, runs[0], moment)
+        gained, lost = (list(since.gained), list(since.lost)) if since else (gained, lost)
+    _show(columns, gained, lost, since, options.as_json)
     below = [_below(run, name, floors) for (name, _), run in zip(variants, runs, strict=True)]
     return Exit.FINDINGS if any(below) else Exit.DONE
 
 
-def _show(columns: Mapping[str, Mapping[str, Summary]], gained: list[str], lost: list[str], as_json: bool) -> None:
+def _otherwise(query: Query) -> dict[str, Query]:
+    """The searches that `--what-if` compares with the one in force."""
+    from gitmem.search.search import Lane
+
+    return {
+        "words alone": query._replace(lane=Lane.LEXICAL),
+        "meaning alone": query._replace(lane=Lane.VECTOR),
+        "without history" if query.history else "with history": query._replace(history="" if query.history else "with"),
+    }
+
+
+def _show(
+    columns: Mapping[str, Mapping[str, Summary]], gained: list[str], lost: list[str], since: Since | None, as_json: bool
+) -> None:
     if as_json:
-        write_json(as_value(columns, gained, lost))
+        write_json({**as_value(columns, gained, lost), "since": since.as_value if since else None})
         return
-    write(render(columns))
-    for label, queries in (("gained", gained), ("lost", lost)):
-        for text in queries:
-            write(f"{label}: {escape(text)}\n")
+    rows = [f"{since.sentence}\n"] if since and since.figures else []
+    rows += [
+        f"{label}: {escape(text)}\n" for label, queries in (("gained", gained), ("lost", lost)) for text in queries
+    ]
+    page(render(columns) + "".join(rows))
 
 
 def _questions(qrels: Path) -> list[LabelledQuestion]:
-    """The questions of a file. Raises GitMemError where it cannot be read, UsageError for what is no question."""
     from gitmem.search import evaluation
 
+    return _read(qrels, evaluation.read)
+
+
+def _read(qrels: Path, parse: Callable[[str], list[Value]]) -> list[Value]:
+    """A file of questions. Raises GitMemError where it cannot be read, UsageError for what is no question."""
     try:
-        return evaluation.read(read_regular(qrels).decode("utf-8"))
+        return parse(read_regular(qrels).decode("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise GitMemError(f"cannot read '{qrels}': {reason}") from None
@@ -186,13 +328,14 @@ def promotion(facts: Path, model: str, as_json: bool) -> int:
     from gitmem.promotion.registry import promotion_model
 
     repo, config = open_here({"model": model} if model else {})
-    found, _ = promotion_model(repo, config, now().date(), os.environ)
-    quality = evaluate_promotion(facts, found)
+    proposer, _ = promotion_model(repo, config, now().date(), os.environ)
+    quality = evaluate_promotion(facts, proposer)
     if as_json:
-        write_json({"model": found.id, **{k: round(v, 4) for k, v in asdict(quality).items()}})
+        write_json({"model": proposer.id, **{k: round(v, 4) for k, v in asdict(quality).items()}})
         return Exit.DONE
     write(
-        f"{found.id} on {quality.logs} logs, {quality.lines} lines, {quality.keep} of them worth keeping\n"
+        f"{proposer.id} on {counted(quality.logs, 'log')}, {counted(quality.lines, 'line')}, "
+        f"{quality.keep} of them worth keeping\n"
         f"lines     precision {quality.precision:.3f}  recall {quality.recall:.3f}  F1 {quality.f1:.3f}\n"
         f"top {TOP}     precision {quality.top_precision:.3f}\n"
         f"types     {quality.type_accuracy:.3f} right\nunsourced {quality.unsourced}\n"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gitmem.cli import completions
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.plural import counted
@@ -20,16 +21,16 @@ HISTORY = "history, other branches and other clones still hold it"
 
 
 @click.command()
-@click.argument("place", metavar="PATH:LINE")
+@click.argument("place", metavar="PATH:LINE", shell_complete=completions.paths)
 @click.option("--reason", required=True, metavar="WHY", help="Why it goes; goes into the commit.")
 @click.option("--everywhere", is_flag=True, help="Also from logs, episodes, archives and notes that say it.")
 @click.option("--dry-run", is_flag=True, help="Say what would go, change nothing.")
 @json_option
 def command(place: str, reason: str, everywhere: bool, dry_run: bool, as_json: bool) -> None:
-    """Remove the fact at PATH:LINE and commit that alone; it is not promoted again.
+    """Remove the fact at PATH:LINE, in one commit.
 
-    With --everywhere the same commit removes each line of memory that says it word for word, and the log lines it was
-    taken from; in a line that says more, only the text becomes [forgotten].
+    It is not promoted again. With --everywhere the same commit removes each line of memory that says it word for word,
+    and the log lines it was taken from; in a line that says more, only the text becomes [forgotten].
 
     History still holds the text, as Git does: for a leaked secret see docs/leaked-secret.md.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gitmem.cli.terminal import write
+from gitmem.cli.terminal import page
 
 
 @click.command()
@@ -24,4 +24,4 @@ def command(names: tuple[str, ...]) -> None:
         _, shown, _ = group.resolve_command(context, [name])
         assert shown is not None
         context = click.Context(shown, info_name=name, parent=context, **shown.context_settings)
-    write(context.get_help() + "\n")
+    page(context.get_help() + "\n")

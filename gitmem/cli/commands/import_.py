@@ -1,7 +1,8 @@
-"""`git mem import`: old sessions of agents' hosts, and of services' archives, as episodes and daily logs."""
+"""`git mem import`: old sessions of hosts and archives as episodes and daily logs; bundles and skills as documents."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from gitmem.cli.options import agent_option, json_option, now, open_here
-from gitmem.cli.terminal import escape, progress, say, write, write_json
+from gitmem.cli.terminal import escape, progress, say, say_masked, write, write_json
 from gitmem.errors import Exit, UsageError
 from gitmem.git import undo_record
 from gitmem.plural import counted
@@ -17,8 +18,14 @@ from gitmem.sessions.conversation_exports import SERVICES, exported
 from gitmem.sessions.past_sessions import files_below, files_of_host, importable_hosts, listed
 
 if TYPE_CHECKING:
+    from gitmem.exchange.document_import import DocumentImport
     from gitmem.sessions.past_sessions import Listing, PastSession
     from gitmem.sessions.session_import import ImportedSession, Totals
+
+
+DOCUMENTS = ("okf", "skills")  # sources of documents; the others are of sessions
+OF_SESSIONS = ("project", "yes", "agent", "committing")  # options that mean nothing to documents
+OF_DOCUMENTS = ("name", "instructions", "keep")
 
 
 class ImportCommand(NamedTuple):
@@ -30,30 +37,40 @@ class ImportCommand(NamedTuple):
     yes: bool
     agent: str
     committing: bool
+    name: str
+    instructions: bool
+    keep: str | None
     verbose: bool
     dry_run: bool
     as_json: bool
 
 
 @click.command()
-@click.argument("source", type=click.Choice([*importable_hosts(), *SERVICES]))
+@click.argument("source", type=click.Choice([*importable_hosts(), *SERVICES, *DOCUMENTS]))
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.option("--project", type=click.Path(path_type=Path), metavar="FOLDER", help="Only sessions that worked in it.")
 @click.option("--yes", is_flag=True, help="Import all that is found, where no PATH is named.")
 @agent_option("Whose daily log it goes to (mem.agent).")
 @click.option("--commit", "committing", is_flag=True, help="Commit what is written, with the transcripts' hashes.")
-@click.option("-v", "--verbose", is_flag=True, help="Name each session.")
+@click.option("--name", default="", metavar="NAME", help="okf: the folder below memory/ for a bundle of others.")
+@click.option("--instructions", is_flag=True, help="okf: also what tells agents what to do (SOUL.md, rules, skills).")
+@click.option("--keep", type=click.Choice(["pii"]), help="pii: import personal data of documents as it is.")
+@click.option("-v", "--verbose", is_flag=True, help="Name each session, each document.")
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @json_option
 def command(**given: Any) -> int:
-    """Import old sessions of SOURCE: what they decided, into the daily logs of their days, and an episode each.
+    """Import old sessions, bundles or skills of SOURCE.
 
-    PATH is a transcript or a folder of them. Without PATH, what the host keeps on this machine is listed and nothing is
-    written; --yes imports it. Of chatgpt and claude-export PATH is the archive that the service sends people of their
-    data: the zip, or the folder it was unpacked to.
+    What old sessions decided goes into the daily logs of their days, with an episode for each session. PATH is a
+    transcript or a folder of them. Without PATH, what the host keeps on this machine is listed and nothing is written;
+    --yes imports it. Of chatgpt and claude-export PATH is the archive that the service sends people of their data: the
+    zip, or the folder it was unpacked to.
+
+    Of okf PATH is a folder in the Open Knowledge Format: what 'git mem export okf' wrote goes back to where it stood,
+    any other bundle below memory/NAME. Of skills it is a folder of them (.agents/skills), or one: memory/skills.
 
     Everything passes the gate. The same import again writes nothing new, and one that was interrupted goes on. Exits
-    with 1 when a session was left out.
+    with 1 when a session or a document was left out.
 
     \b
     git mem import claude
@@ -62,6 +79,13 @@ def command(**given: Any) -> int:
     git mem import chatgpt export.zip --dry-run
     """
     options = ImportCommand(**given)
+    of_documents = options.source in DOCUMENTS
+    for name in OF_SESSIONS if of_documents else OF_DOCUMENTS:
+        if getattr(options, name):
+            option = "commit" if name == "committing" else name
+            raise UsageError(f"--{option} says nothing about {options.source}", "leave it out")
+    if of_documents:
+        return _bring_documents(options)
     listing = _found(options)
     if options.project is not None:
         listing = listing.of_project(options.project)
@@ -71,6 +95,54 @@ def command(**given: Any) -> int:
     return _bring(listing, options)
 
 
+def _bring_documents(options: ImportCommand) -> int:
+    """Import a bundle or skills; 1 where something was left out that is no mere attachment."""
+    from gitmem.exchange.agent_skills import read_skills
+    from gitmem.exchange.document_import import bring, planned
+    from gitmem.exchange.okf_import import read_bundle
+    from gitmem.memory.importing import EXPECTED, ensure_elsewhere
+
+    if options.path is None:
+        raise UsageError("the folder to import is missing", f"git mem import {options.source} FOLDER --dry-run")
+    if (options.name or options.instructions) and options.source != "okf":
+        raise UsageError("--name and --instructions go with okf")
+    repo, config = open_here()
+    if options.keep:
+        config = config._replace(on_personal="keep")
+    if options.source == "okf":
+        if repo.root is not None:
+            ensure_elsewhere(options.path, repo.root)
+        bundle = read_bundle(options.path, options.name, config.memory_paths)
+        given = options.instructions
+        plan = planned(repo, config, bundle.arrivals, bundle.left, bundle.notes, instructions=given)
+    else:
+        plan = planned(repo, config, *read_skills(options.path), instructions=True)
+    if not options.dry_run:
+        bring(repo, plan)
+    if options.as_json:
+        write_json(plan.as_value(options.source, dry_run=options.dry_run))
+    else:
+        _show_documents(plan, options)
+    return Exit.FINDINGS if any(reason not in EXPECTED for _, reason in plan.left) else Exit.DONE
+
+
+def _show_documents(plan: DocumentImport, options: ImportCommand) -> None:
+    from gitmem.memory.importing import masked_places
+
+    would = "would import " if options.dry_run else "imported "
+    for file in plan.files if options.verbose or options.dry_run else ():
+        write(escape(f"{would}{file.path}" + (f" (from {file.name})" if file.name != file.path else ""), "") + "\n")
+    for name, reason in plan.left:
+        say(f"git mem: {name} is left out: {reason}")
+    for name, masks in plan.masked:
+        say(f"git mem: masked in {name}: {masked_places(masks)}" + ("" if options.keep else " (--keep pii)"))
+    for note in plan.notes:
+        say(f"git mem: {note}")
+    write(f"{would}{counted(len(plan.files), 'file')}, {len(plan.same)} there already, {len(plan.left)} left out\n")
+    if plan.files and not options.dry_run:
+        write("next: look at them (git status), then git add and git commit\n")
+
+
 def _found(options: ImportCommand) -> Listing:
     """The sessions that PATH holds, or the host's on this machine."""
     if options.source in SERVICES:
@@ -78,7 +150,9 @@ def _found(options: ImportCommand) -> Listing:
             hint = f"git mem import {options.source} ARCHIVE.zip --dry-run"
             raise UsageError("the archive that the service sent is missing", hint)
         return exported(options.source, options.path)
-    return listed(files_below(options.path) if options.path else files_of_host(options.source, Path.home()))
+    if options.path:
+        return listed(files_below(options.path))
+    return listed(files_of_host(options.source, Path(os.path.expanduser("~"))))
 
 
 def _bring(listing: Listing, options: ImportCommand) -> int:
@@ -134,6 +208,7 @@ def _show_totals(totals: Totals, listing: Listing, options: ImportCommand) -> No
     for state in ("there already", "nothing was said", "left out"):
         if counts[state]:
             write(f"{counted(counts[state], 'session')}: {state}\n")
+    say_masked(totals.masks)
     if totals.refused:
         write(f"{counted(totals.refused, 'line')} refused by the gate{'' if options.verbose else ': -v says why'}\n")
     if listing.left:

@@ -20,10 +20,11 @@ from gitmem.plural import counted
 @click.option("--hook", is_flag=True, help="As from a Git hook: quiet, quick, exit 0, problems go to a log.")
 @json_option
 def command(full: bool, revs: tuple[str, ...], prune: bool, hook: bool, as_json: bool) -> int:
-    """Bring the search index up to date with the work tree, HEAD and the local branches.
+    """Bring the search index up to date.
 
-    Searches do this by themselves; hooks and this command only make their part smaller. The index is disposable:
-    it lies in `gitmem/` of the Git directory and is built from Git at any time.
+    It then holds the work tree, HEAD and the local branches. Searches do this by themselves; hooks and this command
+    only make their part smaller. The index is disposable: it lies in `gitmem/` of the Git directory and is built from
+    Git at any time.
     """
     if hook:
         from gitmem.cli import index_hooks
@@ -47,9 +48,11 @@ def command(full: bool, revs: tuple[str, ...], prune: bool, hook: bool, as_json:
         write(
             f"dropped {counted(work.removed_blobs, 'version')} of files and {counted(work.removed_chunks, 'chunk')}\n"
         )
-    elif work.blobs or work.embedded:
+    elif work.blobs or work.embedded or work.commits:
         chunks = counted(work.chunks, "new chunk")
         write(f"indexed {counted(work.blobs, 'file')}: {chunks}, {work.embedded} embedded\n")
+        if work.commits:
+            write(f"indexed {counted(work.commits, 'commit')}\n")
     else:
         write("the index is current\n")
     return Exit.DONE

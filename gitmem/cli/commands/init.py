@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -11,12 +13,14 @@ from typing import TYPE_CHECKING
 import click
 
 from gitmem.cli.options import json_option
-from gitmem.cli.terminal import escape, write, write_json
+from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import UsageError
 from gitmem.memory.templates import LANGUAGES
 from gitmem.plural import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gitmem.memory.adoption import Folder
     from gitmem.memory.importing import Plan
     from gitmem.memory.new_repository import Place
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 @click.option("--no-history", is_flag=True, help="Of a Git repository too, import the files alone.")
 @click.option("--keep", type=click.Choice(["pii"]), help="pii: import personal data as it is (mem.onPersonal).")
 @click.option("--adopt/--only-new", default=None, help="Whether Markdown that is there stays memory (or it asks).")
+@click.option("-v", "--verbose", is_flag=True, help="With --from: name each file.")
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @json_option
 def command(
@@ -38,6 +43,7 @@ def command(
     no_history: bool,
     keep: str | None,
     adopt: bool | None,
+    verbose: bool,
     dry_run: bool,
     as_json: bool,
 ) -> int:
@@ -52,25 +58,29 @@ def command(
 
     --from imports an OpenClaw workspace, a Claude memory folder or a folder of notes, through the gate: what does not
     pass, or is there already, is left out and said (exit 1); personal data is masked, and that is said, unless --keep
-    pii. From a Git repository the history comes along, in one commit.
+    pii. Links between the files hold, and pictures that they show come along. From a Git repository the history comes
+    along, in one commit.
     """
     from gitmem.memory.new_repository import lay_out, place_for
 
     if source is not None:
         if adopt is not None:
             raise UsageError("--adopt is about the files of FOLDER", "leave --from out, or --adopt")
-        return _import(folder, source, not no_history, keep, lang or _locale(), dry_run, as_json)
+        return _import(folder, source, not no_history, keep, lang or _locale(), verbose, dry_run, as_json)
     if keep:
         raise UsageError("--keep is about what is imported", "git mem init --from PATH --keep pii")
     place = place_for(folder, os.environ)
     notes = _notes(place, adopt)
     adopted = notes is not None and bool(notes.notes) and _is_adopted(notes, adopt, quiet=as_json or dry_run)
-    settings = _settings(place) if adopted else ""
+    daily = [pattern for pattern, _ in notes.daily] if notes and adopted else []
+    settings = _settings(place, daily) if adopted else ""
+    daily = _taken(settings, daily)
     done = lay_out(place, os.environ, lang or _locale(), settings=settings, dry_run=dry_run)
     if as_json:
         write_json(
             {"root": str(done.root), "initialised": done.initialised, "written": list(done.written),
              "kept": list(done.kept), "notes": list(notes.notes) if notes else [], "adopted": adopted,
+             "daily": [{"pattern": pattern, "notes": number} for pattern, number in notes.daily] if notes else [],
              "dry_run": dry_run}
         )  # fmt: skip
         return 0
@@ -82,7 +92,7 @@ def command(
     for path in done.kept:
         write(escape(f"keep  {path} (it is there already)\n"))
     if notes:
-        _show_notes(notes, adopted)
+        _show_notes(notes, adopted, daily)
     if not dry_run:
         there = "" if folder.resolve() == Path.cwd() else f"cd {quote(str(folder))}; "
         scan = "git mem scan; " if adopted else ""
@@ -113,7 +123,7 @@ def _is_adopted(folder: Folder, adopt: bool | None, *, quiet: bool) -> bool:
     return click.confirm(f"{count} here: keep them searched and gated?", default=folder.mostly_notes, err=True)
 
 
-def _settings(place: Place) -> str:
+def _settings(place: Place, daily: Sequence[str]) -> str:
     from gitmem.memory.adoption import settings_text
     from gitmem.memory.new_repository import settings_now
 
@@ -121,10 +131,21 @@ def _settings(place: Place) -> str:
         old = (settings_now(place.root) or b"").decode()
     except UnicodeDecodeError:
         raise UsageError(".gitmem.toml is not UTF-8", "mend .gitmem.toml") from None
-    return settings_text(old)
+    return settings_text(old, daily)
 
 
-def _show_notes(folder: Folder, adopted: bool) -> None:
+def _taken(settings: str, daily: Sequence[str]) -> list[str]:
+    """Those of some patterns of daily logs that the settings have; the others are said."""
+    from gitmem.memory.adoption import lacking_patterns
+
+    lacking = lacking_patterns(settings, daily)
+    if lacking:
+        text = json.dumps(lacking, ensure_ascii=False)
+        say(f"note: .gitmem.toml has a [memory] table already: add {text} to its daily by hand to have these logs read")
+    return [pattern for pattern in daily if pattern not in lacking]
+
+
+def _show_notes(folder: Folder, adopted: bool, daily: Sequence[str]) -> None:
     """Two lines: what is memory, what is not."""
     count = counted(len(folder.notes), "note")
     others = [f"{number} {reason}" for reason, number in folder.others]
@@ -132,12 +153,14 @@ def _show_notes(folder: Folder, adopted: bool) -> None:
         write(f"in:  {count}, searched and gated ([memory] paths in .gitmem.toml)\n")
     elif folder.notes:
         others.insert(0, f"{count} from the first log on (git mem init --adopt keeps them searched and gated)")
+    for pattern, number in [row for row in folder.daily if row[0] in daily]:
+        write(escape(f"log: {counted(number, 'daily log')} by {pattern} ([memory] daily in .gitmem.toml)\n"))
     if others:
         write(escape(f"out: {', '.join(others)}\n"))
 
 
 def _import(
-    folder: Path, source: Path, history: bool, keep: str | None, lang: str, dry_run: bool, as_json: bool
+    folder: Path, source: Path, history: bool, keep: str | None, lang: str, verbose: bool, dry_run: bool, as_json: bool
 ) -> int:
     """Import, then lay out what is missing; 1 when something was left out by the gate or for what is there."""
     from dataclasses import replace
@@ -147,7 +170,7 @@ def _import(
     from gitmem.errors import NotARepository
     from gitmem.git.opening import discover, open_repository
     from gitmem.git.write import init_repository
-    from gitmem.memory.importing import EXPECTED, as_value, bring, look_at
+    from gitmem.memory.importing import EXPECTED, as_value, bring, look_at, without_ignored
     from gitmem.memory.new_repository import lay_out, place_for
 
     folder = folder.absolute()
@@ -165,34 +188,46 @@ def _import(
     plan = look_at(source, config, os.environ, root)
     plan = replace(plan, history=plan.history and history)
     commit, laid = "", None
-    if not dry_run:
-        if not inside:
-            init_repository(folder, os.environ)
+    if not inside and not dry_run:
+        init_repository(folder, os.environ)
+    if inside or not dry_run:
         repo = open_repository(folder, os.environ)
         click.get_current_context().call_on_close(repo.close)
+        plan = without_ignored(repo, plan)
+    if not dry_run:
         commit = bring(repo, plan, now(), os.environ).commit
         laid = lay_out(place_for(folder, os.environ), os.environ, lang)
     if as_json:
         write_json(as_value(plan, root, commit, laid.written if laid else (), dry_run))
     else:
-        _show_import(plan, dry_run)
+        _show_import(plan, dry_run, verbose)
     blocked = [reason for _, reason in plan.left if reason not in EXPECTED]
     return 1 if blocked else 0
 
 
-def _show_import(plan: Plan, dry_run: bool) -> None:
+def _show_import(plan: Plan, dry_run: bool, verbose: bool) -> None:
+    """What comes along, what does not and what was masked. Files that nobody need look into are named with `verbose`
+    only."""
+    from gitmem.memory.importing import EXPECTED, masked_places
+
     would = "would " if dry_run else ""
-    for name, to, _ in plan.files:
+    for name, to, _ in plan.files if verbose else ():
         write(escape(f"{would}import {to}" + (f" (from {name})" if to != name else ""), "") + "\n")
     for name, reason in plan.left:
-        write(escape(f"left out {name}: {reason}", "") + "\n")
-    for name in plan.masked:
-        write(escape(f"masked personal data or secrets in {name}", "") + "\n")
+        if verbose or reason not in EXPECTED:
+            write(escape(f"left out {name}: {reason}", "") + "\n")
+    for name, masks in plan.masked:
+        write(escape(f"masked in {name}: {masked_places(masks)}", "") + "\n")
     if plan.masked:
         first = "" if dry_run else "remove what was masked and "
         write(f"to keep personal data: {first}import again with --keep pii\n")
+    if not verbose:
+        for reason, number in Counter(reason for _, reason in plan.left if reason in EXPECTED).items():
+            write(f"left out {counted(number, 'file')}: {reason}\n")
+    shown = f", {counted(plan.pictures, 'picture')} that the gate cannot read among them," if plan.pictures else ""
     what = "with its history" if plan.history else "without history; look at them, then: git add -A; git commit"
-    write(f"{would}import {counted(len(plan.files), 'file')} {what}, {len(plan.left)} left out\n")
+    more = "" if verbose else " (-v names all)"
+    write(f"{would}import {counted(len(plan.files), 'file')}{shown} {what}, {len(plan.left)} left out{more}\n")
 
 
 def _locale() -> str:

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import click
 
-from gitmem.cli.options import agent_option, json_option, open_here
-from gitmem.cli.terminal import escape, write, write_json
+from gitmem.cli.options import agent_option, json_option, keep_option, keeping, open_here
+from gitmem.cli.terminal import escape, say_masked, write, write_json
 from gitmem.environment import now
 
 
 @click.command()
 @click.argument("text", nargs=-1, required=True)
 @agent_option()
+@keep_option()
 @click.option("--dry-run", is_flag=True, help="Say what would be written; write nothing.")
 @json_option
-def command(text: tuple[str, ...], agent: str, dry_run: bool, as_json: bool) -> None:
-    """Put '[ENTITY] TEXT' first under "Insights" in MEMORY.md: once an entity and day, the newest 50 stay.
+def command(text: tuple[str, ...], agent: str, keep: str | None, dry_run: bool, as_json: bool) -> None:
+    """Put '[ENTITY] TEXT' first under "Insights" in MEMORY.md.
 
-    Older ones go to memory/archive/YYYY.md. Data with holes (null, TODO, {placeholder}) is refused. Nothing is
-    committed.
+    It stands there once an entity and day. The newest 50 stay, older ones go to memory/archive/YYYY.md. Data with holes
+    (null, TODO, {placeholder}) is refused. Nothing is committed. Personal data is masked unless --keep pii;
+    what was masked is said.
 
     \b
     git mem insight '[ACME] margin fell to 3 % in Q2'
     """
+    from gitmem.gate.redaction import mask_counts
     from gitmem.memory import insights
 
     repo, config = open_here()
-    done = insights.record(repo, config, " ".join(text), now(), agent=agent, dry_run=dry_run)
+    done = insights.record(repo, keeping(config, keep), " ".join(text), now(), agent=agent, dry_run=dry_run)
+    say_masked(done.masks)
     if as_json:
         write_json(
             {
@@ -35,6 +39,7 @@ def command(text: tuple[str, ...], agent: str, dry_run: bool, as_json: bool) -> 
                 "line": done.line or None,
                 "written": done.written,
                 "reason": done.reason or None,
+                "masked": mask_counts(done.masks),
                 "archived": [{"text": moved.fact.text, "path": moved.path} for moved in done.archived],
             }
         )

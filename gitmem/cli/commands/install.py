@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from gitmem.cli.host_registration import register
+from gitmem.cli.host_registration import AGENTS, FOUND, register
 from gitmem.cli.options import open_here
 from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.errors import Exit
 from gitmem.git import hook_files as hooks
 from gitmem.git import merge_driver
-from gitmem.git.opening import Repository
 from gitmem.git.worktree import state_dir
-from gitmem.git.write import run_git
-from gitmem.hosts import HOSTS
 
 
 @click.command()
@@ -26,34 +26,37 @@ from gitmem.hosts import HOSTS
     help="After a commit that changed a daily log, promote: staged, on a branch (when no value is given) or committed.",
 )  # fmt: skip
 @click.option("--server", is_flag=True, help="pre-receive instead: for the repository people push to.")
-@click.option("--agent", type=click.Choice(list(HOSTS)), help="Register with an agent's host instead: MCP and hooks.")
+@click.option(
+    "--agent", "agents", type=click.Choice(AGENTS), multiple=True, is_flag=False, flag_value=FOUND,
+    help="Register with an agent's host instead: MCP and hooks. Repeatable; without a name, with those on the PATH.",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md).")
 def command(
-    dry_run: bool, refresh_only: bool, promote: str | None, server: bool, agent: str | None, as_json: bool
-) -> None:
-    """Add our lines to this repository's Git hooks, and have Git merge memory fact by fact.
+    dry_run: bool, refresh_only: bool, promote: str | None, server: bool, agents: Sequence[str], as_json: bool
+) -> int:
+    """Install the Git hooks and the merge driver.
 
-    Hooks that are there keep running; `git mem uninstall` restores them byte for byte. core.hooksPath is respected;
-    all work trees share the hooks. Installing again updates.
+    Our lines are added to this repository's hooks, and Git merges memory fact by fact. Hooks that are there keep
+    running; `git mem uninstall` restores them byte for byte. core.hooksPath is respected; all work trees share the
+    hooks. Installing again updates.
     """
     repo, _ = open_here()
-    if agent:
-        register(repo, agent, dry_run=dry_run, as_json=as_json)
-        return
-    folder = hooks_folder(repo)
+    if agents:
+        return register(repo, agents, dry_run=dry_run, as_json=as_json)
+    folder = hooks.hooks_folder(repo)
     names = hooks.SERVER if server else hooks.REFRESH if refresh_only else hooks.HOOKS
     if not dry_run and not server:
         state_dir(repo.common_dir)  # now, so that no hook makes it while a script already removes the repository
-    steps = hooks.install(folder, sys.executable, names, promote or promoted(folder), dry=dry_run)
+    shared = hooks.is_shared(repo, folder)
+    python = "" if shared else sys.executable
+    steps = hooks.install(folder, python, names, promote or promoted(folder), dry=dry_run)
     merging = not server and not refresh_only and merge_driver.set_up(repo, sys.executable, dry=dry_run)
     if repo.root is None and not server:
         say("note: nobody commits in a bare repository; 'git mem install --server' holds what is pushed to the gate")
-    show(steps, folder, dry_run, as_json, "the hooks are as they should be", merging)
-
-
-def hooks_folder(repo: Repository) -> Path:
-    """Where Git looks for hooks here."""
-    return Path(run_git(repo, ["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).rstrip("\n"))
+    if shared and shutil.which("git-mem") is None:
+        say("note: these hooks may be tracked, so they call git-mem by its name, which is not on your PATH")
+    show(steps, folder, dry_run, as_json, "the hooks are there and current", merging)
+    return Exit.DONE
 
 
 def promoted(folder: Path) -> str:

@@ -4,22 +4,38 @@ from __future__ import annotations
 
 import click
 
+from gitmem.cli import completions
 from gitmem.cli.options import colour_option, json_option, now, open_here
 from gitmem.cli.terminal import colour as coloured
-from gitmem.cli.terminal import escape, pager, paint, say, write, write_json
+from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.paths import agent_name
 
 
 @click.command()
-@click.option("--since", default="", metavar="DATE", help="From that day on: 2026-02-05, last week, 3일 전.")
-@click.option("--until", default="", metavar="DATE", help="Up to and with that day.")
+@click.option(
+    "--since",
+    default="",
+    shell_complete=completions.days,
+    metavar="DATE",
+    help="From that day on: 2026-02-05, last week, 3일 전.",
+)
+@click.option("--until", default="", shell_complete=completions.days, metavar="DATE", help="Up to and with that day.")
 @click.option("--agent", default="", metavar="NAME", help="That agent's logs only.")
-@click.option("--at", "rev", default="", metavar="REV|DATE", help="As committed there; default: the work tree.")
-@click.option("-n", "count", type=click.IntRange(1), metavar="DAYS", help="The newest DAYS days only.")
+@click.option(
+    "--at",
+    "rev",
+    default="",
+    shell_complete=completions.revisions,
+    metavar="REV|DATE",
+    help="As committed there; default: the work tree.",
+)
+@click.option("-n", "--limit", "count", type=click.IntRange(1), metavar="DAYS", help="The newest DAYS days only.")
 @colour_option
 @json_option
 def command(since: str, until: str, agent: str, rev: str, count: int | None, colour: str, as_json: bool) -> None:
-    """Show the daily logs, newest day first, each with the facts that were promoted from it.
+    """Show the daily logs, newest day first.
+
+    Each day comes with the facts that were promoted from it.
 
     \b
     git mem log -n 7
@@ -28,7 +44,7 @@ def command(since: str, until: str, agent: str, rev: str, count: int | None, col
     from gitmem.memory import timeline
     from gitmem.memory.named_times import first_day, last_day, resolve_at
 
-    repo, _ = open_here()
+    repo, config = open_here()
     when = now()
     days = timeline.timeline(
         repo,
@@ -36,26 +52,26 @@ def command(since: str, until: str, agent: str, rev: str, count: int | None, col
         until=last_day(until, when),
         agent=agent_name(agent),
         rev=resolve_at(repo, rev, when) if rev else "",
+        daily=config.memory_daily,
     )[:count]
     if as_json:
         write_json({"days": [as_value(day) for day in days]})
         return
     on = coloured(colour)
-    with pager():
-        for number, day in enumerate(days):
-            write(("\n" if number else "") + paint(f"{day.day.isoformat()} {day.day:%A}", "heading", on) + "\n")
-            for log in day.logs:
-                for section in log.sections:
-                    title = " ".join(text for text in (section.time, section.topic) if text)
-                    who = f" [{log.agent}]" if log.agent else ""
-                    where = f"{log.path}:{section.start_line}"
-                    write(f"  {escape(title, '')}{escape(who, '')}  {paint(escape(where, ''), 'dim', on)}\n")
-                    for line in section.lines:
-                        write(f"    {escape(timeline.plain(line), '')}\n")
-            for path, fact in day.facts:
-                arrow = paint("=>", "good", on)
-                place = paint(escape(f"{path}:{fact.line}", ""), "dim", on)
-                write(f"  {arrow} {escape(fact.text, '')}  {place}\n")
+    out: list[str] = []
+    for number, day in enumerate(days):
+        out += [""] * bool(number) + [paint(f"{day.day.isoformat()} {day.day:%A}", "heading", on)]
+        for log in day.logs:
+            for section in log.sections:
+                title = " ".join(text for text in (section.time, section.topic) if text)
+                who = f" [{log.agent}]" if log.agent else ""
+                where = f"{log.path}:{section.start_line}"
+                out.append(f"  {escape(title, '')}{escape(who, '')}  {paint(escape(where, ''), 'dim', on)}")
+                out += [f"    {escape(timeline.plain(line), '')}" for line in section.lines]
+        for path, fact in day.facts:
+            arrow = paint("=>", "good", on)
+            out.append(f"  {arrow} {escape(fact.text, '')}  {paint(escape(f'{path}:{fact.line}', ''), 'dim', on)}")
+    page("".join(f"{line}\n" for line in out))
     if not days:
         say("no daily log here" + (" in that time" if since or until or agent else ""))
 

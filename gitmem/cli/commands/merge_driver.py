@@ -22,9 +22,10 @@ LIMIT = 1 << 18  # bytes of a version above which only text is merged
 @click.argument("path", default="MEMORY.md", metavar="[PATH]")
 @click.pass_context
 def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: int, path: str) -> None:
-    """Merge THEIRS into OURS, both made from BASE, fact by fact; exit 1 with conflicts marked in OURS.
+    """Merge THEIRS into OURS, both made from BASE, fact by fact.
 
-    Git runs this; `git mem install` sets it up as: git-mem merge-driver -- %O %A %B %L %P
+    Ends with 1 where OURS holds marked conflicts. Git runs this; `git mem install` sets it up as: git-mem merge-driver
+    -- %O %A %B %L %P
     """
     # OURS is Git's own file in between, no memory file: no transaction, but on a full disk it stays whole.
     from gitmem.git.merge_file import merge_text

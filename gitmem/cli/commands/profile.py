@@ -19,10 +19,11 @@ from gitmem.git.write import configure, run_git
 
 @click.group()
 def command() -> None:
-    """Keep several memories apart: each profile has its own repository, index and identity.
+    """Keep several memories apart.
 
-    The profile in force (`switch`) is where commands go, from any folder; `git mem --profile NAME ...` names one for
-    one command. The gate, `install` and hooks always speak of the repository they stand in.
+    Each profile has its own repository, index and identity. The profile in force (`switch`) is where commands go, from
+    any folder; `git mem --profile NAME ...` names one for one command. The gate, `install` and hooks always speak of
+    the repository they stand in.
     """
 
 
@@ -34,16 +35,20 @@ def command() -> None:
 @click.option("--email", default="", help="Address of its commits.")
 @json_option
 def add_command(name: str, path: Path | None, agent: str, author: str, email: str, as_json: bool) -> None:
-    """Make the profile NAME, whose memory is the repository at PATH (default: in ~/.local/share/git-mem).
+    """Make the profile NAME, whose memory is at PATH.
 
-    Lays out a memory where there is none. Two profiles never share a repository.
+    PATH is a repository, by default one in ~/.local/share/git-mem. Lays out a memory where there is none. Two profiles
+    never share a repository.
     """
     from gitmem.memory.new_repository import lay_out, place_for
 
     known = profiles.read(user_settings(os.environ))
     if profiles.checked(name) in known:
         raise UsageError(f"there is a profile '{name}' already", f"git mem profile remove {name}")
-    root = (path or _data() / name).expanduser().absolute()
+    root = Path(os.path.expanduser(path or _data() / name))
+    if str(root).startswith("~"):
+        raise UsageError(f"'{root}' is in nobody's home folder", f"git mem profile add {name} PATH")
+    root = root.absolute()
     _ensure_apart_from_others(root, known)
     try:
         root = lay_out(place_for(root, os.environ), os.environ, "en").root if not _is_repository(root) else root
@@ -67,7 +72,7 @@ def add_command(name: str, path: Path | None, agent: str, author: str, email: st
 
 
 def _data() -> Path:
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "git-mem"
+    return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "git-mem"
 
 
 def _is_repository(root: Path) -> bool:
@@ -138,9 +143,12 @@ def shape(profile: profiles.Profile, active: str) -> dict[str, object]:
 @command.command("switch")
 @click.argument("name", required=False)
 @click.option("--none", "nobody", is_flag=True, help="No profile: commands speak of the repository they stand in.")
-def switch_command(name: str | None, nobody: bool) -> None:
-    """Put the profile NAME in force. Working values of sessions are cleared, and hooks keep nothing that was said
-    before: nothing is carried over."""
+@json_option
+def switch_command(name: str | None, nobody: bool, as_json: bool) -> None:
+    """Put the profile NAME in force.
+
+    Working values of sessions are cleared, and hooks keep nothing that was said before: nothing is carried over.
+    """
     if bool(name) == nobody:
         raise UsageError("name a profile, or --none", "git mem profile list")
     pairs = user_settings(os.environ)
@@ -154,10 +162,12 @@ def switch_command(name: str | None, nobody: bool) -> None:
         configure(os.environ, "--replace-all", profiles.SINCE, now().isoformat())
     if chosen is None:
         configure(os.environ, "--unset-all", profiles.IN_FORCE)
-        write("no profile is in force\n")
     else:
         configure(os.environ, "--replace-all", profiles.IN_FORCE, chosen.name)
-        write(escape(f"{chosen.name}  {chosen.root}\n"))
+    if as_json:
+        write_json(shape(chosen, chosen.name) if chosen else None)
+    else:
+        write(escape(f"{chosen.name}  {chosen.root}\n") if chosen else "no profile is in force\n")
 
 
 def _clear(profile: profiles.Profile) -> None:
@@ -172,8 +182,9 @@ def _clear(profile: profiles.Profile) -> None:
 
 @command.command("remove")
 @click.argument("name")
-def remove_command(name: str) -> None:
-    """Forget the profile NAME. Its repository and files stay where they are."""
+@json_option
+def remove_command(name: str, as_json: bool) -> None:
+    """Forget the profile NAME; its repository stays as it is."""
     pairs = user_settings(os.environ)
     known = profiles.read(pairs)
     if name not in known:
@@ -182,4 +193,7 @@ def remove_command(name: str) -> None:
     configure(os.environ, "--remove-section", f"mem.profile.{name}")
     if profiles.in_force(pairs) == name:
         configure(os.environ, "--unset-all", profiles.IN_FORCE)
+    if as_json:
+        write_json(shape(known[name], ""))
+        return
     write(escape(f"removed {name}; its files are still in {known[name].root}\n"))

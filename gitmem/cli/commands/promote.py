@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any, NamedTuple
 
 import click
 
+from gitmem.cli import completions
 from gitmem.cli.options import json_option, open_here
-from gitmem.cli.terminal import write, write_json
+from gitmem.cli.terminal import page, say, write, write_json
 from gitmem.environment import now
-from gitmem.errors import UsageError
+from gitmem.errors import Exit, UsageError
+from gitmem.plural import counted
 
 BY_ITSELF = click.Choice(("commit", "commit-per-fact", "branch", "stage"))  # of a promotion that a commit starts
 
@@ -26,33 +29,47 @@ class PromoteOptions(NamedTuple):
     mode: str | None
     branch: str | None
     accept: tuple[str, ...]
+    interactive: bool
     hook: str | None
     background: str | None
     as_json: bool
 
 
 @click.command()
-@click.option("--since", metavar="REV|DATE", default="", help="Read log lines added since then, not since the cursor.")
+@click.option(
+    "--since",
+    metavar="REV|DATE",
+    shell_complete=completions.revisions,
+    default="",
+    help="Read log lines added since then, not since the cursor.",
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be promoted; write nothing.")
 @click.option("--explain", is_flag=True, help="List every candidate with what stopped it.")
 @click.option("--max", "limit", type=click.IntRange(1), metavar="N", help="Facts at most (and mem.maxFacts at most).")
 @click.option("--model", metavar="ID", help="rules, gguf:<path> or http:<url> (mem.model).")
 @click.option("--commit", "mode", flag_value="commit", help="One commit on the current branch (the default).")
 @click.option("--commit-per-fact", "mode", flag_value="commit-per-fact", help="One commit a fact.")
-@click.option("--branch", metavar="NAME", help="Commit on branch NAME, from a temporary work tree.")
+@click.option(
+    "--branch",
+    metavar="NAME",
+    shell_complete=completions.branches,
+    help="Commit on branch NAME, from a temporary work tree.",
+)
 @click.option("--stage", "mode", flag_value="stage", help="Leave MEMORY.md staged; commit nothing.")
 @click.option("--accept", multiple=True, metavar="ID", help="Let in this fact of origin web or tool; repeatable.")
+@click.option("-i", "--interactive", is_flag=True, help="Ask for each fact: accept, edit, skip, quit.")
 @click.option("--hook", type=BY_ITSELF, metavar="MODE", hidden=True, help="From post-commit: start detached.")
 @click.option("--background", type=BY_ITSELF, metavar="MODE", hidden=True, help="What --hook started.")
 @json_option
-def command(**given: Any) -> None:
-    """Promote lasting facts from daily logs to MEMORY.md in one commit that names their sources.
+def command(**given: Any) -> int:
+    """Promote lasting facts from daily logs to MEMORY.md.
 
-    Only committed logs are read. MEMORY.md must be clean. `git mem why MEMORY.md:LINE` leads back to the lines;
-    `git mem revert` takes a commit's facts out again.
+    One commit names the source lines of each fact. Only committed logs are read. MEMORY.md must be clean. `git mem why
+    MEMORY.md:LINE` leads back to the lines; `git mem revert` takes a commit's facts out again.
 
     \b
     git mem promote --dry-run --explain
+    git mem promote --interactive
     git mem promote --branch memory/review
     """
     options = PromoteOptions(**given)
@@ -63,14 +80,19 @@ def command(**given: Any) -> None:
             start(options.hook)
         elif options.background:
             run(options.background)
-        return
+        return Exit.DONE
     if options.branch and options.mode:
         raise UsageError("--branch goes without --commit, --commit-per-fact and --stage")
-    _promote(options)
+    if options.interactive:
+        if options.dry_run or options.accept or options.as_json:
+            raise UsageError("--interactive goes without --dry-run, --accept and --json")
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise UsageError("--interactive needs a terminal", "git mem promote --dry-run, then --accept ID")
+    return _promote(options)
 
 
-def _promote(options: PromoteOptions) -> None:
-    """Promote and print the outcome. Raises what `open_here`, `promotion_model` and `promote` raise."""
+def _promote(options: PromoteOptions) -> int:
+    """Promote and print the outcome; the exit code. Raises what `open_here`, `promotion_model` and `promote` raise."""
     from gitmem.cli.promotion_output import as_text
     from gitmem.promotion.outcome import as_value
     from gitmem.promotion.promote import Mode, Request, promote
@@ -91,8 +113,18 @@ def _promote(options: PromoteOptions) -> None:
         accept=options.accept,
     )
     model, policy = promotion_model(repo, config, now().date(), os.environ)
+    if options.interactive:
+        from gitmem.cli.promotion_review import promote_interactively
+
+        reviewed, refused = promote_interactively(repo, config, model, policy, request)
+        if reviewed is not None:
+            write(as_text(reviewed, options.explain or refused > 0))
+        if refused:
+            say(f"git mem: {counted(refused, 'accepted fact')} not promoted; git mem promote --interactive offers anew")
+        return Exit.FINDINGS if refused else Exit.DONE
     outcome = promote(repo, config, model, policy, request, now())
     if options.as_json:
         write_json(as_value(outcome))
     else:
-        write(as_text(outcome, options.explain))
+        page(as_text(outcome, options.explain))
+    return Exit.DONE

@@ -6,42 +6,59 @@ import os
 
 import click
 
+from gitmem.cli import completions
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.environment import now
-from gitmem.errors import GitMemError, UsageError
+from gitmem.errors import GitMemError
 
 
 @click.command()
-@click.option("--pr", is_flag=True, help="Push the branch and open its pull request, or bring it up to date.")
+@click.option("--pr", is_flag=True, hidden=True)  # of 0.1.0, for one release
 @click.option("--remote", default="origin", metavar="NAME", help="Where to push.")
-@click.option("--base", default="", metavar="BRANCH", help="Branch to propose to (default: the remote's own).")
-@click.option("--branch", default="", metavar="BRANCH", help="Branch to propose (default: the current one).")
+@click.option(
+    "--base",
+    default="",
+    shell_complete=completions.branches,
+    metavar="BRANCH",
+    help="Branch to propose to (default: the remote's own).",
+)
+@click.option(
+    "--branch",
+    default="",
+    shell_complete=completions.branches,
+    metavar="BRANCH",
+    help="Branch to propose (default: the current one).",
+)
 @click.option("--title", default="", help="Title (default: the last commit's subject).")
 @json_option
 def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: bool) -> None:
-    """Propose the current branch as a pull request, with a checklist of its facts and their sources.
+    """Push the current branch and open its pull request.
+
+    A pull request that is open is brought up to date. Its text is a checklist of facts and sources.
 
     At GitHub it uses GITHUB_TOKEN (or GH_TOKEN, or at a terminal what gh auth token says) and GITHUB_API_URL, at GitLab
     GITLAB_TOKEN, at Forgejo FORGEJO_TOKEN; without a token it pushes and prints a link that opens the pull request by
     hand. Never pushes to the branch it proposes to.
 
     \b
-    git mem publish --pr
-    git mem publish --pr --base main --title "What we decided in March"
+    git mem publish
+    git mem publish --base main --title "What we decided in March"
     """
     from gitmem.cli.forge_access import client_here
     from gitmem.memory.snapshot import layout_at
     from gitmem.review import publish
     from gitmem.review.forges.location import forge_of
 
-    if not pr:
-        raise UsageError("say what to publish as", "git mem publish --pr")
+    if pr:
+        say("hint: 'git mem publish' does that without --pr, which a later version will not know")
     repo, config = open_here()
     branch = branch or repo.branch() or ""
     if not branch:
         raise GitMemError("no branch is checked out here", "git switch -c memory/proposal")
     forge = forge_of(publish.remote_url(repo, remote), os.environ)
+    if base:
+        publish.need_base(repo, remote, base)
     client = client_here(forge) if forge else None
     base = base or (client.default_branch() if client else publish.default_base(repo, remote))
     in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and bool(os.environ.get("GITHUB_SERVER_URL"))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import click
 
+from gitmem.cli import completions
 from gitmem.cli.commands.scan import inside
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
@@ -16,7 +17,7 @@ from gitmem.gate import sources
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.examine import Blob, Source, decode, scan_blob
 from gitmem.gate.policy import Policy
-from gitmem.gate.redaction import STRUCTURAL, Redaction
+from gitmem.gate.redaction import STRUCTURAL, STRUCTURAL_DETECTORS, Redaction, redaction
 from gitmem.gate.report import remedy
 from gitmem.gate.scan import scan_text
 from gitmem.git.objects import Entry
@@ -26,17 +27,17 @@ SHOWN = 20  # masks of one file that are told one by one
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True)
+@click.argument("paths", nargs=-1, shell_complete=completions.paths, required=True)
 @click.option("--staged", is_flag=True, help="Mask what is staged as well, so that the next commit has it masked.")
 @click.option("--dry-run", is_flag=True, help="Say what would be masked, and do nothing.")
 @click.option("--force", is_flag=True, help="Mask even where the masks take more than half of a file.")
 @json_option
 def command(paths: tuple[str, ...], staged: bool, dry_run: bool, force: bool, as_json: bool) -> int:
-    """Mask secrets, personal data and whatever else `git mem scan` finds in PATHS, in place.
+    """Mask what `git mem scan` finds in PATHS, in place.
 
-    Says what each mask replaced. What no mask mends (conflict markers, a file that cannot be read) stays, is named
-    with what mends it, and ends with exit 1. Masks that take more than half of a file are refused before anything is
-    written; --force masks it.
+    Masks secrets, personal data and whatever else a mask mends, and says what each mask replaced. What no mask mends
+    (conflict markers, a file that cannot be read) stays, is named with what mends it, and ends with exit 1. Masks that
+    take more than half of a file are refused before anything is written; --force masks it.
 
     Lines keep their numbers. A secret that was committed stays in history: rotate it first (docs/leaked-secret.md).
     A daily log that is masked needs a Memory-Rewrite trailer; the commit-msg hook adds it by itself.
@@ -119,31 +120,26 @@ def _staged(repo: Repository, names: list[str], policy: Policy) -> Iterator[Plan
     for entry in entries:
         if entry.mode in sources.LINKS or not (entry.path in names or policy.concerns(entry.path)):
             continue
-        for blob in sources.read(repo, [sources.Wanted(entry.path, entry.oid)], policy):
+        for blob in sources.read(repo, [sources.BlobPlace(entry.path, entry.oid)], policy):
             yield _plan(blob, "staged", entry, policy)
 
 
 def _plan(blob: Blob, where: str, entry: Entry | None, policy: Policy) -> Plan:
     """What masking makes of some bytes: nothing of what cannot be read, and of what is no text in any encoding we
     read; neither is called clean."""
-    from gitmem.gate.redaction import redaction
-
     path, data = blob.path, blob.data
     if blob.skipped:
         say(f"{path}: {blob.skipped}")
         return Plan(path, where, 0, Redaction(""), (), tuple(scan_blob(blob, policy)), entry)
     text, problem = decode(data)
-    findings = scan_text(text, path, policy)
-    left = tuple(finding for finding in findings if finding.rule in STRUCTURAL)
+    structural = scan_text(text, path, replace(policy, detectors=STRUCTURAL_DETECTORS, rules=()))
+    left = tuple(finding for finding in structural if finding.rule in STRUCTURAL)
     if problem and "\ufffd" in text:
         unread = Finding("not-text", Severity.BLOCK, path, 1, 1, 1, 1, problem)
         return Plan(path, where, len(text), Redaction(text), (), (*left, unread), entry)
-    rules = [finding.rule for finding in findings if finding.rule not in STRUCTURAL]
-    rules += ["not-text"] if problem else []
-    if not rules:
-        return Plan(path, where, len(text), Redaction(text), (), left, entry)
     done = redaction(text, path, policy, leave=STRUCTURAL)
-    return Plan(path, where, len(text), done, tuple(dict.fromkeys(rules)), left, entry, data)
+    rules = (*done.rules, *(["not-text"] if problem else []))
+    return Plan(path, where, len(text), done, rules, left, entry, data if rules else b"")
 
 
 def _write(repo: Repository, plans: Sequence[Plan]) -> None:

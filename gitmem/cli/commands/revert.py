@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from gitmem.cli import completions
 from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
-from gitmem.cli.terminal import escape, paint, say, write, write_json
+from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.errors import UsageError
 from gitmem.plural import counted
 
@@ -32,7 +33,12 @@ class RevertOptions(NamedTuple):
 
 
 @click.command()
-@click.option("--source", metavar="PATH[:A-B]", help="Facts taken from that file, or from those lines of it.")
+@click.option(
+    "--source",
+    metavar="PATH[:A-B]",
+    shell_complete=completions.paths,
+    help="Facts taken from that file, or from those lines of it.",
+)
 @click.option("--commit", "rev", metavar="REV", help="Facts the commit promoted or added, or took its log lines for.")
 @click.option("--agent", metavar="NAME", help="Facts that agent wrote or promoted, or its logs gave.")
 @click.option("--session", metavar="NAME", help="Facts taken from that session.")
@@ -42,9 +48,10 @@ class RevertOptions(NamedTuple):
 @colour_option
 @json_option
 def command(**given: Any) -> None:
-    """Remove all facts that derive from one source, in one commit, and keep them from being promoted again.
+    """Remove all facts that derive from one source, in one commit.
 
-    A fact that had superseded another one gives that one back. Give one of the options below.
+    They are not promoted again. A fact that had superseded another one gives that one back. Give one of the options
+    below.
 
     \b
     git mem revert --source memory/2026-02-05.md:12-14
@@ -90,12 +97,13 @@ def _selector(options: RevertOptions, repo: Repository) -> Selector:
 
 def _show(correction: Correction, selector: Selector, options: RevertOptions) -> None:
     """Each fact that went and what came back for it; on standard error what it comes to."""
-    on = coloured(options.colour)
+    on, out = coloured(options.colour), []
     for item in correction.taken:
         where = f"{paint(escape(item.path, ''), 'path', on)}:{paint(str(item.fact.line), 'line', on)}"
-        write(f"{where}: {paint('-', 'bad', on)} {escape(item.fact.text, '')}\n")
+        out.append(f"{where}: {paint('-', 'bad', on)} {escape(item.fact.text, '')}\n")
         if item.restored:
-            write(f"{where}: {paint('+', 'good', on)} {escape(item.restored, '')}\n")
+            out.append(f"{where}: {paint('+', 'good', on)} {escape(item.restored, '')}\n")
+    page("".join(out))
     facts = counted(len(correction.taken), "fact")
     if not correction.taken:
         say(f"no fact comes from {selector}")

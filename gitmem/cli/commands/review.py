@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gitmem.cli import completions
 from gitmem.cli.options import open_here
-from gitmem.cli.terminal import escape, write, write_json
+from gitmem.cli.terminal import escape, page, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError
 from gitmem.git.opening import Repository
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("span", metavar="BASE..HEAD")
+@click.argument("span", metavar="BASE..HEAD", shell_complete=completions.ranges)
 @click.option(
     "--format", "form", type=click.Choice(["md", "json", "sarif", "github"]), default="md",
     help="Markdown, JSON (docs/json.md), SARIF 2.1.0, or annotations of a GitHub workflow.",
@@ -27,9 +28,10 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.pass_context
 def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
-    """Review the memory changes of BASE..HEAD: facts that change, findings, provenance, contradictions, sizes.
+    """Review what BASE..HEAD changes in memory.
 
-    Exit 1 when the gate blocks a version in the range or the provenance of a changed line of MEMORY.md does not hold.
+    Shows facts that change, findings, provenance, contradictions and sizes. Exit 1 when the gate blocks a version in
+    the range or the provenance of a changed line of MEMORY.md does not hold.
 
     \b
     git mem review main..HEAD
@@ -45,18 +47,18 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
 
     repo, config = open_here()
     base, head = split_range(repo, span, both=True)
-    found = review(repo, config, base, head, layout_at(repo, head, config), now(), time.perf_counter)
+    result = review(repo, config, base, head, layout_at(repo, head, config), now(), time.perf_counter)
     form = "json" if as_json else form
     match form:
         case "json":
-            write_json(as_value(found, _forge(repo)))
+            write_json(as_value(result, _forge(repo)))
         case "sarif":
-            write(report.as_sarif(as_report(found), __version__))
+            page(report.as_sarif(as_report(result), __version__))
         case "github":
-            write(report.as_annotations(as_report(found), escape))
+            page(report.as_annotations(as_report(result), escape))
         case _:
-            write(as_markdown(found, _forge(repo)))
-    if found.failed:
+            page(as_markdown(result, _forge(repo)))
+    if result.failed:
         ctx.exit(Exit.FINDINGS)
 
 

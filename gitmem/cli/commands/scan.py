@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from gitmem.cli import completions
 from gitmem.cli.options import open_here
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
@@ -47,9 +48,15 @@ class ScanOptions(NamedTuple):
 
 
 @click.command()
-@click.argument("paths", nargs=-1)
+@click.argument("paths", nargs=-1, shell_complete=completions.paths)
 @click.option("--staged", is_flag=True, help="What is staged, exactly as it would be committed.")
-@click.option("--range", "span", metavar="A..B", help="Every version of every memory file, and the messages.")
+@click.option(
+    "--range",
+    "span",
+    metavar="A..B",
+    shell_complete=completions.ranges,
+    help="Every version of every memory file, and the messages.",
+)
 @click.option("--history", is_flag=True, help="The same for all of history.")
 @click.option("--message", metavar="FILE", help="A commit message; - reads standard input.")
 @click.option(
@@ -72,10 +79,14 @@ class ScanOptions(NamedTuple):
     help="Of one line: what was read, which evidence counted, what would make it pass.",
 )  # fmt: skip
 def command(**given: Any) -> int:
-    """Scan memory for what must not be there; exit 1 when something is.
+    """Scan memory for what must not be there.
 
-    PATH names files or folders of the work tree; without PATH or option, all memory files of the work tree. With
-    --range, exceptions and settings are those of A: nothing in a range can except itself.
+    Ends with 1 when something is. PATH names files or folders of the work tree; without PATH or option, all memory
+    files of the work tree. With --range, exceptions and settings are those of A: nothing in a range can except itself.
+
+    \b
+    git mem scan --staged
+    git mem scan --range origin/main..HEAD
     """
     options = ScanOptions(**given)
     if (
@@ -149,8 +160,8 @@ def inside(repo: Repository, path: str) -> str:
 
     if repo.root is None:
         raise GitMemError("a bare repository has no files", "scan a range: git mem scan --history")
-    found = relative(repo.root, path, Path.cwd())
-    return "" if found == "." else found
+    place = relative(repo.root, path, Path.cwd())
+    return "" if place == "." else place
 
 
 def _with_message(blobs: Iterator[Blob], name: str) -> Iterator[Blob]:
@@ -187,11 +198,11 @@ def render(report: Report, form: str) -> None:
     if form == "json":
         terminal.write_json(reports.as_value(report))
     elif form == "sarif":
-        terminal.write(reports.as_sarif(report, __version__))
+        terminal.page(reports.as_sarif(report, __version__))
     elif form == "github":
-        terminal.write(reports.as_annotations(report, terminal.escape))
+        terminal.page(reports.as_annotations(report, terminal.escape))
     else:
-        terminal.write(reports.as_text(report, terminal.escape))
+        terminal.page(reports.as_text(report, terminal.escape))
 
 
 def show_explanation(repo: Repository, place: str, form: str) -> int:
@@ -208,12 +219,12 @@ def show_explanation(repo: Repository, place: str, form: str) -> int:
         raise GitMemError(f"'{name}' is not read: {blob.skipped}")
     text, problem = decode(blob.data)
     more = [not_text(blob, problem, policy)] if problem else []
-    found = explanation.explain(text, blob.path, int(number), policy, more)
+    explained = explanation.explain(text, blob.path, int(number), policy, more)
     if form == "json":
-        terminal.write_json(explanation.as_value(found))
+        terminal.write_json(explanation.as_value(explained))
     else:
-        terminal.write(explanation.as_text(found, terminal.escape))
-    return Exit.FINDINGS if found.blocks else Exit.DONE
+        terminal.page(explanation.as_text(explained, terminal.escape))
+    return Exit.FINDINGS if explained.blocks else Exit.DONE
 
 
 def show_trial(repo: Repository, number: int, form: str) -> int:
@@ -228,11 +239,11 @@ def show_trial(repo: Repository, number: int, form: str) -> int:
     policy = sources.tree_policy(repo, head, today) if head else Policy(today=today)
     source, commits = sources.last_commits(repo, number, policy)
     report = scan_source(replace(source, blobs=_counted(source.blobs)), policy, workers=WORKERS)
-    found = trial.tried(report, commits)
+    result = trial.tried(report, commits)
     if form == "json":
-        terminal.write_json(trial.as_value(found))
+        terminal.write_json(trial.as_value(result))
     else:
-        terminal.write(trial.as_text(found, terminal.escape))
+        terminal.page(trial.as_text(result, terminal.escape))
     return Exit.DONE
 
 
@@ -247,13 +258,13 @@ def show_audit(repo: Repository, form: str) -> int:
     if form == "json":
         terminal.write_json({"exceptions": [_audit_value(entry, state) for entry, state in rows]})
     else:
+        out = []
         for entry, state in rows:
             until = entry.until.isoformat() if entry.until else "no end"
             texts = entry.fingerprint or f"{counted(len(entry.fingerprints), 'text')} of the file:"
             line = f"{state} {until} {texts} {entry.rule} {entry.path}: {entry.reason}"
-            terminal.write(terminal.escape(line, keep="") + "\n")
-        if not rows:
-            terminal.write("no exceptions\n")
+            out.append(terminal.escape(line, keep="") + "\n")
+        terminal.page("".join(out) or "no exceptions\n")
     return Exit.FINDINGS if any(state == "ended" for _, state in rows) else Exit.DONE
 
 

@@ -9,31 +9,72 @@ from typing import Any
 
 import click
 
+from gitmem.cli import completions
 from gitmem.cli.options import colour_option, json_option, open_here
+from gitmem.errors import UsageError
 
 
 @click.command()
 @click.argument("query", nargs=-1, required=True)
 @click.option("-n", "--limit", default=6, show_default=True, type=click.IntRange(1, 1000), help="Hits at most.")
-@click.option("--at", "at", default="", metavar="REV|DATE", help="Memory as it was there or then.")
+@click.option(
+    "--at",
+    "at",
+    default="",
+    shell_complete=completions.revisions,
+    metavar="REV|DATE",
+    help="Memory as it was there or then.",
+)
 @click.option("--all-branches", is_flag=True, help="Every local branch; each hit says which.")
-@click.option("--path", "paths", multiple=True, metavar="GLOB", help="Only files that match; repeatable.")
-@click.option("--type", "types", multiple=True, metavar="T", help="Only facts of this type; repeatable.")
-@click.option("--tag", "tags", multiple=True, metavar="T", help="Only lines with this tag; repeatable.")
-@click.option("--since", default="", metavar="DATE", help="Only lines of this day or later.")
-@click.option("--until", default="", metavar="DATE", help="Only lines of this day or earlier.")
+@click.option(
+    "--path",
+    "paths",
+    multiple=True,
+    shell_complete=completions.paths,
+    metavar="GLOB",
+    help="Only files that match; repeatable.",
+)
+@click.option(
+    "--type",
+    "types",
+    multiple=True,
+    shell_complete=completions.types,
+    metavar="T",
+    help="Only facts of this type; repeatable.",
+)
+@click.option(
+    "--tag",
+    "tags",
+    multiple=True,
+    shell_complete=completions.tags,
+    metavar="T",
+    help="Only lines with this tag; repeatable.",
+)
+@click.option(
+    "--since", default="", shell_complete=completions.days, metavar="DATE", help="Only lines of this day or later."
+)
+@click.option(
+    "--until", default="", shell_complete=completions.days, metavar="DATE", help="Only lines of this day or earlier."
+)
 @click.option("--expired", is_flag=True, help="Expired and superseded facts and digested episodes too, labelled.")
 @click.option("--min-score", type=click.FloatRange(0, 1), metavar="X", help="Leave out hits below X (mem.searchFloor).")
 @click.option("--lane", default="both", type=click.Choice(["both", "lexical", "vector"]), help="What to search by.")
 @click.option("--budget", default=0, type=click.IntRange(0), metavar="N", help="Whole passages of at most N tokens.")
+@click.option("--history", is_flag=True, help="Commits too: what their messages say.")
+@click.option("--history-only", is_flag=True, help="Commits and nothing else.")
 @click.option("--blame", is_flag=True, help="Who wrote each hit, in which commit.")
 @click.option("--rerank", default="", metavar="gguf:PATH", help="Order the hits by a reranking model.")
+@click.option("--server", default="", metavar="URL", help="Ask a shared index instead (git mem server).")
+@click.option(
+    "--repository", "repositories", multiple=True, metavar="NAME", help="With --server: only this repository."
+)
+@click.option("-v", "--verbose", is_flag=True, help="How sure each hit is, and by what it was found.")
 @click.option("--explain", is_flag=True, help="How each score came about.")
 @click.option("--jsonl", is_flag=True, help="One JSON object a hit, a line each.")
 @colour_option
 @json_option
 def command(**given: Any) -> None:
-    """Find the lines of memory that answer QUERY, by words and by meaning.
+    """Find the lines that answer QUERY, by words and by meaning.
 
     Edited files count as they are on disk; the index is brought up to date first. Any text is a query.
 
@@ -42,6 +83,12 @@ def command(**given: Any) -> None:
     git mem search 배포 규칙 --at 2026-03-01
     git mem search ERR_1042 --json
     """
-    from gitmem.cli.search_output import SearchRequest, answer
+    from gitmem.cli.search_output import SearchRequest, answer, answer_of_server
 
-    answer(SearchRequest(**given), *open_here())
+    request = SearchRequest(**given)
+    if request.server:
+        answer_of_server(request)
+        return
+    if request.repositories:
+        raise UsageError("--repository goes with --server")
+    answer(request, *open_here())

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from gitmem.cli.options import agent_option, json_option, open_here
-from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.cli.options import agent_option, json_option, keep_option, keeping, open_here
+from gitmem.cli.terminal import escape, page, say, say_masked, write, write_json
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError, UsageError
 from gitmem.hosts import all_hosts
 from gitmem.hosts.transcript import Transcript
-from gitmem.hosts.transcript_reader import parse
+from gitmem.hosts.transcript_parser import parse
+from gitmem.plural import counted
 from gitmem.regular_file import read_input, writable_file
 
 if TYPE_CHECKING:
@@ -40,20 +41,21 @@ in_place_option = click.option("--in-place", is_flag=True, help="Replace TRANSCR
 
 @click.group()
 def command() -> None:
-    """Keep what a session decided: flush before a context is compacted, end with an episode.
+    """Keep what an agent's session decided.
 
-    TRANSCRIPT is a session's file of Claude Code, Codex, Gemini CLI, Qwen Code, Copilot CLI or OpenClaw, or in the
-    neutral form of docs/sessions.md; `-` reads standard input. Nothing of it is written before secrets are taken out.
+    `flush` before a context is compacted, `end` with an episode. TRANSCRIPT is a session's file of Claude Code, Codex,
+    Gemini CLI, Qwen Code, Copilot CLI or OpenClaw, or in the neutral form of docs/sessions.md; `-` reads standard
+    input. Nothing of it is written before secrets are taken out.
     """
 
 
 def read(path: Path) -> tuple[bytes, Transcript]:
     """A transcript's bytes and turns. Raises GitMemError when it cannot be read."""
     data = read_input(path, sys.stdin.buffer)
-    found = parse(data)
-    if found.skipped and not found.turns:
+    conversation = parse(data)
+    if conversation.skipped and not conversation.turns:
         say(f"git mem: nothing in {escape(str(path), keep='')} is a turn of a known host (docs/sessions.md)")
-    return data, found
+    return data, conversation
 
 
 @command.command("flush")
@@ -67,28 +69,29 @@ def read(path: Path) -> tuple[bytes, Transcript]:
 def flush_command(
     transcript: Path, session: str, agent: str, if_due: bool, window: int | None, promoting: bool, as_json: bool
 ) -> None:
-    """Write decisions, promises, preferences and exceptions of TRANSCRIPT to the agent's daily log.
+    """Write what TRANSCRIPT decided to the agent's daily log.
 
-    Appends only, each line with its turn; twice is the same as once.
+    Decisions, promises, preferences and exceptions are kept. Appends only, each line with its turn; twice is the same
+    as once.
     """
     from gitmem.sessions.automation import end_due_sessions, model_of, propose
     from gitmem.sessions.compaction import full
     from gitmem.sessions.lifecycle import Flushed, Source, flush, paths_of
 
     repo, config = open_here()
-    found, when = read(transcript)[1], now()
-    ended = end_due_sessions(repo, config, when, found, session)
+    conversation, when = read(transcript)[1], now()
+    ended = end_due_sessions(repo, config, when, conversation, session)
     why = ""
     if if_due:
         size = config.session_window if window is None else window
         if not size:
             raise UsageError("the size of the model's context is unknown", "--window 200000, or mem.sessionWindow")
-        why = full(found.turns, size, config.session_reserve, config.session_soft, config.session_share)
+        why = full(conversation.turns, size, config.session_reserve, config.session_soft, config.session_share)
         if not why:
             show_report(Report(Flushed((), ()), ended), as_json, of_flush=True)
             return
     flushed = flush(
-        repo, config, found, Source(session, agent, place(transcript)), now=when,
+        repo, config, conversation, Source(session, agent, place(transcript)), now=when,
         model=model_of(repo, config, when, os.environ),
     )  # fmt: skip
     promotion = None
@@ -129,6 +132,7 @@ class Report:
 
     def write_json(self, *, of_flush: bool) -> None:
         """The JSON of docs/json.md; `due` and `promotion` are keys of a flush alone."""
+        from gitmem.gate.redaction import mask_counts
         from gitmem.promotion.outcome import as_value
 
         flushed = self.flushed
@@ -138,7 +142,8 @@ class Report:
         ]
         skipped = [{"text": text, "reason": reason} for text, reason in flushed.skipped]
         value: dict[str, object] = {
-            "kept": kept, "skipped": skipped, "notes": list(flushed.notes), "episode": self.episode or None,
+            "kept": kept, "skipped": skipped, "notes": list(flushed.notes),
+            "masked": mask_counts(flushed.masks), "episode": self.episode or None,
             "reset": [session.as_value() for session in self.ended],
         }  # fmt: skip
         if of_flush:
@@ -152,6 +157,7 @@ class Report:
             say(f"git mem: {escape(note, keep='')}")
         for line in self.flushed.kept:
             write(escape(f"{line.path}:{line.line}  {line.text} ({line.type}, turn {line.turn})\n"))
+        say_masked(self.flushed.masks)
         if self.episode:
             write(escape(f"{self.episode}\n"))
         if not self.flushed.kept and not self.episode:
@@ -168,18 +174,19 @@ class Report:
 @agent_option()
 @json_option
 def end_command(transcript: Path, session: str, agent: str, as_json: bool) -> None:
-    """Flush, then write the episode of the session: summary, decisions, topics.
+    """Flush, then write the episode of the session.
 
-    It goes to memory/sessions/YYYY-MM-DD-<slug>.md; ending the same session again replaces its own episode.
+    An episode has summary, decisions and topics. It goes to memory/sessions/YYYY-MM-DD-<slug>.md; ending the same
+    session again replaces its own episode.
     """
     from gitmem.sessions.automation import end_due_sessions, model_of
     from gitmem.sessions.lifecycle import Source, end
 
     repo, config = open_here()
-    found, when = read(transcript)[1], now()
-    ended = end_due_sessions(repo, config, when, found, session)
+    conversation, when = read(transcript)[1], now()
+    ended = end_due_sessions(repo, config, when, conversation, session)
     flushed, episode = end(
-        repo, config, found, Source(session, agent, place(transcript)), now=when,
+        repo, config, conversation, Source(session, agent, place(transcript)), now=when,
         model=model_of(repo, config, when, os.environ),
     )  # fmt: skip
     show_report(Report(flushed, ended, episode), as_json)
@@ -190,10 +197,10 @@ def end_command(transcript: Path, session: str, agent: str, as_json: bool) -> No
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @json_option
 def distill_command(days: int, dry_run: bool, as_json: bool) -> None:
-    """Make one long-term fact of the episodes older than DAYS, with a link to each.
+    """Make one lasting fact of the episodes older than DAYS.
 
-    The episodes stay, marked `promoted: true`, and searches leave them out unless asked with --expired or --path.
-    Nothing is committed.
+    It links to each of them. The episodes stay, marked `promoted: true`, and searches leave them out unless asked with
+    --expired or --path. Nothing is committed.
     """
     from gitmem.sessions.distill import MEMORY, distill
 
@@ -241,10 +248,10 @@ class CompactOptions(NamedTuple):
 @click.option("--window", type=int, default=None, help="The model's context in tokens (mem.sessionWindow).")
 @click.option("--force", is_flag=True, help="Compact even where it is not due.")
 def compact_command(**given: Any) -> None:
-    """Replace the oldest turns of TRANSCRIPT by a summary, after a flush.
+    """Replace the oldest turns of TRANSCRIPT by a summary.
 
-    The last turns stay verbatim and every tool call keeps its result. Writes to standard output or -o, never over the
-    host's file unless told with --in-place.
+    They are flushed first. The last turns stay verbatim and every tool call keeps its result. Writes to standard output
+    or -o, never over the host's file unless told with --in-place.
     """
     from gitmem.hosts.transcript_editing import compacted
     from gitmem.sessions.automation import end_due_sessions, model_of
@@ -274,7 +281,8 @@ def compact_command(**given: Any) -> None:
     text = render(so_far, focus=options.focus)
     rewritten = compacted(data, compaction.kept, compaction.dropped, text)
     put(rewritten, options.transcript, options.target, options.in_place)
-    say(f"git mem: {len(compaction.dropped)} turns summed up, {len(compaction.kept)} kept ({reason or 'forced'})")
+    gone = counted(len(compaction.dropped), "turn")
+    say(f"git mem: {gone} summed up, {len(compaction.kept)} kept ({reason or 'forced'})")
 
 
 @command.command("prune")
@@ -286,19 +294,22 @@ def compact_command(**given: Any) -> None:
 )
 @click.option("--hard", is_flag=True, help="Clear old tool results instead of trimming them.")
 def prune_command(transcript: Path, target: Path | None, in_place: bool, ttl: int, hard: bool) -> None:
-    """Shorten old tool results of TRANSCRIPT; the last three assistant turns keep theirs."""
+    """Shorten old tool results of TRANSCRIPT.
+
+    The last three turns of the assistant keep theirs.
+    """
     from gitmem.hosts.transcript_editing import pruned
     from gitmem.sessions.compaction import prune
 
-    data, found = read(transcript)
-    rewritable(found)
-    after = prune(found.turns, now=now(), ttl=timedelta(seconds=min(ttl, CENTURY)), hard=hard)
-    put(pruned(data, found.turns, after), transcript, target, in_place)
+    data, conversation = read(transcript)
+    rewritable(conversation)
+    after = prune(conversation.turns, now=now(), ttl=timedelta(seconds=min(ttl, CENTURY)), hard=hard)
+    put(pruned(data, conversation.turns, after), transcript, target, in_place)
 
 
-def rewritable(found: Transcript) -> None:
+def rewritable(conversation: Transcript) -> None:
     """Raise UsageError for a transcript without lines of its own."""
-    if not found.lines:
+    if not conversation.lines:
         raise UsageError("a transcript that is one JSON object is read, not rewritten")
 
 
@@ -332,7 +343,7 @@ def put(data: bytes, source: Path, target: Path | None, in_place: bool) -> None:
 @agent_option()
 @json_option
 def start_command(agent: str, as_json: bool) -> None:
-    """Print the context of a new session, and what the last one left open."""
+    """Print the context of a new session, and what is left open."""
     from gitmem.context.assembly import as_value
     from gitmem.context.checkpoint import checkpoint
     from gitmem.context.request import build, request_of
@@ -356,25 +367,22 @@ def start_command(agent: str, as_json: bool) -> None:
         write_json({**as_value(made), "checkpoint": left or None, "reset": [session.as_value() for session in ended]})
     else:
         say_ended(ended)
-        write("\n".join(text for text in (made.text, left) if text) + "\n")
+        page("\n".join(text for text in (made.text, left) if text) + "\n")
 
 
 @command.command("hook", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.argument("event")
 @click.option("--host", default="claude", show_default=True, help=f"Whose JSON it is: {', '.join(HOOKED)}.")
 def hook_command(event: str, host: str) -> None:
-    """Handle EVENT of an agent's host, from its JSON on standard input; always exit 0.
+    """Handle EVENT of an agent's host.
 
-    EVENT is SessionStart, UserPromptSubmit, Stop, PreCompact, SessionEnd or SubagentStart. What is none is said on
-    standard error: to a host, the exit code of a mistyped word would stop the turn.
+    Reads the host's JSON from standard input and always ends with 0. EVENT is SessionStart, UserPromptSubmit, Stop,
+    PreCompact, SessionEnd or SubagentStart. What is none is said on standard error: to a host, the exit code of a
+    mistyped word would stop the turn.
     """
-    from gitmem.agents.host_events import EVENTS, handle
+    from gitmem.cli.host_hooks import carry_out
 
-    if event not in EVENTS or host not in HOOKED:
-        said = escape(f"there is no event '{event}' of a host '{host}'; nothing is done", keep="")
-        say(f"git mem: {said}")
-        return
-    handle(event, host, open_here)
+    carry_out(event, host)
 
 
 # -- working values --------------------------------------------------------------------------------------------
@@ -384,24 +392,25 @@ def hook_command(event: str, host: str) -> None:
 @click.argument("key")
 @click.argument("value")
 @click.option("--ttl", type=float, default=24.0, show_default=True, help="Hours until it is dropped.")
-@click.option("--keep", type=click.Choice(["pii"]), help="pii: keep personal data as it is (mem.onPersonal).")
-def set_command(key: str, value: str, ttl: float, keep: str | None) -> None:
-    """Keep VALUE under KEY (entity:name[:phase[:sub]]) in the Git directory; nothing is committed.
+@keep_option("pii: keep personal data as it is (mem.onPersonal).")
+@json_option
+def set_command(key: str, value: str, ttl: float, keep: str | None, as_json: bool) -> None:
+    """Keep VALUE under KEY; nothing is committed.
 
-    An empty VALUE forgets KEY. Secrets and personal data are masked in it, and that is said.
+    KEY is entity:name[:phase[:sub]], and it is kept in the Git directory. An empty VALUE forgets KEY. Secrets and
+    personal data are masked in it, and that is said.
     """
-    from gitmem.gate.redaction import masked_words, refuse_or_mask
     from gitmem.sessions.automation import keep_value
     from gitmem.sessions.working_memory import Store
 
     repo, config = open_here()
-    config = config._replace(on_personal="keep") if keep else config
-    kept = keep_value(Store(repo.common_dir, config.profile), config, key, value, now(), ttl)
-    write(escape(kept.key + "\n"))
-    if kept.text != value:
-        note = masked_words(refuse_or_mask(value, "memory/sessions/value.md", config._replace(on_secret="mask")).masks)
-        if note:
-            say(note)
+    store = Store(repo.common_dir, config.profile)
+    kept, masks = keep_value(store, keeping(config, keep), key, value, now(), ttl)
+    if as_json:
+        write_json(shape(kept))
+    else:
+        write(escape(kept.key + "\n"))
+    say_masked(masks)
 
 
 @command.command("get")
@@ -428,14 +437,13 @@ def list_command(prefix: str, as_json: bool) -> None:
     from gitmem.sessions.working_memory import Store
 
     repo, config = open_here()
-    found = Store(repo.common_dir, config.profile).list(prefix, now())
+    values = Store(repo.common_dir, config.profile).list(prefix, now())
     if as_json:
-        write_json({"values": [shape(value) for value in found]})
+        write_json({"values": [shape(value) for value in values]})
         return
-    if not found:
+    if not values:
         say(escape(f"there are no working values below '{prefix}'" if prefix else "there are no working values", ""))
-    for value in found:
-        write(escape(f"{value.key}  {value.text}", keep="") + "\n")
+    page("".join(escape(f"{value.key}  {value.text}", keep="") + "\n" for value in values))
 
 
 def shape(value: Value) -> dict[str, str]:

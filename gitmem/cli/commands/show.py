@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gitmem.cli import completions
 from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
-from gitmem.cli.terminal import escape, paint, write, write_json
+from gitmem.cli.terminal import escape, page, paint, write_json
 from gitmem.environment import now
 from gitmem.memory.show import as_value
 
@@ -17,12 +18,18 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("place", metavar="PATH[:A-B]")
-@click.option("--at", default="", metavar="REV|DATE", help="The file as it was there or then.")
+@click.argument("place", metavar="PATH[:A-B]", shell_complete=completions.paths)
+@click.option(
+    "--at",
+    default="",
+    shell_complete=completions.revisions,
+    metavar="REV|DATE",
+    help="The file as it was there or then.",
+)
 @colour_option
 @json_option
 def command(place: str, at: str, colour: str, as_json: bool) -> None:
-    """Print lines A to B of the memory file PATH, with their numbers.
+    """Print lines A to B of the memory file PATH, numbered.
 
     Only files of this repository's memory are shown; symbolic links are not followed.
 
@@ -45,7 +52,7 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     shown = memory_file.lines[start - 1 : end]
     on = coloured(colour)
     width = len(str(end))
-    write(
+    page(
         "".join(
             f"{paint(f'{number:>{width}}', 'line', on)}  {escape(line, chr(9))}\n"
             for number, line in enumerate(shown, start)

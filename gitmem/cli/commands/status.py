@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import click
 
 from gitmem.cli.options import json_option, open_here
-from gitmem.cli.terminal import escape, write, write_json
+from gitmem.cli.terminal import escape, page, write_json
 from gitmem.environment import now
 from gitmem.plural import counted
 
 if TYPE_CHECKING:
+    from gitmem.config import Config
     from gitmem.gate.work_tree import Counts
+    from gitmem.git.opening import Repository
 
 
 @click.command()
 @json_option
 def command(as_json: bool) -> None:
-    """Show the search index: files, chunks, vectors, branches, and every file that is not indexed whole.
+    """Show how memory, its index and its gate stand.
 
-    Looks only: nothing is brought up to date. Lines in which a secret was found are counted, never indexed.
+    Shows files, chunks, vectors, branches, and every file that is not indexed whole. Looks only: nothing is brought up
+    to date. Lines in which a secret was found are counted, never indexed.
     """
     from gitmem.cli.promotion_hook import last_run, last_run_in_words
     from gitmem.gate.work_tree import counts
@@ -41,25 +45,43 @@ def command(as_json: bool) -> None:
             f"no index yet; {counted(status.files, 'memory file')}; the first search builds it, or 'git mem index'"
         )
     else:
-        state = f"stale: {status.reason}" if status.stale else "current"
+        behind = [name for name, current in status.branches if not current]
+        state = f"stale: {status.reason}" if status.stale else "current" if not behind else "has the work tree"
         lines.append(f"index     {status.path} ({status.bytes / 1e6:.1f} MB), {state}")
         lines.append(f"files     {status.indexed} of {status.files} indexed, {status.ignored} ignored by Git")
         lines.append(f"chunks    {status.chunks}")
         changing = "" if status.wanted == status.embedder else f"; {status.wanted} after 'git mem index'"
         lines.append(f"vectors   {status.vectors} by {status.embedder or 'no embedder'}{changing}")
-        behind = [name for name, current in status.branches if not current]
-        rest = f"not indexed yet: {', '.join(behind)}" if behind else "all indexed"
+        rest = f"not indexed yet: {', '.join(behind)}; a search there does it" if behind else "all indexed"
         lines.append(f"branches  {len(status.branches)}, {rest}")
         if status.secret_lines:
             lines.append(f"secrets   left out: {counted(status.secret_lines, 'line')}")
+    if status.commits:
+        lines.append(f"history   {counted(status.commits, 'commit')}")
     if gate is not None:
         lines.append(f"gate      {_gate_in_words(gate)}")
     promoted = last_run_in_words(repo.common_dir)
     if promoted:
         lines.append(f"promotion {promoted}")
+    if recalled := _receipts_in_words(repo, config):
+        lines.append(f"receipts  {recalled}")
     for odd in status.odd:
         lines.append(f"! {odd.path}: {odd.reason}" + (f"\n    {odd.hint}" if odd.hint else ""))
-    write("\n".join(escape(line) for line in lines) + "\n")
+    page("\n".join(escape(line) for line in lines) + "\n")
+
+
+def _receipts_in_words(repo: Repository, config: Config) -> str:
+    """What the sessions of the last week were given, "" where they left no receipts."""
+    from gitmem.cli.recalled_facts import recalled
+    from gitmem.sessions import receipts
+
+    found = receipts.read(repo.common_dir, since=now().date() - timedelta(days=6))
+    if not found:
+        return ""
+    total = receipts.totals(found)
+    most, never = recalled(repo, config, total.counts)
+    often = f"; most often MEMORY.md:{most[0].line} ({total.counts[most[0].id]}x)" if most else ""
+    return f"{total.tokens_a_day} tokens a day this week{often}; {counted(len(never), 'fact')} never; git mem receipts"
 
 
 def _gate_in_words(gate: Counts) -> str:

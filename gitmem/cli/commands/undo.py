@@ -9,6 +9,7 @@ import click
 
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.plural import counted
 
 if TYPE_CHECKING:
     from gitmem.provenance.undo import Undo
@@ -48,13 +49,22 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
         say("nothing was changed")
     else:
         say(f"taken back in commit {done.commit[:12]}" if done.commit else "taken back in the work tree")
+        if done.held:
+            say("HEAD still has it: git commit takes it out there")
         if done.subject.startswith("memory: promote "):
             say("the lines it was made of count as read: git mem add --type brings a fact back")
     return 0
 
 
+def _since(plan: Undo) -> str:
+    """What became of a write that was not committed."""
+    if not plan.held:
+        return "not committed"
+    return "committed since by somebody else" + ("" if len(plan.held) == len(plan.files) else " in part")
+
+
 def _show(plan: Undo) -> None:
-    what = f'{plan.commits[0][:12]} "{plan.subject}"' if plan.commits else "not committed"
+    what = f'{plan.commits[0][:12]} "{plan.subject}"' if plan.commits else _since(plan)
     write(escape(f"written {plan.at}, {what}\n"))
     for file in plan.files:
         lines = file.lines()
@@ -63,4 +73,4 @@ def _show(plan: Undo) -> None:
         for line in lines[:SHOWN]:
             write(f"  {escape(line, '')}\n")
         if len(lines) > SHOWN:
-            write(f"  and {len(lines) - SHOWN} lines more\n")
+            write(f"  and {counted(len(lines) - SHOWN, 'line')} more\n")

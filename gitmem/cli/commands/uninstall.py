@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 
 import click
 
-from gitmem.cli.commands.install import hooks_folder, show
-from gitmem.cli.host_registration import register
+from gitmem.cli.commands.install import show
+from gitmem.cli.host_registration import AGENTS, FOUND, register
 from gitmem.cli.options import open_here
 from gitmem.cli.terminal import say
-from gitmem.errors import GitMemError
+from gitmem.errors import Exit, GitMemError
 from gitmem.git import hook_files as hooks
 from gitmem.git import merge_driver
-from gitmem.hosts import HOSTS
 
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @click.option("--purge", is_flag=True, help="Remove the search index and all other state of ours as well.")
-@click.option("--agent", type=click.Choice(list(HOSTS)), help="Leave an agent's host instead.")
+@click.option(
+    "--agent", "agents", type=click.Choice(AGENTS), multiple=True, is_flag=False, flag_value=FOUND,
+    help="Leave an agent's host instead. Repeatable; without a name, all that are registered here.",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md).")
-def command(dry_run: bool, purge: bool, agent: str | None, as_json: bool) -> None:
-    """Restore the hooks byte for byte and take the merge driver out. Memory files and history stay as they are."""
+def command(dry_run: bool, purge: bool, agents: Sequence[str], as_json: bool) -> int:
+    """Restore the hooks byte for byte, take the merge driver out.
+
+    Memory files and history stay as they are.
+    """
     repo, _ = open_here()
-    if agent:
-        register(repo, agent, dry_run=dry_run, as_json=as_json, remove=True)
-        return
-    folder = hooks_folder(repo)
+    if agents:
+        return register(repo, agents, dry_run=dry_run, as_json=as_json, remove=True)
+    folder = hooks.hooks_folder(repo)
     steps = hooks.uninstall(folder, dry=dry_run)
     state = repo.common_dir / "gitmem"
     if purge and not dry_run:
@@ -41,3 +46,4 @@ def command(dry_run: bool, purge: bool, agent: str | None, as_json: bool) -> Non
             say(f"removed {state}")
     merging = merge_driver.take_out(repo, dry=dry_run)
     show(steps, folder, dry_run, as_json, "there are no hooks of ours", merging)
+    return Exit.DONE

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gitmem.cli import completions
 from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
-from gitmem.cli.terminal import escape, paint, say, write, write_json
+from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.errors import Exit
 
 if TYPE_CHECKING:
@@ -16,15 +17,16 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("span", metavar="[RANGE]", default="")
+@click.argument("span", metavar="[RANGE]", shell_complete=completions.ranges, default="")
 @click.option("--policy", is_flag=True, help="Also fail facts an agent or bot added and no promotion did.")
 @colour_option
 @json_option
 @click.pass_context
 def command(ctx: click.Context, span: str, policy: bool, colour: str, as_json: bool) -> None:
-    """Check that each promoted fact has its source and the text that was promoted; exit 1 where not.
+    """Check that each promoted fact has its source.
 
-    RANGE is A..B (facts B has and A has not), a single revision (all facts there), or nothing (HEAD).
+    Its text must be the one that was promoted; exit 1 where it is not. RANGE is A..B (facts B has and A has not), a
+    single revision (all facts there), or nothing (HEAD).
 
     \b
     git mem verify
@@ -41,7 +43,7 @@ def command(ctx: click.Context, span: str, policy: bool, colour: str, as_json: b
     if as_json:
         write_json(as_value(verdict))
     else:
-        write(render(verdict, coloured(colour)))
+        page(render(verdict, coloured(colour)))
         say(summary(verdict))
     if verdict.flaws:
         ctx.exit(Exit.FINDINGS)

@@ -28,10 +28,10 @@ LONGEST = 4  # times the pause, after which a stream of changes is not waited fo
     help="Seconds of quiet before a refresh.",
 )
 def command(debounce: float) -> None:
-    """Refresh the index whenever memory files change, until interrupted.
+    """Refresh the index whenever memory files change.
 
-    For editors and long-running agents; nothing needs it: a search brings the index up to date itself. Needs the
-    extra: pip install 'git-mem[watch]'.
+    It runs until it is interrupted. For editors and long-running agents; nothing needs it: a search brings the index up
+    to date itself. Needs the extra: pip install 'git-mem[watch]'.
     """
     if find_spec("watchfiles") is None:
         raise GitMemError("watching needs the package 'watchfiles'", "pip install 'git-mem[watch]'")

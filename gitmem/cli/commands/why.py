@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gitmem.cli import completions
 from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
-from gitmem.cli.terminal import escape, paint, say, write, write_json
+from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import look_up
 
 if TYPE_CHECKING:
@@ -17,14 +18,22 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("place", metavar="PATH:LINE")
-@click.option("--at", "rev", default="", metavar="REV", help="The line as it stands there, not in the work tree.")
+@click.argument("place", metavar="PATH:LINE", shell_complete=completions.paths)
+@click.option(
+    "--at",
+    "rev",
+    default="",
+    shell_complete=completions.revisions,
+    metavar="REV",
+    help="The line as it stands there, not in the work tree.",
+)
 @colour_option
 @json_option
 def command(place: str, rev: str, colour: str, as_json: bool) -> None:
-    """Say why PATH:LINE is there: commit, who, why, model, reviewers, and the source lines as they were.
+    """Say where the line at PATH:LINE comes from.
 
-    Follows moved lines, renamed files and squash merges; the text is checked against the hash its promotion recorded.
+    Shows commit, who, why, model, reviewers, and the source lines as they were. Follows moved lines, renamed files and
+    squash merges; the text is checked against the hash its promotion recorded.
 
     \b
     git mem why MEMORY.md:17
@@ -42,7 +51,7 @@ def command(place: str, rev: str, colour: str, as_json: bool) -> None:
             say(f"note: {note}")
         write_json(why.as_value(answer))
         return
-    write(render(answer, coloured(colour)))
+    page(render(answer, coloured(colour)))
 
 
 def render(answer: Answer, on: bool) -> str:

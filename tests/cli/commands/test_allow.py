@@ -156,4 +156,4 @@ def test_a_private_key_of_a_baseline_is_the_one_on_its_line(memory: Repo) -> Non
     memory.write(".secrets.baseline", found)
     memory.write("memory/k.md", f"{keys[0]}\n\n{keys[1]}\n")
     memory.mem("allow", "--import", ".secrets.baseline")
-    assert {row["line"] for row in findings(memory) if row["rule"] == "private-key"} == {7}
+    assert {row["line"] for row in findings(memory) if row["rule"] == "private-key"} == {8}

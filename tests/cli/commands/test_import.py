@@ -56,7 +56,7 @@ def test_the_json_has_each_session_and_the_totals(repo: Repo, home: Path) -> Non
     (session,) = value["sessions"]
     assert value["source"] == "claude" and value["left"] == [] and value["dry_run"] is False
     assert value["totals"] == {
-        "imported": 1, "there already": 0, "nothing was said": 0, "left out": 0, "lines": 1, "refused": 0,
+        "imported": 1, "there already": 0, "nothing was said": 0, "left out": 0, "lines": 1, "refused": 0, "masked": {},
     }  # fmt: skip
     assert session == {
         "session": "s1", "from": str(path), "day": "2026-01-09", "project": "/p/one", "state": "imported",

@@ -66,7 +66,7 @@ def test_an_unreadable_file_is_named_and_the_rest_indexed(repo: Repo) -> None:
 def test_status_says_what_changed_since_and_doctor_what_to_type(repo: Repo) -> None:
     repo.commit(files={"memory/a.md": "- alpha\n"})
     assert json.loads(repo.mem("status", "--json").stdout)["exists"] is False
-    assert "there is no index" in repo.mem("doctor", check=False).stdout
+    assert "no index yet: the first search makes it" in repo.mem("doctor").stdout
     first = json.loads(repo.mem("index", "--json").stdout)
     assert (first["blobs"], first["chunks"]) == (1, 1)
     repo.write("memory/b.md", "- beta\n")
@@ -85,3 +85,14 @@ def test_a_repository_without_memory_is_no_error(repo: Repo) -> None:
     assert "0 of 0 indexed" in repo.mem("status").stdout
     assert repo.mem("doctor").returncode == 0
     repo.mem("index", "--prune")
+
+
+def test_a_fresh_clone_is_well_to_doctor_before_and_after_its_first_search(repo: Repo, tmp_path: Path) -> None:
+    repo.commit(files={"memory/a.md": "- alpha\n"})
+    repo.git("clone", "-q", str(repo.path), str(tmp_path / "clone"))
+    clone = Repo(tmp_path / "clone", init=False)
+    assert "wrong" not in clone.mem("doctor").stdout
+    clone.mem("search", "alpha")
+    clone.commit(files={"memory/b.md": "- beta\n"})
+    clone.mem("search", "beta")
+    assert "wrong" not in clone.mem("doctor").stdout

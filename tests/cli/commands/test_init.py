@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import sys
+import tomllib
 from datetime import date
 from pathlib import Path
 
@@ -116,3 +117,60 @@ def test_on_a_terminal_it_asks(vault: Repo, key: str, adopted: bool) -> None:
     assert b"keep them searched and gated?" in os.read(host, 10_000)
     os.close(host)
     assert (vault.path / ".gitmem.toml").exists() is adopted and bool(done.stdout)
+
+
+DAILY = {
+    "journals/2026_02_05.md": "- We decided that phase 1 uses REST webhooks: easier to debug.\n",
+    "Daily/2026/02/2026-02-06.md": "# Friday\n\n- We agreed that the deploy window is before 11.\n",
+    "journal/2026/2026-02-07.md": "- We decided to use oak for the mast.\n",
+    "days/2026/02/08.md": "- We decided to use pine for the deck.\n",
+    "posts/2026-02-05-an-essay.md": "- We decided that essays are no logs.\n",
+}
+
+
+def test_daily_notes_of_an_adopted_folder_are_daily_logs(tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "vault", init=False)
+    for path, text in DAILY.items():
+        repo.write(path, text)
+    repo.write(".obsidian/daily-notes.json", '{"folder": "Tagebuch/", "format": "YYYY-MM-DD"}')
+    proposed = repo.mem("init", "--adopt", "--dry-run").stdout
+    assert "log: 1 daily log by journals/YYYY_MM_DD.md" in proposed and not (repo.path / ".gitmem.toml").exists()
+    repo.mem("init", "--adopt")
+    settings = tomllib.loads(repo.read(".gitmem.toml"))["memory"]
+    assert settings["daily"] == [
+        "Daily/YYYY/MM/YYYY-MM-DD.md", "Tagebuch/YYYY-MM-DD.md", "days/YYYY/MM/DD.md", "journal/YYYY/YYYY-MM-DD.md",
+        "journals/YYYY_MM_DD.md",
+    ]  # fmt: skip
+    repo.commit("adopted")
+    shown = json.loads(repo.mem("log", "--json").stdout)["days"]
+    assert [day["date"] for day in shown] == ["2026-02-08", "2026-02-07", "2026-02-06", "2026-02-05"]
+    assert repo.mem("promote").stdout.startswith("add ")
+    memory = repo.read("MEMORY.md")
+    assert "src=journals/2026_02_05.md#L1@" in memory and "REST webhooks" in memory and "pine" in memory
+    assert "essays" not in memory
+    assert "4 facts checked, no finding" in repo.mem("verify").stderr
+    repo.write("Tagebuch/2026-02-09.md", "- a day that is not committed yet\n")
+    assert json.loads(repo.mem("log", "-n", "1", "--json").stdout)["days"][0]["date"] == "2026-02-09"
+    assert "nothing to promote" in repo.mem("promote").stdout or "no new" in repo.mem("promote").stdout
+
+
+def test_obsidian_settings_that_say_nonsense_are_no_pattern(tmp_path: Path) -> None:
+    for number, text in enumerate(
+        ["[", '["x"]', '{"format": "dddd"}', '{"folder": "a\\u007fb"}', '{"folder": {}}', "\0"]
+    ):
+        repo = Repo(tmp_path / str(number), init=False)
+        repo.write("note.md", "words\n")
+        repo.write(".obsidian/daily-notes.json", text)
+        repo.mem("init", "--adopt")
+        tomllib.loads(repo.read(".gitmem.toml"))
+        repo.mem("log")
+
+
+def test_patterns_that_settings_lack_are_said_and_stop_nothing(vault: Repo) -> None:
+    text = '[memory]\npaths = ["*.md"]\n'
+    vault.write(".gitmem.toml", text)
+    for day in range(1, 9):
+        vault.write(f"journals/2026_05_{day:02}.md", "- a line\n")
+    done = vault.mem("init", "--adopt")
+    assert 'add ["' in done.stderr and "journals/YYYY_MM_DD.md" in done.stderr and "log: " not in done.stdout
+    assert vault.read(".gitmem.toml") == text and (vault.path / "MEMORY.md").exists()

@@ -1,0 +1,180 @@
+"""`git mem bisect`: the commit at which memory lost or won an answer."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gitmem.cli.changed_facts import lines_of
+from gitmem.cli.options import colour_option, json_option, open_here
+from gitmem.cli.terminal import colour as coloured
+from gitmem.cli.terminal import escape, page, paint, say, write, write_json
+from gitmem.environment import now
+from gitmem.errors import Exit, UsageError
+from gitmem.plural import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from gitmem.config import Config
+    from gitmem.git.objects import Commit
+    from gitmem.git.opening import Repository
+    from gitmem.memory.fact import Fact
+    from gitmem.review.fact_diff import FactChange
+    from gitmem.search.bisection import Turn
+
+PLACE = re.compile(r"^(.+\.md):(\d{1,9})$", re.IGNORECASE)
+BULLET = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
+
+
+@click.command()
+@click.argument("question", nargs=-1, required=True)
+@click.option("--expect", required=True, metavar="TEXT|PATH:LINE", help="What the answer says, or a line that says it.")
+@click.option("--from", "since", default="", metavar="REV|DATE", help="Not before this commit; PATH:LINE is of it.")
+@click.option("--to", "until", default="HEAD", metavar="REV|DATE", help="The newest commit to look at.")
+@click.option("-n", "--limit", default=5, show_default=True, type=click.IntRange(1, 50), help="Hits that count.")
+@colour_option
+@json_option
+def command(
+    question: tuple[str, ...], expect: str, since: str, until: str, limit: int, colour: str, as_json: bool
+) -> int:
+    """Find the commit that lost or won the answer to QUESTION.
+
+    It shows the facts that changed there. Memory is searched at commits of HEAD's first parents, by halves; nothing is
+    checked out. The answer is there where one of the first hits has the expected text.
+
+    \b
+    git mem bisect "when do we deploy" --expect "on Tuesdays"
+    git mem bisect "when do we deploy" --expect MEMORY.md:12 --from v1.2
+    """
+    from gitmem.git.ranges import shallow
+    from gitmem.memory.named_times import resolve_at
+    from gitmem.search.bisection import last_turn, place_of
+    from gitmem.search.search import Query, search
+
+    repo, config = open_here()
+    moment = now()
+    newest = resolve_at(repo, until, moment)
+    oldest = resolve_at(repo, since, moment) if since else ""
+    commits = _line(repo, newest, oldest)
+    expected = _expected(repo, config, expect, oldest or newest)
+    asked = " ".join(question)
+
+    def rank(commit: str) -> int:
+        return place_of(search(repo, config, Query(asked, limit=limit, commit=commit), moment).hits, expected)
+
+    turn = last_turn(commits, rank)
+    changes = _changes(repo, config, turn, moment) if turn.at else []
+    if as_json:
+        write_json(_value(repo, asked, expected, turn, changes))
+    else:
+        _show(repo, turn, changes, newest, coloured(colour))
+        say(f"{counted(len(turn.ranks), 'commit')} tried of {len(commits)}")
+    if commits[-1] in shallow(repo):
+        say(f"this clone is shallow and ends at {commits[-1][:12]}: what came before it was not tried")
+    return Exit.DONE if turn.at else Exit.FINDINGS
+
+
+def _line(repo: Repository, newest: str, oldest: str) -> list[str]:
+    """The first parents from `newest` back to `oldest`, to the first commit where that is ""."""
+    commits = []
+    for oid in repo.reaches(newest, first_parent=True):
+        commits.append(oid)
+        if oid == oldest:
+            return commits
+    if oldest:
+        raise UsageError("--from is none of the first parents of --to", "git log --first-parent shows them")
+    return commits
+
+
+def _expected(repo: Repository, config: Config, text: str, commit: str) -> str:
+    """The text to expect: that of a line at `commit`, as a hit shows it, where a line is named."""
+    named = PLACE.match(text)
+    if named is None:
+        if not text.strip():
+            raise UsageError("--expect is empty", "what should the answer say?")
+        return text
+    from gitmem.gate.withholding import WITHHELD, without_blocked
+    from gitmem.memory.fact import parse_comment
+    from gitmem.memory.show import read
+
+    path, number = named[1], int(named[2])
+    lines = read(repo, config, path, commit).lines
+    said = BULLET.sub("", parse_comment(lines[number - 1])[0]) if 0 < number <= len(lines) else ""
+    if not said.strip():
+        raise UsageError(f"{path} has nothing on line {number} at {commit[:12]}", "--from says of which commit it is")
+    if without_blocked(lines, path)[number - 1] == WITHHELD:
+        raise UsageError(f"the gate would block line {number} of {path}", "search shows it nowhere; expect another one")
+    return said
+
+
+def _changes(repo: Repository, config: Config, turn: Turn, moment: datetime) -> list[FactChange]:
+    from gitmem.memory.snapshot import layout_at
+    from gitmem.review.commit_diff import fact_changes
+
+    changes = fact_changes(repo, turn.before, turn.at, layout_at(repo, turn.at, config), moment.date())
+    return [replace(change, old=_shown(change.old, change), new=_shown(change.new, change)) for change in changes]
+
+
+def _shown(fact: Fact | None, change: FactChange) -> Fact | None:
+    """A fact without what the gate would block: its text, or its comment."""
+    from gitmem.gate.withholding import WITHHELD, without_blocked
+
+    if fact is None:
+        return None
+    text, *values = without_blocked([fact.text, *(value for _, value in fact.meta)], change.path)
+    return fact._replace(text=text, meta=() if WITHHELD in values else fact.meta)
+
+
+def _of_commit(commit: Commit) -> tuple[str, str, str]:
+    """(author's name, author as Git writes it, subject) without what the gate would block."""
+    from gitmem.gate.policy import MESSAGE
+    from gitmem.gate.withholding import without_blocked
+
+    author = commit.author
+    name, whole, subject = without_blocked([author.name, f"{author.name} <{author.email}>", commit.subject], MESSAGE)
+    return name, whole, subject
+
+
+def _outcome(turn: Turn) -> str:
+    return "" if not turn.at else "won" if turn.ranks[turn.at] else "lost"
+
+
+def _value(
+    repo: Repository, asked: str, expected: str, turn: Turn, changes: Sequence[FactChange]
+) -> dict[str, Any]:  # fmt: skip
+    from gitmem.review.commit_diff import as_value
+
+    commit = repo.commit(turn.at) if turn.at else None
+    _, author, subject = _of_commit(commit) if commit else ("", "", "")
+    return {
+        "question": asked,
+        "expected": expected,
+        "outcome": _outcome(turn) or "unchanged",
+        "commit": turn.at or None,
+        "subject": subject if commit else None,
+        "author": author if commit else None,
+        "date": commit.commit_date.isoformat() if commit else None,
+        "before": turn.before or None,
+        "tried": [{"commit": oid, "rank": rank or None} for oid, rank in turn.ranks.items()],
+        "facts": [as_value(change) for change in changes],
+    }
+
+
+def _show(repo: Repository, turn: Turn, changes: Sequence[FactChange], newest: str, on: bool) -> None:
+    if not turn.at:
+        there = turn.ranks.get(newest)
+        say("the answer is there at every commit that was tried" if there else "no commit that was tried answers so")
+        return
+    commit, outcome = repo.commit(turn.at), _outcome(turn)
+    rank = max(turn.ranks[turn.at], turn.ranks[turn.before])
+    author, _, subject = _of_commit(commit)
+    about = f"{commit.commit_date.date()} {author}: {subject}"
+    write(f"{outcome} in {paint(turn.at[:12], 'path', on)}  {escape(about, '')}\n")
+    write(f"  hit {rank} {'since' if outcome == 'won' else 'until'} then, not among the first ones on the other side\n")
+    none = "  no fact changed in it: lines of logs and notes did, or the day passed that ended a fact\n"
+    page("".join(lines_of(changes, on)) or none)

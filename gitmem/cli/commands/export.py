@@ -1,0 +1,103 @@
+"""`git mem export`: memory in the formats that others read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gitmem.cli import completions
+from gitmem.cli.options import json_option, now, open_here
+from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.errors import Exit, GitMemError, UsageError
+from gitmem.plural import counted
+
+if TYPE_CHECKING:
+    from gitmem.config import Config
+    from gitmem.exchange.okf_export import Bundle
+    from gitmem.git.protocol import Repository
+
+
+@click.command()
+@click.argument("form", metavar="{okf|skills}", type=click.Choice(["okf", "skills"]))
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--root", default="", metavar="PATH", help="okf: the folder of memory to export, as a bundle of its own.")
+@click.option(
+    "--at",
+    default="",
+    shell_complete=completions.revisions,
+    metavar="REV|DATE",
+    help="Memory as it was committed there or then (default: HEAD).",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@json_option
+def command(form: str, folder: Path, root: str, at: str, dry_run: bool, as_json: bool) -> int:
+    """Write memory in a format that others read.
+
+    What is committed goes into FOLDER, which is new or empty.
+
+    okf is a bundle of the Open Knowledge Format 0.2: each file a concept, each fact of MEMORY.md a concept of its own
+    with its sources, who made and who verified it, and when it is stale. skills are the procedures of memory/skills,
+    a folder with SKILL.md each. 'git mem import' reads both back, without a loss.
+
+    A line that the gate would block is replaced, and said; then the exit code is 1.
+
+    \b
+    git mem export okf ~/bundle
+    git mem export okf ~/acme --root memory/acme
+    git mem export skills .agents/skills
+    """
+    from gitmem.exchange import okf_export
+    from gitmem.exchange.new_folder import ensure_free, write_new_folder
+    from gitmem.memory.named_times import resolve_at
+
+    if root and form != "okf":
+        raise UsageError("--root goes with okf")
+    real = ensure_free(folder)
+    repo, config = open_here()
+    if _would_be_memory(repo, config, real):
+        raise UsageError(f"'{folder}' is memory itself", "name a folder beside it")
+    moment = now()
+    commit = resolve_at(repo, at, moment) if at else repo.head()
+    if commit is None:
+        raise GitMemError("there is no commit to export", "git commit")
+    if form == "okf":
+        bundle = okf_export.bundle(repo, config, commit, moment.date(), root.rstrip("/"))
+    else:
+        bundle = okf_export.skill_bundle(repo, config, commit, moment.date())
+    if not bundle.files:
+        raise GitMemError(f"there is no {'procedure in memory/skills' if form == 'skills' else 'memory'} to export")
+    if not dry_run:
+        write_new_folder(folder, bundle.files)
+    if as_json:
+        write_json(
+            {"form": form, "folder": str(folder), "commit": commit, "files": list(bundle.files), "facts": bundle.facts,
+             "left": [{"path": path, "reason": reason} for path, reason in bundle.left],
+             "withheld": list(bundle.withheld), "dry_run": dry_run}
+        )  # fmt: skip
+    else:
+        _show(bundle, folder, commit, dry_run=dry_run)
+    return Exit.FINDINGS if bundle.withheld or bundle.left else Exit.DONE
+
+
+def _would_be_memory(repo: Repository, config: Config, real: Path) -> bool:
+    """Whether Markdown in a folder would be memory of this work tree."""
+    from gitmem.memory.snapshot import read_work_tree
+    from gitmem.paths import is_memory
+
+    root = repo.root.resolve() if repo.root is not None else None
+    if root is None or not real.is_relative_to(root):
+        return False
+    inside = (real.relative_to(root) / "x.md").as_posix()
+    return is_memory(inside, read_work_tree(repo, config.memory_paths).layout) and not repo.ignored([inside])
+
+
+def _show(bundle: Bundle, folder: Path, commit: str, *, dry_run: bool) -> None:
+    for path, reason in bundle.left:
+        say(f"git mem: {path} is left out: {reason}")
+    for path in bundle.withheld:
+        say(f"git mem: {path}: lines that the gate would block are not exported (git mem scan {path})")
+    facts = f", {counted(bundle.facts, 'fact')} among them" if bundle.facts else ""
+    would = "would write" if dry_run else "wrote"
+    write(escape(f"{would} {counted(len(bundle.files), 'file')}{facts} of {commit[:12]} to {folder}\n"))

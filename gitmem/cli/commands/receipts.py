@@ -1,0 +1,94 @@
+"""`git mem receipts`: what sessions were given of memory, and what it cost them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gitmem.cli import completions
+from gitmem.cli.options import json_option, open_here
+from gitmem.cli.recalled_facts import recalled
+from gitmem.cli.terminal import escape, page, say, write_json
+from gitmem.environment import now
+from gitmem.plural import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gitmem.memory.fact import Fact
+    from gitmem.sessions.receipts import Receipt
+
+SHOWN = 5  # facts of a kind, and sessions times four, that a person sees
+
+
+@click.command()
+@click.option("--session", default="", metavar="S", help="Of this session alone.")
+@click.option("--since", default="", shell_complete=completions.days, metavar="DATE", help="From this day on.")
+@json_option
+def command(session: str, since: str, as_json: bool) -> None:
+    """Show what sessions were given of memory.
+
+    Says when, how much and how fast; which facts were given most often, and which never. A line of the file is a
+    context of a host's hooks, of `context --transcript` or of the MCP server, or one of its searches. It holds no text.
+    `mem.contextCeiling` bounds what one session is given.
+    """
+    from gitmem.memory.named_times import first_day
+    from gitmem.sessions import receipts
+
+    repo, config = open_here()
+    found = receipts.read(repo.common_dir, session, first_day(since, now()))
+    total = receipts.totals(found)
+    most, never = (_shown(facts) for facts in recalled(repo, config, total.counts))
+    if as_json:
+        write_json(
+            {
+                "receipts": [receipt.as_value() for receipt in found],
+                "tokens_a_day": total.tokens_a_day,
+                "tokens": total.tokens,
+                "most": [{**_value(fact), "times": total.counts[fact.id]} for fact in most],
+                "never": [_value(fact) for fact in never],
+            }
+        )
+        return
+    if not found:
+        say("no receipts yet: they are written where a host's hooks or the MCP server ask memory (git mem install)")
+        return
+    out = [*_sessions(found)]
+    layers = ", ".join(f"{layer} {count}" for layer, count in sorted(total.tokens.items(), key=lambda row: -row[1]))
+    out += ["", f"{total.tokens_a_day} tokens a day; in all: {layers}"]
+    for title, facts in (("most often", most), ("never", never)):
+        if facts:
+            more = f" and {len(facts) - SHOWN} more" if len(facts) > SHOWN else ""
+            out += ["", f"{title}{more}:"]
+            for fact in facts[:SHOWN]:
+                times = f"  {total.counts[fact.id]}x" if fact.id in total.counts else ""
+                out.append(f"  MEMORY.md:{fact.line}{times}  {fact.text}")
+    page("".join(escape(row, "") + "\n" for row in out))
+
+
+def _shown(facts: Sequence[Fact]) -> list[Fact]:
+    """The facts without the text of those that the gate would block."""
+    from gitmem.gate.withholding import without_blocked
+
+    texts = without_blocked([fact.text for fact in facts], "MEMORY.md")
+    return [fact._replace(text=text) for fact, text in zip(facts, texts, strict=True)]
+
+
+def _value(fact: Fact) -> dict[str, object]:
+    return {"id": fact.id, "path": "MEMORY.md", "line": fact.line, "text": fact.text}
+
+
+def _sessions(found: Sequence[Receipt]) -> list[str]:
+    """A row for each of the last sessions: when it began, its name, contexts, searches, tokens, milliseconds."""
+    by_session: dict[str, list[Receipt]] = {}
+    for receipt in found:
+        by_session.setdefault(receipt.session, []).append(receipt)
+    rows = []
+    for name, own in list(by_session.items())[-4 * SHOWN :]:
+        searches = sum(receipt.kind == "search" for receipt in own)
+        middle = sorted(receipt.milliseconds for receipt in own)[len(own) // 2]
+        counts = f"{counted(len(own) - searches, 'context')}, {counted(searches, 'search', 'searches')}"
+        tokens = sum(receipt.total for receipt in own)
+        rows.append(f"{own[0].at:%Y-%m-%d %H:%M}  {name[:24]:<24}  {counts}, {counted(tokens, 'token')}, {middle} ms")
+    return rows

@@ -1,0 +1,218 @@
+"""`git mem server`: one search for an organisation, over PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gitmem.cli.options import json_option
+from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.environment import now
+from gitmem.errors import Exit, GitMemError
+from gitmem.plural import counted
+from gitmem.server.settings import PORT
+
+if TYPE_CHECKING:
+    from gitmem.server.settings import Settings
+
+TRIED = "local"  # the tenant of a server that is tried
+
+
+@click.group()
+@click.option("--config", "file", type=click.Path(path_type=Path, dir_okay=False), help="The server's TOML file.")
+@click.pass_context
+def command(context: click.Context, file: Path | None) -> None:
+    """Serve one search over many repositories, from PostgreSQL.
+
+    docs/server.md says how. The truth stays in Git: the database has no text of memory, and `rebuild` makes it again.
+    Needs the extra `server`.
+
+    \b
+    git mem server dev ./try --repository .      # try it: PostgreSQL in a folder
+    git mem server run --help
+    """
+    context.obj = file
+
+
+def _settings(context: click.Context) -> Settings:
+    from importlib.util import find_spec
+
+    if not all(map(find_spec, ("psycopg_pool", "starlette", "uvicorn", "mcp"))):
+        raise GitMemError("the server is not installed", "pip install 'git-mem[server]'")
+    from gitmem.server.settings import read
+
+    return read(context.obj, os.environ)
+
+
+@command.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--repository", "repositories", multiple=True, metavar="PATH|URL", help="Index this one; may be repeated."
+)
+@click.option("--port", type=click.IntRange(1, 65535), default=PORT, show_default=True, help="Where to listen.")
+@click.pass_context
+def dev(context: click.Context, folder: Path, repositories: tuple[str, ...], port: int) -> int:
+    """Try it on this machine, with a PostgreSQL in FOLDER.
+
+    Makes one tenant and prints a token; Ctrl-C ends server and database.
+    """
+    _settings(context)
+    from gitmem.server.administration import administration
+    from gitmem.server.startup import development, serve
+
+    with development(folder, port) as settings:
+        with administration(settings.secret("OWNER_DATABASE_URL")) as owner:
+            tenant = owner.tenant(TRIED, make=True)
+            for place in repositories:
+                local = Path(place).expanduser()
+                address = os.path.abspath(local) if local.exists() else place
+                owner.add_repository(tenant, os.path.basename(address.rstrip("/")).removesuffix(".git"), address)
+            owner.revoke(tenant, "dev")
+            token = owner.new_token(tenant, "dev", "admin", (), 0, now())
+        write(f"address  http://127.0.0.1:{port}\ntoken    {token}\n")
+        say(f"git mem search --server http://127.0.0.1:{port} WORDS, with GITMEM_SERVER_TOKEN set; Ctrl-C ends it")
+        serve(settings)
+    return Exit.DONE
+
+
+@command.command()
+@click.pass_context
+def run(context: click.Context) -> int:
+    """Serve REST, MCP over HTTP and webhooks, and index."""
+    from gitmem.server.startup import serve
+
+    serve(_settings(context))
+    return Exit.DONE
+
+
+@command.command()
+@click.pass_context
+def migrate(context: click.Context) -> int:
+    """Make the tables or bring them up to date, as their owner."""
+    settings = _settings(context)
+    from gitmem.server.database import migrate as bring_up_to_date
+
+    done = bring_up_to_date(settings.secret("OWNER_DATABASE_URL"))
+    write(f"{counted(len(done), 'step')} run\n")
+    return Exit.DONE
+
+
+@command.command()
+@click.argument("tenant")
+@click.argument("repository", required=False)
+@click.argument("address", required=False)
+@click.option("--remove", is_flag=True, help="Take REPOSITORY out: its rows, what only it had, and its copy.")
+@json_option
+@click.pass_context
+def repositories(
+    context: click.Context, tenant: str, repository: str | None, address: str | None, remove: bool, as_json: bool
+) -> int:
+    """List the repositories of TENANT, or add one.
+
+    REPOSITORY is the name it gets, ADDRESS where it is fetched from. A tenant is made with its first repository.
+    """
+    with _owner(context) as owner:
+        number = owner.tenant(tenant, make=bool(address))
+        if repository and remove:
+            owner.remove_repository(number, repository)
+            say(f"'{escape(repository)}' is taken out by the next worker")
+        elif repository and address:
+            owner.add_repository(number, repository, address)
+            say(f"'{escape(repository)}' is fetched by the next worker")
+        elif repository:
+            raise GitMemError("no address is given", "git mem server repositories TENANT REPOSITORY ADDRESS")
+        _table(owner.repositories(number), as_json, "no repositories yet")
+    return Exit.DONE
+
+
+@command.command()
+@click.argument("tenant")
+@click.argument("name")
+@click.option("--scope", type=click.Choice(["read", "propose", "admin"]), default="read", show_default=True,
+              help="What it may do.")  # fmt: skip
+@click.option("--repository", "repositories", multiple=True, help="Only this repository; may be repeated.")
+@click.option("--days", type=click.IntRange(0, 3650), default=90, show_default=True, help="It ends after; 0: never.")
+@click.option("--revoke", is_flag=True, help="Revoke the tokens of this name instead.")
+@click.pass_context
+def token(
+    context: click.Context, tenant: str, name: str, scope: str, repositories: tuple[str, ...], days: int, revoke: bool
+) -> int:
+    """Make a token for TENANT, and print it this once.
+
+    Tokens of the same NAME hold until they are revoked.
+    """
+    with _owner(context) as owner:
+        number = owner.tenant(tenant)
+        if revoke:
+            write(f"{counted(owner.revoke(number, name), 'token')} revoked\n")
+        else:
+            write(owner.new_token(number, name, scope, repositories, days, now()) + "\n")
+    return Exit.DONE
+
+
+@command.command()
+@click.option("--retry", is_flag=True, help="Run again what failed for good.")
+@json_option
+@click.pass_context
+def jobs(context: click.Context, retry: bool, as_json: bool) -> int:
+    """Show the queue: what waits, runs, and failed for good."""
+    with _owner(context) as owner:
+        if retry:
+            say(f"{counted(owner.retry(), 'job')} ready again")
+        _table(owner.jobs(), as_json, "the queue is empty")
+    return Exit.DONE
+
+
+@command.command()
+@click.argument("tenant")
+@click.argument("repository")
+@json_option
+@click.pass_context
+def audit(context: click.Context, tenant: str, repository: str, as_json: bool) -> int:
+    """Show what is there of REPOSITORY, and who asked.
+
+    Of one that was removed it shows that nothing is left.
+    """
+    with _owner(context) as owner:
+        value = owner.audit(owner.tenant(tenant), repository)
+    if as_json:
+        write_json(value)
+        return Exit.DONE
+    write(f"{escape(repository)}: {'there' if value['there'] else 'not there'}\n")
+    for what, count in {
+        **value["rows"],
+        **{f"unreachable {key}": n for key, n in value["unreachable"].items()},
+    }.items():
+        write(f"{count:>10}  {what}\n")
+    _table(value["asked"], False, "nobody asked of it")
+    return Exit.DONE
+
+
+@command.command()
+@click.argument("tenant")
+@click.pass_context
+def rebuild(context: click.Context, tenant: str) -> int:
+    """Delete the index of TENANT and make it again from Git."""
+    with _owner(context) as owner:
+        count = owner.forget_index(owner.tenant(tenant))
+    write(f"{counted(count, 'repository', 'repositories')} to be indexed again\n")
+    return Exit.DONE
+
+
+def _owner(context: click.Context) -> Any:
+    settings = _settings(context)
+    from gitmem.server.administration import administration
+
+    return administration(settings.secret("OWNER_DATABASE_URL"))
+
+
+def _table(rows: list[dict[str, Any]], as_json: bool, empty: str) -> None:
+    if as_json:
+        write_json(rows)
+    elif not rows:
+        say(empty)
+    for row in rows if not as_json else ():
+        write("  ".join(escape(str(value), "") for value in row.values() if value not in (None, "", [])) + "\n")

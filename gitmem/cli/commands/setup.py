@@ -1,0 +1,224 @@
+"""`git mem setup`: everything a new machine needs, one plain command at a time."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from gitmem.cli.commands.install import promoted
+from gitmem.cli.host_registration import hosts_on_path, is_registered
+from gitmem.cli.options import json_option
+from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.errors import Exit, NotARepository, UsageError
+from gitmem.git import hook_files
+from gitmem.git.mirrors import shown_url
+from gitmem.git.opening import Repository, open_repository
+from gitmem.hosts import HOSTS
+from gitmem.paths import is_memory, layout_of
+
+OURS = (".gitattributes", ".gitmem.toml")  # what `git mem init` writes beside memory
+STEPS = ("repository", "hooks", "commit", "agents", "mcp", "fact", "check")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to do: the commands a person would type for it, in order, and where `git-mem` is ours. No commands:
+    nothing is to be done, and `why` says why."""
+
+    name: str
+    commands: tuple[tuple[str, ...], ...] = ()
+    why: str = "there already"
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What was said on the command line. `asks`: a person answers at a terminal."""
+
+    folder: Path
+    clone: str
+    adopt: bool | None
+    agents: tuple[str, ...]
+    fact: str
+    skip: frozenset[str]
+    asks: bool
+
+
+@click.command()
+@click.argument("folder", default=".", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--clone", default="", metavar="URL", help="Clone this memory into FOLDER instead of making one.")
+@click.option("--adopt/--only-new", default=None, help="Whether Markdown that is there stays memory (git mem init).")
+@click.option(
+    "--agent", "agents", multiple=True, type=click.Choice(list(HOSTS)), help="Register with this host; repeatable."
+)
+@click.option("--fact", default="", metavar="TEXT", help="A first fact to write.")
+@click.option("--skip", multiple=True, type=click.Choice(STEPS), help="Leave this step out; repeatable.")
+@click.option("--yes", is_flag=True, help="Do every step without asking.")
+@click.option("--dry-run", is_flag=True, help="Print the commands it stands for; run none.")
+@json_option
+def command(
+    folder: Path, clone: str, adopt: bool | None, agents: tuple[str, ...], fact: str, skip: tuple[str, ...],
+    yes: bool, dry_run: bool, as_json: bool,
+) -> int:  # fmt: skip
+    """Set a memory up in FOLDER, step by step.
+
+    The steps are repository, hooks, agents' hosts, a first fact, and a check that all of it answers.
+
+    Each step prints the plain command that it stands for and asks before it runs it; what is done already is left as
+    it is, so that it can be run again. Where nobody is at a terminal it asks nothing: it prints the commands, and runs
+    them with --yes.
+
+    \b
+    git mem setup ~/memory
+    git mem setup --clone git@example.com:me/memory.git ~/memory
+    git mem setup --yes --agent claude --fact "Invoices are in UTC"
+    """
+    if not clone:  # which is a repository of its own, wherever it is
+        _ensure_not_inside(folder)
+    asks = not (yes or dry_run or as_json) and sys.stdin.isatty() and sys.stderr.isatty()
+    choices = Choices(folder, clone, adopt, agents, fact, frozenset(skip), asks)
+    runs = (yes or asks) and not dry_run
+    done: list[dict[str, object]] = []
+    for number, step in enumerate(_steps(choices), 1):
+        state = _take(step, choices, f"{number}/{len(STEPS)} {step.name}: ", runs=runs, quiet=as_json)
+        done.append({"step": step.name, "commands": [_typed(words) for words in step.commands], "state": state})
+        if state == "failed":
+            break
+    failed = any(step["state"] == "failed" for step in done)
+    if as_json:
+        write_json({"folder": str(folder), "steps": done})
+    elif failed:
+        say("hint: mend what it says, then git mem setup again: what is done is left as it is")
+    elif not runs:
+        say("nothing was run: git mem setup --yes runs them")
+    return Exit.CANNOT_RUN if failed else Exit.DONE
+
+
+def _take(step: Step, choices: Choices, title: str, *, runs: bool, quiet: bool) -> str:
+    """Say, ask and run a step: `done`, `nothing to do`, `skipped`, `would run` or `failed`."""
+    if step.name in choices.skip:
+        step = Step(step.name, (), "skipped")
+    if not quiet:
+        write(escape(title + ("; ".join(_typed(words) for words in step.commands) or step.why) + "\n"))
+        sys.stdout.flush()
+    if not step.commands:
+        return "skipped" if step.name in choices.skip else "nothing to do"
+    if not runs:
+        return "would run"
+    if choices.asks and not click.confirm("run this?", default=True, err=True):
+        return "skipped"
+    for words in step.commands:
+        run = [sys.executable, "-P", "-m", "gitmem", *words[1:]] if words[0] == "git-mem" else words
+        at = choices.folder if choices.folder.is_dir() else None
+        code = subprocess.run(run, cwd=at, stdout=subprocess.DEVNULL if quiet else None, check=False).returncode
+        if code not in ((Exit.DONE, Exit.FINDINGS) if step.name == "check" else (Exit.DONE,)):
+            return "failed"
+    return "done"
+
+
+def _typed(words: tuple[str, ...]) -> str:
+    shown = tuple(map(shown_url, words)) if words[:2] == ("git", "clone") else words  # an address may hold a token
+    return shlex.join(("git", "mem", *shown[1:]) if shown[0] == "git-mem" else shown)
+
+
+# -- the steps, each as it stands when it is reached ---------------------------------------------------------
+
+
+def _steps(choices: Choices) -> Iterator[Step]:
+    yield _repository(choices)
+    yield _hooks(choices.folder)
+    yield _commit(choices.folder)  # after the hooks, which scan it
+    hosts = choices.agents or tuple(hosts_on_path())
+    yield _agents(choices.folder, hosts)
+    yield _mcp(hosts)
+    fact = choices.fact
+    if choices.asks and not fact and "fact" not in choices.skip:
+        fact = click.prompt("a first fact (Enter for none)", default="", show_default=False, err=True)
+    yield (
+        Step("fact", (("git-mem", "add", "--to", "memory", "--", fact),))
+        if fact
+        else Step("fact", (), "none was given")
+    )
+    yield Step("check", (("git-mem", "search", "--", fact or "memory"), ("git-mem", "doctor")))
+
+
+def _repository(choices: Choices) -> Step:
+    folder = choices.folder
+    if choices.clone:
+        if (folder / ".git").exists():
+            return Step("repository")
+        return Step("repository", (("git", "clone", "--", choices.clone, str(folder.absolute())),))
+    if _repo(folder) is not None and ((folder / "MEMORY.md").exists() or (folder / "memory").exists()):
+        return Step("repository")
+    adopt = {True: ("--adopt",), False: ("--only-new",), None: ()}[choices.adopt]
+    return Step("repository", (("git-mem", "init", *adopt, str(folder.absolute())),))
+
+
+def _repo(folder: Path) -> Repository | None:
+    try:
+        return open_repository(folder, os.environ) if folder.is_dir() else None
+    except NotARepository:
+        return None
+
+
+def _ensure_not_inside(folder: Path) -> None:
+    """Raise UsageError for a folder within the work tree of a repository: its root is what is set up."""
+    there = folder.absolute()
+    while not there.is_dir():
+        there = there.parent
+    repo = _repo(there)
+    if repo is None or repo.root is None:
+        return
+    root = repo.root.resolve()
+    if folder.resolve() != root:
+        at, own = shlex.quote(str(root)), shlex.quote(str(folder.absolute()))
+        hint = f"git mem setup {at} sets that up; for a memory of its own: git init {own}, then this again"
+        raise UsageError(f"'{folder}' is inside the repository '{root}'", hint)
+
+
+def _commit(folder: Path) -> Step:
+    """The commit of what `git mem init` wrote."""
+    repo = _repo(folder)
+    if repo is None or repo.root is None:
+        return Step("commit", (), "after the repository is made")
+    layout = layout_of(entry.path for entry in repo.staged())
+    new = [path for path in repo.untracked() if is_memory(path, layout) or path in OURS]
+    if repo.head() is not None or not new:
+        return Step("commit", (), "what is there is yours to commit" if new else "there already")
+    return Step("commit", (("git", "add", "--", *new), ("git", "commit", "--quiet", "-m", "memory: begin")))
+
+
+def _hooks(folder: Path) -> Step:
+    repo = _repo(folder)
+    install = Step("hooks", (("git-mem", "install"),))
+    if repo is None:
+        return install
+    place = hook_files.hooks_folder(repo)
+    return (
+        install
+        if hook_files.install(place, sys.executable, hook_files.HOOKS, promoted(place), dry=True)
+        else Step("hooks")
+    )
+
+
+def _agents(folder: Path, hosts: tuple[str, ...]) -> Step:
+    if not hosts:
+        return Step("agents", (), "no host was found; git mem install --agent NAME registers with one")
+    repo = _repo(folder)
+    left = [host for host in hosts if repo is None or not is_registered(repo, host)]
+    return Step("agents", tuple(("git-mem", "install", "--agent", host) for host in left))
+
+
+def _mcp(hosts: tuple[str, ...]) -> Step:
+    if not hosts or importlib.util.find_spec("mcp") is not None:
+        return Step("mcp", (), "there already" if hosts else "no host asks for it")
+    if importlib.util.find_spec("pip") is None:
+        return Step("mcp", (), "its installer adds it: pipx inject git-mem mcp, or uv tool install 'git-mem[mcp]'")
+    return Step("mcp", ((sys.executable, "-m", "pip", "install", "git-mem[mcp]"),))

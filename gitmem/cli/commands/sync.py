@@ -1,0 +1,101 @@
+"""`git mem sync`: this clone and a remote become equal."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from gitmem.cli.options import json_option, open_here
+from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.environment import now
+from gitmem.errors import Exit, GitMemError
+from gitmem.exchange.sync_timer import MINUTES, TIMERS
+from gitmem.plural import counted
+
+if TYPE_CHECKING:
+    from gitmem.exchange.sync import Synced
+
+SHOWN = 5  # paths in a sentence
+
+
+@click.command()
+@click.argument("remote", default="")
+@click.option("--commit", is_flag=True, help="Commit the memory files that are not committed first, and nothing else.")
+@click.option("--dry-run", is_flag=True, help="Fetch and say what would come and go; change nothing.")
+@click.option("--quiet", is_flag=True, help="Say nothing where nothing came or went, and nothing is to be done.")
+@click.option("--timer", type=click.Choice(TIMERS), help="Print what to type to have it run by itself; run nothing.")
+@click.option(
+    "--every",
+    type=click.IntRange(1, 10_000),
+    default=MINUTES,
+    show_default=True,
+    metavar="MINUTES",
+    help="For --timer.",
+)
+@json_option
+def command(remote: str, commit: bool, dry_run: bool, quiet: bool, timer: str | None, every: int, as_json: bool) -> int:
+    """Make this branch and the one of its name at REMOTE equal.
+
+    It fetches, merges fact by fact, scans and pushes. REMOTE is the branch's own, else origin. Nothing is ever forced,
+    and no file with edits is overwritten. Where both sides changed the same text of memory, the remote's stands, and
+    yours is on a branch memory/conflict-... that is pushed too; the command says so and ends with 1. Without a network
+    it ends with 0 and says how many commits wait.
+
+    \b
+    git mem sync
+    git mem sync --commit                 # what agents wrote meanwhile too
+    git mem sync --timer systemd | sh     # every 15 minutes, by itself
+    """
+    repo, config = open_here()
+    from gitmem.exchange.sync import remote_of, sync
+
+    if timer:
+        from gitmem.exchange.sync_timer import timer as text_of
+
+        if repo.root is None:
+            raise GitMemError("a bare repository has nothing to sync", "run it in a clone")
+        named = remote_of(repo, remote, unattended=True).name if remote else ""
+        write(text_of(timer, repo.root, sys.executable, every, named))
+        return Exit.DONE
+    there = remote_of(repo, remote, unattended=not sys.stdin.isatty())
+    done = sync(repo, config, there, today=now().date(), python=sys.executable, commit=commit, dry_run=dry_run)
+    if as_json:
+        write_json(done.as_value())
+    else:
+        _say(done, quiet)
+    return Exit.FINDINGS if done.state in ("conflict", "uncommitted") or done.kept else Exit.DONE
+
+
+def _say(done: Synced, quiet: bool) -> None:
+    name = escape(f"{done.remote}/{done.branch}", "")
+    if done.state == "offline":
+        say(f"offline: {counted(done.waiting, 'commit')} for {name} will go next time")
+        say(f"  {escape(done.reason, '')}")
+    elif done.state == "conflict":
+        say(f"nothing was merged: {_names(done.paths)} changed here and at {name}, and is no memory")
+        say(f"hint: git pull {escape(done.remote, '')} {escape(done.branch, '')}, settle it, then git mem sync")
+    elif done.state == "uncommitted":
+        say(f"nothing was merged: {_names(done.paths)} is edited or not committed here, and {name} has it too")
+        ours = set(done.paths) <= set(done.uncommitted)
+        say("hint: git mem sync --commit" if ours else "hint: commit it, or move it away, then git mem sync")
+    elif done.received or done.sent or not quiet:
+        would = "would be " if done.state == "would sync" else ""
+        came, went = counted(done.received, "commit"), counted(done.sent, "commit")
+        if done.received or done.sent:
+            say(f"{name}: {came} {would}received, {went} {would}sent")
+        else:
+            say(f"{name}: nothing new on either side")
+    for kept in done.kept:
+        where = f" of {_names(done.paths)}" if done.paths else ""
+        say(f"both sides changed the same text{where}: theirs stands, yours is on {kept}")
+        say(f"hint: git diff HEAD {kept}; git merge {kept} takes yours instead")
+    if done.uncommitted and done.state in ("synced", "would sync", "offline"):
+        say(f"{counted(len(done.uncommitted), 'memory file')} not committed, and so not sent: git mem sync --commit")
+
+
+def _names(paths: tuple[str, ...]) -> str:
+    shown = ", ".join(f"'{path}'" for path in paths[:SHOWN])
+    more = len(paths) - SHOWN
+    return escape(shown + (f" and {more} more" if more > 0 else ""), "")

@@ -1,0 +1,133 @@
+"""What a shell offers for the words of a command: files of memory, revisions, types, tags, settings, agents.
+
+Each takes what click hands over and the beginning of a word, and answers with the words that begin so. A completion
+says nothing and fails at nothing: where a repository or a file cannot be read it offers less.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import click
+
+    from gitmem.config import Config
+    from gitmem.git.opening import Repository
+
+DAYS = ("today", "yesterday", "오늘", "어제")  # of the names of times, those that are one word
+READ = 2000  # files of memory that are looked at for tags
+BYTES = 1 << 20  # of one file
+_TAGS = re.compile(r"<!--[^>]*?\btags=([^\s>]+)")
+_LOG = re.compile(r"memory/\d{4}-\d{2}-\d{2}\.([^./]+)\.md")
+
+Completer = Callable[["click.Context", "click.Parameter", str], list[str]]
+
+
+def _completer(words: Callable[[Repository, Config, str], Iterable[str]]) -> Completer:
+    @wraps(words)
+    def complete(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+        from gitmem.environment import opened
+
+        folder = ctx.find_root().params.get("directory")
+        try:
+            if folder:
+                os.chdir(folder)
+            repo, config = opened()
+            try:
+                offered = dict.fromkeys(words(repo, config, incomplete))
+            finally:
+                repo.close()
+        except Exception:  # noqa: BLE001 - whatever it is, a traceback would land in the line that is being typed
+            return []
+        return [word for word in offered if word.startswith(incomplete) and word.isprintable()]
+
+    return complete
+
+
+@_completer
+def paths(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
+    """Files of memory, as they are typed in this folder."""
+    if repo.root is None:
+        return []
+    return [os.path.relpath(repo.root / path) for path in _files(repo, config)]
+
+
+@_completer
+def revisions(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
+    """HEAD, branches and tags, then days by name."""
+    return [*_refs(repo), *DAYS]
+
+
+@_completer
+def days(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
+    """Days by name, then those of the daily logs, the newest first."""
+    logs = {match[0] for path in _files(repo, config) if (match := re.search(r"\d{4}-\d{2}-\d{2}", path))}
+    return [*DAYS, *sorted(logs, reverse=True)]
+
+
+@_completer
+def ranges(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
+    """The revisions a range may begin with; after `..`, those it may end with."""
+    base, dots, _ = incomplete.rpartition("..")
+    return [f"{base}{dots}{name}" if dots else f"{name}.." for name in _refs(repo)]
+
+
+@_completer
+def branches(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
+    """Local branches."""
+    return [name.removeprefix("refs/heads/") for name, _ in repo.refs()]
+
+
+@_completer
+def tags(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
+    """Tags that lines of memory have."""
+    from gitmem.git.worktree import read_files
+
+    if repo.root is None:
+        return []
+    found: set[str] = set()
+    for _, data in read_files(repo.root, _files(repo, config)[:READ], BYTES):
+        if isinstance(data, bytes):
+            for value in _TAGS.findall(data.decode("utf-8", "replace")):
+                found.update(value.split(","))
+    return sorted(found)
+
+
+@_completer
+def agents(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
+    """Agents that have a daily log, and the configured one."""
+    names = {match[1] for path in _files(repo, config) if (match := _LOG.fullmatch(path))}
+    return sorted(names | ({config.agent} if config.agent else set()))
+
+
+def types(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Types of facts."""
+    from gitmem.memory.fact import TYPES
+
+    return [name for name in TYPES if name.startswith(incomplete)]
+
+
+def settings(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Keys of the settings, whatever their case."""
+    from gitmem.config import git_name, keys
+
+    names = [git_name(name) for name, _ in keys()]
+    return [name for name in names if name.lower().startswith(incomplete.lower())]
+
+
+def _files(repo: Repository, config: Config) -> list[str]:
+    from gitmem.memory.snapshot import read_work_tree
+
+    return sorted(read_work_tree(repo, config.memory_paths).files) if repo.root is not None else []
+
+
+def _refs(repo: Repository) -> list[str]:
+    names = [name for name, _ in repo.refs("refs/")]
+    short = [
+        re.sub(r"^refs/(?:heads|tags|remotes)/", "", name) for name in names if not name.startswith("refs/gitmem/")
+    ]
+    return ["HEAD", *short]

@@ -1,0 +1,93 @@
+"""`git mem promote --interactive`: one candidate at a time, on a terminal, as `git add -p` asks for hunks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import click
+
+from gitmem.cli.terminal import edited, escape, say
+from gitmem.config import Config
+from gitmem.environment import now
+from gitmem.errors import UsageError
+from gitmem.gate.policy import Policy
+from gitmem.git.opening import Repository
+from gitmem.memory.fact import normalise, render_span
+from gitmem.promotion.plan import Plan
+from gitmem.promotion.promote import Outcome, Request
+from gitmem.promotion.protocol import Model
+from gitmem.promotion.reviewed import Offered, Recorded, Review, ensure_person, offered
+
+KEYS = "y,n,e,q,?"
+HELP = """y - promote this fact
+n - not now: it is offered again next time
+e - change its text first; what its source does not say is refused
+q - quit: promote what was accepted, leave the rest for next time
+? - this help"""
+
+
+def promote_interactively(
+    repo: Repository, config: Config, model: Model, policy: Policy, request: Request
+) -> tuple[Outcome | None, int]:
+    """Ask for each candidate, and promote those accepted; `Reviewed-by` names the person.
+
+    Returns the outcome, None where nothing was accepted, and how many of the accepted facts were refused all the same:
+    what they cite changed meanwhile.
+
+    Raises UsageError for an agent, and what `promote` raises.
+    """
+    ensure_person(config)
+    review = Review(repo, config, policy, request, Recorded(model), now())
+    look = review.look()
+    candidates = offered(look.plan)
+    if not candidates:
+        return look, 0
+    taken: list[Offered] = []
+    for number, candidate in enumerate(candidates, 1):
+        _show(candidate)
+        answer = _ask(review, look.plan, candidate, f"({number}/{len(candidates)})")
+        if answer is None:
+            break
+        taken += answer
+    if not taken:
+        say("nothing was promoted")
+        return None, 0
+    outcome = review.accept(look.plan, taken, left=len(taken) < len(candidates))
+    return outcome, len(taken) - len(outcome.plan.approved)
+
+
+def _show(candidate: Offered) -> None:
+    operation, old = candidate.operation, candidate.old
+    say(escape(f"{operation.op} {operation.text} ({operation.type}, {operation.importance:g})", ""))
+    for span in operation.sources:
+        say(escape(f"    from {render_span(span)}", ""))
+    if old:
+        say(escape(f"    replaces {old.id}: {old.text}", ""))
+    if candidate.held:
+        say(escape(f"    its words are not a person's: origin {operation.origin or 'of its lines'}", ""))
+
+
+def _ask(review: Review, plan: Plan, candidate: Offered, where: str) -> list[Offered] | None:
+    """The candidate as it is to be promoted, [] for not now, None to quit."""
+    text = candidate.operation.text
+    while True:
+        key = click.prompt(f"{where} promote this fact [{KEYS}]?", prompt_suffix=" ", err=True).strip().lower()[:1]
+        if key == "y":
+            return [candidate]
+        if key == "n":
+            return []
+        if key == "q":
+            return None
+        if key != "e":
+            say(HELP)
+            continue
+        try:
+            text = normalise(edited(review.repo, text) or "") or text
+        except UsageError as error:  # what was accepted before is not lost for that
+            say(f"{error.message}; {error.hint}")
+            continue
+        changed = replace(candidate, operation=replace(candidate.operation, text=text))
+        _, problem = review.checked(plan, changed)
+        if not problem:
+            return [changed]
+        say(escape(f"that would be refused: {problem}", ""))

@@ -1,0 +1,75 @@
+"""`git mem add --commit` and `--edit`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.harness import Repo
+
+
+@pytest.fixture
+def memory(repo: Repo) -> Repo:
+    repo.commit("o", {"MEMORY.md": "# Memory\n\n- Invoices are rounded down.\n"})
+    return repo
+
+
+def test_commit_takes_the_file_of_the_line_and_nothing_else(memory: Repo) -> None:
+    memory.write("memory/other.md", "- not committed\n")
+    memory.write("staged.txt", "staged\n")
+    memory.git("add", "staged.txt")
+    done = memory.mem("add", "--type", "decision", "--commit", "--agent", "coder", "배포는 월요일에 한다")
+    assert done.stdout == "MEMORY.md:7\n" and "committed" in done.stderr and "other edits" not in done.stderr
+    message, files = memory.git("show", "--format=%B%x00", "--name-only", "HEAD").split("\0")
+    assert message == "memory: 배포는 월요일에 한다\n\nMemory-Agent: coder\n" and files.split() == ["MEMORY.md"]
+    assert memory.git("status", "--porcelain") == "A  staged.txt\n?? memory/\n"
+    again = json.loads(memory.mem("add", "--type", "decision", "--commit", "--json", "배포는 월요일에 한다").stdout)
+    assert again["commit"] is None
+
+
+def test_edits_that_were_there_are_said_to_go_along(memory: Repo) -> None:
+    memory.write("MEMORY.md", memory.read("MEMORY.md") + "- Half a thought.\n")
+    done = memory.mem("add", "--to", "memory", "--commit", "Deploys are on Monday")
+    assert "note: other edits of MEMORY.md that were not committed are in that commit too" in done.stderr
+    assert memory.git("status", "--porcelain") == "" and "Half a thought" in memory.git("show", "HEAD:MEMORY.md")
+
+
+def test_a_commit_is_taken_back_by_undo(memory: Repo) -> None:
+    before = memory.read("MEMORY.md")
+    memory.mem("add", "--to", "memory", "--commit", "Deploys are on Monday")
+    memory.mem("undo", "--yes")
+    assert memory.read("MEMORY.md") == before and memory.git("rev-list", "--count", "HEAD") == "3\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "words", "line"),
+    [
+        ('printf "Seoul opens at nine\\n" > "$1"', (), "- Seoul opens at nine"),
+        ('sed -i s/Monday/Tuesday/ "$1"', ("Deploys on Monday",), "- Deploys on Tuesday"),
+    ],
+)
+def test_edit_writes_what_the_editor_left(memory: Repo, script: str, words: tuple[str, ...], line: str) -> None:
+    editor = memory.write(".git/editor", f"#!/bin/sh\n{script}\n")
+    editor.chmod(0o755)
+    memory.mem("add", "--edit", "--to", "memory", *words, env={"GIT_EDITOR": str(editor)})
+    assert line in memory.read("MEMORY.md").splitlines() and "# One line of memory" not in memory.read("MEMORY.md")
+
+
+def test_an_empty_text_adds_nothing(memory: Repo) -> None:
+    for words in (("--edit",), ()):
+        done = memory.mem("add", *words, check=False, env={"GIT_EDITOR": "true"})
+        assert done.returncode == 2 and "add" in done.stderr
+    assert memory.mem("add", "--commit", "--to", "organisation", "x", check=False).returncode == 2
+    assert memory.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("editor", ["true", """printf 'caf\\351\\n' > "$1" #""", "true 'open"])
+def test_a_text_that_is_not_utf8_and_an_editor_that_is_none_are_refused_in_words(memory: Repo, editor: str) -> None:
+    script = memory.write(".git/editor", f"#!/bin/sh\n{editor}\n")
+    script.chmod(0o755)
+    words = ("a\udcffb",) if editor == "true" else ("a",)
+    command = editor if "open" in editor else str(script)
+    done = memory.mem("add", "--edit", "--to", "memory", *words, check=False, env={"GIT_EDITOR": command})
+    assert done.returncode == 2 and ("editor" if "open" in editor else "not UTF-8") in done.stderr
+    assert memory.git("status", "--porcelain") == ""

@@ -1,0 +1,69 @@
+"""`git mem search` as a person sees it: what was left out, and how sure each hit is."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from tests.harness import Repo
+
+TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"
+WITHHELD = "1 line withheld as a secret, 1 file not searched: git mem status"
+
+
+@pytest.fixture
+def memory(repo: Repo) -> Repo:
+    repo.commit(
+        "o",
+        {
+            "MEMORY.md": f"# Memory\n\n- Invoices are rounded down.\n- 배포 토큰은 {TOKEN} 이다\n",
+            "memory/옛날.md": "- 송장은 세금을 뺀다\n".encode("utf-16"),
+        },
+    )
+    return repo
+
+
+def on_a_terminal(repo: Repo, *words: str) -> str:
+    """What standard error shows where it is a terminal."""
+    ours, theirs = pty.openpty()
+    try:
+        command = [sys.executable, "-m", "gitmem", "search", *words]
+        subprocess.run(command, cwd=repo.path, stdout=subprocess.DEVNULL, stderr=theirs, check=True, timeout=60)
+        os.set_blocking(ours, False)
+        try:
+            return os.read(ours, 1 << 16).decode()
+        except BlockingIOError:
+            return ""
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_a_person_is_told_what_search_left_out(memory: Repo) -> None:
+    assert WITHHELD in on_a_terminal(memory, "invoices")
+    assert WITHHELD in memory.mem("search", "zeppelin", "--lane", "lexical").stderr  # nothing found: said everywhere
+
+
+def test_programs_and_other_snapshots_are_not_told(memory: Repo) -> None:
+    assert memory.mem("search", "invoices").stderr == ""
+    assert "withheld" not in on_a_terminal(memory, "invoices", "--json")
+    assert "withheld" not in on_a_terminal(memory, "invoices", "--at", "HEAD")
+
+
+def test_nothing_left_out_is_nothing_said(repo: Repo) -> None:
+    repo.commit("o", {"MEMORY.md": "# Memory\n\n- Invoices are rounded down.\n"})
+    assert on_a_terminal(repo, "invoices") == ""
+    assert "withheld" not in repo.mem("search", "zeppelin", "--lane", "lexical").stderr
+
+
+def test_verbose_says_how_sure_each_hit_is_and_no_more(memory: Repo) -> None:
+    plain, verbose = (memory.mem("search", "invoices rounded", *more).stdout for more in ((), ("-v",)))
+    score = json.loads(memory.mem("search", "invoices rounded", "--json").stdout)["hits"][0]["score"]
+    assert f"score {score:.2f} by words and meaning" in verbose.splitlines()[0]
+    assert len(plain.splitlines()) == len(verbose.splitlines()) and "score" not in plain
+    assert json.loads(memory.mem("search", "invoices", "-v", "--json").stdout)["hits"][0].get("explain") is None

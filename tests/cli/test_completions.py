@@ -1,0 +1,158 @@
+"""Completion, asked in the shells themselves."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+import pytest
+
+from tests.harness import Repo
+
+BIN = str(Path(sys.executable).parent)
+
+
+@pytest.fixture
+def memory(repo: Repo) -> Repo:
+    repo.commit(
+        "o",
+        {
+            "MEMORY.md": "# Memory\n\n- Deploys are on Monday. <!-- mem type=rule tags=release,배포 -->\n",
+            "memory/2026-02-05.coder.md": "# 2026-02-05\n\n- one\n",
+            "memory/회의록.md": "# 회의록\n",
+        },
+    )
+    repo.git("branch", "memory/proposal")
+    repo.git("tag", "v1.0")
+    return repo
+
+
+def offered(repo: Repo, *words: str, env: Mapping[str, str] | None = None) -> list[str]:
+    """What click is told to offer for the last word, by the protocol of its bash script."""
+    asked = {
+        "COMP_WORDS": " ".join(("git-mem", *words)),
+        "COMP_CWORD": str(len(words)),
+        "_GIT_MEM_COMPLETE": "bash_complete",
+    }
+    done = repo.run(sys.executable, "-m", "gitmem", env={**asked, **(env or {})})
+    assert done.stderr == ""
+    return [line.partition(",")[2] for line in done.stdout.splitlines() if line]
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (("show", "ME"), ["MEMORY.md"]),
+        (("why", "memory/회"), ["memory/회의록.md"]),
+        (("search", "--at", "mem"), ["memory/proposal"]),
+        (("search", "--at", "v"), ["v1.0"]),
+        (("search", "--at", "어"), ["어제"]),
+        (("search", "--since", "2026"), ["2026-02-05"]),
+        (("search", "--type", "ru"), ["rule"]),
+        (("search", "--tag", ""), ["release", "배포"]),
+        (("changes", "ma"), ["main.."]),
+        (("changes", "main..memory/p"), ["main..memory/proposal"]),
+        (("config", "mem.search"), []),
+        (("add", "--agent", "co"), ["coder"]),
+        (("publish", "--branch", "memo"), ["memory/proposal"]),
+        (("insta",), ["install"]),
+        (("install", "--agent", "cl"), ["claude"]),
+    ],
+)
+def test_words_are_offered(memory: Repo, words: tuple[str, ...], wanted: list[str]) -> None:
+    found = offered(memory, *words)
+    assert found == wanted or (not wanted and all(name.startswith("mem.search") for name in found) and found)
+
+
+def test_in_a_folder_and_elsewhere(memory: Repo, tmp_path: Path) -> None:
+    inner = Repo(memory.path / "memory", init=False)
+    assert offered(inner, "show", "../ME") == ["../MEMORY.md"]
+    assert offered(Repo(tmp_path / "none", init=False), "show", "ME") == []
+    assert offered(Repo(tmp_path / "none", init=False), "-C", str(memory.path), "show", "ME") == ["MEMORY.md"]
+
+
+def script_of(repo: Repo, shell: str) -> str:
+    path = repo.path / ".git" / f"completion.{shell}"
+    path.write_text(repo.mem("completion", shell).stdout, encoding="utf-8")
+    return str(path)
+
+
+def shell_environment() -> dict[str, str]:
+    return {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "TERM": "xterm"}
+
+
+def test_bash_completes(memory: Repo) -> None:
+    script = (
+        f"source {script_of(memory, 'bash')}; COMP_WORDS=(git-mem show ME); COMP_CWORD=2; COMP_TYPE=9\n"
+        "_git_mem_completion git-mem ME show; printf '%s\\n' \"${COMPREPLY[@]}\""
+    )
+    done = subprocess.run(
+        ["bash", "--norc", "-c", script],
+        cwd=memory.path,
+        env=shell_environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.split() == ["MEMORY.md"], done.stderr
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed here")
+def test_fish_completes(memory: Repo) -> None:
+    script = f"source {script_of(memory, 'fish')}; complete -C 'git-mem show ME'"
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", script], cwd=memory.path, env=shell_environment(), capture_output=True, text=True,
+        timeout=60,
+    )  # fmt: skip
+    assert "MEMORY.md" in done.stdout, done.stderr
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed here")
+def test_zsh_completes(memory: Repo) -> None:
+    ours, theirs = pty.openpty()
+    zsh = subprocess.Popen(
+        ["zsh", "-f", "-i"], cwd=memory.path, env=shell_environment(), stdin=theirs, stdout=theirs, stderr=theirs,
+        start_new_session=True,
+    )  # fmt: skip
+    try:
+        first = f"autoload -Uz compinit; compinit -u -D; source {script_of(memory, 'zsh')}; PS1='READY '\n"
+        os.write(ours, first.encode())
+        os.write(ours, b"git-mem show MEM\t")
+        assert "MEMORY.md" in _shown(ours, "MEMORY.md")
+    finally:
+        zsh.kill()
+        zsh.wait()
+        os.close(ours)
+        os.close(theirs)
+
+
+def _shown(terminal: int, until: str, seconds: float = 60) -> str:
+    """What a terminal shows until `until` is there or the time is over."""
+    text = ""
+    end = time.monotonic() + seconds
+    while until not in text and time.monotonic() < end:
+        if select.select([terminal], [], [], 1)[0]:
+            text += os.read(terminal, 1 << 16).decode("utf-8", "replace")
+    return text
+
+
+def test_whatever_fails_nothing_is_offered_and_nothing_raised(memory: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    from gitmem.cli import completions
+
+    def fails(repo: object, config: object) -> list[str]:
+        raise RecursionError
+
+    monkeypatch.chdir(memory.path)
+    context = click.Context(click.Command("show"))
+    parameter = click.Argument(["path"])
+    assert completions.paths(context, parameter, "ME") == ["MEMORY.md"]
+    monkeypatch.setattr(completions, "_files", fails)
+    assert completions.paths(context, parameter, "ME") == []
