@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 export CMAKE_BUILD_PARALLEL_LEVEL ?= 2
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint types docs bench stress hosts clean
+.PHONY: demo test lint types docs requirements bench fuzz stress browser chromium screenshots hosts clean
 
 demo: $(VENV)/.base                 ## build a memory repository from examples/ and use it
 	@$(BIN)/python tools/demo.py
@@ -25,20 +25,42 @@ types: $(VENV)/.dev
 docs: $(VENV)/.dev                  ## write docs/cli.md, docs/config.md and the man pages from the code
 	$(BIN)/python tools/docs.py
 
+requirements: $(VENV)/.dev          ## write what actions/setup installs, with hashes; uv resolves it for every platform
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
+	  --upgrade --custom-compile-command "make requirements" -o actions/setup/requirements.txt pyproject.toml --group build
+
 bench: $(VENV)/.dev                 ## measure; GITMEM_BENCH_DATA names the folder of the development sets
 	$(BIN)/python -m bench $(ARGS)
+
+fuzz: $(VENV)/.dev                  ## the property tests on new random examples; each failure becomes a test of its own
+	$(BIN)/python -m pytest -n auto -m hypothesis --hypothesis-profile=new $(ARGS)
 
 stress: $(VENV)/.dev                ## the large and long runs
 	$(BIN)/python -m pytest -n auto -m stress $(ARGS)
 
+browser: $(VENV)/.dev chromium       ## the tests of `git mem ui` in a real browser; they fail where there is none
+	BROWSER_TESTS=required $(BIN)/python -m pytest tests/ui/browser $(ARGS)
+
+chromium:                           ## Debian's Chromium, where there is none and we may install it
+	@command -v chromium chromium-browser google-chrome google-chrome-stable >/dev/null || [ -n "$(CHROMIUM)" ] || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && timeout 300 sh -c \
+	    'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium' >/dev/null 2>&1; } || \
+	  echo "no Chromium, and none could be installed: the browser tests will not run"
+
+screenshots: $(VENV)/.dev chromium   ## pictures of each page in .screenshots; those of docs/ui.md in docs/pictures
+	$(BIN)/python tools/screenshots.py $(ARGS)
+
 hosts: $(VENV)/.dev .hosts/.installed  ## run the agents' hosts from npm, fill docs/agents.md; ARGS="claude --keep /tmp/x"
 	$(BIN)/python integrations/hosts $(or $(ARGS),--docs)
 
-# Node first: some hosts refuse to be installed with an older one.
+# Node first, where that version is not there yet: some hosts refuse to be installed with an older one.
+HOSTS_NODE = $(shell sed -n 's/.*"node": "\(.*\)".*/\1/p' integrations/hosts/package.json)
 .hosts/.installed: integrations/hosts/package.json
-	@mkdir -p .hosts && cp integrations/hosts/package.json .hosts/
-	cd .hosts && npm install --no-save --no-package-lock --no-audit --no-fund --loglevel=error \
-	  node@$$(sed -n 's/.*"node": "\(.*\)".*/\1/p' package.json)
+	@mkdir -p .hosts
+	[ "$$(.hosts/node_modules/node/bin/node --version 2>/dev/null)" = v$(HOSTS_NODE) ] || { rm -f .hosts/package.json; cd .hosts; \
+	  npm install --no-save --no-package-lock --no-audit --no-fund --loglevel=error node@$(HOSTS_NODE); }
+	cp integrations/hosts/package.json .hosts/
 	cd .hosts && PATH=$$PWD/node_modules/node/bin:$$PATH npm install --no-package-lock --no-audit --no-fund --loglevel=error
 	@touch $@
 
@@ -52,8 +74,8 @@ $(VENV)/.base: $(VENV)/bin/pip pyproject.toml
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(BIN)/pip install --quiet --group dev --editable ".[llama,remote,mcp,watch]"
+	$(BIN)/pip install --quiet --group dev --editable ".[llama,remote,mcp,watch,ui,server,server-dev]"
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .demo .hosts dist build
+	rm -rf $(VENV) .demo .screenshots .hosts dist build

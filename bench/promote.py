@@ -2,8 +2,9 @@
 
     python bench/promote.py [--logs 365] [--lines 100] [--runs 3] [--facts FACTS.jsonl ...]
 
-The logs are made of the invented ones in tests/promotion/logs.txt, each line made its own by a number. With --facts,
-also the quality on rows of kept lines, as `git mem eval --promote` has it.
+The logs are made of the invented ones in tests/promotion/logs.txt, each line made its own by a number. Then the share
+of the statements of bench/amendments that `rules` keeps, a line at a time, and of what stands beside them; no rule was
+written for these hands. With --facts, also the quality on rows of kept lines, as `git mem eval --promote` has it.
 """
 
 from __future__ import annotations
@@ -16,10 +17,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from datetime import date, timedelta
 from pathlib import Path
 
-SOURCE = Path(__file__).parent.parent
+SOURCE = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(SOURCE))
+
+from bench.amendments import SETS, read  # noqa: E402
 
 
 def year(folder: Path, logs: int, lines: int) -> None:
@@ -34,6 +39,18 @@ def year(folder: Path, logs: int, lines: int) -> None:
         (folder / f"memory/{day}.md").write_text("\n".join(rows) + "\n", encoding="utf-8")
     for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "logs"]):
         subprocess.run(["git", "-c", "user.name=B", "-c", "user.email=b@example.com", *command], cwd=folder, check=True)
+
+
+def kept(texts: Sequence[str]) -> float:
+    """The share of lines that `rules` keeps, each in a log of its own."""
+    from gitmem.promotion.protocol import Log, Op
+    from gitmem.promotion.rules import RulesModel
+
+    day = date(2026, 3, 2)
+    lines = [("## 10:00 - notes", "", f"- {text}") for text in texts]
+    logs = [Log(f"memory/{day}.md", "0" * 40, day, each, frozenset((3,))) for each in lines]
+    proposed = [RulesModel().propose([log], []).operations for log in logs]
+    return statistics.fmean(any(one.op is not Op.SKIP for one in operations) for operations in proposed)
 
 
 def main() -> None:
@@ -56,6 +73,13 @@ def main() -> None:
             subprocess.run([*mem, "promote", "--dry-run"], cwd=folder, env=env, check=True, stdout=subprocess.DEVNULL)
             times.append(time.perf_counter() - start)
         print(f"{wanted.logs} logs of {wanted.lines} lines: {statistics.median(times):.2f} s (median of {wanted.runs})")
+        for path in sorted(SETS.glob("*.txt")):
+            hand = read(path)
+            said = [one.text for matter in hand.matters for one in (matter.old, matter.new)]
+            beside = [one.text for one in hand.others]
+            print(
+                f"{hand.name}: {kept(said):.2f} of {len(said)} statements, {kept(beside):.2f} of {len(beside)} beside"
+            )
         for file in wanted.facts:
             subprocess.run([*mem, "eval", "--promote", str(Path(file).resolve())], cwd=folder, env=env, check=True)
 

@@ -21,7 +21,7 @@ from bench._sets import NONE, repository, sets, table
 # As shipped. A change of ranking moves these rows in the same commit.
 EXPECTED = {
     "english": {"recall@5": 0.76, "share@500": 0.82, "share@1000": 0.865, "share@2000": 0.90},
-    "korean": {"hit@1": 0.806, "hit@5": 0.893},
+    "korean": {"hit@1": 0.825, "hit@5": 0.913},
 }
 POINT = 0.01
 LANES = ("lexical", "vector", "both")
