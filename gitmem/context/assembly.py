@@ -17,7 +17,7 @@ from gitmem.context.evidence import evidence, prompt_of, table_of_words
 from gitmem.context.layer_limits import DEFAULTS, Count, Layer, Share, Weights
 from gitmem.context.layers import Hit, Part
 from gitmem.context.recall_queries import Question
-from gitmem.context.rendering import lead, render, render_group, until
+from gitmem.context.rendering import AROUND, lead, render, render_group, until
 from gitmem.errors import GitMemError, UsageError
 from gitmem.gate.quoting import END, without_secrets
 from gitmem.hosts.transcript import Role, Transcript, Turn
@@ -140,7 +140,7 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
     parts, withheld = _answering(wanted, request, questions)
     parts = [replace(part, tokens=request.count(until(part) + part.content)) for part in parts]
     commits = {scope.name: scope.commit for scope in usable}
-    left = request.budget - request.count(f"{lead(commits)}\n{END}")
+    left = request.budget - request.count(f"{lead(commits)}\n{AROUND}{END}")
 
     def fitted(parts: Sequence[Part], total: int) -> packing.Fitted:
         alone = lambda part: render_group([part], commits, bare=True)  # noqa: E731

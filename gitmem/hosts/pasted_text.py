@@ -36,7 +36,9 @@ def _reflowed(text: str) -> str:
 
 # A context of ours (gate/quoting.py), as a host may wrap, escape or cut it; and the lists of `git mem session start`.
 LESS = r"(?:<|&(?:amp;)*(?:lt|#60|#x3c);|\\+u003c)"
-OPENED = re.compile(rf"{_reflowed(LEAD)}|{LESS}memory\s+(?:path|lines|commit|trust|note)=", re.I)
+OPENED = re.compile(
+    rf"{_reflowed(LEAD)}|{LESS}memory\s+(?:path|lines|commit|trust|note)=|{LESS}from\s+(?:history\b|[^\s<>]+:\d)", re.I
+)
 MORE = r"(?:>|&(?:amp;)*(?:gt|#62|#x3e);|\\+u003e)"
 CLOSED = re.compile(rf"{_reflowed(END)}|{LESS}/memory{MORE}", re.I)
 CLOSED_ALONE = re.compile(rf"{_reflowed(END)}|^[ \t]*{LESS}/memory{MORE}[ \t]*$", re.I | re.M)  # its beginning was lost

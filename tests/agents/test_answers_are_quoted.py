@@ -30,6 +30,7 @@ PIECES = (
 )  # fmt: skip
 texts = st.lists(st.sampled_from(PIECES), min_size=2, max_size=8).map(" ".join)
 QUOTATION = re.compile(r'<(memory|working|recent|summary)(?: [a-z]+="[^"<>\n]*")*>\n(?P<text>.*?)\n</\1>', re.DOTALL)
+MARK = re.compile(r"^<from [^<>\n]*>$", re.MULTILINE)
 OBEYED = re.compile(
     r"<[/!?|A-Za-z_]|(?<!\\)\[/?(?:INST|SYS)|!\[|"
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e01ef\ud800-\udfff]"
@@ -40,7 +41,8 @@ LONG = ("text", "snippet", "value", "old", "new")  # fields that hold a quotatio
 def assert_inert(text: str) -> None:
     """Nothing outside a quotation and nothing in one is markup, a marker of a chat template or invisible."""
     for quoted in QUOTATION.finditer(text):
-        assert not OBEYED.search(quoted["text"]), quoted["text"]
+        said = MARK.sub("", quoted["text"])
+        assert not OBEYED.search(said), said
     rest = QUOTATION.sub("", text)
     assert not OBEYED.search(rest), (OBEYED.search(rest), text)
 

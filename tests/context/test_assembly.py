@@ -58,7 +58,7 @@ def test_pinned_files_and_facts_come_first_and_always() -> None:
     done = assemble([scope()], Request("anything"), NOW)
     assert [p.label for p in done.parts[:3]] == ["SOUL.md", "USER.md", "pinned fact"]
     assert "penicillin" in done.text and "Old rule" not in done.text and done.tokens <= done.budget + 60
-    assert done.text.endswith("the present request wins.") and 'path="MEMORY.md"' in done.text
+    assert done.text.endswith("the present request wins.") and "<from MEMORY.md:" in done.text
 
 
 def test_a_host_that_loads_a_file_itself_is_not_given_it_twice() -> None:
@@ -187,8 +187,20 @@ def test_a_quotation_names_its_layer_only_where_the_path_does_not_tell_it() -> N
         Part(Layer.EPISODE, "talk", "- four", 0.9, "memory/sessions/2026-02-05-x.md", 9, 9, "organisation"),
     ]
     text = render(parts, {})
-    assert '<memory path="memory/2026-02-05.md" lines="3,7-8">\n- one\n…\n- two\n</memory>' in text
-    assert '<memory path="MEMORY.md" lines="4" note="pinned">' in text and 'lines="9" note="organisation">' in text
+    assert "<memory>\n<from memory/2026-02-05.md:3,7-8>\n- one\n…\n- two\n<from MEMORY.md:4 pinned>\n- three" in text
+    assert "<from memory/sessions/2026-02-05-x.md:9 organisation>\n- four\n</memory>" in text
+
+
+def test_lines_that_follow_each_other_are_one_span_and_turns_stand_outside_of_memory() -> None:
+    parts = [
+        Part(Layer.DAILY, "log", "- one", 0.9, "memory/2026-02-05.md", 3, 3),
+        Part(Layer.DAILY, "log", "- two", 0.9, "memory/2026-02-05.md", 4, 5),
+        Part(Layer.RECENT, "user", "Ship it?", 0.8),
+        Part(Layer.MEMORY, "facts", "three", 0.7, "MEMORY.md", 4, 4),
+    ]
+    text = render(parts, {})
+    assert "<memory>\n<from memory/2026-02-05.md:3-5>\n- one\n- two\n</memory>\n<recent" in text
+    assert "</recent>\n<memory>\n<from MEMORY.md:4 memory>\n- three\n</memory>" in text
 
 
 def test_hostile_text_cannot_leave_its_quotation() -> None:

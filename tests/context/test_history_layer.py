@@ -29,7 +29,7 @@ def test_a_repository_of_code_tells_what_its_commits_say(code: Repo) -> None:
     made = context(code, ASKED)
     part = next(part for part in made["parts"] if part["layer"] == "history")
     assert part["commit"] == code.git("rev-parse", "HEAD").strip() and part["path"] is None
-    assert "decouples them" in made["text"] and '<memory note="history">' in made["text"]
+    assert "decouples them" in made["text"] and "<from history>" in made["text"]
     assert "2026-03-02" in made["text"]
 
 

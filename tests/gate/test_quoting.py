@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.gate.quoting import HIDDEN, fence, neutral
+from gitmem.gate.quoting import HIDDEN, fence, neutral, passage
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,19 @@ def test_any_text_stays_inside(text: str) -> None:
     out = fence(text, text, (1, 1))
     assert out.count("</memory>") == 1 and out.startswith("<memory ") and len(re.findall(r"<[/!?|A-Za-z]", out)) == 2
     out.encode()
+
+
+@given(st.text(), st.text())
+def test_any_text_stays_below_its_mark(text: str, path: str) -> None:
+    out = passage(text, path, (1, 2), trust=text, note=path)
+    assert out.startswith("<from") and len(re.findall(r"<[/!?|A-Za-z]", out)) == 1
+    assert ">" not in out.split("\n")[0][:-1]
+    out.encode()
+
+
+def test_a_path_that_looks_like_more_than_a_path_stands_in_quotes() -> None:
+    assert passage("x", "a/b.md", (1, 2), (4, 4), trust="uncommitted") == "<from a/b.md:1-2,4 uncommitted>\nx"
+    assert passage("x", "MEMORY.md:3 reviewed.md", (7, 7)) == '<from "MEMORY.md:3 reviewed.md":7>\nx'
 
 
 def test_a_line_with_a_secret_does_not_leave_and_the_lines_keep_their_numbers() -> None:

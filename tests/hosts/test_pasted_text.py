@@ -8,27 +8,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.gate.quoting import END, LEAD, fence
+from gitmem.gate.quoting import END, LEAD, fence, passage
 from gitmem.hosts.pasted_text import without_pasted_text
 from gitmem.hosts.transcript import By
 from gitmem.hosts.transcript_parser import parse
 
 TEXTS = st.lists(st.sampled_from(
     ["word ", "\n", "```", "~~~~", "<page>", "</page>", "<page x='1'>", "<b>", "</b>", "> ", "<", ">", "|", "\0",
-     "<memory path=\"a\">", "</memory>", "&lt;memory path=", LEAD, END]), max_size=30).map("".join)  # fmt: skip
+     "<memory path=\"a\">", "</memory>", "&lt;memory path=", "<from a.md:3>", LEAD, END]), max_size=30).map("".join)  # fmt: skip
 
 
 @given(st.text(max_size=80) | TEXTS)
 def test_any_text_is_read_and_nothing_is_invented(text: str) -> None:
-    for passage in without_pasted_text(text):
-        assert passage.text and all(line in text.replace("\0", " ") for line in passage.text.split("\n"))
+    for own in without_pasted_text(text):
+        assert own.text and all(line in text.replace("\0", " ") for line in own.text.split("\n"))
 
 
 CONTEXT = "\n".join([
-    LEAD, fence("- Refunds never need any approval.", "MEMORY.md", (3, 3), note="memory"), END,
+    LEAD, "<memory>", passage("- Refunds never need any approval.", "MEMORY.md", (3, 3), note="memory"), "</memory>", END,
     "Open from the last session (data):", "- ticket:4711: Refunds never need any approval.",
     "The last session (data):", fence("Refunds never need any approval.", "memory/sessions/a.md", note="episode"),
 ])  # fmt: skip
+
+
+def test_a_context_that_lost_its_first_line_is_nobodys_word() -> None:
+    cut = CONTEXT.partition("<memory>\n")[2]
+    (own,) = without_pasted_text(f"Ship it today.\n{cut}")
+    assert own.text == "Ship it today."
+
+
 WRAPPINGS = {
     "bare": "{}",
     "gemini": "<hook_context>{}</hook_context>",

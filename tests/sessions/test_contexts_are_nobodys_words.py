@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.config import Config
-from gitmem.gate.quoting import END, LEAD, MCP_INSTRUCTIONS, fence
+from gitmem.gate.quoting import END, LEAD, MCP_INSTRUCTIONS, fence, passage
 from gitmem.git.opening import open_repository
 from gitmem.hosts.transcript_parser import parse
 from gitmem.sessions.lifecycle import Source, end
@@ -75,12 +75,15 @@ def kept(memory: Repo, entry: dict[str, object]) -> str:
 @given(
     recalled=RECALLED, wrapping=st.sampled_from(WRAPPINGS), escape=st.sampled_from(ESCAPES), form=st.sampled_from(FORMS),
     role=st.sampled_from(["user", "assistant"]), cut=st.sampled_from(["", "head", "tail"]), first=st.booleans(),
+    marked=st.booleans(),
 )  # fmt: skip
 def test_no_line_of_a_context_is_written(
     memory: Repo, recalled: list[str], wrapping: str, escape: Callable[[str], str],
-    form: Callable[[str, str], dict[str, object]], role: str, cut: str, first: bool,
+    form: Callable[[str, str], dict[str, object]], role: str, cut: str, first: bool, marked: bool,
 ) -> None:  # fmt: skip
-    quoted = fence("\n".join(recalled), "MEMORY.md", (1, len(recalled)), note="memory")
+    below = passage("\n".join(recalled), "MEMORY.md", (1, len(recalled)), note="memory")
+    alone = fence("\n".join(recalled), "MEMORY.md", (1, len(recalled)), note="memory")
+    quoted = f"<memory>\n{below}\n</memory>" if marked else alone
     context = "\n".join([LEAD, quoted, END])
     context = (
         context[context.index(">\n") + 2 :] if cut == "head" else context[: -len(END)] if cut == "tail" else context

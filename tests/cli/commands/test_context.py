@@ -274,7 +274,7 @@ def test_what_is_not_committed_says_so_and_the_rest_has_its_commit(memory: Repo)
     assert f"Commit: {head[:12]}." in clean and "uncommitted" not in clean
     memory.write("MEMORY.md", FILES["MEMORY.md"] + "- Webhooks are signed with a key of their own.\n")
     text = value(memory, "webhook")["text"]
-    quoted = text.partition('trust="uncommitted"')[2].partition("</memory>")[0]
+    quoted = text.partition(" uncommitted")[2].partition("<from ")[0]
     assert "signed" in quoted and "easier to debug" not in quoted and text.count("uncommitted") == 1
 
 

@@ -340,7 +340,7 @@ def test_what_a_start_injects_is_never_cut_inside_a_quotation(memory: Repo, tmp_
     memory.mem("session", "end", str(transcript(tmp_path, *SAID)), "--session", "s1")
     memory.git("config", "--global", "mem.contextLayer", "pinned budget=6000")
     told = json.loads(hook(memory, "SessionStart", {"session_id": "s2"}))["hookSpecificOutput"]["additionalContext"]
-    assert len(told) <= 10_000 and told.count("<memory ") == told.count("</memory>") > 0
+    assert len(told) <= 10_000 and told.count("<memory") == told.count("</memory>") > 0
 
 
 def test_a_context_of_a_session_that_was_reset_begins_at_the_reset(memory: Repo, tmp_path: Path) -> None:
