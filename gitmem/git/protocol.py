@@ -55,6 +55,10 @@ class Repository(Protocol):
     def entries(self, treeish: str, paths: Sequence[str] = ()) -> list[Entry]:
         """Every blob, symlink and gitlink of the tree, recursively; below `paths` (literal) where given."""
 
+    def count_files(self, tree: str, most: int) -> int:
+        """How many files a tree has, links and submodules too; any number above `most` for one that has more, found
+        without walking all of it: a few trees that name each other can stand for any number of files."""
+
     def blobs(self, treeish: str, paths: Sequence[str]) -> dict[str, str]:
         """The oids of these files of the tree, of those that are there."""
 

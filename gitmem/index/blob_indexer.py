@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from gitmem.config import Config
@@ -44,10 +44,11 @@ class Work:
 
 
 class BlobIndexer:
-    """What takes blobs into one open index. `late` says when to stop; `whole` that all of it is one transaction;
-    `messages` that they are commits' messages (`chunks.as_document`)."""
+    """What takes blobs into one open index. `late` says when to stop; `whole` that all of it is one transaction, else
+    `together` how many batches are; `messages` that they are commits' messages (`chunks.as_document`)."""
 
     whole = False
+    together = 1
     messages = False
     nouns = "files"
 
@@ -123,10 +124,11 @@ class BlobIndexer:
             else:
                 stored = self.writer.stored_chunks
                 results = ((parsed(batch, self.cut, stored, self.messages), {}) for batch in chain(first, batches))
-            for rows, vectors in results:
+            while some := list(islice(results, self.together)):
                 with self.transaction():
-                    self._add(rows, vectors)
-                    done += publish([row.oid for row in rows])
+                    for rows, vectors in some:
+                        self._add(rows, vectors)
+                        done += publish([row.oid for row in rows])
                 self.say(f"indexed {done} of {total} {self.nouns}")
                 if done < total and self.late():
                     self.work.unfinished = f"{total - done} {self.nouns} are not indexed yet"

@@ -1,6 +1,6 @@
 """What search asks of an index, whatever engine keeps it.
 
-Two adapters: SQLite (`index/db/reader`), and PostgreSQL (`server/postgres_index`), held to one test suite. The ranking
+Two adapters: SQLite (`index/db/reader`), and PostgreSQL (`server/postgres/index`), held to one test suite. The ranking
 is above both and the same. Numbers, paths and oids only: no text of memory comes from an index. For types alone: a
 search that runs never imports this.
 """

@@ -14,7 +14,7 @@ import psycopg
 
 from gitmem.errors import IndexUnusable, UsageError
 from gitmem.git.mirrors import shown_url
-from gitmem.server.database import UNREACHABLE, checked
+from gitmem.server.postgres.database import UNREACHABLE, checked
 
 PREFIX = "gitmem_"  # of a token: scanners of secrets know it by that
 SCOPES = ("read", "propose", "admin")

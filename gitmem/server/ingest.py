@@ -5,8 +5,6 @@ The same parser and embedder as locally (`index/blob_indexer`): a line with a se
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,14 +20,15 @@ from gitmem.index.store import BlobStore
 from gitmem.memory.named_times import resolve_at
 from gitmem.memory.snapshot import tree_files, tree_key
 from gitmem.paths import in_default_corpus
-from gitmem.server.database import Database
 from gitmem.server.keys import Keyring
 from gitmem.server.mirrors import Mirrors
-from gitmem.server.postgres_writer import PostgresWriter
+from gitmem.server.postgres.database import Database
+from gitmem.server.postgres.writer import PostgresWriter
 
 BRANCHES = ("refs/heads/", "refs/tags/")
 PATIENCE = 2.0  # seconds that a search as of a day waits for an ingest of its tenant
 MOST_ENTRIES = 200_000  # files of a tree; a few trees of each other's names can stand for any number of them
+TOGETHER = 4  # batches of blobs (of 256 KiB) to a transaction: their words are one segment
 MOST_REFS = 1_000  # branches and tags of a repository that are indexed: its own branch, then by name
 
 
@@ -110,12 +109,15 @@ class Ingest:
     def _blobs(self, repo: Repository, writer: PostgresWriter, work: Work) -> BlobIndexer:
         store: BlobStore = writer
         # Until an embedder is replaced it calls what BlobStore has, and nothing else.
-        return BlobIndexer(repo, self._config, cast(Any, store), work, lambda: False, lambda text: None)
+        indexer = BlobIndexer(repo, self._config, cast(Any, store), work, lambda: False, lambda text: None)
+        indexer.together = TOGETHER
+        return indexer
 
     @staticmethod
     def _tree(indexer: BlobIndexer, repo: Repository, tree: str) -> list[EntryRow]:
         """Index the memory files of a tree; what its snapshot has."""
-        ensure_bounded(repo, tree)
+        if repo.count_files(tree, MOST_ENTRIES) > MOST_ENTRIES:
+            raise GitMemError(f"a tree has more than {MOST_ENTRIES} files", "")
         files, layout = tree_files(repo, tree, ())
         indexer.names.update({oid: path for path, oid in files.items()})
         indexer.objects(files.values())
@@ -186,21 +188,6 @@ def heads(repo: Repository) -> list[tuple[str, str, str]]:
     own = own_branch(repo, [name for name, _ in named])
     named.sort(key=lambda row: (row[0] != own, row[0]))
     return [(name, oid, repo.tree(oid)) for name, oid in named[:MOST_REFS]]
-
-
-def ensure_bounded(repo: Repository, tree: str) -> None:
-    """Raises GitMemError for a tree of more files than are looked at, without walking all of it."""
-    command = ["git", "--git-dir", os.fspath(repo.git_dir), "ls-tree", "-r", "--name-only", "-z", tree]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL
-    ) as child:
-        assert child.stdout is not None
-        count = 0
-        while count <= MOST_ENTRIES and (part := child.stdout.read(1 << 16)):
-            count += part.count(b"\0")
-        child.kill()
-    if count > MOST_ENTRIES:
-        raise GitMemError(f"a tree has more than {MOST_ENTRIES} files", "")
 
 
 def own_branch(repo: Repository, names: Sequence[str]) -> str:

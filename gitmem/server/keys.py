@@ -11,6 +11,7 @@ import hmac
 from functools import lru_cache
 
 SHORTEST = 32  # bytes of the server's secret
+REMEMBERED = 20_000  # words of a tenant whose hashes are remembered
 
 
 class Keys:
@@ -20,14 +21,15 @@ class Keys:
         if len(secret) < SHORTEST:
             raise ValueError(f"the secret has fewer than {SHORTEST} bytes")
         self._key = hmac.digest(secret, b"tenant %d" % tenant, "sha256")
-        self.term = lru_cache(maxsize=100_000)(self._term)
+        self.term = lru_cache(maxsize=REMEMBERED)(self._term)
+        self.beginning = lru_cache(maxsize=REMEMBERED)(self._beginning)
 
     def _term(self, word: str) -> int:
         """A word of `terms.terms` as a signed 64-bit number."""
         digest = hmac.digest(self._key, b"w" + word.encode("utf-8", "surrogatepass"), "sha256")
         return int.from_bytes(digest[:8], "big", signed=True)
 
-    def beginning(self, character: str) -> int:
+    def _beginning(self, character: str) -> int:
         """What stands for every word that begins with a character: a word's own hash says nothing of its beginning."""
         digest = hmac.digest(self._key, b"p" + character.encode("utf-8", "surrogatepass"), "sha256")
         return int.from_bytes(digest[:8], "big", signed=True)

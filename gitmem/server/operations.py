@@ -21,8 +21,8 @@ from gitmem.paths import LIMIT
 from gitmem.plural import counted
 from gitmem.search.search import Answer, Query
 from gitmem.server.administration import hash_of
-from gitmem.server.database import Database
 from gitmem.server.ingest import Ingest
+from gitmem.server.postgres.database import Database
 from gitmem.server.shared_search import Shared, spellings
 
 LONGEST_QUESTION = 10_000  # characters

@@ -24,10 +24,10 @@ from gitmem.index.line_days import line_days
 from gitmem.search.hits import Hit, blamed
 from gitmem.search.passages import Passages
 from gitmem.search.search import Answer, Query, search
-from gitmem.server.database import Database
 from gitmem.server.keys import Keyring
 from gitmem.server.mirrors import Mirrors
-from gitmem.server.postgres_index import PostgresIndex
+from gitmem.server.postgres.database import Database
+from gitmem.server.postgres.index import PostgresIndex
 
 KEPT_SHAPES, KEPT_NORMS = 20_000, 64  # blobs, and sets of snapshots, that are remembered
 LATEST = "branches"  # what stands in the place of a commit

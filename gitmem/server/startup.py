@@ -14,11 +14,11 @@ from typing import Any
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import BadConfig
-from gitmem.server.database import Database, ensure_safe, migrate
 from gitmem.server.ingest import Ingest
 from gitmem.server.keys import Keyring
 from gitmem.server.mirrors import Mirrors
 from gitmem.server.operations import Operations
+from gitmem.server.postgres.database import Database, ensure_safe, migrate
 from gitmem.server.routes import application
 from gitmem.server.settings import Settings
 from gitmem.server.shared_search import Shared

@@ -14,8 +14,8 @@ from datetime import timedelta
 from typing import Any
 
 from gitmem.errors import GitMemError
-from gitmem.server.database import Database
 from gitmem.server.ingest import Ingest, failure_of
+from gitmem.server.postgres.database import Database
 
 TRIES = 8  # of a job: with the waits below a day and a half
 FIRST_WAIT, LONGEST_WAIT = 10.0, 6 * 3600.0  # seconds

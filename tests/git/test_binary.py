@@ -52,6 +52,18 @@ def test_a_commit_its_tree_and_its_blobs_are_read(repo: Repo, opened: Opener) ->
     assert git.branch() == "main" and git.refs() == [("refs/heads/main", oid)]
 
 
+def test_the_files_of_a_tree_are_counted_without_walking_what_unfolds_without_end(repo: Repo, opened: Opener) -> None:
+    oid = repo.commit("some", {"MEMORY.md": "- a\n", "memory/한글.md": "가\n", "a/b/c.md": "c\n"})
+    git = opened(repo.path)
+    assert git.count_files(oid, 100) == 3
+    blob = repo.git("rev-parse", "HEAD:MEMORY.md").strip()
+    tree = repo.git("mktree", input="".join(f"100644 blob {blob}\tf{n}.md\n" for n in range(10))).strip()
+    for _ in range(20):
+        tree = repo.git("mktree", input="".join(f"040000 tree {tree}\td{n}\n" for n in range(10))).strip()
+    assert git.count_files(tree, 1_000) > 1_000
+    assert git.count_files(oid, 2) >= 3  # counted before, and still true
+
+
 def test_a_linked_worktree_shares_the_common_directory(repo: Repo, opened: Opener, tmp_path: Path) -> None:
     repo.commit("one", {"MEMORY.md": "- a\n"})
     repo.git("worktree", "add", "-q", str(tmp_path / "linked"), "-b", "side")

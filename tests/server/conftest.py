@@ -17,7 +17,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from gitmem.server.administration import Administration, administration
-from gitmem.server.database import migrate
+from gitmem.server.postgres.database import migrate
 from gitmem.server.settings import Settings
 from gitmem.server.startup import Running
 from tests.harness import Repo

@@ -21,9 +21,9 @@ from gitmem.errors import GitFailed, IndexUnusable, UsageError
 from gitmem.git.opening import open_repository
 from gitmem.search.search import Query, search
 from gitmem.server.administration import administration
-from gitmem.server.database import Database, migrate, migrations
 from gitmem.server.ingest import Ingest
 from gitmem.server.keys import Keyring
+from gitmem.server.postgres.database import Database, migrate, migrations
 from gitmem.server.startup import CONFIG
 from gitmem.server.worker import Worker
 from tests.harness import SOURCE, Repo

@@ -17,8 +17,8 @@ import psycopg
 import pytest
 
 from gitmem.errors import IndexUnusable, UsageError
-from gitmem.server.database import Database, ensure_safe
 from gitmem.server.openapi import description
+from gitmem.server.postgres.database import Database, ensure_safe
 from tests.harness import Repo
 from tests.server.conftest import NOW, Server
 

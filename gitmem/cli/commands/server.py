@@ -93,7 +93,7 @@ def run(context: click.Context) -> int:
 def migrate(context: click.Context) -> int:
     """Make the tables or bring them up to date, as their owner."""
     settings = _settings(context)
-    from gitmem.server.database import migrate as bring_up_to_date
+    from gitmem.server.postgres.database import migrate as bring_up_to_date
 
     done = bring_up_to_date(settings.secret("OWNER_DATABASE_URL"))
     write(f"{counted(len(done), 'step')} run\n")

@@ -6,22 +6,24 @@ segments are joined after an ingest.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
 from gitmem.errors import GitMemError, Refused
-from gitmem.index.db.values import PLACE_BITS, BlobRow, ChunkRow, EntryRow, norm
-from gitmem.server.database import Database
+from gitmem.index.db.values import BlobRow, ChunkRow, EntryRow, norm
 from gitmem.server.keys import Keys
-from gitmem.server.postgres_index import norms_of, packed, runs_of, unpacked, vector_columns
+from gitmem.server.postgres import arrays
+from gitmem.server.postgres.database import Database
+from gitmem.server.postgres.index import norms_of, runs_of, vector_columns
+from gitmem.server.postgres.postings import Words, postings, without
 
-AT_ONCE = 5_000  # rows of a statement
-SMALL, MANY_SMALL = 2_000, 24  # chunks of a small segment, and how many of these are joined
+KEYED = 20_000  # hashes of chunks that are remembered
+MANY = 8  # segments, of which those that are smaller than the largest are joined
 
 
 class PostgresWriter:
@@ -32,6 +34,7 @@ class PostgresWriter:
         self._database = database
         self._tenant = tenant
         self._keys = keys
+        self._keyed = lru_cache(maxsize=KEYED)(keys.chunk)  # each is asked for several times in a row
         self._connection: psycopg.Connection[Any] | None = None
         self._fresh: dict[int, tuple[ChunkRow, bytes]] = {}  # chunks of this transaction, with their keyed hashes
         self._vectors: dict[int, tuple[int, bytes, bytes]] = {}  # of these: the embedder, signs and int8 numbers
@@ -64,12 +67,15 @@ class PostgresWriter:
     def _change(self, query: str, *values: Any) -> int:
         return self._writes.execute(query, (self._tenant, *values)).rowcount
 
-    def _insert(self, into: str, types: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Add rows of the tenant, a column an array: COPY is not for tables with row-level security."""
-        for at in range(0, len(rows), AT_ONCE):
-            columns = [list(column) for column in zip(*rows[at : at + AT_ONCE], strict=True)]
-            arrays = ", ".join(f"%s::{name}" for name in types.split(", "))
-            self._writes.execute(f"INSERT INTO {into} SELECT %s, * FROM unnest({arrays})", (self._tenant, *columns))
+    def _insert(self, into: str, **columns: arrays.Column) -> None:
+        """Add rows of the tenant, a column an array: COPY is not for tables with row-level security. The names of
+        `columns` are those of the table's, with their types: `id__int`."""
+        named = [column.split("__") for column in columns]
+        given = ", ".join(f"%s::{kind}[]" for _, kind in named)
+        self._writes.execute(
+            f"INSERT INTO {into} (tenant, {', '.join(name for name, _ in named)}) SELECT %s, * FROM unnest({given})",
+            (self._tenant, *columns.values()),
+        )
 
     def bulk(self) -> None:
         """Nothing to set."""
@@ -125,7 +131,7 @@ class PostgresWriter:
 
     def stored_chunks(self, hashes: Sequence[bytes]) -> set[bytes]:
         """Those of these chunk hashes that are there already."""
-        keyed = {self._keys.chunk(plain): plain for plain in hashes}
+        keyed = {self._keyed(plain): plain for plain in hashes}
         rows = self._rows("SELECT hash FROM chunk WHERE tenant = %s AND hash = ANY(%s)", list(keyed))
         return {keyed[bytes(there)] for (there,) in rows}
 
@@ -140,7 +146,7 @@ class PostgresWriter:
         rows: dict[bytes, ChunkRow] = {}
         for blob in new:
             for row in blob.chunks:
-                rows.setdefault(self._keys.chunk(row.hash), row)
+                rows.setdefault(self._keyed(row.hash), row)
         known = {
             bytes(key): int(number)
             for key, number in self._rows("SELECT hash, id FROM chunk WHERE tenant = %s AND hash = ANY(%s)", list(rows))
@@ -153,22 +159,29 @@ class PostgresWriter:
         for number, key in enumerate(fresh, next_chunk):
             known[key] = number
             self._fresh[number] = (rows[key], key)
-        self._insert(
-            "blob (tenant, id, oid, bytes, secrets, problems, skipped)", "int[], bytea[], int[], int[], int[], text[]",
-            [
-                (number, bytes.fromhex(blob.oid), blob.bytes, blob.secrets, blob.problems, blob.skipped)
-                for number, blob in enumerate(new, next_blob)
-            ],
-        )  # fmt: skip
-        self._insert(
-            "place (tenant, blob, ordinal, chunk, first, last, heading)", "int[], int[], int[], int[], int[], int[]",
-            [
-                (number, ordinal, known[self._keys.chunk(chunk.hash)], chunk.start, chunk.end, chunk.heading)
-                for number, blob in enumerate(new, next_blob)
-                for ordinal, chunk in enumerate(blob.chunks)
-            ],
-        )  # fmt: skip
+        self._insert_blobs(new, next_blob)
+        places = [
+            (number, ordinal, known[self._keyed(chunk.hash)], chunk.start, chunk.end, chunk.heading)
+            for number, blob in enumerate(new, next_blob)
+            for ordinal, chunk in enumerate(blob.chunks)
+        ]
+        if places:
+            columns = (arrays.numbers("int", column) for column in zip(*places, strict=True))
+            names = ("blob__int", "ordinal__int", "chunk__int", "first__int", "last__int", "heading__int")
+            self._insert("place", **dict(zip(names, columns, strict=True)))
         return {number: self._fresh[number][0] for number in (known[key] for key in fresh)}
+
+    def _insert_blobs(self, blobs: Sequence[BlobRow], first: int) -> None:
+        int_column = cache(lambda name: arrays.numbers("int", [getattr(blob, name) for blob in blobs]))
+        self._insert(
+            "blob",
+            id__int=arrays.numbers("int", range(first, first + len(blobs))),
+            oid__bytea=arrays.values(arrays.BYTEA, (bytes.fromhex(blob.oid) for blob in blobs)),
+            bytes__int=int_column("bytes"),
+            secrets__int=int_column("secrets"),
+            problems__int=int_column("problems"),
+            skipped__text=arrays.values(arrays.TEXT, (blob.skipped.encode() for blob in blobs)),
+        )
 
     def _ensure_quota(self, numbers: int, fresh: int) -> None:
         most = self._writes.execute("SELECT most_chunks FROM limits_of_tenant()").fetchone()
@@ -201,36 +214,37 @@ class PostgresWriter:
         """Write the chunks of the transaction, and their words as one segment."""
         if not self._fresh:
             return
-        rows = []
-        for number, (row, key) in self._fresh.items():
-            embedder, signs, value = self._vectors.get(number, (None, b"", b""))
-            rows.append((number, key, norm(row.length), row.lines, embedder, *vector_columns(signs, value)))
+        made = [self._vectors.get(number, (None, b"", b"")) for number in self._fresh]
+        rows = [(row, key) for row, key in self._fresh.values()]
+        vectors = iter(arrays.half_vectors([numbers for _, _, numbers in made if any(numbers)]))
         self._insert(
-            "chunk (tenant, id, hash, norm, record, embedder, bits, embedding)",
-            "int[], bytea[], smallint[], bytea[], int[], varbit[], halfvec[]", rows,
-        )  # fmt: skip
-        self._write_segment(min(self._fresh), max(self._fresh), self._postings())
-
-    def _postings(self) -> dict[int, list[int]]:
-        """keyed word -> its occurrences in the chunks of the transaction."""
-        postings: dict[int, list[int]] = defaultdict(list)
-        for number, (row, _) in self._fresh.items():
-            for heading, text in ((1, row.heading_words), (0, row.body_words)):
-                for position, word in enumerate(text.split()):
-                    at = number << PLACE_BITS | position << 1 | heading
-                    postings[self._keys.term(word)].append(at)
-                    if not word[0].isascii():  # a question may name one character of Hangul, Kana or Han
-                        postings[self._keys.beginning(word[0])].append(at)
-        return postings
-
-    def _write_segment(self, first: int, last: int, postings: dict[int, list[int]]) -> None:
-        ((number,),) = self._rows("SELECT coalesce(max(id), 0) + 1 FROM segment WHERE tenant = %s")
-        self._change("INSERT INTO segment VALUES (%s, %s, %s, %s)", number, first, last)
-        rows = [
-            (term, number, len({at >> PLACE_BITS for at in occurrences}), packed(occurrences))
-            for term, occurrences in postings.items()
-        ]
-        self._insert("posting (tenant, term, segment, chunks, rows)", "bigint[], int[], int[], bytea[]", rows)
+            "chunk",
+            id__int=arrays.numbers("int", list(self._fresh)),
+            hash__bytea=arrays.values(arrays.BYTEA, (key for _, key in rows)),
+            norm__smallint=arrays.numbers("smallint", [norm(row.length) for row, _ in rows]),
+            record__bytea=arrays.values(arrays.BYTEA, (row.lines for row, _ in rows)),
+            embedder__int=arrays.values(
+                arrays.NUMBERS["int"][0],
+                (number.to_bytes(4, "big") if number is not None else None for number, _, _ in made),
+            ),
+            bits__varbit=arrays.values(
+                arrays.VARBIT, (arrays.bit_string(signs) if any(numbers) else None for _, signs, numbers in made)
+            ),
+            embedding__halfvec=arrays.values(
+                self._database.halfvec, (next(vectors) if any(numbers) else None for _, _, numbers in made)
+            ),
+        )
+        words = (Words(number, row.heading_words, row.body_words) for number, (row, _) in self._fresh.items())
+        ((segment,),) = self._rows("SELECT coalesce(max(id), 0) + 1 FROM segment WHERE tenant = %s")
+        self._change("INSERT INTO segment VALUES (%s, %s, %s, %s)", segment, min(self._fresh), max(self._fresh))
+        found = postings(words, self._keys)
+        self._insert(
+            "posting",
+            term__bigint=arrays.numbers("bigint", [one.term for one in found]),
+            segment__int=arrays.numbers("int", [segment] * len(found)),
+            chunks__int=arrays.numbers("int", [one.chunks for one in found]),
+            rows__bytea=arrays.values(arrays.BYTEA, (one.rows for one in found)),
+        )
 
     # -- snapshots -------------------------------------------------------------------------------------------
 
@@ -245,14 +259,14 @@ class PostgresWriter:
         ((number,),) = made
         rows = list(entries)
         blobs = self._numbers({row.oid for row in rows})
+        there = [row for row in rows if row.oid in blobs]
         self._insert(
-            "entry (tenant, snapshot, path, blob, corpus)", "int[], bytea[], int[], smallint[]",
-            [
-                (number, row.path.encode("utf-8", "surrogateescape"), blobs[row.oid], row.corpus)
-                for row in rows
-                if row.oid in blobs
-            ],
-        )  # fmt: skip
+            "entry",
+            snapshot__int=arrays.numbers("int", [number] * len(there)),
+            path__bytea=arrays.values(arrays.BYTEA, (row.path.encode("utf-8", "surrogateescape") for row in there)),
+            blob__int=arrays.numbers("int", [blobs[row.oid] for row in there]),
+            corpus__smallint=arrays.numbers("smallint", [row.corpus for row in there]),
+        )
         shown = [blobs[row.oid] for row in rows if row.corpus == 1 and row.oid in blobs]
         norms = runs_of(norms_of(self._writes, self._tenant, shown))
         self._writes.execute(
@@ -274,8 +288,13 @@ class PostgresWriter:
             (head, rewritten, self._tenant, repository),
         )
         self._change("DELETE FROM ref WHERE tenant = %s AND repository = %s", repository)
-        rows = [(repository, name, bytes.fromhex(commit), key) for name, (commit, key) in refs.items()]
-        self._insert("ref (tenant, repository, name, commit_oid, snapshot_key)", "int[], text[], bytea[], text[]", rows)
+        self._insert(
+            "ref",
+            repository__int=arrays.numbers("int", [repository] * len(refs)),
+            name__text=arrays.values(arrays.TEXT, (name.encode() for name in refs)),
+            commit_oid__bytea=arrays.values(arrays.BYTEA, (bytes.fromhex(commit) for commit, _ in refs.values())),
+            snapshot_key__text=arrays.values(arrays.TEXT, (key.encode() for _, key in refs.values())),
+        )
         self._change(
             "DELETE FROM entry WHERE tenant = %s AND snapshot IN (SELECT id FROM snapshot WHERE tenant = entry.tenant"
             " AND repository = %s AND NOT key = ANY(%s))",
@@ -329,36 +348,59 @@ class PostgresWriter:
         }
         segments = self._rows("SELECT id, first_chunk, last_chunk FROM segment WHERE tenant = %s")
         for number, first, last in segments:
-            if any(first <= chunk <= last for chunk in gone):
-                self._rewrite([number], gone)
+            own = {chunk for chunk in gone if first <= chunk <= last}
+            if own:
+                self._drop_words(number, own)
         return blobs, len(gone)
 
-    def compact(self) -> bool:
-        """Join the small segments where there are many; whether there was anything to do."""
-        small = self._rows(
-            "SELECT id FROM segment WHERE tenant = %s AND last_chunk - first_chunk < %s ORDER BY first_chunk", SMALL
+    def _drop_words(self, segment: int, gone: Set[int]) -> None:
+        """Take the chunks that are gone out of a segment's words; only the words that named one are written."""
+        rows = self._rows("SELECT term, rows FROM posting WHERE tenant = %s AND segment = %s", segment)
+        changed = without([(term, bytes(packed)) for term, packed in rows], gone)
+        self._change(
+            "DELETE FROM posting WHERE tenant = %s AND segment = %s AND term = ANY(%s::bigint[])",
+            segment, arrays.numbers("bigint", [one.term for one in changed if not one.rows]),
+        )  # fmt: skip
+        kept = [one for one in changed if one.rows]
+        self._writes.execute(
+            "UPDATE posting SET chunks = kept.chunks, rows = kept.rows"
+            " FROM unnest(%s::bigint[], %s::int[], %s::bytea[]) AS kept (term, chunks, rows)"
+            " WHERE posting.tenant = %s AND posting.segment = %s AND posting.term = kept.term",
+            (
+                arrays.numbers("bigint", [one.term for one in kept]),
+                arrays.numbers("int", [one.chunks for one in kept]),
+                arrays.values(arrays.BYTEA, (one.rows for one in kept)),
+                self._tenant,
+                segment,
+            ),
         )
-        if len(small) < MANY_SMALL:
-            return False
-        self._rewrite([number for (number,) in small], frozenset())
-        return True
+        self._change(
+            "DELETE FROM segment WHERE tenant = %s AND id = %s AND NOT EXISTS"
+            " (SELECT 1 FROM posting WHERE posting.tenant = segment.tenant AND posting.segment = segment.id)", segment,
+        )  # fmt: skip
 
-    def _rewrite(self, segments: list[int], gone: Set[int]) -> None:
-        """Write the words of some segments as one, without those of the chunks that are gone."""
-        ((first, last),) = self._rows(
-            "SELECT min(first_chunk), max(last_chunk) FROM segment WHERE tenant = %s AND id = ANY(%s)", segments
+    def compact(self) -> bool:
+        """Join the segments that are smaller than the largest where there are many; whether there was anything to do.
+        A word is so written a few times in all, and read from few places."""
+        rows = self._rows("SELECT id, first_chunk, last_chunk FROM segment WHERE tenant = %s ORDER BY first_chunk")
+        if len(rows) < MANY:
+            return False
+        largest = max(last - first for _, first, last in rows)
+        small = [row for row in rows if row[2] - row[1] < largest / 2] or rows
+        if len(small) < MANY // 2:
+            small = rows
+        number = 1 + max(row[0] for row in rows)
+        numbers = [row[0] for row in small]
+        self._change(
+            "INSERT INTO segment VALUES (%s, %s, %s, %s)",
+            number, min(row[1] for row in small), max(row[2] for row in small),
+        )  # fmt: skip
+        self._writes.execute(
+            "INSERT INTO posting (tenant, term, segment, chunks, rows)"
+            " SELECT tenant, term, %s, sum(chunks), string_agg(rows, ''::bytea ORDER BY segment)"
+            " FROM posting WHERE tenant = %s AND segment = ANY(%s) GROUP BY tenant, term",
+            (number, self._tenant, numbers),
         )
-        parts: dict[int, list[bytes]] = defaultdict(list)
-        for term, rows in self._rows(
-            "SELECT term, rows FROM posting WHERE tenant = %s AND segment = ANY(%s)", segments
-        ):
-            parts[term].append(bytes(rows))
-        self._change("DELETE FROM posting WHERE tenant = %s AND segment = ANY(%s)", segments)
-        self._change("DELETE FROM segment WHERE tenant = %s AND id = ANY(%s)", segments)
-        kept = {}
-        for term, packed_rows in parts.items():
-            rows = [at for at in unpacked(packed_rows) if at >> PLACE_BITS not in gone]
-            if rows:
-                kept[term] = rows
-        if kept:
-            self._write_segment(first, last, kept)
+        self._change("DELETE FROM posting WHERE tenant = %s AND segment = ANY(%s)", numbers)
+        self._change("DELETE FROM segment WHERE tenant = %s AND id = ANY(%s)", numbers)
+        return True

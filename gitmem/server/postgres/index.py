@@ -20,8 +20,8 @@ import psycopg
 from gitmem.index.db.reader import OVERFETCH
 from gitmem.index.db.values import Place, Shape, Snapshot, bits, int8
 from gitmem.index.line_records import Packed, unpack
-from gitmem.server.database import Database
 from gitmem.server.keys import Keys
+from gitmem.server.postgres.database import Database
 
 Shapes = Callable[[Iterable[str]], dict[str, Shape]]
 BEGINNING = "\0"  # before a character: all words that begin with it
@@ -213,16 +213,8 @@ def vector_columns(signs: bytes, numbers: bytes) -> tuple[str | None, str | None
     return f"{int.from_bytes(signs, 'big'):0{8 * len(signs)}b}", f"[{','.join(map(str, array('b', numbers)))}]"
 
 
-def packed(rows: Iterable[int]) -> bytes:
-    """Occurrences as `posting.rows` has them."""
-    numbers = array("q", sorted(rows))
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers.tobytes()
-
-
 def unpacked(parts: Iterable[bytes]) -> list[int]:
-    """The reverse of `packed`, of several segments: ascending by chunk."""
+    """The occurrences of a word (`postings.Posting.rows`), of several segments: ascending."""
     numbers = array("q")
     for part in parts:
         numbers.frombytes(part)

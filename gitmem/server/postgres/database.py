@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from importlib import resources
 from typing import Any
 
@@ -45,6 +46,14 @@ class Database:
         except (PoolTimeout, psycopg.Error) as error:
             self._pool.close()
             raise IndexUnusable(f"no connection to the database ({type(error).__name__})", UNREACHABLE) from None
+
+    @cached_property
+    def halfvec(self) -> int:
+        """The oid of pgvector's type `halfvec` in this database."""
+        with self.anyone() as connection:
+            row = connection.execute("SELECT 'halfvec'::regtype::oid::bigint").fetchone()
+        assert row is not None
+        return int(row[0])
 
     def close(self) -> None:
         """Close every connection."""
@@ -119,7 +128,7 @@ def _configure(connection: psycopg.Connection[Any]) -> None:
 def migrations() -> list[tuple[int, str, str]]:
     """(number, name, SQL) of each step, in order."""
     steps = []
-    for file in resources.files("gitmem.server.migrations").iterdir():
+    for file in resources.files("gitmem.server.postgres.migrations").iterdir():
         named = re.fullmatch(r"(\d{4})_([a-z_]+)\.sql", file.name)
         if named:
             steps.append((int(named[1]), named[2], file.read_text(encoding="utf-8")))

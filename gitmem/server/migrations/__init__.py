@@ -1,1 +1,0 @@
-"""The steps of the schema, in order; `server/database` runs them."""

@@ -1,0 +1,115 @@
+"""The words of many chunks as the rows of `posting`: keyed word -> its occurrences, packed.
+
+An occurrence is chunk << PLACE_BITS | position << 1 | whether it stands in the heading, 64 bits little-endian.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gitmem.index.db.values import PLACE_BITS
+from gitmem.server.keys import Keys
+
+CODE = "<i8"
+
+
+class Words(NamedTuple):
+    """One chunk's words, as `ChunkRow` has them."""
+
+    chunk: int
+    heading: str
+    body: str
+
+
+class Posting(NamedTuple):
+    """One keyed word in some chunks: in how many, and every occurrence."""
+
+    term: int
+    chunks: int
+    rows: bytes
+
+
+class _Numbers(dict[str, int]):
+    """Numbers words as they come."""
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self)
+        return number
+
+
+def postings(chunks: Iterable[Words], keys: Keys) -> list[Posting]:
+    """The postings of some chunks, by ascending word.
+
+    A word that does not begin with ASCII stands under its first character too: a question may name one character of
+    Hangul, Kana or Han.
+    """
+    words = _Numbers()
+    ids, lengths, bases = array("i"), array("i"), array("q")
+    for chunk, *texts in chunks:
+        for heading, text in zip((1, 0), texts, strict=True):
+            some = text.split()
+            ids.extend(map(words.__getitem__, some))
+            lengths.append(len(some))
+            bases.append(chunk << PLACE_BITS | heading)
+    if not ids:
+        return []
+    counts = np.frombuffer(lengths, dtype=np.int32)
+    places = np.arange(len(ids), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
+    occurrences = np.repeat(np.frombuffer(bases, dtype=np.int64), counts) + (places << 1)
+    initials = _Numbers()
+    first = np.array([-1 if word[0].isascii() else initials[word[0]] for word in words], dtype=np.int32)
+    terms = [*map(keys.term, words), *map(keys.beginning, initials)]
+    own = np.frombuffer(ids, dtype=np.int32)
+    begin = first[own]
+    found = begin >= 0
+    numbers = np.concatenate([own, begin[found] + len(words)])
+    return _grouped(np.array(terms, dtype=np.int64), numbers, np.concatenate([occurrences, occurrences[found]]))
+
+
+def _grouped(
+    terms: np.ndarray[Any, Any], numbers: np.ndarray[Any, Any], occurrences: np.ndarray[Any, Any]
+) -> list[Posting]:
+    """Occurrences by word: `numbers` says of each which of `terms` it is of; each has at least one."""
+    small = numbers.astype(np.uint16) if len(terms) < 1 << 16 else numbers  # NumPy sorts 16 bits by radix
+    order = np.argsort(small, kind="stable")
+    sizes = np.bincount(numbers, minlength=len(terms))
+    ends = np.cumsum(sizes)
+    starts = ends - sizes
+    ordered = occurrences[order]
+    chunks = _distinct(ordered >> PLACE_BITS, starts)
+    data = ordered.astype(CODE, copy=False).tobytes()
+    return [
+        Posting(int(terms[at]), int(chunks[at]), data[8 * starts[at] : 8 * ends[at]])
+        for at in np.argsort(terms).tolist()
+    ]
+
+
+def without(rows: Sequence[tuple[int, bytes]], gone: Collection[int]) -> list[Posting]:
+    """Of the postings (word, occurrences) of a segment those that name one of the chunks that are `gone`, as they are
+    without it: `rows` is empty where nothing is left."""
+    if not rows or not gone:
+        return []
+    occurrences = np.frombuffer(b"".join(packed for _, packed in rows), dtype=CODE)
+    dropped = np.isin(occurrences >> PLACE_BITS, np.fromiter(gone, dtype=np.int64, count=len(gone)))
+    sizes = np.array([len(packed) // 8 for _, packed in rows])
+    starts = np.cumsum(sizes) - sizes
+    changed = []
+    for at in np.flatnonzero(np.add.reduceat(dropped, starts)).tolist():
+        own = slice(starts[at], starts[at] + sizes[at])
+        kept = occurrences[own][~dropped[own]]
+        changed.append(Posting(rows[at][0], len(np.unique(kept >> PLACE_BITS)), kept.tobytes()))
+    return changed
+
+
+def _distinct(chunks: np.ndarray[Any, Any], starts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """How many different chunks there are from each start to the next: equal ones stand beside each other."""
+    new = np.empty(len(chunks), dtype=np.int64)
+    new[0] = 1
+    new[1:] = chunks[1:] != chunks[:-1]
+    new[starts] = 1
+    counts: np.ndarray[Any, Any] = np.add.reduceat(new, starts)
+    return counts
