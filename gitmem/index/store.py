@@ -40,6 +40,12 @@ class IndexReader(Protocol):
     def frequency(self, term: str) -> int:
         """In how many chunks of the whole index a word occurs."""
 
+    def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """`frequency` of each of these words, at once."""
+
+    def expect(self, terms: Iterable[str]) -> None:
+        """The `occurrences` of these words are asked for next: an engine may read them at once."""
+
     def starting(self, prefix: str, limit: int = 20) -> list[tuple[str, int]]:
         """(word, chunks) of words that begin with one character of Hangul, Kana or Han, for `occurrences`."""
 

@@ -124,6 +124,13 @@ class Joined(Index):
     def frequency(self, term: str) -> int:
         return sum(index.frequency(term) for index in self.indexes)
 
+    def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        return {term: self.frequency(term) for term in terms}
+
+    def expect(self, terms: Iterable[str]) -> None:
+        for index in self.indexes:
+            index.expect(terms)
+
     def starting(self, prefix: str, limit: int = 20) -> list[tuple[str, int]]:
         words: dict[str, int] = {}
         for index in self.indexes:

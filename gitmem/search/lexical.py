@@ -51,7 +51,9 @@ def retrieve(index: IndexReader, norms: bytes, question: Question, ranking: Rank
     whole = chunks == len(norms) - 1
     postings: list[tuple[str, list[int], Counter[int], float]] = []
     mass = 0.0
-    for term in _wanted(index, question, chunks, ranking.common):
+    wanted = _wanted(index, question, chunks, ranking.common)
+    index.expect([term for term in wanted if term not in question.prefixes])
+    for term in wanted:
         rows = _rows(index, term, term in question.prefixes, norms, whole)
         for other in question.english.get(term, ()):
             if other not in question.terms and (chunks <= ranking.common or index.frequency(other) <= ranking.common):
@@ -83,7 +85,7 @@ def _wanted(index: IndexReader, question: Question, chunks: int, common: int) ->
     terms = list(question.terms)
     if chunks <= common:
         return terms
-    often = {term: index.frequency(term) for term in terms if term not in question.prefixes}
+    often = index.frequencies([term for term in terms if term not in question.prefixes])
     rare = [term for term in terms if often.get(term, 0) <= common]
     if any(often.get(term, 1) for term in rare):
         return rare

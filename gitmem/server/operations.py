@@ -6,7 +6,6 @@ answer leaves a row in the audit log, which has neither the question nor the ans
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -28,7 +27,6 @@ from gitmem.server.shared_search import Shared, spellings
 LONGEST_QUESTION = 10_000  # characters
 LONGEST_GLOB, MOST_GLOBS = 200, 20
 LINES = 200  # of a file in one answer
-MINUTE = 60.0
 MOST_PAST = 20  # repositories of a search as of a day: each tree may have to be indexed first
 
 
@@ -76,17 +74,14 @@ class Operations:
         self.ingest = ingest
         self.shared = shared
         self.now = now
-        self._lock = threading.Lock()
-        self._recent: dict[int, deque[float]] = {}
         self.seconds: deque[float] = deque(maxlen=1000)  # what the last searches took
 
     def caller(self, token: str) -> Caller:
         """Who holds a token. Raises Unauthorized for one that is unknown, expired or revoked."""
-        with self.database.anyone() as connection:
-            row = connection.execute("SELECT * FROM token_of(%s)", (hash_of(token),)).fetchone()
-        if row is None:
+        rows = self.database.call("SELECT * FROM token_of(%s)", hash_of(token))
+        if not rows:
             raise Unauthorized("no token that holds", "send 'Authorization: Bearer TOKEN'")
-        number, tenant, name, scope, repositories = row
+        ((number, tenant, name, scope, repositories),) = rows
         return Caller(number, tenant, name, scope, tuple(repositories) if repositories is not None else None)
 
     def search(self, caller: Caller, query: Query, names: Sequence[str] = (), ref: str = "", at: str = "") -> Answer:
@@ -216,17 +211,10 @@ class Operations:
         return [number for (number,) in rows]
 
     def _ensure_within_limits(self, caller: Caller) -> None:
-        with self.database.tenant(caller.tenant) as connection:
-            row = connection.execute("SELECT searches_a_minute FROM limits_of_tenant()").fetchone()
-        most = row[0] if row else 0
-        at = time.monotonic()
-        with self._lock:
-            recent = self._recent.setdefault(caller.tenant, deque())
-            while recent and recent[0] < at - MINUTE:
-                recent.popleft()
-            if len(recent) >= most:
-                raise TooMany(f"the tenant may ask {counted(most, 'time')} a minute", "try again in a minute")
-            recent.append(at)
+        """Count a request of the tenant's, whichever process of the server it came to."""
+        ((taken, most),) = self.database.call("SELECT * FROM take_turn(%s)", caller.tenant)
+        if not taken:
+            raise TooMany(f"the tenant may ask {counted(most, 'time')} a minute", "try again in a minute")
 
 
 def ensure_text(*texts: str) -> None:

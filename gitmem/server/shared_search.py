@@ -28,6 +28,7 @@ from gitmem.server.keys import Keyring
 from gitmem.server.mirrors import Mirrors
 from gitmem.server.postgres.database import Database
 from gitmem.server.postgres.index import PostgresIndex
+from gitmem.server.postgres.signs import SignTables
 
 KEPT_SHAPES, KEPT_NORMS = 20_000, 64  # blobs, and sets of snapshots, that are remembered
 LATEST = "branches"  # what stands in the place of a commit
@@ -51,6 +52,7 @@ class Shared:
         self.config = config
         self._keyring = keyring
         self._state = state
+        self._signs = SignTables()
         self._lock = threading.Lock()
         self._shapes: OrderedDict[tuple[int, str], Shape] = OrderedDict()
         self._norms: OrderedDict[tuple[int, tuple[int, ...]], bytes] = OrderedDict()
@@ -70,10 +72,11 @@ class Shared:
         asked: list[Searched] = []
 
         def opener(commit: str) -> OpenIndex:
-            index = PostgresIndex(self.database, tenant, self._keyring.of(tenant), self._state / "index")
+            index = PostgresIndex(self.database, tenant, self._keyring.of(tenant), self._state / "index", self._signs)
             try:
                 asked[:] = as_of(index, past) if past else searched(index, permitted, ref)
                 index.snapshots = [one.snapshot for one in asked]
+                index.repositories = {one.snapshot: one.repository for one in asked}
                 files = Files(self, tenant, index, {one.repository: one for one in asked})
                 index.shapes = files.shapes
                 snapshot = Snapshot(0, "", self._norms_of(tenant, index))
@@ -159,10 +162,9 @@ class Files:
     def contents(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
         """The bytes of files, by (path, oid). One whose mirror is gone is left out."""
         homes: dict[int, list[tuple[str, str]]] = defaultdict(list)
-        for key, holders in self.index.holders(wanted).items():
-            if holders:
-                self.homes[key] = self.repositories[holders[0]]
-                homes[holders[0]].append(key)
+        for key, repository in self.index.holders(wanted).items():
+            self.homes[key] = self.repositories[repository]
+            homes[repository].append(key)
         contents: dict[tuple[str, str], bytes] = {}
         for repository, keys in homes.items():
             try:

@@ -249,7 +249,7 @@ def test_no_temporary_table_takes_the_place_of_one_of_ours(both: Server) -> None
         "SELECT proname, array_to_string(proconfig, ' ') FROM pg_proc WHERE prosecdef"
         " AND pronamespace = 'public'::regnamespace"
     ).fetchall()
-    assert len(paths) == 9 and all(path.endswith("public, pg_temp") for _, path in paths)
+    assert len(paths) == 10 and all(path.endswith("public, pg_temp") for _, path in paths)
 
 
 def test_searches_as_of_a_day_leave_the_other_tenant_its_answers(both: Server, tmp_path: Path) -> None:

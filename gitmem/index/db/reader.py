@@ -341,6 +341,13 @@ class Index:
                 known[chunk] = unpack(record)
         return {chunk: known[chunk] for chunk in wanted if chunk in known}
 
+    def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """`frequency` of each of these words."""
+        return {term: self.frequency(term) for term in terms}
+
+    def expect(self, terms: Iterable[str]) -> None:
+        """Nothing to do: a word costs no round trip here."""
+
     def starting(self, prefix: str, limit: int = 20) -> list[tuple[str, int]]:
         """(word, chunks) of words with a prefix, in alphabetical order."""
         return self._rows(

@@ -11,12 +11,13 @@ import logging
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from importlib import resources
 from typing import Any
 
 import psycopg
+from psycopg import IsolationLevel
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool, PoolTimeout
 
@@ -26,6 +27,7 @@ ROLE = "gitmem_server"
 LOCK = 0x674D656D  # of migrations and, with a tenant's number, of its writers
 INGEST = LOCK + 1  # with a tenant's number, of its ingests
 NEEDED = (160000, (0, 8))  # PostgreSQL 16, pgvector 0.8
+LOST = (psycopg.errors.AdminShutdown, psycopg.errors.CrashShutdown)
 WAIT = 10.0  # seconds for a free connection
 logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # it quotes addresses
 UNREACHABLE = "is PostgreSQL running, and is the address of the database right?"
@@ -62,8 +64,7 @@ class Database:
     @contextmanager
     def tenant(self, number: int) -> Iterator[psycopg.Connection[Any]]:
         """One transaction that sees the rows of one tenant and no others, and one state of them."""
-        with self._connection() as connection, connection.transaction():
-            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        with self._connection(IsolationLevel.REPEATABLE_READ) as connection, connection.transaction():
             connection.execute("SELECT set_config('gitmem.tenant', %s, true)", (str(number),))
             yield connection
 
@@ -98,14 +99,26 @@ class Database:
         with self._connection() as connection, connection.transaction():
             yield connection
 
+    def call(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Rows of one statement, such as a call of a function granted to the server: a transaction by itself, without
+        a tenant."""
+        with self._connection() as connection:
+            return connection.execute(query, values).fetchall()
+
     @contextmanager
-    def _connection(self) -> Iterator[psycopg.Connection[Any]]:
+    def _connection(
+        self, isolation: IsolationLevel = IsolationLevel.READ_COMMITTED
+    ) -> Iterator[psycopg.Connection[Any]]:
         try:
             with self._pool.connection() as connection:
+                connection.isolation_level = isolation
                 yield connection
         except PoolTimeout:
             raise IndexUnusable("the database is busy", "try again in a moment") from None
         except psycopg.OperationalError as error:
+            if isinstance(error, LOST):  # what else waits in the pool was lost with it
+                with suppress(psycopg.Error, PoolTimeout):
+                    self._pool.check()
             raise IndexUnusable(f"the database does not answer ({type(error).__name__})", UNREACHABLE) from error
 
 

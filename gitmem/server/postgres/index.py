@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ from gitmem.index.db.reader import OVERFETCH
 from gitmem.index.db.values import Place, Shape, Snapshot, bits, int8
 from gitmem.index.line_records import Packed, unpack
 from gitmem.server.keys import Keys
+from gitmem.server.postgres import arrays
 from gitmem.server.postgres.database import Database
+from gitmem.server.postgres.signs import SignTables, nearest
 
 Shapes = Callable[[Iterable[str]], dict[str, Shape]]
 BEGINNING = "\0"  # before a character: all words that begin with it
@@ -35,15 +38,24 @@ class PostgresIndex:
 
     frozen = True
 
-    def __init__(self, database: Database, tenant: int, keys: Keys, path: Path) -> None:
+    def __init__(
+        self, database: Database, tenant: int, keys: Keys, path: Path, tables: SignTables | None = None
+    ) -> None:
         self.path = path
         self.snapshots: list[int] = []
+        self.repositories: dict[int, int] = {}
         self.shapes: Shapes = lambda oids: {}
         self._tenant = tenant
         self._keys = keys
         self._held: AbstractContextManager[psycopg.Connection[Any]] | None = database.tenant(tenant)
         self._connection = self._held.__enter__()
-        self._chunks: dict[str, list[tuple[int, int, int]]] = {}  # of the blobs of places that were asked for
+        self._tables = tables
+        # What one statement read and is asked for piece by piece.
+        self._chunks: dict[str, dict[int, tuple[int, int, int]]] = {}
+        self._secrets: dict[str, int] = {}
+        self._homes: dict[tuple[str, str], int] = {}
+        self._frequencies: dict[str, int] = {}
+        self._expected: dict[str, list[int]] = {}
 
     def close(self) -> None:
         """End the transaction; a second call does nothing."""
@@ -89,56 +101,71 @@ class PostgresIndex:
         wanted = list(chunks)
         places: dict[int, list[Place]] = {chunk: [] for chunk in wanted}
         rows = self.mine(
-            "SELECT DISTINCT place.chunk, entry.path, blob.oid, first, last, heading, ordinal, corpus, blob.id"
-            " FROM place JOIN entry ON entry.tenant = place.tenant AND entry.blob = place.blob"
+            "SELECT place.chunk, entry.path, blob.oid, first, last, heading, ordinal, corpus, blob.id, blob.secrets,"
+            " entry.snapshot FROM place JOIN entry ON entry.tenant = place.tenant AND entry.blob = place.blob"
             " JOIN blob ON blob.tenant = place.tenant AND blob.id = place.blob"
             " WHERE place.tenant = %s AND place.chunk = ANY(%s) AND entry.snapshot = ANY(%s) AND corpus >= 0"
             " ORDER BY entry.path, ordinal",
             wanted, self.snapshots,
         )  # fmt: skip
-        blobs: dict[int, str] = {}
-        for chunk, path, oid, first, last, heading, ordinal, corpus, blob in rows:
-            if oid.hex() not in self._chunks:
-                blobs[blob] = oid.hex()
-            places[chunk].append(Place(chunk, path_of(path), oid.hex(), first, last, heading, ordinal, corpus > 0))
-        self._read_chunks(blobs)
+        known: set[tuple[int, bytes, bytes, int]] = set()
+        around: dict[tuple[int, int], str] = {}
+        for chunk, stored, raw, first, last, heading, ordinal, corpus, blob, secrets, holder in rows:
+            path, oid, repository = path_of(stored), raw.hex(), self.repositories.get(holder)
+            if repository is not None:
+                self._homes[path, oid] = min(repository, self._homes.get((path, oid), repository))
+            if (chunk, stored, raw, ordinal) in known:
+                continue
+            known.add((chunk, stored, raw, ordinal))
+            self._secrets[oid] = secrets
+            around.update({(blob, ordinal + step): oid for step in (-1, 0, 1)})
+            places[chunk].append(Place(chunk, path, oid, first, last, heading, ordinal, corpus > 0))
+        self._read_chunks(around)
         return places
 
-    def holders(self, files: Iterable[tuple[str, str]]) -> dict[tuple[str, str], list[int]]:
-        """(path, oid) -> the repositories of the searched snapshots that have this blob at this path, oldest first."""
+    def holders(self, files: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
+        """(path, oid) -> the oldest repository of the searched snapshots that has this blob at this path, of those
+        that one has. `repositories` says of which repository a snapshot is."""
         wanted = list(files)
-        rows = self.mine(
-            "SELECT entry.path, blob.oid, snapshot.repository FROM entry"
-            " JOIN blob ON blob.tenant = entry.tenant AND blob.id = entry.blob"
-            " JOIN snapshot ON snapshot.tenant = entry.tenant AND snapshot.id = entry.snapshot"
-            " WHERE entry.tenant = %s AND entry.snapshot = ANY(%s) AND blob.oid = ANY(%s) ORDER BY snapshot.repository",
-            self.snapshots, [bytes.fromhex(oid) for _, oid in wanted],
-        )  # fmt: skip
-        holders: dict[tuple[str, str], list[int]] = {key: [] for key in wanted}
-        for path, oid, repository in rows:
-            there = holders.get((path_of(path), oid.hex()))
-            if there is not None and repository not in there:
-                there.append(repository)
-        return holders
+        lost = [key for key in wanted if key not in self._homes]
+        if lost:
+            rows = self.mine(
+                "SELECT entry.path, blob.oid, entry.snapshot FROM blob"
+                " JOIN entry ON entry.tenant = blob.tenant AND entry.blob = blob.id"
+                " WHERE blob.tenant = %s AND blob.oid = ANY(%s) AND entry.snapshot = ANY(%s)",
+                [bytes.fromhex(oid) for _, oid in lost], self.snapshots,
+            )  # fmt: skip
+            for stored, raw, holder in rows:
+                key, repository = (path_of(stored), raw.hex()), self.repositories[holder]
+                self._homes[key] = min(repository, self._homes.get(key, repository))
+        return {key: self._homes[key] for key in wanted if key in self._homes}
 
     def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int]]:
         """As `IndexReader.neighbours`."""
-        if oid not in self._chunks:
+        wanted = range(max(0, ordinal - reach), ordinal + reach + 1)
+        known = self._chunks.get(oid, {})
+        if reach > 1 or ordinal not in known:
             rows = self.mine("SELECT id FROM blob WHERE tenant = %s AND oid = %s", bytes.fromhex(oid))
-            self._read_chunks({row[0]: oid for row in rows})
-        return self._chunks.get(oid, [])[max(0, ordinal - reach) : ordinal + reach + 1]
+            self._read_chunks({(row[0], at): oid for row in rows for at in wanted})
+            known = self._chunks.get(oid, {})
+        return [known[at] for at in wanted if at in known]
 
-    def _read_chunks(self, blobs: Mapping[int, str]) -> None:
-        """The chunks of blobs, number -> oid, in one statement: of nearly every place the neighbours are asked for."""
-        rows = self.mine(
-            "SELECT blob, chunk, first, last FROM place WHERE tenant = %s AND blob = ANY(%s) ORDER BY blob, ordinal",
-            list(blobs),
-        )
-        for blob, *chunk in rows:
-            self._chunks.setdefault(blobs[blob], []).append((chunk[0], chunk[1], chunk[2]))
+    def _read_chunks(self, places: Mapping[tuple[int, int], str]) -> None:
+        """The chunks at these (blob, ordinal), in one statement: of nearly every place the neighbours are asked for."""
+        oids = {blob: oid for (blob, _), oid in places.items()}
+        rows = self._rows(
+            "SELECT blob, ordinal, chunk, first, last FROM unnest(%s::int[], %s::int[]) AS wanted (of_blob, at)"
+            " JOIN place ON blob = of_blob AND ordinal = at WHERE tenant = %s",
+            arrays.numbers("int", [blob for blob, _ in places]), arrays.numbers("int", [at for _, at in places]),
+            self._tenant,
+        )  # fmt: skip
+        for blob, ordinal, chunk, first, last in rows:
+            self._chunks.setdefault(oids[blob], {})[ordinal] = (chunk, first, last)
 
     def secrets(self, oid: str) -> int:
         """As `IndexReader.secrets`."""
+        if oid in self._secrets:
+            return self._secrets[oid]
         rows = self.mine("SELECT secrets FROM blob WHERE tenant = %s AND oid = %s", bytes.fromhex(oid))
         return int(rows[0][0]) if rows else 0
 
@@ -151,10 +178,21 @@ class PostgresIndex:
     def _term(self, term: str) -> int:
         return self._keys.beginning(term[1:]) if term[:1] == BEGINNING else self._keys.term(term)
 
+    def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """As `IndexReader.frequencies`, of the tenant's whole index."""
+        wanted = {self._term(term): term for term in terms}
+        rows = self.mine(
+            "SELECT term, sum(chunks)::bigint FROM posting WHERE tenant = %s AND term = ANY(%s::bigint[])"
+            " GROUP BY term", arrays.numbers("bigint", list(wanted)),
+        )  # fmt: skip
+        self._frequencies.update(dict.fromkeys(wanted.values(), 0))
+        self._frequencies.update({wanted[term]: int(count) for term, count in rows})
+        return {term: self._frequencies[term] for term in wanted.values()}
+
     def frequency(self, term: str) -> int:
         """As `IndexReader.frequency`, of the tenant's whole index."""
-        rows = self.mine("SELECT sum(chunks)::bigint FROM posting WHERE tenant = %s AND term = %s", self._term(term))
-        return int(rows[0][0] or 0)
+        known = self._frequencies.get(term)
+        return self.frequencies([term])[term] if known is None else known
 
     def starting(self, prefix: str, limit: int = 20) -> list[tuple[str, int]]:
         """As `IndexReader.starting`: one word that stands for all of them."""
@@ -162,10 +200,22 @@ class PostgresIndex:
         count = self.frequency(term)
         return [(term, count)] if count else []
 
+    def expect(self, terms: Iterable[str]) -> None:
+        """As `IndexReader.expect`."""
+        wanted = {self._term(term): term for term in terms}
+        parts: dict[str, list[bytes]] = {term: [] for term in wanted.values()}
+        for term, rows in self.mine(
+            "SELECT term, rows FROM posting WHERE tenant = %s AND term = ANY(%s::bigint[]) ORDER BY segment",
+            arrays.numbers("bigint", list(wanted)),
+        ):
+            parts[wanted[term]].append(bytes(rows))
+        self._expected.update({term: unpacked(some) for term, some in parts.items()})
+
     def occurrences(self, term: str) -> list[int]:
         """As `IndexReader.occurrences`."""
-        rows = self.mine("SELECT rows FROM posting WHERE tenant = %s AND term = %s ORDER BY segment", self._term(term))
-        return unpacked(bytes(some) for (some,) in rows)
+        if term not in self._expected:
+            self.expect([term])
+        return self._expected[term]
 
     def lines(self, chunks: Iterable[int]) -> dict[int, Packed]:
         """As `IndexReader.lines`."""
@@ -174,30 +224,64 @@ class PostgresIndex:
 
     # -- meaning ---------------------------------------------------------------------------------------------
 
+    @cached_property
+    def _embedder(self) -> tuple[str, str, int, int, str] | None:
+        """(name, setting, number, dimensions, epoch) of the embedder in force."""
+        rows = self.mine(
+            "SELECT name, spec, id, dims,"
+            " (SELECT value FROM meta WHERE meta.tenant = embedder.tenant AND key = 'epoch')"
+            " FROM embedder WHERE tenant = %s AND in_force"
+        )
+        return (rows[0][0], rows[0][1], rows[0][2], rows[0][3], rows[0][4] or "") if rows else None
+
     def in_force(self) -> tuple[str, str] | None:
         """As `IndexReader.in_force`."""
-        rows = self.mine("SELECT name, spec FROM embedder WHERE tenant = %s AND in_force")
-        return (str(rows[0][0]), str(rows[0][1])) if rows else None
+        return self._embedder[:2] if self._embedder else None
 
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
         """As `IndexReader.nearest`, as SQLite's: a scan of the signs, then exactly of `OVERFETCH * k`."""
-        rows = self.mine("SELECT id, dims FROM embedder WHERE tenant = %s AND in_force")
-        if not rows or len(vector) != 4 * rows[0][1] or not any(vector):
+        if self._embedder is None or len(vector) != 4 * self._embedder[3] or not any(vector):
             return []
-        number, inside = rows[0][0], len(norms) - norms.count(0)
         signs, numbers = vector_columns(bits(vector), int8(vector))
+        *_, number, _, epoch = self._embedder
+        table = None
+        if self._tables is not None:
+            key = (self._tenant, number, epoch)
+            table = self._tables.table(key, len(norms) - 1, lambda after, most: self._signs(number, after, most))
+        if table is None:
+            found = self._scanned(number, norms, signs, numbers, k)
+        else:
+            found = self._rows(
+                "SELECT id, 1 - (embedding <=> %s::halfvec) AS cosine FROM chunk WHERE tenant = %s"
+                " AND id = ANY(%s::int[]) ORDER BY cosine DESC, id LIMIT %s",
+                numbers, self._tenant, arrays.numbers("int", nearest(table, bits(vector), norms, k * OVERFETCH)), k,
+            )  # fmt: skip
+        return [(chunk, cosine) for chunk, cosine in found if cosine == cosine]
+
+    def _signs(self, number: int, after: int, most: int) -> bytes:
+        """Chunk, count of bits and signs of the chunks after one, as `SignTables.table` reads them."""
+        rows = self._rows(
+            "SELECT string_agg(int4send(id) || varbit_send(bits), ''::bytea ORDER BY id)"
+            " FROM (SELECT id, bits FROM chunk WHERE tenant = %s AND embedder = %s AND bits IS NOT NULL AND id > %s"
+            " ORDER BY id LIMIT %s) AS signed",
+            self._tenant, number, after, most,
+        )  # fmt: skip
+        return bytes(rows[0][0] or b"")
+
+    def _scanned(self, number: int, norms: bytes, signs: Any, numbers: Any, k: int) -> list[tuple[Any, ...]]:
+        """The same by the database alone: for a tenant whose signs are too many to be kept."""
+        inside = len(norms) - norms.count(0)
         # `get_byte` past the end would raise, and the order of conditions means nothing to PostgreSQL.
         where, values = "CASE WHEN id < %s THEN get_byte(%s, id) > 0 ELSE false END", [len(norms), norms]
         if inside < FEW * len(norms):
             where, values = "id = ANY(%s)", [[chunk for chunk, norm in enumerate(norms) if norm]]
-        size = 8 * len(bits(vector))
-        found = self._rows(
+        size = len(signs)
+        return self._rows(
             "SELECT id, 1 - (embedding <=> %s::halfvec) AS cosine FROM (SELECT id, embedding FROM chunk"
             f" WHERE tenant = %s AND embedder = %s AND bits IS NOT NULL AND {where}"
             f" ORDER BY bits::bit({size}) <~> %s::bit({size}), id LIMIT %s) AS near ORDER BY cosine DESC, id LIMIT %s",
             numbers, self._tenant, number, *values, signs, k * OVERFETCH, k,
         )  # fmt: skip
-        return [(chunk, cosine) for chunk, cosine in found if cosine == cosine]
 
 
 def path_of(stored: bytes) -> str:

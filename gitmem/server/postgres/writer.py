@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import psycopg
@@ -104,9 +105,14 @@ class PostgresWriter:
         rows = self._rows("SELECT id FROM embedder WHERE tenant = %s AND name = %s", name)
         if not rows:
             count = self._rows("SELECT count(*) FROM embedder WHERE tenant = %s")[0][0]
+            self._new_epoch()
             self._change("INSERT INTO embedder VALUES (%s, %s, %s, %s, %s, %s)", count + 1, name, spec, dims, not count)
             return int(count) + 1
         return int(rows[0][0])
+
+    def _new_epoch(self) -> None:
+        """Chunks' vectors are others from now on: what was read of them before holds no longer (`signs`)."""
+        self.set_meta("epoch", token_hex(8))
 
     def embedder_number(self, name: str) -> int:
         """The number of a registered embedder."""
@@ -205,6 +211,7 @@ class PostgresWriter:
             if chunk in self._fresh:
                 self._vectors[chunk] = (number, signs, value)
             else:
+                self._new_epoch()
                 self._writes.execute(
                     "UPDATE chunk SET embedder = %s, bits = %s, embedding = %s WHERE tenant = %s AND id = %s",
                     (number, *vector_columns(signs, value), self._tenant, chunk),
