@@ -227,6 +227,16 @@ def log_day(path: str, patterns: Iterable[str] = ()) -> date | None:
     return next((day for match in found if (day := _date(match["y"], match["m"], match["d"]))), None)
 
 
+def is_daily(path: str, patterns: Iterable[str] = ()) -> bool:
+    """Whether a path is a daily log, by its place below memory/ or by a pattern of `[memory] daily`."""
+    return kind(path) is Kind.DAILY or log_day(path, patterns) is not None
+
+
+def passes(path: str, patterns: Iterable[str] = ()) -> bool:
+    """Whether a path holds what happened and no long-term memory: a daily log (`is_daily`) or a session's episode."""
+    return kind(path) is Kind.SESSION or is_daily(path, patterns)
+
+
 @cache
 def daily_form(pattern: str) -> re.Pattern[str]:
     """The paths that a pattern of daily logs names: YYYY, MM and DD are digits, `*` what is no "/".

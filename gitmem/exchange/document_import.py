@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, OutsideRepository
@@ -19,7 +18,7 @@ from gitmem.git.worktree import read_bytes
 from gitmem.memory import facts
 from gitmem.memory.fact import Fact, text_hash
 from gitmem.memory.importing import gated
-from gitmem.memory.templates import LANGUAGES
+from gitmem.memory.templates import as_laid_out
 from gitmem.paths import LIMIT, Kind, agents_read, kind
 from gitmem.plural import counted
 from gitmem.provenance.ledger import read_ledger, rejections
@@ -98,7 +97,7 @@ def planned(
         if there == safe:
             same.append(arrival.path)
             continue
-        if there is not None and there not in _as_laid_out(arrival.path):
+        if there is not None and there not in as_laid_out(arrival.path):
             if kind(arrival.path) not in WITH_FACTS:
                 out.append((arrival.name, f"'{arrival.path}' is there already and says something else"))
                 continue
@@ -160,9 +159,3 @@ def bring(repo: Repository, plan: DocumentImport) -> None:
 
     if plan.files:
         write(repo, draft)
-
-
-@cache
-def _as_laid_out(path: str) -> frozenset[bytes]:
-    """The bytes with which `git mem init` lays a file out, in each language."""
-    return frozenset(files[path].encode() for files in LANGUAGES.values() if path in files)

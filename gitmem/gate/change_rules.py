@@ -17,7 +17,8 @@ from gitmem.errors import BadConfig
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import Policy, canonical
 from gitmem.git.objects import GITLINK, SYMLINK, Change
-from gitmem.paths import Kind, kind
+from gitmem.paths import Kind, is_daily, kind
+from gitmem.plural import counted
 
 REWRITE_TRAILER = "Memory-Rewrite"
 BULK_SHARE = 0.5  # MEMORY.md may lose half of its facts in one commit ...
@@ -163,20 +164,23 @@ def _lines(text: str) -> Counter[str]:
     return Counter(line.rstrip() for line in text.split("\n") if line.strip())
 
 
-def check_history(path: str, olds: Sequence[str], new: str, reason: str, commit: str = "") -> Iterator[Finding]:
+def check_history(
+    path: str, olds: Sequence[str], new: str, reason: str, commit: str = "", *, daily: Sequence[str] = ()
+) -> Iterator[Finding]:
     """The append-only rule of daily logs and the bulk rule of MEMORY.md, for one changed file.
 
     `olds` are the texts in each parent that has the file, `new` is "" when it is deleted, `reason` the value of
-    the commit's Memory-Rewrite trailer: with one, history may be changed, since it says so.
+    the commit's Memory-Rewrite trailer: with one, history may be changed, since it says so. A log that is one by a
+    pattern of `daily` warns only: another program writes it, and ticks and moves lines as it likes.
     """
     if reason.strip() or not olds:
         return
     what = kind(path)
-    if what is Kind.DAILY:
+    if is_daily(path, daily):
         lost = len(lost_lines(olds, new))
         if lost:
-            words = f"{RULES['log-rewritten']} ({lost} line{'s'[: lost > 1]})"
-            yield finding("log-rewritten", path, words, commit=commit)
+            words = f"{RULES['log-rewritten']} ({counted(lost, 'line')})"
+            yield finding("log-rewritten", path, words, warn=what is not Kind.DAILY, commit=commit)
     elif what is Kind.MEMORY:
         before = min(_bullets(old) for old in olds)
         gone = before - _bullets(new)

@@ -21,6 +21,7 @@ from gitmem.paths import (
     Layout,
     agents_read,
     holds_instructions,
+    is_daily,
     is_memory,
     kind,
     leads_to_instructions,
@@ -40,12 +41,13 @@ class Policy:
     """`layouts` are united: what any of them takes as memory is scanned.
 
     `detectors` are names of `gitmem.gate.detectors.DETECTORS`, empty for all; `rules` are more token rules (of
-    `--rules`); `today` ends exceptions; `strict`: what would warn blocks.
+    `--rules`); `daily` are patterns of daily logs; `today` ends exceptions; `strict`: what would warn blocks.
     """
 
     layouts: tuple[Layout, ...] = MEMORY_ONLY
     detectors: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
+    daily: tuple[str, ...] = ()
     allow: Allowlist = NOTHING
     today: date = date.min
     limit: int = LIMIT
@@ -70,6 +72,10 @@ class Policy:
         """
         own = (Kind.OTHER, Kind.INSTRUCTIONS)
         return leads_to_instructions(path) and kind(path) in own and kind(f"{path.rstrip('/')}/x.md") in own
+
+    def keeps_history(self, path: str) -> bool:
+        """Whether the history rules look at a change of this path: a daily log or MEMORY.md."""
+        return kind(path) is Kind.MEMORY or is_daily(path, self.daily)
 
     def protects(self, path: str) -> bool:
         """Whether `protected` names the path."""

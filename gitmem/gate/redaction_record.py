@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from gitmem import system
@@ -17,16 +17,16 @@ from gitmem.gate.detectors.finding import Finding
 from gitmem.git.protocol import Repository
 from gitmem.git.worktree import state_dir
 from gitmem.git.write import run_git
-from gitmem.paths import Kind, kind
+from gitmem.paths import Kind, is_daily, kind
 
 FILE = "rewrites.json"
 KEPT = 200  # blobs remembered
 REASON = "masked with git mem redact"
 
 
-def record_rewrites(repo: Repository, blobs: Iterable[tuple[str, str]]) -> None:
-    """Remember (path, blob oid) of redacted daily logs and MEMORY.md."""
-    wanted = [oid for path, oid in blobs if kind(path) in (Kind.DAILY, Kind.MEMORY)]
+def record_rewrites(repo: Repository, blobs: Iterable[tuple[str, str]], daily: Sequence[str] = ()) -> None:
+    """Remember (path, blob oid) of redacted daily logs (`daily`: their patterns) and MEMORY.md."""
+    wanted = [oid for path, oid in blobs if kind(path) is Kind.MEMORY or is_daily(path, daily)]
     if not wanted:
         return
     known = [*_recorded_rewrites(repo), *wanted][-KEPT:]

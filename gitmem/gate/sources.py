@@ -24,7 +24,7 @@ from gitmem.git.objects import GITLINK, REGULAR, SYMLINK, Change, Commit, Entry
 from gitmem.git.protocol import Repository
 from gitmem.git.ranges import PathChange, shallow, touched
 from gitmem.git.worktree import read_bytes
-from gitmem.paths import Kind, kind, layout_of
+from gitmem.paths import layout_of
 
 WINDOW = 256  # blobs asked for at once
 LINKS = (SYMLINK, GITLINK)  # whatever is neither is read as a file: an odd mode hides nothing
@@ -55,6 +55,7 @@ def policy_from(repo: Repository, trees: Sequence[Sequence[Entry]], today: date,
         layouts=united(layout_of((e.path for e in entries), extra) for entries in trees if entries)
         or (layout_of((), extra),),
         protected=tuple(dict.fromkeys(glob for config in configs for glob in config.protected)),
+        daily=tuple(dict.fromkeys(pattern for config in configs for pattern in config.memory_daily)),
         allow=exceptions.parse(allow),
         today=today,
         strict=any(config.gate == "strict" for config in configs),
@@ -93,10 +94,16 @@ def worktree_policy(repo: Repository, today: date) -> Policy:
     return Policy(
         layouts=(layout_of(known, config.memory_paths),),
         protected=config.protected,
+        daily=config.memory_daily,
         allow=exceptions.parse(texts[exceptions.FILE]),
         today=today,
         strict=config.gate == "strict",
     )
+
+
+def daily_patterns(repo: Repository, commit: str) -> tuple[str, ...]:
+    """The patterns of daily logs that the settings of a commit ("" for none) name."""
+    return load((), _text(repo, repo.entries(commit, [TRACKED]), TRACKED)).memory_daily if commit else ()
 
 
 def _text(repo: Repository, entries: Sequence[Entry], path: str) -> str:
@@ -186,7 +193,7 @@ def staged_history(repo: Repository, staging: Sequence[Change], message: str, po
     reason = change_rules.rewrite_reason(message)
     if reason:
         return []
-    changes = [c for c in staging if kind(c.path) in (Kind.DAILY, Kind.MEMORY) and c.old_oid]
+    changes = [c for c in staging if c.old_oid and policy.keeps_history(c.path)]
     if not changes:
         return []
     moved = {c.new_oid for c in staging if c.status == "A"}
@@ -216,7 +223,8 @@ def _history(
     if any(size > policy.limit for size in repo.sizes(oids).values()):
         return
     texts = {oid: (data or b"").decode("utf-8", "replace") for oid, data in repo.read_many(oids)}
-    yield from change_rules.check_history(path, [texts[oid] for oid in olds], texts.get(new, ""), "", commit)
+    old_texts = [texts[oid] for oid in olds]
+    yield from change_rules.check_history(path, old_texts, texts.get(new, ""), "", commit, daily=policy.daily)
 
 
 # -- commits -------------------------------------------------------------------------------------------------
@@ -334,9 +342,7 @@ def commit_change(commit: str, changes: Sequence[PathChange], policy: Policy) ->
     rewrites = [
         change
         for change in changes
-        if change.olds
-        and kind(change.path) in (Kind.DAILY, Kind.MEMORY)
-        and (change.new_oid or not moved & set(change.olds))
+        if change.olds and policy.keeps_history(change.path) and (change.new_oid or not moved & set(change.olds))
     ]
     added = tuple(change.path for change in changes if change.added and policy.concerns(change.path))
     return CommitChange(

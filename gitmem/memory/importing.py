@@ -1,7 +1,8 @@
 """Bringing a memory that lies elsewhere into this one: an OpenClaw workspace, a Claude memory folder, notes.
 
-Everything passes the gate, nothing that is there is overwritten, and what does not come along is reported with the
-reason. With a Git repository its history comes along: fetched, merged as an unrelated history, in one commit.
+Everything passes the gate, nothing that is there is overwritten (a file as `git mem init` laid it out is none yet), and
+what does not come along is reported with the reason. With a Git repository its history comes along: fetched, merged as
+an unrelated history, in one commit.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from gitmem.git.worktree import read_bytes
 from gitmem.git.write import ensure_can_commit, run_git
 from gitmem.memory import links
 from gitmem.memory.document import decode
+from gitmem.memory.templates import as_laid_out
 from gitmem.paths import LIMIT, Kind, Layout, kind
 from gitmem.plural import counted
 
@@ -92,7 +94,7 @@ def look_at(source: Path, config: Config, environ: Mapping[str, str], here: Path
     """
     source = Path(os.path.expanduser(source)).absolute()
     if not os.path.isdir(source):
-        raise UsageError(f"there is no folder '{source}'", "git mem init --from PATH")
+        raise UsageError(f"there is no folder '{source}'", "git mem import notes PATH")
     ensure_elsewhere(source, here)
     names, left = markdown_below(source)
     shape = shape_of(["MEMORY.md" if name == "memory.md" else name for name in names])
@@ -109,7 +111,7 @@ def look_at(source: Path, config: Config, environ: Mapping[str, str], here: Path
             left.append((name, made.problem))
             continue
         there = _existing(here, to, PICTURE_LIMIT if name in pictures else LIMIT)
-        if there is not None and there != made.data:
+        if there is not None and there != made.data and there not in as_laid_out(to):
             left.append((name, f"'{to}' is there already and says something else"))
             continue
         if made.masks:
@@ -265,7 +267,7 @@ def masked_places(masks: Sequence[Mask]) -> str:
 
 
 def as_value(plan: Plan, root: Path, commit: str, written: Sequence[str], dry_run: bool) -> dict[str, object]:
-    """The JSON of docs/json.md, "init --from"."""
+    """The JSON of docs/json.md, "import notes"."""
     return {
         "root": str(root),
         "shape": str(plan.shape),
@@ -322,8 +324,10 @@ def bring(repo: Repository, plan: Plan, now: datetime, environ: Mapping[str, str
         ensure_can_commit(repo)
         _scan_history(plan.source, now, environ)
     with writer(repo):
-        contents = {to: data for _, to, data in plan.files if _existing(repo.root, to) is None}
-        with replaced(repo, contents, dict.fromkeys(contents), before=position(repo)):
+        noted = {to: _existing(repo.root, to) for _, to, _ in plan.files}
+        free = {to for to, there in noted.items() if there is None or there in as_laid_out(to)}
+        contents = {to: data for _, to, data in plan.files if to in free}
+        with replaced(repo, contents, {to: noted[to] for to in contents}, before=position(repo)):
             commit = _with_history(repo, plan) if plan.history and plan.files else ""
     return Imported(plan, tuple(contents), commit)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 ATTRIBUTES = """\
 # Memory is UTF-8 text with Unix line ends; facts merge as facts (git mem install sets the driver up).
 MEMORY.md text eol=lf merge=gitmem
@@ -176,3 +178,9 @@ LANGUAGES = {"en": ENGLISH, "ko": KOREAN}
 def files(language: str) -> dict[str, str]:
     """Path -> text of a new memory repository; `language` is a key of LANGUAGES."""
     return {**LANGUAGES[language], ".gitattributes": ATTRIBUTES}
+
+
+@cache
+def as_laid_out(path: str) -> frozenset[bytes]:
+    """The bytes with which `git mem init` lays a file out, in each language."""
+    return frozenset(files[path].encode() for files in LANGUAGES.values() if path in files)

@@ -22,7 +22,7 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, encode, fact_id, normalise, render_span, text_hash
 from gitmem.memory.facts import Entry, Memory
-from gitmem.paths import Kind, agent_of, kind, spelling
+from gitmem.paths import Kind, agent_of, is_daily, kind, spelling
 from gitmem.provenance import trailers
 from gitmem.provenance.ledger import Ledger, read_ledger
 from gitmem.provenance.sources import cited, facts_at
@@ -413,10 +413,10 @@ def message_of(config: Config, account: Account, taken: Sequence[Removal]) -> st
     from gitmem.gate.redaction import refuse_or_mask_text
 
     reason = refuse_or_mask_text(" ".join(account.reason.split()), MESSAGE, config)
-    return _message(account, taken, reason, config.agent)
+    return _message(account, taken, reason, config)
 
 
-def _message(account: Account, taken: Sequence[Removal], reason: str, agent: str) -> str:
+def _message(account: Account, taken: Sequence[Removal], reason: str, config: Config) -> str:
     lines = [f"memory: {account.what}", ""]
     for item in taken:
         kind_of = item.fact.get("type")
@@ -435,8 +435,9 @@ def _message(account: Account, taken: Sequence[Removal], reason: str, agent: str
                 rows.append((trailers.SOURCE, trailers.render_link(link)))
     rows += account.trailers
     rows += [(trailers.REASON, reason)] if reason else []
-    rows += trailers.of_agent(agent)
-    if account.rewrites or len(taken) >= BULK_LINES or any(kind(item.path) is Kind.DAILY for item in taken):
+    rows += trailers.of_agent(config.agent)
+    logs = any(is_daily(item.path, config.memory_daily) for item in taken)
+    if account.rewrites or len(taken) >= BULK_LINES or logs:
         rows.append((REWRITE_TRAILER, reason or account.what))
     return trailers.append("\n".join(lines), rows)
 

@@ -17,7 +17,7 @@ from gitmem.git.protocol import Repository
 from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, is_committed, unstage, write, writer
 from gitmem.git.undo_record import Entry, digest
 from gitmem.memory.document import decode
-from gitmem.paths import Kind, kind
+from gitmem.paths import is_daily
 from gitmem.provenance import trailers
 
 
@@ -140,16 +140,16 @@ def _commit_draft(config: Config, plan: Undo) -> CommitDraft[None]:
     what = f'Undo "{plan.subject}"'
     lines = [what, "", *(f"This reverts commit {oid}." for oid in reversed(plan.commits))]
     rows = list(trailers.of_agent(config.agent))
-    if any(_rewrites(file) for file in plan.files):
+    if any(_rewrites(file, config) for file in plan.files):
         rows.append((REWRITE_TRAILER, f"undo of {plan.commits[0][:12]}"))
     return CommitDraft(_contents(plan), None, trailers.append("\n".join(lines), rows))
 
 
-def _rewrites(file: FileChange) -> bool:
+def _rewrites(file: FileChange, config: Config) -> bool:
     """Whether the gate asks why lines go: of a daily log any, of other files many."""
     old, new = (decode(data)[0] if data else "" for data in (file.now, file.then))
     lost = len(lost_lines([old], new))
-    return lost >= (1 if kind(file.path) is Kind.DAILY else BULK_LINES)
+    return lost >= (1 if is_daily(file.path, config.memory_daily) else BULK_LINES)
 
 
 def as_value(done: Undo, dry_run: bool) -> dict[str, object]:

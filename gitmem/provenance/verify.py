@@ -25,7 +25,7 @@ from gitmem.provenance.signatures import FORMAT, Signature, parse_signatures, to
 from gitmem.provenance.sources import facts_at
 
 LOADED = (Kind.MEMORY, Kind.RULE, Kind.INSTRUCTIONS)
-LOGS = (Kind.DAILY, Kind.SESSION, Kind.NOTE)
+LOGS = (Kind.DAILY, Kind.SESSION, Kind.NOTE, Kind.OTHER)  # the last: daily notes and notes by a setting
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from gitmem.gate.report import code
 from gitmem.git.protocol import Repository
 from gitmem.git.write import run_git
 from gitmem.memory.fact import parse_span
-from gitmem.paths import Kind, Layout, kind
+from gitmem.paths import Layout, passes
 from gitmem.plural import counted
 from gitmem.review.commit_diff import fact_changes
 from gitmem.review.fact_diff import FactChange, Op
@@ -29,7 +29,6 @@ from gitmem.review.masking import masked
 MARKER = "<!-- git-mem:publish -->"
 LISTED = 200
 MARGIN = 1_000  # characters of a body for our markers and what stays
-LOGS = (Kind.DAILY, Kind.SESSION)
 SIGNS = {
     Op.ADDED: "add",
     Op.PROMOTED: "add",
@@ -123,7 +122,7 @@ def publish(
         return Published(branch, base, head, link, None)
     policy = sources.base_policy(repo, start, head, today)  # of what is taken out nothing was scanned
     changes = masked(tuple(fact_changes(repo, start, head, layout, today, authors=False)), policy)
-    body = describe(changes, forge, head, proposal.notes)
+    body = describe(changes, forge, head, proposal.notes, sources.daily_patterns(repo, start or head))
     title = proposal.title or name_of(repo, head, changes)
     pull = client.open_or_update(head=branch, base=base, title=title, body=body)
     return Published(branch, base, head, link, pull)
@@ -179,9 +178,11 @@ def name_of(repo: Repository, head: str, changes: Sequence[FactChange]) -> str:
     return re.sub(r"[@#<>`]", "", subject) or f"memory: {counted(len(changes), 'fact')}"
 
 
-def describe(changes: Sequence[FactChange], forge: Forge, head: str, notes: Sequence[str] = ()) -> str:
+def describe(
+    changes: Sequence[FactChange], forge: Forge, head: str, notes: Sequence[str] = (), daily: Sequence[str] = ()
+) -> str:
     """The body: a checklist of facts with their source lines, what is only noted below."""
-    shown = [change for change in changes if kind(change.path) not in LOGS]
+    shown = [change for change in changes if not passes(change.path, daily)]
     if not shown:
         return "\n".join([MARKER, "", "No fact of long-term memory changes.", "", *notes]).rstrip() + "\n"
     first = [MARKER, "", f"{counted(len(shown), 'fact')}: {_counts(shown)}.", ""]

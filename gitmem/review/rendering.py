@@ -16,7 +16,7 @@ from itertools import groupby
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import MESSAGE
 from gitmem.gate.report import code, order, remedy, shell_word
-from gitmem.paths import Kind, holds_instructions, kind
+from gitmem.paths import holds_instructions, passes
 from gitmem.plural import counted
 from gitmem.provenance.attribution import differing
 from gitmem.provenance.grounding import Support
@@ -47,7 +47,6 @@ TITLES = {
 }  # fmt: skip
 GONE = (Op.REMOVED, Op.EXPIRED)
 STAYING = (Op.MOVED, Op.REORDERED)
-LOGS = (Kind.DAILY, Kind.SESSION)
 STATES = {
     State.PROMOTED: "promoted, and the source says it",
     State.PERSON: "by a person",
@@ -105,6 +104,10 @@ class _View:
 
     # -- what is looked up -----------------------------------------------------------------------------------
 
+    def passes(self, path: str) -> bool:
+        """Whether the lines of a file are told as logs."""
+        return passes(path, self.review.daily)
+
     @cached_property
     def lines(self) -> dict[tuple[str, int], LineVerdict]:
         return {(line.path, line.line): line for line in self.review.lines}
@@ -112,7 +115,7 @@ class _View:
     @cached_property
     def facts(self) -> list[FactChange]:
         """The changed facts, those of logs apart."""
-        return [change for change in self.review.changes if kind(change.path) not in LOGS]
+        return [change for change in self.review.changes if not self.passes(change.path)]
 
     @cached_property
     def changes(self) -> dict[tuple[str, int], FactChange]:
@@ -180,11 +183,11 @@ class _View:
             parts.append(f"**{counted(len(gone), 'fact')} gone**")
         if moved:
             parts.append(f"{counted(len(moved), 'fact')} moved or reordered")
-        heads = [text for text in review.other.texts if text.heading and kind(text.path) not in LOGS]
-        prose = [text for text in review.other.texts if not text.heading and kind(text.path) not in LOGS]
+        heads = [text for text in review.other.texts if text.heading and not self.passes(text.path)]
+        prose = [text for text in review.other.texts if not text.heading and not self.passes(text.path)]
         parts += [_of_files(heads, "heading")] if heads else []
         parts += [_of_files(prose, "line of prose", "lines of prose")] if prose else []
-        logs = sum(kind(path) in LOGS for path in self._paths)
+        logs = sum(self.passes(path) for path in self._paths)
         parts += [counted(logs, "line") + " of logs"] if logs else []
         span = f"`{review.base[:12] or 'the beginning'}..{review.head[:12]}`"
         return f"{'; '.join(parts) or 'no fact changes'}. {span}"
@@ -455,7 +458,7 @@ class _View:
         other = self.review.other
         for row in other.renamed:
             yield Row(f"{code(flat(row.old_path))} is {self.link(row.path, 1)} now, unchanged")
-        texts = [text for text in other.texts if kind(text.path) not in LOGS]
+        texts = [text for text in other.texts if not self.passes(text.path)]
         texts.sort(key=lambda text: (not holds_instructions(text.path), text.path, text.line or text.old_line))
         for text in texts:
             line = self.lines.get((text.path, text.line))
@@ -476,10 +479,10 @@ class _View:
 
     def _logs(self) -> Iterator[Row]:
         for change in self.review.changes:
-            if kind(change.path) in LOGS:
+            if self.passes(change.path):
                 yield self._fact([change], f"{change.op.value} in {code(flat(change.path))}")
         for text in self.review.other.texts:
-            if kind(text.path) in LOGS:
+            if self.passes(text.path):
                 yield self._text(text, None)
 
 

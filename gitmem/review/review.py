@@ -145,7 +145,7 @@ class MaskedLine:
 @dataclass(frozen=True, slots=True)
 class Review:
     """`changes` are facts that came, went or say something else, `other` what else of the files an agent reads changes;
-    `cited` has the source lines of the facts by commit, path and line."""
+    `cited` has the source lines of the facts by commit, path and line, `daily` the patterns of daily logs."""
 
     base: str
     head: str
@@ -161,6 +161,7 @@ class Review:
     other: OtherChanges = field(default_factory=OtherChanges)
     cited: Mapping[Place, tuple[Source, ...]] = field(default_factory=dict)
     masks: tuple[MaskedLine, ...] = ()
+    daily: tuple[str, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -184,7 +185,8 @@ def review(
     extra = (glob for each in (layout, *policy.layouts) for glob in each.extra)
     layout = layout._replace(extra=tuple(dict.fromkeys(extra)))
     changes = fact_changes(repo, base, head, layout, today)
-    other = other_changes(repo, base, head, layout)
+    daily = sources.daily_patterns(repo, base or head)  # of the base: no change makes its own files logs
+    other = other_changes(repo, base, head, layout, daily)
     verdict = verify(repo, base, head, policy=True)
     lines = verdicts(verdict)
     rivals = find_rivals(changes, verdict.standing)
@@ -203,6 +205,7 @@ def review(
         other=other,
         cited=citations(repo, base, head, [*changes, *other.placements], verdict.facts),
         masks=tuple(_masked_lines(repo, head, report, policy)),
+        daily=daily,
     )  # fmt: skip
     return masked(whole, policy)
 

@@ -17,7 +17,7 @@ from gitmem.git.protocol import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, fact_id
-from gitmem.paths import LIMIT, Kind, Layout, agents_read, is_memory, kind
+from gitmem.paths import LIMIT, Layout, agents_read, is_memory, passes
 from gitmem.review.fact_diff import FactChange, longest_rising, pair, placements
 
 FILES = (REGULAR, EXECUTABLE)
@@ -63,8 +63,11 @@ class OtherChanges:
     unread: tuple[str, ...] = ()
 
 
-def other_changes(repo: Repository, base: str, head: str, layout: Layout) -> OtherChanges:
-    """The changed lines from `base` ("" for nothing) to `head` that are no facts, in order of path and line."""
+def other_changes(repo: Repository, base: str, head: str, layout: Layout, daily: Sequence[str] = ()) -> OtherChanges:
+    """The changed lines from `base` ("" for nothing) to `head` that are no facts, in order of path and line.
+
+    In what `paths.passes` (with the patterns `daily`) nothing is told as moved: its order says nothing.
+    """
     files = [change for change in repo.changes(base, head) if _is_read(change.path, layout)]
     renamed = list(_renamed(files, layout))
     same = {path for row in renamed for path in (row.old_path, row.path)}
@@ -85,7 +88,7 @@ def other_changes(repo: Repository, base: str, head: str, layout: Layout) -> Oth
         old, new = (texts_of[oid] if oid else b"" for oid in (old_oid, new_oid))
         facts = is_memory(change.path, layout)
         texts += line_changes(change.path, old, new, facts=facts)
-        if facts and kind(change.path) not in (Kind.DAILY, Kind.SESSION):
+        if facts and not passes(change.path, daily):
             moved += placements(change.path, memory_facts.parse(old).facts, memory_facts.parse(new).facts)
     texts.sort(key=lambda row: (row.path, row.line or row.old_line))
     return OtherChanges(tuple(texts), tuple(moved), tuple(renamed), tuple(unread))

@@ -195,6 +195,20 @@ def test_past_lines_of_a_daily_log_need_a_reason(gated: Repo) -> None:
     gated.git("commit", "-qam", "rewrites\n\nMemory-Rewrite: a name was wrong")
 
 
+def test_past_lines_of_an_adopted_daily_note_are_a_warning_that_a_reason_answers(gated: Repo) -> None:
+    note = "journals/2026_02_05.md"
+    settings = '[memory]\ndaily = ["journals/YYYY_MM_DD.md"]\n'
+    gated.commit("notes", {".gitmem.toml": settings, note: "# 2026-02-05\n\n- [ ] call Kim\n"})
+    gated.write(note, "# 2026-02-05\n\n- [x] call Kim\n")
+    done = gated.run("git", "commit", "-qam", "done")
+    assert "warn log-rewritten" in done.stderr and note in done.stderr
+    assert "(1 line)" in done.stderr
+    gated.write(note, "# 2026-02-05\n")
+    done = gated.run("git", "commit", "-qam", "away\n\nMemory-Rewrite: done and over")
+    assert "log-rewritten" not in done.stderr
+    assert "log-rewritten" in gated.mem("scan", "--range", "HEAD~2..HEAD~1").stdout
+
+
 def test_redact_of_a_daily_log_brings_its_reason_along(gated: Repo) -> None:
     log = "memory/2026-02-05.md"
     gated.commit("log, past the hooks", {log: f"# 2026-02-05\n\n- one\n{BAD}"})

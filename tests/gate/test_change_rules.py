@@ -15,6 +15,7 @@ from gitmem.gate.change_rules import (
     lost_lines,
     rewrite_reason,
 )
+from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.policy import Policy, canonical
 from gitmem.git.objects import GITLINK, REGULAR, SYMLINK, Change
 from gitmem.paths import Layout
@@ -115,6 +116,15 @@ def test_a_daily_log_may_grow_anywhere_and_lose_nothing() -> None:
     assert rules(check_history(LOG, ["a\na\n"], "a\n", "")) == ["log-rewritten"]
     assert rules(check_history(LOG, ["a\nb\n"], "a\n", "a typo in a name")) == []
     assert rules(check_history("memory/notes.md", ["a\nb\n"], "a\n", "")) == []
+
+
+def test_a_daily_note_of_another_program_warns_where_it_loses_a_line() -> None:
+    daily = ["journals/YYYY_MM_DD.md"]
+    (found,) = check_history("journals/2026_02_05.md", ["- [ ] call\n"], "- [x] call\n", "", daily=daily)
+    assert (found.rule, found.severity) == ("log-rewritten", Severity.WARN)
+    assert rules(check_history("journals/2026_02_05.md", ["a\n"], "a\nb\n", "", daily=daily)) == []
+    assert rules(check_history("journals/2026_02_05.md", ["a\n"], "b\n", "ticked", daily=daily)) == []
+    assert rules(check_history("journals/plan.md", ["a\n"], "b\n", "", daily=daily)) == []
 
 
 def test_a_merge_loses_only_what_every_side_had() -> None:

@@ -1,4 +1,4 @@
-"""`git mem init --from`: memories of other tools come in through the gate, with their history, and nothing is lost."""
+"""`git mem import notes`: memories of other tools come in through the gate, with their history, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"
 
 @pytest.fixture
 def target(tmp_path: Path) -> Repo:
-    return Repo(tmp_path / "target", init=False)
+    return Repo(tmp_path / "target")
 
 
 def run(target: Repo, source: Path, *args: str, code: int = 0) -> Any:
-    done = target.mem("init", "--from", str(source), "--json", *args, check=False)
+    done = target.mem("import", "notes", str(source), "--json", *args, check=False)
     assert done.returncode == code, done.stdout + done.stderr
     return json.loads(done.stdout)
 
@@ -38,12 +38,12 @@ def test_an_openclaw_workspace_comes_with_its_history(target: Repo, tmp_path: Pa
     first = there.commit("first", {"MEMORY.md": "- Old fact.\n", "memory/2026-01-01.md": "# 2026-01-01\n"})
     there.commit("second", {"MEMORY.md": "- Old fact.\n- New fact.\n", "SOUL.md": "Brief.\n", "run.sh": "true\n"})
     dry = run(target, there.path, "--dry-run")
-    assert dry["shape"] == "workspace" and dry["history"] and not (target.path / ".git").exists()
+    assert dry["shape"] == "workspace" and dry["history"] and target.git("status", "--porcelain") == ""
     done = run(target, there.path)
     assert done["left"] == [{"from": "run.sh", "reason": "is not Markdown"}] and done["commit"]
     assert target.git("rev-list", "HEAD").splitlines()[-1] == first
     assert target.git("blame", "-s", "-L1,1", "MEMORY.md").lstrip("^").startswith(first[:7])
-    assert target.read("SOUL.md") == "Brief.\n" and (target.path / "AGENTS.md").exists()
+    assert target.read("SOUL.md") == "Brief.\n"
     assert target.git("for-each-ref", "refs/gitmem") == ""
     assert target.git("ls-files", "run.sh") == ""
 
@@ -88,11 +88,11 @@ def test_a_refused_import_leaves_nothing_or_says_what_stays_and_why_it_was_refus
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho 'not on a Friday' >&2\nexit 1\n")
     hook.chmod(0o755)
-    refused = repo.mem("init", "--from", str(there.path), check=False)
+    refused = repo.mem("import", "notes", str(there.path), check=False)
     assert refused.returncode == 3 and "not on a Friday" in refused.stderr
     assert not (repo.path / ".git" / "MERGE_HEAD").exists() and repo.git("status", "--porcelain") == ""
     hook.write_text("#!/bin/sh\necho 'not on a Friday' >&2\ntouch .git/index.lock\nexit 1\n")
-    stuck = repo.mem("init", "--from", str(there.path), check=False)
+    stuck = repo.mem("import", "notes", str(there.path), check=False)
     assert stuck.returncode == 3 and "not on a Friday" in stuck.stderr and "merge --abort" in stuck.stderr
     assert repo.git("for-each-ref", "refs/gitmem") == ""
 
@@ -126,31 +126,31 @@ def test_notes_go_below_memory_and_what_the_gate_refuses_is_said(target: Repo, t
 
 def test_what_an_import_masks_is_said_and_kept_on_request(target: Repo, tmp_path: Path) -> None:
     there = fill(tmp_path / "notes", {"team.md": "- The plumber is at 010-3948-5712.\n", "plan.md": "- Ship it.\n"})
-    said = target.mem("init", "--from", str(there)).stdout
+    said = target.mem("import", "notes", str(there)).stdout
     assert "masked in team.md: phone-number (line 1)\n" in said and said.count("masked") == 2
     assert "remove what was masked and import again with --keep pii" in said and "3948" not in said
     assert target.read("memory/team.md") == "- The plumber is at [phone].\n"
     (target.path / "memory/team.md").unlink()  # as the line says
-    again = target.mem("init", "--from", str(there), "--keep", "pii").stdout
+    again = target.mem("import", "notes", str(there), "--keep", "pii").stdout
     assert "masked" not in again
     assert target.read("memory/team.md") == "- The plumber is at 010-3948-5712.\n"
 
 
 def test_a_dry_run_of_an_import_says_what_it_would_mask_and_how_to_keep_it(target: Repo, tmp_path: Path) -> None:
     there = fill(tmp_path / "notes", {"team.md": "- Write to the plumber: drain@acme-pipes.co.kr\n"})
-    said = target.mem("init", "--from", str(there), "--dry-run").stdout
+    said = target.mem("import", "notes", str(there), "--dry-run").stdout
     assert "masked in team.md: email (line 1)\nto keep personal data: import again with --keep pii" in said
     assert run(target, there, "--dry-run")["masked"] == ["team.md"]
     assert run(target, there, "--dry-run", "--keep", "pii")["masked"] == []
     alone = target.mem("init", "--keep", "pii", check=False)
-    assert alone.returncode == 2 and "--from" in alone.stderr
+    assert alone.returncode == 2 and "git mem import notes PATH" in alone.stderr
 
 
 def test_a_secret_in_the_history_stops_the_history_and_not_the_files(target: Repo, tmp_path: Path) -> None:
     there = Repo(tmp_path / "claw")
     there.commit("leak", {"MEMORY.md": f"- token {TOKEN}\n"})
     there.commit("clean", {"MEMORY.md": "- No token.\n"})
-    done = target.mem("init", "--from", str(there.path), check=False)
+    done = target.mem("import", "notes", str(there.path), check=False)
     assert done.returncode == 1 and "--no-history" in done.stderr and TOKEN not in done.stderr + done.stdout
     assert not (target.path / "MEMORY.md").exists()
     assert run(target, there.path, "--no-history")["commit"] is None and target.read("MEMORY.md") == "- No token.\n"
@@ -166,7 +166,7 @@ def test_a_history_with_a_link_or_a_rewritten_log_is_refused_as_a_push_of_it_wou
     (there.path / "memory/out.md").unlink()
     there.commit("gone")
     rewritten = there.commit("rewrite", {"memory/2026-03-01.md": "# 2026-03-01\n\n- said otherwise\n"})
-    done = target.mem("init", "--from", str(there.path), check=False)
+    done = target.mem("import", "notes", str(there.path), check=False)
     assert done.returncode == 1 and "--no-history" in done.stderr
     assert f"symlink in 'memory/out.md' at {linked[:12]}" in done.stderr
     assert f"log-rewritten in 'memory/2026-03-01.md' at {rewritten[:12]}" in done.stderr
@@ -175,8 +175,8 @@ def test_a_history_with_a_link_or_a_rewritten_log_is_refused_as_a_push_of_it_wou
 
 
 def test_a_folder_that_is_not_there_or_the_target_itself_is_refused(repo: Repo, tmp_path: Path) -> None:
-    assert repo.mem("init", "--from", str(tmp_path / "none"), check=False).returncode == 2
-    assert repo.mem("init", "--from", ".", check=False).returncode == 2
+    assert repo.mem("import", "notes", str(tmp_path / "none"), check=False).returncode == 2
+    assert repo.mem("import", "notes", ".", check=False).returncode == 2
 
 
 def test_shapes_are_told_by_names_alone() -> None:
@@ -197,7 +197,7 @@ def test_what_is_hostile_in_a_folder_is_left_and_said_and_odd_names_are_spelled(
     assert {row["path"] for row in done["files"]} == {"MEMORY.md", "memory/2026-02-05.md", "memory/we\nird.md"}
     assert {row["from"] for row in done["left"]} == {"big.md", "memory/order.md", "pipe.md", "etc/", "node_modules/"}
     assert target.read("MEMORY.md") == "- Likes tea.\n"
-    plain = Repo(tmp_path / "second", init=False).mem("init", "--from", str(there), "-v", check=False).stdout
+    plain = Repo(tmp_path / "second").mem("import", "notes", str(there), "-v", check=False).stdout
     assert "we\\nird" in plain or "we\\u000aird" in plain or "we\\x0aird" in plain
 
 
@@ -228,7 +228,7 @@ def test_pictures_that_notes_show_come_along_and_no_others(target: Repo, tmp_pat
     for name, data in files.items():
         (there / name).parent.mkdir(exist_ok=True)
         (there / name).write_bytes(data)
-    said = target.mem("init", "--from", str(there), check=False)
+    said = target.mem("import", "notes", str(there), check=False)
     assert said.returncode == 1 and "left out img/d.jpg: is no picture of the kind that its name says" in said.stdout
     assert (
         "4 pictures that the gate cannot read among them" in said.stdout
@@ -263,10 +263,10 @@ def test_what_was_masked_is_named_by_rule_and_line_and_all_files_with_v(target: 
         tmp_path / "notes",
         {"team.md": "# Team\n\n- Plumber: drain@acme-pipes.co.kr\n- Cook: pan@acme-pipes.co.kr\n", "a.md": "x\n"},
     )
-    short = target.mem("init", "--from", str(there), "--dry-run").stdout
+    short = target.mem("import", "notes", str(there), "--dry-run").stdout
     assert "masked in team.md: email (lines 3, 4)\n" in short and "a.md" not in short and "acme-pipes" not in short
     assert (
-        "would import memory/a.md (from a.md)\n" in target.mem("init", "--from", str(there), "--dry-run", "-v").stdout
+        "would import memory/a.md (from a.md)\n" in target.mem("import", "notes", str(there), "--dry-run", "-v").stdout
     )
     value = run(target, there, "--dry-run")
     assert value["masked"] == ["team.md"] and value["masks"][0] == {"from": "team.md", "rule": "email", "line": 3}
@@ -279,7 +279,49 @@ def test_what_git_ignores_here_is_left_out_of_a_history_and_said(repo: Repo, tmp
     (there.path / "a.png").write_bytes(PNG)
     there.commit("notes")
     for options in (["--dry-run"], []):
-        said = repo.mem("init", "--from", str(there.path), *options, check=False)
+        said = repo.mem("import", "notes", str(there.path), *options, check=False)
         assert said.returncode == 1 and "left out a.png: 'memory/a.png' is ignored by Git here" in said.stdout
     assert repo.read("memory/a.md").startswith("# A") and not (repo.path / "memory/a.png").exists()
     assert repo.git("log", "--format=%s", "-1").strip() == "memory: import 1 file with their history"
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+@pytest.mark.parametrize("committed", [False, True])
+@pytest.mark.parametrize("history", [False, True])
+def test_files_as_init_laid_them_out_give_way_and_changed_ones_stay(
+    target: Repo, tmp_path: Path, language: str, committed: bool, history: bool
+) -> None:
+    there = Repo(tmp_path / "claw")
+    there.commit("t", {"MEMORY.md": "- Theirs.\n", "SOUL.md": "Brief.\n", "USER.md": "- Kim\n"})
+    target.mem("init", "--lang", language)
+    target.write("USER.md", "# User\n\n- Lee\n")
+    if committed:
+        target.commit("start")
+    done = run(target, there.path, *([] if history else ["--no-history"]), code=1)
+    assert [row["from"] for row in done["left"]] == ["USER.md"] and "Lee" in target.read("USER.md")
+    assert target.read("MEMORY.md") == "- Theirs.\n" and target.read("SOUL.md") == "Brief.\n"
+    assert bool(done["commit"]) is history
+    if history:
+        assert target.git("show", "HEAD:MEMORY.md") == "- Theirs.\n"
+
+
+def test_an_import_without_history_is_taken_back_by_undo(target: Repo, tmp_path: Path) -> None:
+    there = fill(tmp_path / "notes", {"회의록.md": "# 회의\n\n- 금요일에 배포한다\n", "b.md": "b\n"})
+    target.mem("init")
+    before = target.read("MEMORY.md")
+    said = target.mem("import", "notes", str(there)).stdout
+    assert "imported 2 files without history, 0 left out" in said and "next: look at them (git status)" in said
+    assert "회의록" in target.mem("search", "배포").stdout
+    target.mem("undo")
+    assert not (target.path / "memory/회의록.md").exists() and target.read("MEMORY.md") == before
+
+
+def test_the_old_spelling_lays_out_a_new_repository_and_says_the_new_one(tmp_path: Path) -> None:
+    target = Repo(tmp_path / "target", init=False)
+    there = Repo(tmp_path / "my claw")
+    there.commit("first", {"MEMORY.md": "- Old fact.\n", "SOUL.md": "Brief.\n"})
+    dry = target.mem("init", "--from", str(there.path), "--dry-run")
+    assert f"git mem import notes '{there.path}'" in dry.stderr and not (target.path / ".git").exists()
+    done = json.loads(target.mem("init", "--from", str(there.path), "--json").stdout)
+    assert done["commit"] and "AGENTS.md" in done["written"] and (target.path / "AGENTS.md").exists()
+    assert target.read("SOUL.md") == "Brief.\n" and "--from" not in target.mem("init", "-h").stdout

@@ -1,4 +1,4 @@
-"""`git mem import`: old sessions of hosts and archives as episodes and daily logs; bundles and skills as documents."""
+"""`git mem import`: notes, bundles and skills as documents; old sessions of hosts and archives as episodes and logs."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from gitmem.sessions.session_import import ImportedSession, Totals
 
 
-DOCUMENTS = ("okf", "skills")  # sources of documents; the others are of sessions
+DOCUMENTS = ("notes", "okf", "skills")  # sources of documents; the others are of sessions
 OF_SESSIONS = ("project", "yes", "agent", "committing")  # options that mean nothing to documents
-OF_DOCUMENTS = ("name", "instructions", "keep")
+OF_DOCUMENTS = ("name", "instructions", "keep", "no_history")
 
 
 class ImportCommand(NamedTuple):
@@ -39,6 +39,7 @@ class ImportCommand(NamedTuple):
     committing: bool
     name: str
     instructions: bool
+    no_history: bool
     keep: str | None
     verbose: bool
     dry_run: bool
@@ -46,7 +47,7 @@ class ImportCommand(NamedTuple):
 
 
 @click.command()
-@click.argument("source", type=click.Choice([*importable_hosts(), *SERVICES, *DOCUMENTS]))
+@click.argument("source", type=click.Choice([*DOCUMENTS, *importable_hosts(), *SERVICES]))
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.option("--project", type=click.Path(path_type=Path), metavar="FOLDER", help="Only sessions that worked in it.")
 @click.option("--yes", is_flag=True, help="Import all that is found, where no PATH is named.")
@@ -54,12 +55,16 @@ class ImportCommand(NamedTuple):
 @click.option("--commit", "committing", is_flag=True, help="Commit what is written, with the transcripts' hashes.")
 @click.option("--name", default="", metavar="NAME", help="okf: the folder below memory/ for a bundle of others.")
 @click.option("--instructions", is_flag=True, help="okf: also what tells agents what to do (SOUL.md, rules, skills).")
+@click.option("--no-history", is_flag=True, help="notes: of a Git repository too, the files alone.")
 @click.option("--keep", type=click.Choice(["pii"]), help="pii: import personal data of documents as it is.")
 @click.option("-v", "--verbose", is_flag=True, help="Name each session, each document.")
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @json_option
 def command(**given: Any) -> int:
-    """Import old sessions, bundles or skills of SOURCE.
+    """Import notes, old sessions, bundles or skills of SOURCE.
+
+    Of notes PATH is a folder of them, an OpenClaw workspace or a Claude memory folder. Links between the files hold,
+    and pictures that they show come along. From the top of a Git repository the history comes along, in one commit.
 
     What old sessions decided goes into the daily logs of their days, with an episode for each session. PATH is a
     transcript or a folder of them. Without PATH, what the host keeps on this machine is listed and nothing is written;
@@ -69,10 +74,12 @@ def command(**given: Any) -> int:
     Of okf PATH is a folder in the Open Knowledge Format: what 'git mem export okf' wrote goes back to where it stood,
     any other bundle below memory/NAME. Of skills it is a folder of them (.agents/skills), or one: memory/skills.
 
-    Everything passes the gate. The same import again writes nothing new, and one that was interrupted goes on. Exits
-    with 1 when a session or a document was left out.
+    Everything passes the gate: what does not, or is there already with another text, is left out and said; personal
+    data is masked, and that is said. The same import again writes nothing new, and one that was interrupted goes on.
+    Exits with 1 when a session or a document was left out.
 
     \b
+    git mem import notes ~/notes --dry-run
     git mem import claude
     git mem import claude --project . --yes
     git mem import codex ~/.codex/sessions/2026 --dry-run
@@ -82,7 +89,7 @@ def command(**given: Any) -> int:
     of_documents = options.source in DOCUMENTS
     for name in OF_SESSIONS if of_documents else OF_DOCUMENTS:
         if getattr(options, name):
-            option = "commit" if name == "committing" else name
+            option = "commit" if name == "committing" else name.replace("_", "-")
             raise UsageError(f"--{option} says nothing about {options.source}", "leave it out")
     if of_documents:
         return _bring_documents(options)
@@ -96,7 +103,8 @@ def command(**given: Any) -> int:
 
 
 def _bring_documents(options: ImportCommand) -> int:
-    """Import a bundle or skills; 1 where something was left out that is no mere attachment."""
+    """Import notes, a bundle or skills; 1 where something was left out that is no mere attachment."""
+    from gitmem.cli.notes_import import NotesImport, bring_notes
     from gitmem.exchange.agent_skills import read_skills
     from gitmem.exchange.document_import import bring, planned
     from gitmem.exchange.okf_import import read_bundle
@@ -106,6 +114,12 @@ def _bring_documents(options: ImportCommand) -> int:
         raise UsageError("the folder to import is missing", f"git mem import {options.source} FOLDER --dry-run")
     if (options.name or options.instructions) and options.source != "okf":
         raise UsageError("--name and --instructions go with okf")
+    if options.no_history and options.source != "notes":
+        raise UsageError("--no-history goes with notes")
+    if options.source == "notes":
+        history = not options.no_history
+        asked = NotesImport(options.path, history, options.keep, options.verbose, options.dry_run, options.as_json)
+        return bring_notes(asked)
     repo, config = open_here()
     if options.keep:
         config = config._replace(on_personal="keep")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections import Counter
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -22,18 +21,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gitmem.memory.adoption import Folder
-    from gitmem.memory.importing import Plan
     from gitmem.memory.new_repository import Place
 
 
 @click.command()
 @click.argument("folder", default=".", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--lang", type=click.Choice(sorted(LANGUAGES)), help="Language of the templates (default: the locale's).")
-@click.option("--from", "source", type=click.Path(path_type=Path), metavar="PATH", help="Import the memory there.")
-@click.option("--no-history", is_flag=True, help="Of a Git repository too, import the files alone.")
-@click.option("--keep", type=click.Choice(["pii"]), help="pii: import personal data as it is (mem.onPersonal).")
+@click.option("--from", "source", type=click.Path(path_type=Path), hidden=True)  # of before `git mem import notes`
+@click.option("--no-history", is_flag=True, hidden=True)
+@click.option("--keep", type=click.Choice(["pii"]), hidden=True)
 @click.option("--adopt/--only-new", default=None, help="Whether Markdown that is there stays memory (or it asks).")
-@click.option("-v", "--verbose", is_flag=True, help="With --from: name each file.")
+@click.option("-v", "--verbose", is_flag=True, hidden=True)
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @json_option
 def command(
@@ -56,19 +54,20 @@ def command(
     memory is what is written from now on. Without either it asks on a terminal; elsewhere a folder that holds more
     notes than other files is adopted.
 
-    --from imports an OpenClaw workspace, a Claude memory folder or a folder of notes, through the gate: what does not
-    pass, or is there already, is left out and said (exit 1); personal data is masked, and that is said, unless --keep
-    pii. Links between the files hold, and pictures that they show come along. From a Git repository the history comes
-    along, in one commit.
+    Notes that lie elsewhere come in with 'git mem import notes PATH'.
     """
+    from gitmem.cli.notes_import import NotesImport, bring_into_new
     from gitmem.memory.new_repository import lay_out, place_for
 
     if source is not None:
         if adopt is not None:
             raise UsageError("--adopt is about the files of FOLDER", "leave --from out, or --adopt")
-        return _import(folder, source, not no_history, keep, lang or _locale(), verbose, dry_run, as_json)
-    if keep:
-        raise UsageError("--keep is about what is imported", "git mem init --from PATH --keep pii")
+        path = quote(str(source))
+        say(f"hint: 'git mem init --from' will go: git mem init, then git mem import notes {path}")
+        asked = NotesImport(source, not no_history, keep, verbose, dry_run, as_json)
+        return bring_into_new(folder, asked, lang or _locale())
+    if keep or no_history or verbose:
+        raise UsageError("--keep, --no-history and --verbose are about what is imported", "git mem import notes PATH")
     place = place_for(folder, os.environ)
     notes = _notes(place, adopt)
     adopted = notes is not None and bool(notes.notes) and _is_adopted(notes, adopt, quiet=as_json or dry_run)
@@ -157,77 +156,6 @@ def _show_notes(folder: Folder, adopted: bool, daily: Sequence[str]) -> None:
         write(escape(f"log: {counted(number, 'daily log')} by {pattern} ([memory] daily in .gitmem.toml)\n"))
     if others:
         write(escape(f"out: {', '.join(others)}\n"))
-
-
-def _import(
-    folder: Path, source: Path, history: bool, keep: str | None, lang: str, verbose: bool, dry_run: bool, as_json: bool
-) -> int:
-    """Import, then lay out what is missing; 1 when something was left out by the gate or for what is there."""
-    from dataclasses import replace
-
-    from gitmem.config import Config
-    from gitmem.environment import now, settings
-    from gitmem.errors import NotARepository
-    from gitmem.git.opening import discover, open_repository
-    from gitmem.git.write import init_repository
-    from gitmem.memory.importing import EXPECTED, as_value, bring, look_at, without_ignored
-    from gitmem.memory.new_repository import lay_out, place_for
-
-    folder = folder.absolute()
-    try:
-        inside = os.path.isdir(folder) and discover(folder, os.environ).root is not None
-    except NotARepository:
-        inside = False
-    config = Config()
-    root = folder
-    if inside:
-        opened = open_repository(folder, os.environ)
-        config, root = settings(opened), opened.root or folder
-        opened.close()
-    config = config._replace(on_personal="keep") if keep else config
-    plan = look_at(source, config, os.environ, root)
-    plan = replace(plan, history=plan.history and history)
-    commit, laid = "", None
-    if not inside and not dry_run:
-        init_repository(folder, os.environ)
-    if inside or not dry_run:
-        repo = open_repository(folder, os.environ)
-        click.get_current_context().call_on_close(repo.close)
-        plan = without_ignored(repo, plan)
-    if not dry_run:
-        commit = bring(repo, plan, now(), os.environ).commit
-        laid = lay_out(place_for(folder, os.environ), os.environ, lang)
-    if as_json:
-        write_json(as_value(plan, root, commit, laid.written if laid else (), dry_run))
-    else:
-        _show_import(plan, dry_run, verbose)
-    blocked = [reason for _, reason in plan.left if reason not in EXPECTED]
-    return 1 if blocked else 0
-
-
-def _show_import(plan: Plan, dry_run: bool, verbose: bool) -> None:
-    """What comes along, what does not and what was masked. Files that nobody need look into are named with `verbose`
-    only."""
-    from gitmem.memory.importing import EXPECTED, masked_places
-
-    would = "would " if dry_run else ""
-    for name, to, _ in plan.files if verbose else ():
-        write(escape(f"{would}import {to}" + (f" (from {name})" if to != name else ""), "") + "\n")
-    for name, reason in plan.left:
-        if verbose or reason not in EXPECTED:
-            write(escape(f"left out {name}: {reason}", "") + "\n")
-    for name, masks in plan.masked:
-        write(escape(f"masked in {name}: {masked_places(masks)}", "") + "\n")
-    if plan.masked:
-        first = "" if dry_run else "remove what was masked and "
-        write(f"to keep personal data: {first}import again with --keep pii\n")
-    if not verbose:
-        for reason, number in Counter(reason for _, reason in plan.left if reason in EXPECTED).items():
-            write(f"left out {counted(number, 'file')}: {reason}\n")
-    shown = f", {counted(plan.pictures, 'picture')} that the gate cannot read among them," if plan.pictures else ""
-    what = "with its history" if plan.history else "without history; look at them, then: git add -A; git commit"
-    more = "" if verbose else " (-v names all)"
-    write(f"{would}import {counted(len(plan.files), 'file')}{shown} {what}, {len(plan.left)} left out{more}\n")
 
 
 def _locale() -> str:

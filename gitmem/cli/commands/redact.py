@@ -54,7 +54,7 @@ def command(paths: tuple[str, ...], staged: bool, dry_run: bool, force: bool, as
     if not force and not dry_run:
         refuse_excessive(masked)
     if not dry_run:
-        _write(repo, masked)
+        _write(repo, masked, policy.daily)
     left = [(plan, finding) for plan in planned for finding in plan.left]
     if as_json:
         rows = [plan.as_value() for plan in masked]
@@ -142,7 +142,7 @@ def _plan(blob: Blob, where: str, entry: Entry | None, policy: Policy) -> Plan:
     return Plan(path, where, len(text), done, rules, left, entry, data if rules else b"")
 
 
-def _write(repo: Repository, plans: Sequence[Plan]) -> None:
+def _write(repo: Repository, plans: Sequence[Plan], daily: Sequence[str]) -> None:
     from gitmem.gate import redaction_record
     from gitmem.git import undo_record
     from gitmem.git.transaction import StagedText, write_over
@@ -158,7 +158,8 @@ def _write(repo: Repository, plans: Sequence[Plan]) -> None:
     )
     if plans:
         undo_record.drop_all(repo)
-        redaction_record.record_rewrites(repo, [(plan.path, repo.hash_blob(plan.data)) for plan in plans])
+        made = [(plan.path, repo.hash_blob(plan.data)) for plan in plans]
+        redaction_record.record_rewrites(repo, made, daily)
 
 
 def _show(masked: Sequence[Plan], left: Sequence[tuple[Plan, Finding]]) -> None:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from gitmem.errors import GitMemError
 from gitmem.memory.named_times import resolve_at
 from gitmem.memory.snapshot import layout_at
-from gitmem.paths import Kind, kind
+from gitmem.paths import passes
 from gitmem.review.commit_diff import fact_changes
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.word_diff import Piece, word_diff
@@ -46,7 +46,7 @@ def page(view: View) -> Response:
         base = resolve_at(view.repo, first, view.now)
         head = resolve_at(view.repo, last, view.now) if last else view.snapshot.commit or view.repo.head() or ""
         changes = fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), view.today)
-        lasting, logged = parted(changes)
+        lasting, logged = parted(changes, view.config.memory_daily)
         for title, ops in GROUPS:
             own = [change for change in lasting if change.op in ops]
             groups.append((title, len(own), [row_of(change) for change in view.mask(own[:SHOWN])]))
@@ -57,10 +57,10 @@ def page(view: View) -> Response:
     )  # fmt: skip
 
 
-def parted(changes: Sequence[FactChange]) -> tuple[list[FactChange], list[FactChange]]:
+def parted(changes: Sequence[FactChange], daily: Sequence[str]) -> tuple[list[FactChange], list[FactChange]]:
     """The changes of what lasts, and those of logs and episodes, whose lines are told as facts too."""
-    passing = [change for change in changes if kind(change.path) in (Kind.DAILY, Kind.SESSION)]
-    return [change for change in changes if kind(change.path) not in (Kind.DAILY, Kind.SESSION)], passing
+    passing = [change for change in changes if passes(change.path, daily)]
+    return [change for change in changes if not passes(change.path, daily)], passing
 
 
 def row_of(change: FactChange) -> Row:

@@ -127,4 +127,4 @@ def _committed(view: View, day: date) -> Sequence[tuple[FactChange, Row]]:
     if not head or head == base:
         return ()
     changes = fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), day)
-    return [(change, row_of(change)) for change in view.mask(parted(changes)[0][:SHOWN])]
+    return [(change, row_of(change)) for change in view.mask(parted(changes, view.config.memory_daily)[0][:SHOWN])]

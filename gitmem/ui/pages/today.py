@@ -11,7 +11,7 @@ from gitmem.errors import GitMemError
 from gitmem.git.objects import Commit, Span
 from gitmem.memory.fact import id_of_hash
 from gitmem.memory.snapshot import layout_at
-from gitmem.paths import Kind, kind
+from gitmem.paths import is_daily, kind
 from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.present_facts import KINDS, uncommitted
 from gitmem.provenance.trailers import REASON, memory_trailers, values
@@ -43,7 +43,7 @@ def page(view: View) -> Response:
     base, since = _since(view, head)
     everything = _changes(view, base, head)
     changes = [change for change in everything if kind(change.path) in KINDS]
-    logged = [change for change in everything if change.new and kind(change.path) is Kind.DAILY]
+    logged = [change for change in everything if change.new and is_daily(change.path, view.config.memory_daily)]
     groups = []
     for title, ops in GROUPS:
         own = [change for change in changes if change.op in ops]
