@@ -51,6 +51,7 @@ NOT_RUN = {
 }
 # What stands for something else, in this order.
 PLACEHOLDERS = [
+    (r"import notes( PATH)?$", "import notes ~/notes"),
     (r"import skills$", "import skills .agents/skills"),
     (r"^(bash: |zsh:  |fish: )", ""),
     (r'"\$\{fpath\[1\]\}/_git-mem"', '"$HOME/_git-mem"'),
@@ -98,7 +99,6 @@ BEFORE = {
     "git mem add --to organisation": 'git config --global mem.organisation "$HOME/hub.git"',
     "git mem import okf": "[ -d ~/bundle ] || git mem export okf ~/bundle",
     "git mem import skills": "[ -d .agents/skills ] || git mem export skills .agents/skills",
-    "git mem init memory": 'cd "$(mktemp -d)"',
     "git mem profile switch NAME": "git mem profile add coder ~/coder",
     "bash: git mem completion": "mkdir -p ~/.local/share/bash-completion/completions",
     "fish: git mem completion": "mkdir -p ~/.config/fish/completions",
@@ -194,7 +194,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path in (".codex/sessions/2026/02/05/rollout-1.jsonl", "work/rollout.jsonl"):
         work.write(home / path, codex)  # type: ignore[arg-type]
     for folder in (".claude/projects/x/memory", ".openclaw/workspace", "notes"):
-        work.write(home / folder / "MEMORY.md", "# Memory\n\n- The deploy window is on Tuesday\n")  # type: ignore[arg-type]
+        work.write(home / folder / "memory/windows.md", "# Windows\n\n- The deploy window is on Tuesday\n")  # type: ignore[arg-type]
     zipped(work.path / "export.zip", conversations=[chatgpt()])
     work.write("folder-it-was-unpacked-to/conversations.json", json.dumps([claude()]))
     work.write(

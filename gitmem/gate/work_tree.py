@@ -27,11 +27,15 @@ class Counts:
 
 
 def counts(repo: Repository, today: date, most: int = MOST) -> Counts:
-    """The findings in the work tree's first `most` bytes. Raises GitMemError where the gate cannot look."""
+    """The findings in the first `most` bytes of what a commit of the work tree would be held to.
+
+    Raises GitMemError where the gate cannot look.
+    """
     policy = sources.worktree_policy(repo, today)
     left = [most]
     source = sources.paths(repo, [], policy)
-    report = scan(within(source.blobs, left), policy, source.findings)
+    blobs = (blob for blob in source.blobs if policy.concerns(blob.path))
+    report = scan(within(blobs, left), policy, source.findings)
     blocking = sum(finding.severity is Severity.BLOCK for finding in report.findings)
     mode = "strict" if policy.strict else "standard"
     return Counts(mode, blocking, len(report.findings) - blocking, report.blobs, left[0] >= 0)

@@ -30,7 +30,7 @@ _group: ContextVar[str] = ContextVar("group", default="")
 
 
 class Written(NamedTuple):
-    """One file of a write: the bytes before, None for no file and where it was committed; `digest` of those before and
+    """One file of a write: the bytes before, None for no file and where a commit has them; `digest` of those before and
     of those after."""
 
     text: bytes | None
@@ -74,13 +74,24 @@ def remember(
     """
     if not contents:
         return
-    files = {
-        path: Written(None if commit else noted[path], digest(noted[path]), digest(data))
-        for path, data in contents.items()
-    }
     at = datetime.now(UTC).isoformat(timespec="seconds")
     with suppress(OSError, GitMemError):
+        held = _committed(repo, commit, [path for path in contents if noted[path] is not None]) if commit else {}
+        files = {
+            path: Written(
+                None if digest(noted[path]) == held.get(path) else noted[path], digest(noted[path]), digest(data)
+            )
+            for path, data in contents.items()
+        }
         _save(repo, [*load(repo), Entry(at, commit, _group.get(), files)])
+
+
+def _committed(repo: Repository, commit: str, paths: Sequence[str]) -> dict[str, str | None]:
+    """path -> digest of what the parent of a commit has there, of those paths that it has."""
+    parents = repo.commit(commit).parents
+    oids = repo.blobs(parents[0], paths) if parents and paths else {}
+    texts = dict(repo.read_many(list(dict.fromkeys(oids.values()))))
+    return {path: digest(texts[oid]) for path, oid in oids.items()}
 
 
 def load(repo: Repository) -> list[Entry]:
@@ -116,7 +127,7 @@ def drop_all(repo: Repository) -> None:
 def drop_texts(repo: Repository) -> None:
     """Forget the texts that are kept here, and in other work trees of the repository every write; what was committed
     here can still be taken back. The caller is the writer."""
-    own = [entry if entry.commit else _unkept(entry) for entry in load(repo)]
+    own = [_without_texts(entry) if entry.commit else _unkept(entry) for entry in load(repo)]
     drop_all(repo)
     _save(repo, own)
 
@@ -156,6 +167,12 @@ def _save(repo: Repository, entries: Sequence[Entry]) -> None:
 def _bounded(run: list[Entry]) -> list[Entry]:
     """A group of which a part is not kept is not kept at all: half of it could not be taken back rightly."""
     return run if all(entry.files for entry in run) else [_unkept(run[-1])]
+
+
+def _without_texts(entry: Entry) -> Entry:
+    """A committed write that is taken back to what was committed before it, whatever else stood in its files."""
+    files = {path: file._replace(text=None) for path, file in entry.files.items()}
+    return Entry(entry.at, entry.commit, entry.group, files)
 
 
 def _unkept(entry: Entry) -> Entry:

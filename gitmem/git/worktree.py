@@ -141,6 +141,17 @@ def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -
     sync_folder(target.parent)
 
 
+def drop_empty_parents(root: Path, path: str) -> None:
+    """Remove the folders that a file which is gone left empty, as Git does; never `root`, and no link."""
+    for folder in resolve(root, path).parents:
+        if folder == root or not folder.is_relative_to(root):
+            return
+        try:
+            folder.rmdir()
+        except OSError:  # a file is in it
+            return
+
+
 def sync_folder(folder: Path) -> None:
     """Have the names in a folder on the disk."""
     if not system.POSIX:  # a folder cannot be opened there

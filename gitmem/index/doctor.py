@@ -24,6 +24,7 @@ from gitmem.index.db.reader import Index
 from gitmem.index.db.values import BlobRow, Cut, pack_shape
 from gitmem.index.index_file import directory
 from gitmem.index.parse_workers import codes
+from gitmem.index.status import changed_files
 from gitmem.memory.snapshot import read, read_work_tree, tree_files, work_tree_key
 from gitmem.paths import LIMIT
 from gitmem.plural import counted
@@ -76,7 +77,7 @@ def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:
     if complaint:
         return
     wrong, later, files = _tree(repo, config, index)
-    about = counted(len(files), "file") + (f", {later} of HEAD not indexed yet" if later else "")
+    about = ", ".join([counted(len(files), "file"), *later])
     yield Check("tree", wrong, "git mem index" if wrong else "", about)
     rows = _derived(repo, config, index, files)
     wrong, chunks = _chunks(index, rows)
@@ -88,20 +89,22 @@ def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:
     yield Check("vectors", wrong, hint, counted(count, "vector"))
 
 
-def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, int, dict[str, tuple[str, str]]]:
-    """What is wrong; how many files of HEAD nobody has searched yet; oid -> (path, commit or "") of every blob to look
-    at."""
+def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, list[str], dict[str, tuple[str, str]]]:
+    """What is wrong; what the next search will read, in words; oid -> (path, commit or "") of every blob to look at."""
     listed: dict[str, tuple[str, str]] = {}
     wrong = ""
-    later = 0
+    later: list[str] = []
     if repo.root is not None:
         key = work_tree_key(repo)
         seen = read_work_tree(repo, config.memory_paths)
         recorded = index.recorded(key)
         ours = {path: row for path, row in recorded.items() if row[2] >= 0}
         good = read(repo, [(path, row[1]) for path, row in ours.items()])
-        bad = [path for path, row in ours.items() if (path, row[1]) not in good]
-        bad += [path for path in seen.files if path not in recorded]
+        late = changed_files(index, key, seen)
+        bad = [path for path, row in ours.items() if (path, row[1]) not in good and path not in late]
+        bad += [path for path in seen.files if path not in recorded and path not in late]
+        if late:
+            later.append(f"{counted(len(late), 'file')} changed since: the next search reads them")
         if bad:
             wrong = f"not as indexed: {counted(len(bad), 'file')} of the work tree"
         listed.update({oid: (path, "") for path, oid in good})
@@ -114,7 +117,7 @@ def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, int, dic
         for path, oid in files.items():
             if oid not in lost:
                 listed.setdefault(oid, (path, commit))
-        later = len(lost)
+        later += [f"{len(lost)} of HEAD not indexed yet"] if lost else []
     return wrong, later, listed
 
 

@@ -145,13 +145,18 @@ def _commits(repo: Repository) -> int:
 
 def _changed_since(index: Index, key: str, seen: WorkTree) -> str:
     """How many files of the work tree are not as they were indexed, in words; "" where all are."""
+    late = changed_files(index, key, seen)
+    return f"{counted(len(late), 'file')} changed since" if late else ""
+
+
+def changed_files(index: Index, key: str, seen: WorkTree) -> frozenset[str]:
+    """The files of the work tree that came, went or were written since they were indexed, by their size and times."""
     if index.scan(key) == seen.scan:
-        return ""
+        return frozenset()
     # A file changed within the clock's last tick is looked at again before it is called current.
     recorded = index.recorded(key)
-    late = [p for p, stat in seen.files.items() if recorded.get(p, ("",))[0].removeprefix("? ") != stat]
-    late += [p for p in recorded if p not in seen.files]
-    return f"{counted(len(late), 'file')} changed since" if late else ""
+    late = {p for p, stat in seen.files.items() if recorded.get(p, ("",))[0].removeprefix("? ") != stat}
+    return frozenset(late | (recorded.keys() - seen.files.keys()))
 
 
 def _odd(repo: Repository, index: Index, key: str) -> tuple[list[Odd], int, int]:

@@ -1,5 +1,6 @@
 """Taking back the last thing that git mem wrote here: what was not committed goes out of the work tree, what was is
-reverted by a commit of its own. Nothing is touched that somebody changed since.
+reverted by a commit of its own. Nothing is touched that somebody changed since, and what a person wrote in a file
+before, without committing it, stays.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from gitmem.git import undo_record
 from gitmem.git.protocol import Repository
 from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, is_committed, unstage, write, writer
 from gitmem.git.undo_record import Entry, digest
+from gitmem.git.worktree import drop_empty_parents
 from gitmem.memory.document import decode
 from gitmem.paths import is_daily
 from gitmem.provenance import trailers
@@ -81,6 +83,9 @@ def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
         for file in expected.files:
             unstage(repo, file.path, file.then, file.now)
     with writer(repo):
+        for path in [file.path for file in expected.files if file.then is None]:
+            assert repo.root is not None
+            drop_empty_parents(repo.root, path)
         undo_record.drop(repo, entries)
     return replace(expected, commit=oid)
 
@@ -110,7 +115,11 @@ def _plan(repo: Repository, entries: Sequence[Entry], reading: Reading) -> Undo:
         raise GitMemError("the last write merged another history", f"git revert -m 1 {oids[-1][:12]}")
     parent = first.parents[0] if first.parents else ""
     held = {entry.path: entry.oid for entry in repo.entries(parent, list(after))} if parent else {}
-    before = {path: repo.read(held[path]) if path in held else None for path in after}
+    kept = {path: file.text for entry in reversed(entries) for path, file in entry.files.items()}
+    before = {
+        path: text if text is not None else repo.read(held[path]) if path in held else None
+        for path, text in kept.items()
+    }
     return Undo(entries[0].at, oids, first.message.partition("\n")[0], _changes(reading, before))
 
 

@@ -66,6 +66,27 @@ def test_a_correction_is_reverted_by_a_commit_that_says_so(memory: Repo) -> None
     assert message.startswith('Undo "memory: forget 1 fact"') and f"This reverts commit {forgotten}." in message
 
 
+def test_what_a_person_wrote_before_a_committed_write_stays(memory: Repo) -> None:
+    text = memory.read("MEMORY.md") + "\n- a line by hand, 손으로 쓴 줄\n"
+    memory.write("MEMORY.md", text)
+    memory.mem("add", "--type", "decision", "PoC uses webhooks", "--commit")
+    assert "webhooks" in memory.git("show", "HEAD:MEMORY.md")
+    undo(memory)
+    assert memory.read("MEMORY.md") == text and memory.git("status", "--porcelain") == ""
+
+
+def test_everything_can_be_taken_back_down_to_init(tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "code")
+    repo.commit("code", {"src/a.py": "print(1)\n", "README.md": "# Code\n"})
+    repo.mem("init", "--only-new")
+    repo.mem("add", "--type", "decision", "메일은 SES 로 보낸다", "--commit")
+    repo.mem("add", "다음 주에 배포한다")
+    for _ in range(3):
+        repo.mem("undo")
+    assert sorted(path.name for path in repo.path.iterdir()) == [".git", "README.md", "src"]
+    assert "there is nothing to undo" in repo.mem("undo", check=False).stderr
+
+
 def test_a_promotion_goes_as_a_whole_and_can_be_made_again(memory: Repo) -> None:
     memory.commit("log", {"memory/2026-02-05.md": LOG})
     before, text = memory.git("rev-parse", "HEAD").strip(), memory.read("MEMORY.md")
@@ -221,7 +242,7 @@ def test_what_somebody_committed_since_is_said_and_goes_from_the_work_tree_alone
     memory.commit("mine")
     head = memory.git("rev-parse", "HEAD")
     told = memory.mem("undo", "--dry-run").stdout
-    assert "committed since by somebody else" in told and "not committed" not in told
+    assert "committed since, not by git mem" in told and "not committed" not in told
     assert undo(memory, "--dry-run")["committed_since"] == ["MEMORY.md"]
     done = memory.mem("undo", "--yes")
     assert "HEAD still has it" in done.stderr and memory.git("rev-parse", "HEAD") == head

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,7 +13,7 @@ import click
 
 from gitmem.cli.options import agent_option, json_option, now, open_here
 from gitmem.cli.terminal import escape, progress, say, say_masked, write, write_json
-from gitmem.errors import Exit, UsageError
+from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.git import undo_record
 from gitmem.plural import counted
 from gitmem.sessions.conversation_exports import SERVICES, exported
@@ -19,6 +21,7 @@ from gitmem.sessions.past_sessions import files_below, files_of_host, importable
 
 if TYPE_CHECKING:
     from gitmem.exchange.document_import import DocumentImport
+    from gitmem.memory.importing import Plan
     from gitmem.sessions.past_sessions import Listing, PastSession
     from gitmem.sessions.session_import import ImportedSession, Totals
 
@@ -40,6 +43,17 @@ class ImportCommand(NamedTuple):
     name: str
     instructions: bool
     no_history: bool
+    keep: str | None
+    verbose: bool
+    dry_run: bool
+    as_json: bool
+
+
+class NotesImport(NamedTuple):
+    """What is asked of an import of notes."""
+
+    source: Path
+    history: bool
     keep: str | None
     verbose: bool
     dry_run: bool
@@ -104,7 +118,6 @@ def command(**given: Any) -> int:
 
 def _bring_documents(options: ImportCommand) -> int:
     """Import notes, a bundle or skills; 1 where something was left out that is no mere attachment."""
-    from gitmem.cli.notes_import import NotesImport, bring_notes
     from gitmem.exchange.agent_skills import read_skills
     from gitmem.exchange.document_import import bring, planned
     from gitmem.exchange.okf_import import read_bundle
@@ -154,6 +167,59 @@ def _show_documents(plan: DocumentImport, options: ImportCommand) -> None:
         say(f"git mem: {note}")
     write(f"{would}{counted(len(plan.files), 'file')}, {len(plan.same)} there already, {len(plan.left)} left out\n")
     if plan.files and not options.dry_run:
+        write("next: look at them (git status), then git add and git commit\n")
+
+
+def bring_notes(asked: NotesImport) -> int:
+    """Import into the memory here; 1 where the gate, or what is there already, left something out."""
+    from gitmem.environment import now
+    from gitmem.memory.importing import bring, look_at, without_ignored
+
+    repo, config = open_here()
+    if repo.root is None:
+        raise GitMemError("a bare repository holds no memory files", "run it in a clone")
+    config = config._replace(on_personal="keep") if asked.keep else config
+    plan = look_at(asked.source, config, os.environ, repo.root)
+    plan = without_ignored(repo, replace(plan, history=plan.history and asked.history))
+    commit = "" if asked.dry_run else bring(repo, plan, now(), os.environ).commit
+    return tell_notes(plan, asked, repo.root, commit, ())
+
+
+def tell_notes(plan: Plan, asked: NotesImport, root: Path, commit: str, written: tuple[str, ...]) -> int:
+    """Say what came of an import of notes; the exit code, 1 where something was left out for a reason to look at."""
+    from gitmem.memory.importing import EXPECTED, as_value
+
+    if asked.as_json:
+        write_json(as_value(plan, root, commit, written, asked.dry_run))
+    else:
+        _show_notes(plan, asked)
+    return Exit.FINDINGS if any(reason not in EXPECTED for _, reason in plan.left) else Exit.DONE
+
+
+def _show_notes(plan: Plan, asked: NotesImport) -> None:
+    """What comes along, what does not and what was masked. Files that nobody need look into are named with `verbose`
+    only."""
+    from gitmem.memory.importing import EXPECTED, masked_places
+
+    would = "would import" if asked.dry_run else "imported"
+    for name, to, _ in plan.files if asked.verbose else ():
+        write(escape(f"{would} {to}" + (f" (from {name})" if to != name else ""), "") + "\n")
+    for name, reason in plan.left:
+        if asked.verbose or reason not in EXPECTED:
+            write(escape(f"left out {name}: {reason}", "") + "\n")
+    for name, masks in plan.masked:
+        write(escape(f"masked in {name}: {masked_places(masks)}", "") + "\n")
+    if plan.masked:
+        first = "" if asked.dry_run else "remove what was masked and "
+        write(f"to keep personal data: {first}import again with --keep pii\n")
+    if not asked.verbose:
+        for reason, number in Counter(reason for _, reason in plan.left if reason in EXPECTED).items():
+            write(f"left out {counted(number, 'file')}: {reason}\n")
+    shown = f", {counted(plan.pictures, 'picture')} that the gate cannot read among them," if plan.pictures else ""
+    history = "with their history" if plan.history else "without history"
+    more = "" if asked.verbose else " (-v names all)"
+    write(f"{would} {counted(len(plan.files), 'file')}{shown} {history}, {len(plan.left)} left out{more}\n")
+    if plan.files and not plan.history and not asked.dry_run:
         write("next: look at them (git status), then git add and git commit\n")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from gitmem.plural import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gitmem.cli.commands.import_ import NotesImport
     from gitmem.memory.adoption import Folder
     from gitmem.memory.new_repository import Place
 
@@ -56,7 +58,7 @@ def command(
 
     Notes that lie elsewhere come in with 'git mem import notes PATH'.
     """
-    from gitmem.cli.notes_import import NotesImport, bring_into_new
+    from gitmem.cli.commands.import_ import NotesImport
     from gitmem.memory.new_repository import lay_out, place_for
 
     if source is not None:
@@ -65,7 +67,7 @@ def command(
         path = quote(str(source))
         say(f"hint: 'git mem init --from' will go: git mem init, then git mem import notes {path}")
         asked = NotesImport(source, not no_history, keep, verbose, dry_run, as_json)
-        return bring_into_new(folder, asked, lang or _locale())
+        return _bring_into_new(folder, asked, lang or _locale())
     if keep or no_history or verbose:
         raise UsageError("--keep, --no-history and --verbose are about what is imported", "git mem import notes PATH")
     place = place_for(folder, os.environ)
@@ -151,11 +153,51 @@ def _show_notes(folder: Folder, adopted: bool, daily: Sequence[str]) -> None:
     if adopted:
         write(f"in:  {count}, searched and gated ([memory] paths in .gitmem.toml)\n")
     elif folder.notes:
-        others.insert(0, f"{count} from the first log on (git mem init --adopt keeps them searched and gated)")
+        others.insert(
+            0, f"{count}, from the first log on at the latest (git mem init --adopt keeps them searched and gated)"
+        )
     for pattern, number in [row for row in folder.daily if row[0] in daily]:
         write(escape(f"log: {counted(number, 'daily log')} by {pattern} ([memory] daily in .gitmem.toml)\n"))
     if others:
         write(escape(f"out: {', '.join(others)}\n"))
+
+
+def _bring_into_new(folder: Path, asked: NotesImport, lang: str) -> int:
+    """Import into `folder`, which is made a repository where it is none, then lay out what is missing of a memory."""
+    from gitmem.cli.commands.import_ import tell_notes
+    from gitmem.config import Config
+    from gitmem.environment import now, settings
+    from gitmem.errors import NotARepository
+    from gitmem.git.opening import discover, open_repository
+    from gitmem.git.write import init_repository
+    from gitmem.memory.importing import bring, look_at, without_ignored
+    from gitmem.memory.new_repository import lay_out, place_for
+
+    folder = folder.absolute()
+    try:
+        inside = os.path.isdir(folder) and discover(folder, os.environ).root is not None
+    except NotARepository:
+        inside = False
+    config = Config()
+    root = folder
+    if inside:
+        opened = open_repository(folder, os.environ)
+        config, root = settings(opened), opened.root or folder
+        opened.close()
+    config = config._replace(on_personal="keep") if asked.keep else config
+    plan = look_at(asked.source, config, os.environ, root)
+    plan = replace(plan, history=plan.history and asked.history)
+    commit, laid = "", None
+    if not inside and not asked.dry_run:
+        init_repository(folder, os.environ)
+    if inside or not asked.dry_run:
+        repo = open_repository(folder, os.environ)
+        click.get_current_context().call_on_close(repo.close)
+        plan = without_ignored(repo, plan)
+    if not asked.dry_run:
+        commit = bring(repo, plan, now(), os.environ).commit
+        laid = lay_out(place_for(folder, os.environ), os.environ, lang)
+    return tell_notes(plan, asked, root, commit, laid.written if laid else ())
 
 
 def _locale() -> str:

@@ -60,7 +60,7 @@ def _since(plan: Undo) -> str:
     """What became of a write that was not committed."""
     if not plan.held:
         return "not committed"
-    return "committed since by somebody else" + ("" if len(plan.held) == len(plan.files) else " in part")
+    return "committed since, not by git mem" + ("" if len(plan.held) == len(plan.files) else " in part")
 
 
 def _show(plan: Undo) -> None:
