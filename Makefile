@@ -22,7 +22,8 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-docs: $(VENV)/.dev                  ## write docs/cli.md, docs/config.md and the man pages from the code
+docs: $(VENV)/.dev                  ## write what is made from the code: pages, man pages, hooks/, the lists of what hosts read
+	$(BIN)/python tools/agent_paths.py
 	$(BIN)/python tools/docs.py
 
 requirements: $(VENV)/.dev          ## write what actions/setup installs, with hashes; uv resolves it for every platform

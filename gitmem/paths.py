@@ -39,17 +39,9 @@ FIELDS = {"YYYY": ("y", 4), "MM": ("m", 2), "DD": ("d", 2)}  # of a pattern of d
 IN_FIELDS = r"(?:(?<![A-Za-z])|(?=YYYY))(?:YYYY|MM|DD)+(?![A-Za-z])"
 PATTERN_LIMIT = 200  # characters
 DATED = re.compile(r"^(?:.*/)?(\d{4})-(\d{2})-(\d{2})(?:[.-][^/]*)?\.md$")
-# What agents read besides memory, wherever it lies: the gate scans it, the index does not know it. These lists serve
-# the scanner, the shell filter of the hooks (git/hook_files) and the pattern in .pre-commit-hooks.yaml.
-AGENT_FILES = (
-    "AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "SKILL.md", ".cursorrules", ".windsurfrules",
-    ".github/copilot-instructions.md",
-)  # fmt: skip
-AGENT_FOLDERS = (
-    ".claude/skills", ".claude/agents", ".claude/commands", ".claude/rules", ".agents/skills", ".cursor/rules",
-    ".windsurf/rules", ".github/instructions", ".github/prompts", ".github/agents",
-)  # fmt: skip
-AGENT_ENDINGS = (".md", ".mdc")  # of the files in those folders that are instructions
+# What agents read besides memory, wherever it lies (gitmem/agent_paths.py): the gate scans it, the index does not know
+# it. These lists serve the scanner, the shell filter of the hooks (git/hook_files) and .pre-commit-hooks.yaml.
+AGENT_ENDINGS = (".md", ".mdc")  # of the files in their folders that are instructions
 PACKAGES = "node_modules"  # a folder of what others wrote, wherever it lies
 FOLDERS = {"sessions": Kind.SESSION, "skills": Kind.SKILL, "rules": Kind.RULE, "archive": Kind.ARCHIVE}
 
@@ -140,7 +132,7 @@ def aside(path: str) -> bool:
 
 
 def agents_read(path: str) -> bool:
-    """Whether hosts give this file to their agents as instructions (AGENT_FILES, AGENT_FOLDERS), in any folder and
+    """Whether hosts give this file to their agents as instructions, in any folder and
     case: what a file system that folds case would open counts."""
     return bool(_agents_files().search(path))
 
@@ -153,21 +145,22 @@ def leads_to_instructions(path: str) -> bool:
 
 @cache
 def _agents_files() -> re.Pattern[str]:
-    return re.compile(AGENT_PATTERN, re.IGNORECASE)
+    from gitmem.agent_paths import FILES, FOLDERS
+
+    folders = rf"(?:^|/)(?:{_either(FOLDERS)})/.*(?:{_either(AGENT_ENDINGS)})$"
+    return re.compile(rf"(?:^|/)(?:{_either(FILES)})$|{folders}", re.IGNORECASE)
 
 
 @cache
 def _agents_folders() -> re.Pattern[str]:
-    tops = {folder.partition("/")[0] for folder in AGENT_FOLDERS}
-    return re.compile(rf"(?:^|/)(?:{_either([*AGENT_FOLDERS, *sorted(tops)])})$|{AGENT_PATH}", re.IGNORECASE)
+    from gitmem.agent_paths import FOLDERS
+
+    tops = sorted({folder.partition("/")[0] for folder in FOLDERS})
+    return re.compile(rf"(?:^|/)(?:{_either([*FOLDERS, *tops])})$|(?:^|/)(?:{_either(FOLDERS)})/", re.IGNORECASE)
 
 
 def _either(words: Iterable[str]) -> str:
     return "|".join(re.escape(word) for word in words)
-
-
-AGENT_PATH = rf"(?:^|/)(?:{_either(AGENT_FOLDERS)})/"
-AGENT_PATTERN = rf"(?:^|/)(?:{_either(AGENT_FILES)})$|{AGENT_PATH}.*(?:{_either(AGENT_ENDINGS)})$"
 
 
 def file_group(path: str) -> str:

@@ -1,4 +1,5 @@
-"""Write docs/cli.md, docs/config.md, the man pages and a table of docs/detectors.md from the code.
+"""Write from the code: docs/cli.md, docs/config.md, the man pages, a table of docs/detectors.md, hooks/ and the pattern
+of .pre-commit-hooks.yaml.
 
 `--check` only says whether they are current.
 """
@@ -21,6 +22,9 @@ from gitmem.cli.main import SUMMARY, main_command  # noqa: E402
 from gitmem.cli.registry import SECTIONS  # noqa: E402
 from gitmem.config import COUNT, git_name, keys  # noqa: E402
 from gitmem.errors import Exit  # noqa: E402
+from gitmem.git import hook_files  # noqa: E402
+from gitmem.paths import AGENT_ENDINGS  # noqa: E402
+from tools import agent_paths  # noqa: E402
 
 EXITS = {
     Exit.DONE: "done; scan clean; search done, with or without hits",
@@ -263,6 +267,15 @@ def detectors_page() -> str:
     return before + PRECISION[0] + "\n" + table + "\n" + PRECISION[1] + rest.split(PRECISION[1])[1]
 
 
+def framework_hooks() -> str:
+    """.pre-commit-hooks.yaml as it is, the pattern of the paths that are scanned made again."""
+    endings = "|".join(map(re.escape, AGENT_ENDINGS))
+    tops = "|".join(map(re.escape, hook_files.TOPS))
+    pattern = rf"(?i)(({endings})$|(^|/)memory(/|$)|(^|/)({tops})|(^|/)\.gitmem|(^|/)\.gitattributes$)"
+    page = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    return re.sub(r"^  files: '.*'$", lambda match: f"  files: '{pattern}'", page, count=1, flags=re.MULTILINE)
+
+
 def pages() -> dict[str, str]:
     """Path -> text of everything that is written here."""
     made = {
@@ -270,7 +283,10 @@ def pages() -> dict[str, str]:
         "docs/config.md": config_page(),
         "docs/detectors.md": detectors_page(),
         "man/git-mem.1": man_page(),
+        ".pre-commit-hooks.yaml": framework_hooks(),
+        agent_paths.PATH: agent_paths.page(),
     }
+    made |= {f"hooks/{name}": hook_files.shim(name) for name in (*hook_files.HOOKS, *hook_files.SERVER)}
     return made | {f"man/git-mem-{name}.1": command_page(name, command) for _, name, command in commands()}
 
 

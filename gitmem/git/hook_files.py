@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitmem import system
+from gitmem.agent_paths import FOLDERS
 from gitmem.errors import GitMemError
-from gitmem.paths import AGENT_ENDINGS, AGENT_FOLDERS
+from gitmem.paths import AGENT_ENDINGS
 
 if TYPE_CHECKING:
     from gitmem.git.protocol import Repository
@@ -44,13 +45,8 @@ GONE = "hint: git mem is gone; run 'git mem install' again, or edit $0"
 REFUSE = f'gitmem_refuse() {{ gitmem --version >/dev/null 2>&1 || echo "{GONE}" >&2; exit 1; }}'
 # Whether what is staged may touch memory; odd answers count as yes. The environment must not change the patterns.
 # Where .gitmem.toml or the user's own settings name other paths, only the gate itself knows what is memory.
-TOPS = tuple(dict.fromkeys(folder.partition("/")[0] for folder in AGENT_FOLDERS))  # links may stand anywhere in them
+TOPS = tuple(dict.fromkeys(folder.partition("/")[0] for folder in FOLDERS))  # links may stand anywhere in them
 PATHSPECS = (":(icase)memory", *(f":(icase)*{end}" for end in AGENT_ENDINGS), *(f":(icase)*{top}*" for top in TOPS))
-# The same for `files` of .pre-commit-hooks.yaml, which gives the names of an --all-files run; it runs at every commit.
-FRAMEWORK_FILES = (
-    rf"(?i)(({'|'.join(re.escape(end) for end in AGENT_ENDINGS)})$|(^|/)memory(/|$)"
-    rf"|(^|/)({'|'.join(re.escape(top) for top in TOPS)})|(^|/)\.gitmem|(^|/)\.gitattributes$)"
-)
 ASK = """\
 gitmem_staged() {
   ! GIT_LITERAL_PATHSPECS=0 GIT_GLOB_PATHSPECS=0 GIT_NOGLOB_PATHSPECS=0 git -c core.fsmonitor=false diff --cached \\

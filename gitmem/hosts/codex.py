@@ -7,7 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from gitmem.hosts.entries import role_of, session_of_header, summary_turn, text_of, tool_output, word
-from gitmem.hosts.host import COMMON_EVENTS, Entries, Entry, Hooks, Host, InsertedText, Place, RegistrationFile
+from gitmem.hosts.host import (
+    COMMON_EVENTS,
+    Entries,
+    Entry,
+    Hooks,
+    Host,
+    InsertedText,
+    Place,
+    RegistrationFile,
+    settings_in,
+)
 from gitmem.hosts.registration import hooks_file, toml_block
 from gitmem.hosts.transcript import Role, Turn
 
@@ -86,6 +96,7 @@ HOST = Host(
         blocks=(r"\s*# AGENTS\.md instructions\b.*?(?:</INSTRUCTIONS>|\Z)",),
     ),
     transcripts=(".codex/sessions/*/*/*/rollout-*.jsonl", ".codex/archived_sessions/rollout-*.jsonl"),
+    settings=(*settings_in(".codex"), ".codex/hooks/**"),
     programs=("codex",),
     trust="Codex runs no hook, and says nothing, before you trust this project and then each hook, in '/hooks' of its "
           "screen, and again after a change of it",

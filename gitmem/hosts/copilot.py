@@ -10,6 +10,7 @@ from typing import Any
 
 from gitmem.hosts.entries import summary_turn, tool_output, word
 from gitmem.hosts.host import (
+    AGENTS,
     COMMON_EVENTS,
     Entries,
     Entry,
@@ -72,6 +73,9 @@ def _answer(event: str, text: str) -> dict[str, Any]:
     return {"additionalContext": text, **hook_specific_output(event, text)}
 
 
+INSTRUCTIONS = (
+    *AGENTS, ".github/copilot-instructions.md", ".github/instructions/", ".github/prompts/", ".github/agents/",
+)  # fmt: skip
 HOOKS = Hooks(
     {event: event for event in COMMON_EVENTS},
     answer=_answer,
@@ -87,5 +91,7 @@ HOST = Host(
     ),
     inserted=InsertedText(tags=("current_datetime", "reminder", "sql_tables", "system_reminder")),
     transcripts=(".copilot/session-state/*/events.jsonl",),
+    instructions=INSTRUCTIONS,
+    settings=(".mcp.json", ".github/hooks/**"),
     programs=("copilot",),
 )  # fmt: skip

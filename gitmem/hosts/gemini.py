@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from gitmem.hosts.entries import time_of, tool_output, word
-from gitmem.hosts.host import Hooks, Host, InsertedText, RegistrationFile
+from gitmem.hosts.host import Hooks, Host, InsertedText, RegistrationFile, settings_in
 from gitmem.hosts.registration import server_and_hooks
 from gitmem.hosts.transcript import By, Role, Transcript, Turn
 
@@ -119,5 +119,7 @@ HOST = Host(
     ),
     loads=("GEMINI.md",),
     transcripts=(".gemini/tmp/*/chats/*.jsonl", ".gemini/tmp/*/chats/*.json"),
+    instructions=("GEMINI.md",),
+    settings=settings_in(".gemini"),
     programs=("gemini",),
 )  # fmt: skip

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 OURS = "git-mem session hook"  # what our commands in a host's hooks say
 Entry = Mapping[str, Any]  # one line of a transcript, or one message of it
+AGENTS = ("AGENTS.md", ".agents/skills/", "SKILL.md")  # what most hosts give their agents as instructions (agents.md)
 
 # Hook events, by Claude Code's names, and the seconds each may take (SessionEnd is given 1.5 s by the host itself).
 EVENT_SECONDS = {
@@ -60,6 +61,11 @@ class InsertedText:
     tags: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def settings_in(folder: str) -> tuple[str, ...]:
+    """Globs of the files of settings, of any form, that stand in a folder itself."""
+    return tuple(f"{folder}/*.{ending}" for ending in ("json", "jsonc", "toml", "yaml", "yml"))
 
 
 def hook_specific_output(event: str, text: str) -> dict[str, Any]:
@@ -136,6 +142,9 @@ class Host:
 
     `hooks` is None for one without, `entries` None for one whose transcripts are not lines; `whole` reads those that
     are one JSON object (None for any other). `loads` are the memory files it loads by itself, left out of a context.
+    `instructions` are the files, and the folders (with "/" at the end), in any folder of a project, that it gives its
+    agents as instructions: the gate scans them. `settings` are globs of the files, there too, that name the servers
+    and commands it starts (`*` crosses no "/", `**` does): a review tells of a change there first.
     `transcripts` are globs of the files it keeps its sessions in, from the person's home folder; () where it has none.
     `database` is where it keeps them besides, or now. `programs` are names of which one is on the PATH of a person who
     has the host, `trust` what it asks of a person before it runs our hooks, and `validator` the command with which it
@@ -149,6 +158,8 @@ class Host:
     whole: Callable[[bytes], Transcript | None] | None = None
     inserted: InsertedText = InsertedText()
     loads: tuple[str, ...] = ("AGENTS.md",)
+    instructions: tuple[str, ...] = AGENTS
+    settings: tuple[str, ...] = ()
     transcripts: tuple[str, ...] = ()
     database: SessionDatabase | None = None
     programs: tuple[str, ...] = ()

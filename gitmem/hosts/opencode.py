@@ -100,5 +100,6 @@ HOST = Host(
     ),
     whole=_whole,
     database=SessionDatabase((".local/share/opencode/opencode*.db",), _stored, _stored_transcript),
+    settings=("opencode.json", "opencode.jsonc", ".opencode/plugin/**", ".opencode/plugins/**"),
     programs=("opencode",),
 )  # fmt: skip

@@ -6,7 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from gitmem.hosts.entries import kept_identity, summary_turn, tool_output, word
-from gitmem.hosts.host import COMMON_EVENTS, Entries, Entry, Hooks, Host, InsertedText, Place, RegistrationFile
+from gitmem.hosts.host import (
+    COMMON_EVENTS,
+    Entries,
+    Entry,
+    Hooks,
+    Host,
+    InsertedText,
+    Place,
+    RegistrationFile,
+    settings_in,
+)
 from gitmem.hosts.registration import server_and_hooks
 from gitmem.hosts.transcript import By, Role, Turn
 
@@ -88,5 +98,6 @@ HOST = Host(
     entries=Entries(_read, _shorten, _summary, is_silent=lambda entry: word(entry, "type") == "system"),
     transcripts=(".qwen/projects/*/chats/*.jsonl",),
     inserted=InsertedText(tags=("qwen:[a-z-]+",)),
+    settings=settings_in(".qwen"),
     programs=("qwen",),
 )  # fmt: skip

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
+from gitmem.agent_paths import SETTINGS
 from gitmem.config import TRACKED
 from gitmem.gate import exceptions, sources
 from gitmem.git.protocol import Repository
-from gitmem.lazy_patterns import lazy
 
 NAMES = (
     TRACKED, exceptions.FILE, ".pre-commit-config.yaml", ".gitlab-ci.yml", "CODEOWNERS", "docs/CODEOWNERS",
@@ -22,12 +23,6 @@ FOLDERS = (
     ".github/workflows/", ".github/actions/", ".forgejo/workflows/", ".gitea/workflows/", ".gitlab/ci/", ".githooks/",
     ".husky/",
 )  # fmt: skip
-# Of hosts: servers and commands that they start, in any folder an agent may be started in.
-HOSTS = lazy(
-    r"(?:^|/)(?:\.?mcp\.json|opencode\.jsonc?|\.vscode/mcp\.json|\.github/hooks/.+|\.opencode/plugins?/.+"
-    r"|\.(?:claude|codex|cursor|gemini|qwen|windsurf|kiro|roo)/[^/]+\.(?:json|jsonc|toml|ya?ml)|\.(?:claude|cursor|codex)/hooks/.+)$",
-    re.IGNORECASE,
-)
 ATTRIBUTES = ".gitattributes"  # in any folder
 WORDS = {"A": "added", "D": "removed"}
 
@@ -59,6 +54,13 @@ def settings_changes(repo: Repository, base: str, head: str) -> list[SettingsCha
 
 def decides(path: str) -> bool:
     """Whether what is at a path decides how memory is checked, or what a host starts."""
-    return (
-        path in NAMES or path.startswith(FOLDERS) or path.rpartition("/")[2] == ATTRIBUTES or bool(HOSTS.search(path))
-    )
+    if path in NAMES or path.startswith(FOLDERS) or path.rpartition("/")[2] == ATTRIBUTES:
+        return True
+    return bool(_hosts_settings().search(path))
+
+
+@cache
+def _hosts_settings() -> re.Pattern[str]:
+    """The files in which hosts find the servers and commands they start, in any folder and case."""
+    parts = "|".join(re.escape(glob).replace(r"\*\*", ".+").replace(r"\*", "[^/]+") for glob in SETTINGS)
+    return re.compile(rf"(?:^|/)(?:{parts})$", re.IGNORECASE)

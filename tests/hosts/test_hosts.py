@@ -12,6 +12,8 @@ from gitmem.hosts.host import EVENT_SECONDS
 from gitmem.hosts.transcript import By, Role
 from gitmem.hosts.transcript_editing import compacted, pruned
 from gitmem.hosts.transcript_parser import parse
+from gitmem.paths import agents_read
+from gitmem.review.settings_changes import decides
 from tests.harness import SOURCE
 
 TRANSCRIPTS = Path(__file__).parent / "transcripts"
@@ -69,3 +71,11 @@ def test_an_answer_carries_the_text_in_the_hosts_form(host: str) -> None:
         assert answer == {"additional_context": "context"}
     else:
         assert answer == nested
+
+
+def test_what_a_host_reads_in_a_project_is_scanned_or_told_first_in_a_review() -> None:
+    for host in all_hosts():
+        for path in host.instructions:
+            assert agents_read(f"{path}a/x.md" if path.endswith("/") else path), f"{host.name}: {path}"
+        for glob in host.settings:
+            assert decides("a/" + glob.replace("**", "b/c").replace("*", "d")), f"{host.name}: {glob}"

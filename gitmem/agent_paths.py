@@ -1,0 +1,85 @@
+"""The files of a project that agents' hosts read, in any folder. Written by `make docs` from gitmem/hosts/: edit there.
+
+What `Host.instructions` and `Host.settings` mean is said in gitmem/hosts/host.py. The gate and the search cannot import
+hosts, and need no more of them than this.
+"""
+
+from __future__ import annotations
+
+FILES = (
+    ".cursorrules",
+    ".github/copilot-instructions.md",
+    ".windsurfrules",
+    "AGENTS.md",
+    "CLAUDE.local.md",
+    "CLAUDE.md",
+    "GEMINI.md",
+    "SKILL.md",
+)
+
+FOLDERS = (
+    ".agents/skills",
+    ".claude/agents",
+    ".claude/commands",
+    ".claude/rules",
+    ".claude/skills",
+    ".cursor/rules",
+    ".github/agents",
+    ".github/instructions",
+    ".github/prompts",
+    ".windsurf/rules",
+)
+
+SETTINGS = (
+    ".claude/*.json",
+    ".claude/*.jsonc",
+    ".claude/*.toml",
+    ".claude/*.yaml",
+    ".claude/*.yml",
+    ".claude/hooks/**",
+    ".codex/*.json",
+    ".codex/*.jsonc",
+    ".codex/*.toml",
+    ".codex/*.yaml",
+    ".codex/*.yml",
+    ".codex/hooks/**",
+    ".cursor/*.json",
+    ".cursor/*.jsonc",
+    ".cursor/*.toml",
+    ".cursor/*.yaml",
+    ".cursor/*.yml",
+    ".cursor/hooks/**",
+    ".gemini/*.json",
+    ".gemini/*.jsonc",
+    ".gemini/*.toml",
+    ".gemini/*.yaml",
+    ".gemini/*.yml",
+    ".github/hooks/**",
+    ".kiro/*.json",
+    ".kiro/*.jsonc",
+    ".kiro/*.toml",
+    ".kiro/*.yaml",
+    ".kiro/*.yml",
+    ".mcp.json",
+    ".opencode/plugin/**",
+    ".opencode/plugins/**",
+    ".qwen/*.json",
+    ".qwen/*.jsonc",
+    ".qwen/*.toml",
+    ".qwen/*.yaml",
+    ".qwen/*.yml",
+    ".roo/*.json",
+    ".roo/*.jsonc",
+    ".roo/*.toml",
+    ".roo/*.yaml",
+    ".roo/*.yml",
+    ".vscode/mcp.json",
+    ".windsurf/*.json",
+    ".windsurf/*.jsonc",
+    ".windsurf/*.toml",
+    ".windsurf/*.yaml",
+    ".windsurf/*.yml",
+    "mcp.json",
+    "opencode.json",
+    "opencode.jsonc",
+)

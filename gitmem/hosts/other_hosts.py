@@ -1,0 +1,8 @@
+"""Hosts that git mem registers with nowhere: which of their files the gate and the review look at all the same."""
+
+from __future__ import annotations
+
+from gitmem.hosts.host import settings_in
+
+INSTRUCTIONS = (".windsurfrules", ".windsurf/rules/")  # as Host.instructions
+SETTINGS = ("mcp.json", *settings_in(".windsurf"), *settings_in(".kiro"), *settings_in(".roo"))  # as Host.settings

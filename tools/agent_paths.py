@@ -1,0 +1,43 @@
+"""Write gitmem/agent_paths.py from gitmem/hosts/: what hosts read, for packages that cannot import hosts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from gitmem.hosts import all_hosts, other_hosts  # noqa: E402
+
+PATH = "gitmem/agent_paths.py"
+HEAD = '''\
+"""The files of a project that agents' hosts read, in any folder. Written by `make docs` from gitmem/hosts/: edit there.
+
+What `Host.instructions` and `Host.settings` mean is said in gitmem/hosts/host.py. The gate and the search cannot import
+hosts, and need no more of them than this.
+"""
+
+from __future__ import annotations
+
+'''
+
+
+def page() -> str:
+    """The text of gitmem/agent_paths.py."""
+    hosts = all_hosts()
+    instructions = {*other_hosts.INSTRUCTIONS, *(path for host in hosts for path in host.instructions)}
+    settings = {*other_hosts.SETTINGS, *(path for host in hosts for path in host.settings)}
+    folders = [path.removesuffix("/") for path in instructions if path.endswith("/")]
+    files = [path for path in instructions if not path.endswith("/")]
+    rows = [constant(*row) for row in (("FILES", files), ("FOLDERS", folders), ("SETTINGS", settings))]
+    return HEAD + "\n".join(rows)
+
+
+def constant(name: str, values: Iterable[str]) -> str:
+    return "\n".join([f"{name} = (", *(f'    "{value}",' for value in sorted(values)), ")", ""])
+
+
+if __name__ == "__main__":
+    (ROOT / PATH).write_text(page(), encoding="utf-8")
