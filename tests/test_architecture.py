@@ -18,7 +18,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # From the bottom to the top: a module imports from its own package and from what stands before it, lazily too.
 ORDER = (
-    "errors", "plural", "lazy_patterns", "system", "regular_file", "paths", "config",
+    "errors", "plural", "lazy_patterns", "system", "regular_file", "agent_paths", "paths",
+    "config",
     "git", "gate", "memory", "models", "index", "search", "provenance", "promotion", "review", "exchange", "hosts", "sessions",
     "context", "profiles", "environment", "agents", "api", "ui", "server", "cli",
 )  # fmt: skip
@@ -48,8 +49,11 @@ HEAVY = {
     "numpy", "pygit2", "detect_secrets", "llama_cpp", "yaml", "markdown_it", "httpx", "mcp", "watchfiles", "starlette",
     "uvicorn", "jinja2", "psycopg", "psycopg_pool",
 }  # fmt: skip
-LINES_AT_MOST, LONGER_FUNCTIONS = 50, 6  # of a function, and how many may have more
-PARAMETERS_AT_MOST, WIDER_FUNCTIONS = 7, 8
+LINES_AT_MOST = 50  # of a function
+PARAMETERS_AT_MOST = 7
+WIDER = {  # what programs and models call: their parameters are the interface
+    "gitmem.agents.mcp_server.memory_search", "gitmem.agents.mcp_server.memory", "gitmem.api.search", "gitmem.api.context",
+}  # fmt: skip
 MODULES_AT_MOST = 20  # of a package; gitmem/cli/commands is one file a command
 ROOT_AT_MOST = 12
 
@@ -151,8 +155,8 @@ def test_functions_are_of_a_size_that_a_reader_can_hold() -> None:
                 long.append(f"{name_of(path)}.{node.name}")
             if count > PARAMETERS_AT_MOST:
                 wide.append(f"{name_of(path)}.{node.name}")
-    assert len(long) <= LONGER_FUNCTIONS, long
-    assert len(wide) <= WIDER_FUNCTIONS, wide
+    assert not long
+    assert set(wide) == WIDER
 
 
 def test_no_module_is_called_by_a_word_that_says_nothing() -> None:

@@ -32,6 +32,11 @@ def agent_option(help: str = "Who writes (mem.agent).") -> Decorator:
     )  # fmt: skip
 
 
+def at_option(help: str, metavar: str = "REV|DATE") -> Decorator:
+    """`--at REV|DATE`, "" where it is not given (`memory/named_times` reads it)."""
+    return click.option("--at", default="", shell_complete=completions.revisions, metavar=metavar, help=help)
+
+
 def keep_option(help: str = "pii: write personal data as it is (mem.onPersonal).") -> Decorator:
     """`--keep pii`; `keeping` puts it in force."""
     return click.option("--keep", type=click.Choice(["pii"]), help=help)
@@ -80,6 +85,7 @@ __all__ = [
     "HERE",
     "Decorator",
     "agent_option",
+    "at_option",
     "cache_folder",
     "colour_option",
     "enter",

@@ -66,48 +66,39 @@ def _plain(lines: list[str], front: int, anyway: bool = False) -> Outline | None
     tables: list[tuple[int, int]] = []
     fence, opened, blank = "", 0, True
     table = 0
-    for number, line in enumerate(lines[front:], front + 1):
+    for number, (line, following) in enumerate(zip(lines[front:], [*lines[front + 1 :], ""], strict=False), front + 1):
         if fence:
             if closes(line, fence) and _indent(line) < 4:
                 fences.append((opened, number))
                 fence, blank = "", True
             continue
-        if not line or line.isspace():
-            if not anyway and line.strip(" \t"):
-                return None  # white space that Markdown does not take for blank
-            if table:
-                tables.append((table, number - 1))
-                table = 0
-            blank = True
-            continue
-        first = line[0]
+        first = "" if not line or line.isspace() else line[0]
+        if not first and not anyway and line.strip(" \t"):
+            return None  # white space that Markdown does not take for blank
         if table and first != "|":
-            if not anyway and not (first == "#" and _ATX.match(line)):
+            if first and not anyway and not (first == "#" and _ATX.match(line)):
                 return None
             tables.append((table, number - 1))
-            table = 0
+            table, blank = 0, True
+        if not first:
             blank = True
-        if first == "#":
-            match = _ATX.match(line)
-            if match:
-                headings.append(Heading(number, number, len(match[1]), _heading_text(match[2])))
-                blank = True
-                continue
-        elif first in "`~":
-            fence = opening(line)
-            if fence:
-                opened = number
-                continue
-        elif first == "|":
+            continue
+        if first == "#" and (match := _ATX.match(line)):
+            headings.append(Heading(number, number, len(match[1]), _heading_text(match[2])))
+            blank = True
+            continue
+        if first in "`~" and (fence := opening(line)):
+            opened = number
+            continue
+        if first == "|":
             if table:
                 continue
-            if number < len(lines) and _may_delimit(lines[number]):
-                if blank and _DELIMITER.match(lines[number]) and _cells(line) == _cells(lines[number]):
-                    table = number
-                    continue
-                if not anyway:
-                    return None
-        elif not anyway and _needs_parser(line, blank, lines[number] if number < len(lines) else ""):
+            if blank and _is_table(line, following):
+                table = number
+                continue
+            if not anyway and _may_delimit(following):
+                return None
+        elif not anyway and first not in "#`~" and _needs_parser(line, blank, following):
             return None
         blank = False
     if fence:
@@ -115,6 +106,11 @@ def _plain(lines: list[str], front: int, anyway: bool = False) -> Outline | None
     if table:
         tables.append((table, len(lines)))
     return Outline(tuple(headings), tuple(fences), tuple(tables), not anyway)
+
+
+def _is_table(head: str, delimiter: str) -> bool:
+    """Whether two lines begin a table."""
+    return _may_delimit(delimiter) and bool(_DELIMITER.match(delimiter)) and _cells(head) == _cells(delimiter)
 
 
 def _indent(line: str) -> int:

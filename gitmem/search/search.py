@@ -194,6 +194,25 @@ def _across(repo: Repository, config: Config, query: Query, now: datetime, opene
     )
 
 
+def _filters(
+    query: Query, question: Question, today: date, floor: float, keep: Callable[[str], bool] | None
+) -> Filters:
+    """What a query asks of its hits; `floor` is the score it takes where it names none."""
+    return Filters(
+        types=query.types,
+        tags=query.tags,
+        since=query.since,
+        until=query.until,
+        expired=query.expired or question.past,
+        min_score=floor if query.min_score is None else query.min_score,
+        today=today,
+        days=question.days,
+        past=question.past,
+        promoted=query.expired or bool(query.paths),
+        keep=keep,
+    )
+
+
 def _answer(
     repo: Repository,
     config: Config,
@@ -220,19 +239,7 @@ def _answer(
     lines = scoring.score_lines(strips, question, rare, headings, evidence.query_vector, ranking)
     exact = [bodies for term, bodies in zip(evidence.terms, positions, strict=True) if term.text in question.exact]
     _exact(lines, strips, exact, ranking.exact)
-    filters = Filters(
-        types=query.types,
-        tags=query.tags,
-        since=query.since,
-        until=query.until,
-        expired=query.expired or question.past,
-        min_score=ranking.floor if query.min_score is None else query.min_score,
-        today=today,
-        days=question.days,
-        past=question.past,
-        promoted=query.expired or bool(query.paths),
-        keep=keep,
-    )
+    filters = _filters(query, question, today, ranking.floor, keep)
     source = Source(repo, config, index, made.commit)
     kind_of_passages: Callable[..., Passages] = made.passages or Passages
     passages = kind_of_passages(source, strips, lines, filters, ranking, _matcher(evidence, question), question)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from gitmem.cli import completions
-from gitmem.cli.options import json_option, open_here
+from gitmem.cli.options import at_option, json_option, open_here
 from gitmem.cli.terminal import page, say, write_json
 from gitmem.context.layer_limits import PRESETS, Layer
 from gitmem.context.request import MAX_AGE, build, place, repository_path, request_of, staged_of, value_of
@@ -66,14 +65,7 @@ class ContextOptions(NamedTuple):
 )
 @click.option("--exclude-path", "no_paths", multiple=True, metavar="GLOB", help="Leave files out; repeatable.")
 @click.option("--exclude-agent", "no_agents", multiple=True, metavar="NAME", help="Leave an agent's logs out.")
-@click.option(
-    "--at",
-    "at",
-    default="",
-    shell_complete=completions.revisions,
-    metavar="REV|DATE",
-    help="Memory as it was there or then.",
-)
+@at_option("Memory as it was there or then.")
 @click.option("--preset", type=click.Choice(list(PRESETS)), help="Limits of a host: compact is 6,000 characters.")
 @click.option("--max-characters", type=click.IntRange(0), default=0, help="Hard limit of the text.")
 @click.option(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import click
 
@@ -17,6 +17,20 @@ from gitmem.git.opening import Repository
 from gitmem.provenance.corrections import Correction, as_value
 
 
+class EditOptions(NamedTuple):
+    """The fact and options, as `git mem edit -h` has them."""
+
+    place: str
+    text: tuple[str, ...]
+    reason: str
+    supersede: bool
+    pin: bool | None
+    until: str | None
+    over: bool
+    keep: str | None
+    as_json: bool
+
+
 @click.command()
 @click.argument("place", metavar="PATH:LINE", shell_complete=completions.paths)
 @click.argument("text", nargs=-1)
@@ -27,10 +41,7 @@ from gitmem.provenance.corrections import Correction, as_value
 @click.option("--over", is_flag=True, help="It is not true any more: yesterday was its last day.")
 @keep_option()
 @json_option
-def command(
-    place: str, text: tuple[str, ...], reason: str, supersede: bool, pin: bool | None, until: str | None, over: bool,
-    keep: str | None, as_json: bool,
-) -> None:  # fmt: skip
+def command(**given: Any) -> None:
     """Replace the text of the fact at PATH:LINE, in one commit.
 
     Its comment, and so its source, stays. The old text is not promoted again. Personal data is masked unless
@@ -44,43 +55,44 @@ def command(
     """
     from gitmem.cli.places import place as parse_place
 
-    if sum([bool(text), pin is not None, until is not None, over]) != 1 or (supersede and not text):
+    options = EditOptions(**given)
+    asked = [bool(options.text), options.pin is not None, options.until is not None, options.over]
+    if sum(asked) != 1 or (options.supersede and not options.text):
         raise UsageError("what is to become of it?", "give its new TEXT, or one of --pin, --unpin, --until, --over")
     repo, config = open_here()
-    path, line = parse_place(repo, place)
-    if text:
-        done = _replaced(repo, keeping(config, keep), (path, line), text, reason, supersede)
+    path, line = parse_place(repo, options.place)
+    if options.text:
+        done = _replaced(repo, keeping(config, options.keep), (path, line), options)
     else:
-        done = _lasting(repo, config, (path, line), reason, pin, until)
+        done = _lasting(repo, config, (path, line), options)
     say_masked(done.masks)
-    if as_json:
+    if options.as_json:
         write_json(as_value(done))
         return
     write(f"{done.commit[:12]} {escape(path, '')}:{line}\n")
-    if text:
+    if options.text:
         say("corrected; the old text will not be promoted again")
 
 
-def _replaced(
-    repo: Repository, config: Config, place: tuple[str, int], text: Sequence[str], reason: str, supersede: bool
-) -> Correction:
+def _replaced(repo: Repository, config: Config, place: tuple[str, int], options: EditOptions) -> Correction:
+    """Put the new text in the place of the fact, or beside it as what supersedes it."""
     from gitmem.provenance import corrections
 
-    if supersede:
-        return corrections.supersede(repo, config, place, " ".join(text), reason, now().date())
-    return corrections.edit(repo, config, *place, " ".join(text), reason)
+    text = " ".join(options.text)
+    if options.supersede:
+        return corrections.supersede(repo, config, place, text, options.reason, now().date())
+    return corrections.edit(repo, config, *place, text, options.reason)
 
 
-def _lasting(
-    repo: Repository, config: Config, place: tuple[str, int], reason: str, pin: bool | None, until: str | None
-) -> Correction:
+def _lasting(repo: Repository, config: Config, place: tuple[str, int], options: EditOptions) -> Correction:
+    """Change how long the fact at `place` stays."""
     from gitmem.provenance import lifetimes
 
-    if pin is not None:
-        plan = lifetimes.pin_plan(config, *place, pin, reason)
-    elif until is not None:
-        last = None if until == "never" else parse_date(until)
-        plan = lifetimes.until_plan(config, *place, last, reason)
+    if options.pin is not None:
+        plan = lifetimes.pin_plan(config, *place, options.pin, options.reason)
+    elif options.until is not None:
+        last = None if options.until == "never" else parse_date(options.until)
+        plan = lifetimes.until_plan(config, *place, last, options.reason)
     else:
-        plan = lifetimes.over_plan(config, *place, now().date(), reason)
+        plan = lifetimes.over_plan(config, *place, now().date(), options.reason)
     return lifetimes.change(repo, place[0], plan)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from gitmem.cli import completions
-from gitmem.cli.options import json_option, open_here
+from gitmem.cli.options import at_option, json_option, open_here
 from gitmem.cli.terminal import escape, page, progress, say, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
@@ -52,13 +51,7 @@ class EvalOptions(NamedTuple):
 
 @click.command()
 @click.argument("qrels", type=click.Path(path_type=Path), required=False)
-@click.option(
-    "--at",
-    default="",
-    shell_complete=completions.revisions,
-    metavar="REV|DATE",
-    help="Search memory as it was there or then.",
-)
+@at_option("Search memory as it was there or then.")
 @click.option("--lane", default="both", type=click.Choice(["both", "lexical", "vector"]), help="What to search by.")
 @click.option("--ab", "ab", multiple=True, metavar="KEY=V1,V2", help="Compare settings of search; repeatable.")
 @click.option("--compare", default="", metavar="REV", help="The same questions at another commit, side by side.")
@@ -177,6 +170,25 @@ def _own_questions(repo: Repository) -> Path:
     return place
 
 
+def _still_asked(
+    repo: Repository, config: Config, questions: Sequence[LabelledQuestion], commit: str
+) -> list[LabelledQuestion]:
+    """The questions without those about a fact that `commit` ("" for the work tree) lacks; how many, is said.
+
+    Raises GitMemError where none is left.
+    """
+    from gitmem.search.fact_places import FactPlaces
+
+    places = FactPlaces(repo, config, commit)
+    asked = [question for question in questions if not question.fact or places.find(question.fact)]
+    if len(asked) < len(questions):
+        left = counted(len(questions) - len(asked), "question")
+        say(f"{left} left out: the fact is there no more (git mem eval --make)")
+    if not asked:
+        raise GitMemError("no question is about a fact that is there", "git mem eval --make")
+    return asked
+
+
 def _evaluate(options: EvalOptions) -> int:
     """Ask the questions of a file with each variant of the settings and print the figures; the exit code.
 
@@ -186,7 +198,6 @@ def _evaluate(options: EvalOptions) -> int:
     from gitmem.memory.named_times import resolve_at
     from gitmem.promotion.question_runs import compare_and_keep
     from gitmem.search import evaluation
-    from gitmem.search.fact_places import FactPlaces
     from gitmem.search.search import Lane, Query
 
     floors = evaluation.floors(options.floor)
@@ -200,13 +211,7 @@ def _evaluate(options: EvalOptions) -> int:
         "", commit=resolve_at(repo, options.at, moment) if options.at else "", lane=Lane(options.lane),
         history="with" if options.history else "",
     )  # fmt: skip
-    places = FactPlaces(repo, config, query.commit)
-    asked = [question for question in questions if not question.fact or places.find(question.fact)]
-    if len(asked) < len(questions):
-        left = counted(len(questions) - len(asked), "question")
-        say(f"{left} left out: the fact is there no more (git mem eval --make)")
-    if not asked:
-        raise GitMemError("no question is about a fact that is there", "git mem eval --make")
+    asked = _still_asked(repo, config, questions, query.commit)
     _say_missing(evaluation.missing(repo, asked, query.commit))
 
     def ask(query: Query, settings: Config, name: str) -> list[Result]:
@@ -223,7 +228,7 @@ def _evaluate(options: EvalOptions) -> int:
         columns[name] = evaluation.summarise(ask(changed, config, name))
     gained, lost = evaluation.gained_and_lost(old, runs[0]) if options.compare else ([], [])
     since = None
-    if options.qrels is None and query == Query("") and not options.ab and not options.compare:
+    if query == Query("") and not (options.qrels or options.ab or options.compare):
         since = compare_and_keep(repo, config, runs[0], moment)
         gained, lost = (list(since.gained), list(since.lost)) if since else (gained, lost)
     _show(columns, gained, lost, since, options.as_json)

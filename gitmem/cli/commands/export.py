@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitmem.cli import completions
-from gitmem.cli.options import json_option, now, open_here
+from gitmem.cli.options import at_option, json_option, now, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.plural import counted
@@ -23,13 +22,7 @@ if TYPE_CHECKING:
 @click.argument("form", metavar="{okf|skills}", type=click.Choice(["okf", "skills"]))
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--root", default="", metavar="PATH", help="okf: the folder of memory to export, as a bundle of its own.")
-@click.option(
-    "--at",
-    default="",
-    shell_complete=completions.revisions,
-    metavar="REV|DATE",
-    help="Memory as it was committed there or then (default: HEAD).",
-)
+@at_option("Memory as it was committed there or then (default: HEAD).")
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @json_option
 def command(form: str, folder: Path, root: str, at: str, dry_run: bool, as_json: bool) -> int:

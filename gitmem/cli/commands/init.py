@@ -8,22 +8,35 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from gitmem.cli.options import json_option
+from gitmem.cli.options import json_option, keeping
 from gitmem.cli.terminal import escape, say, write, write_json
-from gitmem.errors import UsageError
+from gitmem.errors import Exit, UsageError
 from gitmem.memory.templates import LANGUAGES
 from gitmem.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gitmem.cli.commands.import_ import NotesImport
     from gitmem.memory.adoption import Folder
     from gitmem.memory.new_repository import Place
+
+
+class InitOptions(NamedTuple):
+    """The folder and options, as `git mem init -h` has them."""
+
+    folder: Path
+    lang: str | None
+    source: Path | None
+    no_history: bool
+    keep: str | None
+    adopt: bool | None
+    verbose: bool
+    dry_run: bool
+    as_json: bool
 
 
 @click.command()
@@ -36,17 +49,7 @@ if TYPE_CHECKING:
 @click.option("-v", "--verbose", is_flag=True, hidden=True)
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @json_option
-def command(
-    folder: Path,
-    lang: str | None,
-    source: Path | None,
-    no_history: bool,
-    keep: str | None,
-    adopt: bool | None,
-    verbose: bool,
-    dry_run: bool,
-    as_json: bool,
-) -> int:
+def command(**given: Any) -> int:
     """Lay out a memory repository in FOLDER (here, or a new folder).
 
     Runs `git init` where there is no repository, writes MEMORY.md, SOUL.md, USER.md, AGENTS.md, TOOLS.md, memory/
@@ -58,34 +61,41 @@ def command(
 
     Notes that lie elsewhere come in with 'git mem import notes PATH'.
     """
-    from gitmem.cli.commands.import_ import NotesImport
+    options = InitOptions(**given)
+    if options.source is None:
+        if options.keep or options.no_history or options.verbose:
+            what = "--keep, --no-history and --verbose are about what is imported"
+            raise UsageError(what, "git mem import notes PATH")
+        _lay_out(options)
+        return Exit.DONE
+    if options.adopt is not None:
+        raise UsageError("--adopt is about the files of FOLDER", "leave --from out, or --adopt")
+    path = quote(str(options.source))
+    say(f"hint: 'git mem init --from' will go: git mem init, then git mem import notes {path}")
+    return _bring_into_new(options, options.source)
+
+
+def _lay_out(options: InitOptions) -> None:
+    """Write what a memory lacks, with the notes that are there adopted or not, and say what was done."""
     from gitmem.memory.new_repository import lay_out, place_for
 
-    if source is not None:
-        if adopt is not None:
-            raise UsageError("--adopt is about the files of FOLDER", "leave --from out, or --adopt")
-        path = quote(str(source))
-        say(f"hint: 'git mem init --from' will go: git mem init, then git mem import notes {path}")
-        asked = NotesImport(source, not no_history, keep, verbose, dry_run, as_json)
-        return _bring_into_new(folder, asked, lang or _locale())
-    if keep or no_history or verbose:
-        raise UsageError("--keep, --no-history and --verbose are about what is imported", "git mem import notes PATH")
-    place = place_for(folder, os.environ)
-    notes = _notes(place, adopt)
-    adopted = notes is not None and bool(notes.notes) and _is_adopted(notes, adopt, quiet=as_json or dry_run)
+    quiet = options.as_json or options.dry_run
+    place = place_for(options.folder, os.environ)
+    notes = _notes(place, options.adopt)
+    adopted = notes is not None and bool(notes.notes) and _is_adopted(notes, options.adopt, quiet=quiet)
     daily = [pattern for pattern, _ in notes.daily] if notes and adopted else []
     settings = _settings(place, daily) if adopted else ""
     daily = _taken(settings, daily)
-    done = lay_out(place, os.environ, lang or _locale(), settings=settings, dry_run=dry_run)
-    if as_json:
+    done = lay_out(place, os.environ, options.lang or _locale(), settings=settings, dry_run=options.dry_run)
+    if options.as_json:
         write_json(
             {"root": str(done.root), "initialised": done.initialised, "written": list(done.written),
              "kept": list(done.kept), "notes": list(notes.notes) if notes else [], "adopted": adopted,
              "daily": [{"pattern": pattern, "notes": number} for pattern, number in notes.daily] if notes else [],
-             "dry_run": dry_run}
+             "dry_run": options.dry_run}
         )  # fmt: skip
-        return 0
-    would = "would " if dry_run else ""
+        return
+    would = "would " if options.dry_run else ""
     if done.initialised:
         write(escape(f"{would}git init {done.root}\n"))
     for path in done.written:
@@ -94,11 +104,10 @@ def command(
         write(escape(f"keep  {path} (it is there already)\n"))
     if notes:
         _show_notes(notes, adopted, daily)
-    if not dry_run:
-        there = "" if folder.resolve() == Path.cwd() else f"cd {quote(str(folder))}; "
+    if not options.dry_run:
+        there = "" if options.folder.resolve() == Path.cwd() else f"cd {quote(str(options.folder))}; "
         scan = "git mem scan; " if adopted else ""
         write(escape(f'next: {there}git mem install; {scan}git mem add "..."; git add -A; git commit\n'))
-    return 0
 
 
 def _notes(place: Place, adopt: bool | None) -> Folder | None:
@@ -162,9 +171,9 @@ def _show_notes(folder: Folder, adopted: bool, daily: Sequence[str]) -> None:
         write(escape(f"out: {', '.join(others)}\n"))
 
 
-def _bring_into_new(folder: Path, asked: NotesImport, lang: str) -> int:
-    """Import into `folder`, which is made a repository where it is none, then lay out what is missing of a memory."""
-    from gitmem.cli.commands.import_ import tell_notes
+def _bring_into_new(options: InitOptions, source: Path) -> int:
+    """Import into the folder, which is made a repository where it is none, then lay out what is missing of a memory."""
+    from gitmem.cli.commands.import_ import NotesImport, tell_notes
     from gitmem.config import Config
     from gitmem.environment import now, settings
     from gitmem.errors import NotARepository
@@ -173,7 +182,8 @@ def _bring_into_new(folder: Path, asked: NotesImport, lang: str) -> int:
     from gitmem.memory.importing import bring, look_at, without_ignored
     from gitmem.memory.new_repository import lay_out, place_for
 
-    folder = folder.absolute()
+    asked = NotesImport(source, not options.no_history, options.keep, options.verbose, options.dry_run, options.as_json)
+    folder = options.folder.absolute()
     try:
         inside = os.path.isdir(folder) and discover(folder, os.environ).root is not None
     except NotARepository:
@@ -184,7 +194,7 @@ def _bring_into_new(folder: Path, asked: NotesImport, lang: str) -> int:
         opened = open_repository(folder, os.environ)
         config, root = settings(opened), opened.root or folder
         opened.close()
-    config = config._replace(on_personal="keep") if asked.keep else config
+    config = keeping(config, asked.keep)
     plan = look_at(asked.source, config, os.environ, root)
     plan = replace(plan, history=plan.history and asked.history)
     commit, laid = "", None
@@ -196,7 +206,7 @@ def _bring_into_new(folder: Path, asked: NotesImport, lang: str) -> int:
         plan = without_ignored(repo, plan)
     if not asked.dry_run:
         commit = bring(repo, plan, now(), os.environ).commit
-        laid = lay_out(place_for(folder, os.environ), os.environ, lang)
+        laid = lay_out(place_for(folder, os.environ), os.environ, options.lang or _locale())
     return tell_notes(plan, asked, root, commit, laid.written if laid else ())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.options import colour_option, json_option, now, open_here
+from gitmem.cli.options import at_option, colour_option, json_option, now, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.paths import agent_name
@@ -21,18 +21,11 @@ from gitmem.paths import agent_name
 )
 @click.option("--until", default="", shell_complete=completions.days, metavar="DATE", help="Up to and with that day.")
 @click.option("--agent", default="", metavar="NAME", help="That agent's logs only.")
-@click.option(
-    "--at",
-    "rev",
-    default="",
-    shell_complete=completions.revisions,
-    metavar="REV|DATE",
-    help="As committed there; default: the work tree.",
-)
+@at_option("As committed there; default: the work tree.")
 @click.option("-n", "--limit", "count", type=click.IntRange(1), metavar="DAYS", help="The newest DAYS days only.")
 @colour_option
 @json_option
-def command(since: str, until: str, agent: str, rev: str, count: int | None, colour: str, as_json: bool) -> None:
+def command(since: str, until: str, agent: str, at: str, count: int | None, colour: str, as_json: bool) -> None:
     """Show the daily logs, newest day first.
 
     Each day comes with the facts that were promoted from it.
@@ -51,7 +44,7 @@ def command(since: str, until: str, agent: str, rev: str, count: int | None, col
         since=first_day(since, when),
         until=last_day(until, when),
         agent=agent_name(agent),
-        rev=resolve_at(repo, rev, when) if rev else "",
+        rev=resolve_at(repo, at, when) if at else "",
         daily=config.memory_daily,
     )[:count]
     if as_json:

@@ -20,8 +20,8 @@ from gitmem.errors import GitMemError
 def command(read_only: bool) -> None:
     """Serve memory as MCP tools over standard input and output.
 
-    `git mem install --agent claude` (codex, cursor, copilot, vscode, gemini, qwen, opencode, openclaw) registers it
-    with a host. Needs the extra: pip install 'git-mem[mcp]'.
+    `git mem install --agent HOST` registers it with an agent's host; `git mem install -h` names them. Needs
+    the extra: pip install 'git-mem[mcp]'.
     """
     if find_spec("mcp") is None:
         raise GitMemError("the MCP server needs the package 'mcp'", "pip install 'git-mem[mcp]'")

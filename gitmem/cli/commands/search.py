@@ -10,21 +10,14 @@ from typing import Any
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.options import colour_option, json_option, open_here
+from gitmem.cli.options import at_option, colour_option, json_option, open_here
 from gitmem.errors import UsageError
 
 
 @click.command()
 @click.argument("query", nargs=-1, required=True)
 @click.option("-n", "--limit", default=6, show_default=True, type=click.IntRange(1, 1000), help="Hits at most.")
-@click.option(
-    "--at",
-    "at",
-    default="",
-    shell_complete=completions.revisions,
-    metavar="REV|DATE",
-    help="Memory as it was there or then.",
-)
+@at_option("Memory as it was there or then.")
 @click.option("--all-branches", is_flag=True, help="Every local branch; each hit says which.")
 @click.option(
     "--path",

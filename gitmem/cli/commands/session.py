@@ -43,9 +43,9 @@ in_place_option = click.option("--in-place", is_flag=True, help="Replace TRANSCR
 def command() -> None:
     """Keep what an agent's session decided.
 
-    `flush` before a context is compacted, `end` with an episode. TRANSCRIPT is a session's file of Claude Code, Codex,
-    Gemini CLI, Qwen Code, Copilot CLI or OpenClaw, or in the neutral form of docs/sessions.md; `-` reads standard
-    input. Nothing of it is written before secrets are taken out.
+    `flush` before a context is compacted, `end` with an episode. TRANSCRIPT is a session's file of a host of
+    docs/sessions.md (Claude Code, Codex ...) or in the neutral form of that page; `-` reads standard input. Nothing
+    of it is written before secrets are taken out.
     """
 
 

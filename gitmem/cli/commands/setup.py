@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -40,15 +41,23 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What was said on the command line. `asks`: a person answers at a terminal."""
+    """The folder and options, as `git mem setup -h` has them."""
 
     folder: Path
     clone: str
     adopt: bool | None
     agents: tuple[str, ...]
     fact: str
-    skip: frozenset[str]
-    asks: bool
+    skip: tuple[str, ...]
+    yes: bool
+    dry_run: bool
+    as_json: bool
+
+    @property
+    def asks(self) -> bool:
+        """Whether a person answers at a terminal."""
+        told = self.yes or self.dry_run or self.as_json
+        return not told and sys.stdin.isatty() and sys.stderr.isatty()
 
 
 @click.command()
@@ -63,10 +72,7 @@ class Choices:
 @click.option("--yes", is_flag=True, help="Do every step without asking.")
 @click.option("--dry-run", is_flag=True, help="Print the commands it stands for; run none.")
 @json_option
-def command(
-    folder: Path, clone: str, adopt: bool | None, agents: tuple[str, ...], fact: str, skip: tuple[str, ...],
-    yes: bool, dry_run: bool, as_json: bool,
-) -> int:  # fmt: skip
+def command(**given: Any) -> int:
     """Set a memory up in FOLDER, step by step.
 
     The steps are repository, hooks, agents' hosts, a first fact, and a check that all of it answers.
@@ -80,20 +86,19 @@ def command(
     git mem setup --clone git@example.com:me/memory.git ~/memory
     git mem setup --yes --agent claude --fact "Invoices are in UTC"
     """
-    if not clone:  # which is a repository of its own, wherever it is
-        _ensure_not_inside(folder)
-    asks = not (yes or dry_run or as_json) and sys.stdin.isatty() and sys.stderr.isatty()
-    choices = Choices(folder, clone, adopt, agents, fact, frozenset(skip), asks)
-    runs = (yes or asks) and not dry_run
+    choices = Choices(**given)
+    if not choices.clone:  # which is a repository of its own, wherever it is
+        _ensure_not_inside(choices.folder)
+    runs = (choices.yes or choices.asks) and not choices.dry_run
     done: list[dict[str, object]] = []
     for number, step in enumerate(_steps(choices), 1):
-        state = _take(step, choices, f"{number}/{len(STEPS)} {step.name}: ", runs=runs, quiet=as_json)
+        state = _take(step, choices, f"{number}/{len(STEPS)} {step.name}: ", runs=runs, quiet=choices.as_json)
         done.append({"step": step.name, "commands": [_typed(words) for words in step.commands], "state": state})
         if state == "failed":
             break
     failed = any(step["state"] == "failed" for step in done)
-    if as_json:
-        write_json({"folder": str(folder), "steps": done})
+    if choices.as_json:
+        write_json({"folder": str(choices.folder), "steps": done})
     elif failed:
         say("hint: mend what it says, then git mem setup again: what is done is left as it is")
     elif not runs:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.options import colour_option, json_option, open_here
+from gitmem.cli.options import at_option, colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, write_json
 from gitmem.environment import now
@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("place", metavar="PATH[:A-B]", shell_complete=completions.paths)
-@click.option(
-    "--at",
-    default="",
-    shell_complete=completions.revisions,
-    metavar="REV|DATE",
-    help="The file as it was there or then.",
-)
+@at_option("The file as it was there or then.")
 @colour_option
 @json_option
 def command(place: str, at: str, colour: str, as_json: bool) -> None:

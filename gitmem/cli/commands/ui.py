@@ -8,8 +8,7 @@ from pathlib import Path
 
 import click
 
-from gitmem.cli import completions
-from gitmem.cli.options import open_here
+from gitmem.cli.options import at_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_crash_log
 from gitmem.environment import now
 from gitmem.errors import GitMemError
@@ -22,9 +21,7 @@ NEEDED = ("starlette", "uvicorn", "jinja2")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Listen there (0: any free port).")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 @click.option("--read-only", is_flag=True, help="Show, and change nothing.")
-@click.option(
-    "--at", default="", shell_complete=completions.revisions, metavar="REV|DATE", help="Memory as it was there or then."
-)
+@at_option("Memory as it was there or then.")
 @click.option(
     "--export",
     "folder",

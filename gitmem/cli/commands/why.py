@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.options import colour_option, json_option, open_here
+from gitmem.cli.options import at_option, colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import look_up
@@ -19,17 +19,10 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("place", metavar="PATH:LINE", shell_complete=completions.paths)
-@click.option(
-    "--at",
-    "rev",
-    default="",
-    shell_complete=completions.revisions,
-    metavar="REV",
-    help="The line as it stands there, not in the work tree.",
-)
+@at_option("The line as it stands there, not in the work tree.", metavar="REV")
 @colour_option
 @json_option
-def command(place: str, rev: str, colour: str, as_json: bool) -> None:
+def command(place: str, at: str, colour: str, as_json: bool) -> None:
     """Say where the line at PATH:LINE comes from.
 
     Shows commit, who, why, model, reviewers, and the source lines as they were. Follows moved lines, renamed files and
@@ -45,7 +38,7 @@ def command(place: str, rev: str, colour: str, as_json: bool) -> None:
 
     repo, config = open_here(here=here)
     path, line = parse_place(repo, place)
-    answer = why.why(repo, config, path, line, repo.resolve(rev) if rev else "")
+    answer = why.why(repo, config, path, line, repo.resolve(at) if at else "")
     if as_json:
         for note in answer.notes:
             say(f"note: {note}")

@@ -111,69 +111,73 @@ def _name(text: str, start: int, end: int) -> str:
 
 
 def _named(text: str, low: str) -> Iterator[tuple[str, int, int]]:
+    """The passwords beside words for one, with their rule."""
     if low.isascii() and not any([part in low for part in _PARTS]):
         return
     digits = plain(text).translate(DIGIT)
     done = 0
     for match in WORD.finditer(low):
-        if match.start() < done:
+        start, end = match.span()
+        if start < done:
             continue
-        if "," in text[max(0, match.start() - 2) : match.start()] or text[match.end() : match.end() + 1] in (",", ")"):
-            for span in chain(
-                password_tables.column(text, low, match.start()), password_tables.inserted(text, low, match.start())
-            ):
+        if "," in text[max(0, start - 2) : start] or text[end : end + 1] in (",", ")"):
+            for span in chain(password_tables.column(text, low, start), password_tables.inserted(text, low, start)):
                 done = span[1]
                 yield "password-in-table", *span
-            if match.start() < done:
+            if start < done:
                 continue
-        word, ascii_word = match.group(), text[match.start()].isascii()
-        rest = _NAME_REST.match(text, match.end()) if ascii_word else None
-        name_end = rest.end() if rest else match.end()
-        if ascii_word and _NO_SECRET_NAME.search(_name(text, match.start(), name_end)):
-            continue
-        near = max(0, match.start() - 80)
-        before = None  # a value before the word has a digit
-        if word not in _SHORT_WORDS and digits.find(b"1", near, match.start()) >= 0:
-            before = _BEFORE.search(text, near, match.start())
+        spans, behind = _beside_word(text, low, digits, match)
+        done = max(done, behind)
+        yield from (("password-note", *span) for span in spans)
+
+
+def _beside_word(text: str, low: str, digits: bytes, match: re.Match[str]) -> tuple[list[tuple[int, int]], int]:
+    """The spans of the passwords beside a word for one, and behind what the next word is looked for (0: no matter)."""
+    start, short, ascii_word = match.start(), match.group() in _SHORT_WORDS, text[match.start()].isascii()
+    rest = _NAME_REST.match(text, match.end()) if ascii_word else None
+    name_end = rest.end() if rest else match.end()
+    if ascii_word and _NO_SECRET_NAME.search(_name(text, start, name_end)):
+        return [], 0
+    if not short:
+        near = max(0, start - 80)
+        before = _BEFORE.search(text, near, start) if digits.find(b"1", near, start) >= 0 else None  # one has a digit
         if before and looks_chosen(before.group("value").strip("\"'`*"), True):
-            yield "password-note", *before.span("value")
-            continue
-        words = _words_at(text, low, match, name_end) if word not in _SHORT_WORDS else None
+            return [before.span("value")], 0
+        words = _words_at(text, low, match, name_end)
         if words is not None:
-            done = words[1]
-            yield "password-note", *words
-            continue
-        join = _JOIN.match(text, name_end)
-        if join is None:
-            for span in _near(text, match.start(), name_end) if word not in _SHORT_WORDS else ():
-                done = max(done, span[1])
-                yield "password-note", *span
-            continue
-        both = _both(text, name_end) if low.startswith(" from ", name_end) else None
-        if both is not None:
-            done = both[1][1]
-            yield from (("password-note", *span) for span in both)
-            continue
-        aside = join.group("aside") or ""
-        if looks_chosen(aside.strip(" \t()（）"), True):  # `the default password (...) was`
-            start = join.start("aside") + len(aside) - len(aside.lstrip(" \t(（"))
-            end, chosen = join.start("aside") + len(aside.rstrip(")）")), True
-        else:
-            start, end, chosen = _behind(text, low, match, join)
-        if chosen:
-            done = end
-            yield "password-note", start, end
-            changed = _CHANGED.match(text, end)
-            if changed is not None:
-                start, end = changed.start("value"), end_of(text, *changed.span("value"), changed.group("quote"))[0]
-                if _is_new(text[start:end]):
-                    done = end
-                    yield "password-note", start, end
-        elif word not in _SHORT_WORDS and (told := [*_its(text, name_end), *_near(text, match.start(), name_end)]):
-            done = max(name_end, max(told)[1])
-            yield from (("password-note", *span) for span in told)
-        elif end - start > LONGEST:
-            done = end - LONGEST // 2  # or each word for a password in one long value would read it again
+            return [words], words[1]
+    join = _JOIN.match(text, name_end)
+    if join is None:
+        around = [] if short else list(_near(text, start, name_end))
+        return around, max((span[1] for span in around), default=0)
+    both = _both(text, name_end) if low.startswith(" from ", name_end) else None
+    if both is not None:
+        return list(both), both[1][1]
+    return _joined(text, low, match, join, name_end)
+
+
+def _joined(
+    text: str, low: str, match: re.Match[str], join: re.Match[str], name_end: int
+) -> tuple[list[tuple[int, int]], int]:
+    """As `_beside_word`, where something joins the word (its name ends at `name_end`) to what follows."""
+    aside = join.group("aside") or ""
+    if looks_chosen(aside.strip(" \t()（）"), True):  # `the default password (...) was`
+        start = join.start("aside") + len(aside) - len(aside.lstrip(" \t(（"))
+        end, chosen = join.start("aside") + len(aside.rstrip(")）")), True
+    else:
+        start, end, chosen = _behind(text, low, match, join)
+    if chosen:
+        spans = [(start, end)]
+        changed = _CHANGED.match(text, end)
+        if changed is not None:
+            start, end = changed.start("value"), end_of(text, *changed.span("value"), changed.group("quote"))[0]
+            if _is_new(text[start:end]):
+                spans.append((start, end))
+        return spans, spans[-1][1]
+    if match.group() not in _SHORT_WORDS and (told := [*_its(text, name_end), *_near(text, match.start(), name_end)]):
+        return told, max(name_end, max(told)[1])
+    # Each word for a password in one long value would read the value again.
+    return [], end - LONGEST // 2 if end - start > LONGEST else 0
 
 
 def _both(text: str, name_end: int) -> tuple[tuple[int, int], tuple[int, int]] | None:
