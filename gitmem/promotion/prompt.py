@@ -245,7 +245,6 @@ def _operation(row: Mapping[str, Any], known: Mapping[str, Source]) -> Operation
         target=str(row.get("target", "") or "") if op is not Op.ADD else "",
         reason="chosen by the model",
         pinned=importance >= 0.9,
-        confidence=0.5,
     )
 
 

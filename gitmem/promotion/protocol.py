@@ -43,7 +43,7 @@ class Log:
 class Operation:
     """One proposal. `target` is the id of the fact an UPDATE or SUPERSEDE is about; `reason` says why, one line.
 
-    `until` is an ISO date or empty; `confidence` how sure the model is that this is worth keeping (0..1).
+    `until` is an ISO date or empty.
     """
 
     op: Op
@@ -55,7 +55,6 @@ class Operation:
     target: str = ""
     reason: str = ""
     pinned: bool = False
-    confidence: float = 0.5
     origin: str = ""
 
 

@@ -171,9 +171,7 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
             else "nothing says it will matter later"
         )  # fmt: skip
         span = Span(log.path, line.number, line.number, log.blob)
-        return Operation(
-            Op.SKIP, text, (span,), kind, 0.0, reason=why, confidence=_confidence(score), origin=line.origin
-        )
+        return Operation(Op.SKIP, text, (span,), kind, 0.0, reason=why, origin=line.origin)
     safe = bool(SAFETY.search(line.text))
     if safe and kind in ("fact", "profile"):
         kind = "constraint" if re.search(r"contra|금기|禁忌|must not|cannot|can't", line.text, re.I) else "profile"
@@ -193,13 +191,8 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
         importance=round(max(0.92, importance) if safe else min(0.89, importance), 2),
         until=_until(line.text, kind, log.day),
         reason=", ".join(result.cues[:3]) + (f"; said on {RECURRING_DAYS} days or more" if often else ""),
-        pinned=safe, confidence=_confidence(score), origin=line.origin,
+        pinned=safe, origin=line.origin,
     )  # fmt: skip
-
-
-def _confidence(score: float) -> float:
-    """The score as 0..1: THRESHOLD is a half."""
-    return round(max(0.0, min(1.0, 0.5 + (score - THRESHOLD) / 4)), 2)
 
 
 def _until(text: str, kind: str, day: date) -> str:
@@ -232,7 +225,7 @@ def _dialogue(log: Log, candidates: Sequence[Candidate]) -> Iterable[Operation]:
         text = normalise(f"{line.speaker}: {turn.text}" if line.speaker else turn.text)
         if turn.score < dialogue.THRESHOLD:
             why = "says nothing lasting: " + (", ".join(turn.against[:3]) or "small talk")
-            yield Operation(Op.SKIP, text, (span,), turn.kind, 0.0, reason=why, confidence=0.2, origin=line.origin)
+            yield Operation(Op.SKIP, text, (span,), turn.kind, 0.0, reason=why, origin=line.origin)
             continue
         safe = bool(SAFETY.search(turn.text)) and turn.kind in ("profile", "constraint", "preference")
         importance = 0.25 + 0.09 * turn.score
@@ -240,5 +233,5 @@ def _dialogue(log: Log, candidates: Sequence[Candidate]) -> Iterable[Operation]:
             Op.ADD, text, (span,), turn.kind,
             importance=round(max(0.92, importance) if safe else min(0.85, importance), 3),
             until="", reason=", ".join(turn.cues[:3]), pinned=safe,
-            confidence=round(min(1.0, turn.score / 5), 2), origin=line.origin,
+            origin=line.origin,
         )  # fmt: skip

@@ -17,7 +17,6 @@ from gitmem.git.mirrors import shown_url
 from gitmem.server.postgres.database import UNREACHABLE, checked
 
 PREFIX = "gitmem_"  # of a token: scanners of secrets know it by that
-SCOPES = ("read", "propose", "admin")
 
 
 class Administration:
