@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,12 @@ from tests.ui.browser import chromium
 settings.register_profile("repeatable", derandomize=True, print_blob=True, deadline=None)
 settings.register_profile("new", print_blob=True, deadline=None)
 settings.load_profile("repeatable")
+
+
+def pytest_configure() -> None:
+    """A shell that starts the tests in the background has its children ignore SIGINT; a terminal does not."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

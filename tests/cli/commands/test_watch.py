@@ -16,8 +16,6 @@ def test_a_change_of_a_memory_file_is_indexed_until_it_is_interrupted(repo: Repo
     process = subprocess.Popen(
         [sys.executable, "-m", "gitmem", "watch", "--debounce", "0.05"], cwd=repo.path, env=os.environ,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        # A shell that starts the tests in the background has its children ignore SIGINT: a terminal does not.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     try:
         assert process.stdout is not None
