@@ -95,7 +95,8 @@ class Inspection:
 
     `matches` in order of place; `secrets` the half-open ranges of `text.raw` that may not be shown, in order and
     apart; `failed` (detector, name of its error) for each that raised; `unread`: a detector had more to report than
-    MAX_MATCHES, and was stopped.
+    MAX_MATCHES, and was stopped. `same` has the matches of each detector that finds the same where every place is
+    wanted.
     """
 
     text: Text
@@ -103,6 +104,7 @@ class Inspection:
     secrets: list[tuple[int, int]]
     failed: list[tuple[str, str]]
     unread: bool = False
+    same: dict[str, list[Match]] = field(default_factory=dict)
     masked_lines: dict[tuple[int, int], str] = field(default_factory=dict)
 
     def masked_line(self, start: int, end: int) -> str:
@@ -114,23 +116,46 @@ class Inspection:
 
 
 def inspect(
-    text: str, path: str, policy: Policy, *, exhaustive: bool = False, most: int | None = MAX_MATCHES
+    text: str,
+    path: str,
+    policy: Policy,
+    *,
+    exhaustive: bool = False,
+    most: int | None = MAX_MATCHES,
+    scores: dict[tuple[str, str, str], float] | None = None,
 ) -> Inspection:
     """Run the policy's detectors on a text as what it is at `path`; a secret inside another is left out.
 
-    `exhaustive` and `most` are those of `Text`; masking needs every place, at its smallest.
+    `exhaustive`, `most` and `scores` are those of `Text`; masking needs every place, at its smallest.
     """
     scope = _scope_of(path)
-    subject = Text(text, path, scope, kind(path).value, exhaustive=exhaustive, most=most)
-    matches, failed, unread = run(subject, policy)
+    subject = Text(text, path, scope, kind(path).value, exhaustive=exhaustive, most=most, scores=scores)
+    same: dict[str, list[Match]] = {}
+    matches, failed, unread = run(subject, policy, same)
     if "\0" in text:  # what NUL splits is read joined as well
         places = [at for at, c in enumerate(text) if c != "\0"]
         unsplit, broken, more = run(Text(text.replace("\0", ""), path, scope, exhaustive=exhaustive, most=most), policy)
         unread = unread or more
         matches += [_unsplit(match, places) for match in unsplit]
         failed += broken
+    return _inspection(subject, matches, failed, unread, same)
+
+
+def inspect_exhaustively(look: Inspection, policy: Policy) -> Inspection:
+    """A text that was looked at (without NUL, and with no bound on matches) once more, for every place at its smallest.
+
+    Only the detectors that find more then are run again.
+    """
+    subject = look.text.exhaustively()
+    return _inspection(subject, *run(subject, policy, dict(look.same)), look.same)
+
+
+def _inspection(
+    subject: Text, matches: list[Match], failed: list[tuple[str, str]], unread: bool, same: dict[str, list[Match]]
+) -> Inspection:
     matches = _distinct(matches)
-    return Inspection(subject, matches, merge_spans([(m.start, m.end) for m in matches if m.secret]), failed, unread)
+    secrets = merge_spans([(m.start, m.end) for m in matches if m.secret])
+    return Inspection(subject, matches, secrets, failed, unread, same)
 
 
 def _scope_of(path: str) -> Scope:
@@ -205,18 +230,29 @@ def _digest(texts: Iterable[str]) -> str:
     return sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def run(text: Text, policy: Policy) -> tuple[list[Match], list[tuple[str, str]], bool]:
+def run(
+    text: Text, policy: Policy, same: dict[str, list[Match]] | None = None
+) -> tuple[list[Match], list[tuple[str, str]], bool]:
     """(matches, detectors that failed with the name of their error, whether one was stopped at MAX_MATCHES).
 
-    Never raises for what a detector or a rule of `--rules` does. Where `text.most` is None no detector is stopped.
+    `same` has the matches of detectors that need not run again, and is given those of each that did not ask whether
+    every place is wanted. Never raises for what a detector or a rule of `--rules` does. Where `text.most` is None no
+    detector is stopped.
     """
     matches: list[Match] = []
     failed: list[tuple[str, str]] = []
     unread = False
+    same = {} if same is None else same
     for name in policy.detectors or detectors.DETECTORS:
+        if name in same:
+            matches += same[name]
+            continue
+        text.asked = False
         try:
             matches_of = list(islice(detectors.load(name)(text), text.most))
             matches += matches_of
+            if not text.asked:
+                same[name] = matches_of
             unread = unread or len(matches_of) == text.most
         except Exception as error:  # noqa: BLE001 - fails closed: the caller makes a blocking finding of it
             failed.append((name, type(error).__name__))

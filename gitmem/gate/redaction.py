@@ -18,7 +18,7 @@ from gitmem.errors import Refused
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.detectors.personal.pii import RULES as PERSONAL
 from gitmem.gate.detectors.text import Match
-from gitmem.gate.examine import Inspection, failure, finding_of, inspect
+from gitmem.gate.examine import Inspection, failure, finding_of, inspect, inspect_exhaustively
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import scan_text
 
@@ -28,6 +28,7 @@ LINE = "[redacted]"
 STRUCTURAL = frozenset(["conflict-marker", "front-matter-size", "front-matter-bomb"])
 STRUCTURAL_DETECTORS = ("conflict", "frontmatter")  # which find it
 ALWAYS = 400  # characters that may be masked whatever the size of a text
+Scores = dict[tuple[str, str, str], float]  # as `Text.scores`
 SHARE = 0.5  # of a text that may be masked without a word of the person's
 
 
@@ -83,8 +84,9 @@ def redaction(
     """
     draft = _Draft(text.replace("\0", "\ufffd"))
     rules: dict[str, None] = {}
+    scores: Scores = {}
     for attempt in range(2 * ROUNDS):
-        inspection, matches = _to_mask(draft.text, path, policy, only_secrets, leave)
+        inspection, matches = _to_mask(draft.text, path, policy, only_secrets, leave, scores)
         if not matches:
             return draft.redaction(rules)
         rules |= dict.fromkeys(match.rule for match in matches)
@@ -92,37 +94,36 @@ def redaction(
             draft.replace([_Span(match.start, match.end, _mask(match, draft.text), match.rule) for match in matches])
         else:
             draft.replace(_lines_of(inspection, matches))
-    inspection, matches = _to_mask(draft.text, path, policy, only_secrets, leave)
+    inspection, matches = _to_mask(draft.text, path, policy, only_secrets, leave, scores)
     if not matches:
         return draft.redaction(rules)
     return Redaction(LINE + "\n", (Mask(matches[0].rule, 1, len(text)),), whole=True, rules=tuple(rules))
 
 
 def _to_mask(
-    text: str, path: str, policy: Policy, only_secrets: bool, leave: Collection[str]
+    text: str, path: str, policy: Policy, only_secrets: bool, leave: Collection[str], scores: Scores
 ) -> tuple[Inspection, list[Match]]:
     """What is to be masked, none where a scan finds nothing. Raises Refused when a detector failed.
 
     A scan decides whether there is anything, since its silence is what is promised. It tells every place of a secret;
-    of the rest every place is looked for.
+    of the rest every place is looked for. `scores` are kept from round to round: most sentences stay as they are.
     """
-    inspection, told = _uncovered(text, path, policy, only_secrets, leave, exhaustive=False)
+    look = inspect(text, path, policy, most=None, scores=scores)
+    told = _uncovered(look, policy, only_secrets, leave)
     if all(match.secret and match.rule != "encoded-secret" for match in told):
-        return inspection, told
-    inspection, matches = _uncovered(text, path, policy, only_secrets, leave, exhaustive=True)
-    return inspection, matches or told
+        return look, told
+    again = inspect_exhaustively(look, policy)
+    return again, _uncovered(again, policy, only_secrets, leave) or told
 
 
-def _uncovered(
-    text: str, path: str, policy: Policy, only_secrets: bool, leave: Collection[str], *, exhaustive: bool
-) -> tuple[Inspection, list[Match]]:
-    """A text looked at once, and every match in it that no exception covers. Raises Refused when a detector failed."""
-    inspection = inspect(text, path, policy, exhaustive=exhaustive, most=None)
+def _uncovered(inspection: Inspection, policy: Policy, only_secrets: bool, leave: Collection[str]) -> list[Match]:
+    """Every match of an inspection that no exception covers. Raises Refused when a detector failed."""
+    path = inspection.text.path
     if inspection.failed:
         raise refusal([failure(name, error, path, policy) for name, error in inspection.failed])
     matches = [m for m in inspection.matches if (m.secret or not only_secrets) and m.rule not in leave]
     excepted = {entry.rule for entry in policy.allow.entries if entry.path == path}
-    return inspection, [m for m in matches if m.rule not in excepted or not _excused(m, inspection, policy)]
+    return [m for m in matches if m.rule not in excepted or not _excused(m, inspection, policy)]
 
 
 def _excused(match: Match, inspection: Inspection, policy: Policy) -> bool:
@@ -263,7 +264,7 @@ def refuse_or_mask_change(text: str, old: str, path: str, config: Config) -> Red
 
 def _mask_as_set(text: str, path: str, config: Config, policy: Policy) -> tuple[Redaction, set[str]]:
     """A text masked as `mem.onSecret` and `mem.onPersonal` say, and the rules of personal data that are kept."""
-    _, matches = _to_mask(text, path, policy, only_secrets=False, leave=())
+    _, matches = _to_mask(text, path, policy, only_secrets=False, leave=(), scores={})
     secrets = [match for match in matches if match.secret]
     kept: set[str] = set()
     if config.on_personal == "keep":

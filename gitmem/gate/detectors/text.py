@@ -91,10 +91,14 @@ class Text:
 
     `exhaustive`: every place is wanted, at its smallest, because each will be masked. Otherwise a detector may report
     equal sentences once, stop after some tens of matches and prefer the place that says most, as a person reads them.
-    `most`: how many matches of one detector will be read, None for all; a detector need not look for more.
+    `most`: how many matches of one detector will be read, None for all; a detector need not look for more. `scores`:
+    what detectors keep of a sentence between looks at versions of one text, as `(sentence, before, after)` -> score.
     """
 
-    __slots__ = ("_folded", "_line_starts", "_map", "_norm", "exhaustive", "kind", "most", "path", "raw", "scope")
+    __slots__ = (
+        *("_exhaustive", "_folded", "_line_starts", "_map", "_norm"),
+        *("asked", "kind", "most", "path", "raw", "scope", "scores"),
+    )
 
     def __init__(
         self,
@@ -105,17 +109,34 @@ class Text:
         *,
         exhaustive: bool = False,
         most: int | None = None,
+        scores: dict[tuple[str, str, str], float] | None = None,
     ) -> None:
         self.raw = raw
         self.path = path
         self.scope = scope
         self.kind = kind
-        self.exhaustive = exhaustive
+        self.asked = False
         self.most = most
+        self.scores = {} if scores is None else scores
+        self._exhaustive = exhaustive
         self._norm: str | None = None
         self._folded: str | None = None
         self._map: folding.OffsetMap | None = None
         self._line_starts: list[int] | None = None
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether every place is wanted. That a detector asked is kept in `asked`: one that does not finds the same."""
+        self.asked = True
+        return self._exhaustive
+
+    def exhaustively(self) -> Text:
+        """The same text with every place wanted; what was derived from it and scored of it is shared."""
+        other = Text(self.raw, self.path, self.scope, self.kind, exhaustive=True, most=self.most, scores=self.scores)
+        other._norm, other._map, other._folded, other._line_starts = (
+            self._norm, self._map, self._folded, self._line_starts,
+        )  # fmt: skip
+        return other
 
     @property
     def norm(self) -> str:

@@ -26,6 +26,7 @@ from gitmem.gate.detectors.injection.structure import (
     lines,
     quotes,
     read,
+    score_of_words,
     tokens,
     units_of,
     without_markup,
@@ -80,7 +81,8 @@ def judge(text: Text, boost: float = 0.0, *, likely: bool = True) -> Iterator[Ve
 def _verdicts(text: Text, boost: float) -> Iterator[Verdict]:
     """Every unit above the warning line, in order of place; equal units once unless every place is wanted."""
     folded = _without_form(text.folded)
-    scored: dict[tuple[str, str, str], float | None] = {}
+    seen: set[tuple[str, str, str]] = set()
+    exhaustive, scores = text.exhaustive, text.scores
     least = weights.words().least - boost
     warn = scorer.load().warn
     weights_before: list[float] = []  # of the lines so far
@@ -95,15 +97,16 @@ def _verdicts(text: Text, boost: float) -> Iterator[Verdict]:
             if weight < least and unit.start >= line.start:  # only joined with the lines before it may it matter
                 continue
             key = (unit.text, before, after)
-            if key in scored and not text.exhaustive:
+            if key in seen and not exhaustive:
                 continue
-            score = scored.setdefault(key, None)
+            seen.add(key)
+            score = scores.get(key)
             if score is None:
                 if len(unit.text) < 0.7 * len(source) and _word_weight(unit.text) < least:
                     continue
-                score = scored[key] = score_of(unit.text, before, after) + boost
-            if score >= warn:
-                yield Verdict(unit.start, unit.end, score, read(without_markup(unit.text)))
+                score = scores[key] = score_of(unit.text, before, after)
+            if score + boost >= warn:
+                yield Verdict(unit.start, unit.end, score + boost, read(without_markup(unit.text)))
 
 
 def in_context(folded: str) -> Iterator[tuple[Line, str, str, str]]:
@@ -187,15 +190,14 @@ def noted_in(unit: str) -> tuple[float, tuple[str, ...]] | None:
     """
     learned = weights.load()
     spans = quotes(unit)
-    plain = words(unit, spans)
-    base = learned.score(set(plain))
+    base = score_of_words(unit, spans, learned)
     if base < learned.warn - learned.slack:
         return None
     patterns = candidates(unit)
     ceiling = weights.Ceiling(learned, base, [name for _, name, _ in patterns])
     if ceiling.value < learned.warn:
         return None
-    reading = complete(unit, spans, plain, patterns, ceiling, learned.warn - 1e-6)
+    reading = complete(unit, spans, words(unit, spans), patterns, ceiling, learned.warn - 1e-6)
     if reading is None:
         return None
     above = learned.score(reading.features) - learned.warn

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
 from math import sqrt
+from operator import itemgetter
 from pathlib import Path
 from struct import Struct
 from typing import NamedTuple
@@ -42,9 +43,10 @@ _ADDRESS = lazy(
     r"(?:https?|ftp)://\S+|\b\d{1,3}(?:\.\d{1,3}){3}\b|\b[\w.+-]{1,64}@[\w.-]+\b"
     r"|\b[\w-]{1,64}(?:\.[\w-]{1,64}){0,8}\.(?:com|net|org|io|dev|example|test|ai|app|sh)\b[^\s)\"'`]*"
 )
-_PART_OF_ADDRESS = lazy(r"[\w-]\.\w|@|://")  # one of these is in each, and no space is
+_DOTTED = lazy(r"\.(?<=[\w-]\.)\w")
 _ADDRESSED = "zurlz"  # stands for an address
 _TOKEN = lazy(rf"[{_CJK}]+|[a-zà-ɏа-я_][a-zà-ɏа-я0-9_'’]*|\d+|[^\s\w]")
+_ASCII_TOKEN = lazy(r"[a-z_][a-z0-9_']*|\d+|[^\s\w]")  # the same in a text that is ASCII
 
 
 class Scorer(NamedTuple):
@@ -126,12 +128,16 @@ def own_buckets(sentence: str) -> set[int]:
     None where it has no word but addresses: where something is says nothing of what to do with it.
     """
     words = tokens(sentence)
-    if not any([token != _ADDRESSED and token[0].isalpha() for token in words]):
+    if not _has_word(words):
         return set()
     row = [_BEGIN, *map(_token, words), _END]
     sums, after, after_next, singles = zip(*row, strict=True)
     pairs = [*map(crc32, after[1:], sums), *map(crc32, after_next[2:], sums)]
     return set().union([pair & BUCKETS - 1 for pair in pairs], *singles)
+
+
+def _has_word(words: list[str]) -> bool:
+    return any(token[0].isalpha() and token != _ADDRESSED for token in words)
 
 
 def neighbour_buckets(line: str, prefix: str) -> set[int]:
@@ -156,11 +162,16 @@ def concept_buckets(names: Collection[str]) -> list[int]:
 
 def tokens(text: str) -> list[str]:
     """Words, numbers, signs and CJK runs of folded text, an address as one word."""
-    if _PART_OF_ADDRESS.search(text):
+    if _may_address(text):
         text = " ".join(
-            [_ADDRESS.sub(f" {_ADDRESSED} ", part) if _PART_OF_ADDRESS.search(part) else part for part in text.split()]
+            [_ADDRESS.sub(f" {_ADDRESSED} ", part) if _may_address(part) else part for part in text.split()]
         )
-    return _TOKEN.findall(text)
+    return (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)
+
+
+def _may_address(text: str) -> bool:
+    """Whether a text has a part that each address has, in which no space is."""
+    return "@" in text or "://" in text or ("." in text and _DOTTED.search(text) is not None)
 
 
 class _Joined(NamedTuple):
@@ -208,11 +219,16 @@ def _runs(token: str) -> Iterator[str]:
 @lru_cache(maxsize=KEPT)
 def _own(sentence: str) -> tuple[int, int]:
     """The sum of the weights of a sentence's own words, and how many buckets they are."""
-    buckets = own_buckets(sentence)
-    return sum(map(load().weights.__getitem__, buckets)), len(buckets)
+    return _weighed(own_buckets(sentence))
 
 
 @lru_cache(maxsize=KEPT)
 def _neighbour(line: str, prefix: str) -> tuple[int, int]:
-    buckets = neighbour_buckets(line, prefix) if line else ()
-    return sum(map(load().weights.__getitem__, buckets)), len(buckets)
+    return _weighed(neighbour_buckets(line, prefix) if line else set())
+
+
+def _weighed(buckets: set[int]) -> tuple[int, int]:
+    """The sum of the weights of buckets, and how many they are."""
+    if len(buckets) < 2:  # of one key `itemgetter` makes no tuple
+        return sum([load().weights[bucket] for bucket in buckets]), len(buckets)
+    return sum(itemgetter(*buckets)(load().weights)), len(buckets)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitmem.gate.detectors.injection.lexicon import Concept
-from gitmem.gate.detectors.injection.weights import Ceiling, load
+from gitmem.gate.detectors.injection.weights import Ceiling, Weights, load
 from gitmem.gate.detectors.key_words import repair
 from gitmem.lazy_patterns import lazy
 
@@ -113,13 +113,18 @@ def candidates(unit: str) -> list[Pattern]:
     for language in languages(unit):
         three, short, always = _anchors(language)
         names = set(always)
-        rows = [*_held(unit, three, 3), *_held(unit, short, 2)]
-        for entries in rows:
+        for entries in (*_held(unit, three, 3), *_held(unit, short, 2)):
             for name, pieces in entries:
                 if name not in names and (not pieces or any(map(holds, pieces))):
                     names.add(name)
-        chosen += [pattern for name, pattern in _patterns(language).items() if name in names]
+        patterns = _patterns(language)
+        chosen += [patterns[name] for name in sorted(names, key=_order(language).__getitem__)]
     return chosen
+
+
+@cache
+def _order(language: str) -> dict[str, int]:
+    return {name: place for place, name in enumerate(_patterns(language))}
 
 
 def _held(unit: str, pieces: Pieces, size: int) -> list[list[tuple[str, tuple[str, ...]]]]:
@@ -284,13 +289,21 @@ def _is_separated(unit: str) -> bool:
 _MARKUP = lazy(r"[*`\"~{}\[\]<>_'\\「『«《]|[a-z]\d")
 _LINK = lazy(r"\[([^\[\]\n]{1,200})\]\([ \t<]{0,4}([^()\s<>]{0,400})[^()\n]{0,200}\)")
 _TAG = lazy(r"</?[a-z][^<>\n]{0,200}>")
-_DECORATION = lazy(r"\[\^?\d{1,3}\]|[*~{}\[\]<>]+|(?<![^\W_])_+|_+(?![^\W_])|(?<!\S)\\+|(?<=[a-z]{2})\d{1,3}(?![\w.])")
-_SEPARATION = lazy(r"[,;:/|.…–—-][ \t]")  # how each part of the next ends: counting these costs a twentieth of it
-_SEPARATED = lazy(  # behind each word, or but for commas behind each two or three
-    r"(?:[^\W\d_]{1,24}[ \t]?[,;:/|.…–—-]{1,3}[ \t]{1,3}){4}"
-    r"|(?:(?:[^\W\d_]{1,24}[ \t]){0,2}[^\W\d_]{1,24}[ \t]?[;:/|.…–—-]{1,3}[ \t]{1,3}){4}"
+_DECORATION = lazy(  # begins with its sign and looks back, so that a search passes over letters
+    r"[*~{}\[\]<>_\\\d](?:(?<=\[)\^?\d{1,3}\]|(?<=[*~{}\[\]<>])[*~{}\[\]<>]*|(?<=(?<![^\W_])_)_*|(?<=_)_*(?![^\W_])"
+    r"|(?<=(?<!\S)\\)\\*|(?<=[a-z]{2}\d)\d{0,2}(?![\w.]))"
 )
-_BROKEN = lazy(r"(?:[ぁ-ヺー一-鿿]{1,4}[\s.,;:/|…–—_-]{1,4}){4}(?=[ぁ-ヺー一-鿿])")
+_SEPARATION = lazy(r"[,;:/|.…–—-][ \t]")  # how each part of the next ends: counting these costs a twentieth of it
+# Behind each word, or but for commas behind each two or three. Of the first word its last letter is enough to see that it
+# is there: a search that began at each of its letters would read what follows as often.
+_SEPARATED = lazy(
+    r"[^\W\d_][ \t]?[,;:/|.…–—-]{1,3}[ \t]{1,3}(?:[^\W\d_]{1,24}[ \t]?[,;:/|.…–—-]{1,3}[ \t]{1,3}){3}"
+    r"|[^\W\d_][ \t]?[;:/|.…–—-]{1,3}[ \t]{1,3}"
+    r"(?:(?:[^\W\d_]{1,24}[ \t]){0,2}[^\W\d_]{1,24}[ \t]?[;:/|.…–—-]{1,3}[ \t]{1,3}){3}"
+)
+_BROKEN = lazy(  # its first character is the last of a piece, see `_SEPARATED`
+    r"[ぁ-ヺー一-鿿][\s.,;:/|…–—_-]{1,4}(?:[ぁ-ヺー一-鿿]{1,4}[\s.,;:/|…–—_-]{1,4}){3}(?=[ぁ-ヺー一-鿿])"
+)
 _BREAK = lazy(r"(?<=[ぁ-ヺー一-鿿])[\s.,;:/|…–—_-]{1,4}(?=[ぁ-ヺー一-鿿])")
 _SEPARATOR = lazy(r"[ \t]?[,;:/|.…–—-]{1,3}[ \t]{1,3}")
 _QUOTED_WORD = lazy(
@@ -363,21 +376,52 @@ def complete(
 
 def words(unit: str, spans: list[tuple[int, int]]) -> list[str]:
     """The features of a unit that need no lexicon: words outside quotation, in twos, and pieces of CJK runs."""
-    features: list[str] = []
+    unit = _unquoted(unit, spans)
+    row = _row(unit)
+    features = _of_form(unit, spans) + row[1:]
+    features += [f"{before} {word}" for before, word in pairwise(row)]
+    features += [f"{before} _ {word}" for before, word in zip(row, row[2:], strict=False)]
+    return features + _cjk_pieces(unit)
+
+
+def score_of_words(unit: str, spans: list[tuple[int, int]], learned: Weights) -> float:
+    """`learned.score` of the set of `words(unit, spans)`; only those in twos are written that may have a weight."""
+    unit = _unquoted(unit, spans)
+    row = _row(unit)
+    firsts, last = learned.firsts, len(row) - 1
+    features = {*_of_form(unit, spans), *row[1:], *_cjk_pieces(unit)}
+    for at, word in enumerate(row):
+        if word in firsts:
+            if at < last:
+                features.add(f"{word} {row[at + 1]}")
+            if at + 1 < last:
+                features.add(f"{word} _ {row[at + 2]}")
+    return learned.score(features)
+
+
+def _unquoted(unit: str, spans: list[tuple[int, int]]) -> str:
     for a, b in reversed(spans):
         unit = unit[:a] + " ‹› " + unit[b:]
-    if spans:
-        features.append("=quote")
+    return unit
+
+
+def _row(unit: str) -> list[str]:
+    return ["^", *[_word(raw) for raw in _WORD.findall(unit)]]
+
+
+def _of_form(unit: str, spans: list[tuple[int, int]]) -> list[str]:
+    features = ["=quote"] if spans else []
     if "?" in unit[-3:] or "？" in unit[-3:]:
         features.append("=question")
     if len(unit) > 160:
         features.append("=long")
     if len(unit) < 24:
         features.append("=short")
-    row = ["^", *[_word(raw) for raw in _WORD.findall(unit)]]
-    features += row[1:]
-    features += [f"{before} {word}" for before, word in pairwise(row)]
-    features += [f"{before} _ {word}" for before, word in zip(row, row[2:], strict=False)]
+    return features
+
+
+def _cjk_pieces(unit: str) -> list[str]:
+    features: list[str] = []
     if not unit.isascii() and _CJK_RUN.search(unit):
         for run in _CJK_RUN.findall(_SPACE.sub("", unit)):
             for size in (2, 3, 4):

@@ -24,7 +24,7 @@ from gitmem.gate.detectors.key_words import misspellings
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Learned numbers: logits. `of` maps a feature to its weight."""
+    """Learned numbers: logits. `of` maps a feature to its weight; `firsts` are the words that begin one of several."""
 
     bias: float
     warn: float
@@ -32,6 +32,7 @@ class Weights:
     slack: float = 99.0
     gains: dict[str, tuple[float, dict[str, float]]] = field(default_factory=dict)
     ranks: dict[str, float] = field(default_factory=dict, compare=False)
+    firsts: frozenset[str] = frozenset()
 
     def score(self, features: Iterable[str]) -> float:
         of = self.of
@@ -105,7 +106,9 @@ def parse(text: str) -> Weights:
     numbers, of = _parse(text)
     known = gains(of)
     ranks = {name: alone + sum(others.values()) for name, (alone, others) in known.items()}
-    return Weights(numbers.get("bias", 0.0), numbers.get("warn", 0.0), of, numbers.get("slack", 99.0), known, ranks)
+    firsts = frozenset(feature.partition(" ")[0] for feature in of if " " in feature)
+    bias, warn, slack = numbers.get("bias", 0.0), numbers.get("warn", 0.0), numbers.get("slack", 99.0)
+    return Weights(bias, warn, of, slack, known, ranks, firsts)
 
 
 def parse_words(text: str) -> WordWeights:

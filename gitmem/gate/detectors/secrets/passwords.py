@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -110,6 +111,12 @@ def _name(text: str, start: int, end: int) -> str:
     return before[len(before.rstrip(_NAME_LETTERS)) :] + text[start:end]
 
 
+@lru_cache(maxsize=1 << 10)
+def _is_no_secret(name: str) -> bool:
+    """Whether a name with a word for a password is that of something else: `password_hash`."""
+    return _NO_SECRET_NAME.search(name) is not None
+
+
 def _named(text: str, low: str) -> Iterator[tuple[str, int, int]]:
     """The passwords beside words for one, with their rule."""
     if low.isascii() and not any([part in low for part in _PARTS]):
@@ -136,7 +143,7 @@ def _beside_word(text: str, low: str, digits: bytes, match: re.Match[str]) -> tu
     start, short, ascii_word = match.start(), match.group() in _SHORT_WORDS, text[match.start()].isascii()
     rest = _NAME_REST.match(text, match.end()) if ascii_word else None
     name_end = rest.end() if rest else match.end()
-    if ascii_word and _NO_SECRET_NAME.search(_name(text, start, name_end)):
+    if ascii_word and _is_no_secret(_name(text, start, name_end)):
         return [], 0
     if not short:
         near = max(0, start - 80)

@@ -8,9 +8,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gitmem.gate.detectors import DETECTORS, Text, examples, load
-from gitmem.gate.detectors.injection import structure
+from gitmem.gate.detectors.injection import structure, weights
 from gitmem.gate.detectors.injection.lexicon import Concept
 from gitmem.gate.detectors.injection.structure import candidates, languages, lines, read, units, units_of
 
@@ -79,3 +81,56 @@ def test_repeated_openings_end_with_a_bounded_number_of_matches(piece: str) -> N
     text = Text(piece * 2000)
     for name in ("injection", "invisible", "hidden", "encoded", "exfiltration", "terminal", "conflict"):
         assert len(list(load(name)(text))) <= 4000
+
+
+SIGNS = [
+    "a",
+    "bc",
+    "word",
+    "x" * 26,
+    "가",
+    "仮字",
+    " ",
+    "  ",
+    "\t",
+    ",",
+    ", ",
+    ". ",
+    "-",
+    "; ",
+    "1",
+    "23",
+    "_",
+    "*",
+    "[",
+    "]",
+    "\\",
+    "\n",
+]
+FOUR = r"(?:{word}[ \t]?[{signs}:/|.…–—-]{{1,3}}[ \t]{{1,3}}){{4}}"
+WORD = r"[^\W\d_]{1,24}"
+BEHIND_WORDS = re.compile(
+    FOUR.format(word=WORD, signs=",;") + "|" + FOUR.format(word=rf"(?:{WORD}[ \t]){{0,2}}{WORD}", signs=";")
+)
+BETWEEN_PIECES = re.compile(r"(?:[ぁ-ヺー一-鿿]{1,4}[\s.,;:/|…–—_-]{1,4}){4}(?=[ぁ-ヺー一-鿿])")
+DECORATION = re.compile(
+    r"\[\^?\d{1,3}\]|[*~{}\[\]<>]+|(?<![^\W_])_+|_+(?![^\W_])|(?<!\S)\\+|(?<=[a-z]{2})\d{1,3}(?![\w.])"
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.sampled_from(SIGNS), max_size=40).map("".join))
+def test_the_patterns_that_are_quick_to_search_mean_what_the_plain_ones_say(text: str) -> None:
+    """Searched plainly, words of many letters are read again from each of their letters."""
+    assert bool(structure._SEPARATED.search(text)) == bool(BEHIND_WORDS.search(text))
+    assert bool(structure._BROKEN.search(text)) == bool(BETWEEN_PIECES.search(text))
+    assert structure._DECORATION.sub("", text) == DECORATION.sub("", text)
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_words_weigh_the_same_when_only_those_with_a_weight_are_written(sentence: str) -> None:
+    learned = weights.load()
+    for unit in units(Text(sentence).folded):
+        spans = structure.quotes(unit.text)
+        written = learned.score(set(structure.words(unit.text, spans)))
+        assert structure.score_of_words(unit.text, spans, learned) == written
