@@ -28,7 +28,7 @@ def main() -> NoReturn:
     if sys.argv[1:2] == ["search"]:
         import gc
 
-        gc.set_threshold(100_000)  # what a search makes is gone when it ends; to look for garbage takes 5 ms
+        gc.disable()  # what a search makes is gone when it ends; to look for garbage takes 5 ms
         from gitmem.cli.fast_search import search
 
         code = search(sys.argv[2:])

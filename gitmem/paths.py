@@ -1,7 +1,6 @@
 """Which paths are memory, and what each is. Pure: paths in, values out (docs/format.md has the table)."""
 
-from __future__ import annotations
-
+# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -38,7 +37,7 @@ DAY_NOTE = lazy(r"^(?:.*/)?(\d{4})([_./]?)(\d{2})\2(\d{2})\.md$")
 FIELDS = {"YYYY": ("y", 4), "MM": ("m", 2), "DD": ("d", 2)}  # of a pattern of daily logs: its group, its digits
 IN_FIELDS = r"(?:(?<![A-Za-z])|(?=YYYY))(?:YYYY|MM|DD)+(?![A-Za-z])"
 PATTERN_LIMIT = 200  # characters
-DATED = re.compile(r"^(?:.*/)?(\d{4})-(\d{2})-(\d{2})(?:[.-][^/]*)?\.md$")
+DATED = lazy(r"^(?:.*/)?(\d{4})-(\d{2})-(\d{2})(?:[.-][^/]*)?\.md$")
 # What agents read besides memory, wherever it lies (gitmem/agent_paths.py): the gate scans it, the index does not know
 # it. These lists serve the scanner, the shell filter of the hooks (git/hook_files) and .pre-commit-hooks.yaml.
 AGENT_ENDINGS = (".md", ".mdc")  # of the files in their folders that are instructions

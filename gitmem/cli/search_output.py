@@ -3,8 +3,7 @@
 Imports nothing that reads command lines: `search.py` does, and `cli/fast_search.py` goes without.
 """
 
-from __future__ import annotations
-
+# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
 import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -54,7 +53,7 @@ class SearchRequest(NamedTuple):
     repositories: tuple[str, ...] = ()
 
 
-def answer(request: SearchRequest, repo: Repository, config: Config) -> None:
+def answer(request: SearchRequest, repo: "Repository", config: "Config") -> None:
     """Search and print. Nothing found is an answer, with a hint on standard error.
 
     Raises UsageError for options that do not go together or are no days, UnknownRevision, ModelUnavailable, and what
@@ -118,7 +117,7 @@ def answer_of_server(request: SearchRequest) -> None:
             say("nothing found")
 
 
-def query_of(request: SearchRequest, repo: Repository, config: Config, moment: datetime) -> Query:
+def query_of(request: SearchRequest, repo: "Repository", config: "Config", moment: "datetime") -> "Query":
     """What the words and options ask for. With `--rerank` more hits than asked for, and no budget: the model cuts."""
     from gitmem.search.search import Lane, Query
 
@@ -158,7 +157,7 @@ def query_of(request: SearchRequest, repo: Repository, config: Config, moment: d
     )
 
 
-def _left_out(request: SearchRequest, repo: Repository) -> str:
+def _left_out(request: SearchRequest, repo: "Repository") -> str:
     """What no words of a person could have found in the work tree, "" for nothing and for other snapshots."""
     if request.at or request.all_branches or repo.root is None:
         return ""
@@ -170,7 +169,7 @@ def _left_out(request: SearchRequest, repo: Repository) -> str:
         return ""  # the search answered: the index is replaced by somebody else just now
 
 
-def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explained: bool = True) -> str:
+def render(answer: "Answer", query: str, on: bool, *, scored: bool = False, explained: bool = True) -> str:
     """For a person: where, under which heading, the text; matches marked on a terminal.
 
     `scored` adds how sure each hit is, `explained` how its score came about, where the hit has it.
@@ -201,19 +200,19 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
     return "\n".join(out[:-1]) + "\n" if out else ""
 
 
-def _sureness(hit: Hit) -> str:
+def _sureness(hit: "Hit") -> str:
     """The score, 0 to 1, and which lanes found the chunk of the hit."""
     names = [name for lane, name in (("lexical", "words"), ("vector", "meaning")) if (hit.explain or {}).get(lane)]
     return f"score {hit.score:.2f}" + (f" by {' and '.join(names)}" if names else "")
 
 
-def _amended(linked: Linked) -> str:
+def _amended(linked: "Linked") -> str:
     """What a person reads of a passage that a later line amends."""
     where = f"{linked.path}:{linked.start_line}"
     return f"perhaps amended by {where}" if linked.proposed else f"until {linked.date}: amended by {where}"
 
 
-def _explained(hit: Hit) -> list[str]:
+def _explained(hit: "Hit") -> list[str]:
     evidence = hit.explain or {}
     lanes = [
         f"{lane} rank {evidence[lane]['rank']} ({evidence[lane]['score']:.3f})"
@@ -230,7 +229,7 @@ def _explained(hit: Hit) -> list[str]:
     ]
 
 
-def settings_text(settings: Mapping[str, Any]) -> str:
+def settings_text(settings: "Mapping[str, Any]") -> str:
     """The settings in force for a person; `*` marks what is not as shipped."""
     changed = settings["changed"]
 
@@ -251,7 +250,7 @@ def settings_text(settings: Mapping[str, Any]) -> str:
     return "\n".join(["", *rows, *([f"* as shipped: {'  '.join(about)}"] if about else []), ""])
 
 
-def _hint(request: SearchRequest, answered: Answer) -> str:
+def _hint(request: SearchRequest, answered: "Answer") -> str:
     """What a person may try who was shown no hits; "" where there are some, or where the notes say it already."""
     from gitmem.search.search import EMPTY
 

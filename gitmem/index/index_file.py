@@ -1,7 +1,6 @@
 """The index file: where it is, an open index with its freshness, whether its chunks fit the settings, deleting it."""
 
-from __future__ import annotations
-
+# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -32,7 +31,7 @@ class IndexKeeper(Protocol):
     def open(self, directory: Path) -> Index | None:
         """As `open_index`."""
 
-    def holds(self, index: IndexReader) -> bool:
+    def holds(self, index: "IndexReader") -> bool:
         """Whether this one stays open."""
 
     def close(self) -> None:
@@ -53,13 +52,13 @@ class OpenIndex:
 
     def __init__(
         self,
-        index: IndexReader | None,
+        index: "IndexReader | None",
         snapshot: Snapshot | None,
         freshness: Freshness = Freshness(),  # noqa: B008 - a tuple
         commit: str = "",
         notes: tuple[str, ...] = (),
         kept: IndexKeeper | None = None,
-        passages: Callable[..., Any] | None = None,
+        passages: "Callable[..., Any] | None" = None,
     ) -> None:
         self.index = index
         self.snapshot = snapshot

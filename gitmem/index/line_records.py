@@ -5,8 +5,7 @@ without reading or cutting any text: how many words it has (the position of a wo
 how many of them are its label, what kind of line it is, and its vector, shortened.
 """
 
-from __future__ import annotations
-
+# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
 from array import array
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -4,19 +4,18 @@ Pure. Grammar (docs/format.md): `<!-- mem` then space-separated `key=value`, the
 space, `%` and `--`; in `src` the path also `@` and `#`, then literally `#L12-L14@` and the oid. Unknown keys are kept.
 """
 
-from __future__ import annotations
-
-import re
+# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
 import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from gitmem.git.objects import Span
+from gitmem.lazy_patterns import lazy
 
-COMMENT = re.compile(r"[ \t]*<!--[ \t]+mem(?:[ \t]+(.*?))?[ \t]*-->[ \t]*$")
-BULLET = re.compile(r"^([ \t]{0,3})([-*+])([ \t]+)(?=\S)")
-PERCENT = re.compile(r"%([0-9A-Fa-f]{2})")
-SOURCE = re.compile(r"^(.+)#L(\d{1,9})(?:-L(\d{1,9}))?(?:@([0-9a-f]{4,64}))?$")
+COMMENT = lazy(r"[ \t]*<!--[ \t]+mem(?:[ \t]+(.*?))?[ \t]*-->[ \t]*$")
+BULLET = lazy(r"^([ \t]{0,3})([-*+])([ \t]+)(?=\S)")
+PERCENT = lazy(r"%([0-9A-Fa-f]{2})")
+SOURCE = lazy(r"^(.+)#L(\d{1,9})(?:-L(\d{1,9}))?(?:@([0-9a-f]{4,64}))?$")
 Meta = tuple[tuple[str, str], ...]
 ID_LENGTH = 12  # hex digits
 
@@ -26,7 +25,7 @@ TYPES = (
 )  # fmt: skip
 ORIGINS = ("user", "agent", "tool", "web")  # from the most to the least trusted
 UNSEEN_ORIGINS = ("tool", "web")  # nothing of these becomes a fact before a person has seen it
-_ORIGIN_WORD = re.compile(r"[^\s,;|/+&]+")
+_ORIGIN_WORD = lazy(r"[^\s,;|/+&]+")
 
 
 def split_bullet(line: str) -> tuple[str, str] | None:

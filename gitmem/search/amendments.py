@@ -12,7 +12,6 @@ only amended by what was reviewed; other links of it are proposed, and say so.
 """
 
 # Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
-import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from math import hypot
@@ -41,7 +40,7 @@ NAMED = tuple(
 # What a question has that asks when something happened.
 PAST = frozenset(("did", "was", "were", "had"))
 WIDE_PAST = ("했", "었", "았", "였", "갔", "왔", "ました", "でした", "したの", "的时候", "了吗")
-_WORD = re.compile(r"\w+")
+_WORD = lazy(r"\w+")
 
 # What the later of two lines needs to come first, where it says that something changed and where it does not: evidence
 # that the two speak of one matter, and a share of the older line's score.

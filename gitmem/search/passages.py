@@ -5,7 +5,6 @@ hit, never invent one. A fenced block is never cut. Never ranks by anything that
 """
 
 # Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
@@ -16,6 +15,7 @@ from gitmem.config import Config
 from gitmem.git.protocol import Repository
 from gitmem.index.db.values import Shape
 from gitmem.index.line_records import ASKS, CHANGES, FENCE, HEADING
+from gitmem.lazy_patterns import lazy
 from gitmem.memory.dates import Days
 from gitmem.memory.fact import fact_id, parse_comment, parse_span, worst_origin
 from gitmem.memory.snapshot import read
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from gitmem.index.store import IndexReader
 
 COMMIT = "//commit"  # the path of a commit's lines among those of files: no tree has one like it
-_DECIDED = re.compile(r"(?i:decision|decided|constraint|policy)|결정|제약|정책|決定|制約|方針|决定|约束|政策")
-_WORD = re.compile(r"\w+")
+_DECIDED = lazy(r"(?i:decision|decided|constraint|policy)|결정|제약|정책|決定|制約|方針|决定|约束|政策")
+_WORD = lazy(r"\w+")
 # Sections of an episode (`sessions/episode.py`): what was decided, and words that find it and answer nothing.
 DECISIONS, WORD_LISTS = "Decisions", "Topics"
 _DECIDED_TYPES = frozenset({"decision", "constraint", "policy"})

@@ -5,8 +5,7 @@ its surroundings (`ranking.SIZES` lines to either side), in both lanes, each kin
 query (per-query min-max; reciprocal ranks were worse at every k), and summed with its weights.
 """
 
-from __future__ import annotations
-
+# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
 from collections.abc import Sequence
 from itertools import accumulate
 from math import log, sqrt

@@ -1,7 +1,6 @@
 """When a fact held: from its `from` to its `until`, or to the day of the fact that supersedes it. Pure."""
 
-from __future__ import annotations
-
+# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
