@@ -74,17 +74,23 @@ def _statement(text: str) -> Statement:
     return Statement(date.fromisoformat(day), said)
 
 
-def memory(hands: Sequence[Hand], root: Path) -> Any:
-    """A repository with a log for each day on which something was said."""
+def memory(hands: Sequence[Hand], root: Path, one_day: bool = False) -> Any:
+    """A repository with a log for each day on which something was said; with `one_day` what amends or resembles another
+    statement is of the afternoon of that one's day."""
     from gitmem.git.opening import open_repository
 
     days: dict[date, list[str]] = {}
+    later: dict[date, list[str]] = {}
     for hand in hands:
         for said in (*hand.others, *(one for matter in hand.matters for one in (matter.old, matter.new))):
-            days.setdefault(said.day, []).append(f"- {said.text}")
+            if not one_day or said not in [matter.new for matter in hand.matters]:
+                days.setdefault(said.day, []).append(f"- {said.text}")
+        for matter in hand.matters if one_day else ():
+            later.setdefault(matter.old.day, []).append(f"- {matter.new.text}")
     (root / "memory").mkdir(parents=True)
     for day, lines in days.items():
-        text = "\n".join([f"# {day}", "", "## 10:00 - notes", "", *lines]) + "\n"
+        afternoon = ["", "## 16:00 - notes", "", *later[day]] if day in later else []
+        text = "\n".join([f"# {day}", "", "## 10:00 - notes", "", *lines, *afternoon]) + "\n"
         (root / "memory" / f"{day}.md").write_text(text, encoding="utf-8")
     git = ["git", "-C", str(root), "-c", "user.name=bench", "-c", "user.email=bench@example.com"]
     for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "memory"]):
@@ -120,11 +126,12 @@ def main() -> int:
             repo = memory([hand], Path(temporary) / hand.name)
             rows.append([hand.name + (" (made on)" if hand.name in MADE_ON else ""), *measured(repo, hand.matters)])
             repo.close()
-        repo = memory(hands, Path(temporary) / "all")
-        for name, made_on in (("all: made on", True), ("all: held out", False)):
-            matters = [matter for hand in hands if (hand.name in MADE_ON) is made_on for matter in hand.matters]
-            rows.append([name, *measured(repo, matters)])
-        repo.close()
+        for which in ("all", "all, one day"):
+            repo = memory(hands, Path(temporary) / which, one_day=which != "all")
+            for name, made_on in (("made on", True), ("held out", False)):
+                matters = [matter for hand in hands if (hand.name in MADE_ON) is made_on for matter in hand.matters]
+                rows.append([f"{which}: {name}", *measured(repo, matters)])
+            repo.close()
     print(table(["memory", "amended", "within five", "before the old", "alike", "kept first"], rows))
     return 0
 

@@ -57,7 +57,7 @@ BEST = 8  # lines among which a later one comes first though it says nothing of 
 
 class Line(NamedTuple):
     """A line that answers, as far as links need it: its text, the day it is of ("" where nobody knows), the `score` of
-    the answer, the conversation it is of (`said`), whether a person saw it (`reviewed`). `named` are the positions of
+    the answer, its `time` of that day ("" where nobody knows), the conversation it is of (`said`), whether a person saw it (`reviewed`). `named` are the positions of
     those it amends by hand, None where nobody decided; `vector` gives its meaning, empty for none. One that asks, is a
     block of code or repeats what stands elsewhere (not `deciding`) neither amends nor is amended. One that `changes` says
     that something is no longer as it was (`index/change_words`)."""
@@ -65,6 +65,7 @@ class Line(NamedTuple):
     text: str
     day: str
     score: float
+    time: str = ""
     said: str = ""
     reviewed: bool = False
     origin: str = ""
@@ -131,13 +132,20 @@ def links(lines: Sequence[Line], asked: Iterable[str], when: bool = False) -> li
         if not later.changes and (when or new >= BEST):
             continue
         for old, earlier in enumerate(lines[: SAMPLE if later.changes else BEST]):
-            if not earlier.deciding or not earlier.day or later.day <= earlier.day:
+            if not earlier.deciding or not earlier.day or not _is_later(later, earlier):
                 continue
             if later.said and later.said == earlier.said:
                 continue
             if judge.amends(new, old):
                 made.append(Link(new, old, _proposed(later, earlier), shown=judge.openly(new, old)))
     return made
+
+
+def _is_later(one: Line, other: Line) -> bool:
+    """Whether a line is of a later day than another, or says at a later time of the same day that something changed."""
+    if one.day != other.day:
+        return one.day > other.day
+    return one.changes and bool(other.time) and one.time > other.time
 
 
 class _Judge:
@@ -307,7 +315,7 @@ def ordered(lines: Sequence[Line], made: Iterable[Link]) -> list[float]:
     better score of its own.
     """
     scores = [line.score for line in lines]
-    in_order = sorted(made, key=lambda link: (lines[link.new].day, lines[link.old].day))
+    in_order = sorted(made, key=lambda link: (_moment(lines[link.new]), _moment(lines[link.old])))
     bounds = _bounds(lines, in_order)
     for link in in_order:
         old = lines[link.old]
@@ -319,6 +327,11 @@ def ordered(lines: Sequence[Line], made: Iterable[Link]) -> list[float]:
         bound = min((scores[at] - STEP * room for at, room in bounds.get(link.new, ())), default=wanted)
         scores[link.new] = max(scores[link.new], min(wanted, bound))
     return scores
+
+
+def _moment(line: Line) -> tuple[str, str]:
+    """What the order of lines in time goes by."""
+    return line.day, line.time
 
 
 def _bounds(lines: Sequence[Line], made: Sequence[Link]) -> dict[int, list[tuple[int, int]]]:
@@ -342,7 +355,7 @@ def _bounds(lines: Sequence[Line], made: Sequence[Link]) -> dict[int, list[tuple
     bounds: dict[int, list[tuple[int, int]]] = {}
     for old, some in below.items():
         for new in some:
-            later = sum(lines[other].day > lines[new].day for other in some)
+            later = sum(_moment(lines[other]) > _moment(lines[new]) for other in some)
             bounds.setdefault(new, []).append((old, 1 + later))
     return bounds
 

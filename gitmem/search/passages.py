@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 COMMIT = "//commit"  # the path of a commit's lines among those of files: no tree has one like it
 _DECIDED = lazy(r"(?i:decision|decided|constraint|policy)|결정|제약|정책|決定|制約|方針|决定|约束|政策")
+_TIME = lazy(r"> ((?:[01]\d|2[0-3]):[0-5]\d)\b")
 _WORD = lazy(r"\w+")
 # Sections of an episode (`sessions/episode.py`): what was decided, and words that find it and answer nothing.
 DECISIONS, WORD_LISTS = "Decisions", "Topics"
@@ -245,7 +246,7 @@ class Passages:
 
     def _newest_first(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """The same, an amendment above what it amends, unless the question is about the past or about certain days."""
-        if self.question is None or len({candidate.when for candidate in candidates}) < 2:
+        if self.question is None:
             return candidates
         positions: dict[str, int] = {}
         if any("supersedes" in candidate.meta for candidate in candidates):
@@ -285,6 +286,7 @@ class Passages:
             text=self._text(candidate),
             day=candidate.when.isoformat() if candidate.when else "",
             score=candidate.score,
+            time=self._time(file, candidate.line.first),
             said=next(iter(meta.get("session", ())), ""),
             reviewed=file.kind is Kind.MEMORY,
             origin=worst_origin(*stated) if stated else "",
@@ -293,6 +295,11 @@ class Passages:
             deciding=not candidate.line.flags & (ASKS | FENCE) and not candidate.repeats and self._decides(candidate),
             changes=bool(candidate.line.flags & CHANGES),
         )
+
+    def _time(self, file: File, line: int) -> str:
+        """The time of day in the heading above a line of a log, "" where there is none."""
+        found = _TIME.search(self._heading(file, line)) if file.kind is Kind.DAILY else None
+        return found[1] if found else ""
 
     def _decides(self, candidate: Candidate) -> bool:
         """Whether a line can be the last word on something: of an episode what was decided, of a commit nothing."""

@@ -62,6 +62,22 @@ def test_a_later_line_on_the_matter_comes_first_and_marks_nothing_where_it_says_
     assert links([old, new._replace(score=SCORE[False] / 2)], []) == []
 
 
+def test_of_one_day_the_line_of_a_later_time_amends_where_it_says_that_something_changed() -> None:
+    old, new = line(OLD, "2026-03-02", time="09:10"), line(NEW, "2026-03-02", time="16:40")
+    assert links([old, new], words_of("when do webhook retries stop")) == [Link(1, 0, proposed=False)]
+    assert not links([old, line(NEW, "2026-03-02", time="09:10")], [])
+    assert not links([old, line(NEW, "2026-03-02")], []) and not links([line(OLD, "2026-03-02"), new], [])
+    assert not links([old, line("- webhook retries stop after 7 days", "2026-03-02", time="16:40")], [])
+
+
+def test_a_decision_of_the_afternoon_comes_before_that_of_the_morning(repo: Repo) -> None:
+    day = log("2026-03-02", OLD, "- lunch was good") + "\n## 16:40 - notes\n\n" + NEW + "\n"
+    repo.commit("log", {"memory/2026-03-02.md": day}, date="2026-03-02T18:00:00Z")
+    first, *others = hits(repo, "when do webhook retries stop")
+    assert "7 days" in first["text"] and first["supersedes"][0]["start_line"] == 5
+    assert any(hit["amended_by"] for hit in others if hit["start_line"] == 5)
+
+
 def test_an_earlier_line_amends_nothing() -> None:
     assert not [link for link in links([line(OLD, "2026-04-20"), line(NEW, "2026-03-02")], []) if link.new == 1]
 
