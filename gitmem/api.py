@@ -201,11 +201,12 @@ class Memory:
         )
 
     def why(self, path: str, line: int, *, at: str = "") -> Value:
-        """`git mem why`: commit, author, reason, reviewers and verified sources of a line."""
+        """`git mem why`: commit, author, reason, reviewers, verified sources and amendments of a line."""
         from gitmem.provenance import why
         from gitmem.provenance.why import as_value
 
-        return as_value(why.why(self.repo, self.config, path, line, self.repo.resolve(at) if at else ""))
+        commit = self.repo.resolve(at) if at else ""
+        return as_value(why.why(self.repo, self.config, path, line, commit, now=self.now()))
 
     def forget(self, path: str, line: int, *, reason: str, everywhere: bool = False, dry_run: bool = False) -> Value:
         """`git mem forget`: remove the fact on that line and commit that alone. Raises Refused, GitMemError.

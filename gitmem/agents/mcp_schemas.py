@@ -70,6 +70,8 @@ class Why(TypedDict):
     support: str
     problem: str
     edited: Edited | None
+    amended_by: list[dict[str, Any]]
+    supersedes: list[dict[str, Any]]
 
 
 class Assembled(TypedDict):

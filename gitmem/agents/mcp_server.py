@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -256,11 +256,13 @@ def explainer(pool: RepositoryPool) -> Callable[..., Why]:
 
         `support`: `in-source` (checked: its text follows from the source), `not-in-source` (the source does not say
         it), `edited` (changed after its promotion, `edited` has by whom and what) or `no-source`. `problem` says why.
+        `amended_by` has later lines on the matter that change it: those hold, not this one. `supersedes` has what it
+        changed itself.
         """
         from gitmem.provenance.why import as_value, why
 
         with pool.lent() as (repo, config):
-            value: dict[str, Any] = as_value(why(repo, config, path, line))
+            value: dict[str, Any] = as_value(why(repo, config, path, line, now=now()))
             sources = [
                 {**_on_one_line(source), "text": fence(str(source.get("text") or ""), str(source["path"]))}
                 for source in value["sources"]
@@ -271,9 +273,21 @@ def explainer(pool: RepositoryPool) -> Callable[..., Why]:
                 date=one_line(str(value["date"] or "")), reviewers=_on_one_line(value["reviewers"]),
                 support=one_line(str(value["support"])), problem=one_line(str(value["problem"] or "")),
                 edited=_quoted_edit(value["edited"], path, line),
+                amended_by=_quoted_links(value["amended_by"]), supersedes=_quoted_links(value["supersedes"]),
             )  # fmt: skip
 
     return memory_why
+
+
+def _quoted_links(ends: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The lines that amend a line, or that it amends: their text quoted."""
+    return [
+        {
+            **_on_one_line({key: value for key, value in end.items() if value is not None}),
+            "text": fence(end["text"], end["path"], (end["start_line"], end["end_line"])),
+        }
+        for end in ends
+    ]
 
 
 def _quoted_edit(edited: dict[str, Any] | None, path: str, line: int) -> Edited | None:

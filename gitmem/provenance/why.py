@@ -7,7 +7,7 @@ of its text), and the `src` in its own comment, which survives a squash that los
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 
@@ -22,6 +22,7 @@ from gitmem.memory.files import read_memory_file
 from gitmem.paths import agent_of
 from gitmem.plural import counted
 from gitmem.provenance import trailers
+from gitmem.provenance.amendments import Amendment, Amendments, amendments, replaced
 from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit
 from gitmem.provenance.grounding import WORDS, Support
 from gitmem.provenance.ledger import ledger_of, matching_commits, promotes
@@ -39,7 +40,8 @@ class Answer:
     """Why a line is there. `commit` is "" for a line not committed yet; `model` "" for a fact added by hand.
 
     `support` says what holds the text up, `problem` in words why it does not or which source is missing; `edit` what
-    was changed after the promotion and by whom. `notes` are for a person: what could not be followed, and why.
+    was changed after the promotion and by whom; `links` what amends the line, and what it amends. `notes` are for a
+    person: what could not be followed, and why.
     """
 
     path: str
@@ -58,12 +60,14 @@ class Answer:
     problem: str = ""
     edit: Edit | None = None
     edited: tuple[tuple[str, str, str], ...] = ()  # (what, before, now) of each difference
+    links: Amendments = field(default_factory=Amendments)
     notes: tuple[str, ...] = ()
 
 
-def why(repo: Repository, config: Config, path: str, line: int, rev: str = "") -> Answer:
-    """The provenance of one line of a memory file at `rev`; when empty of the work tree's file, of HEAD's where there
-    is no work tree. Raises MissingFile, OutsideRepository, GitMemError for no such line."""
+def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *, now: datetime) -> Answer:
+    """The provenance of one line of a memory file at `rev`, and what amends it as of `now`; when `rev` is empty of the
+    work tree's file, of HEAD's where there is no work tree. Raises MissingFile, OutsideRepository, GitMemError for no
+    such line."""
     rev = rev or ("" if repo.root else repo.head() or "")
     data = read_memory_file(repo, config, path, rev)
     lines = memory_facts.split_lines(data)
@@ -83,7 +87,7 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "") -
     if fact is None:
         text = lines[line - 1].strip()
         answer = _answer(path, line, text, commit, trailers.memory_trailers(commit.message) if commit else [])
-        return replace(answer, notes=tuple(notes))
+        return _with_links(repo, config, replace(answer, notes=tuple(notes)), (), rev, now)
     known = ledger_of(repo, _until_promoted(recorded, commit, text_hash(fact.text)))
     del recorded  # ends Git's walk
     attributor = Attributor(repo, at, known, config.memory_paths)
@@ -99,11 +103,24 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "") -
     merge = reviewed_merge(repo, at, origin) if origin else None
     above = trailers.values(trailers.memory_trailers(merge.message), trailers.REVIEWED) if merge else []
     reviewers = dict.fromkeys([*answer.reviewers, *above])
-    return replace(
+    answer = replace(
         answer, reviewers=tuple(reviewers), sources=attribution.sources, support=attribution.support,
         words=attribution.words, problem=attribution.problem, edit=attribution.edit, notes=tuple(notes),
         edited=tuple(attribution.edit.values(fact)) if attribution.edit else (),
     )  # fmt: skip
+    named = [value for key, value in fact.meta if key == "supersedes"]
+    return _with_links(repo, config, answer, replaced(repo, path, named, commit), rev, now)
+
+
+def _with_links(
+    repo: Repository, config: Config, answer: Answer, gone: Sequence[Amendment], rev: str, now: datetime
+) -> Answer:
+    """The answer with what amends its line and what that amends, those included that are `gone`."""
+    found = amendments(repo, config, (answer.path, answer.line), answer.text, rev, now)
+    there = {end.id for end in found.supersedes}
+    older = (*found.supersedes, *(end for end in gone if end.id not in there))
+    notes = (*answer.notes, found.problem) if found.problem else answer.notes
+    return replace(answer, links=replace(found, supersedes=older), notes=notes)
 
 
 def _fact_at(lines: Sequence[str], data: bytes, line: int) -> Fact | None:
@@ -209,4 +226,5 @@ def as_value(answer: Answer) -> dict[str, object]:
         }
         if answer.edit
         else None,
+        **answer.links.as_value(),
     }

@@ -10,10 +10,13 @@ from typing import Any, NamedTuple
 from gitmem.errors import GitMemError
 from gitmem.git.protocol import Repository
 
+# For what reason one line amends another.
+BY_HAND, CHANGES_IT, CONTRADICTS = "by hand", "it says that something changed", "it contradicts the earlier line"
+
 
 class Linked(NamedTuple):
-    """A line that amends a passage, or that a passage amends, and the day it is of; `proposed` where it takes a review
-    to hold."""
+    """A line that amends a passage, or that a passage amends, the day it is of, and for what `reason` the two are
+    linked; `proposed` where it takes a review to hold. `of` is the line of the passage."""
 
     path: str
     start_line: int
@@ -21,10 +24,14 @@ class Linked(NamedTuple):
     date: str
     id: str
     proposed: bool = False
+    reason: str = ""
+    of: int = 0
 
     def as_value(self) -> dict[str, Any]:
         """The JSON of docs/json.md, "search"."""
-        return {**self._asdict(), "date": self.date or None}
+        value = {**self._asdict(), "date": self.date or None}
+        del value["of"]
+        return value
 
 
 class Hit(NamedTuple):

@@ -23,7 +23,7 @@ from gitmem.models.vectors import numbers
 from gitmem.paths import Kind, kind, log_date, log_day
 from gitmem.search import amendments
 from gitmem.search.amendments import Line, Link
-from gitmem.search.hits import Hit, Linked, blamed, text_lines, trusted
+from gitmem.search.hits import BY_HAND, CHANGES_IT, CONTRADICTS, Hit, Linked, blamed, text_lines, trusted
 from gitmem.search.question import Question
 from gitmem.search.ranking import Ranking
 from gitmem.search.scoring import RankedLine, Strip, with_matches
@@ -522,22 +522,25 @@ class Passages:
             scale=best.scale,
             evidence=best.line.evidence,
             priors=best.priors,
-            amended_by=self._linked(members, self.amended),
-            supersedes=self._linked(members, self.amending),
+            amended_by=self._linked(members, self.amended, later=True),
+            supersedes=self._linked(members, self.amending, later=False),
         )
 
     def _linked(
-        self, members: Sequence[Candidate], links: Mapping[int, Sequence[tuple[Candidate, bool]]]
+        self, members: list[Candidate], links: Mapping[int, Sequence[tuple[Candidate, bool]]], later: bool
     ) -> tuple[Linked, ...]:
-        """The other ends of the links of these lines, newest first; of one conversation or file the best."""
+        """The other ends of the links of these lines, newest first; of one conversation or file the best. They are the
+        `later` ones or the earlier."""
         made: dict[str, Linked] = {}
         for member in members:
             for other, proposed in sorted(links.get(member.at, ()), key=lambda link: (link[1], -link[0].score)):
                 said = next(iter(other.meta.get("session", ())), other.file.path)
                 day = other.when.isoformat() if other.when else ""
-                line = other.line
+                line, ident = other.line, fact_id(self._text(other))
+                reason = _reason(other if later else member)
                 made.setdefault(
-                    said, Linked(other.file.path, line.first, line.last, day, fact_id(self._text(other)), proposed)
+                    said,
+                    Linked(other.file.path, line.first, line.last, day, ident, proposed, reason, member.line.first),
                 )
         return tuple(sorted(made.values(), key=lambda linked: linked.date, reverse=True))
 
@@ -548,6 +551,13 @@ class Passages:
                 break
             containing = chunk
         return containing
+
+
+def _reason(new: Candidate) -> str:
+    """Why a line amends what it is linked with."""
+    if new.meta.get("supersedes"):
+        return BY_HAND
+    return CHANGES_IT if new.line.flags & CHANGES else CONTRADICTS
 
 
 def _between(file: File, members: list[Candidate], other: Candidate) -> bool:

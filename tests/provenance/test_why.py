@@ -19,7 +19,7 @@ from tests.harness import Repo
 from tests.provenance_cases import DAY, FACT, LOG, promote, record_log
 
 KEYS = ["path", "line", "text", "commit", "author", "date", "agent", "reason", "reviewers", "model", "sources"]
-KEYS += ["support", "problem", "edited"]
+KEYS += ["support", "problem", "edited", "amended_by", "supersedes"]
 SOURCE_KEYS = ["path", "start_line", "end_line", "blob", "text", "verified", "moved"]
 SOURCE_TEXT = "- PoC phase 1 uses REST webhooks.\n- They are easier to debug."
 

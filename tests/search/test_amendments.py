@@ -209,6 +209,34 @@ def test_the_amendment_comes_first_and_both_say_so(amended: Repo) -> None:
     assert "until 2026-04-20: amended by memory/2026-04-20.md:5" in shown
 
 
+def test_why_says_what_amends_a_line_and_for_what_reason(amended: Repo) -> None:
+    old = json.loads(amended.mem("why", "memory/2026-03-02.md:5", "--json").stdout)
+    (end,) = old["amended_by"]
+    assert (end["path"], end["start_line"], end["date"]) == ("memory/2026-04-20.md", 5, "2026-04-20")
+    assert end["text"] == NEW and end["reason"] == "it says that something changed" and old["supersedes"] == []
+    new = json.loads(amended.mem("why", "memory/2026-04-20.md:5", "--json").stdout)
+    assert [end["text"] for end in new["supersedes"]] == [OLD] and new["amended_by"] == []
+    said = amended.mem("why", "memory/2026-03-02.md:5").stdout
+    assert "amended by memory/2026-04-20.md:5" in said and "it says that something changed" in said and "7 days" in said
+
+
+def test_why_knows_no_link_that_a_person_denied_and_none_at_an_earlier_commit(amended: Repo) -> None:
+    early = amended.git("rev-parse", "HEAD~1").strip()
+    before = json.loads(amended.mem("why", "memory/2026-03-02.md:5", "--at", early, "--json").stdout)
+    assert before["amended_by"] == []
+    amended.write("memory/2026-04-20.md", log("2026-04-20", f"{NEW} <!-- mem supersedes=nothing -->"))
+    assert json.loads(amended.mem("why", "memory/2026-03-02.md:5", "--json").stdout)["amended_by"] == []
+
+
+def test_why_shows_a_fact_that_was_replaced_by_hand_and_is_gone(repo: Repo) -> None:
+    repo.commit("memory", {"MEMORY.md": "# Memory\n\n- Backups are kept for 30 days.\n"}, date="2026-03-02T12:00:00Z")
+    repo.mem("edit", "MEMORY.md:3", "Backups are kept for 90 days.", "--supersede", "--reason", "auditors")
+    (old,) = json.loads(repo.mem("why", "MEMORY.md:3", "--json").stdout)["supersedes"]
+    assert old["text"] == "Backups are kept for 30 days." and old["reason"] == "by hand"
+    assert old["commit"] == repo.git("rev-parse", "HEAD~1").strip()
+    assert "no longer there since after" in repo.mem("why", "MEMORY.md:3").stdout
+
+
 def test_a_snapshot_from_before_the_amendment_has_the_old_word_alone(amended: Repo) -> None:
     (hit, *_) = hits(amended, "webhook retries", "--at", "HEAD~1")
     assert OLD in hit["text"] and "amended_by" not in hit

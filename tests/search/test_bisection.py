@@ -114,8 +114,10 @@ def test_what_the_gate_would_block_is_not_shown(memory: Repo) -> None:
 
 def test_a_person_sees_commit_author_and_facts(memory: Repo) -> None:
     shown = memory.mem("bisect", ASKED, "--expect", "on Tuesdays").stdout
-    assert shown.startswith(f"lost in {memory.git('rev-parse', 'lost')[:12]}") and "Facts 8" in shown
-    assert "~ Deploys happen on Mondays." in shown
+    rows = dict(row.split(maxsplit=1) for row in shown.split("\n")[2:6])
+    assert shown.startswith("The answer was lost\n") and rows["subject"] == "Facts 8"
+    assert rows["commit"].startswith(memory.git("rev-parse", "lost")[:12]) and "until then" in rows["hit"]
+    assert shown.partition("Facts changed in it\n")[2] and "~ Deploys happen on Mondays." in shown
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,10 @@ def test_the_contexts_of_a_hosts_session_leave_receipts_without_text(memory: Rep
     assert {row["session"] for row in value["receipts"]} == {"talk-1"} and value["tokens_a_day"] > 0
     assert value["most"][0]["text"] == "Deploys happen on Tuesdays."
     shown = memory.mem("receipts", "--session", "talk-1").stdout
-    assert "tokens a day" in shown and "MEMORY.md:3" in shown
+    heads, row = (line.split() for line in shown.split("\n")[:2])
+    assert heads == ["began", "session", "contexts", "searches", "tokens", "median", "ms"]
+    assert row[2:5] == ["talk-1", "2", "0"] and "Tokens by layer, " in shown and "tokens a day" in shown
+    assert "Given most often\n  MEMORY.md:3" in shown
     assert "tokens a day" in memory.mem("status").stdout
     assert "no receipts yet" in memory.mem("receipts", "--session", "other").stderr
 

@@ -12,6 +12,7 @@ from gitmem.memory.fact import ORIGINS, TYPES
 from gitmem.provenance.grounding import WORDS as SUPPORT
 from gitmem.provenance.present_facts import AGES, STATES, TRUST
 from gitmem.review.fact_diff import Op
+from gitmem.search.hits import BY_HAND, CHANGES_IT, CONTRADICTS
 from gitmem.ui.korean import WORDS
 from gitmem.ui.pages.facts import FILTERS, PARTS
 from gitmem.ui.pages.today import GROUPS
@@ -36,11 +37,20 @@ def test_every_phrase_has_its_korean_words() -> None:
     assert phrases() - set(WORDS) == set()
 
 
+REASONS = (BY_HAND, CHANGES_IT, CONTRADICTS)
+
+
 def test_no_entry_is_left_over_without_a_use() -> None:
     files = [file for file in HERE.rglob("*.*") if file.suffix in (".py", ".html") and file.name != "korean.py"]
     texts = "\n".join(file.read_text(encoding="utf-8") for file in files)
     used = phrases() | {"older", "none", "from tool", "from web", "reverted", "amended", "text", "moved", "history"}
-    used |= {*calendar.day_name, *map(str, Layer), "start", "context"}  # the layers of a context, the kinds of receipts
+    used |= {
+        *calendar.day_name,
+        *map(str, Layer),
+        "start",
+        "context",
+        *REASONS,
+    }  # the layers of a context, the kinds of receipts
     assert [phrase for phrase in WORDS if phrase not in used and f'"{phrase}"' not in texts] == []
 
 

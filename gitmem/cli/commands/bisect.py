@@ -11,7 +11,7 @@ import click
 from gitmem.cli.changed_facts import lines_of
 from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
-from gitmem.cli.terminal import escape, page, paint, say, write, write_json
+from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, UsageError
 from gitmem.plural import counted
@@ -173,8 +173,14 @@ def _show(repo: Repository, turn: Turn, changes: Sequence[FactChange], newest: s
     commit, outcome = repo.commit(turn.at), _outcome(turn)
     rank = max(turn.ranks[turn.at], turn.ranks[turn.before])
     author, _, subject = _of_commit(commit)
-    about = f"{commit.commit_date.date()} {author}: {subject}"
-    write(f"{outcome} in {paint(turn.at[:12], 'path', on)}  {escape(about, '')}\n")
-    write(f"  hit {rank} {'since' if outcome == 'won' else 'until'} then, not among the first ones on the other side\n")
-    none = "  no fact changed in it: lines of logs and notes did, or the day passed that ended a fact\n"
-    page("".join(lines_of(changes, on)) or none)
+    rows = [
+        ("commit", f"{turn.at[:12]}  {commit.commit_date:%Y-%m-%d %H:%M}"),
+        ("author", author),
+        ("subject", subject),
+        ("hit", f"{rank} {'since' if outcome == 'won' else 'until'} then, none of the first ones on the other side"),
+    ]
+    out = [paint(f"The answer was {outcome}", "heading", on), ""]
+    out += [f"  {paint(f'{name:<9}', 'dim', on)}{escape(value, '')}" for name, value in rows]
+    out += ["", paint("Facts changed in it", "heading", on), ""]
+    none = "  none: lines of logs and notes did, or the day passed that ended a fact\n"
+    page("".join(f"{row}\n" for row in out) + ("".join(lines_of(changes, on)) or none))

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.options import json_option, open_here
+from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.recalled_facts import recalled
-from gitmem.cli.terminal import escape, page, say, write_json
+from gitmem.cli.terminal import colour as coloured
+from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import now
-from gitmem.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,14 +19,16 @@ if TYPE_CHECKING:
     from gitmem.memory.fact import Fact
     from gitmem.sessions.receipts import Receipt
 
+COLUMNS = f"{'began':<16}  {'session':<24}  contexts  searches    tokens  median ms"
 SHOWN = 5  # facts of a kind, and sessions times four, that a person sees
 
 
 @click.command()
 @click.option("--session", default="", metavar="S", help="Of this session alone.")
 @click.option("--since", default="", shell_complete=completions.days, metavar="DATE", help="From this day on.")
+@colour_option
 @json_option
-def command(session: str, since: str, as_json: bool) -> None:
+def command(session: str, since: str, colour: str, as_json: bool) -> None:
     """Show what sessions were given of memory.
 
     Says when, how much and how fast; which facts were given most often, and which never. A line of the file is a
@@ -54,17 +56,18 @@ def command(session: str, since: str, as_json: bool) -> None:
     if not found:
         say("no receipts yet: they are written where a host's hooks or the MCP server ask memory (git mem install)")
         return
-    out = [*_sessions(found)]
-    layers = ", ".join(f"{layer} {count}" for layer, count in sorted(total.tokens.items(), key=lambda row: -row[1]))
-    out += ["", f"{total.tokens_a_day} tokens a day; in all: {layers}"]
-    for title, facts in (("most often", most), ("never", never)):
+    on = coloured(colour)
+    out = [paint(COLUMNS, "heading", on), *(escape(row, "") for row in _sessions(found))]
+    out += ["", paint(f"Tokens by layer, {total.tokens_a_day} tokens a day", "heading", on)]
+    out += [f"  {layer:<12} {count:>9,}" for layer, count in sorted(total.tokens.items(), key=lambda row: -row[1])]
+    for title, facts in (("Given most often", most), ("Never given", never)):
         if facts:
-            more = f" and {len(facts) - SHOWN} more" if len(facts) > SHOWN else ""
-            out += ["", f"{title}{more}:"]
+            out += ["", paint(title, "heading", on)]
             for fact in facts[:SHOWN]:
-                times = f"  {total.counts[fact.id]}x" if fact.id in total.counts else ""
-                out.append(f"  MEMORY.md:{fact.line}{times}  {fact.text}")
-    page("".join(escape(row, "") + "\n" for row in out))
+                times = f"{total.counts[fact.id]}x" if fact.id in total.counts else ""
+                out.append(f"  {paint(f'MEMORY.md:{fact.line}', 'path', on)}  {times:<4} {escape(fact.text, '')}")
+            out += [f"  and {len(facts) - SHOWN} more"] if len(facts) > SHOWN else []
+    page("".join(f"{row}\n" for row in out))
 
 
 def _shown(facts: Sequence[Fact]) -> list[Fact]:
@@ -80,7 +83,7 @@ def _value(fact: Fact) -> dict[str, object]:
 
 
 def _sessions(found: Sequence[Receipt]) -> list[str]:
-    """A row for each of the last sessions: when it began, its name, contexts, searches, tokens, milliseconds."""
+    """A row of COLUMNS for each of the last sessions."""
     by_session: dict[str, list[Receipt]] = {}
     for receipt in found:
         by_session.setdefault(receipt.session, []).append(receipt)
@@ -88,7 +91,7 @@ def _sessions(found: Sequence[Receipt]) -> list[str]:
     for name, own in list(by_session.items())[-4 * SHOWN :]:
         searches = sum(receipt.kind == "search" for receipt in own)
         middle = sorted(receipt.milliseconds for receipt in own)[len(own) // 2]
-        counts = f"{counted(len(own) - searches, 'context')}, {counted(searches, 'search', 'searches')}"
         tokens = sum(receipt.total for receipt in own)
-        rows.append(f"{own[0].at:%Y-%m-%d %H:%M}  {name[:24]:<24}  {counts}, {counted(tokens, 'token')}, {middle} ms")
+        counts = f"{len(own) - searches:>8}  {searches:>8}  {tokens:>8,}  {middle:>9,}"
+        rows.append(f"{own[0].at:%Y-%m-%d %H:%M}  {name[:24]:<24}  {counts}")
     return rows

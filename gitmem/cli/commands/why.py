@@ -10,9 +10,10 @@ from gitmem.cli import completions
 from gitmem.cli.options import at_option, colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
-from gitmem.environment import look_up
+from gitmem.environment import look_up, now
 
 if TYPE_CHECKING:
+    from gitmem.provenance.amendments import Amendment
     from gitmem.provenance.sources import Source
     from gitmem.provenance.why import Answer
 
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 def command(place: str, at: str, colour: str, as_json: bool) -> None:
     """Say where the line at PATH:LINE comes from.
 
-    Shows commit, who, why, model, reviewers, and the source lines as they were. Follows moved lines, renamed files and
+    Shows commit, who, why, model, reviewers, the source lines as they were, and what amends the line or is amended by
+    it. Follows moved lines, renamed files and
     squash merges; the text is checked against the hash its promotion recorded.
 
     \b
@@ -38,7 +40,7 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
 
     repo, config = open_here(here=here)
     path, line = parse_place(repo, place)
-    answer = why.why(repo, config, path, line, repo.resolve(at) if at else "")
+    answer = why.why(repo, config, path, line, repo.resolve(at) if at else "", now=now())
     if as_json:
         for note in answer.notes:
             say(f"note: {note}")
@@ -77,10 +79,22 @@ def render(answer: Answer, on: bool) -> str:
             "",
             f"  {paint('written by hand: no source recorded, its author is its provenance', 'dim', on)}",
         ]
+    for word, ends in (("amended by", answer.links.amended_by), ("amends", answer.links.supersedes)):
+        for end in ends:
+            out += _amendment(word, end, on)
     out += (
         ["", *(f"  {paint('note', 'warn', on)}: {escape(note, '')}" for note in answer.notes)] if answer.notes else []
     )
     return "\n".join(out) + "\n"
+
+
+def _amendment(word: str, end: Amendment, on: bool) -> list[str]:
+    """One link: the other line's place, day and text, and why the two are linked."""
+    where = paint(f"{escape(end.path, '')}:{end.start_line}", "path", on)
+    about = [end.date, f"no longer there since after {end.commit[:12]}" if end.commit else "", end.reason]
+    sure = "perhaps " if end.proposed else ""
+    out = ["", f"  {sure}{word} {where}  {paint(' · '.join(filter(None, about)), 'dim', on)}"]
+    return out + [f"    {escape(text, chr(9))}" for text in end.text.split("\n")]
 
 
 def _source(source: Source, on: bool) -> list[str]:

@@ -39,7 +39,7 @@ class Recalls:
 def page(view: View) -> Response:
     """The fact that the address names by its id; of several with one text that of `path`, else the first."""
     row = chosen(view)
-    answer = why.why(view.repo, view.config, row.path, row.fact.line, view.snapshot.commit)
+    answer = why.why(view.repo, view.config, row.path, row.fact.line, view.snapshot.commit, now=view.now)
     quotes = [(source, _quoted(view, source)) for source in answer.sources]
     older = [(value, view.facts.by_id.get(value, [None])[0]) for key, value in row.fact.meta if key == "supersedes"]
     return view.render(
