@@ -6,17 +6,18 @@ moved meanwhile. What two sides say differently is settled by a person, conflict
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 from gitmem.config import Config
 from gitmem.errors import Changed, GitFailed, GitMemError, UsageError
+from gitmem.git import undo_record
 from gitmem.git.branch_worktree import detached_worktree
 from gitmem.git.merge_file import merge_text
 from gitmem.git.opening import Repository
-from gitmem.git.transaction import ensure_position, position, writer
+from gitmem.git.transaction import Reading, ensure_position, position, writer
 from gitmem.git.worktree import write_atomic
 from gitmem.git.write import ensure_can_commit, run_git
 from gitmem.memory.fact import encode
@@ -66,7 +67,7 @@ class MergedFile:
 class BranchMerge:
     """What merging `tip` into `head` is: `files` are those that both sides changed, `brought` the files of memory that
     `tip` changed with their blobs there, "" for one it removed, `others` what it changes besides memory: it is not
-    merged here then."""
+    merged here then. `message` is the first line of the commit's."""
 
     name: str
     head: str
@@ -75,6 +76,7 @@ class BranchMerge:
     files: tuple[MergedFile, ...]
     brought: tuple[tuple[str, str], ...]
     others: tuple[str, ...]
+    message: str
 
     @property
     def conflicts(self) -> list[Conflict]:
@@ -106,6 +108,20 @@ def branch_merge(repo: Repository, config: Config, name: str, today: date) -> Br
     head, tip = repo.head(), dict(repo.refs(PREFIX)).get(PREFIX + name)
     if head is None or tip is None:
         raise UsageError(f"there is no branch '{name}'", "git branch lists them")
+    return merge_of(repo, config, name, (head, tip), today)
+
+
+def merge_of(
+    repo: Repository,
+    config: Config,
+    name: str,
+    sides: tuple[str, str],
+    today: date,
+    done: Callable[[str], bytes | None] = lambda _: None,
+) -> BranchMerge:
+    """What merging the second of two commits into the first would bring. `done` gives the bytes of a file that is
+    settled already, by its path."""
+    head, tip = sides
     base = repo.merge_base(head, tip)
     if base is None:
         raise GitMemError(f"'{name}' has another history", "git merge --allow-unrelated-histories")
@@ -119,11 +135,18 @@ def branch_merge(repo: Repository, config: Config, name: str, today: date) -> Br
     count = 0
     for path in sorted(memory & set(ours)):
         if ours[path] != theirs.get(path):
-            files.append(_merged(repo, path, base, (ours[path], theirs.get(path, "")), count))
+            data = done(path)
+            if data is None:
+                files.append(_merged(repo, path, base, (ours[path], theirs.get(path, "")), count))
+            else:
+                files.append(MergedFile(path, (data.decode("utf-8", "surrogateescape"),)))
             count += sum(isinstance(part, Conflict) for part in files[-1].parts)
     changes = fact_changes(repo, base, tip, layout, today, authors=False)
     brought = tuple((path, oid if (oid := theirs.get(path, "")).strip("0") else "") for path in sorted(memory))
-    return BranchMerge(name, head, tip, tuple(changes), tuple(files), brought, tuple(sorted(set(theirs) - memory)))
+    return BranchMerge(
+        name, head, tip, tuple(changes), tuple(files), brought, tuple(sorted(set(theirs) - memory)),
+        f"Merge branch '{name}'",
+    )  # fmt: skip
 
 
 def _merged(repo: Repository, path: str, base: str, oids: tuple[str, str], number: int) -> MergedFile:
@@ -213,11 +236,24 @@ def merge_branch(repo: Repository, shown: BranchMerge, contents: Mapping[str, by
     changed then.
     """
     ensure_can_commit(repo)
-    if shown.others:
-        raise GitMemError(f"'{shown.name}' changes more than memory", f"git merge {encode(shown.name)}")
     before = position(repo)
     if (before.head, dict(repo.refs(PREFIX)).get(PREFIX + shown.name)) != (shown.head, shown.tip):
         raise Changed("one of the branches moved meanwhile; nothing was merged", "look at it as it is now")
+    made = made_merge(repo, shown, contents, today)
+    with writer(repo):
+        ensure_position(repo, before)
+        go_forward(repo, shown, made)
+    return made
+
+
+def made_merge(repo: Repository, shown: BranchMerge, contents: Mapping[str, bytes], today: date) -> str:
+    """The commit of a merge, on no branch yet: made in a temporary work tree, with the hooks, and read by the gate.
+
+    Raises GitFailed where a hook refuses, Refused where the gate finds something in what comes, GitMemError where it
+    brings more than memory, or anything but what was shown.
+    """
+    if shown.others:
+        raise GitMemError(f"'{shown.name}' changes more than memory", f"git merge {encode(shown.name)}")
     with detached_worktree(repo, shown.head) as there:
         try:
             run_git(there, ["merge", "--no-commit", "--no-ff", "--quiet", shown.tip])
@@ -229,7 +265,7 @@ def merge_branch(repo: Repository, shown: BranchMerge, contents: Mapping[str, by
             write_atomic(there.root, path, data)
         run_git(there, ["add", "--", *contents]) if contents else None
         rows = [f"- {encode(row.path)}: conflict {row.number + 1} settled" for row in shown.conflicts]
-        message = "\n".join([f"Merge branch '{shown.name}'", "", *rows]) + "\n"
+        message = "\n".join([shown.message, "", *rows]) + "\n"
         run_git(there, ["commit", "--quiet", "--cleanup=whitespace", "--file=-"], input=message)
         made = there.head()
         assert made is not None
@@ -240,7 +276,15 @@ def merge_branch(repo: Repository, shown: BranchMerge, contents: Mapping[str, by
                 words = f"git makes something else of '{change.path}' than was shown; nothing was merged"
                 raise GitMemError(words, f"git merge {encode(shown.name)}")
         through_the_gate(repo, shown.head, made, today)
-    with writer(repo):
-        ensure_position(repo, before)
-        run_git(repo, ["merge", "--ff-only", "--quiet", made])
     return made
+
+
+def go_forward(repo: Repository, shown: BranchMerge, made: str) -> None:
+    """Move the current branch, which is at `shown.head`, to the merge, and remember that it can be taken back. The
+    caller is the writer."""
+    paths = [change.path for change in repo.changes(shown.head, made)]
+    before = Reading(repo)
+    noted = {path: before.raw(path) for path in paths}
+    run_git(repo, ["merge", "--ff-only", "--quiet", made])
+    after = Reading(repo)
+    undo_record.remember(repo, noted, {path: after.raw(path) for path in paths}, made)

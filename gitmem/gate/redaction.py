@@ -15,6 +15,7 @@ from itertools import accumulate
 
 from gitmem.config import Config
 from gitmem.errors import Refused
+from gitmem.gate import detectors
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.detectors.personal.pii import RULES as PERSONAL
 from gitmem.gate.detectors.text import Match
@@ -27,6 +28,8 @@ LINE = "[redacted]"
 # What no mask mends: the text is not wrong in one place. `gate/report.py` says what mends each.
 STRUCTURAL = frozenset(["conflict-marker", "front-matter-size", "front-matter-bomb"])
 STRUCTURAL_DETECTORS = ("conflict", "frontmatter")  # which find it
+# Whose matches are never secrets. Most of the time of a scan is theirs.
+NO_SECRETS = ("injection", "invisible", "hidden", "exfiltration", "terminal", "conflict", "frontmatter")
 ALWAYS = 400  # characters that may be masked whatever the size of a text
 Scores = dict[tuple[str, str, str], float]  # as `Text.scores`
 SHARE = 0.5  # of a text that may be masked without a word of the person's
@@ -82,6 +85,7 @@ def redaction(
 
     Where masking does not end the whole text is one mask (`whole`): what leaves must hold nothing.
     """
+    policy = _of_secrets(policy) if only_secrets else policy
     draft = _Draft(text.replace("\0", "\ufffd"))
     rules: dict[str, None] = {}
     scores: Scores = {}
@@ -98,6 +102,12 @@ def redaction(
     if not matches:
         return draft.redaction(rules)
     return Redaction(LINE + "\n", (Mask(matches[0].rule, 1, len(text)),), whole=True, rules=tuple(rules))
+
+
+def _of_secrets(policy: Policy) -> Policy:
+    """The policy with only those of its detectors that can find secrets."""
+    names = tuple(name for name in policy.detectors or detectors.DETECTORS if name not in NO_SECRETS)
+    return replace(policy, detectors=names) if names else policy
 
 
 def _to_mask(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
 from gitmem.gate import sources
-from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.examine import Blob
-from gitmem.gate.scan import scan
+from gitmem.gate.policy import Policy
+from gitmem.gate.scan import Report, scan
 from gitmem.git.protocol import Repository
 
 MOST = 2 << 20  # bytes that are scanned: about a second
@@ -26,22 +28,52 @@ class Counts:
     whole: bool
 
 
-def counts(repo: Repository, today: date, most: int = MOST) -> Counts:
-    """The findings in the first `most` bytes of what a commit of the work tree would be held to.
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What of the work tree is to be scanned: its first bytes, and whether that is all; `more` is about the change as
+    a whole."""
+
+    policy: Policy
+    blobs: tuple[Blob, ...]
+    more: tuple[Finding, ...]
+    whole: bool
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What the report of a scan depends on, without the bytes."""
+        read = tuple((blob.path, blob.skipped, hashlib.sha256(blob.data).digest()) for blob in self.blobs)
+        return self.policy, read, self.more
+
+    def scanned(self) -> Report:
+        """The report of the gate on it."""
+        return scan(iter(self.blobs), self.policy, self.more)
+
+    def counts(self, report: Report) -> Counts:
+        """What a report on it comes to."""
+        blocking = sum(finding.severity is Severity.BLOCK for finding in report.findings)
+        mode = "strict" if self.policy.strict else "standard"
+        return Counts(mode, blocking, len(report.findings) - blocking, report.blobs, self.whole)
+
+
+def contents(repo: Repository, today: date, most: int = MOST) -> Contents:
+    """The first `most` bytes of what a commit of the work tree would be held to.
 
     Raises GitMemError where the gate cannot look.
     """
     policy = sources.worktree_policy(repo, today)
     left = [most]
     source = sources.paths(repo, [], policy)
-    blobs = (blob for blob in source.blobs if policy.concerns(blob.path))
-    report = scan(within(blobs, left), policy, source.findings)
-    blocking = sum(finding.severity is Severity.BLOCK for finding in report.findings)
-    mode = "strict" if policy.strict else "standard"
-    return Counts(mode, blocking, len(report.findings) - blocking, report.blobs, left[0] >= 0)
+    blobs = tuple(_within((blob for blob in source.blobs if policy.concerns(blob.path)), left))
+    return Contents(policy, blobs, tuple(source.findings), left[0] >= 0)
 
 
-def within(blobs: Iterator[Blob], left: list[int]) -> Iterator[Blob]:
+def counts(repo: Repository, today: date) -> Counts:
+    """The findings in the work tree's first MOST bytes. Raises GitMemError where the gate cannot look."""
+    read = contents(repo, today)
+    return read.counts(read.scanned())
+
+
+def _within(blobs: Iterator[Blob], left: list[int]) -> Iterator[Blob]:
     """The blobs until `left[0]` bytes are used up; what is left is negative where they did not suffice."""
     for blob in blobs:
         left[0] -= len(blob.data)

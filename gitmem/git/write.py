@@ -27,6 +27,7 @@ IN_PROGRESS = {
     "rebase-apply": ("a rebase or am", "git rebase --continue"),
     "BISECT_LOG": ("a bisect", "git bisect reset"),
 }
+MERGE_HEAD = "MERGE_HEAD"
 SIGNING = ("commit", "merge")  # what of ours makes commits
 NOT_SIGNED = "failed to write commit object"  # what Git says last when it could not sign
 WITHOUT_PASSPHRASE = (
@@ -141,6 +142,11 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _rest(words: str) -> str:
     """The rest of what git or a hook said, kept short: the person needs it to act."""
     return "\n".join(line for line in words.splitlines()[1:20])
+
+
+def merging(repo: Repository) -> bool:
+    """Whether a merge was begun in this work tree and not ended."""
+    return (Path(repo.git_dir) / MERGE_HEAD).exists()
 
 
 def ensure_can_commit(repo: Repository) -> None:

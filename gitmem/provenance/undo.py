@@ -5,7 +5,6 @@ before, without committing it, stays.
 
 from __future__ import annotations
 
-import difflib
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from gitmem.git.worktree import drop_empty_parents
 from gitmem.memory.document import decode
 from gitmem.paths import is_daily
 from gitmem.provenance import trailers
+from gitmem.provenance.preview import diff
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +33,15 @@ class FileChange:
 
     def lines(self) -> list[str]:
         """The lines that go ("- ") and that come back ("+ ")."""
-        old, new = (decode(data)[0].splitlines() if data else [] for data in (self.now, self.then))
-        return [line for line in difflib.ndiff(old, new) if line[:2] in ("- ", "+ ")]
+        return [f"{line.sign} {line.text}" for line in diff(self.now, self.then) if line.sign in "-+"]
 
 
 @dataclass(frozen=True, slots=True)
 class Undo:
     """What is taken back: when it was written (ISO, UTC), its commits, the oldest first (none where it was not
     committed), the first one's subject, and its files. `held` are those of them that somebody else committed since.
-    `commit` is the one that did it, "" before, and for a write that was not committed."""
+    `commit` is the one that did it, "" before, and for a write that was not committed. After the undo of a `merge` Git
+    counts that branch as merged all the same."""
 
     at: str
     commits: tuple[str, ...]
@@ -49,6 +49,7 @@ class Undo:
     files: tuple[FileChange, ...]
     held: tuple[str, ...] = ()
     commit: str = ""
+    merge: bool = False
 
 
 def last_write(repo: Repository) -> Undo:
@@ -63,7 +64,7 @@ def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
     """Take back `expected`, the last write, and forget that it can be.
 
     Raises Changed where one of its files is not as it left it, where it is not the last write any more, or where its
-    commit is not on this branch; GitMemError where nothing is remembered and for a merge. Nothing is touched then.
+    commit is not on this branch; GitMemError where nothing is remembered. Nothing is touched then.
     """
 
     entries: list[Entry] = []
@@ -111,8 +112,7 @@ def _plan(repo: Repository, entries: Sequence[Entry], reading: Reading) -> Undo:
         raise Changed(
             "what was written last is not on this branch", f"git switch to the branch that holds {oids[-1][:12]}"
         )
-    if any(len(repo.commit(oid).parents) > 1 for oid in oids):
-        raise GitMemError("the last write merged another history", f"git revert -m 1 {oids[-1][:12]}")
+    merge = any(len(repo.commit(oid).parents) > 1 for oid in oids)
     parent = first.parents[0] if first.parents else ""
     held = {entry.path: entry.oid for entry in repo.entries(parent, list(after))} if parent else {}
     kept = {path: file.text for entry in reversed(entries) for path, file in entry.files.items()}
@@ -120,7 +120,7 @@ def _plan(repo: Repository, entries: Sequence[Entry], reading: Reading) -> Undo:
         path: text if text is not None else repo.read(held[path]) if path in held else None
         for path, text in kept.items()
     }
-    return Undo(entries[0].at, oids, first.message.partition("\n")[0], _changes(reading, before))
+    return Undo(entries[0].at, oids, first.message.partition("\n")[0], _changes(reading, before), merge=merge)
 
 
 def _after(entries: Sequence[Entry]) -> dict[str, str | None]:

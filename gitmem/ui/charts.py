@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-WIDTH, HEIGHT = 640, 200  # of a picture, in its own units
-LEFT, RIGHT, TOP, BOTTOM = 54, 10, 12, 24  # left free around what is drawn, for the labels
+WIDTH, HEIGHT = 640, 208  # of a picture, in its own units
+LEFT, RIGHT, TOP, BOTTOM = 54, 10, 12, 32  # left free around what is drawn, for the labels
 SHADES = 6  # fills there are (.s0 to .s5)
 LABELS = 5  # below a picture
 
@@ -101,7 +101,7 @@ def _tall(value: float, top: float) -> float:
 
 
 def _ticks(top: float) -> tuple[tuple[float, str], ...]:
-    shares = (0, 0.5, 1)
+    shares = (0, 0.5, 1) if top > 1 else (0, 1)  # of one thing there is no half
     return tuple((round(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share, 1), number(top * share)) for share in shares)
 
 

@@ -316,16 +316,24 @@ WORDS = {
     "Conflict {number} in {path}": "{path}의 충돌 {number}",
     "Merge in a commit": "커밋으로 병합",
     "Merge {name}": "{name} 병합",
-    "Merged in the commit": "병합한 커밋",
     "No branch has memory that this one lacks.": "이 브랜치에 없는 기억을 가진 브랜치가 없습니다.",
     "One of the branches moved meanwhile: this is what it is now": "그 사이 브랜치가 움직였습니다. 지금 내용입니다",
     "This conflict is not of one fact: choose a side": "사실 하나의 충돌이 아닙니다. 한쪽을 고르세요",
     "What it brings": "가져오는 것",
+    "A merge was begun in a terminal and is not ended: nothing else can be changed.": (
+        "터미널에서 시작한 병합이 끝나지 않았습니다. 끝날 때까지 다른 것은 바꿀 수 없습니다."
+    ),
+    "Settle it": "충돌 해결하기",
+    "This merge was begun in a terminal. What you choose here takes the place of what stands in the files whose conflicts are open; what is staged already stays.": (
+        "터미널에서 시작한 병합입니다. 여기서 고른 내용이 충돌이 남은 파일의 지금 내용을 대신합니다. 이미 스테이지에 올린 것은 그대로 둡니다."
+    ),
+    "The branch counts as merged all the same: to have it again, undo that commit in turn (git revert).": (
+        "되돌려도 Git은 이 브랜치를 병합된 것으로 봅니다. 다시 가져오려면 되돌린 커밋을 git revert 하세요."
+    ),
     "Files that are no memory": "기억이 아닌 파일",
     "another text": "다른 내용",
     "both lines": "두 줄 모두",
     "this branch": "이 브랜치",
-    "to take it back": "되돌리려면",
     "{count} changes of facts": "사실 변경 {count}개",
     "A secret that was committed stays in history: change it first (docs/leaked-secret.md).": (
         "커밋된 비밀은 기록에 남습니다. 먼저 비밀을 바꾸세요(docs/leaked-secret.md)."

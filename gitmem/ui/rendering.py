@@ -7,6 +7,7 @@ text are spelled out. Memory is Markdown of others: its HTML is text, links show
 
 from __future__ import annotations
 
+import hashlib
 import re
 import secrets
 from collections.abc import Callable
@@ -93,7 +94,7 @@ def environment() -> jinja2.Environment:
     made.filters.update(
         markdown=lambda text: Shown(text, markdown), inline=lambda text: Shown(text, inline), short=short,
         passage=passage, line=line, name=name,
-        person=lambda text: Shown(text, plain, person=True), exact=exact, oid=oid, time=time_tag,
+        person=lambda text: Shown(text, plain, person=True), exact=exact, oid=oid, file_key=file_key, time=time_tag,
         day=day_tag, number=lambda value: Ours(f"{value:,}"),
     )  # fmt: skip
     return made
@@ -143,6 +144,11 @@ def line(text: str, most: int) -> Shown:
 def exact(text: str) -> Markup:
     """A text as a form sends it back: not masked; what turns the direction of text, or is not seen, by its number."""
     return Markup(_UNSEEN.sub(lambda match: f"&#{ord(match[0])};", escape(text)))
+
+
+def file_key(path: str) -> str:
+    """What stands for a path in a form: the path itself may hold what is masked."""
+    return Ours(hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:32])
 
 
 def name(text: str) -> Shown:

@@ -18,9 +18,11 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.gate.policy import Policy
 from gitmem.git.opening import Repository
+from gitmem.git.write import merging
 from gitmem.provenance.present_facts import FactList, FactLists
 from gitmem.review.masking import masked
 from gitmem.ui.answers import Answers
+from gitmem.ui.kept import Kept
 from gitmem.ui.korean import WORDS
 from gitmem.ui.rendering import Ours, masked_word, rendered
 from gitmem.ui.security import Keys
@@ -48,6 +50,7 @@ class Site:
     facts: FactLists = field(default_factory=FactLists)
     crash_log: Callable[[BaseException], str] = lambda _: ""  # writes down a bug and says where
     answers: Answers = field(default_factory=Answers)
+    kept: Kept = field(default_factory=Kept)
     changing: threading.Lock = field(default_factory=threading.Lock)  # one change after the other
 
 
@@ -98,6 +101,11 @@ class View:
     def static(self) -> bool:
         """Whether this is a file of an export: it can ask for nothing."""
         return False
+
+    @cached_property
+    def merging(self) -> bool:
+        """Whether a merge waits here that was begun in a terminal."""
+        return not (self.static or self.snapshot.past) and merging(self.repo)
 
     @property
     def done(self) -> str:

@@ -13,7 +13,7 @@ from tests.ui.conftest import PORT, Browse, Browser
 
 OWN = f"http://127.0.0.1:{PORT}"
 each_change = pytest.mark.parametrize("name", sorted(CHANGES))
-FIELDS = {"id": "4891a5f4cbe1", "path": "MEMORY.md", "line": "5", "blob": "0" * 40, "reason": "x", "text": "y"}
+FIELDS = {"id": "4891a5f4cbe1", "file": "0" * 32, "line": "5", "blob": "0" * 40, "reason": "x", "text": "y"}
 
 
 def state(repo: Repo) -> tuple[str, str, str]:

@@ -11,6 +11,7 @@ import pytest
 from gitmem.memory.fact import fact_id
 from gitmem.provenance.preview import diff
 from gitmem.ui.pages.fact_changes import ACTIONS
+from gitmem.ui.rendering import file_key
 from tests.harness import Repo
 from tests.ui.conftest import Browse, Browser
 from tests.ui.forms import form, forms
@@ -196,7 +197,7 @@ def test_a_fact_is_edited_by_every_field_it_was_shown_with(memory: Repo, browse:
     browser = browse(memory)
     asked = form(browser, fact(browser), "fact/edit")
     assert re.fullmatch("[0-9a-f]{40}", asked.fields["blob"]) and asked.fields["text"] == REST
-    assert (asked.fields["line"], asked.fields["path"]) == ("5", "MEMORY.md")
+    assert (asked.fields["line"], asked.fields["file"]) == ("5", file_key("MEMORY.md"))
 
 
 def test_every_action_of_a_fact_has_its_address() -> None:
@@ -267,7 +268,7 @@ def test_a_reason_with_an_address_is_the_same_at_the_commit(memory: Repo, browse
 def test_a_fact_is_changed_in_the_file_that_was_shown_and_no_other(memory: Repo, browse: Browse) -> None:
     browser = browse(memory)
     asked = form(browser, fact(browser), "fact/pin")
-    page = asked.send(browser, 409, path="memory/other.md")
+    page = asked.send(browser, 409, file=file_key("memory/other.md"))
     assert "nothing was written" in page and not forms(browser, page)
     assert "pinned" not in memory.read("MEMORY.md").split(REST)[1].splitlines()[0]
 
@@ -294,3 +295,21 @@ def test_a_diff_is_one_of_the_two_files_whatever_they_hold(old: str, new: str, m
         if old != new:
             assert [row.text for row in rows if row.sign in "-="] == list(old)
             assert [(row.number, row.text) for row in rows if row.sign in "+="] == list(enumerate(new, 1))
+
+
+def test_a_form_holds_no_path_that_is_masked_and_changes_its_file_all_the_same(memory: Repo, browse: Browse) -> None:
+    key = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"
+    path = f"memory/notes/{key}.md"
+    line = "- REST webhooks are easier to debug <!-- mem src=memory/2026-02-05.md#L5 -->\n"
+    memory.commit("a note", {path: line, "memory/notes/other.md": line})
+    browser = browse(memory)
+    said = "REST webhooks are easier to debug"
+    for mark in ("[redacted", "other"):
+        row = next(row for row in browser.get("facts").split("<li") if said in row and mark in row)
+        address = html.unescape(re.findall(r'href="/[^/]+/(fact/[^"]+)"', row)[0])
+        page = browser.get(address)
+        assert key not in page
+        shown = form(browser, page, "fact/forget").send(browser, reason="doubled")
+        assert key not in shown
+        form(browser, shown, "fact/forget").send(browser)
+    assert not memory.read(path).strip() and not memory.read("memory/notes/other.md").strip()

@@ -54,7 +54,7 @@ def test_a_conflict_is_settled_shown_and_merged_in_one_commit(
     shown = asked.send(browser, **fields)
     assert parents(forked) == 1 and "comes" in shown
     page = form(browser, shown, "branches/merge").send(browser)
-    assert "Merged in the commit" in page and parents(forked) == 2
+    assert "Committed <code>" in page and parents(forked) == 2
     assert re.findall(r"the port is (\d+)", forked.read("MEMORY.md")) == ports
     assert "invoices are rounded down" in forked.read("MEMORY.md") and not forked.git("status", "--porcelain", "-uall")
     assert "Merge branch 'memory/other'" in forked.git("log", "-1", "--format=%s")
@@ -91,7 +91,7 @@ def test_a_branch_without_a_conflict_is_shown_before_it_is_merged(forked: Repo, 
     browser = browse(forked)
     shown = form(browser, browser.get("branches?branch=more"), "branches/merge").send(browser)
     assert "<code>- the queue was full</code>" in shown and not (forked.path / "memory").exists()
-    assert "Merged in the commit" in form(browser, shown, "branches/merge").send(browser)
+    assert "Committed <code>" in form(browser, shown, "branches/merge").send(browser)
     assert "the queue was full" in forked.read("memory/2026-02-05.md") and parents(forked) == 2
 
 
@@ -133,3 +133,97 @@ def test_what_cannot_be_merged_here_is_a_sentence(forked: Repo, browse: Browse) 
     forked.git("switch", "-q", "main")
     assert "one side removed" in browser.get("branches?branch=memory/other", 409)
     assert not forms(browser, browse(forked, read_only=True).get("branches"))
+
+
+def test_a_merge_is_undone_in_a_commit_and_says_that_git_counts_it_all_the_same(forked: Repo, browse: Browse) -> None:
+    browser, before = browse(forked), forked.read("MEMORY.md")
+    asked = form(browser, browser.get("branches?branch=memory/other"), "branches/merge")
+    done = form(browser, asked.send(browser, **{"choice-0": "theirs"}), "branches/merge").send(browser)
+    assert re.search('href="/[^"]+/undo"', done)
+    page = browser.get("undo")
+    assert "counts as merged all the same" in page and "the port is 7070" in page
+    form(browser, page, "undo").send(browser)
+    assert forked.read("MEMORY.md") == before and parents(forked) == 1
+    assert "This reverts commit" in forked.git("log", "-1", "--format=%B")
+    assert not forked.git("status", "--porcelain", "-uall")
+    forked.git("revert", "--no-edit", "HEAD")
+    assert "invoices are rounded down" in forked.read("MEMORY.md")
+
+
+def begin(repo: Repo) -> None:
+    """A merge in a terminal that stops at its conflict."""
+    repo.git("merge", "memory/other", check=False)
+    assert (repo.path / ".git/MERGE_HEAD").exists() and repo.git("ls-files", "-u")
+
+
+def test_a_merge_that_was_begun_in_a_terminal_is_settled_and_ended(forked: Repo, browse: Browse) -> None:
+    begin(forked)
+    browser = browse(forked)
+    assert "was begun in a terminal" in browser.get("facts") and 'begun=yes"' in browser.get("branches")
+    page = browser.get("branches?begun=yes")
+    assert "the port is 7070" in page and "the port is 9090" in page and "takes the place of" in page
+    shown = form(browser, page, "branches/end").send(browser, **{"choice-0": "theirs"})
+    assert (forked.path / ".git/MERGE_HEAD").exists() and "the port is 9090" in shown
+    form(browser, shown, "branches/end").send(browser)
+    assert re.findall(r"the port is (\d+)", forked.read("MEMORY.md")) == ["9090"]
+    assert "invoices are rounded down" in forked.read("MEMORY.md")
+    assert not (forked.path / ".git/MERGE_HEAD").exists() and not forked.git("status", "--porcelain", "-uall")
+    assert parents(forked) == 2 and forked.git("log", "-1", "--format=%s") == "Merge branch 'memory/other'\n"
+    form(browser, browser.get("undo"), "undo").send(browser)
+    assert "the port is 7070" in forked.read("MEMORY.md")
+
+
+def test_what_is_staged_of_a_begun_merge_stays_as_it_was_settled(forked: Repo, browse: Browse) -> None:
+    forked.git("switch", "-q", "memory/other")
+    forked.commit("their note", {"memory/notes/ops.md": "- theirs\n"})
+    forked.git("switch", "-q", "main")
+    forked.commit("our note", {"memory/notes/ops.md": "- ours\n"})
+    begin(forked)
+    forked.write("memory/notes/ops.md", "- settled by hand\n")
+    forked.git("add", "memory/notes/ops.md")
+    browser = browse(forked)
+    page = browser.get("branches?begun=yes")
+    assert "Conflict 1 in MEMORY.md" in page and "Conflict 2" not in page
+    shown = form(browser, page, "branches/end").send(browser, **{"choice-0": "ours"})
+    assert "settled by hand" in shown
+    form(browser, shown, "branches/end").send(browser)
+    assert forked.read("memory/notes/ops.md") == "- settled by hand\n" and "7070" in forked.read("MEMORY.md")
+    assert parents(forked) == 2 and not forked.git("status", "--porcelain", "-uall")
+
+
+def test_a_begun_merge_that_changed_meanwhile_is_shown_anew(forked: Repo, browse: Browse) -> None:
+    begin(forked)
+    browser = browse(forked)
+    asked = form(browser, browser.get("branches?begun=yes"), "branches/end")
+    shown = asked.send(browser, **{"choice-0": "theirs"})
+    mixed = forked.read("MEMORY.md") + "- written by hand\n"
+    forked.write("MEMORY.md", mixed)
+    assert "moved meanwhile" in form(browser, shown, "branches/end").send(browser, 409)
+    assert forked.read("MEMORY.md") == mixed and (forked.path / ".git/MERGE_HEAD").exists() and parents(forked) == 1
+
+
+def test_of_a_begun_merge_what_would_be_lost_is_left_to_the_terminal(forked: Repo, browse: Browse) -> None:
+    begin(forked)
+    browser = browse(forked)
+    forked.write("notes.txt", "x")
+    forked.git("add", "notes.txt")
+    assert "staged besides the merge" in browser.get("branches?begun=yes", 409)
+    forked.git("rm", "-q", "--cached", "notes.txt")
+    forked.write("memory/notes/ops.md", "- mine\n")
+    page = browser.get("branches?begun=yes")
+    form(browser, form(browser, page, "branches/end").send(browser, **{"choice-0": "both"}), "branches/end").send(
+        browser
+    )
+    assert forked.read("memory/notes/ops.md") == "- mine\n" and forked.read("notes.txt") == "x" and parents(forked) == 2
+    assert "no merge was begun here" in browser.get("branches?begun=yes", 409)
+
+
+def test_the_gate_stops_a_begun_merge_and_leaves_it_begun(forked: Repo, browse: Browse) -> None:
+    forked.git("switch", "-q", "memory/other")
+    forked.commit("leak", {"memory/2026-02-05.md": "# 2026-02-05\n\n- the key is AKIA" + "Z7QK3M2PXW5LR8TD\n"})
+    forked.git("switch", "-q", "main")
+    begin(forked)
+    browser, before = browse(forked), forked.read("MEMORY.md")
+    shown = form(browser, browser.get("branches?begun=yes"), "branches/end").send(browser, **{"choice-0": "theirs"})
+    form(browser, shown, "branches/end").send(browser, 422)
+    assert parents(forked) == 1 and forked.read("MEMORY.md") == before and (forked.path / ".git/MERGE_HEAD").exists()

@@ -121,7 +121,7 @@ class Tab:
         return (
             address.replace(self.base, ""),
             answer.status_code,
-            re.search("done=|merged=", str(answer.url)) is not None,
+            re.search("done=", str(answer.url)) is not None,
         )
 
     def value(self, name: str, value: str) -> str:

@@ -51,6 +51,8 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
         say(f"taken back in commit {done.commit[:12]}" if done.commit else "taken back in the work tree")
         if done.held:
             say("HEAD still has it: git commit takes it out there")
+        if done.merge:
+            say(f"the branch counts as merged: git revert {done.commit[:12]} brings it back")
         if done.subject.startswith("memory: promote "):
             say("the lines it was made of count as read: git mem add --type brings a fact back")
     return 0

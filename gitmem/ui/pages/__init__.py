@@ -67,6 +67,7 @@ CHANGES: Mapping[str, Change] = {  # address -> what makes the change
     "review/again": _lazily("review", "offer_again"),
     "review/ask": _lazily("review", "ask"),
     "branches/merge": _lazily("branches", "merge"),
+    "branches/end": _lazily("branches", "end"),
     "findings/mask": _lazily("findings", "mask"),
     "findings/allow": _lazily("findings", "allow"),
 }

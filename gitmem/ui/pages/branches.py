@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from starlette.responses import Response
 
 from gitmem.errors import Changed, GitMemError, UsageError
-from gitmem.exchange.branch_merge import Conflict, branch_merge, merge_branch, open_branches, outcome, settled
+from gitmem.exchange.begun_merge import BegunMerge, begun_merge, end_merge
+from gitmem.exchange.branch_merge import (
+    BranchMerge,
+    Conflict,
+    branch_merge,
+    merge_branch,
+    open_branches,
+    outcome,
+    settled,
+)
 from gitmem.gate.quoting import visible
 from gitmem.memory import facts as memory_facts
 from gitmem.provenance.corrections import gated_text
 from gitmem.provenance.preview import FileDiff, diff
-from gitmem.ui.view import OID, View
+from gitmem.ui.view import View
 
 SHOWN = 100  # changes of a branch
 OWN = "own"  # the choice of a text that is neither side's
@@ -32,24 +41,48 @@ class Sides:
     fact: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A merge that a page is about: where its form goes, the fields that say what it was when it was shown, the page
+    to come back to, and what does the same in a terminal."""
+
+    shown: BranchMerge
+    address: str
+    fields: Mapping[str, str]
+    back: str
+    command: str
+
+
 def page(view: View) -> Response:
-    """The open branches, or the one that the address names."""
+    """The open branches, or the one that the address names, or the merge that was begun in a terminal."""
     if view.fields.get("branch"):
-        return _one(view, view.fields["branch"])
+        return _one(view, _of_branch(view, view.fields["branch"]))
+    if view.fields.get("begun"):
+        return _one(view, _of_begun(view, begun_merge(view.repo, view.config, view.today)))
     rows = open_branches(view.repo, view.config, view.today) if not view.snapshot.past else []
-    merged = view.fields.get("merged", "")
-    return view.render("branches.html", branches=rows, merged=merged if OID.fullmatch(merged) else "")
+    return view.render("branches.html", branches=rows)
+
+
+def _of_branch(view: View, name: str) -> Asked:
+    shown = branch_merge(view.repo, view.config, name, view.today)
+    fields = {"branch": shown.name, "head": shown.head, "tip": shown.tip}
+    return Asked(
+        shown, "branches/merge", fields, view.url("branches", branch=shown.name), f"git merge {shlex.quote(name)}"
+    )
+
+
+def _of_begun(view: View, begun: BegunMerge) -> Asked:
+    return Asked(begun.merge, "branches/end", {"state": begun.token}, view.url("branches", begun="yes"), "git commit")
 
 
 def _one(
-    view: View, name: str, status: int = 200, problem: str = "", form: Mapping[str, str] | None = None
+    view: View, asked: Asked, status: int = 200, problem: str = "", form: Mapping[str, str] | None = None
 ) -> Response:
-    shown = branch_merge(view.repo, view.config, name, view.today)
+    shown = asked.shown
     sides = [_sides(conflict) for conflict in shown.conflicts]
     return view.render(
-        "merge.html", status, shown=shown, changes=view.mask(list(shown.changes[:SHOWN])), total=len(shown.changes),
-        conflicts=view.mask(sides), problem=problem, form=form or {},
-        command=f"git merge {shlex.quote(name)}",
+        "merge.html", status, asked=asked, shown=shown, changes=view.mask(list(shown.changes[:SHOWN])),
+        total=len(shown.changes), conflicts=view.mask(sides), problem=problem, form=form or {},
         others=view.mask([FileDiff(path, ()) for path in shown.others[:SHOWN]]),
     )  # fmt: skip
 
@@ -62,29 +95,43 @@ def _sides(conflict: Conflict) -> Sides:
 
 def merge(view: View, form: dict[str, str]) -> Response:
     """Merge a branch as it was shown: shows what the files become first, then commits that."""
-    name = form.get("branch", "")
-    shown = branch_merge(view.repo, view.config, name, view.today)
-    if (shown.head, shown.tip) != (form.get("head"), form.get("tip")):
+    asked = _of_branch(view, form.get("branch", ""))
+    return _merged(view, form, asked, lambda contents: merge_branch(view.repo, asked.shown, contents, view.now.date()))
+
+
+def end(view: View, form: dict[str, str]) -> Response:
+    """End the merge that was begun in a terminal, in the same two steps."""
+    begun = begun_merge(view.repo, view.config, view.today)
+    today = view.now.date()
+    asked = _of_begun(view, begun)
+    return _merged(view, form, asked, lambda contents: end_merge(view.repo, begun, contents, view.config, today))
+
+
+def _merged(view: View, form: dict[str, str], asked: Asked, made_of: Callable[[Mapping[str, bytes]], str]) -> Response:
+    shown = asked.shown
+    if any(form.get(name) != value for name, value in asked.fields.items()):
         words = view.t("One of the branches moved meanwhile: this is what it is now")
-        return _one(view, name, 409, words, form)
-    choices = {conflict.number: _choice(view, conflict, form) for conflict in shown.conflicts}
+        return _one(view, asked, 409, words, form)
     try:
+        choices = {conflict.number: _choice(view, conflict, form) for conflict in shown.conflicts}
         contents = settled(shown, choices)
     except UsageError as error:
-        return _one(view, name, 400, error.message, form)
+        return _one(view, asked, 400, view.t(error.message), form)
     if shown.others:
-        words = view.t("The branch changes more than memory: it is not merged here")
-        raise GitMemError(words, f"git merge {shlex.quote(name)}")
+        raise GitMemError(view.t("The branch changes more than memory: it is not merged here"), asked.command)
     if form.get("shown") != "yes":
         fields = {key: visible(value) for key, value in form.items()} | {"shown": "yes"}
-        made_of = outcome(view.repo, shown, contents)
-        files = [FileDiff(path, tuple(diff(*sides))) for path, sides in made_of.items() if sides[0] != sides[1]]
-        return view.render("settled.html", shown=shown, files=view.mask(files), fields=fields)
+        files = [
+            FileDiff(path, tuple(diff(*sides)))
+            for path, sides in outcome(view.repo, shown, contents).items()
+            if sides[0] != sides[1]
+        ]
+        return view.render("settled.html", asked=asked, shown=shown, files=view.mask(files), fields=fields)
     try:
-        made = merge_branch(view.repo, shown, contents, view.now.date())
+        made = made_of(contents)
     except Changed as error:
-        return _one(view, name, 409, error.message, form)
-    return view.redirect("branches", merged=made)
+        return _one(view, asked, 409, error.message, form)
+    return view.redirect("branches", done=made)
 
 
 def _choice(view: View, conflict: Conflict, form: Mapping[str, str]) -> str | Sequence[str]:

@@ -21,6 +21,7 @@ from gitmem.provenance import corrections, erasure, lifetimes
 from gitmem.provenance.present_facts import PresentFact
 from gitmem.provenance.preview import Plan, Preview, commit_previewed, preview
 from gitmem.review.fact_diff import compare
+from gitmem.ui.rendering import file_key
 from gitmem.ui.view import OID, View
 
 Form = dict[str, str]
@@ -93,7 +94,7 @@ def change_of(name: str) -> Callable[[View, Form], Response]:
             return _both(view, name, asked)
         plan, masks = _plan(view, name, row, asked)
         if not asked.get(TOKEN):
-            return _shown(view, name, asked, preview(view.repo, plan), masks=masks)
+            return _shown(view, name, asked, preview(view.repo, plan), masks=masks, path=row.path)
         try:
             _, oid = commit_previewed(view.repo, plan, asked[TOKEN])
         except Changed:
@@ -143,12 +144,12 @@ def _row(view: View, form: Form) -> PresentFact | None:
         row for row in view.facts.by_id.get(form.get("id", ""), ())
         if (row.blob, str(row.fact.line)) == (form.get("blob"), form.get("line"))
     ]  # fmt: skip
-    return next((row for row in found if row.path == form.get("path")), None)
+    return next((row for row in found if file_key(row.path) == form.get("file")), None)
 
 
 def _shown(view: View, name: str, form: Form, shown: Preview, status: int = 200, **both: object) -> Response:
     fields = {key: value for key, value in form.items() if key != TOKEN} | {TOKEN: shown.token}
-    values: dict[str, Any] = {"was": None, "now": None, "gone": False, "masks": (), **both}
+    values: dict[str, Any] = {"was": None, "now": None, "gone": False, "masks": (), "path": "", **both}
     return view.render(
         "change.html", status, title=ACTIONS[name].title, address=f"fact/{name}", fields=fields,
         shown=view.mask(shown), **values,
@@ -161,7 +162,7 @@ def _both(view: View, name: str, form: Form) -> Response:
     now = _later(view, form, was)
     values = {"was": view.mask(was), "now": view.mask(now), "gone": now is None}
     if now is not None:
-        fresh = form | {"id": now.fact.id, "line": str(now.fact.line), "blob": now.blob, "path": now.path}
+        fresh = form | {"id": now.fact.id, "line": str(now.fact.line), "blob": now.blob, "file": file_key(now.path)}
         try:
             plan, masks = _plan(view, name, now, fresh)
             return _shown(view, name, fresh, preview(view.repo, plan), 409, masks=masks, **values)
@@ -179,15 +180,16 @@ def _earlier(view: View, form: Form) -> PresentFact | None:
         entry = memory_facts.parse(view.repo.read(blob)).at(int(line))
     except GitMemError:
         return None
-    return PresentFact(form.get("path", ""), blob, entry.fact, entry.end, "", "", "") if entry else None
+    return PresentFact("", blob, entry.fact, entry.end, "", "", "") if entry else None
 
 
 def _later(view: View, form: Form, was: PresentFact | None) -> PresentFact | None:
     """What has become of the fact in its file: the same text, else what it was changed to; None where it went."""
-    here = [row for row in view.facts.rows if row.path == form.get("path")]
+    here = [row for row in view.facts.rows if file_key(row.path) == form.get("file")]
     same = next((row for row in here if row.fact.id == form.get("id")), None)
-    if same is not None or was is None:
+    if same is not None or was is None or not here:
         return same
-    changes = compare({was.path: [was.fact]}, {was.path: [row.fact for row in here]}, view.today)
+    path = here[0].path
+    changes = compare({path: [was.fact]}, {path: [row.fact for row in here]}, view.today)
     new = next((change.new for change in changes if change.old is not None and change.new is not None), None)
     return next((row for row in here if new is not None and row.fact.line == new.line), None)

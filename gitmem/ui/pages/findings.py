@@ -9,15 +9,15 @@ from typing import Any
 from starlette.responses import Response
 
 from gitmem.errors import Changed, MissingFile, UsageError
-from gitmem.gate import exceptions, sources
+from gitmem.gate import exceptions
 from gitmem.gate.examine import decode
 from gitmem.gate.quoting import visible
 from gitmem.gate.redaction import redaction
-from gitmem.gate.scan import scan
-from gitmem.gate.work_tree import MOST, within
+from gitmem.gate.work_tree import contents
 from gitmem.provenance.erasure import drop_kept_texts
 from gitmem.provenance.findings import allow_plan, mask_plan
 from gitmem.provenance.preview import Plan, commit_previewed, preview
+from gitmem.ui.rendering import file_key
 from gitmem.ui.view import View
 
 SHOWN = 100
@@ -33,18 +33,15 @@ def page(view: View) -> Response:
 def _page(view: View, status: int = 200, problem: str = "") -> Response:
     if view.snapshot.past:
         return view.render("findings.html", status, rows=(), count=0, whole=True, problem=problem, until="", masks=())
-    policy = sources.worktree_policy(view.repo, view.now.date())
-    source = sources.paths(view.repo, [], policy)
-    left = [MOST]
-    blobs = list(within(source.blobs, left))
-    report = scan(iter(blobs), policy, source.findings)
+    read = contents(view.repo, view.now.date())
+    report = view.site.kept.of("gate", read.key, read.scanned)
     rows = sorted(report.findings, key=lambda finding: (str(finding.severity) != "block", finding.path, finding.line))
     shown = {row.path for row in rows[:SHOWN]}
     masks = {  # (path, rule) that a mask mends without a word of the text going
         (blob.path, rule)
-        for blob in blobs
+        for blob in read.blobs
         if blob.path in shown
-        for rule in redaction(decode(blob.data)[0], blob.path, policy, only_secrets=True).rules
+        for rule in redaction(decode(blob.data)[0], blob.path, read.policy, only_secrets=True).rules
     }
     until = (view.now.date() + exceptions.LIFETIME).isoformat()
     return view.render(
@@ -52,7 +49,7 @@ def _page(view: View, status: int = 200, problem: str = "") -> Response:
         status,
         rows=rows[:SHOWN],
         count=len(rows),
-        whole=left[0] >= 0,
+        whole=read.whole,
         problem=problem,
         until=until,
         masks=masks,
@@ -86,8 +83,8 @@ def allow(view: View, form: dict[str, str]) -> Response:
 
 def _path(view: View, form: dict[str, str]) -> str:
     """The file that the form names, which is one of the repository."""
-    path = form.get("path", "")
-    if path not in {entry.path for entry in view.repo.staged()}:
+    path = next((entry.path for entry in view.repo.staged() if file_key(entry.path) == form.get("file")), None)
+    if path is None:
         raise MissingFile(view.t("There is no such file in Git"), view.t("look at it as it is now"))
     return path
 

@@ -56,11 +56,12 @@ def index(view: View) -> Iterator[Health]:
 
 def gate(view: View) -> Iterator[Health]:
     """What the gate finds in the work tree."""
-    from gitmem.gate.work_tree import counts
+    from gitmem.gate.work_tree import contents
 
     if view.repo.root is None:
         return
-    found = counts(view.repo, view.now.date())
+    read = contents(view.repo, view.now.date())
+    found = read.counts(view.site.kept.of("gate", read.key, read.scanned))
     words = view.t(
         "findings that block: {blocking}, that warn: {warnings}", blocking=found.blocking, warnings=found.warnings
     )
@@ -71,15 +72,18 @@ def gate(view: View) -> Iterator[Health]:
 
 def sources(view: View) -> Iterator[Health]:
     """What `git mem verify` says of all facts."""
-    from gitmem.provenance.grounding import WORDS
+    from gitmem.provenance.grounding import WORDS, Support
     from gitmem.provenance.verify import verify
 
     if (head := view.snapshot.commit or view.repo.head()) is None:
         return
-    verdict = verify(view.repo, head=head)
-    kinds = Counter(row.attribution.support for row in verdict.facts)
+
+    def verified() -> tuple[Counter[Support], int]:
+        verdict = verify(view.repo, head=head)
+        return Counter(row.attribution.support for row in verdict.facts), len(verdict.flaws)
+
+    kinds, flaws = view.site.kept.of("sources", head, verified)
     words = [f"{view.t(text)}: {kinds[support]}" for support, text in WORDS.items() if kinds[support]]
-    flaws = len(verdict.flaws)
     said = ", ".join(words) or view.t("no fact was promoted here")
     yield Health("Sources", said, None if not words else not flaws, "git mem verify" if flaws else "")
 

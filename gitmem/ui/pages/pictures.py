@@ -37,7 +37,7 @@ def page(view: View) -> Response:
     from gitmem.provenance import trends
 
     head = view.snapshot.commit or view.repo.head() or ""
-    among = trends.periods(view.repo, head)
+    among = tuple(trends.periods(view.repo, head))
     asked = trends.questions(view.repo, view.snapshot.commit)
     pictures = [*_growth(view, among), *_given(view, among), *_gate(view, head, among)] if among else []
     measured = bool(asked) and view.fields.get("measure") == "recall"
@@ -56,7 +56,8 @@ def _names(among: Sequence[Period]) -> list[str]:
 def _growth(view: View, among: Sequence[Period]) -> list[Picture]:
     from gitmem.provenance import trends
 
-    sizes = trends.sizes(view.repo, view.config, among)
+    key = (among, view.config)
+    sizes = view.site.kept.of("sizes", key, lambda: tuple(trends.sizes(view.repo, view.config, among)))
     names = _names(among)
     facts = [(size.sourced, size.facts - size.sourced) for size in sizes]
     shares = [100 * size.sourced / size.facts if size.facts else None for size in sizes]
@@ -102,7 +103,8 @@ def _given(view: View, among: Sequence[Period]) -> list[Picture]:
 def _gate(view: View, head: str, among: Sequence[Period]) -> list[Picture]:
     from gitmem.provenance import trends
 
-    found = trends.findings(view.repo, head, among, view.today)
+    key = (head, among, view.today)
+    found = view.site.kept.of("findings", key, lambda: tuple(trends.findings(view.repo, head, among, view.today)))
     names = _names(among)
     rows = [(row.blocking, row.warnings) if row else (0, 0) for row in found]
     words = "What the gate finds in what each period brought."

@@ -61,7 +61,8 @@ def page(view: View) -> Response:
         for path, data in timeline.episodes_of(view.repo, day, view.snapshot.commit)
     ]
     ids = {(path, fact.id) for one in found for path, fact in one.facts}
-    changes = _committed(view, day)
+    key = (view.snapshot.commit or view.repo.head(), day, view.config)
+    changes = view.site.kept.of("committed", key, lambda: _committed(view, day))
     others = sorted(days)
     return view.render(
         "timeline.html", day=day, month=_month(day, days), total=len(entries),

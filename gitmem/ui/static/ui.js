@@ -15,6 +15,21 @@
   written(document);
   document.addEventListener("htmx:afterSwap", (event) => written(event.target));
 
+  // What was just done is said once: loaded again, kept as a bookmark or sent to somebody, the address is the page's own.
+  const here = new URL(location.href);
+  const passing = ["done", "merged", "n"].filter((name) => here.searchParams.has(name));
+  if (passing.length) {
+    for (const name of passing) here.searchParams.delete(name);
+    history.replaceState(history.state, "", here);
+  }
+
+  // An input method composes: its keys and half-made letters are no text yet. Whole syllables of Hangul are, and the
+  // last one stays composed until another key is pressed, so these are searched for as they stand.
+  document.addEventListener("input", (event) => {
+    if (event.isComposing && !/^[\uac00-\ud7a3]+$/.test(event.data || "")) event.stopImmediatePropagation();
+  }, true);
+  document.addEventListener("compositionend", (event) => event.target.dispatchEvent(new Event("input", { bubbles: true })));
+
   // What changed is said in a line at the foot of the page; the page itself stays as it is until the reader loads it.
   const live = document.body.dataset.live;
   if (live && window.EventSource) {
@@ -37,7 +52,7 @@
   const keyOf = (event) => (/^[a-z]$/i.test(event.key) || !/^Key[A-Z]$/.test(event.code) ? event.key : event.code.slice(3).toLowerCase());
   const cards = [...document.querySelectorAll(".card")];
   document.addEventListener("keydown", (event) => {
-    if (!cards.length || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+    if (!cards.length || event.isComposing || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
     const key = keyOf(event);
     const at = cards.findIndex((card) => card.contains(document.activeElement));
     if (key === "j" || key === "k") {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -170,3 +172,60 @@ def until(true: Callable[[], bool]) -> None:
     while not true() and time.monotonic() < end:
         time.sleep(0.05)
     assert true()
+
+
+def composed(page: Page, text: str) -> None:
+    """What an input method shows before it is chosen or ended."""
+    session = page.context.new_cdp_session(page)
+    session.send("Input.imeSetComposition", {"text": text, "selectionStart": len(text), "selectionEnd": len(text)})
+    session.detach()
+
+
+def test_a_search_leaves_an_input_method_alone_until_its_letters_are_whole(memory: Repo, window: Open) -> None:
+    page = window(memory).go("facts")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/facts?" in request.url else None)
+    page.get_by_role("searchbox").focus()
+    for text in ("ㅂ", "배ㅍ", "배포"):  # each syllable is made of letters, and the last one waits for the next key
+        composed(page, text)
+    expect(page.locator("#results .hits")).to_contain_text("배포는 오전 11시")
+    expect(page.get_by_role("searchbox")).to_have_value("배포")
+    page.keyboard.insert_text("배포")  # the composition ends
+    page.get_by_role("searchbox").fill("")
+    expect(page.locator("#results")).to_contain_text("4 facts")
+    composed(page, "nihon")  # letters that a Japanese or Chinese input method makes something else of
+    composed(page, "日本")
+    page.keyboard.insert_text("REST 日本")
+    expect(page.locator("#results .hit").first).to_contain_text("REST webhooks")
+    words = [parse_qs(urlsplit(url).query).get("q", [""])[0] for url in asked]
+    assert words == ["배포", "", "REST 日本"]
+
+
+def test_the_address_after_a_change_is_that_of_the_page(history: Repo, window: Open) -> None:
+    page = window(history).go(f"fact/{fact_id(NUMBER)}")
+    edit(page, "the port is 7070")
+    page.get_by_role("button", name="Commit this").click()
+    expect(page.get_by_role("status").first).to_contain_text("Committed")
+    expect(page).to_have_url(re.compile("/fact/[0-9a-f]+[?]path=MEMORY.md$"))
+    page.reload()
+    expect(page.locator("h1")).to_contain_text("7070")
+    assert not page.locator(".done").count()
+
+
+def test_a_page_that_answered_a_form_leads_on_by_as_of_and_by_show(history: Repo, window: Open) -> None:
+    """Its address is that of a form: to ask for it again would be no page."""
+    at = window(history)
+    page = at.go(f"fact/{fact_id(NUMBER)}")
+    edit(page, "the port is 7070")
+    expect(page.get_by_role("button", name="Commit this")).to_be_visible()
+    history.write("MEMORY.md", history.read("MEMORY.md") + "- written by an agent meanwhile\n")
+    expect(page.locator("#live")).to_be_visible()
+    page.locator("#live a").click()
+    expect(page.locator("main")).to_contain_text("written by an agent meanwhile")
+    history.git("checkout", "-q", "--", "MEMORY.md")
+    page = at.go(f"fact/{fact_id(NUMBER)}")
+    edit(page, "the port is 7070")
+    page.get_by_role("combobox", name="as of").fill("2026-02-10")
+    page.get_by_role("combobox", name="as of").press("Enter")
+    expect(page.locator(".past")).to_contain_text("You look at the past")
+    expect(page.locator("main")).to_contain_text("the port is 8080")
