@@ -77,8 +77,12 @@ class Choice:
             and self.state in ("", row.state)
             and self.trust in ("", row.trust)
             and self.path in ("", row.path)
-            and (not self.age or _within(row.date, self.age, today))
+            and self.ages(row.date, today)
         )
+
+    def ages(self, day: str, today: date) -> bool:
+        """Whether what is from `day` ("" for no day) is of the age that is wanted."""
+        return not self.age or _within(day, self.age, today)
 
 
 def _within(day: str, age: str, today: date) -> bool:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from gitmem.memory.fact import Fact, parse_span
 from gitmem.memory.facts import expired
 from gitmem.memory.similarity import likeness, terms
+from gitmem.paths import passes
 
 # Which fact was edited, not which two say the same: an edit changes the numbers, names and denials in which those must
 # agree (`same` of memory/similarity.py).
@@ -133,6 +134,8 @@ def _moves(gone: list[_At], come: list[_At], today: date) -> Iterator[FactChange
         by_id[at.fact.id].append(at)
     for at in list(come):
         same = [other for other in by_id.get(at.fact.id, ()) if other.path != at.path]
+        if passes(at.path):  # a log that says it once more is not where a fact of MEMORY.md went
+            same = [other for other in same if passes(other.path)]
         if not same or any(other.path == at.path for other in by_id[at.fact.id]):
             continue
         before = same[0]

@@ -59,6 +59,7 @@ class Chart:
 def columns(names: Sequence[str], rows: Sequence[Sequence[float]], most: float = 0) -> Chart:
     """A column for each name, made of the parts of its row."""
     top = most or nice(max((sum(row) for row in rows), default=0))
+    top = 6 if top == 5 else top  # half of it stands at the scale, and these are things
     step = (WIDTH - LEFT - RIGHT) / max(1, len(names))
     made = []
     for at, row in enumerate(rows):
@@ -112,6 +113,6 @@ def _labels(names: Sequence[str], step: float) -> tuple[tuple[float, str], ...]:
 
 def number(value: float) -> str:
     """A number as it stands at a scale: 12k for 12,000."""
-    if value >= 10_000:
+    if value >= 1000:
         return f"{value / 1000:g}k"
     return f"{value:g}"

@@ -20,7 +20,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 SAFE = ("GET", "HEAD")
-FORM_LIMIT = 1 << 20  # bytes of a form: a memory file is no larger
+FORM_LIMIT = 1 << 18  # bytes of a form: its longest field is a fact, of 4,000 characters at nine bytes each
 FIELDS = 200  # of a form
 NAMES = ("127.0.0.1", "localhost", "[::1]")  # what this machine is called by itself
 CSRF = "csrf"  # the field of a form that holds its token
@@ -156,7 +156,7 @@ async def checked_form(request: Request, keys: Keys) -> dict[str, str]:
     async for part in request.stream():
         body += part
         if len(body) > FORM_LIMIT:
-            raise Refusal(413, "This form is larger than a memory file may be.")
+            raise Refusal(413, "This form is larger than one of these pages sends.")
     try:
         pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=FIELDS, errors="strict")
     except ValueError:

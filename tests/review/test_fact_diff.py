@@ -94,6 +94,19 @@ def test_a_fact_in_another_file_moved_and_one_whose_time_is_over_expired() -> No
     assert ops(read(M=gone), {"M.md": [], **archive}) == [("expired", "a")]
 
 
+def test_a_log_that_says_a_fact_once_more_is_not_where_it_went() -> None:
+    old = {"MEMORY.md": facts.parse(b"- keep sessions for 14 days <!-- mem type=rule -->\n").facts}
+    new = {
+        "MEMORY.md": facts.parse(b"- keep sessions for 7 days <!-- mem type=rule -->\n").facts,
+        "memory/2026-02-05.md": facts.parse(b"- keep sessions for 14 days\n").facts,
+    }
+    told = [(change.op, change.path, change.fact.text) for change in compare(old, new, date(2026, 2, 6))]
+    assert told == [
+        (Op.CHANGED, "MEMORY.md", "keep sessions for 7 days"),
+        (Op.ADDED, "memory/2026-02-05.md", "keep sessions for 14 days"),
+    ]
+
+
 def test_a_reordered_file_has_no_change_and_a_new_comment_is_one() -> None:
     assert ops(read(M="- a\n- b\n"), read(M="- b\n- a\n")) == []
     assert ops(read(M="- a\n"), read(M="- a <!-- mem pinned=true -->\n")) == [("changed", "a")]

@@ -41,6 +41,15 @@ def test_a_search_gives_the_hits_of_the_command_in_its_order(memory: Repo, brows
     assert f"{hits[0]['score']:.2f}" in text and '<rect class="s0"' in text
 
 
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [("state=pinned", "Deploy before 11:00 only"), ("origin=web", "배포는 오전"), ("age=week", ""), ("type=rule&origin=web", "배포는 오전")],
+)  # fmt: skip
+def test_every_filter_counts_in_a_search_too(memory: Repo, browse: Browse, query: str, said: str) -> None:
+    page = browse(memory).get(f"facts?q=deploy&{query}")
+    assert page.count('class="hit"') == (1 if said else 0) and said in page
+
+
 def test_a_search_as_you_type_gets_the_content_alone(memory: Repo, browse: Browse) -> None:
     browser = browse(memory)
     text = browser.get("facts?q=webhooks", **{"hx-request": "true"})
@@ -133,7 +142,7 @@ def test_what_a_page_loads_is_small(memory: Repo, browse: Browse) -> None:
 
 def test_health_says_how_memory_is_and_what_to_type(memory: Repo, browse: Browse) -> None:
     text = browse(memory).get("health")
-    assert "none yet: the first search builds it" in text and "findings that block: 0" in text and "<h2" in text
+    assert "none yet: the first search builds it" in text and "findings that block: 0" in text and "<h1" in text
     memory.write("MEMORY.md", memory.read("MEMORY.md") + "<<<<<<< ours\n- a\n=======\n- b\n>>>>>>> theirs\n")
     text = browse(memory).get("health", **{"hx-request": "true"})
     assert "git mem scan" in text and "<html" not in text
@@ -213,3 +222,18 @@ def test_today_shows_the_facts_that_are_not_committed(memory: Repo, browse: Brow
     text = browser.get("today").split("Not committed")[1]
     assert "written since, and not committed" in text and "an archived line that is new" in text
     assert "REST webhooks" not in text and "Not committed" not in browser.get("today?at=HEAD")
+
+
+def test_today_counts_what_waits_for_a_decision(repo: Repo, browse: Browse) -> None:
+    log = "# 2026-02-05\n\n## 10:00 - api\n\n- we decided on REST webhooks: easier to debug than a queue\n"
+    repo.commit("first", {"memory/2026-02-05.md": log, "MEMORY.md": "# Memory\n\n- the port is 8080\n"})
+    browser = browse(repo)
+    assert 'hx-get="/' in browser.get("today") and re.search("1 proposal<", browser.get("waiting"))
+    repo.git("switch", "-q", "-c", "memory/other")
+    repo.commit("theirs", {"MEMORY.md": "# Memory\n\n- the port is 8080\n- deploy on Tuesdays\n"})
+    repo.git("switch", "-q", "main")
+    repo.write("MEMORY.md", repo.read("MEMORY.md") + "- the key is AKIA" + "Z7QK3M2PXW5LR8TD\n")
+    text = browser.get("waiting")
+    assert all(words in text for words in ("1 proposal<", "1 finding<", "1 branch<"))
+    assert "Waits for a decision" in browser.get("waiting", **{"hx-request": "true"})
+    assert "nothing" in browser.get("waiting?at=HEAD")

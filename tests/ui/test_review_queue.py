@@ -19,6 +19,7 @@ from gitmem.memory.fact import fact_id
 from gitmem.promotion.promote import Request
 from gitmem.promotion.reviewed import Recorded, Review
 from gitmem.promotion.rules import RulesModel
+from gitmem.ui.rendering import file_key
 from tests.harness import Repo
 from tests.ui.conftest import Browse, Browser
 from tests.ui.forms import Form, form, forms
@@ -241,7 +242,7 @@ def test_a_finding_is_excepted_with_a_reason_until_a_day(
     assert "has passed" in asked.send(browser, 400, reason="x", until="2026-03-01")
     asked.send(browser, 400, reason="x", until="soon")
     asked.send(browser, 400, reason="x", fingerprint="../..")
-    asked.send(browser, 404, reason="x", path="../../etc/passwd")
+    asked.send(browser, 404, reason="x", file=file_key("../../etc/passwd"))
     shown = asked.send(browser, reason="an example of the vendor", until="2026-04-01")
     assert ".gitmem-allow.toml" in shown and ".gitmem-allow.toml" not in repo.git("ls-files")
     page = form(browser, shown, "findings/allow").send(browser)
@@ -290,4 +291,4 @@ def test_prose_is_not_offered_to_be_masked_but_to_be_edited(repo: Repo, browse: 
     page = browser.get("findings")
     assert "1 finding<" in page and f"fact/{fact_id(said)}?path=MEMORY.md" in page
     assert "findings/mask" not in [each.address for each in forms(browser, page)]
-    assert "no mask mends" in browser.post("findings/mask", 400, path="MEMORY.md")
+    assert "no mask mends" in browser.post("findings/mask", 400, file=file_key("MEMORY.md"))

@@ -103,4 +103,4 @@ def test_a_change_needs_the_origin_the_token_and_a_form(memory: Repo, browse: Br
     assert post(address, data=csrf, headers={**own, "sec-fetch-site": "cross-site"}).status_code == 403
     assert post(address, data=csrf, headers={**own, "sec-fetch-site": "same-site"}).status_code == 403
     assert post(address, data=csrf, headers=own).status_code == 404  # only there is no such change
-    assert FORM_LIMIT == 1 << 20
+    assert FORM_LIMIT == 1 << 18

@@ -46,6 +46,7 @@ PAGES: Mapping[str, tuple[str, Page]] = {  # name -> its address below the site'
     "facts": ("facts", _lazily("facts")),
     "fact": ("fact/{id}", _lazily("fact")),
     "file": ("file", _lazily("file")),
+    "waiting": ("waiting", _lazily("waiting")),
     "health": ("health", _lazily("health")),
     "timeline": ("timeline", _lazily("timeline")),
     "compare": ("compare", _lazily("compare")),

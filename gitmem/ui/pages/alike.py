@@ -3,6 +3,8 @@ facts of MEMORY.md."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from starlette.responses import Response
 
 from gitmem.memory.facts import fact_date
@@ -16,13 +18,28 @@ COMPARED = 2_000  # facts, the newest of them: each is held against those that s
 SHOWN = 40  # pairs
 
 
+def waiting(view: View) -> int:
+    """How many pairs there are."""
+    return len(_rivals(_rows(view)[:COMPARED]))
+
+
+def _rows(view: View) -> list[PresentFact]:
+    """The facts that can repeat or contradict each other, the newest first."""
+    rows = [row for row in view.facts.rows if kind(row.path) is Kind.MEMORY and row.state in ("current", "pinned")]
+    return sorted(rows, key=lambda row: row.date, reverse=True)
+
+
+def _rivals(newest: Sequence[PresentFact]) -> Sequence[Rival]:
+    changes = [FactChange(Op.ADDED, row.path, None, row.fact) for row in newest]
+    return find_rivals(changes, [(row.path, row.fact) for row in newest])
+
+
 def page(view: View) -> Response:
     """The pairs, contradictions first; the older fact of each on the left."""
-    rows = [row for row in view.facts.rows if kind(row.path) is Kind.MEMORY and row.state in ("current", "pinned")]
-    newest = sorted(rows, key=lambda row: row.date, reverse=True)[:COMPARED]
+    rows = _rows(view)
+    newest = rows[:COMPARED]
     known = {(row.path, row.fact.line): row for row in newest}
-    changes = [FactChange(Op.ADDED, row.path, None, row.fact) for row in newest]
-    rivals = find_rivals(changes, [(row.path, row.fact) for row in newest])
+    rivals = _rivals(newest)
     pairs = [_pair(rival, known) for rival in rivals]
     return view.render(
         "alike.html", pairs=[(against, view.mask(old), view.mask(new)) for against, old, new in pairs[:SHOWN]],

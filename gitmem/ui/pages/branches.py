@@ -21,6 +21,7 @@ from gitmem.exchange.branch_merge import (
 )
 from gitmem.gate.quoting import visible
 from gitmem.memory import facts as memory_facts
+from gitmem.memory.fact import Fact
 from gitmem.provenance.corrections import gated_text
 from gitmem.provenance.preview import FileDiff, diff
 from gitmem.ui.view import View
@@ -63,6 +64,11 @@ def page(view: View) -> Response:
     return view.render("branches.html", branches=rows)
 
 
+def waiting(view: View) -> int:
+    """How many branches are open."""
+    return len(open_branches(view.repo, view.config, view.today))
+
+
 def _of_branch(view: View, name: str) -> Asked:
     shown = branch_merge(view.repo, view.config, name, view.today)
     fields = {"branch": shown.name, "head": shown.head, "tip": shown.tip}
@@ -89,8 +95,16 @@ def _one(
 
 def _sides(conflict: Conflict) -> Sides:
     one = all(len(side) == 1 and memory_facts.parse_lines(side).entries for side in (conflict.ours, conflict.theirs))
-    ours, base, theirs = ("".join(lines).rstrip("\n") for lines in (conflict.ours, conflict.base, conflict.theirs))
+    sides = (conflict.ours, conflict.base, conflict.theirs)
+    if one and len({_facts(lines)[0].meta for lines in sides if _facts(lines)}) == 1:  # its text is all that differs
+        ours, base, theirs = ("\n".join(fact.text for fact in _facts(lines)) for lines in sides)
+    else:
+        ours, base, theirs = ("".join(lines).rstrip("\n") for lines in sides)
     return Sides(conflict.number, conflict.path, base, ours, theirs, one)
+
+
+def _facts(lines: Sequence[str]) -> Sequence[Fact]:
+    return memory_facts.parse_lines(lines).facts
 
 
 def merge(view: View, form: dict[str, str]) -> Response:

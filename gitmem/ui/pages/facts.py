@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from starlette.responses import Response
 
 from gitmem.memory.fact import ORIGINS
-from gitmem.provenance.present_facts import AGES, STATES, TRUST, Choice
+from gitmem.provenance.present_facts import AGES, STATES, TRUST, Choice, PresentFact
 from gitmem.search.hits import Hit
 from gitmem.search.ranking import MEANING, WORDS
 from gitmem.ui.view import View
 
 SHOWN = 50  # facts of one page
 HITS = 30
+MORE = 120  # hits that are looked at where filters take some of them
 FILTERS = ("type", "origin", "tag", "state", "trust", "age", "author", "path")  # of the address and of Choice
 
 # What a score is made of, as a reader is told: the pieces of its bar, in the order of their colours.
@@ -85,13 +86,15 @@ def _found(view: View, asked: str, choice: Choice) -> Response:
     """What `git mem search` answers: the same hits in the same order."""
     from gitmem.search.search import Query, search
 
+    others = replace(choice, type="", tag="", path="") != Choice()  # what a search cannot be asked
     query = Query(
-        asked, limit=HITS, commit=view.snapshot.commit, types=(choice.type,) if choice.type else (),
+        asked, limit=MORE if others else HITS, commit=view.snapshot.commit, types=(choice.type,) if choice.type else (),
         tags=(choice.tag,) if choice.tag else (), paths=(choice.path,) if choice.path else (), explain=True,
     )  # fmt: skip
     answer = search(view.repo, view.config, query, view.now, view.opened.kept_index)
-    facts = {(row.path, row.fact.line): row.fact.id for row in view.facts.rows}
-    hits = [(hit, facts.get((hit.path, hit.start_line), ""), parts(hit)) for hit in answer.hits]
+    rows = {(row.path, row.fact.line): row for row in view.facts.rows}
+    found = _taken(view, answer.hits, rows, choice) if others else answer.hits
+    hits = [(hit, row.fact.id if (row := rows.get((hit.path, hit.start_line))) else "", parts(hit)) for hit in found]
     answered = bool(answer.lanes) or not answer.stale  # an index that cannot be read answers nothing
     notes = [
         *([] if answered else [view.t("No search is possible now.")]),
@@ -102,6 +105,25 @@ def _found(view: View, asked: str, choice: Choice) -> Response:
         "facts.html", rows=(), total=len(hits), number=1, pages=1, asked=asked, choice=choice,
         options=options(view), hits=hits, notes=notes, answered=answered,
     )  # fmt: skip
+
+
+def _taken(
+    view: View, hits: Sequence[Hit], rows: Mapping[tuple[str, int], PresentFact], choice: Choice
+) -> Sequence[Hit]:
+    """The hits with a fact that is wanted, HITS at most; where only the age is asked for, other lines by their day."""
+    aged = replace(choice, type="", tag="", path="", age="") == Choice()
+    kept: dict[tuple[str, int], Hit] = {}
+    for hit in hits:
+        own = [row for line in range(hit.start_line, hit.end_line + 1) if (row := rows.get((hit.path, line)))]
+        taken = [choice.takes(row, view.today) for row in own] or [aged and choice.ages(hit.date, view.today)]
+        if any(taken):
+            kept[hit.path, hit.start_line] = hit
+    if choice.author:
+        facts = [rows[key] for key in kept if key in rows]
+        named = view.facts.by_author(view.repo, view.snapshot.commit, facts, choice.author)
+        wanted = {(row.path, row.fact.line) for row in named}
+        kept = {key: hit for key, hit in kept.items() if key in wanted}
+    return list(kept.values())[:HITS]
 
 
 def parts(hit: Hit) -> list[Part]:

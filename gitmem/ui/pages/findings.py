@@ -30,6 +30,12 @@ def page(view: View) -> Response:
     return _page(view)
 
 
+def waiting(view: View) -> int:
+    """How many findings there are."""
+    read = contents(view.repo, view.now.date())
+    return len(view.site.kept.of("gate", read.key, read.scanned).findings)
+
+
 def _page(view: View, status: int = 200, problem: str = "") -> Response:
     if view.snapshot.past:
         return view.render("findings.html", status, rows=(), count=0, whole=True, problem=problem, until="", masks=())
@@ -78,7 +84,7 @@ def allow(view: View, form: dict[str, str]) -> Response:
     salt = form["salt"] if SALT.fullmatch(form.get("salt", "")) else secrets.token_hex(16)
     today = view.now.date()
     plan = allow_plan(view.repo, view.config, (fingerprint, path), reason, until, today, salt)
-    return _changed(view, {**form, "reason": reason, "salt": salt}, "findings/allow", "Except this finding", plan)
+    return _changed(view, {**form, "reason": reason, "salt": salt}, "findings/allow", "Allow this finding", plan)
 
 
 def _path(view: View, form: dict[str, str]) -> str:

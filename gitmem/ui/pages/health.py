@@ -46,7 +46,7 @@ def index(view: View) -> Iterator[Health]:
         yield Health("Index", view.t("none yet: the first search builds it"), None)
     else:
         stale = view.t("behind, the next search brings it up to date: {reason}", reason=status.reason)
-        yield Health("Index", stale if status.stale else view.t("current"), not status.stale or None)
+        yield Health("Index", stale if status.stale else view.t("up to date"), not status.stale or None)
     if status.secret_lines:
         words = view.t("{count} lines with a secret are left out of search", count=status.secret_lines)
         yield Health("Secrets", words, False, "docs/leaked-secret.md")

@@ -58,6 +58,12 @@ def page(view: View) -> Response:
     return _page(view)
 
 
+def waiting(view: View) -> int:
+    """How many proposals there are, as far as the model in force was asked."""
+    review = _review(view) if view.repo.head() is not None else None
+    return len(offered(review.look().plan)) if review else 0
+
+
 def _review(view: View) -> Review | None:
     """The going through of the model in force, None where it is a language model that nobody asked yet."""
     from gitmem.gate.sources import worktree_policy
