@@ -5,10 +5,12 @@ Answers go to stdout, everything else to stderr. Nothing that came from a reposi
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -145,9 +147,10 @@ def _fits(text: str) -> bool:
 def edited(repo: Repository, text: str) -> str | None:
     """What a person makes of `text` in Git's editor; None where it was not saved.
 
-    Raises UsageError for a text that is not UTF-8, before or after, and an editor that is no command.
+    The editor is what Git's own settings say, arguments and shell syntax too: sh runs it, as for Git. Raises UsageError
+    for a text that is not UTF-8, before or after, and an editor that ends with a failure.
     """
-    import click
+    import tempfile
 
     from gitmem.errors import UsageError
     from gitmem.git.write import run_git
@@ -155,11 +158,46 @@ def edited(repo: Repository, text: str) -> str | None:
     named = {name: os.environ[name] for name in ("GIT_EDITOR",) if name in os.environ}
     editor = run_git(repo, ["var", "GIT_EDITOR"], env=named).strip()
     try:
-        return click.edit(text, editor=editor, extension=".md")
+        data = text.encode()
     except UnicodeError:
         raise UsageError("the text is not UTF-8", "save it as UTF-8") from None
-    except ValueError:  # a quotation mark without its other
-        raise UsageError("Git's editor cannot be started", "git var GIT_EDITOR shows its command") from None
+    with tempfile.TemporaryDirectory(prefix="git-mem-") as folder:
+        file = Path(folder, "text.md")
+        file.write_bytes(data)
+        os.utime(file, ns=(0, 0))  # so that a text saved unchanged differs from one that was not saved
+        _edit(editor, file)
+        if not file.stat().st_mtime_ns:
+            return None
+        try:
+            return file.read_bytes().removeprefix(codecs.BOM_UTF8).decode().replace("\r\n", "\n")
+        except UnicodeError:
+            raise UsageError("the text is not UTF-8", "save it as UTF-8") from None
+
+
+def _edit(editor: str, file: Path) -> None:
+    """Open a file in an editor and wait for its end. Raises UsageError where that cannot be or fails."""
+    import shutil
+    import subprocess
+
+    from gitmem.errors import UsageError
+
+    hint = "git var GIT_EDITOR shows its command"
+    shell = shutil.which("sh") or _shell_of_git()
+    try:
+        ended = subprocess.run([shell, "-c", f'{editor} "$@"', editor, str(file)]).returncode
+    except (OSError, ValueError):
+        raise UsageError("Git's editor cannot be started", hint) from None
+    if ended or not file.exists():
+        raise UsageError(f"Git's editor ended with {ended}; nothing was taken from it", hint)
+
+
+def _shell_of_git() -> str:
+    """The sh that comes with Git for Windows, which is not on the PATH there."""
+    import subprocess
+
+    found = subprocess.run(["git", "--exec-path"], capture_output=True, text=True).stdout.strip()
+    places = [parent / "bin/sh.exe" for parent in Path(found).parents]
+    return next((str(place) for place in places if place.is_file()), "sh")
 
 
 def progress(items: Iterable[Any], total: int, what: str) -> Iterator[Any]:

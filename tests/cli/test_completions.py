@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import shutil
 import subprocess
@@ -28,6 +29,7 @@ def memory(repo: Repo) -> Repo:
             "MEMORY.md": "# Memory\n\n- Deploys are on Monday. <!-- mem type=rule tags=release,배포 -->\n",
             "memory/2026-02-05.coder.md": "# 2026-02-05\n\n- one\n",
             "memory/회의록.md": "# 회의록\n",
+            "memory/두 단어.md": "# 두 단어\n",
         },
     )
     repo.git("branch", "memory/proposal")
@@ -89,58 +91,77 @@ def shell_environment() -> dict[str, str]:
     return {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "TERM": "xterm"}
 
 
-def test_bash_completes(memory: Repo) -> None:
-    script = (
-        f"source {script_of(memory, 'bash')}; COMP_WORDS=(git-mem show ME); COMP_CWORD=2; COMP_TYPE=9\n"
-        "_git_mem_completion git-mem ME show; printf '%s\\n' \"${COMPREPLY[@]}\""
-    )
-    done = subprocess.run(
-        ["bash", "--norc", "-c", script],
-        cwd=memory.path,
-        env=shell_environment(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.stdout.split() == ["MEMORY.md"], done.stderr
+TYPED = [
+    ("git-mem show ME", "MEMORY.md"),
+    ("git mem sea", "rch "),
+    ("git mem why memory/회", "memory/회의록.md"),
+    ("git mem show memory/두", r"memory/두\ 단어.md"),
+    ("git-mem show memory/두\\ 단", r"단어.md"),
+    ("git mem changes mai", "main.."),
+]
+GIT_BASH = "/usr/share/bash-completion/completions/git"
+
+
+@pytest.mark.skipif(not os.path.exists(GIT_BASH), reason="Git's completion for bash is not installed here")
+@pytest.mark.parametrize(("line", "wanted"), TYPED)
+def test_bash_completes(memory: Repo, line: str, wanted: str) -> None:
+    first = f"source {GIT_BASH}; source {script_of(memory, 'bash')}"
+    assert wanted in completed(memory, ["bash", "--norc", "-i"], first, line, wanted)
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed here")
+@pytest.mark.parametrize(("line", "wanted"), TYPED)
+@pytest.mark.parametrize("autoloaded", [True, False])
+def test_zsh_completes(memory: Repo, line: str, wanted: str, autoloaded: bool) -> None:
+    script = Path(script_of(memory, "zsh"))
+    folder = script.with_name("functions")
+    folder.mkdir()
+    script.rename(folder / "_git-mem")
+    load = "autoload -Uz compinit; compinit -u -D"
+    first = f"fpath=({folder} $fpath); {load}" if autoloaded else f"{load}; source {folder}/_git-mem"
+    assert wanted in completed(memory, ["zsh", "-f", "-i"], first, line, wanted)
 
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed here")
 def test_fish_completes(memory: Repo) -> None:
-    script = f"source {script_of(memory, 'fish')}; complete -C 'git-mem show ME'"
+    asked = "; ".join(f"complete -C '{line}'" for line, _ in TYPED).replace("\\", "\\\\")
     done = subprocess.run(
-        ["fish", "--no-config", "-c", script], cwd=memory.path, env=shell_environment(), capture_output=True, text=True,
-        timeout=60,
+        ["fish", "--no-config", "-c", f"source {script_of(memory, 'fish')}; {asked}"], cwd=memory.path,
+        env=shell_environment(), capture_output=True, text=True, timeout=120,
     )  # fmt: skip
-    assert "MEMORY.md" in done.stdout, done.stderr
+    words = [line.partition("\t")[0] for line in done.stdout.splitlines()]
+    assert words == [
+        "MEMORY.md", "search", "memory/회의록.md", "memory/두 단어.md", "memory/두 단어.md", "main..",
+    ], done.stderr  # fmt: skip
 
 
-@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed here")
-def test_zsh_completes(memory: Repo) -> None:
+def completed(repo: Repo, shell: list[str], first: str, line: str, wanted: str) -> str:
+    """What a shell shows on its terminal once `line` and a tab were typed."""
     ours, theirs = pty.openpty()
-    zsh = subprocess.Popen(
-        ["zsh", "-f", "-i"], cwd=memory.path, env=shell_environment(), stdin=theirs, stdout=theirs, stderr=theirs,
-        start_new_session=True,
+    process = subprocess.Popen(
+        shell, cwd=repo.path, env={**shell_environment(), "LC_ALL": "C.UTF-8"}, stdin=theirs, stdout=theirs,
+        stderr=theirs, start_new_session=True,
     )  # fmt: skip
     try:
-        first = f"autoload -Uz compinit; compinit -u -D; source {script_of(memory, 'zsh')}; PS1='READY '\n"
-        os.write(ours, first.encode())
-        os.write(ours, b"git-mem show MEM\t")
-        assert "MEMORY.md" in _shown(ours, "MEMORY.md")
+        os.write(ours, f"{first}; PS1='REA''DY '\n".encode())
+        assert "READY" in _shown(ours, "READY")
+        os.write(ours, line.encode() + b"\t")
+        return _shown(ours, wanted)
     finally:
-        zsh.kill()
-        zsh.wait()
+        process.kill()
+        process.wait()
         os.close(ours)
         os.close(theirs)
 
 
 def _shown(terminal: int, until: str, seconds: float = 60) -> str:
-    """What a terminal shows until `until` is there or the time is over."""
-    text = ""
+    """What a terminal shows, without its control sequences, until `until` is there or the time is over."""
+    data, text = b"", ""
     end = time.monotonic() + seconds
     while until not in text and time.monotonic() < end:
         if select.select([terminal], [], [], 1)[0]:
-            text += os.read(terminal, 1 << 16).decode("utf-8", "replace")
+            data += os.read(terminal, 1 << 16)
+            text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", data.decode("utf-8", "replace"))
     return text
 
 

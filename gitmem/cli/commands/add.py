@@ -16,6 +16,7 @@ from gitmem.environment import cache_folder, now
 from gitmem.errors import UsageError
 from gitmem.memory.fact import ORIGINS, TYPES
 from gitmem.memory.writing import as_value
+from gitmem.plural import counted
 
 if TYPE_CHECKING:
     from gitmem.git.opening import Repository
@@ -132,7 +133,8 @@ def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> N
     say_masked(added.masks)
     left = before and len(before - _searched(repo, config))
     if left:
-        say(f"note: memory is what is in memory/ from now on; {left} other Markdown files are no longer searched")
+        rest = counted(left, "other Markdown file is", "other Markdown files are")
+        say(f"note: memory is what is in memory/ from now on; {rest} no longer searched")
         say("hint: git mem init --adopt keeps them searched and gated")
 
 

@@ -56,6 +56,32 @@ def test_edit_writes_what_the_editor_left(memory: Repo, script: str, words: tupl
     assert line in memory.read("MEMORY.md").splitlines() and "# One line of memory" not in memory.read("MEMORY.md")
 
 
+@pytest.mark.parametrize(
+    "editor",
+    [
+        "'{path}' --wait", "{path} -f --cmd 'set ft=markdown'", 'f() {{ "{path}" --wait "$1"; }}; f',
+        "MODE=x {path} --wait", "test -f {path} && {path}",
+    ],
+)  # fmt: skip
+def test_the_editor_is_run_as_git_runs_it(memory: Repo, editor: str) -> None:
+    script = memory.write(".git/my editor", '#!/bin/sh\nfor file; do :; done\nsed -i s/Monday/Tuesday/ "$file"\n')
+    script.chmod(0o755)
+    path = script if "'{path}'" in editor or '"{path}"' in editor else script.rename(script.with_name("editor"))
+    command = editor.format(path=path)
+    memory.git("config", "core.editor", command)
+    memory.mem("add", "--edit", "--to", "memory", "Deploys on Monday", env={"GIT_EDITOR": command})
+    assert "- Deploys on Tuesday" in memory.read("MEMORY.md").splitlines()
+
+
+def test_an_editor_that_fails_adds_nothing(memory: Repo) -> None:
+    script = memory.write(".git/editor", '#!/bin/sh\necho lost > "$1"\nexit 4\n')
+    script.chmod(0o755)
+    for command, words in ((str(script), "ended with 4"), ("/no/such/editor", "ended with 127")):
+        done = memory.mem("add", "--edit", "a fact", check=False, env={"GIT_EDITOR": command})
+        assert done.returncode == 2 and words in done.stderr and "git var GIT_EDITOR" in done.stderr
+    assert memory.git("status", "--porcelain") == ""
+
+
 def test_an_empty_text_adds_nothing(memory: Repo) -> None:
     for words in (("--edit",), ()):
         done = memory.mem("add", *words, check=False, env={"GIT_EDITOR": "true"})
