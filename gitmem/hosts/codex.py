@@ -8,7 +8,7 @@ from typing import Any
 
 from gitmem.hosts.entries import role_of, session_of_header, summary_turn, text_of, tool_output, word
 from gitmem.hosts.host import (
-    COMMON_EVENTS,
+    WITH_SUBAGENTS,
     Entries,
     Entry,
     Hooks,
@@ -87,7 +87,7 @@ def _repeats_answer(entry: Entry) -> bool:
 HOST = Host(
     "codex",
     (RegistrationFile(".codex/config.toml", toml_block(SERVER)), RegistrationFile(".codex/hooks.json", hooks_file)),
-    hooks=Hooks({event: event for event in COMMON_EVENTS}),
+    hooks=Hooks({event: event for event in WITH_SUBAGENTS}),
     entries=Entries(_read, _shorten, _summary, _session, _is_silent, _repeats_answer),
     inserted=InsertedText(
         tags=("environment_context", "user_instructions", "permissions instructions", "app-context",

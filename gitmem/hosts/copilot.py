@@ -11,7 +11,7 @@ from typing import Any
 from gitmem.hosts.entries import summary_turn, tool_output, word
 from gitmem.hosts.host import (
     AGENTS,
-    COMMON_EVENTS,
+    WITH_SUBAGENTS,
     Entries,
     Entry,
     Hooks,
@@ -77,7 +77,7 @@ INSTRUCTIONS = (
     *AGENTS, ".github/copilot-instructions.md", ".github/instructions/", ".github/prompts/", ".github/agents/",
 )  # fmt: skip
 HOOKS = Hooks(
-    {event: event for event in COMMON_EVENTS},
+    {event: event for event in WITH_SUBAGENTS},
     answer=_answer,
     grouped=False, project_variables=("COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
 )  # fmt: skip

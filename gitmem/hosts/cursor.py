@@ -29,13 +29,21 @@ def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
     return kept_identity(like, last) | said
 
 
+def _answer(event: str, text: str) -> dict[str, Any]:
+    """What Cursor reads. Before a prompt its reference (September 2026) names `continue` alone; its client (3.20) takes
+    the context too."""
+    go_on = {"continue": True} if event == "beforeSubmitPrompt" else {}
+    return {**go_on, "additional_context": text}
+
+
 HOST = Host(
     "cursor",
     (RegistrationFile(".cursor/mcp.json", json_server("mcpServers")),
      RegistrationFile(".cursor/hooks.json", hooks_file)),
-    hooks=Hooks(  # beforeSubmitPrompt takes no context
-        {"SessionStart": "sessionStart", "Stop": "stop", "PreCompact": "preCompact", "SessionEnd": "sessionEnd"},
-        answer=lambda event, text: {"additional_context": text},
+    hooks=Hooks(  # subagentStart may allow and deny, and takes no context
+        {"SessionStart": "sessionStart", "UserPromptSubmit": "beforeSubmitPrompt", "Stop": "stop",
+         "PreCompact": "preCompact", "SessionEnd": "sessionEnd"},
+        answer=_answer,
         grouped=False, typed=False, session_fields=("session_id", "sessionId", "conversation_id"),
         project_variables=("CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"), project_fields=("workspace_roots",),
     ),

@@ -22,6 +22,7 @@ EVENT_SECONDS = {
 }  # fmt: skip
 # Those that every host with hooks has in some form.
 COMMON_EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
+WITH_SUBAGENTS = (*COMMON_EVENTS, "SubagentStart")  # of those that give the agents they start context of their own
 
 
 @dataclass(frozen=True, slots=True)

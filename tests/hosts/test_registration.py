@@ -127,17 +127,18 @@ def hooks_of(host: str) -> dict[str, list[dict[str, Any]]]:
 
 def test_hooks_name_every_event_the_host_has_by_its_own_name_with_a_time_limit() -> None:
     ours = {"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}
-    for host, more in (("claude", {"SubagentStart"}), ("codex", set[str]())):
-        assert set(hooks_of(host)) == ours | more
+    for host in ("claude", "codex"):
+        assert set(hooks_of(host)) == ours | {"SubagentStart"}
         assert all(group[0]["hooks"][0]["timeout"] in (1, 5, 10, 30) for group in hooks_of(host).values())
     gemini = hooks_of("gemini")
     assert set(gemini) == {"SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd"}
     asked = gemini["BeforeAgent"][0]["hooks"][0]
     assert asked["timeout"] == 5000 and asked["command"] == "git-mem session hook UserPromptSubmit --host gemini"
     cursor = hooks_of("cursor")
-    assert set(cursor) == {"sessionStart", "stop", "preCompact", "sessionEnd"}
+    assert set(cursor) == {"sessionStart", "beforeSubmitPrompt", "stop", "preCompact", "sessionEnd"}
     assert cursor["stop"] == [{"command": "git-mem session hook Stop --host cursor", "timeout": 10}]
     assert hooks_of("vscode")["SessionStart"][0]["type"] == "command"
+    assert set(hooks_of("vscode")) == ours - {"SessionEnd"} | {"SubagentStart"}
     assert set(hooks_of("qwen")) == ours
 
 
