@@ -26,9 +26,7 @@ def main() -> NoReturn:
 
         hook(sys.argv[2:])
     if sys.argv[1:2] == ["search"]:
-        import gc
-
-        gc.disable()  # what a search makes is gone when it ends; to look for garbage takes 5 ms
+        _without_garbage_collection()
         from gitmem.cli.fast_search import search
 
         code = search(sys.argv[2:])
@@ -37,12 +35,20 @@ def main() -> NoReturn:
 
             leave(code)
     if sys.argv[1:3] == ["session", "hook"]:
+        _without_garbage_collection()
         from gitmem.cli.host_hooks import main as host_hook
 
         host_hook(sys.argv[3:])
     from gitmem.cli.main import main as cli
 
     cli()
+
+
+def _without_garbage_collection() -> None:
+    """What one search makes is gone when it ends; to look for garbage takes 5 to 10 ms."""
+    import gc
+
+    gc.disable()
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gitmem.config import Config
     from gitmem.git.opening import Repository
 
-ANSWERED = ("SessionStart", "UserPromptSubmit")  # events that memory has something to say to
+ANSWERED = ("SessionStart", "UserPromptSubmit", "SubagentStart")  # events that memory has something to say to
 
 
 def run(words: Sequence[str]) -> bool:
