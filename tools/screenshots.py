@@ -54,7 +54,7 @@ SESSIONS = (
     ("eta-rollout", "how do we roll back the new ETA?"), ("eta-rollout", "how many requests may a key make?"),
     ("on-call", "why does the consumer lag?"),
 )  # fmt: skip
-COLOURS = 48
+COLOURS = 128
 PICTURES = ROOT / "docs" / "pictures"
 
 
@@ -105,7 +105,9 @@ def taken(browser: Browser, address: str, folder: Path) -> None:
         fact = str(page.locator(sourced).first.get_attribute("href")).rpartition("/fact/")[2]
         for name, path in PAGES.items():
             page.goto(address + (path or f"fact/{fact}"))
-            page.wait_for_load_state("networkidle" if name == "today" else "load")
+            if name == "today":  # what it asks for once it is shown
+                page.wait_for_selector("#health dl")
+                page.wait_for_selector("#waiting:not([hx-get])")
             page.screenshot(path=folder / f"{name}-{look}.png")
         context.close()
 
@@ -123,9 +125,17 @@ def kept(folder: Path) -> int:
     return size
 
 
+def no_korean_letters() -> bool:
+    """Whether this machine has no font for Korean: its letters would be empty boxes in the pictures."""
+    listed = subprocess.run(["fc-list", ":lang=ko", "family"], capture_output=True, text=True, check=False)
+    return listed.returncode == 0 and not listed.stdout.strip()
+
+
 def main() -> None:
     if chromium.missing():
         sys.exit(chromium.MISSING)
+    if no_korean_letters():
+        sys.exit("no font here has Korean letters: apt-get install fonts-nanum (or fonts-noto-cjk)")
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / ".screenshots")
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place:

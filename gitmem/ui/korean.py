@@ -52,6 +52,9 @@ WORDS = {
     "older": "1년 이상 지남",
     "{count} facts": "사실 {count}개",
     "{count} passages": "구절 {count}개",
+    "Nothing is remembered here yet. A line is written and made a fact in a terminal:": (
+        "아직 기록된 사실이 없습니다. 터미널에서 한 줄을 적어 사실로 만들 수 있습니다:"
+    ),
     "No fact here.": "여기에는 사실이 없습니다.",
     "No search is possible now.": "지금은 검색할 수 없습니다.",
     "Nothing in memory answers that.": "메모리에 그에 대한 답이 없습니다.",

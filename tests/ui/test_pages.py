@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from gitmem.memory.fact import fact_id
 from gitmem.ui.rendering import STATIC
 from tests.harness import Repo
 from tests.ui.conftest import Browse
@@ -75,6 +76,15 @@ def test_one_fact_says_where_it_comes_from(repo: Repo, browse: Browse) -> None:
     assert re.search(r'<li value="5" id="L5" class="cited"><code>- we decided on REST webhooks', text)
 
 
+def test_the_story_of_an_edited_fact_tells_its_promotion_and_its_edit_once(history: Repo, browse: Browse) -> None:
+    line = next(at for at, text in enumerate(history.read("MEMORY.md").splitlines(), 1) if "REST webhooks" in text)
+    history.mem("edit", f"MEMORY.md:{line}", "we decided on REST webhooks: easier to test", "--reason", "said again")
+    page = browse(history).get(f"fact/{fact_id('we decided on REST webhooks: easier to test')}")
+    story = page[page.index('class="story"') : page.index("</ol>", page.index('class="story"'))]
+    order = [story.index(words) for words in ("said in", "promoted by rules/1", "edited by", "said again", "current")]
+    assert order == sorted(order) and story.count("<code>") == 2 and ">written<" not in story
+
+
 def test_pages_of_the_past_show_what_was_there(memory: Repo, browse: Browse) -> None:
     memory.commit("memory: other", {"MEMORY.md": "# Memory\n\n- something else entirely\n"})
     browser = browse(memory)
@@ -105,8 +115,9 @@ def test_bad_input_is_a_page_with_a_sentence_and_a_way_on(
 
 def test_a_repository_without_a_commit_or_a_memory_has_all_pages(repo: Repo, browse: Browse) -> None:
     browser = browse(repo)
-    for page in ("today", "facts", "facts?q=x"):
+    for page in ("today", "facts", "facts?q=x", "waiting", "review", "findings", "alike", "branches", "timeline"):
         browser.get(page)
+    assert "Nothing is remembered here yet" in browser.get("facts")
 
 
 def test_today_tells_what_changed_since_the_last_visit(memory: Repo, browse: Browse) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import resource
 import signal
 import socket
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +21,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.memory.fact import fact_id
 from tests.harness import Repo
 from tests.ui.conftest import Browse  # noqa: F401 - the fixtures of this folder
 
@@ -131,6 +134,43 @@ def test_a_full_disk_leaves_every_page_that_only_reads(memory: Repo) -> None:
         with browser.open(f"{address}facts?q=webhooks", timeout=30) as answer:
             searched = answer.read().decode()
         assert "No search is possible now." in searched and "the index cannot be read or written" in searched
+
+
+def test_a_change_on_a_full_disk_is_a_sentence_and_changes_nothing(memory: Repo) -> None:
+    before = memory.read("MEMORY.md"), memory.git("rev-parse", "HEAD")
+
+    def full() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    with running(memory, before=full) as (_, address):
+        browser, _ = opened(address)
+        origin = address.rsplit("/", 2)[0]
+        said = "Deploy before 11:00 only"
+        with browser.open(f"{address}fact/{fact_id(said)}", timeout=60) as answer:
+            page = answer.read().decode()
+
+        def sent(page: str) -> str:
+            """The answer to the form "Unpin" of a page."""
+            form = page[page.index('/fact/unpin"') :]
+            fields = dict(
+                re.findall(r'<input type="hidden" name="([a-z]+)" value="([^"]*)"', form[: form.index("</form>")])
+            )
+            request = urllib.request.Request(
+                f"{address}fact/unpin", urllib.parse.urlencode({**fields, "reason": fields.get("reason", "over")}).encode(), {"Origin": origin}
+            )  # fmt: skip
+            try:
+                with browser.open(request, timeout=60) as answer:
+                    return str(answer.read().decode())
+            except urllib.error.HTTPError as error:
+                assert error.code in (409, 422, 503, 507)
+                return error.read().decode()
+
+        shown = sent(page)
+        assert "Commit this" in shown
+        refused = sent(shown)
+        assert "<h1" in refused and "Commit this" not in refused and "A bug" not in refused
+    assert (memory.read("MEMORY.md"), memory.git("rev-parse", "HEAD")) == before
+    assert not memory.git("status", "--porcelain", "-uall")
 
 
 def test_a_read_only_repository_has_every_page_that_only_reads(memory: Repo) -> None:

@@ -9,7 +9,9 @@ from starlette.responses import Response
 
 from gitmem.errors import GitMemError, MissingFile
 from gitmem.memory.document import blob_lines
+from gitmem.memory.fact import text_hash
 from gitmem.provenance import why
+from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.present_facts import PresentFact
 from gitmem.provenance.sources import Source
 from gitmem.sessions import receipts
@@ -46,9 +48,32 @@ def page(view: View) -> Response:
         "fact.html", row=row, answer=answer, quotes=quotes, older=older,
         newer=view.facts.successors.get(row.fact.id, []),
         alike=[other for other in view.facts.by_id[row.fact.id] if other != row],
-        recalls=_recalls(view, row.fact.id),
+        recalls=_recalls(view, row.fact.id), promotions=_promotions(view, answer),
         legible=view.mask(row).fact.text == row.fact.text,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """A commit that promoted an earlier text of the fact."""
+
+    model: str
+    author: str
+    when: datetime
+    commit: str
+
+
+def _promotions(view: View, answer: why.Answer) -> list[Promotion]:
+    """The promotions of what the fact said before it was edited, the oldest first."""
+    digests = [text_hash(before) for what, before, _ in answer.edited if what == "text" and before]
+    head = view.snapshot.commit or view.repo.head()
+    known = read_ledger(view.repo, [head] if head and digests else [], digests)
+    records = [(record, digest) for digest in digests for record in reversed(known.recorded.get(digest, ()))]
+    return [
+        Promotion(model, f"{author.name} <{author.email}>", record.commit.author_date, record.commit.oid)
+        for record, digest in records
+        if (model := record.model(digest)) and (author := record.commit.author)
+    ]
 
 
 def chosen(view: View) -> PresentFact:
