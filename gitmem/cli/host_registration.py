@@ -54,6 +54,8 @@ def register(repo: Repository, names: Sequence[str], *, dry_run: bool, as_json: 
     program, notes = ("git-mem", []) if remove else _program()
     setup = Setup(str(repo.root), program, remove)
     done = [_register(repo.root, host, setup, dry_run) for host in hosts]
+    if remove and FOUND in names:  # a host that shares its file with one before it
+        done = [each for each in done if each.changes or each.problem or each.host in names]
     if len(done) == 1 and done[0].problem:
         raise GitMemError(done[0].problem, done[0].hint)
     if as_json:

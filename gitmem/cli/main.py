@@ -110,12 +110,23 @@ def run(argv: list[str] | None = None) -> int:
                 say(error.message)
                 return Exit.USAGE
             path = error.ctx.command_path if error.ctx else "git mem"
-            say(f"git mem: {error.format_message()}")
+            say(f"git mem: {_in_one_line(error)}")
             say(f"hint: '{path} -h' shows its options.")
             return Exit.USAGE
         except click.ClickException as error:
-            say(f"git mem: {error.format_message()}")
+            say(f"git mem: {_in_one_line(error)}")
             return Exit.CANNOT_RUN
         return int(code or 0)
 
     return ending(parsed)
+
+
+def _in_one_line(error: click.ClickException) -> str:
+    """click's words for an error; the choices of an argument, which are its name too, stand there once."""
+    parameter = error.param if isinstance(error, click.BadParameter) else None
+    if not isinstance(parameter, click.Argument) or not isinstance(parameter.type, click.Choice):
+        return " ".join(error.format_message().split())
+    choices = ", ".join(map(str, parameter.type.choices))
+    if isinstance(error, click.MissingParameter):
+        return f"Missing argument, one of {choices}."
+    return f"{error.message.partition(' is not one of')[0]} is not one of {choices}."

@@ -92,9 +92,9 @@ def look_at(source: Path, config: Config, environ: Mapping[str, str], here: Path
 
     Raises UsageError for a folder that is not there or is the target itself.
     """
-    source = Path(os.path.expanduser(source)).absolute()
+    named, source = source, Path(os.path.expanduser(source)).absolute()
     if not os.path.isdir(source):
-        raise UsageError(f"there is no folder '{source}'", "git mem import notes PATH")
+        raise UsageError(f"there is no folder '{named}'", "git mem import notes PATH")
     ensure_elsewhere(source, here)
     names, left = markdown_below(source)
     shape = shape_of(["MEMORY.md" if name == "memory.md" else name for name in names])

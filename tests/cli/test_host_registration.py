@@ -113,6 +113,12 @@ def test_several_hosts_at_once_and_those_that_are_there(repo: Repo, isolated: Pa
     assert "no agent's host is registered here" in repo.mem("uninstall", "--agent", check=False).stderr
 
 
+def test_leaving_all_says_nothing_of_a_host_that_shares_its_file(repo: Repo) -> None:
+    repo.mem("install", "--agent", "copilot")
+    said = repo.mem("uninstall", "--agent").stdout
+    assert "remove .github/hooks/git-mem.json" in said and "not registered" not in said
+
+
 def test_one_host_that_is_refused_leaves_the_others_registered(repo: Repo) -> None:
     repo.write(".mcp.json", "{ // a comment\n}")
     env = {"PATH": on_path(repo.path.parent / "bin", git_mem=ANSWERS)}

@@ -119,3 +119,16 @@ def test_status_says_current_only_where_all_is_indexed(repo: Repo) -> None:
     repo.mem("search", "deploy")
     shown = repo.mem("status").stdout
     assert "not indexed" in shown and ", current" not in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("completion",), "Missing argument, one of bash, zsh, fish."),
+        (("completion", "zs"), "'zs' is not one of bash, zsh, fish."),
+    ],
+)
+def test_the_choices_of_an_argument_are_named_once_in_one_line(repo: Repo, words: tuple[str, ...], said: str) -> None:
+    done = repo.mem(*words, check=False)
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [f"git mem: {said}", "hint: 'git mem completion -h' shows its options."]
