@@ -104,8 +104,8 @@ def _value(value: str) -> str:
 
 
 def place_words(path: str, first: int, last: int = 0) -> str:
-    """`path#L5-L6` as code."""
-    return code(flat(f"{path}#L{first}-L{last or first}"))
+    """`path#L5-L6`, or `path#L5` for one line, as code."""
+    return code(flat(f"{path}#L{first}" + (f"-L{last}" if last > first else "")))
 
 
 def unread_sources(fact: Fact) -> list[str]:

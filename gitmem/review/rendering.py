@@ -52,7 +52,7 @@ STATES = {
     State.PERSON: "by a person",
     State.AGENT: "**added by an agent, and by no promotion**",
     State.EDITED: "**edited after promotion**",
-    State.BROKEN: "**provenance does not hold**",
+    State.BROKEN: "**whose provenance does not hold**",
 }
 RISK = (State.BROKEN, State.AGENT, State.EDITED, State.PERSON, None, State.PROMOTED)  # the worst first
 UNCHECKED = "without a source"  # of notes that cite none: verify has no row of them
@@ -151,7 +151,17 @@ class _View:
         notes = sum(note != signed for note in review.notes) + ("BAD" in signed)
         unread = len(review.other.unread) + notes + len(review.report.skipped)
         over = sum(size.over for size in review.sizes)
-        return warns + edited + lost + unread + over + len(review.settings) + len(review.rivals) + self.unsourced
+        return (
+            warns
+            + edited
+            + lost
+            + unread
+            + over
+            + len(review.settings)
+            + len(review.rivals)
+            + self.unsourced
+            + bool(self.instructions)
+        )
 
     @cached_property
     def unsourced(self) -> int:
@@ -206,6 +216,10 @@ class _View:
         words = counted(len(review.settings), "file") + (", **loosened**" if loosened else "") + " changed"
         rows.append(("⚠️" if review.settings else "✅", "Settings, exceptions, hooks, workflows, owners, hosts",
                      words if review.settings else "unchanged"))  # fmt: skip
+        if self.instructions:
+            rows.append(
+                ("⚠️", "Instructions: what the agent is told to do", _of_files(self.instructions, "line") + " changed")
+            )
         come = sum(change.new is not None for change in self.facts)
         similar = Counter("contradict" if pair.contradicts else "repeat" for pair in review.rivals)
         words = ", ".join(f"{count} {verb}" for verb, count in sorted(similar.items())) or "none"
@@ -264,13 +278,14 @@ class _View:
                 tuple(self._provenance(lambda line: _edited(line) and not line.fails)),
                 "edited fact", risky=True,
             ),
+            Section("Instructions", tuple(self._texts(instructions=True)), "instruction"),
             Section("Contradicts or repeats", tuple(self._similar()), "pair of facts", "pairs of facts"),
             Section("Search", tuple(self._recall()), "question"),
             *(
                 Section(title, tuple(self._facts(op)), f"{op.value} fact")
                 for op, title in TITLES.items()
             ),
-            Section("Prose and headings", tuple(self._texts()), "line of prose", "lines of prose"),
+            Section("Prose and headings", tuple(self._texts(instructions=False)), "line of prose", "lines of prose"),
             Section("Logs", tuple(self._logs()), "line of logs", "lines of logs", folded=True),
             Section("Sizes", tuple(self._sizes()), "size"),
         ]  # fmt: skip
@@ -327,8 +342,10 @@ class _View:
             body = words if line.edits[0][0] == "text" else f"{shown(line.text)[0]}: {words}"
         else:
             body, rest = self._body(change) if change else shown(line.text)
-        parts = [f"{body} ({place})" + (f": {plain(line.message)}" if line.message else "")]
-        parts += self._sources(change) if change else []
+        sources = self._sources(change) if change else []
+        problem = plain(line.message.partition(": ")[2])  # behind the name of its rule
+        said = not line.message or any(problem in row for row in sources)
+        parts = [f"{body} ({place})" + ("" if said else f": {plain(line.message)}"), *sources]
         if line.fails:
             where = shell_word(f"{line.path}:{line.line}")
             why = f"{code(f'git mem why {where}')} shows what it cites"
@@ -453,14 +470,20 @@ class _View:
 
     # -- what is no fact -------------------------------------------------------------------------------------
 
-    def _texts(self) -> Iterator[Row]:
-        """Changed lines that are no facts, file by file, instructions first."""
+    @cached_property
+    def instructions(self) -> list[TextChange]:
+        """The changed lines of what tells an agent what to do: SOUL.md, AGENTS.md, rules, skills."""
+        return [text for text in self.review.other.texts if holds_instructions(text.path)]
+
+    def _texts(self, *, instructions: bool) -> Iterator[Row]:
+        """Changed lines that are no facts, file by file, what was removed before what came in its place."""
         other = self.review.other
         for row in other.renamed:
-            yield Row(f"{code(flat(row.old_path))} is {self.link(row.path, 1)} now, unchanged")
-        texts = [text for text in other.texts if not self.passes(text.path)]
-        texts.sort(key=lambda text: (not holds_instructions(text.path), text.path, text.line or text.old_line))
-        for text in texts:
+            if holds_instructions(row.path) is instructions:
+                yield Row(f"{code(flat(row.old_path))} is {self.link(row.path, 1)} now, unchanged")
+        texts = [text for text in other.texts if holds_instructions(text.path) is instructions]
+        texts.sort(key=lambda text: (text.path, text.line or text.old_line, text.op is not TextOp.REMOVED))
+        for text in texts if instructions else [text for text in texts if not self.passes(text.path)]:
             line = self.lines.get((text.path, text.line))
             if line is None or not line.fails:
                 yield self._text(text, line)
@@ -474,7 +497,7 @@ class _View:
         place = self.link(text.path, text.old_line if gone else text.line, self.review.base if gone else "")
         what = f"{text.op.value} heading" if text.heading else text.op.value
         who = f" by {code(flat(line.author.partition(' <')[0]))}" if line else ""
-        group = f"in {code(flat(text.path))}" + (" (instructions)" if holds_instructions(text.path) else "")
+        group = f"in {code(flat(text.path))}"
         return Row(f"{what}{who}: {body} ({place})", rest, f"{what} {place}", group)
 
     def _logs(self) -> Iterator[Row]:

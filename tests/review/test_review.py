@@ -377,3 +377,28 @@ def test_a_line_that_is_a_command_somewhere_is_not_suggested() -> None:
     ]
     whole = Review("a", "b", tuple(facts), Report(), (), (), (), None, masks=tuple(found))
     assert [row.line for row in suggestions(whole)] == [1]
+
+
+def test_changed_instructions_are_told_before_facts_and_are_a_point_to_look_at(repo: Repo) -> None:
+    start(repo)
+    repo.commit("soul", {"SOUL.md": "# Soul\n\nAsk before deleting anything.\n"})
+    topic(repo)
+    old = repo.read("MEMORY.md")
+    repo.commit(
+        "x", {"SOUL.md": "# Soul\n\nDelete what looks stale.\n", "MEMORY.md": f"{old}- The mirror is in Oslo.\n"}
+    )
+    page = repo.mem("review", "main..HEAD").stdout
+    assert "| ⚠️ | Instructions: what the agent is told to do | **2 lines** in `SOUL.md` changed |" in page
+    told, facts = page.split("#### Instructions")[1].split("#### Added")
+    assert told.index("removed: `Ask before deleting anything.`") < told.index("`Delete what looks stale.`")
+    assert "The mirror is in Oslo." in facts and "#### Prose" not in page
+
+
+def test_a_source_that_is_gone_is_said_once_and_one_line_is_named_by_one_number(repo: Repo) -> None:
+    start(repo)
+    topic(repo)
+    old = repo.read("MEMORY.md")
+    repo.commit("x", {"MEMORY.md": f"{old}- Two approve. <!-- mem src=memory/2026-02-05.md#L5 -->\n"})
+    page = repo.mem("review", "main..HEAD", check=False).stdout
+    assert "1 **whose provenance does not hold**" in page
+    assert page.count("no line at HEAD holds this text") == 1 and "`memory/2026-02-05.md#L5`" in page
