@@ -17,6 +17,10 @@ REFRESH = (
 
 def main() -> NoReturn:
     """Run what the command line says; every way out is an exit code of `gitmem.errors.Exit`."""
+    if sys.argv[1:2] == ["hook"]:
+        import gc
+
+        gc.set_threshold(100_000)  # half of what a short hook takes, by default, is looking for garbage it never makes
     if sys.argv[1:2] == ["hook"] and sys.argv[2:3] and sys.argv[2] in REFRESH:
         from gitmem.cli.index_hooks import main as refresh
 
