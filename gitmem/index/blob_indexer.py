@@ -227,11 +227,11 @@ class BlobIndexer:
                 writer.set_meta("lacking", "")
 
     def _fill(self, oids: Sequence[str]) -> None:
-        from gitmem.index.chunks import digest
+        from gitmem.index.chunks import blob_row
 
         writer = self.writer
         for batch in _batches(self._contents(oids)):
-            rows = [digest(oid, data, self.cut) for oid, data in batch]
+            rows = [blob_row(oid, data, self.cut) for oid, data in batch]
             texts: dict[int, tuple[bytes, str, str]] = {}
             for row in rows:
                 chunks = writer.chunks_of(row.oid)

@@ -28,22 +28,22 @@ EMBEDDED = 4000  # characters of a chunk that an embedder reads
 SHOWN_KEYS = ("title", "aliases", "tags", "triggers")  # front matter whose words find every chunk of the note
 
 
-def digest(
+def blob_row(
     oid: str, data: bytes, cut: Cut, secret_lines: Set[int] | None = None, vectors: LineVectors | None = None
 ) -> BlobRow:
     """Everything the index keeps of a blob. Lines with a secret (1-based) have no words, no vector, no hash.
 
-    `vectors` gives the line vectors of `lines.pack` for texts; without it they are left empty.
+    `vectors` gives the line vectors of `units.pack` for texts; without it they are left empty.
     """
     document = parse(data)
     hidden = secret_lines if secret_lines is not None else _secrets(document)
     return _rows([(oid, data, document, hidden)], cut, vectors)[0]
 
 
-def digest_all(
+def blob_rows(
     blobs: Sequence[tuple[str, bytes]], cut: Cut, vectors: LineVectors | None = None, stored: Stored | None = None
 ) -> list[BlobRow]:
-    """`digest` of many blobs, step by step: what a step needs stays in the processor's cache.
+    """`blob_row` of many blobs, step by step: what a step needs stays in the processor's cache.
 
     Chunks that `stored` names, asked once for all of them, get no line vectors: their `ChunkRow.lines` is empty.
     """
@@ -55,10 +55,10 @@ def digest_all(
     return _rows(parts, cut, vectors, stored)
 
 
-def digest_messages(
+def message_rows(
     messages: Sequence[tuple[str, bytes]], cut: Cut, vectors: LineVectors | None = None, stored: Stored | None = None
 ) -> list[BlobRow]:
-    """`digest_all` of commits' messages, each as `as_document` makes it, by the commits' oids.
+    """`blob_rows` of commits' messages, each as `as_document` makes it, by the commits' oids.
 
     A message is lines and nothing more: what looks like front matter in it says nothing of it. No two commits share a
     chunk, so that the chunks of a snapshot say which commits it has.
@@ -74,7 +74,7 @@ def digest_messages(
 
 
 def as_document(author: str, paths: Iterable[str], message: str) -> bytes:
-    """A commit as `digest_messages` reads it: who wrote it and what it touched find it as a heading's words do."""
+    """A commit as `message_rows` reads it: who wrote it and what it touched find it as a heading's words do."""
     title = " ".join([author, *paths]).replace("\0", " ").replace("\n", " ")
     return f"{title}\0{message}".encode("utf-8", "replace")
 

@@ -19,7 +19,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.transaction import RECORD
 from gitmem.git.write import IN_PROGRESS
 from gitmem.index import db
-from gitmem.index.chunks import digest
+from gitmem.index.chunks import blob_row
 from gitmem.index.db.reader import Index
 from gitmem.index.db.values import BlobRow, Cut, pack_shape
 from gitmem.index.index_file import directory
@@ -125,11 +125,11 @@ def _derived(repo: Repository, config: Config, index: Index, files: dict[str, tu
     cut = Cut(config.chunk_size, config.chunk_overlap)
     work = {(path, oid) for oid, (path, commit) in files.items() if not commit}
     for (_, oid), data in read(repo, sorted(work)).items():
-        yield digest(oid, data, cut)
+        yield blob_row(oid, data, cut)
     sizes = repo.sizes([oid for oid, (_, commit) in files.items() if commit])
     for oid, contents in repo.read_many([oid for oid, size in sizes.items() if size <= LIMIT]):
         if contents is not None:
-            yield digest(oid, contents, cut)
+            yield blob_row(oid, contents, cut)
 
 
 def _chunks(index: Index, rows: Iterator[BlobRow]) -> tuple[str, dict[int, tuple[int, str]]]:

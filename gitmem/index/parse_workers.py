@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cache
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from gitmem.index.chunks import LineVectors, Stored, digest_all, digest_messages
+from gitmem.index.chunks import LineVectors, Stored, blob_rows, message_rows
 from gitmem.index.db.values import BlobRow, Cut, bits, int8
 from gitmem.models.processes import end
 
@@ -44,7 +44,7 @@ class Task(NamedTuple):
 def parsed(batch: Batch, cut: Cut, stored: Stored, messages: bool = False) -> list[BlobRow]:
     """Rows of some blobs, or commits' `messages`, with the vectors of the lines of those chunks that `stored` does not
     name."""
-    return (digest_messages if messages else digest_all)(batch, cut, line_vectors(), stored)
+    return (message_rows if messages else blob_rows)(batch, cut, line_vectors(), stored)
 
 
 def embedded(rows: Iterable[BlobRow], embedder: Any, known: Set[bytes]) -> Vectors:

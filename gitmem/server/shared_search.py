@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError
-from gitmem.index.chunks import digest
+from gitmem.index.chunks import blob_row
 from gitmem.index.db.values import Cut, Shape, Snapshot
 from gitmem.index.index_file import Freshness, OpenIndex
 from gitmem.index.line_days import line_days
@@ -108,7 +108,7 @@ class Shared:
         with self._lock:
             known = self._shapes.get((tenant, oid))
         if known is None:
-            known = digest(oid, data, Cut(self.config.chunk_size, self.config.chunk_overlap)).shape
+            known = blob_row(oid, data, Cut(self.config.chunk_size, self.config.chunk_overlap)).shape
             with self._lock:
                 self._shapes[tenant, oid] = known
                 while len(self._shapes) > KEPT_SHAPES:

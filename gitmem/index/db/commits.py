@@ -1,6 +1,6 @@
 """What the index of a history is asked beside `Index` and `Writer`: which commits a snapshot has, whose chunk one is.
 
-A commit is a row of `blob` by its own oid, and no two share a chunk (`chunks.digest_messages`): the norms of a snapshot
+A commit is a row of `blob` by its own oid, and no two share a chunk (`chunks.message_rows`): the norms of a snapshot
 say which commits it has, and `entry` stays empty. The key of a snapshot is `history:PLACE:COMMIT`.
 """
 
