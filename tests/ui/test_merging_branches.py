@@ -150,6 +150,18 @@ def test_a_merge_is_undone_in_a_commit_and_says_that_git_counts_it_all_the_same(
     assert "invoices are rounded down" in forked.read("MEMORY.md")
 
 
+def test_the_command_takes_a_merge_back_too(forked: Repo, browse: Browse) -> None:
+    browser, before = browse(forked), forked.read("MEMORY.md")
+    asked = form(browser, browser.get("branches?branch=memory/other"), "branches/merge")
+    form(browser, asked.send(browser, **{"choice-0": "both"}), "branches/merge").send(browser)
+    assert (
+        "+ - the port is 9090" not in (shown := forked.mem("undo", "--dry-run").stdout)
+        and "- - the port is 9090" in shown
+    )
+    assert "counts as merged" in forked.mem("undo", "--yes").stderr
+    assert forked.read("MEMORY.md") == before and not forked.git("status", "--porcelain", "-uall")
+
+
 def begin(repo: Repo) -> None:
     """A merge in a terminal that stops at its conflict."""
     repo.git("merge", "memory/other", check=False)
