@@ -231,6 +231,9 @@ class BinaryRepository:
             f"when '{remote}' can be reached: git fetch --refetch --no-filter {shlex.quote(remote)}",
         )
 
+    def stay_open(self) -> None:
+        self._pipes()
+
     def close(self) -> None:
         if self._batch is not None:
             for pipe in (self._batch.stdin, self._batch.stdout):

@@ -75,6 +75,9 @@ class LibraryRepository(BinaryRepository):
             raise GitFailed(f"tree {oid[:12]} is missing", "git fsck says what else is damaged")
         return parse_tree(stored.read_raw(), 20)
 
+    def stay_open(self) -> None:
+        """Nothing to start: libgit2 answers in this process."""
+
     def blobs(self, treeish: str, paths: Sequence[str]) -> dict[str, str]:
         try:
             for path in paths:

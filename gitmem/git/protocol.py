@@ -145,5 +145,8 @@ class Repository(Protocol):
     def user_config(self) -> list[tuple[str, str, str]]:
         """(key, value, origin) of `mem.*` at system, global and command scope; never the clone's own file."""
 
+    def stay_open(self) -> None:
+        """Start the helper process that answers `blobs`, where one is needed: for who asks often."""
+
     def close(self) -> None:
         """End the helper process."""

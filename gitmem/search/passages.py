@@ -5,6 +5,7 @@ hit, never invent one. A fenced block is never cut. Never ranks by anything that
 """
 
 # Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
@@ -26,12 +27,13 @@ from gitmem.search.amendments import Line, Link
 from gitmem.search.hits import BY_HAND, CHANGES_IT, CONTRADICTS, Hit, Linked, blamed, text_lines, trusted
 from gitmem.search.question import Question
 from gitmem.search.ranking import Ranking
-from gitmem.search.scoring import RankedLine, Strip, with_matches
+from gitmem.search.scoring import RankedLine, ScoredLines, Strip, with_matches
 from gitmem.search.validity import Held, day, held, last_day, over, stood, superseded
 
 if TYPE_CHECKING:
     from gitmem.index.store import IndexReader
 
+DEEPEST = 1 << 30  # no heading is of a deeper level
 COMMIT = "//commit"  # the path of a commit's lines among those of files: no tree has one like it
 _DECIDED = lazy(r"(?i:decision|decided|constraint|policy)|결정|제약|정책|決定|制約|方針|决定|约束|政策")
 _TIME = lazy(r"> ((?:[01]\d|2[0-3]):[0-5]\d)\b")
@@ -113,7 +115,7 @@ class Passages:
         self,
         source: Source,
         strips: Sequence[Strip],
-        lines: Sequence[RankedLine],
+        lines: ScoredLines,
         filters: Filters,
         ranking: Ranking,
         matcher: Matcher | None = None,
@@ -136,6 +138,7 @@ class Passages:
         self.amended: dict[int, list[tuple[Candidate, bool]]] = {}
         self.amending: dict[int, list[tuple[Candidate, bool]]] = {}
         self.over = over(filters.days, filters.today)
+        self.headings: dict[tuple[str, str, int], str] = {}
         self.limit = 0
 
     def hits(self, limit: int, *, blame: bool = False) -> tuple[Hit, ...]:
@@ -193,15 +196,13 @@ class Passages:
 
     def _candidates(self) -> list[Candidate]:
         """The best lines that may be hits, with their priors, best first. How many are read never depends on -n."""
-        ranked = [
-            at
-            for at in sorted(range(len(self.lines)), key=lambda at: (-self.lines[at].score, at))
-            if not self.lines[at].flags & HEADING
-        ]
+        flags, scores = self.lines.flags, self.lines.scores
+        ranked = [at for at, flag in enumerate(flags) if not flag & HEADING]
+        ranked.sort(key=scores.__getitem__, reverse=True)  # equal ones stay in their order
         ranking = self.ranking
         if not self.filters.narrow:
             ranked = ranked[: ranking.read if self.limit <= ranking.few else ranking.read_many]
-        numbers = dict.fromkeys(self.lines[at].strip for at in ranked)
+        numbers = dict.fromkeys(self.lines.strips[at] for at in ranked)
         self._read((self.strips[number].path, self.strips[number].oid) for number in numbers)
         self._read_line_days()
         self._gather_superseded()
@@ -422,10 +423,16 @@ class Passages:
         return tuple((name, value) for name, value in priors if value)
 
     def _heading(self, file: File, line: int) -> str:
+        """The headings above a line, the outer first: those of a section are put together once."""
+        above = bisect_right(file.shape.headings, (line, DEEPEST))
+        key = file.path, file.oid, above
+        if key not in self.headings:
+            self.headings[key] = self._trail(file, above)
+        return self.headings[key]
+
+    def _trail(self, file: File, above: int) -> str:
         trail: list[tuple[int, int]] = []
-        for number, level in file.shape.headings:
-            if number > line:
-                break
+        for number, level in file.shape.headings[:above]:
             while trail and trail[-1][1] >= level:
                 trail.pop()
             trail.append((number, level))

@@ -6,7 +6,7 @@ query (per-query min-max; reciprocal ranks were worse at every k), and summed wi
 """
 
 # Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import accumulate
 from math import log, sqrt
 from operator import add, mul, sub
@@ -36,6 +36,39 @@ class RankedLine(NamedTuple):
     flags: int
     score: float
     evidence: tuple[float, ...]
+
+
+class ScoredLines:
+    """The scored units in order, as columns: a search reads a few dozen of thousands, and each is made a RankedLine
+    when it is asked for. `scores`, `flags` and `strips` may be read by themselves; `add` changes a score."""
+
+    __slots__ = ("_evidence", "_first", "_last", "_units", "flags", "scores", "strips")
+
+    def __init__(self, columns: "_Columns", scores: list[float], evidence: list[list[float]]) -> None:
+        self._units = units = [at for at, strip in enumerate(columns.owner) if strip >= 0]
+        self._first, self._last, self._evidence = columns.first, columns.last, evidence
+        self.strips = [columns.owner[at] for at in units]
+        self.flags = [columns.flags[at] for at in units]
+        self.scores = [scores[at] for at in units]
+
+    def __len__(self) -> int:
+        return len(self._units)
+
+    def __getitem__(self, at: int) -> RankedLine:
+        unit = self._units[at]
+        evidence = tuple([column[unit] for column in self._evidence])
+        return RankedLine(
+            self.strips[at], self._first[unit], self._last[unit], self.flags[at], self.scores[at], evidence
+        )
+
+    def __iter__(self) -> Iterator[RankedLine]:
+        return map(self.__getitem__, range(len(self)))
+
+    def add(self, holding: Container[tuple[int, int]], gain: float) -> None:
+        """Raise the score of each unit whose (strip, first line) is among `holding`."""
+        for at, unit in enumerate(self._units):
+            if (self.strips[at], self._first[unit]) in holding:
+                self.scores[at] += gain
 
 
 Positions = dict[int, list[int]]  # chunk -> where in its body a term stands
@@ -104,23 +137,17 @@ def score_lines(
     headings: dict[int, float],
     vector: Sequence[float] | None,
     ranking: Ranking = SHIPPED,
-) -> list[RankedLine]:
+) -> ScoredLines:
     """Every unit of the strips with its score, in order. `terms` are (idf, positions) of the question's terms,
     `headings` the heading evidence of a chunk (0..1), `vector` the question's first `DIMS` numbers, of length 1.
     """
     columns = _columns(strips, headings)
     evidence = _evidence(columns, strips, question, terms, vector, ranking)
-    owner, first, last, flags = columns.owner, columns.first, columns.last, columns.flags
-    scores = [0.0] * len(owner)
+    scores = [0.0] * len(columns.owner)
     for name, weight in ranking.weights.items():
         if any(evidence[name]):
             scores = list(map(add, scores, map(float(weight).__mul__, evidence[name])))
-    rows = zip(*(evidence[name] for name in ranking.weights), strict=True)
-    return [
-        RankedLine(owner[at], first[at], last[at], flags[at], scores[at], row)
-        for at, row in enumerate(rows)
-        if owner[at] >= 0
-    ]
+    return ScoredLines(columns, scores, [evidence[name] for name in ranking.weights])
 
 
 def _columns(strips: Sequence[Strip], headings: dict[int, float]) -> _Columns:

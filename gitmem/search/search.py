@@ -27,7 +27,7 @@ from gitmem.search.lexical import Term
 from gitmem.search.passages import Filters, Matcher, Passages, Source
 from gitmem.search.question import Question, parse
 from gitmem.search.ranking import Ranking
-from gitmem.search.scoring import Positions, RankedLine, Strip
+from gitmem.search.scoring import Positions, ScoredLines, Strip
 from gitmem.search.tuning import in_force
 
 if TYPE_CHECKING:
@@ -112,6 +112,8 @@ def search(
         def opener(commit: str) -> OpenIndex:
             return ready(repo, config, commit, kept=kept)
 
+    if kept is not None:
+        repo.stay_open()
     answer = (_across if query.branches else _one)(repo, config, query, now, opener)
     if query.types and not answer.hits:
         from gitmem.memory.fact import TYPES
@@ -374,7 +376,7 @@ def _strips(
     return strips
 
 
-def _exact(lines: list[RankedLine], strips: Sequence[Strip], wanted: Sequence[Positions], exact: float) -> None:
+def _exact(lines: ScoredLines, strips: Sequence[Strip], wanted: Sequence[Positions], exact: float) -> None:
     """A line with an identifier of the question (`wanted` says where they are), as a whole, comes before all lines
     without."""
     if not any(wanted):
@@ -390,9 +392,7 @@ def _exact(lines: list[RankedLine], strips: Sequence[Strip], wanted: Sequence[Po
                 begin, end = end, end + count
                 if any(begin <= offset < end for offset in offsets):
                     holding.add((number, start + first))
-    for at, line in enumerate(lines):
-        if (line.strip, line.first) in holding:
-            lines[at] = line._replace(score=line.score + exact)
+    lines.add(holding, exact)
 
 
 __all__ = ["Answer", "Filters", "Lane", "Query", "search"]

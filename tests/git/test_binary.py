@@ -301,6 +301,17 @@ def test_the_blobs_of_named_files_are_found_with_and_without_a_process_that_runs
     assert git.blobs("HEAD", wanted[:1]) == first == {"MEMORY.md": there["MEMORY.md"]}
 
 
+def test_a_repository_that_stays_open_sees_what_is_committed_later(repo: Repo, opened: Opener) -> None:
+    repo.commit("one", {"MEMORY.md": "- a\n"})
+    git = opened(repo.path)
+    git.stay_open()
+    assert git.blobs("HEAD", ["MEMORY.md"]) == {"MEMORY.md": git.hash_blob(b"- a\n")}
+    repo.commit("two", {"MEMORY.md": "- b\n"})
+    repo.git("pack-refs", "--all")
+    repo.git("gc", "-q", "--prune=now")
+    assert git.blobs("HEAD", ["MEMORY.md"]) == {"MEMORY.md": git.hash_blob(b"- b\n")}
+
+
 def test_a_partial_clone_whose_remote_is_gone_names_it_and_what_to_type(repo: Repo, tmp_path: Path) -> None:
     repo.commit("one", {"MEMORY.md": "- one\n"})
     repo.git("config", "uploadpack.allowFilter", "true")

@@ -17,7 +17,7 @@ from gitmem.search.scoring import Strip, score_lines
 TODAY = date(2026, 3, 1)
 
 
-def scored(text: str, question: str) -> list[scoring.RankedLine]:
+def scored(text: str, question: str) -> scoring.ScoredLines:
     units = split(text.split("\n"))
     packed = unpack(pack(units, [(0.0, b"")] * len(units)))
     words = [word for unit in units for word in unit.words]
@@ -100,7 +100,7 @@ def test_words_that_are_hardly_shared_are_doubted_where_there_is_meaning_to_go_b
 
 def test_no_question_scores_nothing_and_fails_nowhere() -> None:
     assert all(line.score <= 3 for line in scored(LOG, ""))
-    assert score_lines([], parse("x", TODAY), [], {}, None) == []
+    assert list(score_lines([], parse("x", TODAY), [], {}, None)) == []
 
 
 def test_words_are_cut_for_the_index_as_for_the_question() -> None:
