@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.hosts import HOSTS
 from tests.harness import SOURCE
 
 PACKAGE = SOURCE / "gitmem"
@@ -54,7 +55,7 @@ PARAMETERS_AT_MOST = 7
 WIDER = {  # what programs and models call: their parameters are the interface
     "gitmem.agents.mcp_server.memory_search", "gitmem.agents.mcp_server.memory", "gitmem.api.search", "gitmem.api.context",
 }  # fmt: skip
-MODULES_AT_MOST = 20  # of a package; gitmem/cli/commands is one file a command
+MODULES_AT_MOST = 20  # of a package; gitmem/cli/commands is one file a command, and a host's own file is not counted
 ROOT_AT_MOST = 12
 
 
@@ -114,7 +115,8 @@ def test_there_is_no_circle() -> None:
 
 def test_no_package_has_more_modules_than_a_reader_can_hold() -> None:
     folders = {path.parent for path in MODULES} - {PACKAGE / "cli" / "commands"}
-    sizes = {folder: len([path for path in folder.glob("*.py") if path.stem != "__init__"]) for folder in folders}
+    apart = {"__init__", *(module.rpartition(".")[2] for module in HOSTS.values())}
+    sizes = {folder: len([path for path in folder.glob("*.py") if path.stem not in apart]) for folder in folders}
     assert sizes.pop(PACKAGE) <= ROOT_AT_MOST
     assert {folder.name: size for folder, size in sizes.items() if size > MODULES_AT_MOST} == {}
 
