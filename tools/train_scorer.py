@@ -44,7 +44,7 @@ ENCODED = ("base64", "hex-wrapped", "rot13", "html-comment", "unicode-tag")  # w
 STEPS, ATTACKS, HONEST, RATE, L2 = 500, 192, 1500, 0.03, 1.5e-6
 PUBLIC, WRITTEN = 0.7, 1.0  # the weight of a row of a public collection and of a text by one of the writers
 HARMLESS_PUBLIC, HARMLESS_WRITTEN = 2.0, 4.0  # of an honest sentence among those of documents, which have 1
-BLOCKED, WARNED = 0.015, 0.08
+BLOCKED, WARNED = 0.007, 0.03
 SHORT = 6  # lines; a document of fewer is no measure for the thresholds
 LONGEST = 9_000  # characters of a document that are read
 MISSED = 0.01  # the share of the attacks learned from that the prefilter may miss
@@ -99,11 +99,11 @@ def of_row(row: tuple[str, bool, float, str]) -> Source:
 def rows_of(path: Path) -> list[tuple[str, bool, float, str]]:
     """(name, attack, weight, text) of a file of texts."""
     if path.suffix == ".tsv":
-        split = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+        split = [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n") if line]
         texts = [(label == "attack", text.replace("\\n", "\n")) for label, *_, text in split]
         return [(path.stem, attack, WRITTEN if attack else HARMLESS_WRITTEN, text) for attack, text in texts]
     found = []
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in filter(None, path.read_text(encoding="utf-8").split("\n")):
         row = json.loads(line)
         encoded = row["label"] and any(word in row["kind"] for word in ENCODED)
         if LICENCES.search(row["licence"]) and not encoded:
@@ -114,8 +114,8 @@ def rows_of(path: Path) -> list[tuple[str, bool, float, str]]:
 
 def documents_of(path: Path) -> list[tuple[str, bool, float, str]]:
     raw = path.read_bytes()
-    lines = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8").splitlines()
-    rows = [json.loads(line) for line in lines]
+    lines = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8").split("\n")
+    rows = [json.loads(line) for line in lines if line]
     return [(f"{row['source']}\0{row['group']}", False, 1.0, row["text"][:LONGEST]) for row in rows]
 
 
@@ -362,8 +362,8 @@ def main() -> None:
     parser.add_argument("--documents", type=Path, nargs="+", required=True)
     parser.add_argument("--hold-out", default="", metavar="NAME")
     options = parser.parse_args()
-    rows = [row for path in options.texts for row in rows_of(path)]
-    rows += [row for path in options.documents for row in documents_of(path)]
+    rows = [row for path in options.documents for row in documents_of(path)]
+    rows += [row for path in options.texts for row in rows_of(path)]
     with Pool() as pool:
         sources = pool.map(of_row, rows, chunksize=50)
     apart = [source for source in sources if left_out(source)]
