@@ -41,7 +41,7 @@ KEPT = 1 << 14  # sentences and tokens remembered: the versions of one file shar
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 _ADDRESS = lazy(
     r"(?:https?|ftp)://\S+|\b\d{1,3}(?:\.\d{1,3}){3}\b|\b[\w.+-]{1,64}@[\w.-]+\b"
-    r"|\b[\w-]{1,64}(?:\.[\w-]{1,64}){0,8}\.(?:com|net|org|io|dev|example|test|ai|app|sh)\b[^\s)\"'`]*"
+    r"|(?<![.])\b[\w-]{1,64}(?:\.[\w-]{1,64}){0,8}\.(?:com|net|org|io|dev|example|test|ai|app|sh)\b[^\s)\"'`]*"
 )
 _DOTTED = lazy(r"\.(?<=[\w-]\.)\w")
 _ADDRESSED = "zurlz"  # stands for an address
