@@ -85,5 +85,7 @@ def test_a_writer_held_out_is_measured_and_nothing_is_written(
 def test_a_line_separator_within_a_document_ends_no_row(train_scorer: ModuleType, tmp_path: Path) -> None:
     text = "One line.\u2028Another.\x85A third."
     file = tmp_path / "documents.jsonl"
-    file.write_text(json.dumps({"source": "s", "group": "g", "text": text}, ensure_ascii=False) + "\n", encoding="utf-8")
+    file.write_text(
+        json.dumps({"source": "s", "group": "g", "text": text}, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
     assert [row[3] for row in train_scorer.documents_of(file)] == [text]
