@@ -76,6 +76,19 @@ def test_one_fact_says_where_it_comes_from(repo: Repo, browse: Browse) -> None:
     assert re.search(r'<li value="5" id="L5" class="cited"><code>- we decided on REST webhooks', text)
 
 
+def test_a_fact_says_which_later_fact_amends_it_and_why(repo: Repo, browse: Browse) -> None:
+    old = "- Webhook retries stop after 35 days. <!-- mem from=2026-03-02 -->"
+    new = "- Webhook retries are reduced from 35 days to 7 days. <!-- mem from=2026-04-20 -->"
+    repo.commit("memory", {"MEMORY.md": f"# Memory\n\n{old}\n{new}\n"})
+    browser = browse(repo)
+    page = browser.get("facts")
+    amended = browser.get(fact_address(page, "Webhook retries stop"))
+    links = amended.partition('id="links"')[2].partition("</section>")[0]
+    assert "Amended by" in links and "MEMORY.md:4" in links and "it says that something changed" in links
+    amending = browser.get(fact_address(page, "Webhook retries are reduced")).partition('id="links"')[2]
+    assert "Amends" in amending and "MEMORY.md:3" in amending
+
+
 def test_the_story_of_an_edited_fact_tells_its_promotion_and_its_edit_once(history: Repo, browse: Browse) -> None:
     line = next(at for at, text in enumerate(history.read("MEMORY.md").splitlines(), 1) if "REST webhooks" in text)
     history.mem("edit", f"MEMORY.md:{line}", "we decided on REST webhooks: easier to test", "--reason", "said again")
