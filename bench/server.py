@@ -1,41 +1,124 @@
 """The shared index against the repository's own: same answers, and what a search and an ingest cost, in one run.
 
-    python -m bench.server [--tenants 4] [--chunks 10000] [--clients 8] [--seconds 20] [--notes FOLDER]
+    python -m bench.server [--tenants 4] [--chunks 10000] [--clients 8] [--seconds 20] [--notes FOLDER] [--noisy]
 
-An embedded PostgreSQL, tenants of invented notes each, clients that search all the time, for `--seconds` alone and for
-as long beside an ingest. With `--notes`, a memory repository and a question a line in `questions.txt` beside it: how
-often the first five hits are those of the local index.
+An embedded PostgreSQL, tenants of invented notes each, and clients that ask the server's processes over HTTP all the
+time. Processor time is that of the server's processes and of the database: what can be compared on a busy machine.
+With `--notes`, a memory repository and a question a line in `questions.txt` beside it: how often the first five hits
+are those of the local index. With `--noisy`, how much slower the others are while one tenant asks as much as it can.
 """
 
 from __future__ import annotations
 
 import argparse
+import http.client
+import json
 import os
 import random
-import resource
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench.search import build
+from bench.search import SOURCE, build
 from gitmem.config import Config
 from gitmem.git.opening import open_repository
 from gitmem.search.search import Query, search
 from gitmem.server.administration import administration
+from gitmem.server.settings import Settings
 from gitmem.server.startup import Running, development
+
+TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def percentile(values: list[float], share: float) -> float:
-    """Of sorted milliseconds."""
+    """Of milliseconds."""
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
-def load(running: Running, tenants: list[int], questions: list[str], clients: int, seconds: float) -> list[float]:
+def below(first: int) -> list[int]:
+    """A process and every one below it."""
+    found, rows = [first], []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = path.read_text()
+        except OSError:
+            continue
+        rows.append((int(path.parent.name), int(text[text.rindex(")") + 2 :].split()[1])))
+    for pid in found:
+        found += [child for child, parent in rows if parent == pid and child not in found]
+    return found
+
+
+def processor_seconds(*firsts: int) -> float:
+    """Of some processes and all below them, those that ended too."""
+    total = 0
+    for pid in {pid for first in firsts for pid in below(first)}:
+        try:
+            text = Path(f"/proc/{pid}/stat").read_text()
+        except OSError:
+            continue
+        total += sum(map(int, text[text.rindex(")") + 2 :].split()[11:15]))
+    return total / TICKS
+
+
+def megabytes(first: int) -> float:
+    """Resident memory of a process and all below it, what they share counted once."""
+    total = 0
+    for pid in below(first):
+        try:
+            rows = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        except OSError:
+            continue
+        total += next((int(row.split()[1]) for row in rows if row.startswith("Pss:")), 0)
+    return total / 1024
+
+
+@contextmanager
+def served(settings: Settings, folder: Path) -> Iterator[tuple[int, int]]:
+    """The server's processes; (process, port)."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    file = folder / "server.toml"
+    file.write_text(
+        f'listen = "127.0.0.1:{port}"\nstate = "{settings.state}"\nprocesses = 2\nworkers = 1\npoll_minutes = 0\n'
+    )
+    env = {**os.environ, "PYTHONPATH": str(SOURCE), **{f"GITMEM_{k}": v for k, v in (settings.secrets or {}).items()}}
+    command = [sys.executable, "-m", "gitmem", "server", "--config", str(file), "run"]
+    child = subprocess.Popen(command, env=env, stderr=subprocess.DEVNULL)
+    try:
+        while True:
+            try:
+                ask(port, "GET", "/readyz", "", None)
+                break
+            except OSError:
+                time.sleep(0.2)
+        yield child.pid, port
+    finally:
+        child.terminate()
+        child.wait()
+
+
+def ask(port: int, method: str, address: str, token: str, value: object) -> int:
+    """The status of a request."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    body = json.dumps(value) if value is not None else None
+    connection.request(method, address, body, {"Authorization": f"Bearer {token}"})
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer.status
+
+
+def load(port: int, tokens: list[str], questions: list[str], clients: int, seconds: float) -> list[float]:
     """Milliseconds of every search of some clients that search all the time."""
     took: list[float] = []
     end = time.monotonic() + seconds
@@ -44,34 +127,41 @@ def load(running: Running, tenants: list[int], questions: list[str], clients: in
         rng = random.Random(number)
         while time.monotonic() < end:
             began = time.perf_counter()
-            running.operations.shared.search(rng.choice(tenants), None, Query(rng.choice(questions)), datetime.now(UTC))
+            status = ask(port, "POST", "/v1/search", rng.choice(tokens), {"query": rng.choice(questions)})
             took.append(1000 * (time.perf_counter() - began))
+            if status != 200:
+                raise SystemExit(f"a search was answered {status}")
 
-    threads = [threading.Thread(target=client, args=(number,)) for number in range(clients)]
+    run_together([lambda number=number: client(number) for number in range(clients)])
+    return took
+
+
+def run_together(calls: list[Callable[[], None]]) -> None:
+    threads = [threading.Thread(target=call) for call in calls]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return took
 
 
 def agreement(running: Running, tenant: int, root: Path, questions: list[str]) -> tuple[float, float, float]:
-    """(share of questions whose first five hits are the same, median ms here, median ms of the local index)."""
+    """(share of questions whose first five hits are the same, processor ms of this process here, and of the local
+    index), medians."""
     own = open_repository(root, os.environ)
     head = own.head() or ""
     same, shared_ms, local_ms = 0, [], []
-    for question in questions:
+    for question in [questions[0], *questions]:  # the first one opens what stays open
         moment = datetime.now(UTC)
-        began = time.perf_counter()
+        began = time.process_time()
         shared, _ = running.operations.shared.search(tenant, None, Query(question), moment)
-        middle = time.perf_counter()
+        middle = time.process_time()
         local = search(own, Config(), Query(question, commit=head), moment)
         shared_ms.append(1000 * (middle - began))
-        local_ms.append(1000 * (time.perf_counter() - middle))
+        local_ms.append(1000 * (time.process_time() - middle))
         places = [[(hit.path, hit.start_line, hit.end_line) for hit in answer.hits[:5]] for answer in (shared, local)]
         same += places[0] == places[1]
     own.close()
-    return same / len(questions), statistics.median(shared_ms), statistics.median(local_ms)
+    return same / len(shared_ms), statistics.median(shared_ms), statistics.median(local_ms)
 
 
 def main() -> None:
@@ -82,45 +172,77 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--notes", type=Path)
+    parser.add_argument("--noisy", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gm") as folder:
         root = Path(folder) / "repo"
         questions = build(root, given.chunks)
         subprocess.run([sys.executable, "-m", "gitmem", "index"], cwd=root, check=True, capture_output=True)
         with development(Path(folder) / "server", 8470) as settings:
+            tokens, tenants, notes = [], [], 0
             with administration(settings.secret("OWNER_DATABASE_URL")) as owner:
-                tenants = [owner.tenant(f"tenant-{number}", make=True) for number in range(given.tenants)]
-                for number in tenants:
-                    owner.tenant(f"tenant-{tenants.index(number)}")
-                    owner.add_repository(number, "notes", str(root))
+                for number in range(given.tenants):
+                    tenants.append(owner.tenant(f"tenant-{number}", make=True))
+                    owner._connection.execute("UPDATE tenant SET searches_a_minute = 1000000")
+                    owner.add_repository(tenants[-1], "notes", str(root))
+                    tokens.append(owner.new_token(tenants[-1], "bench", "read", (), 0, datetime.now(UTC)))
                 if given.notes:
                     notes = owner.tenant("notes", make=True)
                     owner.add_repository(notes, "notes", str(given.notes.resolve()))
+            postmaster = int((Path(folder) / "server/postgresql/postmaster.pid").read_text().split()[0])
             running = Running(settings)
-            report(given, running, tenants, questions, root)
+            one_process(given, running, tenants[0], questions, root, postmaster)
             if given.notes:
                 asked = (given.notes.parent / "questions.txt").read_text(encoding="utf-8").splitlines()
                 same, shared, local = agreement(running, notes, given.notes, [line for line in asked if line.strip()])
                 print(f"{given.notes.name}: first five the same {same:.3f}; {shared:.1f} ms, local {local:.1f} ms")
             running.close()
+            with served(settings, Path(folder)) as (first, port):
+                processes(given, tokens, questions, (first, port, postmaster))
 
 
-def report(given: argparse.Namespace, running: Running, tenants: list[int], questions: list[str], root: Path) -> None:
-    """A line a figure, with what it should be."""
-    began = time.monotonic()
+def one_process(
+    given: argparse.Namespace, running: Running, tenant: int, questions: list[str], root: Path, postmaster: int
+) -> None:
+    """What an ingest and a search cost, and whether the answers are those of the local index."""
+    began, wall = processor_seconds(os.getpid(), postmaster), time.monotonic()
     while running.workers[0].once():
         pass
-    chunks = given.chunks * len(tenants)
-    print(f"ingest alone      {chunks / (time.monotonic() - began):7.0f} chunks/s (aim 2,000)")
-    same, shared, local = agreement(running, tenants[0], root, questions)
+    chunks = given.chunks * given.tenants
+    cost = processor_seconds(os.getpid(), postmaster) - began
+    print(
+        f"ingest alone      {1000 * cost / chunks:7.2f} ms of processor time a chunk: {2 * chunks / cost:.0f} chunks/s"
+        f" of two free cores (aim 2,000); {chunks / (time.monotonic() - wall):.0f} chunks/s now"
+    )
+    same, shared, local = agreement(running, tenant, root, questions)
     print(f"first five        {same:7.3f} the same as locally (aim 0.98; words made up: the hardest case)")
-    print(f"one client        {shared:7.1f} ms in the middle; local index {local:.1f} ms")
-    took = load(running, tenants, questions, given.clients, given.seconds)
+    print(f"one search        {shared:7.1f} ms of processor time, without the database's; local index {local:.1f} ms")
+
+
+def processes(given: argparse.Namespace, tokens: list[str], questions: list[str], where: tuple[int, int, int]) -> None:
+    """What the server's processes do under load."""
+    first, port, postmaster = where
+    load(port, tokens, questions, given.clients, given.seconds / 4)  # caches
+    began = processor_seconds(first, postmaster)
+    took = load(port, tokens, questions, given.clients, given.seconds)
+    cost = (processor_seconds(first, postmaster) - began) / len(took)
     print(
         f"{given.clients} clients         {statistics.median(took):7.1f} ms in the middle, 95 % within"
-        f" {percentile(took, 0.95):.0f} (aims 40, 120); {len(took) / given.seconds:.1f} searches/s (aim 25)"
+        f" {percentile(took, 0.95):.0f} (aims 40, 120); {len(took) / given.seconds:.1f} searches/s now;"
+        f" {1000 * cost:.1f} ms of processor time each: {2 / cost:.0f}/s of two free cores (aim 25, 40)"
     )
-    print(f"memory            {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:7.0f} MB (aim 300)")
+    if given.noisy and len(tokens) > 1:
+        quiet = load(port, tokens[1:], questions, 1, given.seconds)
+        loud: list[float] = []
+        run_together(
+            [
+                lambda: load(port, tokens[:1], questions, given.clients, given.seconds) and None,
+                lambda: loud.extend(load(port, tokens[1:], questions, 1, given.seconds)),
+            ]
+        )
+        ratio = percentile(loud, 0.95) / percentile(quiet, 0.95)
+        print(f"a noisy tenant    {ratio:7.2f} times the 95th percentile of the others without it (aim 1.5)")
+    print(f"memory            {megabytes(first):7.0f} MB, all processes (aim 300)")
 
 
 if __name__ == "__main__":

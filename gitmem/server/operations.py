@@ -6,51 +6,39 @@ answer leaves a row in the audit log, which has neither the question nor the ans
 
 from __future__ import annotations
 
-import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from gitmem.context.assembly import Context
 from gitmem.errors import GitMemError, IndexUnusable, MissingFile, UnknownRevision, UsageError
 from gitmem.gate.quoting import without_secrets
 from gitmem.memory.show import read as read_file
+from gitmem.models.token_count import estimate
 from gitmem.paths import LIMIT
 from gitmem.plural import counted
 from gitmem.search.search import Answer, Query
-from gitmem.server.administration import hash_of
+from gitmem.server.administration import PREFIX, hash_of
+from gitmem.server.caller import Caller, Unauthorized
 from gitmem.server.ingest import Ingest
+from gitmem.server.observation import TOKENS, stage
+from gitmem.server.oidc import Identities, Identity
 from gitmem.server.postgres.database import Database
+from gitmem.server.proposals import Change, Proposals, Proposed
+from gitmem.server.shared_context import context_of
 from gitmem.server.shared_search import Shared, spellings
 
 LONGEST_QUESTION = 10_000  # characters
+LONGEST_LINE = 4_000  # of what is proposed
+MOST_NAMED = 5  # repositories whose files a context has
 LONGEST_GLOB, MOST_GLOBS = 200, 20
 LINES = 200  # of a file in one answer
 MOST_PAST = 20  # repositories of a search as of a day: each tree may have to be indexed first
 
 
-class Unauthorized(GitMemError):
-    """No token, or none that holds."""
-
-
-class Forbidden(GitMemError):
-    """A token of another scope."""
-
-
 class TooMany(GitMemError):
     """More searches in a minute than the tenant may make."""
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who asks. `repositories` is None for all of the tenant's."""
-
-    token: int
-    tenant: int
-    name: str
-    scope: str
-    repositories: tuple[int, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +57,50 @@ class Lines:
 class Operations:
     """The operations. Safe for several threads."""
 
-    def __init__(self, database: Database, shared: Shared, ingest: Ingest, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, database: Database, shared: Shared, ingest: Ingest, now: Callable[[], datetime],
+        identities: Identities | None = None, proposals: Proposals | None = None,
+    ) -> None:  # fmt: skip
         self.database = database
+        self.identities = identities
+        self.proposals = proposals
         self.ingest = ingest
         self.shared = shared
         self.now = now
-        self.seconds: deque[float] = deque(maxlen=1000)  # what the last searches took
 
     def caller(self, token: str) -> Caller:
-        """Who holds a token. Raises Unauthorized for one that is unknown, expired or revoked."""
-        rows = self.database.call("SELECT * FROM token_of(%s)", hash_of(token))
+        """Who holds a token: one of ours, or of an identity provider. Raises Unauthorized for one that is unknown,
+        expired or revoked."""
+        refused = Unauthorized("no token that holds", "send 'Authorization: Bearer TOKEN'")
+        with stage("authenticate"):
+            if self.identities is not None and token.count(".") == 2 and not token.startswith(PREFIX):
+                return self._vouched(self.identities.identity(token), refused)
+            rows = self.database.call("SELECT * FROM token_of(%s)", hash_of(token))
         if not rows:
-            raise Unauthorized("no token that holds", "send 'Authorization: Bearer TOKEN'")
+            raise refused
         ((number, tenant, name, scope, repositories),) = rows
-        return Caller(number, tenant, name, scope, tuple(repositories) if repositories is not None else None)
+        return Caller(number, tenant, name, ((scope, tuple(repositories) if repositories is not None else None),))
+
+    def _vouched(self, identity: Identity, refused: Unauthorized) -> Caller:
+        """Whom an identity provider vouches for, with the numbers of the repositories that the claims permit."""
+        ((tenant,),) = self.database.call("SELECT tenant_named(%s)", identity.tenant)
+        if tenant is None:
+            raise refused
+        names = [name for grant in identity.grants for name in grant.repositories]
+        with self.database.tenant(tenant) as connection:
+            numbers = dict(
+                connection.execute(
+                    "SELECT name, id FROM repository WHERE tenant = %s AND name = ANY(%s)", (tenant, names)
+                ).fetchall()
+            )
+        grants = tuple(
+            (
+                grant.scope,
+                tuple(numbers[name] for name in grant.repositories if name in numbers) if grant.repositories else None,
+            )
+            for grant in identity.grants
+        )
+        return Caller(0, tenant, identity.subject, grants, identity.subject)
 
     def search(self, caller: Caller, query: Query, names: Sequence[str] = (), ref: str = "", at: str = "") -> Answer:
         """Search the repositories of these names, or all that the caller may see; of branch or tag `ref`, or each
@@ -94,19 +112,23 @@ class Operations:
         ensure_text(query.text, *query.paths, *query.types, *query.tags, *names, ref, at)
         self._ensure_within_limits(caller)
         permitted = self._permitted(caller, names)
-        began, now = time.monotonic(), self.now()
+        now = self.now()
         past: dict[int, tuple[str, str]] = {}
         if at:
             past, now = self._as_of(caller, permitted, at, ref)
-        answer, asked = self.shared.search(caller.tenant, permitted, query, now, ref, past)
+        answer, asked = self._searched(caller.tenant, permitted, query, now, ref, past)
         if len(asked) < len(past):  # a fetch came between and dropped what no branch names
             past, now = self._as_of(caller, permitted, at, ref)
-            answer, asked = self.shared.search(caller.tenant, permitted, query, now, ref, past)
+            answer, asked = self._searched(caller.tenant, permitted, query, now, ref, past)
             if len(asked) < len(past):
                 raise IndexUnusable("this is being indexed just now", "try again in a moment")
-        self.seconds.append(time.monotonic() - began)
+        TOKENS.inc(sum(estimate(hit.text) for hit in answer.hits))
         self.record(caller, "search", asked, len(answer.hits))
         return answer
+
+    def _searched(self, *given: Any) -> tuple[Answer, list[int]]:
+        with stage("search"):
+            return self.shared.search(*given)
 
     def _as_of(
         self, caller: Caller, permitted: Sequence[int] | None, at: str, ref: str
@@ -133,7 +155,7 @@ class Operations:
             rows = connection.execute(
                 "SELECT id, name, fetched FROM repository WHERE tenant = %s"
                 " AND (%s::integer[] IS NULL OR id = ANY(%s::integer[])) ORDER BY name",
-                (caller.tenant, _list(caller.repositories), _list(caller.repositories)),
+                (caller.tenant, caller.repositories(), caller.repositories()),
             ).fetchall()
         self.record(caller, "repositories", [number for number, _, _ in rows], len(rows))
         return [{"name": name, "fetched": fetched.isoformat() if fetched else None} for _, name, fetched in rows]
@@ -174,37 +196,77 @@ class Operations:
 
     def audit(self, caller: Caller, most: int = 100) -> list[dict[str, Any]]:
         """The newest rows of the tenant's audit log. Raises Forbidden without the scope `admin`."""
-        if caller.scope != "admin":
-            raise Forbidden("that takes a token of scope admin", "git mem server token TENANT NAME --scope admin")
+        permitted = caller.repositories("admin")
         self._ensure_within_limits(caller)
         with self.database.tenant(caller.tenant) as connection:
             rows = connection.execute(
-                "SELECT at, token, action, repositories, hits, status FROM audit WHERE tenant = %s"
+                "SELECT at, token, subject, action, repositories, hits, status FROM audit WHERE tenant = %s"
                 " AND (%s::integer[] IS NULL OR repositories && %s::integer[]) ORDER BY id DESC LIMIT %s",
-                (caller.tenant, _list(caller.repositories), _list(caller.repositories), most),
+                (caller.tenant, permitted, permitted, most),
             ).fetchall()
-        names = ("token", "action", "repositories", "hits", "status")
+        names = ("token", "subject", "action", "repositories", "hits", "status")
         return [{"at": row[0].isoformat(), **dict(zip(names, row[1:], strict=True))} for row in rows]
 
-    def record(self, caller: Caller, action: str, repositories: Sequence[int], hits: int) -> None:
+    def record(self, caller: Caller, action: str, repositories: Sequence[int], hits: int, status: int = 200) -> None:
         """Add a row to the audit log."""
-        with self.database.tenant(caller.tenant) as connection:
+        with stage("audit"), self.database.tenant(caller.tenant) as connection:
             connection.execute(
-                "INSERT INTO audit (tenant, token, action, repositories, hits) VALUES (%s, %s, %s, %s, %s)",
-                (caller.tenant, caller.token, action, list(repositories), hits),
+                "INSERT INTO audit (tenant, token, subject, action, repositories, hits, status)"
+                " VALUES (%s, %s, %s, %s, %s, %s, %s)",
+                (caller.tenant, caller.token or None, caller.subject, action, list(repositories), hits, status),
             )
 
-    def _permitted(self, caller: Caller, names: Sequence[str]) -> list[int] | None:
-        """The numbers of the repositories of these names, None for all. A foreign one is not there: one statement for
-        both, and one sentence."""
+    def context(self, caller: Caller, prompt: str, names: Sequence[str] = (), budget: int = 0) -> Context:
+        """A context for a prompt: of what a search over all permitted repositories finds, or of a few that are named,
+        with their files. Raises UsageError for a name that is none of them."""
+        if len(prompt) > LONGEST_QUESTION:
+            raise UsageError(f"a prompt has {LONGEST_QUESTION} characters at most", "say it in fewer words")
+        if len(names) > MOST_NAMED:
+            raise UsageError(f"a context is of {MOST_NAMED} repositories at most", "or name none for all of them")
+        ensure_text(prompt, *names)
+        self._ensure_within_limits(caller)
+        permitted = self._permitted(caller, names)
+        with stage("context"):
+            named = self.shared.branches(caller.tenant, permitted) if names else []
+            made = context_of(self.shared, caller.tenant, named, permitted, (prompt, budget), self.now())
+        TOKENS.inc(made.tokens)
+        self.record(caller, "context", permitted or [], len(made.parts))
+        return made
+
+    def propose(self, caller: Caller, name: str, change: Change) -> Proposed:
+        """Propose a line of memory as a pull request. Raises Forbidden without the scope `propose` for the repository,
+        UsageError for one that is none or takes no proposals, Refused by the gate."""
+        if len(change.line.text) > LONGEST_LINE or len(change.title) + len(change.reason) > LONGEST_LINE:
+            raise UsageError(f"a line has {LONGEST_LINE} characters at most", "")
+        ensure_text(name, change.line.text, change.title, change.reason, *change.line.tags, change.line.kind)
+        caller.repositories("propose")
+        self._ensure_within_limits(caller)
+        permitted = self._permitted(caller, [name], "propose")
+        assert permitted is not None
+        if self.proposals is None:
+            raise UsageError("this server takes no proposals", "git mem publish")
+        with self.database.tenant(caller.tenant) as connection:
+            row = connection.execute(
+                "SELECT url FROM repository WHERE tenant = %s AND id = %s", (caller.tenant, permitted[0])
+            ).fetchone()
+        assert row is not None
+        with stage("propose"):
+            done = self.proposals.propose(caller.tenant, permitted[0], row[0], change, self.now())
+        self.record(caller, "propose", permitted, 1)
+        return done
+
+    def _permitted(self, caller: Caller, names: Sequence[str], scope: str = "read") -> list[int] | None:
+        """The numbers of the repositories of these names for which the caller has a scope, None for all. A foreign one
+        is not there: one statement for both, and one sentence."""
+        allowed = caller.repositories(scope)
         if not names:
-            return _list(caller.repositories)
+            return allowed
         wanted = list(dict.fromkeys(names))
         with self.database.tenant(caller.tenant) as connection:
             rows = connection.execute(
                 "SELECT id FROM repository WHERE tenant = %s AND name = ANY(%s)"
                 " AND (%s::integer[] IS NULL OR id = ANY(%s::integer[]))",
-                (caller.tenant, wanted, _list(caller.repositories), _list(caller.repositories)),
+                (caller.tenant, wanted, allowed, allowed),
             ).fetchall()
         if len(rows) < len(wanted):
             raise UsageError("there is no such repository", "/v1/repositories lists those you may see")
@@ -222,7 +284,3 @@ def ensure_text(*texts: str) -> None:
     for text in texts:
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
             raise UsageError("a text has a character that is none", "")
-
-
-def _list(numbers: Sequence[int] | None) -> list[int] | None:
-    return list(numbers) if numbers is not None else None

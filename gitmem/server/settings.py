@@ -2,10 +2,14 @@
 
     listen = "127.0.0.1:8470"
     state = "/var/lib/git-mem"        # mirrors of the repositories
-    workers = 1                       # threads that fetch and index
+    processes = 2                     # that answer
+    workers = 1                       # threads that fetch and index, in a process of their own; 0: none here
     poll_minutes = 15                 # 0: webhooks alone
-    connections = 8                   # to the database, at most
+    connections = 8                   # to the database, at most, of each process that answers
     public_hosts = ["memory.example.com"]  # as clients of MCP name the server, behind a proxy
+    traces = true                     # send OpenTelemetry spans (extra `traces`), where OTEL_* variables say
+
+    [[oidc]]                          # an identity provider, as often as there are some (`server/oidc`)
 
 `GITMEM_DATABASE_URL` is the server's own role, `GITMEM_OWNER_DATABASE_URL` the owner of the tables (for `migrate` and
 what changes tenants, repositories and tokens), `GITMEM_SECRET` at least 32 bytes, `GITMEM_HOOK_SECRET` what signs
@@ -19,15 +23,19 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gitmem.errors import BadConfig
 from gitmem.regular_file import read_regular
 from gitmem.server.keys import SHORTEST
 
+if TYPE_CHECKING:
+    from gitmem.server.oidc import Provider
+
 SECRETS = ("DATABASE_URL", "OWNER_DATABASE_URL", "SECRET", "HOOK_SECRET")
 LONGEST = 1 << 16  # bytes of a configuration or of a secret's file
 PORT = 8470
+KNOWN = {"listen", "state", "processes", "workers", "poll_minutes", "connections", "public_hosts", "traces", "oidc"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +45,13 @@ class Settings:
     state: Path
     host: str = "127.0.0.1"
     port: int = PORT
+    processes: int = 1
     workers: int = 1
     poll_minutes: int = 15
     connections: int = 8
     public_hosts: tuple[str, ...] = ()
+    traces: bool = False
+    providers: tuple[Provider, ...] = ()
     secrets: Mapping[str, str] | None = None
 
     def __repr__(self) -> str:
@@ -70,12 +81,16 @@ def read(file: Path | None, environ: Mapping[str, str]) -> Settings:
             table = tomllib.loads(read_regular(file, LONGEST).decode())
         except (OSError, ValueError) as error:
             raise BadConfig(f"'{file}' cannot be read ({type(error).__name__})", "it is a TOML file") from None
-    unknown = sorted(set(table) - {"listen", "state", "workers", "poll_minutes", "connections", "public_hosts"})
+    unknown = sorted(
+        set(table)
+        - {"listen", "state", "workers", "poll_minutes", "connections", "public_hosts", "processes", "traces"}
+    )
     if unknown:
         raise BadConfig(f"'{unknown[0]}' is no setting of a server", "see docs/server.md")
     host, _, port = str(table.get("listen", f"127.0.0.1:{PORT}")).rpartition(":")
     numbers = {
-        name: table.get(name, default) for name, default in (("workers", 1), ("poll_minutes", 15), ("connections", 8))
+        name: table.get(name, default)
+        for name, default in (("processes", 2), ("workers", 1), ("poll_minutes", 15), ("connections", 8))
     }
     for name, value in numbers.items():
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 10_000:
@@ -86,8 +101,15 @@ def read(file: Path | None, environ: Mapping[str, str]) -> Settings:
     hosts = table.get("public_hosts", [])
     if not isinstance(hosts, list) or not all(isinstance(one, str) for one in hosts):
         raise BadConfig("'public_hosts' takes a list of names", 'public_hosts = ["memory.example.com"]')
-    secrets = secrets_of(environ)
-    return Settings(state, host.strip("[]"), int(port), public_hosts=tuple(hosts), secrets=secrets, **numbers)
+    traces = table.get("traces", False)
+    if not isinstance(traces, bool):
+        raise BadConfig("'traces' is true or false", "see docs/server.md")
+    given: dict[str, Any] = {**numbers, "public_hosts": tuple(hosts), "traces": traces}
+    if table.get("oidc"):
+        from gitmem.server.oidc import providers_of
+
+        given["providers"] = providers_of(table["oidc"])
+    return Settings(state, host.strip("[]"), int(port), secrets=secrets_of(environ), **given)
 
 
 def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:

@@ -26,6 +26,7 @@ from gitmem.search.passages import Passages
 from gitmem.search.search import Answer, Query, search
 from gitmem.server.keys import Keyring
 from gitmem.server.mirrors import Mirrors
+from gitmem.server.observation import cached, stage
 from gitmem.server.postgres.database import Database
 from gitmem.server.postgres.index import PostgresIndex
 from gitmem.server.postgres.signs import SignTables
@@ -88,6 +89,14 @@ class Shared:
         answer = search(cast(Any, None), self.config, query, now, opener=opener)
         return answer._replace(at=ref or LATEST), [one.repository for one in asked]
 
+    def branches(self, tenant: int, permitted: Sequence[int] | None) -> list[Searched]:
+        """Each permitted repository's own branch, where it was indexed."""
+        index = PostgresIndex(self.database, tenant, self._keyring.of(tenant), self._state / "index")
+        try:
+            return searched(index, permitted, "")
+        finally:
+            index.close()
+
     def _norms_of(self, tenant: int, index: PostgresIndex) -> bytes:
         """The norms of all that is searched; they hold for these snapshots, which never change."""
         key = (tenant, tuple(sorted(index.snapshots)))
@@ -95,6 +104,7 @@ class Shared:
             known = self._norms.get(key)
             if known is not None:
                 self._norms.move_to_end(key)
+        cached("norms", known is not None)
         if known is None:
             known = index.snapshot().norms
             with self._lock:
@@ -107,6 +117,7 @@ class Shared:
         """How a blob is built."""
         with self._lock:
             known = self._shapes.get((tenant, oid))
+        cached("shapes", known is not None)
         if known is None:
             known = blob_row(oid, data, Cut(self.config.chunk_size, self.config.chunk_overlap)).shape
             with self._lock:
@@ -168,7 +179,7 @@ class Files:
         contents: dict[tuple[str, str], bytes] = {}
         for repository, keys in homes.items():
             try:
-                with self.shared.mirrors.lent(self.tenant, repository) as repo:
+                with stage("git"), self.shared.mirrors.lent(self.tenant, repository) as repo:
                     texts = dict(repo.read_many(dict.fromkeys(oid for _, oid in keys)))
             except GitMemError:
                 continue

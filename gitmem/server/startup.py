@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import secrets
 import threading
@@ -17,15 +16,16 @@ from gitmem.errors import BadConfig
 from gitmem.server.ingest import Ingest
 from gitmem.server.keys import Keyring
 from gitmem.server.mirrors import Mirrors
+from gitmem.server.oidc import Identities
 from gitmem.server.operations import Operations
 from gitmem.server.postgres.database import Database, ensure_safe, migrate
-from gitmem.server.routes import application
+from gitmem.server.proposals import Proposals
 from gitmem.server.settings import Settings
 from gitmem.server.shared_search import Shared
+from gitmem.server.web.routes import application
 from gitmem.server.worker import Worker
 
 CONFIG = Config()  # how chunks are cut and ranked: the same for every repository
-LOG = "%(asctime)s %(levelname)s %(message)s"
 
 
 class Running:
@@ -47,7 +47,9 @@ class Running:
             self.writers = Database(settings.secret("DATABASE_URL"), most=settings.workers + 2)
             stack.callback(self.writers.close)
             ingest = Ingest(self.writers, self.mirrors, keyring, CONFIG, settings.state)
-            self.operations = Operations(self.database, shared, ingest, now)
+            identities = Identities(settings.providers) if settings.providers else None
+            proposals = Proposals(self.mirrors, CONFIG, os.environ)
+            self.operations = Operations(self.database, shared, ingest, now, identities, proposals)
             poll = settings.poll_minutes
             self.workers = [Worker(self.writers, ingest, poll_minutes=poll) for _ in range(settings.workers)]
             self._threads = [threading.Thread(target=worker.run, daemon=True) for worker in self.workers]
@@ -75,8 +77,8 @@ class Running:
         """The ASGI application: REST, webhooks, health, metrics and MCP."""
         from starlette.middleware import Middleware
 
-        from gitmem.server.mcp_tools import Authenticated
-        from gitmem.server.mcp_tools import application as mcp_application
+        from gitmem.server.web.mcp_tools import Authenticated
+        from gitmem.server.web.mcp_tools import application as mcp_application
 
         address = f"{self.settings.host}:{self.settings.port}"
         local = self.settings.host in ("127.0.0.1", "::1", "localhost")
@@ -88,23 +90,6 @@ class Running:
             self.operations, hook_secret, list(mcp.routes), alive=self.alive,
             lifespan=mcp.router.lifespan_context, middleware=[Middleware(Authenticated, operations=self.operations)],
         )  # fmt: skip
-
-
-def serve(settings: Settings) -> None:
-    """Serve until the process is told to end. Raises as `Running`."""
-    import uvicorn
-
-    logging.basicConfig(level=logging.INFO, format=LOG)
-    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it quotes what it is asked
-    running = Running(settings)
-    try:
-        running.start()
-        uvicorn.run(
-            running.application(), host=settings.host, port=settings.port, log_level="warning", access_log=False,
-            server_header=False, timeout_graceful_shutdown=10,
-        )  # fmt: skip
-    finally:
-        running.close()
 
 
 @contextmanager
@@ -134,6 +119,6 @@ def development(folder: Path, port: int) -> Iterator[Settings]:
             "OWNER_DATABASE_URL": owner,
             "SECRET": secret.read_text(encoding="ascii"),
         }
-        yield Settings(folder, port=port, poll_minutes=1, secrets=held)
+        yield Settings(folder, port=port, processes=2, poll_minutes=1, secrets=held)
     finally:
         engine.cleanup()

@@ -15,6 +15,7 @@ from typing import Any
 
 from gitmem.errors import GitMemError
 from gitmem.server.ingest import Ingest, failure_of
+from gitmem.server.observation import ERRORS, INGESTED, stage
 from gitmem.server.postgres.database import Database
 
 TRIES = 8  # of a job: with the waits below a day and a half
@@ -49,10 +50,10 @@ class Worker:
                     self._looked = time.monotonic()
                 worked = self.once()
             except GitMemError as error:
-                log.warning("queue: %s", error.message)
+                log.warning("queue", extra={"problem": error.message})
                 worked = False
             except Exception as error:  # noqa: BLE001 - the queue goes on, whatever the database says
-                log.error("queue: %s", type(error).__name__)
+                log.error("queue", extra={"problem": type(error).__name__})
                 worked = False
             if not worked:
                 self._stop.wait(IDLE)
@@ -65,14 +66,24 @@ class Worker:
             return False
         number, tenant, repository, kind, tries = row
         run: Callable[[int, int], Any] = self._ingest.fetch if kind == "fetch" else self._ingest.remove
-        failure = ""
+        failure, began = "", time.monotonic()
+        about = {"tenant": tenant, "repository": repository}
         try:
-            done = run(tenant, repository)
-            log.info("%s tenant=%d repository=%d blobs=%d chunks=%d", kind, tenant, repository, done.blobs, done.chunks)
+            with stage(kind):
+                done = run(tenant, repository)
+            for what, count in (
+                ("blobs", done.blobs),
+                ("chunks", done.chunks),
+                ("removed_chunks", done.removed_chunks),
+            ):
+                INGESTED.labels(what).inc(count)
+            about.update(blobs=done.blobs, chunks=done.chunks, removed=done.removed_chunks)
+            log.info(kind, extra={**about, "seconds": round(time.monotonic() - began, 3)})
         except Exception as error:  # noqa: BLE001 - whatever one repository does, the others are served
             failure = failure_of(error)
         if failure:
-            log.warning("%s tenant=%d repository=%d: %s", kind, tenant, repository, failure)
+            ERRORS.labels(kind).inc()
+            log.warning(kind, extra={**about, "problem": failure, "tries": tries})
         wait = timedelta(seconds=min(LONGEST_WAIT, FIRST_WAIT * 4 ** (tries - 1)))
         with self._database.anyone() as connection:
             connection.execute("SELECT end_job(%s, %s, %s, %s)", (number, failure, wait, TRIES))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.server
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -19,12 +18,15 @@ import anyio
 import pytest
 import uvicorn
 from jsonschema import Draft202012Validator
+from prometheus_client.parser import text_string_to_metric_families
 
 from gitmem.errors import BadConfig
-from gitmem.server.openapi import description
 from gitmem.server.settings import read
+from gitmem.server.web.openapi import description
 from tests.harness import Repo
 from tests.server.conftest import Server
+
+SEARCHED = {"operation": "search", "status": "200"}
 
 
 @pytest.fixture
@@ -66,6 +68,10 @@ def conforms(value: Any, schema: str) -> None:
         ("GET", "/v1/lines", {"params": {"repository": "notes", "path": "MEMORY.md"}}, "Lines"),
         ("GET", "/v1/lines", {"params": {"repository": "notes", "path": "nope.md"}}, "Error"),
         ("GET", "/v1/audit", {}, "Audit"),
+        ("POST", "/v1/context", {"json": {"prompt": "okapi"}}, "Context"),
+        ("POST", "/v1/context", {"json": {"prompt": "okapi", "repository": "notes", "budget": 400}}, "Context"),
+        ("POST", "/v1/context", {"json": {"prompt": "okapi", "repository": "absent"}}, "Error"),
+        ("POST", "/v1/propose", {"json": {"repository": "notes", "text": "an ibex"}}, "Error"),
         ("GET", "/v1/nothing", {}, "Error"),
         ("PUT", "/v1/search", {}, "Error"),
         ("POST", "/v1/search", {"content": b"["}, "Error"),
@@ -110,8 +116,20 @@ def test_health_readiness_and_metrics(filled: Server) -> None:
     filled.search("acme read", "okapi")
     assert filled.ask("", "GET", "/healthz").text == filled.ask("", "GET", "/readyz").text == "ok\n"
     metrics = filled.ask("", "GET", "/metrics").text
-    assert 'gitmem_requests_total{operation="search",status="200"} 1' in metrics
-    assert all(re.fullmatch(r"(# TYPE \w+ \w+)|(\w+(\{[^}]*\})? [-0-9.e+]+)", line) for line in metrics.splitlines())
+    families = {family.name: family for family in text_string_to_metric_families(metrics)}
+    asked = [one.value for one in families["gitmem_requests"].samples if one.labels == SEARCHED and "total" in one.name]
+    assert asked and asked[0] >= 1
+    stages = {one.labels["stage"] for one in families["gitmem_stage_seconds"].samples}
+    assert {"request", "authenticate", "search", "statement", "git", "audit", "fetch"} <= stages
+    assert families["gitmem_returned_tokens"].samples[0].value > 0
+    named = {
+        "gitmem_jobs",
+        "gitmem_queue_age_seconds",
+        "gitmem_repositories",
+        "gitmem_oldest_fetch_seconds",
+        "gitmem_cache",
+    }
+    assert named <= set(families)
     assert "okapi" not in metrics and "notes" not in metrics and "acme" not in metrics
 
 
@@ -120,7 +138,7 @@ def test_mcp_over_http_with_the_sdks_client(filled: Server, address: str) -> Non
     from mcp import Client
     from mcp.client.streamable_http import streamable_http_client
 
-    async def talk(token: str) -> tuple[list[str], Any, Any, Any]:
+    async def talk(token: str) -> tuple[Any, ...]:
         headers = {"Authorization": f"Bearer {token}", "Host": "127.0.0.1:8470"}
         async with (
             httpx.AsyncClient(headers=headers, timeout=30) as http,
@@ -130,10 +148,13 @@ def test_mcp_over_http_with_the_sdks_client(filled: Server, address: str) -> Non
             found = await client.call_tool("memory_search", {"query": "okapi"})
             got = await client.call_tool("memory_get", {"repository": "notes", "path": "MEMORY.md"})
             wrong = await client.call_tool("memory_get", {"repository": "absent", "path": "MEMORY.md"})
-            return names, found, got, wrong
+            made = await client.call_tool("memory_context", {"prompt": "okapi"})
+            refused = await client.call_tool("memory_propose", {"repository": "notes", "text": "an ibex"})
+            return names, found, got, wrong, made, refused
 
-    names, found, got, wrong = anyio.run(talk, filled.tokens["acme read"])
-    assert names == ["memory_search", "memory_get"]
+    names, found, got, wrong, made, refused = anyio.run(talk, filled.tokens["acme read"])
+    assert sorted(names) == ["memory_context", "memory_get", "memory_propose", "memory_search"]
+    assert "okapi" in made.structured_content["text"] and refused.is_error and "scope propose" in str(refused.content)
     hit = found.structured_content["hits"][0]
     assert hit["repository"] == "notes" and "okapi" in hit["snippet"] and hit["snippet"].startswith("<memory")
     assert "기린은" in got.structured_content["text"]

@@ -40,7 +40,7 @@ def command(context: click.Context, file: Path | None) -> None:
 def _settings(context: click.Context) -> Settings:
     from importlib.util import find_spec
 
-    if not all(map(find_spec, ("psycopg_pool", "starlette", "uvicorn", "mcp"))):
+    if not all(map(find_spec, ("psycopg_pool", "starlette", "uvicorn", "mcp", "numpy", "prometheus_client"))):
         raise GitMemError("the server is not installed", "pip install 'git-mem[server]'")
     from gitmem.server.settings import read
 
@@ -61,7 +61,8 @@ def dev(context: click.Context, folder: Path, repositories: tuple[str, ...], por
     """
     _settings(context)
     from gitmem.server.administration import administration
-    from gitmem.server.startup import development, serve
+    from gitmem.server.processes import serve
+    from gitmem.server.startup import development
 
     with development(folder, port) as settings:
         with administration(settings.secret("OWNER_DATABASE_URL")) as owner:
@@ -82,7 +83,7 @@ def dev(context: click.Context, folder: Path, repositories: tuple[str, ...], por
 @click.pass_context
 def run(context: click.Context) -> int:
     """Serve REST, MCP over HTTP and webhooks, and index."""
-    from gitmem.server.startup import serve
+    from gitmem.server.processes import serve
 
     serve(_settings(context))
     return Exit.DONE

@@ -22,6 +22,7 @@ from gitmem.index.db.reader import OVERFETCH
 from gitmem.index.db.values import Place, Shape, Snapshot, bits, int8
 from gitmem.index.line_records import Packed, unpack
 from gitmem.server.keys import Keys
+from gitmem.server.observation import stage
 from gitmem.server.postgres import arrays
 from gitmem.server.postgres.database import Database
 from gitmem.server.postgres.signs import SignTables, nearest
@@ -69,7 +70,8 @@ class PostgresIndex:
         yield
 
     def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        return self._connection.execute(query, values, binary=True).fetchall()
+        with stage("statement"):
+            return self._connection.execute(query, values, binary=True).fetchall()
 
     def mine(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """Rows of a query whose first condition is `tenant = %s`: it prunes the partitions; the policy is what keeps

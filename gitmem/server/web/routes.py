@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import logging
-import statistics
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from starlette.applications import Starlette
@@ -19,12 +19,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from gitmem.context.assembly import as_value as context_value
 from gitmem.errors import GitMemError, IndexUnusable, Refused, UsageError
+from gitmem.memory.writing import NewLine
 from gitmem.search.results import as_value
 from gitmem.search.search import Lane, Query
-from gitmem.server.openapi import description
-from gitmem.server.operations import Caller, Forbidden, Operations, TooMany, Unauthorized
-from gitmem.server.webhooks import LARGEST, delivery
+from gitmem.server.caller import Caller, Forbidden, Unauthorized
+from gitmem.server.observation import ERRORS, REQUESTS, STAGES, exposition, freshness_of, request_span
+from gitmem.server.operations import Operations, TooMany
+from gitmem.server.proposals import PLACES, Change
+from gitmem.server.web.openapi import description
+from gitmem.server.web.webhooks import LARGEST, delivery
 
 log = logging.getLogger("gitmem.server")
 BODY = 1 << 16  # bytes of a request
@@ -52,7 +57,7 @@ def failed(problem: GitMemError) -> JSONResponse:
     for kind, (status, code) in STATUS.items():
         if isinstance(problem, kind):
             return error(status, code, problem.message, problem.hint)
-    log.warning("%s: %s", type(problem).__name__, problem.message)
+    log.warning("failed", extra={"problem": type(problem).__name__})
     return error(500, "failed", "the server could not answer")
 
 
@@ -71,8 +76,6 @@ class Routes:
         self.operations = operations
         self.alive = alive
         self.hook_secret = hook_secret
-        self.counts: dict[tuple[str, int], int] = {}
-        self.started = time.time()
 
     def all(self) -> list[BaseRoute]:
         """Every address but MCP's."""
@@ -85,6 +88,8 @@ class Routes:
             Route("/v1/search", self._of("search", self.search), methods=["POST"]),
             Route("/v1/repositories", self._of("repositories", self.repositories)),
             Route("/v1/lines", self._of("lines", self.lines)),
+            Route("/v1/context", self._of("context", self.context), methods=["POST"]),
+            Route("/v1/propose", self._of("propose", self.propose), methods=["POST"]),
             Route("/v1/audit", self._of("audit", self.audit)),
         ]
 
@@ -92,19 +97,31 @@ class Routes:
         """An address that asks who calls, then runs an operation in a thread."""
 
         async def called(request: Request) -> Response:
-            try:
-                token = bearer(request)
-                given = await fields(request)
-                answer: Response = await run_in_threadpool(self._run, operation, token, given)
-            except GitMemError as problem:
-                answer = failed(problem)
-            self.counts[name, answer.status_code] = self.counts.get((name, answer.status_code), 0) + 1
+            began = time.perf_counter()
+            with request_span(name, request.headers):
+                try:
+                    token = bearer(request)
+                    given = await fields(request)
+                    answer: Response = await run_in_threadpool(self._run, name, operation, token, given)
+                except GitMemError as problem:
+                    ERRORS.labels(type(problem).__name__).inc()
+                    answer = failed(problem)
+            took = time.perf_counter() - began
+            REQUESTS.labels(name, str(answer.status_code)).inc()
+            STAGES.labels("request").observe(took)
+            log.info("request", extra={"operation": name, "status": answer.status_code, "seconds": round(took, 4)})
             return answer
 
         return called
 
-    def _run(self, operation: Operation, token: str, given: Mapping[str, Any]) -> Response:
-        return JSONResponse(operation(self.operations.caller(token), given))
+    def _run(self, name: str, operation: Operation, token: str, given: Mapping[str, Any]) -> Response:
+        caller = self.operations.caller(token)
+        try:
+            return JSONResponse(operation(caller, given))
+        except GitMemError as problem:
+            if not isinstance(problem, (IndexUnusable, TooMany)):  # the log would be as slow, or as long
+                self.operations.record(caller, name, [], 0, failed(problem).status_code)
+            raise
 
     # -- operations ------------------------------------------------------------------------------------------
 
@@ -139,6 +156,22 @@ class Routes:
         names = ("repository", "path", "commit", "first", "last", "count", "text")
         return {name: getattr(shown, name) for name in names}
 
+    def context(self, caller: Caller, given: Mapping[str, Any]) -> Any:
+        """POST /v1/context."""
+        budget = number(given, "budget", 0, 0, 20_000)
+        made = self.operations.context(caller, text(given, "prompt"), texts(given, "repository"), budget)
+        return context_value(made)
+
+    def propose(self, caller: Caller, given: Mapping[str, Any]) -> Any:
+        """POST /v1/propose."""
+        to = text(given, "to") or "auto"
+        if to not in PLACES:
+            raise UsageError("'to' is one of " + ", ".join(PLACES), "leave it out for the place of its type")
+        line = NewLine(text(given, "text", required=True), text(given, "type"), to, tags=texts(given, "tag"))
+        change = Change(line, text(given, "title"), text(given, "reason"), caller.name)
+        done = self.operations.propose(caller, text(given, "repository", required=True), change)
+        return {name: getattr(done, name) for name in ("branch", "base", "commit", "number", "url", "path")}
+
     def audit(self, caller: Caller, given: Mapping[str, Any]) -> Any:
         """GET /v1/audit."""
         return {"audit": self.operations.audit(caller, number(given, "limit", 100, 1, 1000))}
@@ -158,8 +191,7 @@ class Routes:
         return PlainTextResponse("ok\n") if self.alive() else PlainTextResponse("a worker has ended\n", 503)
 
     def _queue(self) -> list[tuple[str, int, float]]:
-        with self.operations.database.anyone() as connection:
-            rows = connection.execute("SELECT state, jobs, extract(epoch FROM oldest) FROM queue()").fetchall()
+        rows = self.operations.database.call("SELECT state, jobs, extract(epoch FROM oldest) FROM queue()")
         return [(state, count, float(age or 0)) for state, count, age in rows]
 
     async def described(self, request: Request) -> Response:
@@ -168,26 +200,12 @@ class Routes:
 
     async def metrics(self, request: Request) -> Response:
         """Prometheus' text format 0.0.4. Numbers of the whole server: nothing of a tenant."""
-        try:
+        queue, freshness = [], None
+        with suppress(GitMemError):
             queue = await run_in_threadpool(self._queue)
-        except GitMemError:
-            queue = []
-        seconds = sorted(self.operations.seconds)
-        rows = [
-            "# TYPE gitmem_requests_total counter",
-            *(f'gitmem_requests_total{{operation="{name}",status="{status}"}} {count}'
-              for (name, status), count in sorted(self.counts.items())),
-            "# TYPE gitmem_search_seconds summary",
-            *(f'gitmem_search_seconds{{quantile="{share}"}} {value:.6f}' for share, value in quantiles(seconds)),
-            f"gitmem_search_seconds_count {len(seconds)}",
-            "# TYPE gitmem_jobs gauge",
-            *(f'gitmem_jobs{{state="{state}"}} {count}' for state, count, _ in queue),
-            "# TYPE gitmem_queue_age_seconds gauge",
-            f"gitmem_queue_age_seconds {max([age for state, _, age in queue if state == 'ready'], default=0.0):.3f}",
-            "# TYPE gitmem_start_time_seconds gauge",
-            f"gitmem_start_time_seconds {self.started:.3f}",
-        ]  # fmt: skip
-        return PlainTextResponse("\n".join(rows) + "\n", media_type="text/plain; version=0.0.4")
+            freshness = await run_in_threadpool(freshness_of, self.operations.database)
+        text = await run_in_threadpool(exposition, queue, freshness)
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     async def hook(self, request: Request) -> Response:
         """A forge's webhook: a fetch of each repository of that address. The answer is the same whatever it names."""
@@ -277,19 +295,13 @@ def number(given: Mapping[str, Any], name: str, default: int, least: int, most: 
     return value
 
 
-def quantiles(seconds: list[float]) -> list[tuple[str, float]]:
-    """The median and the 95th percentile of sorted numbers."""
-    if not seconds:
-        return []
-    return [("0.5", statistics.median(seconds)), ("0.95", seconds[min(len(seconds) - 1, int(0.95 * len(seconds)))])]
-
-
 async def unforeseen(request: Request, problem: Exception) -> Response:
     """What no address foresees: an address that is none, or a fault of ours."""
     if isinstance(problem, HTTPException):
         code = {404: "not-found", 405: "method-not-allowed"}.get(problem.status_code, "bad-request")
         return error(problem.status_code, code, "there is no such address")
-    log.error("fault: %s", type(problem).__name__)
+    ERRORS.labels("fault").inc()
+    log.error("fault", extra={"problem": type(problem).__name__})
     return error(500, "failed", "the server could not answer")
 
 

@@ -19,7 +19,7 @@ def description() -> dict[str, Any]:
         "paths": _paths(),
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": _schemas(),
+            "schemas": {**_asked(), **_answered()},
         },
     }
 
@@ -41,6 +41,14 @@ def _paths() -> dict[str, Any]:
                 ],
             )
         },
+        "/v1/context": {
+            "post": _operation("context", "A context for a prompt, within a budget.", "Context", body="Prompt")
+        },
+        "/v1/propose": {
+            "post": _operation(
+                "propose", "Propose a line of memory as a pull request (scope propose).", "Proposed", body="Proposal"
+            )
+        },
         "/v1/audit": {
             "get": _operation(
                 "audit", "Who asked (scope admin).", "Audit", parameters=[_parameter("limit", kind="integer")]
@@ -49,7 +57,8 @@ def _paths() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _schemas() -> dict[str, Any]:
+def _asked() -> dict[str, Any]:
+    """The bodies of requests."""
     return {
         "Question": _object(
             {
@@ -61,6 +70,22 @@ def _schemas() -> dict[str, Any]:
             },
             ["query"],
         ),
+        "Prompt": _object(
+            {"prompt": {"type": "string"}, "repository": TEXTS, "budget": {"type": "integer", "minimum": 0}}, []
+        ),
+        "Proposal": _object(
+            {
+                **{key: {"type": "string"} for key in ("repository", "text", "type", "title", "reason")},
+                "to": {"enum": ["auto", "memory", "daily"]}, "tag": TEXTS,
+            },
+            ["repository", "text"],
+        ),
+    }  # fmt: skip
+
+
+def _answered() -> dict[str, Any]:
+    """The bodies of answers."""
+    return {
         "Answer": _object(
             {
                 "query": {"type": "string"}, "at": {"type": "string"}, "stale": {"type": "boolean"},
@@ -89,6 +114,18 @@ def _schemas() -> dict[str, Any]:
             {
                 **{key: {"type": "string"} for key in ("repository", "path", "commit", "text")},
                 **{key: {"type": "integer"} for key in ("first", "last", "count")},
+            }
+        ),
+        "Context": _object(
+            {
+                "text": {"type": "string"}, "tokens": {"type": "integer"}, "budget": {"type": "integer"},
+                "summary": {"type": "string"},
+            }
+        ),
+        "Proposed": _object(
+            {
+                **{key: {"type": "string"} for key in ("branch", "base", "commit", "url", "path")},
+                "number": {"type": "integer"},
             }
         ),
         "Audit": _object({"audit": {"type": "array", "items": {"type": "object"}}}),

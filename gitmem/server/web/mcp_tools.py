@@ -22,10 +22,13 @@ from typing_extensions import TypedDict
 from gitmem import __version__
 from gitmem.errors import GitMemError
 from gitmem.gate.quoting import MCP_INSTRUCTIONS, fence, one_line
+from gitmem.memory.writing import NewLine
 from gitmem.search.results import shortened
 from gitmem.search.search import Query
-from gitmem.server.operations import Caller, Operations
-from gitmem.server.routes import MOST_HITS, STATUS, bearer, failed
+from gitmem.server.caller import Caller
+from gitmem.server.operations import Operations
+from gitmem.server.proposals import Change
+from gitmem.server.web.routes import MOST_HITS, STATUS, bearer, failed
 
 _caller: ContextVar[Caller] = ContextVar("caller")
 
@@ -63,11 +66,35 @@ class Got(TypedDict):
     text: str
 
 
+class Assembled(TypedDict):
+    """What `memory_context` gives."""
+
+    text: str
+    tokens: int
+    summary: str
+
+
+class Opened(TypedDict):
+    """What `memory_propose` gives."""
+
+    branch: str
+    number: int
+    url: str
+
+
 def tools(operations: Operations) -> MCPServer:
     """The MCP server of these operations."""
     server = MCPServer("git-mem", version=__version__, instructions=MCP_INSTRUCTIONS)
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    writes = ToolAnnotations(read_only_hint=False, open_world_hint=True)
+    server.add_tool(searcher(operations), annotations=reads)
+    server.add_tool(reader(operations), annotations=reads)
+    server.add_tool(assembler(operations), annotations=reads)
+    server.add_tool(proposer(operations), annotations=writes)
+    return server
 
+
+def searcher(operations: Operations) -> Callable[..., Any]:
     def memory_search(
         query: Annotated[str, Field(description="A question or words, in any language.")],
         maxResults: Annotated[int, Field(ge=1, le=MOST_HITS, description="Hits at most.")] = 6,
@@ -93,6 +120,10 @@ def tools(operations: Operations) -> MCPServer:
         ]  # fmt: skip
         return Found(hits=hits, lanes=[one_line(lane) for lane in answer.lanes])
 
+    return memory_search
+
+
+def reader(operations: Operations) -> Callable[..., Any]:
     def memory_get(
         repository: Annotated[str, Field(description="A repository, as memory_search names it.")],
         path: Annotated[str, Field(description="A memory file, such as MEMORY.md.")],
@@ -108,9 +139,37 @@ def tools(operations: Operations) -> MCPServer:
             lines=shown.count, text=text if shown.text else "",
         )  # fmt: skip
 
-    server.add_tool(memory_search, annotations=reads)
-    server.add_tool(memory_get, annotations=reads)
-    return server
+    return memory_get
+
+
+def assembler(operations: Operations) -> Callable[..., Any]:
+    def memory_context(
+        prompt: Annotated[str, Field(description="What the person asks now.")] = "",
+        budget: Annotated[int, Field(ge=0, le=20_000, description="Tokens of the whole; 0: the usual.")] = 0,
+        repositories: Annotated[
+            list[str] | None, Field(max_length=5, description="Of these, with their files; else of all you may see.")
+        ] = None,
+    ) -> Assembled:
+        """Assemble what memory says about a prompt, quoted, within a budget of tokens."""
+        made = _run(lambda: operations.context(_caller.get(), prompt, tuple(repositories or ()), budget))
+        return Assembled(text=made.text, tokens=made.tokens, summary=one_line(made.summary))
+
+    return memory_context
+
+
+def proposer(operations: Operations) -> Callable[..., Any]:
+    def memory_propose(
+        repository: Annotated[str, Field(description="A repository, as memory_search names it.")],
+        text: Annotated[str, Field(description="One line: what to remember.")],
+        type: Annotated[str, Field(description="Its type, such as decision.")] = "",
+        reason: Annotated[str, Field(description="Why, for who reviews it.")] = "",
+    ) -> Opened:
+        """Propose a line of memory: opens a pull request that a person reviews. Takes a token of scope propose."""
+        change = Change(NewLine(text, type), "", reason, _caller.get().name)
+        done = _run(lambda: operations.propose(_caller.get(), repository, change))
+        return Opened(branch=done.branch, number=done.number, url=one_line(done.url))
+
+    return memory_propose
 
 
 def _run(operation: Callable[[], Any]) -> Any:

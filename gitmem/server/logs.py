@@ -1,0 +1,42 @@
+"""The log: one JSON object a line, on standard error. Numbers, names of operations and kinds of errors; never a
+question, an answer, an address or a token, so a message is a constant and what it is about are fields.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+QUIET = ("mcp", "psycopg.pool", "uvicorn", "httpx")  # each quotes what it is asked, or addresses
+
+
+class Json(logging.Formatter):
+    """A record as JSON. Of an exception its kind alone: its words may name anything."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        row: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": record.msg if isinstance(record.msg, str) else type(record.msg).__name__,
+            "process": record.process,
+        }
+        row.update({name: value for name, value in vars(record).items() if name not in FIELDS})
+        if record.exc_info and record.exc_info[0] is not None:
+            row["error"] = record.exc_info[0].__name__
+        return json.dumps(row, ensure_ascii=False, default=lambda value: type(value).__name__)
+
+
+def configure() -> None:
+    """Log to standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Json())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    logging.getLogger("gitmem.server").setLevel(logging.INFO)
+    for name in QUIET:
+        logging.getLogger(name).setLevel(logging.CRITICAL)

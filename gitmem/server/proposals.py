@@ -1,0 +1,132 @@
+"""A proposed line of memory: a branch and a pull request at the repository's forge, never a direct write.
+
+Made in a clone of the mirror that is gone afterwards, through the gate, and pushed with the forge's token of the
+server's environment (`review/forges/location`). No hook and no filter of the repository runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from gitmem.config import Config
+from gitmem.errors import GitFailed, GitMemError, UsageError
+from gitmem.gate.quoting import one_line
+from gitmem.gate.report import code
+from gitmem.git.mirrors import clean
+from gitmem.git.opening import Repository, open_repository
+from gitmem.git.write import run_git
+from gitmem.memory.snapshot import layout_at
+from gitmem.memory.writing import NewLine, add_and_commit
+from gitmem.review import publish
+from gitmem.review.forges.location import client_of, forge_of, token_of
+from gitmem.review.forges.protocol import Client, Forge, Pull
+from gitmem.server.mirrors import Mirrors
+
+PLACES = ("auto", "memory", "daily")
+SAFE = (("core.hooksPath", os.devnull), ("commit.gpgSign", "false"), ("core.fsmonitor", "false"))
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """What was opened."""
+
+    branch: str
+    base: str
+    commit: str
+    number: int
+    url: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is proposed: a line, why, and in whose name."""
+
+    line: NewLine
+    title: str
+    reason: str
+    who: str
+
+
+class Proposals:
+    """Opens pull requests. `environ` names the forges and has their tokens."""
+
+    def __init__(self, mirrors: Mirrors, config: Config, environ: Mapping[str, str]) -> None:
+        self._mirrors = mirrors
+        self._config = config
+        self._environ = dict(environ)
+
+    def propose(self, tenant: int, repository: int, url: str, change: Change, now: datetime) -> Proposed:
+        """Open a pull request that adds a line. Raises UsageError for one that cannot be, Refused by the gate."""
+        forge, client = self._client(url)
+        base = client.default_branch()
+        name = hashlib.sha256(f"{change.line.to}\0{change.line.kind}\0{change.line.text}".encode()).hexdigest()[:12]
+        branch = f"memory/proposal-{name}"
+        place = self._mirrors.place(tenant, repository)
+        with TemporaryDirectory(prefix="gitmem-proposal-") as folder:
+            clone = Path(folder) / "clone"
+            environ = self._environment(change.who)
+            with self._mirrors.lent(tenant, repository) as mirror:
+                options = ["--quiet", "--no-tags", "--single-branch", f"--branch={base}", "--template="]
+                run_git(mirror, ["clone", *options, "--", os.fspath(place), os.fspath(clone)], env=environ)
+            repo = open_repository(clone, environ)
+            try:
+                run_git(repo, ["remote", "set-url", "origin", url])
+                run_git(repo, ["switch", "--quiet", "-c", branch])
+                added, commit, _ = add_and_commit(
+                    repo, self._config, change.line, lambda text: _message(change, text), now=now
+                )
+                if not commit:
+                    raise UsageError("the line is there already", "search finds it")
+                notes = (f"Proposed by {code(change.who)} through the shared index.",)
+                proposal = publish.Proposal(branch, base, title=change.title, notes=notes)
+                pull = self._published(repo, forge, client, proposal, now, environ)
+            finally:
+                repo.close()
+        return Proposed(branch, base, commit, pull.number, pull.url, added.path)
+
+    def _client(self, url: str) -> tuple[Forge, Client]:
+        """The forge of a repository. Raises UsageError where there is none that takes proposals."""
+        forge = forge_of(url, self._environ)
+        client = client_of(forge, token_of(forge, self._environ), time.sleep) if forge is not None else None
+        if forge is None or client is None:
+            raise UsageError(
+                "this repository takes no proposals here", "an administrator gives the server a token of its forge"
+            )
+        return forge, client
+
+    def _environment(self, who: str) -> dict[str, str]:
+        """What git is started with: of the repository nothing runs, and the commit says who asked for it."""
+        name = "".join(c for c in one_line(who) if c not in "<>\n\0")[:100] or "git mem"
+        count = int(self._environ.get("GIT_CONFIG_COUNT") or 0)
+        environ = {**clean(self._environ), "GIT_CONFIG_COUNT": str(count + len(SAFE))}
+        for at, (key, value) in enumerate(SAFE, count):
+            environ |= {f"GIT_CONFIG_KEY_{at}": key, f"GIT_CONFIG_VALUE_{at}": value}
+        for role in ("AUTHOR", "COMMITTER"):
+            environ |= {f"GIT_{role}_NAME": name, f"GIT_{role}_EMAIL": "git-mem-server@localhost"}
+        return environ
+
+    def _published(
+        self, repo: Repository, forge: Forge, client: Client, proposal: publish.Proposal, now: datetime,
+        environ: Mapping[str, str],
+    ) -> Pull:  # fmt: skip
+        layout = layout_at(repo, "HEAD", self._config)
+        try:
+            published = publish.publish(repo, forge, client, proposal, layout=layout, today=now.date(), environ=environ)
+        except GitFailed as error:
+            raise GitMemError("the branch cannot be pushed", "it may be proposed already") from error
+        assert published.pull is not None
+        return published.pull
+
+
+def _message(change: Change, text: str) -> str:
+    """The commit's message: what was added, and why."""
+    subject = change.title or f"memory: {text}"
+    return f"{' '.join(subject.split())[:72]}\n\n{change.reason}".strip()

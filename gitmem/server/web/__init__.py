@@ -1,0 +1,1 @@
+"""What a server answers: REST, MCP over streamable HTTP, and the webhooks of forges."""

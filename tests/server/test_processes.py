@@ -1,0 +1,141 @@
+"""Several processes answer from one socket; one that is killed is started again, and none outlives the first."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.harness import SOURCE, Repo
+from tests.server.conftest import Server
+
+PATIENCE = 120.0  # seconds within which what must happen does, on a machine with much else to do
+
+
+@dataclass
+class Served:
+    """A server as processes."""
+
+    child: subprocess.Popen[str]
+    port: int
+    token: str
+
+    def get(self, address: str, body: Any = None) -> Any:
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}{address}",
+            json.dumps(body).encode() if body is not None else None,
+            {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.read().decode()
+
+    def texts(self, query: str) -> list[str]:
+        return [hit["text"] for hit in json.loads(self.get("/v1/search", {"query": query}))["hits"]]
+
+    def answers(self) -> bool:
+        try:
+            return bool(self.get("/readyz") == "ok\n")
+        except (OSError, urllib.error.URLError):
+            return False
+
+    def processes(self) -> list[int]:
+        """Every process below the first one, without what only keeps accounts."""
+        out = subprocess.run(["ps", "-o", "pid=,ppid=,args=", "-A"], capture_output=True, text=True, check=True).stdout
+        rows = [line.split(None, 2) for line in out.splitlines()]
+        below, found = {self.child.pid}, list[int]()
+        for _ in range(4):
+            for pid, parent, words in rows:
+                if int(parent) in below and int(pid) not in below:
+                    below.add(int(pid))
+                    found += [int(pid)] if "resource_tracker" not in words else []
+        return found
+
+
+def eventually(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end, "it never came to be"
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Repo:
+    repo = Repo(tmp_path / "notes")
+    repo.commit("memory", {"MEMORY.md": "# Memory\n\n- The okapi eats leaves\n"})
+    return repo
+
+
+@pytest.fixture
+def served(server: Server, tmp_path: Path, notes: Repo) -> Iterator[Served]:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    server.owner.add_repository(server.enter("acme"), "notes", str(notes.path))
+    file = tmp_path / "server.toml"
+    file.write_text(f'listen = "127.0.0.1:{port}"\nstate = "{tmp_path / "served"}"\nprocesses = 2\npoll_minutes = 0\n')
+    env = {
+        **os.environ, "PYTHONPATH": str(SOURCE), "GITMEM_SECRET": "s" * 40,
+        "GITMEM_DATABASE_URL": server.owner_url.replace("postgres:@", "gitmem_server:@"),
+    }  # fmt: skip
+    with open(tmp_path / "log", "w") as log:
+        command = [sys.executable, "-m", "gitmem", "server", "--config", str(file), "run"]
+        child = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=log, text=True, cwd=tmp_path)
+        made = Served(child, port, server.tokens["acme read"])
+        try:
+            eventually(made.answers)
+            yield made
+        finally:
+            child.terminate()
+            child.communicate(timeout=PATIENCE)
+
+
+def test_several_processes_answer_and_count_together(served: Served, tmp_path: Path) -> None:
+    eventually(lambda: served.texts("okapi") != [])
+    for _ in range(12):
+        assert served.texts("okapi")
+    metrics = served.get("/metrics")
+    counted = [line for line in metrics.splitlines() if line.startswith("gitmem_requests_total{") and '"200"' in line]
+    assert counted and float(counted[0].split()[-1]) >= 13
+    assert 'gitmem_stage_seconds_count{stage="fetch"} 1.0' in metrics  # of the process that indexes
+    rows = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert {"request", "fetch"} <= {row["event"] for row in rows}
+    assert "okapi" not in str(rows) and "notes" not in str(rows) and "gitmem_" not in str(rows)
+
+
+def test_a_process_that_is_killed_is_started_again(served: Served) -> None:
+    eventually(lambda: served.texts("okapi") != [])
+    before = served.processes()
+    victims = [pid for pid in before if b"forkserver" in Path(f"/proc/{pid}/cmdline").read_bytes()][1:]
+    assert len(victims) == 3
+    for victim in victims:
+        os.kill(victim, signal.SIGKILL)
+    eventually(lambda: len(served.processes()) == len(before) and not set(victims) & set(served.processes()))
+    eventually(served.answers)
+    assert served.texts("okapi")
+
+
+def test_no_process_outlives_the_first(served: Served) -> None:
+    below = served.processes()
+    served.child.kill()
+    served.child.wait()
+    eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in below))
+
+
+def test_an_address_that_is_taken_is_one_sentence(served: Served, server: Server, tmp_path: Path) -> None:
+    env = {"GITMEM_SECRET": "s" * 40, "GITMEM_DATABASE_URL": server.owner_url.replace("postgres:@", "gitmem_server:@")}
+    done = Repo(tmp_path / "any", init=False).mem(
+        "server", "--config", str(tmp_path / "server.toml"), "run", check=False, env=env
+    )
+    assert done.returncode and "cannot be listened at" in done.stderr
