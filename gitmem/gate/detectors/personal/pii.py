@@ -103,7 +103,10 @@ _CARD = lazy(
     r"(?<![0-9A-Za-z_.-])(?:\d{4}(?P<sep>[ -])\d{4}(?P=sep)\d{4}(?P=sep)\d{1,7}"
     r"|3\d{3}(?P<amex>[ -])\d{6}(?P=amex)\d{5}|\d{13,19})(?![0-9A-Za-z_-]|\.\d)"
 )
-_CARD_WORD = lazy(r"card|visa|master|amex|\bpan\b|银行|银联|카드|カード|卡号|信用卡|银行卡", re.IGNORECASE)
+_CARD_WORD = lazy(
+    r"card|visa|master|amex|\b(?:paid|pays?|payment|charged?)\b|결제|支払|付款|\bpan\b|银行|银联|카드|カード|卡号|信用卡|银行卡",
+    re.IGNORECASE,
+)
 _CARD_CODE = lazy(r"(?i:cvv2?|cvc2?|cid)[\"']?[ :=]{1,3}[\"']?(?P<code>\d{3,4})(?![0-9A-Za-z])")
 _BRAND = lazy(
     r"^(?:4\d{12}(?:\d{3}){0,2}|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3(?:0[0-5]"

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from gitmem.gate.detectors.secrets import tokens
-from gitmem.gate.detectors.secrets.candidates import Candidates
+from gitmem.gate.detectors.secrets.candidates import Candidates, lowered
+from gitmem.gate.detectors.secrets.named_values import settings
 from gitmem.gate.detectors.secrets.placeholders import (
     entropy,
     is_code,
@@ -57,11 +58,12 @@ _VERSION = lazy(r"(?:^|[-@_/])v?\d{1,4}(?:\.\d{1,5}){1,3}(?:[-.][a-z0-9.]{1,12})
 _RELEASE = lazy(r"v?\d{1,4}\.\d{1,4}\.\d{1,4}[-.][a-z]")  # `1.4.0.tgz#...`, `2.0.0-py3-none-any.whl#...`
 # A path with an ending, a file in a package, a place in an archive named by its object id.
 _ADDRESSED = lazy(r"^(?:[\w.-]+/){2,}[\w.-]*\.[a-z]{2,8}$|\.(?:tgz|gz|zip|whl|jar|parquet|json|ya?ml|md|png)(?:#|$)")
+_WORDED_PATH = lazy(r"(?:v\d{1,2}|[a-z_-]{3,24})(?:/(?:v\d{1,2}|[a-z_-]{2,24})){1,8}/?")  # `v1/objects/licenses`
 _OF_SOMETHING = lazy(
     r"\b(?:files?|path|names?|length|size|count|server|service|holder|owner|pair|type|request|session|job|run|order|bucket"
     r"|lives?|stays?|comes?|points?|belongs|goes|moved|refers?)\b"
 )
-_FINGERPRINT = lazy(r"^[0-9A-F]{40}$")  # of OpenPGP, in capitals
+_FINGERPRINT = lazy(r"^(?:[0-9A-F]{16}|[0-9A-F]{40})$")  # of OpenPGP, in capitals
 _TOLD_SECRET = lazy(
     r"token|(?:api|access|auth|client)[_-]?key|(?<!export-)secret|토큰|시크릿|トークン|令牌", re.IGNORECASE
 )
@@ -102,7 +104,8 @@ _JOIN = lazy(
     r"|string\?)\b)*"
     r"|[^\x00-\x7f\n]{1,12}(?:[ \t]{1,2}[^\x00-\x7f\n]{1,10}){0,2})"
     r"(?P<op>[ \t]{0,40}(?:[:=?.!+|<>(,~\\\[{-]|&gt;"
-    r"|&quot;){0,6}[ \t\"'`=>\[({\\*「『“‘：＝（-]{0,40}(?:\n[ \t]{1,12}[\"'`]?)?)"
+    r"|&quot;){0,6}[ \t\"'`=>\[({\\*「『“‘：＝（-]{0,40}"
+    r"(?:(?:[bu]|\[?\]?byte\(|(?:bytes|bytearray|Secret|SecretStr|String)\()[\"']|\n[ \t]{1,12}[\"'`]?|(?<=\?)[ \t]{0,3}\n(?:[A-Za-z][\w-]{0,20}[:>][ \t])?)?)"
     r"(?P<value>[!-~]{10,1024})"
 )
 _ASCII_LETTER = lazy(r"[a-z]")
@@ -238,7 +241,7 @@ def _cut(text: str, start: int, limit: int, quote: str) -> int:
 def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
     if is_placeholder(value) or is_digest(value) or is_readable_base64(value) or is_published(value):
         return False
-    if is_sequence(value) or _ADDRESSED.search(value):
+    if is_sequence(value) or _ADDRESSED.search(value) or _WORDED_PATH.fullmatch(value):
         return False
     if _OBJECT.fullmatch(value) and not _KEY_NAME.search(name):
         return False
@@ -284,6 +287,10 @@ def find(text: str, seen: Candidates, taken: Spans | None = None) -> Iterator[Fo
     for first, last in seen.near:
         yield from _assigned(text, seen.low, first, last)
         yield from _vendored(text, seen.low, first, last)
+    for setting in settings(text, seen.low):
+        for found in _assigned(setting.line, lowered(setting.line), 0, len(setting.line)):
+            shift = setting.start - setting.inside
+            yield found._replace(start=found.start + shift, end=found.end + shift)
     long = [run for run in seen.runs if run[1] - run[0] >= 24]
     spoken = _spoken(seen.low) if len(long) > _FEW else None
     for run in long:
@@ -367,6 +374,8 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
         value, head = text[start:end], _name_start(text, at)
         if (quote and text[end + 1 : end + 2] == ":") or low[max(0, at - 5) : at] == "<add ":
             continue  # a key of a mapping, the name of a setting
+        if low.rfind("badge", max(0, at - 100), at) > max(low.rfind(mark, max(0, at - 100), at) for mark in " \n"):
+            continue  # a picture's address, made to be shown
         if text[max(0, head - 2) : head] == "::" or _TEMPLATE.match(value):
             continue  # the name of a type, a string that a program fills in
         if _PRINTED.search(low, max(0, at - 60), at):

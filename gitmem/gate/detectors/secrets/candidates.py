@@ -103,6 +103,8 @@ def candidates(text: str) -> Candidates:
         first = text.rfind("\n", least, start) + 1
         if first and not text[first:start].strip(" \t\"'`"):
             first = text.rfind("\n", least, first - 1) + 1  # alone on its line: what names it stands above
+        elif first > 1 and text[max(least, first - 3) : first].rstrip().endswith("?"):
+            first = text.rfind("\n", least, first - 1) + 1  # the answer to a question
         first = max(first, least)
         if near and first <= near[-1][1] + 1:
             near[-1] = (near[-1][0], end)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from gitmem.gate.detectors.secrets.placeholders import is_code, is_digest, is_placeholder, is_tangled, is_words
+from gitmem.gate.detectors.secrets.joined_words import is_coined, is_diceware
+from gitmem.gate.detectors.secrets.placeholders import is_code, is_digest, is_placeholder, is_tangled, is_uuid, is_words
 from gitmem.lazy_patterns import lazy
 
 LONGEST = 80
@@ -18,6 +19,23 @@ WORD = lazy(
     r"|비밀\s?번호|비번|패스워드|암호|패스프레이즈|핀\s?번호|パスワード|パスフレーズ|パスコード|暗証番号|合言葉"
     r"|パス(?<![ァ-ヶーA-Za-z]パス)(?=[:：は])|사전 ?공유 ?키|事前共有(?:キー|鍵)|预共享密?钥|密码|密碼|口令|通行码|пароль|community[- ]string|contrase(?:ñ|n)a|mot de passe|wachtwoord|s(?:enha(?![a-z])|hared[ -]secret)|wpa[23]?[ -]key"
 )
+# In other languages: looked for apart, where one of `FOREIGN` stands, since they would slow `WORD` down.
+FOREIGN = (
+    "kennwort",
+    "hasło",
+    "haslo",
+    "heslo",
+    "lösenord",
+    "losenord",
+    "salasana",
+    "şifre",
+    "mật khẩu",
+    "jelszó",
+    "kata sandi",
+    "clave de",
+    "รหัสผ่าน",
+)
+FOREIGN_WORD = lazy("|".join([f"{word}l? " if word.endswith("de") else word for word in FOREIGN]))
 CLOSE = {"「": "」", "『": "』", "“": "”", "‘": "’", "(": ")"}
 _HARD_END = lazy(
     r"[\"'`<>]|,(?=\s|$|[A-Za-z]+[:/])|;|[)\]}](?=[\s.,;)}\]]|$)|\\(?=[nrt\"'])|(?<=[^\s&]{6})&(?=[a-z_]{2,24}=)"
@@ -40,13 +58,17 @@ _STRONG_SYMBOL = lazy(r"[!@#$%^&*?~]")
 _NUMBER = lazy(r"^\d{4,12}[*#]{0,2}$")
 # A line of /etc/passwd, a bound on a version, an option, a file, a variable, a register, a regular expression.
 _NO_VALUE = lazy(
-    r"^[x*!]:\d+:\d+:|^[\w.-]+(?:\[\w+\])?(?:[<>]|[<>=!~]=)\d|^--?[A-Za-z][A-Za-z-]*(?:[=:]|$)|^-D\w|^[\w./~+-]+\.(?:gpg|zip|tar|t?gz|pem|kdbx|txt|json|ya?ml|md|sh|conf|ini)$|^[\w.~+-]*/[\w./~+-]*\w\.[a-z]{1,5}$|^[A-Z0-9]{2,24}(?:_[A-Z0-9]{1,24})*_(?:VAR|ENV|PASS(?:WORD)?|PWD|KEY|SECRET|TOKEN)$|^0x[0-9A-Fa-f]{1,4}$|^\^.*(?:[\[(\\]|\.[*+]|\$$)|\(\?[=!:<]|\[a-z|\\d"
+    r"^//\w|^\[#?\d+\]\(|^(?:Big)?[Uu]?(?:[Ii]nt|[Ff]loat)\d{1,2}(?:Array)?\W{0,3}$|\{\w+\}|^[x*!]:\d+:\d+:|^[\w.-]+(?:\[\w+\])?(?:[<>]|[<>=!~]=)\d|^--?[A-Za-z][A-Za-z-]*(?:[=:]|$)|^-D\w|^[\w./~+-]+\.(?:gpg|zip|tar|t?gz|pem|kdbx|txt|json|ya?ml|md|sh|conf|ini)$|^[\w.~+-]*/[\w./~+-]*\w\.[a-z]{1,5}$|^[A-Z0-9]{2,24}(?:_[A-Z0-9]{1,24})*_(?:VAR|ENV|PASS(?:WORD)?|PWD|KEY|SECRET|TOKEN)$|^0x[0-9A-Fa-f]{1,4}$|^\^.*(?:[\[(\\]|\.[*+]|\$$)|\(\?[=!:<]|\[a-z|\\d"
 )
 _YEAR = lazy(r"^(?:19|20)\d\d$")
 _REFERENCE = lazy(r"[@#](?:v?\d[\d.]*|[0-9a-f]{6,40}|[A-Za-z][\w.-]*)$")
 # `azure/login@v2`, `Microsoft.Storage/accounts@2023-01-01`: what workflows and templates name, sign-in or not.
 _PINNED = lazy(r"^[A-Za-z][\w.-]*@(?:v\d[\d.]*|\d{4}-\d\d-\d\d(?:-[a-z]{1,10})?)$")
 _ANCHOR = lazy(r"[\w.-]+#[a-z]+(?:-[a-z0-9]+)+")  # `VPN#setup-2031`: a place in a page
+_SWAPPED = lazy(r"(?:[A-Z]|(?<![a-z])[a-z])[a-z]?[01345][a-z]{2}")  # `Sn0wGoose`: a digit for a letter
+_SWAPPED_WORD = lazy(r"[a-z]{4,8}[01345][a-z]{4,8}")
+_CASES_MEET = lazy(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z]{2})(?=[a-z])")
+_LINE_END = lazy(r"[\"'`*,;.)\]}]{0,4}[ \t]{0,4}(?:\r?\n|$|//|#|[\"'`]|;)|[;&]|[ \t]{0,2}[^\x00-\x7f]")
 _MEET = lazy(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _ANY_DIGIT = lazy(r"[0-9]")
 _NO_PASSWORD = lazy(r"[(){}<>\[\]=;:/\\,|`\"']|\.\w{1,4}$|@\w+\.\w|@sha")
@@ -88,10 +110,15 @@ _SAMPLES = frozenset(
         "example",
         "sample",
         "foobar",
+        "test",
+        "demo",
     ]
 )
 _LEET = str.maketrans("@$013", "asoie")
-_LOWER_NAME = lazy(r"[a-z-]{0,32}password[a-z-]{0,16}\d{0,2}")
+_LOWER_NAME = lazy(r"[a-z-]{0,32}password[a-z-]{0,16}\d{0,6}")
+_SPOKEN = lazy(
+    r"(?i:my|new|old|your|the|another|wrong|correct|complex|(?:very|super)?(?:strong|secure|secret|safe))+[-_]?(?i:pass(?:word|wd)?)(?i:here)?[-_!@#\d]{0,6}"
+)
 
 
 def is_sample(value: str) -> bool:
@@ -101,7 +128,9 @@ def is_sample(value: str) -> bool:
     """
     stem = value.rstrip("0123456789")
     known = len(value) - len(stem) <= 3 and stem.lower().translate(_LEET) in _SAMPLES
-    return value.islower() and (known or _LOWER_NAME.fullmatch(value) is not None)
+    return (value.islower() and (known or _LOWER_NAME.fullmatch(value) is not None)) or _SPOKEN.fullmatch(
+        value
+    ) is not None
 
 
 def classes(value: str) -> int:
@@ -135,7 +164,8 @@ def looks_chosen(value: str, known: bool, *, starred: bool = False) -> bool:
     kinds = classes(value)
     if not _STRONG_SYMBOL.search(value, 1):  # `IhqSb1Gg`: only where a login is spoken of
         mixed = kinds == 3 and value.isalnum() and len(value) >= 8
-        return known and mixed and len(_MEET.findall(value)) >= 2 and not is_words(value)
+        odd = not is_words(value) or _SWAPPED.search(value) is not None
+        return known and mixed and len(_MEET.findall(value)) >= 2 and odd
     return kinds >= 3 if known else kinds == 4 and _REFERENCE.search(value) is None
 
 
@@ -170,6 +200,16 @@ def is_chosen(value: str, after: str, strength: int, quoted: bool) -> bool:
         return strength > 0
     if _NUMBER.match(value):
         return _COUNTED.match(after) is None and (strength > 0 or (len(value) <= 8 and not _YEAR.match(value)))
+    if (
+        (quoted or _LINE_END.match(after))
+        and (strength == 2 or (strength == 1 and "-" not in value))
+        and is_coined(value)
+    ):
+        return True
+    if strength == 0 and "-" not in value and any(map(str.isdigit, value)) and is_coined(value):
+        return True
+    if strength == 0 and _SWAPPED_WORD.fullmatch(value):
+        return True
     if not quoted and (is_code(value) or re.search(r"^[\[{(]|\.(?:md|py|js|ts|txt|json|ya?ml|toml|com|io|go)$", value)):
         return False
     kinds = classes(value)
@@ -182,6 +222,16 @@ def is_chosen(value: str, after: str, strength: int, quoted: bool) -> bool:
         )
     if kinds == 2 and has_digit and value.isalnum() and 16 <= len(value) < 40 and not is_words(value):
         return True  # made by a machine
+    if strength == 2 and (is_uuid(value) or is_diceware(value, 4)):
+        return True
+    if (
+        strength == 2
+        and kinds == 2
+        and len(value) >= 12
+        and len(_CASES_MEET.findall(value)) >= 4
+        and not is_words(value)
+    ):
+        return True  # base64 without a digit
     if strength == 2 and quoted and len(value) >= 6:
         mixed = value.isalpha() and len(value) >= 8 and not value[1:].islower() and not value.isupper()
         return _SYMBOL.search(value) is not None or not is_words(value) or mixed

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.secrets.candidates import candidates
-from gitmem.gate.detectors.secrets.placeholders import entropy, is_placeholder, is_varied, is_words
+from gitmem.gate.detectors.secrets.placeholders import entropy, is_placeholder, is_uuid, is_varied, is_words
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Text, mask
 from gitmem.lazy_patterns import lazy
@@ -142,6 +142,8 @@ def _found(text: str) -> Iterator[tuple[str, int, int]]:
         if _HINT.search(seen.low, first, last):
             for match in _NAMES.finditer(seen.low, first, last):
                 start, end = match.span("secret")
+                if is_uuid(text[start:end]) and "cookie" not in seen.low[max(first, start - 200) : start]:
+                    continue  # the number of a conversation, in the log of an agent or a server
                 if _is_session(text[start:end]) and _DIGITS.search(text, start, end):
                     yield "session-cookie", start, end
         if _HEADER_HINT.search(seen.low, first, last):

@@ -13,59 +13,32 @@ from collections.abc import Iterator
 
 from gitmem.gate.detectors.prefilter import places, present
 from gitmem.gate.detectors.secrets.chosen_passwords import CLOSE, classes, is_chosen, looks_chosen
+from gitmem.gate.detectors.secrets.joined_words import POLICY, SMALL, is_coined, is_diceware, is_joined, is_odd, is_told
 from gitmem.gate.detectors.secrets.placeholders import is_placeholder, is_words
 from gitmem.lazy_patterns import lazy
 
 _PHRASE = lazy(r"pass[ -]?phrase|암호|패스프레이즈|パスフレーズ|合言葉|口令")
 _QUOTED = lazy(
-    r"(?:문구)?[\"'`*\])]{0,3}(?:[ \t]{1,2}(?:for|of|to|on)\b[^\n:=\"'`“]{1,40}?)?[ \t]{0,2}"
+    r"(?:문구)?[\"'`*\])]{0,3}(?:[ \t]{1,2}(?:for|of|to|on)\b(?:[^\n:=\"'`“]|'s ){1,40}?)?[ \t]{0,2}"
     r"(?:is(?: now)?:?|was|to|=|:|：|은|는|이|가|は|が|を|是|为|為|改为)?[ \t]{0,3}"
     r"(?P<open>[\"'`“「『‘])(?P<value>[^\s\"'`“”「」『』‘’][^\"'`“”「」『』‘’\n]{4,98}[^\s\"'`“”「」『』‘’])[\"'`”」』’]"
 )
 _TO_THE_END = lazy(
     r"(?:문구)?[\"'`*\])]{0,3}(?:[ \t]{1,2}(?:for|of|to|on)\b[^\n:=\"'`“]{1,40}?)?[ \t]{0,2}"
-    r"(?:is:?|was|=|:|：|은|는)[ \t]{1,3}(?P<value>[a-z]{1,12}(?: [a-z0-9]{1,12}){3,11})[.!]?[ \t]{0,3}(?:\n|$)"
+    r"(?P<op>is:?|was|=|:(?:[ \t][|>][+-]?[ \t]{0,3}\n)?|：|은|는)?[ \t]{1,20}(?P<value>[A-Za-z]{1,12}(?: [A-Za-z0-9]{1,12}){3,11}!?)"
+    r"(?P<after>[.,;!]?[ \t]{0,3}(?:\n|$)|, | \()"
 )
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_SMALL = _words(
-    """
-    the a an is are was were be been being it its this that these those there here not no never none only must shall
-    should will would can could may might has have had do does did to of in on at by for from with without as if or and
-    but than then when where which who what how why all any each every same your you we our my their his her they i
-    """
-)
-# Words with which people speak of passwords instead of telling one.
-_POLICY = _words(
-    """
-    password passwords passphrase passphrases secret secrets token tokens key keys login user users username account
-    accounts characters character chars letters digits digit numbers symbol symbols words length minimum maximum
-    least strong weak required optional invalid wrong incorrect expired missing empty default hashed encrypted stored
-    saved kept rotated changed reset forgotten leaked prompt enter type input field vault env environment variable
-    config settings file managed shared read written generated random hidden masked bcrypt argon unset unchanged set
-    """
-)
-_PLACES = _words("vault env environment variable config settings file")
 _HAN_POLICY = lazy(
-    r"\d ?(?:자|글자|문자|단어|文字|語|单词|位|个|個)|이상|이하|필요|필수|입력|변경|以上|以下|必|入力|变更|忘|错误|무효"
-)
-# `WALNUT-TANGO-77`, `Kestrel-Harbour-19`, `copper-ladder-42`.
-_JOINED = lazy(r"[A-Za-z]{3,12}(?:[-_.][A-Za-z]{3,12}){1,5}[-_.]\d{2,4}[!?*#]?")
-_NUMBERED_NAME = lazy(
-    r"pass|secret|token|key|user|admin|root|test|prod|stag|dev|demo|name|file|reset|policy|hash|sha|aes|rsa|utf|auth|login"
-    r"|mail|queue|server|service|host|issue|ticket|version|release|rfc|example|sample|your|change|field|vault|store"
-    r"|manager|config|cluster|region|east|west|north|south|central"
+    r"문의|참고|확인|요청|관리자|비밀번호|금고|聞い|くださ|管理|さん|パスワード|請|请|问|查看|密码|密碼|\d ?(?:자|글자|문자|단어|文字|語|单词|位|个|個)|이상|이하|필요|필수|입력|변경|以上|以下|必|入力|变更|忘|错误|무효"
 )
 # Who asks for a password, up to the end of the line, and what answers: alone, or told.
 _ASKING = lazy(
     r"\bwhat(?:'?s| is| was| are)\b|\bwhich\b|\b(?:anyone|someone|you) (?:know|have|remember)|\bremind me|뭐|무엇|알려|何|教え|什么|甚麼"
     r"|多少|(?P<prompt>\benter\b|\btype\b|입력|输入)"
 )
-_REST = lazy(r"[^\n?？]{0,60}(?P<mark>[?？]?)[\"'”」』:：]{0,2}")
+_REST = lazy(r"[^\n?？]{0,60}(?P<mark>[?？]?)[\"'”」』:：*]{0,3}")
 _ALONE = lazy(
     r"[ \t]{0,3}\n[ \t]{0,3}(?:\n[ \t]{0,3})?[>*-]{0,2}[ \t]{0,2}"
     r"(?:\[[^\]\n]{1,20}\][ \t]{0,2})?(?:\d{1,2}:\d\d(?::\d\d)?[ \t]{1,2})?"
@@ -77,6 +50,9 @@ _ALONE = lazy(
 _TOLD = lazy(
     r"[^\n]{0,40}?\b(?:answered|said|replied|told (?:him|her|them|me))[: ]{1,3}"
     r"[\"'`“「『]?(?P<value>[!-~]{6,64})[ \t]{0,3}(?:\n|$)"
+)
+_WORDS_ALONE = lazy(
+    r"\s{1,3}(?:(?:A|[A-Z][a-z]{1,15}):[ \t]{1,3})?[\"'`]?(?P<value>[a-z]{3,10}(?: [a-z]{3,10}){3,9})[\"'`]?[.!]?[ \t]{0,3}(?:\n|\Z)"
 )
 _INLINE = lazy(  # on the line of the question
     r"[ \t]{1,3}(?:[—–-]{1,2}[ \t]{1,2}|(?:it'?s|it is)[: ] ?)?[\"'`]?(?P<value>[!-~]{6,64}?)[\"'`]?[.]?[ \t]{0,3}(?:\n|\Z)",
@@ -106,11 +82,12 @@ _ALGORITHM = lazy(
 _SYMBOL = lazy(r"[!@#$%^&*?+]")
 _CODE = lazy(
     r"(?:(?:front |back |main )?(?:door|gate|alarm|keypad|garage|locker|safe|padlock|vault)(?: lock)? (?:code|combination|pin)"
-    r"|(?:현관|도어락|금고|사물함|출입문)\s?(?:비밀)?\s?번호|(?:金庫|玄関|ドア)の?(?:番号|暗証番号)|(?:门禁|保险箱|门锁)密?码|puk[12]?(?: code)?)"
-    r"(?: (?:for|of|to|at|in)\b[^\n:=\d]{1,40}?)?(?:(?:[ \t]{0,2}(?:is|was|=|:|：|은|는|は|是|为)){1,2}|(?<=puk)(?= )|(?= \d{4,8}[*#]))[ \t]{0,3}"
+    r"|(?:현관|도어락|금고|사물함|출입문)\s?(?:비밀)?\s?번호|(?:金庫|玄関|ドア)の?(?:番号|暗証番号)|(?:门禁|保险箱|门锁)密?码|puk[12]?(?: code)?|pin (?:for|of|to) (?:the |my |our )?(?:safe|door|gate|alarm|tablet|phone|card|locker|vault)(?=\?|:| is| was))"
+    r"(?: (?:for|of|to|at|in)\b[^\n:=\d]{1,40}?)?(?:(?:[ \t]{0,2}(?:is(?: now)?|was|=|:|：|\?|은|는|は|是|为)){1,2}|(?<=puk)(?= )|(?= \d{4,8}[*#]))[ \t]{0,3}"
     r"[\"'`]?(?P<value>\d{4,8}[*#]?|\d{2}-\d{2}-\d{2})(?![\w.-])"
 )
 _CODE_HINTS = (
+    "pin ",
     "door",
     "gate ",
     "alarm",
@@ -135,31 +112,6 @@ _CODE_HINTS = (
 )
 
 
-def is_joined(value: str, strength: int) -> bool:
-    """Whether a value is words and a number joined by one kind of sign: a password, not the name of a thing.
-
-    `strength` is that of `chosen_passwords.is_chosen`; behind a bare space the words have to begin with capitals or to be
-    two of four letters and more.
-    """
-    bare = value.rstrip(".,")
-    if not _JOINED.fullmatch(bare) or _NUMBERED_NAME.search(bare.lower()) or is_placeholder(bare):
-        return False
-    words = [part for part in re.split(r"[-_.]", bare) if part[0].isalpha()]
-    return strength == 2 or all([word[0].isupper() for word in words]) or all([len(word) >= 4 for word in words])
-
-
-def is_told(value: str) -> bool:
-    """Whether words say something instead of being a password: they have grammar or speak of passwords."""
-    words = value.lower().rstrip(".!").split()
-    return not _SMALL.isdisjoint(words) or not _POLICY.isdisjoint(words)
-
-
-def is_place(value: str) -> bool:
-    """Whether joined words only say where a password stands: `PASSWORD_FILE`, `passphrase-from-vault`."""
-    words = set(re.split(r"[-_]", value.lower()))
-    return len(words) > 1 and words <= _POLICY | _SMALL and not words.isdisjoint(_PLACES)
-
-
 def _is_random_words(value: str) -> bool:
     """Whether a value is at least four different words in lower case that do not make a sentence."""
     words = value.split(" ")
@@ -175,21 +127,32 @@ def phrase_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
         value = quoted.group("value")
         if value.isascii():
             spaced = value.count(" ") >= 2 and not is_placeholder(value)
-            if spaced and (_is_random_words(value) or (named and _POLICY.isdisjoint(value.split()))):
+            if spaced and (_is_random_words(value) or (named and POLICY.isdisjoint(value.split()))):
                 return quoted.span("value")
-        elif named and not _HAN_POLICY.search(value) and not is_placeholder(value):
+        elif (named or value.count(" ") >= 2) and not _HAN_POLICY.search(value) and not is_placeholder(value):
             return quoted.span("value")
         return None
     bare = _TO_THE_END.match(text, end)
     if bare is None:
         return _loose(text, low, start, end) if named else None
-    value = bare.group("value")
-    words = value.split()
-    if _is_random_words(value) or (
-        named and len(words) <= 10 and _POLICY.isdisjoint(words) and not _is_sentence(words)
-    ):
+    value, joined = bare.group("value"), bare["op"] is not None
+    words = value.lower().rstrip("!").split()
+    random = _is_random_words(value if value.islower() else value.lower().rstrip("!0123456789 "))
+    if random and ((joined and (named or value.islower())) or (named and not _is_inflected(words))):
         return bare.span("value")
-    return None
+    ended = bare["after"].strip() in ("", ".", "!")
+    told = POLICY.isdisjoint(words) and not _is_sentence(words) and len(words) <= 10 and words[0] not in _POINTING
+    lower = value.islower() or any(map(str.isdigit, value))
+    if named and joined and ended and told and lower:
+        return bare.span("value")
+    return _loose(text, low, start, end) if named else None
+
+
+_POINTING = frozenset(["see", "ask", "use", "check", "get", "look", "read", "find", "same", "call", "contact"])
+
+
+def _is_inflected(words: list[str]) -> bool:
+    return any([word.endswith(_INFLECTED) for word in words])
 
 
 _USED = lazy(r"\b(?:with|use|using|enter|type|try|is)(?: the| this)? \Z")
@@ -204,16 +167,16 @@ def _loose(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
         return None
     words: list[str] = []
     for word in match.group("value").split():
-        if word in _SMALL:
+        if word in SMALL:
             break
         words.append(word)
     value = " ".join(words)
-    if not _is_random_words(value) or any([word.endswith(_INFLECTED) for word in words]):
+    if not _is_random_words(value) or _is_inflected(words):
         return None
     return match.start("value"), match.start("value") + len(value)
 
 
-_SENTENCE = _words("is are was be must should will can not never to from by with for it you we")
+_SENTENCE = frozenset(["is", "are", "was", "be", "must", "should", "will", "can", "not", "never", "to", "from", "by", "with", "for", "it", "you", "we"])  # fmt: skip
 
 
 def _is_sentence(words: list[str]) -> bool:
@@ -271,11 +234,13 @@ def answer_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
         ):
             match = _INLINE.match(text, rest.end())
     if match is None:
-        return None
+        words = _WORDS_ALONE.match(text, rest.end())
+        return words.span("value") if asked and words is not None and _is_random_words(words.group("value")) else None
     value = match.group("value").rstrip(".,\"'`”」』")
     if (
         looks_chosen(value, True)
         or is_joined(value, 2)
+        or (is_coined(value) and is_odd(value))
         or (
             is_chosen(value, "", 1, False)
             and (
@@ -294,6 +259,29 @@ def answer_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
 def _titled(text: str, start: int) -> bool:
     """Whether the word at `start` stands in a heading or in a label of its own line."""
     return _TITLE.search(text, max(0, start - 40), start) is not None
+
+
+_TOOLS = ("luks", "veracrypt", "keepass", "bitwarden", "borg", "restic")
+_TOOL_PHRASE = lazy(
+    r"[a-z0-9]{3,12}[\"'`*]{0,3}(?: (?:key|disk|volume|vault|database|repo|master|backup)){0,2}[\"'`*]{0,3} ?[:=] ?[\"'`]?"
+    r"(?P<value>[a-z]{3,10}(?: [a-z]{3,10}){3,9})[\"'`]?[.!]?[ \t]{0,3}(?:\n|\Z)"
+)
+_OPENS = ("unlocks with", "opens with", "locked with")
+_OPENED_WITH = lazy(
+    r"[a-z]{4,9} with (?:the (?:words|phrase) )?[\"'`]?(?P<value>[a-z]{3,10}(?:-[a-z]{3,10}){3,9})(?![\w-])"
+)
+
+
+def named_by_tools(low: str) -> Iterator[tuple[int, int]]:
+    """The spans of passphrases behind the name of a tool that asks for one, or behind what they open, in a text in lower case."""
+    for at in places(low, present(low, _TOOLS)):
+        match = _TOOL_PHRASE.match(low, at)
+        if match is not None and _is_random_words(match["value"]) and not _is_inflected(match["value"].split()):
+            yield match.span("value")
+    for at in places(low, present(low, _OPENS)):
+        match = _OPENED_WITH.match(low, at)
+        if match is not None and is_diceware(match["value"], 4):
+            yield match.span("value")
 
 
 def codes(low: str) -> Iterator[tuple[int, int]]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gitmem.gate.detectors.prefilter import DIGIT, places, plain
+from gitmem.gate.detectors.prefilter import DIGIT, places, plain, present
 from gitmem.gate.detectors.secrets.chosen_passwords import classes, end_of, is_server_user, looks_chosen
-from gitmem.gate.detectors.secrets.passphrases import is_joined, is_place, is_told
+from gitmem.gate.detectors.secrets.joined_words import is_coined, is_joined, is_numbered, is_odd, is_place, is_told
 from gitmem.gate.detectors.secrets.placeholders import is_code, is_placeholder
 from gitmem.lazy_patterns import lazy
 
@@ -46,6 +46,7 @@ _IP_TRIPLE = lazy(
 )
 _ARGS = r"\b(?:\\\n|[^\n|;]){0,200}?\s"  # what stands between a command and the option that takes a password
 _OF_USER = r"(?P<lead>[\"']?)[^\s:\"'$<]{1,60}:"
+_STRING = r"[\"'][^\"'\n]{0,80}[\"']\s{0,3},\s{0,3}"  # one string among the arguments of a call
 _WORD = r"(?:\"[^\"\n]{1,80}\"|'[^'\n]{1,80}'|[^\s\"']{1,80})\s{1,3}"  # one word of a command line
 
 
@@ -121,6 +122,17 @@ _COMMANDS = tuple(
         ("wpa_passphrase", rf"\s{{1,3}}{_WORD}"),
         ("nmcli", _ARGS + r"password\s{1,3}"),
         ("net use", r"(?:\s[^\n]{0,80}?/user:\S{1,40}|r\s{1,3}\w{1,20})\s{1,3}(?!/)"),
+        ("basic_auth", r"[\"']?\s{0,2}[=:]\s{0,2}[\"']?[\w.@-]{1,40}:"),
+        ("snmp", r"[a-z]{0,4}[\"']?:\s{1,12}[\"']?community[\"']?:\s{1,2}(?=[^\s]{0,40}[0-9])"),
+        ("mc alias set ", rf"{_WORD}{_WORD}{_WORD}"),
+        ("ssid", r"[\"']?\s{0,2}[:=][^\n{}]{1,60}?,\s{0,2}[\"']?key[\"']?\s{0,2}[:=]\s{0,2}"),
+        ("ssh ", r"[\w.-]{1,30}@[\w.-]{1,60}\s{1,3}\((?!\d)(?=[^)\s]{0,40}[0-9!#$%&][^)\s]{0,40}\))"),
+        ("pdo(", rf"\s{{0,3}}{_STRING}{_STRING}(?=[\"'])"),
+        ("mysqli", rf"(?:_connect)?\(\s{{0,3}}{_STRING}{_STRING}(?=[\"'])"),
+        ("getconnection(", rf"\s{{0,3}}{_STRING}{_STRING}(?=[\"'])"),
+        ("basicauth(", rf"\s{{0,3}}{_STRING}(?=[\"'])"),
+        ("plainauth(", rf"\s{{0,3}}{_STRING}{_STRING}(?=[\"'])"),
+        ("auth = ", r"\(\s{0,3}[\"'][^\"'\n]{1,60}[\"']\s{0,3},\s{0,3}(?=[\"'])"),
         ("enable ", r"(?i:password|secret) (?:\d )?"),
         ("username ", r"\S{1,30} (?i:privilege \d{1,2} )?(?i:password|secret) \d "),
         ("convertto-securestring", r"\s{1,3}(?i:-String\s{1,3})?(?![$(-])"),
@@ -153,6 +165,17 @@ _PGPASS = lazy(
     r"|\*):[\w*-]{1,60}:[\w.*-]{1,60}:(?P<value>[!-~]{4,60})"
 )
 _IPV6 = lazy(r"^[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){3,7}(?![\w:])")
+# A user and, behind a sign or a word, what may be a password.
+_BESIDE = lazy(
+    r"(?<![\w@./-])[`*\"']{0,2}(?P<user>[A-Za-z][\w.@-]{1,40})[`*\"']{0,2}\)?(?P<sign> ?/ ?|:|,| (?:and|with|using)(?: the)?(?= ))"
+    r"[ \t]{0,2}(?P<quote>[\"'`]?)(?P<value>[A-Za-z][!-~]{5,40})"
+)
+_LOGIN_HINTS = (
+    "login", "log in", "logged in", "creds", "credential", "account", "user (", "router", "jenkins", "grafana", "nas:", "ssh ", "로그인", "계정", "접속", "ログイン", "アカウント",
+    "登录", "账号", "zugang", "anmeld", "identifiant", "acceso", "accesso",
+)  # fmt: skip
+_TWO_NAMES = lazy(r"[A-Z][a-z]{2,}(?:[_&+;!*#@]|\.(?=[A-Z]))|[A-Za-z]{3,}\d*[_&+;!*#@]|[^-.]+[-.]\w+\d$")
+_ASKS = lazy(r"\?[ \t\"'”*]{0,4}\n")
 _LOGIN = lazy(
     r"wi-?fi|ssid|vpn|log(?:ged)?[ -]?in|sign[ -]?in|credential|account|\bid\s?/|/\s?pw|jenkins"
     r"|grafana|계정|로그인|접속|아이디|ログイン|アカウント|接続|登录|登入|账号|帳號|账户"
@@ -165,6 +188,7 @@ def _line(text: str, at: int) -> str:
 
 
 def pairs(text: str, low: str) -> Iterator[tuple[str, int, int]]:
+    yield from _logins(text, low)
     digits = plain(text).translate(DIGIT)
     if b"1" not in digits:
         return  # each of these values has one
@@ -212,6 +236,28 @@ def pairs(text: str, low: str) -> Iterator[tuple[str, int, int]]:
                 yield "user-password-pair", start, end
 
 
+def _logins(text: str, low: str) -> Iterator[tuple[str, int, int]]:
+    """Words joined by signs beside a user, where a login is spoken of: `login: ops / Bulrush_77`, `as admin with Pewter.Mug5`."""
+    done = 0
+    for at in places(low, present(low, _LOGIN_HINTS)):
+        if at < done:
+            continue
+        first = low.rfind("\n", 0, at) + 1
+        done = low.find("\n", at) + 1 or len(low)
+        if _ASKS.search(low, at, done):
+            done = low.find("\n", done) + 1 or len(low)  # what answers it
+        for match in _BESIDE.finditer(text, first, min(done, first + 600)):
+            start = match.start("value")
+            end = end_of(text, start, match.end("value"), match["quote"])[0]
+            value, user = text[start:end], match["user"]
+            if "@" in user or is_server_user(user):
+                told = is_joined(value, 2) or is_numbered(value) or (is_coined(value) and _TWO_NAMES.match(value))
+            else:
+                told = match["sign"] == " / " and (is_joined(value, 2) or (is_coined(value) and is_odd(value)))
+            if told and not _LOGIN.search(user.lower()):
+                yield "user-password-pair", start, end
+
+
 def colons(text: str, digits: bytes) -> Iterator[tuple[str, int, int]]:
     """`admin:...`, outside an address."""
     for match in _COLON_PAIR.finditer(text):
@@ -232,7 +278,12 @@ def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
             value = match.group("value")
             if value.lower() in _SHIPPED and value == match.group("user"):
                 continue
-            if not is_placeholder(value) and len(set(value)) > 1 and not re.match(r"^\d{2,5}/|^[\[{(]", value):
+            if (
+                not is_placeholder(value)
+                and len(value) > 3
+                and len(set(value)) > 1
+                and not re.match(r"^\d{2,5}/|^[\[{(]", value)
+            ):
                 yield "credentials-in-address", match.start("value"), match.end("value")
     for match in _commands(text, low):
         start = match.start("value")
@@ -244,9 +295,10 @@ def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
             len(value) >= 3
             and not is_placeholder(value)
             and not re.match(r"^[-$%<{(:=]|^\d{1,5}$", value)
-            and (closed or not is_code(value))
+            and (closed or not is_code(value) or is_coined(value))
             and value.lower() not in _PLAIN
             and not is_place(value)
+            and not _VARIABLE.fullmatch(value)
             and (closed or text[start - 1] in "=:p" or not (value.isalpha() and value.islower()))
             and not (" " in value and (quote == "`" or is_told(value)))
         ):
@@ -254,7 +306,12 @@ def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
     if _PORT.search(text):
         for match in _PGPASS.finditer(text):
             value = match.group("value")
-            if not is_placeholder(value) and classes(value) >= 2 and not _IPV6.match(match.group()):
+            if (
+                not is_placeholder(value)
+                and classes(value) >= 2
+                and not value.startswith("*")
+                and not _IPV6.match(match.group())
+            ):
                 yield "credentials-in-address", match.start("value"), match.end("value")
 
 
@@ -292,8 +349,9 @@ def _commands(text: str, low: str) -> Iterator[re.Match[str]]:
                 if match is not None:
                     yield match
                 at = low.find(word, at + 1, last)
+    held = present(low, tuple([word for word, _ in _COMMANDS]))
     for word, pattern in _COMMANDS:
-        for at in places(low, (word,)):
+        for at in places(low, (word,)) if word in held else ():
             match = pattern.match(text, at, _end_of_command(text, at))
             if match is not None:
                 yield match
@@ -337,4 +395,8 @@ def _end_of_command(text: str, at: int) -> int:
 _LONGEST_COMMAND, _LONGEST_QUOTED, _LINES = 500, 80, 6
 _OPTION_LETTERS = "abcdefghijklmnopqrstuvwxyz_-"
 _FAR = 3 + 64 + 1 + 128 + 61 + 1 + 90  # what `_URL` may reach behind the scheme
-_PLAIN = frozenset(["stdin", "prompt", "file", "from", "with", "and", "or", "the", "required", "option", "flag"])
+# `DB_PASSWORD`, `ROOTPW`: the name of a variable that a manual leaves out the `$` of.
+_VARIABLE = lazy(r"[A-Z_]{0,30}(?:PASS(?:WORD|WD|PHRASE)?|PWD|PW|SECRET|TOKEN|KEY|AUTH|USER)(?:_[A-Z_]{1,30})?\d?")
+_PLAIN = frozenset(
+    ["and/or", "stdin", "prompt", "file", "from", "with", "and", "or", "the", "required", "option", "flag"]
+)

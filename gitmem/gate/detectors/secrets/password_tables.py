@@ -6,10 +6,12 @@ user beside it decides (`gate/detectors/secrets/chosen_passwords.py`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gitmem.gate.detectors.masks import without_masks
 from gitmem.gate.detectors.secrets.chosen_passwords import WORD, classes, is_server_user, looks_chosen
+from gitmem.gate.detectors.secrets.joined_words import is_coined
 from gitmem.gate.detectors.secrets.placeholders import is_placeholder, is_words
 from gitmem.lazy_patterns import lazy
 
@@ -17,6 +19,7 @@ _ANY_DIGIT = lazy(r"[0-9]")
 _SHAPED = lazy(r"[!@#$%^&*?~]")
 _USER_CELL = lazy(r"^`?[A-Za-z][A-Za-z0-9_.@-]{1,40}`?$")
 _ROW = lazy(r"(?m)^[ \t>]{0,8}\|(?P<row>[^\n]{3,2000})$")
+_RULED = lazy(r"[ \t>]{0,8}\+[-=+]{3,2000}\n")  # between the rows of a client for databases
 _WRAPPED = lazy(r"(`{1,2}|\*{1,2})(?P<value>[^`*].*)\1")
 _LOGINS = frozenset(["user", "username", "login", "account"])
 _LABEL = "[password]"  # a label in brackets, or our mask
@@ -31,7 +34,7 @@ def cells(text: str) -> Iterator[tuple[str, int, int]]:
     for line in _ROW.finditer(text):
         at = line.start("row")
         row = line.group("row")
-        if line.start() != after:
+        if line.start() != after and not _RULED.fullmatch(text, max(after, 0), line.start()):
             secret_column = None  # another table
         after = line.end() + 1
         worded = WORD.search(row.lower()) is not None
@@ -100,34 +103,61 @@ def _in_column(value: str) -> bool:
         return False
     kinds = classes(value)
     digits = _ANY_DIGIT.search(value) is not None
-    return value.isdigit() or kinds >= 3 or (kinds == 2 and digits and not is_words(value))
+    return value.isdigit() or kinds >= 3 or is_coined(value) or (kinds == 2 and digits and not is_words(value))
 
 
 _COLUMN = lazy(
     r"[\"']?(?:[a-z]{1,12}[_ -])?(?:password|passwd|pwd|pw|passphrase|비밀번호|비번|패스워드|パスワード|密码|密碼)[\"']?"
 )
 _FIELD = lazy(r"[\"']?[^\W\d][\w -]{0,29}[\"']?")
-_MOST_ROWS = 5_000  # of one file of comma-separated values
+_MOST_ROWS = 5_000  # of one file of such values
+_GAPS = (lazy(","), lazy("\t"), lazy(";"), lazy(r"(?<=\S) {2,60}(?=\S)"))
 
 
 def column(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
-    """The spans of the passwords below the name of a column of comma-separated values at `at`; `low` is `text` in lower case."""
+    """The spans of the passwords below the name of a column at `at`; `low` is `text` in lower case.
+
+    Columns stand between commas, semicolons or tabs, or two blanks and more apart.
+    """
     first = low.rfind("\n", max(0, at - 600), at) + 1
     last = low.find("\n", at, at + 600)
-    head = [field.strip() for field in low[first:last].split(",")] if last >= 0 else []
+    line = low[first:last] if last >= 0 else ""
+    gap = next((gap for gap in _GAPS if gap.search(line)), None)
+    if gap is None:
+        return
+    head = [low[start:end] for start, end in _fields(low, first, last, gap)]
     place = next((index for index, field in enumerate(head) if _COLUMN.fullmatch(field)), None)
     if place is None or not all([_FIELD.fullmatch(field) for field in head]):
         return
     for _ in range(_MOST_ROWS):
         start, last = last + 1, text.find("\n", last + 1)
         last = len(text) if last < 0 else last
-        fields = text[start:last].split(",") if last - start <= 2_000 else []
+        fields = _fields(text, start, last, gap) if last - start <= 2_000 else []
         if len(fields) != len(head) or len(head) < 2:
             return
-        value = fields[place].strip().strip("\"'")
-        if _in_column(value):
-            begin = start + sum([len(field) + 1 for field in fields[:place]]) + fields[place].index(value)
-            yield begin, begin + len(value)
+        begin, end = fields[place]
+        if _in_column(text[begin:end]):
+            yield begin, end
+
+
+def _fields(text: str, start: int, end: int, gap: re.Pattern[str]) -> list[tuple[int, int]]:
+    """The spans of the fields of a line between its gaps, without blanks and quotation marks around them."""
+    spans: list[tuple[int, int]] = []
+    for match in gap.finditer(text, start, end):
+        spans.append((start, match.start()))
+        start = match.end()
+    spans.append((start, end))
+    bare: list[tuple[int, int]] = []
+    for first, last in spans:
+        while first < last and text[first] in _AROUND:
+            first += 1
+        while last > first and text[last - 1] in _AROUND:
+            last -= 1
+        bare.append((first, last))
+    return bare
+
+
+_AROUND = " \t\r\"'"
 
 
 _INSERT = lazy(r"insert\s{1,3}into\s{1,3}[\w.\"`\[\]]{1,80}\s{0,3}\((?P<names>[^()]{3,400})\)\s{0,9}values\s{0,9}")

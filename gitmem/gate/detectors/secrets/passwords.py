@@ -9,26 +9,32 @@ of a password is ever shown.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from gitmem.gate.detectors.escapes import without_escapes
 from gitmem.gate.detectors.finding import Severity
-from gitmem.gate.detectors.prefilter import DIGIT, plain
+from gitmem.gate.detectors.prefilter import DIGIT, plain, present
 from gitmem.gate.detectors.secrets import passphrases, password_pairs, password_tables
-from gitmem.gate.detectors.secrets.candidates import candidates, disguised
+from gitmem.gate.detectors.secrets.candidates import candidates, disguised, lowered
 from gitmem.gate.detectors.secrets.chosen_passwords import (
     CLOSE,
+    FOREIGN,
+    FOREIGN_WORD,
     LONGEST,
     WORD,
+    classes,
     end_of,
     is_chosen,
     is_sample,
     looks_chosen,
 )
-from gitmem.gate.detectors.secrets.passphrases import is_joined
+from gitmem.gate.detectors.secrets.joined_strings import without_seams
+from gitmem.gate.detectors.secrets.joined_words import is_coined, is_diceware, is_joined, is_told
+from gitmem.gate.detectors.secrets.named_values import settings
+from gitmem.gate.detectors.secrets.placeholders import is_placeholder
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Text
 from gitmem.lazy_patterns import lazy
@@ -50,14 +56,14 @@ _JOIN = lazy(
     r"(?P<mark>[\"'`*\])]{0,4}(?:[ \t]{1,2}value(?==))?)(?P<aside>[ \t]{0,3}(?:\([^()\n"
     r"]{1,24}\)|（[^（）\n]{1,24}）))?"
     r"(?P<op>[ \t]{0,2}:?[ \t]{0,2}(?:</?[a-z]{1,10}>[ \t]{0,2}){1,4}:?"
-    rf"|(?:[ \t]{{1,2}}(?:for|of|to|on|in|at|used|für|du|de|des|del|do|da|van|voor)\b[^\n:=\"'`]{{1,40}}?"
+    rf"|(?:[ \t]{{1,2}}(?:for|of|to|on|in|at|used|für|vom|von|zum|du|de|des|del|do|da|van|voor|k|od|til)\b[^\n:=\"'`]{{1,40}}?"
     rf"|[ \t]?[^\x00-\x7f\n「『“]{{1,12}}?)(?:{_STRONG_OP})"
     rf"|{_STRONG_OP}"
     r"|(?:[ \t]{1,2}(?:for|of|to|on|in|at|für|du|de|des|del|do|da|van|voor)\b[^\n:=\"'`()]{1,40}?|[ \t]?[^\x00-\x7f\n「『“]{1,12}?)[ \t]?\("
     r"|(?:[ \t][a-z][\w:-]{0,20}=\"[^\"<>\n]{0,40}\"){0,3}>(?=[!-;=?-~])|[ \t]{1,12}(?:/t[ \t]{1,3})?REG_SZ[ \t]{1,12}(?:/d[ \t]{1,3})?|[ \t]{0,3}[,(]|[ \t]{0,2}[/|–-][ \t]{0,2}|[ \t]{1,3}"
     r"|(?=[「『“\"'`])|(?<=[^\x00-\x7f])(?=[!-~]))"
-    r"(?:[ \t]{0,3}(?:is|now|string|str)\b)?[ \t]{0,20}(?:\*\*[ \t]{1,2}"
-    r"|[rbuf@]{1,2}(?=[\"']))?(?P<quote>[\"'`「『“‘(*]{0,3})"
+    r"(?:[ \t]{0,3}(?:is|now|string|str)\b)?(?:(?<=:)[ \t]{1,3}[|>][+-]?[ \t]{0,3}\n)?[ \t]{0,20}(?:\*\*[ \t]{1,2}"
+    r"|(?:[rbuf@]{1,2}|\[\]byte\(|(?:bytes|bytearray|SecretStr|Secret|String)\()(?=[\"']))?(?P<quote>[\"'`「『“‘(*]{0,3})"
     r"(?P<value>[!-~]{1,128})"
 )
 # The other way round: `... is the new root password`, `... 가 새 비밀번호`, `... を新しいパスワード`.
@@ -85,7 +91,24 @@ _PHRASE = lazy(r"passphrase|암호|패스프레이즈|パスフレーズ|口令"
 _PAIRED = lazy(r"(?:id|user(?:name)?|login|account|아이디|계정|ユーザー?名?|账号|帐号|用户名?)[ \t]?[/&,·][ \t]?$")
 _SHORT_WORDS = frozenset(["pass", "pw", "pin"])
 # One of them is in every ASCII `WORD`.
-_PARTS = ("pass", "pw", "pin", "psk", "contrase", "senha", "wachtwoord", "community", "shared", "wpa")
+_PARTS = (
+    "pass",
+    "pw",
+    "pin",
+    "psk",
+    "contrase",
+    "senha",
+    "kennwort",
+    "heslo",
+    "salasana",
+    "haslo",
+    "kata sandi",
+    "clave de",
+    "wachtwoord",
+    "community",
+    "shared",
+    "wpa",
+)
 
 
 def _strength(op: str) -> int:
@@ -99,6 +122,8 @@ _NAMED_SO = lazy(
     r"(?:(?:sim|card|bank|atm|phone|tablet|voicemail|카드|유심) |require|store|key|[a-z0-9]_"
     r"|\b(?:user(?:name)?|login)[ :=]{1,2}[\w.@-]{1,24}[,;]?(?: and| with)? )\Z"
 )
+_THE = lazy(r"\b(?:the|my|your|its|her|his|our|new|old) \Z")
+_SPACED = lazy(r"(?=[^0-9]{0,39}[0-9])(?=[^A-Z]{0,39}[A-Z])[A-Za-z0-9!@#$%^&*?~+ _-]{6,40}")
 _NAMED_WITHIN = 44
 _PIN = lazy(r"\d{4,12}[*#]?")
 _SIGN = lazy(r"[^A-Za-z\s]")
@@ -123,11 +148,11 @@ def _named(text: str, low: str) -> Iterator[tuple[str, int, int]]:
         return
     digits = plain(text).translate(DIGIT)
     done = 0
-    for match in WORD.finditer(low):
+    for match in _words(low):
         start, end = match.span()
         if start < done:
             continue
-        if "," in text[max(0, start - 2) : start] or text[end : end + 1] in (",", ")"):
+        if _in_columns(text, start, end):
             for span in chain(password_tables.column(text, low, start), password_tables.inserted(text, low, start)):
                 done = span[1]
                 yield "password-in-table", *span
@@ -150,7 +175,8 @@ def _beside_word(text: str, low: str, digits: bytes, match: re.Match[str]) -> tu
         before = _BEFORE.search(text, near, start) if digits.find(b"1", near, start) >= 0 else None  # one has a digit
         if before and looks_chosen(before.group("value").strip("\"'`*"), True):
             return [before.span("value")], 0
-        words = _words_at(text, low, match, name_end)
+    if not short or match.group() == "pw":
+        words = passphrases.answer_at(text, low, start, name_end) if short else _words_at(text, low, match, name_end)
         if words is not None:
             return [words], words[1]
     join = _JOIN.match(text, name_end)
@@ -187,6 +213,26 @@ def _joined(
     return [], end - LONGEST // 2 if end - start > LONGEST else 0
 
 
+def _words(low: str) -> Iterable[re.Match[str]]:
+    """The words for a password in a text in lower case, in order."""
+    if not present(low, FOREIGN):
+        return WORD.finditer(low)
+    return sorted([*WORD.finditer(low), *FOREIGN_WORD.finditer(low)], key=lambda match: match.start())
+
+
+def _in_columns(text: str, start: int, end: int) -> bool:
+    """Whether the word at start..end can be the name of a column."""
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    return (
+        "," in before
+        or after[:1] in (",", ")")
+        or "\t" in before + after[:1]
+        or after == "  "
+        or (before == "  " and text[max(0, text.rfind("\n", 0, start)) : start].strip() != "")
+        or ";" in before
+    )
+
+
 def _both(text: str, name_end: int) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """The spans of the old and the new password of `password from ... to ...`, or None."""
     match = _FROM_TO.match(text, name_end)
@@ -215,13 +261,14 @@ def _near(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         value = match.group().rstrip(".,;:)\"'`")
         if start < match.end() and match.start() < end:
             continue
-        if looks_chosen(value, True, starred=single) and _INNER.search(value) and not _POINTS.search(value):
+        chosen = looks_chosen(value, True, starred=single) or is_coined(value)
+        if chosen and _INNER.search(value) and not _POINTS.search(value):
             yield match.start(), match.start() + len(value)
 
 
 def _is_new(value: str) -> bool:
     """Whether a value is a password where a change of one is told."""
-    return is_joined(value, 2) or (not value.isdigit() and is_chosen(value, "", 1, False))
+    return is_joined(value, 2) or is_coined(value) or (not value.isdigit() and is_chosen(value, "", 1, False))
 
 
 def _words_at(text: str, low: str, match: re.Match[str], name_end: int) -> tuple[int, int] | None:
@@ -246,6 +293,8 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> t
     strength = min(2, _strength(op) + closed)
     if (op.strip() in ("==", "!=", "===", "!==") and not closed) or (closed and text[end + 1 : end + 2] == ":"):
         return start, start, False
+    if " " in value and strength == 2 and closed and _is_spaced(value):
+        return start, end, True
     if " " in value:  # a passphrase between quotes
         return start, end if strength == 2 else start, strength == 2
     user, slash, second = value.partition("/")
@@ -254,7 +303,8 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> t
     if word == "pin" and not _PIN.fullmatch(value):
         return start, start, False  # a thing that is pinned: a version, a commit, a column
     if word == "pass" and not _SIGN.search(op) and text[match.start() - 1 : match.start()] != "_":
-        strength = 0  # a verb: `pass it to ...`
+        told = _THE.search(low, max(0, match.start() - 8), match.start()) and op.strip() in ("is", "was", "to")
+        strength = 1 if told else 0  # a verb: `pass it to ...`
     if closed and quote == "'" and text[match.start() : match.end()] == "PASSWORD":
         strength = 2  # SQL: `ALTER ROLE app PASSWORD '...'`
     known = (
@@ -264,15 +314,29 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> t
     weak = strength == 0 and not known and (word in _SHORT_WORDS or op.strip()[:1] in tuple("(/|–-") or "(" in op)
     if is_joined(value, strength) and (not weak or word == "pw"):
         return start, end, True
+    if word in ("pw", "psk") and (is_coined(value) or (word == "psk" and is_diceware(value, 3))):
+        return start, end, True
     chosen = looks_chosen(value, True) if weak else is_chosen(value, text[end : end + 14], strength, closed)
     return start, end, chosen
+
+
+def _is_spaced(value: str) -> bool:
+    """Whether a value between quotation marks is a password of two to four words with a number and a sign among them."""
+    return (
+        1 <= value.count(" ") <= 3
+        and len(value) <= 40
+        and _SPACED.fullmatch(value) is not None
+        and classes(value) >= 3
+        and not is_told(re.sub(r"[^A-Za-z]+", " ", value))
+        and not is_placeholder(value)
+    )
 
 
 def _quoted(text: str, start: int, end: int, quote: str, phrase: bool) -> tuple[int, bool]:
     """End of a value whose closing quote stands further on; with spaces in it only a passphrase of three words."""
     close = text.find(CLOSE.get(quote, quote), start, start + 200)
     inside = text[start:close] if close > 0 else "\n"
-    if "\n" in inside or (" " in inside and not (phrase and inside.count(" ") >= 2)):
+    if "\n" in inside or (" " in inside and not (phrase and inside.count(" ") >= 2) and not _is_spaced(inside)):
         return end, False
     return close, True
 
@@ -286,10 +350,16 @@ def _found(text: str) -> Iterator[tuple[str, int, int]]:
         password_pairs.pairs(text, low),
         password_tables.cells(text),
         (("password-note", *span) for span in passphrases.codes(low)),
+        (("password-note", *span) for span in passphrases.named_by_tools(low)),
     )
     for rule, start, end in finds:
         if end > start and taken.claim(start, end):
             yield rule, start, end
+    for setting in settings(text, low):
+        for rule, start, end in _named(setting.line, lowered(setting.line)):
+            start, end = [at + setting.start - setting.inside for at in (start, end)]
+            if start >= setting.start and taken.claim(start, end):
+                yield rule, start, end
 
 
 _MESSAGES = {
@@ -302,7 +372,7 @@ _MESSAGES = {
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """Every password of the text: in the raw text, in the normalised one where it differs, and without its escapes."""
+    """Every password of the text: in the raw text, in the normalised one where it differs, without escapes and seams."""
     seen = Spans()
     for rule, start, end in _found(text.raw):
         seen.claim(start, end)
@@ -312,10 +382,10 @@ def detect(text: Text) -> Iterator[Match]:
             start, end = text.to_raw(first, last)
             if seen.claim(start, end):
                 yield _match(rule, start, end, text.raw[start:end])
-    plain = without_escapes(text.raw)
-    if plain is not None:
-        for rule, first, last in _found(plain.text):
-            start, end = plain.to_raw(first, last)
+    readings = (without_escapes(text.raw), without_seams(text.raw))
+    for read in [reading for reading in readings if reading is not None]:
+        for rule, first, last in _found(read.text):
+            start, end = read.to_raw(first, last)
             if seen.claim(start, end):
                 yield _match(rule, start, end, text.raw[start:end])
 

@@ -249,12 +249,19 @@ def is_code(value: str) -> bool:
 
 
 _TANGLE = lazy(r"[!@#$%^&*?{}\[\]()|<>~]")
+_CALL = lazy(r"[a-z_]{4,40}(?:\.[a-z_\d]{2,40}){0,3}\(|\(r[\"']")  # `to_text(base64.b64encode(...`
+_EXPRESSION = lazy(r"[\"'\\]|://|[A-Za-z_]{4}\(|=>|->|&&|\|\||[!=]==?|\]\(|\[\w-\w")
+_MIXED = lazy(r"(?<=[a-zA-Z])\d|(?<=\d)[a-zA-Z]")
 
 
 def is_tangled(value: str) -> bool:
     """Whether a value has five kinds of symbol and brackets that do not match: a generated one, no expression."""
     if len(value) < 11 or len(set(_TANGLE.findall(value))) < 5 or sum(map(str.isalpha, value)) < 6:
         return False
+    if _CALL.match(value):
+        return False
+    if len(_MIXED.findall(value)) >= 6 and not _EXPRESSION.search(value):
+        return True
     open_ones: list[str] = []
     for char in value:
         if char in "([{":
@@ -304,7 +311,9 @@ def _is_name(chunk: str) -> bool:
 
 
 # Words of the trade that are not spelt like English.
-_TRADE = frozenset({"proxy", "nginx", "linux", "redis", "https", "kafka", "query", "crypto", "mysql", "kubectl"})
+_TRADE = frozenset(
+    {"proxy", "nginx", "linux", "redis", "https", "object", "objects", "kafka", "query", "crypto", "mysql", "kubectl"}
+)
 
 
 @lru_cache(maxsize=_KEPT)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.secrets import assignments, tokens
 from gitmem.gate.detectors.secrets.candidates import candidates, disguised
+from gitmem.gate.detectors.secrets.joined_strings import without_seams
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Text, mask
 
@@ -41,16 +42,20 @@ def _found(text: str, most: int | None = None) -> Iterator[tokens.Found]:
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """Every secret of the text, in the raw text and, where it differs, in the normalised one.
+    """Every secret of the text, in the raw text and, where they differ, in the normalised one and without seams.
 
     Of two finds that overlap the longer one counts: a character nobody sees must not cut a token in two.
     """
-    if not disguised(text.raw) or text.norm == text.raw:
+    pieces = without_seams(text.raw)
+    if pieces is None and (not disguised(text.raw) or text.norm == text.raw):
         for secret in _found(text.raw, text.most):
             yield _match(text.raw, secret, secret.start, secret.end)
         return
-    finds = [(secret.start, secret.end, secret) for secret in _found(text.raw)]
-    finds += [(*text.to_raw(secret.start, secret.end), secret) for secret in _found(text.norm)]
+    finds = [(secret.start, secret.end, secret) for secret in _found(text.raw, text.most)]
+    if disguised(text.raw) and text.norm != text.raw:
+        finds += [(*text.to_raw(secret.start, secret.end), secret) for secret in _found(text.norm)]
+    if pieces is not None:
+        finds += [(*pieces.to_raw(secret.start, secret.end), secret) for secret in _found(pieces.text)]
     finds.sort(key=lambda find: find[0] - find[1])
     taken = Spans()
     for start, end, secret in finds:

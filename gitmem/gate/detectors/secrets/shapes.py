@@ -38,19 +38,21 @@ def shapes() -> tuple[Shape, ...]:
 HARD = frozenset({
     "private-key", "private-key-end", "private-key-base64", "putty-private-key", "jwk-private-key", "service-account-key", "wireguard-key",
     "package-host-credentials", "jwk-base64", "npm-auth", "crypt-hash", "private-key-der", "dropbox-long-token",
-    "seed-phrase", "kerberos-hash", "wallet-private-key", "recovery-codes",
+    "jwk-symmetric-key", "minisign-key", "k3s-token", "bitlocker-key", "recovery-code", "recovery-key", "seed-phrase", "kerberos-hash", "wallet-private-key", "recovery-codes",
 })  # fmt: skip
 
 # The literals that may stand in prose, next to spaces: for these the whole text is searched. Those of `in_run`, all others,
 # can only stand inside an unbroken run: for these the runs alone are.
 SPACED = frozenset({
-    "private key-----", "private key block-----", "private-lines:", '"d"', "'d'", '"private_key_id"', "privatekey =", "presharedkey",
+    '"oct"', "'oct'", "oathtool", "aes.new(", "fernet(", "hmac.new(", "createhmac(", "createcipheriv(", "secretkeyspec(", "jwt.sign(",
+    "jwt.encode(", "private key-----", "private key block-----", "private-lines:", '"d"', "'d'", '"private_key_id"', "privatekey =", "presharedkey",
     "accountkey", "sharedaccesskey", "sharedsecret", "x-ncp-iam-access-key", "x-ncp-apigw-api-key", "x-naver-client-secret", "kakaoak",
     "service_key", 'servicekey"', "servicekey:", "인증키", "서비스키", "서비스 키", "openvpn static key", "jenkins initial setup", "unseal",
     "naver", "네이버", "x-secret-key", "x-tc-app", "nhn", "kubeadm", "bootstrap", "--token", '"auth"',
     "contribsys", "token-", "discord", "디스코드", "okta", "ssws", "옥타", "variable", "secret_id", "secretid", ":_auth", "validationkey", "decryptionkey", "mnemonic", "seed phrase", "recovery phrase", "니모닉", "복구 구문", "시드 구문", "シードフレーズ",
     "private key", "개인키", "개인 키", "秘密鍵", "私钥", "totp", "otp", "mfa", "2fa", "two-factor", "authenticator", "2단계", "이중 인증", "二段階",
-    "二要素", "两步验证", "双因素", "recovery code", "backup code", "복구 코드", "복구코드", "백업 코드", "백업코드", "リカバリーコード", "バックアップコード", "恢复码", "恢复代码",
+    "二要素", "两步验证", "双因素", "recovery key", "filevault", "복구 키", "回復キー", "リカバリーキー", "恢复密钥", "verification code", "rescue code", "scratch code",
+    "bypass code", "emergency code", "recovery code", "backup code", "복구 코드", "복구코드", "백업 코드", "백업코드", "リカバリーコード", "バックアップコード", "恢复码", "恢复代码",
     "备用码", "备用验证码", "복구 문구", "시드 문구", "リカバリーフレーズ", "助记词", "助記詞", "_|warning:-do-not-share",
 })  # fmt: skip
 
@@ -72,6 +74,14 @@ SAMPLES: dict[str, str] = {
     "jwk-private-key": '"kty": "EC", "d": "<A>{43}"',
     "jwk-base64": "WwogICAgewogICAgICAgICJrdHkiOi<b>{80}",
     "service-account-key": '"private_key_id": "<h>{40}"',
+    "jwk-symmetric-key": '"kty": "oct", "kid": "a", "k": "<A>{43}"',
+    "bitlocker-key": r"\d{6}-\d{6}-\d{6}-\d{6}-\d{6}-\d{6}-\d{6}-\d{6}",
+    "recovery-code": r"My backup code is 9\d{7}",
+    "recovery-key": "FileVault: <U>{4}-<U>{4}-<U>{4}-<U>{4}-<U>{4}-<U>{4}",
+    "k3s-token": "K10<h>{64}::server:<h>{32}",
+    "minisign-key": "RWRTY0Iy<b>{204}",
+    "cipher-key": "cipher = AES." + r'new\(b"<A>{32}", AES.MODE_GCM\)',
+    "one-time-password-command": "oathtool --totp -b [A-Z]{6}[2-7]{4}[A-Z]{6}",
     "wireguard-key": "PrivateKey = <b>{42}E=",
     "jwt": "eyJ<A>{34}.eyJ<A>{60}.<A>{43}",
     "jwt-unsigned": "eyJ<A>{70}.<A>{40}.<A>{22}.<A>{50}",

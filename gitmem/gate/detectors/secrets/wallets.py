@@ -19,12 +19,13 @@ from gitmem.lazy_patterns import lazy
 
 _HINTS = (
     "seed", "phrase", "mnemonic", "wallet", "words", "recover", "니모닉", "시드", "복구", "지갑", "シード", "リカバリー",
-    "ニーモニック", "ウォレット", "助记", "助記", "钱包",
+    "ニーモニック", "ウォレット", "復元", "助记", "助記", "钱包",
 )  # fmt: skip
 _NAME = lazy(
     r"(?:mnemonic|(?:seed|recovery|backup|wallet) ?(?:phrase|words?|seed)?|니모닉|(?:복구|시드) ?(?:구문|문구|단어)?|지갑"
-    r"|シード(?:フレーズ)?|リカバリーフレーズ|ニーモニック|助记词|助記詞)[^\n]{0,40}\n?[^\na-z]{0,8}\Z"
+    r"|シード(?:フレーズ)?|(?:リカバリー|復元)フレーズ|ニーモニック|助记词|助記詞)[^\n]{0,40}\n?[^\na-z]{0,8}\Z"
 )
+_LISTED = lazy(r"1[.)] {1,2}[a-z]{3,8}[ \t]{0,2}\r?\n[ \t>]{0,6}2[.)] {1,2}[a-z]{3,8}[ \t]{0,2}\r?\n")
 _GAP = r"[ \t,|]{0,4}(?:\r?\n[ \t>|*-]{0,6})?(?:\d{1,2}[.):]?[ \t]{1,3})?(?<![a-z])"
 _ROW = lazy(rf"(?<![A-Za-z'])(?:[a-z]{{3,8}}+{_GAP}){{11,29}}[a-z]{{3,8}}(?![A-Za-z])")
 _WORD = lazy("[a-z]+")
@@ -84,6 +85,7 @@ def _windows(hints: list[int], size: int) -> Iterator[tuple[int, int]]:
 def seed_phrases(text: str, low: str) -> Iterator[tuple[int, int]]:
     """The spans of the seed phrases of a text; `low` is `text` in lower case."""
     hints = places(low, present(low, _HINTS))
+    hints = sorted([*hints, *(at for at in places(low, ("1. ", "1) ")) if _LISTED.match(text, at))])
     judged = 0
     for first, last in _windows(hints, len(text)):
         for match in _ROW.finditer(text, first, last):

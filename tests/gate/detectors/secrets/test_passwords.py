@@ -153,6 +153,16 @@ FLAG = [
     "keytool -storepass {P} -list",
     "the admin pw got changed to {P} on Friday",
     "초기 비밀번호는 {P}(으)로 통일",
+    "jo: what's the pw for staging again\nsam: {P}",
+    "the pass is {P}",
+    "service\tuser\tpassword\nnexus\tci\t{P}\n",
+    "host     user   pw\nedge1    root   {P}\n",
+    "+------+----------+\n| user | password |\n+------+----------+\n| kai  | {P} |\n+------+----------+\n",
+    "$db = new PDO('mysql:host=db', 'shop', '{P}');",
+    'session.auth = ("kai", "{P}")',
+    'password := []byte("{P}")',
+    "BASIC_AUTH=preview:{P}",
+    '{"ssid": "Depot", "key": "{P}"}',
 ]
 
 PINS = [
@@ -298,6 +308,17 @@ ALLOW = [
     "password mails go out from no.reply7@acme-mail.io",
     "requirepass foobared",
     "PUK is asked for after 3 wrong tries",
+    "mysql -u root -pDB_PASSWORD shop",
+    "mosquitto_pub -u sensor -P MQTT_PASSWORD -t t/1",
+    "redis-cli -a REDISPW ping",
+    "function scrypt(password: Uint8Array, salt: Uint8Array): void",
+    "`password` options to pass to the [qs.parse](https://github.com/ljharb/qs#parsing-objects)",
+    "* [Cannot have a password](https://url.spec.whatwg.org/#cannot-have-a-password-port1)",
+    "Add support for `password_force_change` ([#1376](https://example.com/pull/1376))",
+    "! enable password and/or key",
+    "https://abc:xyz@example.com",
+    "the pass is closed until May",
+    "user  password  role\nkai   hidden    admin\n",
     "the deploy key is MD5:60:54:3b:65:fe:3f:0b:7b:73:46:4e:fc:cb:af:a4:42",
 ]
 

@@ -320,6 +320,38 @@ def test_no_more_is_looked_for_than_is_read(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(list(load("secrets")(Text(raw, most=20)))) == 20 == len(judged)
 
 
+def test_the_number_of_a_conversation_is_no_session_cookie() -> None:
+    number = fake("<h>{8}-<h>{4}-<h>{4}-<h>{4}-<h>{12}")
+    assert found(f'{{"session_id": "{number}", "cwd": "/srv"}}', "cookies") == []
+    assert found(f"Cookie: theme=dark; sessionid={number}", "cookies") == [number]
+
+
+def test_a_badge_and_the_number_of_an_openpgp_key_pass() -> None:
+    assert (
+        found(f"[![cov](https://codecov.io/gh/a/b/branch/main/graph/badge.svg?token={fake('<A>{10}')})](https://c)")
+        == []
+    )
+    assert found("  * update key to " + "A8041FA8" + "39E16E36") == []
+
+
+def test_a_key_that_a_program_gives_to_a_cipher_is_found() -> None:
+    key = fake("<A>{32}")
+    assert found(f'cipher = AES.new(b"{key}", AES.MODE_GCM)') == [key]
+    assert found(f"token = jwt.sign(payload, '{key}')") == [key]
+    assert found("cipher = AES.new(key, AES.MODE_GCM); jwt.sign(payload, 'your-256-bit-secret-here')") == []
+
+
+def test_a_token_that_answers_a_question_is_found() -> None:
+    token = fake("<h>{40}")
+    assert found(f"Me: token?\nOps: {token}") == [token]
+    assert found(f"Me: which commit?\nOps: {token}") == []
+
+
+def test_an_expression_with_many_signs_is_no_secret() -> None:
+    assert found("auth = to_text(base64.b64encode(to_bytes('{0}:{1}'.format(to_native(module.params['a1'])") == []
+    assert found('_TOKEN_PAT = r"(?:[^\\[\\]%:/?#]|%[a-fA-F0-9]{2})*"') == []
+
+
 @pytest.mark.parametrize("seam", ["{}\n{}", '{}" + \\\n  "{}', '{}" "{}', "{} + {}"])
 def test_a_secret_that_is_cut_is_found_to_its_end(seam: str) -> None:
     secret = fake("<A>{40}")
@@ -332,3 +364,33 @@ def test_of_a_private_key_its_lines_alone_are_the_find() -> None:
     body = fake("<b>{64}") + "\n> " + fake("<b>{40}") + "=="
     for frame in ("> {0}BEGIN RSA {1}{0}\n> {2}\n> {0}END RSA {1}{0}", "the rest:\n{2}\n{0}END RSA {1}{0}"):
         assert found(frame.format("-" * 5, "PRIVATE" + " KEY", body)) == [body]
+
+
+@pytest.mark.parametrize(
+    ("before", "value", "after"),
+    [
+        ("BitLocker: ", fake(r"\d{6}-\d{6}-\d{6}-\d{6}-\d{6}-\d{6}-\d{6}-\d{6}"), ""),
+        ("FileVault key for her Mac is ", "4HX7-" + fake("<U>{4}-<U>{4}-<U>{4}-<U>{4}-<U>{4}"), ""),
+        ("Scratch codes: ", "32868993 95659651 80037745", ""),
+        ("My backup code for GitLab is ", "39058371", "."),
+        ("백업 코드는 ", "67368578", " 입니다"),
+        ("add this to Google Authenticator: ", "sjer im6e nshe hkls 2dgt id43 krd3 sesw", ""),
+        ("oathtool --totp -b ", "ULNP5XFM2A4UKWGB4G5O", ""),
+    ],
+)
+def test_what_replaces_a_second_factor_is_found(before: str, value: str, after: str) -> None:
+    assert found(before + value + after) == [value]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "backup code path is src/backup2/main.py",
+        "Backup: 20260304 20260305 20260306",
+        "recovery key: stored in Entra ID",
+        "Emergency codes\n1. red fire\n2. blue medical",
+        "error code is 40410017",
+    ],
+)
+def test_other_codes_pass(text: str) -> None:
+    assert found(text) == []

@@ -1,0 +1,56 @@
+"""Settings whose name and value stand in fields of their own: `- name: API_TOKEN` and below it `value: ...`.
+
+Kubernetes and Docker write environment variables so, task definitions in JSON, and many lists of properties. The pair is
+given back as the line `API_TOKEN: "..."`, which the detectors of secrets and passwords read as any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from gitmem.gate.detectors.prefilter import places
+from gitmem.lazy_patterns import lazy
+
+_PAIR = lazy(
+    r"(?<![\w-])[\"']?(?i:name|key|variable)[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?(?P<name>[A-Za-z_][\w.-]{2,60})[\"']?[ \t]{0,3},?[ \t]{0,3}"
+    r"(?:\r?\n[ \t]{0,40})?[\"']?(?i:value)[\"']?[ \t]{0,3}[:=][ \t]{0,3}(?P<quote>[\"']?)(?P<value>[!-~]{4,1024})"
+)
+_ASSIGNS = lazy(r"value[\"']?[ \t]{0,3}[:=]")
+_NAMES = lazy(r"(?<![\w-])(?:name|key|variable)[\"']?[ \t]{0,3}[:=]")
+_BEFORE = 150  # characters before `value` in which its name stands
+_MOST = 5_000  # settings of one text
+
+
+class Setting(NamedTuple):
+    """One line of a name and its value; the value begins at `inside` of the line and at `start` of the text."""
+
+    line: str
+    inside: int
+    start: int
+
+
+@lru_cache(maxsize=4)
+def settings(text: str, low: str) -> tuple[Setting, ...]:
+    """The settings of a text, `low` being `text` in lower case."""
+    return tuple(_settings(text, low)) if "value" in low else ()
+
+
+def _settings(text: str, low: str) -> Iterator[Setting]:
+    done = 0
+    for number, at in enumerate(places(low, ("value",))):
+        if number == _MOST:
+            return
+        if at < done or not _ASSIGNS.match(low, at) or not _NAMES.search(low, max(done, at - _BEFORE), at):
+            continue
+        match = _PAIR.search(text, max(done, at - _BEFORE), at + 1_100)
+        if match is None or not match.start() < at < match.start("value"):
+            continue
+        value, quote = match.group("value"), match.group("quote")
+        if quote:
+            value = value[: value.find(quote)] if quote in value else value
+        else:
+            value = value.rstrip(",}])\"'")
+        done = match.start("value")
+        yield Setting(f'{match.group("name")}: "{value}"\n', len(match.group("name")) + 3, match.start("value"))

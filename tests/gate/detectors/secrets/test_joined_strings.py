@@ -1,0 +1,52 @@
+"""Strings put together out of pieces, as a program reads them."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitmem.gate.detectors import Text, load
+from gitmem.gate.detectors.secrets.examples import fake
+from gitmem.gate.detectors.secrets.joined_strings import without_seams
+
+TOKEN = fake("ghp_<A>{36}")
+FIRST, SECOND = TOKEN[:20], TOKEN[20:]
+
+
+def found(detector: str, text: str) -> list[str]:
+    return [text[match.start : match.end] for match in load(detector)(Text(text))]
+
+
+@pytest.mark.parametrize("seam", ['" + "', '" +\n      "', '"\n      "', '" \\\n  "'])
+def test_a_password_in_two_strings_is_one_find(seam: str) -> None:
+    text = f'password = "Larch-{seam}Valley-63"'
+    assert found("passwords", text) == [f"Larch-{seam}Valley-63"]
+
+
+def test_a_token_in_a_list_that_is_joined_and_over_a_backslash_is_found() -> None:
+    assert found("secrets", f"const t = ['{FIRST}', '{SECOND}'].join(\"\");") == [f"{FIRST}', '{SECOND}"]
+    assert found("secrets", f"key {TOKEN[:10]}\\\n{TOKEN[10:]} in the log") == [f"{TOKEN[:10]}\\\n{TOKEN[10:]}"]
+    assert found("secrets", "k = 'gh' . 'p_' . '" + TOKEN[4:] + "'") == ["gh' . 'p_' . '" + TOKEN[4:]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'msg = "at least " + "8 characters"',
+        'x.split(".")',
+        'a = ["x", "y"]',
+        "one\ntwo\n",
+        'path = ("a"\n       + b)',
+        "",
+    ],
+)
+def test_a_text_without_pieces_is_not_read_again(text: str) -> None:
+    assert without_seams(text) is None
+
+
+def test_every_offset_leads_back_to_the_character_it_came_from() -> None:
+    text = 'one\nk = "ab" + "cd"\ntwo "ef"\n  "gh" three\n'
+    read = without_seams(text)
+    assert read is not None and read.text == 'k = "abcd"\ntwo "efgh" three\n'
+    for at, sign in enumerate(read.text):
+        start, end = read.to_raw(at, at + 1)
+        assert text[start:end] == sign

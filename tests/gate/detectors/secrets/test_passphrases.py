@@ -1,0 +1,71 @@
+"""Passwords of several words, and the sentences that only look like them."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitmem.gate.detectors import Text, load
+
+WORDS = "amber lattice " + "winds homeward"
+
+
+def found(text: str) -> list[str]:
+    return [text[match.start : match.end] for match in load("passwords")(Text(text))]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        'Passphrase for the laptop\'s disk: "{}".',
+        "the borg repo's passphrase is {}, do not lose it",
+        "backup key passphrase: {} (since May)",
+        "repo:\n  passphrase: >-\n    {}\n",
+        "restic: {}",
+        "gpg passphrase {}",
+        "What is the passphrase of the backup? {}",
+    ],
+)
+def test_words_in_the_place_of_a_passphrase_are_one_find(form: str) -> None:
+    assert found(form.format(WORDS)) == [WORDS]
+
+
+@pytest.mark.parametrize(
+    ("before", "value", "after"),
+    [
+        ("The archive unlocks with ", "pelican-garden" + "-velvet-eleven", "."),
+        ('vault master password: "', "granite-teapot" + "-willow-orbit", '"'),
+        ("wlan:\n  psk: ", "three-otters" + "-lagoon", "\n"),
+        ('auth:\n  password: "', "Gravel&" + "Silk 27", '"\n'),
+        ("KeePass passphrase is ", "Seven Swans Swim " + "Past 3 Bridges!", ""),
+        ("加密密码：“", "红色灯笼 " + "五盏 晨雾", "”"),
+        ("Kennwort: ", "Kiebitz" + "-77!", ""),
+        ("heslo k databázi: ", "Jezevec" + "_Les9", ""),
+        ("şifre: ", "Serce_" + "Orman4", ""),
+        ("Using generated security password: ", "0f3c1d5e-8b1a-4a86" + "-9f25-aa3d1c7be001", ""),
+        ("+ mc alias set backup https://s3.int minio ", "Brook#" + "Lamp7", ""),
+    ],
+)
+def test_the_words_alone_are_the_find(before: str, value: str, after: str) -> None:
+    assert found(before + value + after) == [value]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "passphrase for the backup key: see the vault",
+        "passphrase: >-\n    see the wiki page\n",
+        "The disk unlocks with state-of-the-art-hardware keys.",
+        "restic: repository opened successfully, password is correct",
+        "Set username and password on the connection proxy object correctly",
+        "* tty.c (read_password): Fix buffer resizing bug.",
+        "# relative path from pwd to where make puts build files.",
+        "gpg passphrase prompt appears twice",
+        "加密密码：“请向管理员 索取 密码”",
+        "heslo musí mít 12 znaků",
+        "clave primaria: id",
+        'password: "Enter a password of 12 characters"',
+        "psk: from-the-vault",
+    ],
+)
+def test_sentences_about_passphrases_pass(text: str) -> None:
+    assert found(text) == []
