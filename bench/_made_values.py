@@ -12,6 +12,8 @@ import random
 import re
 import string
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 LOWER, UPPER, DIGITS = string.ascii_lowercase, string.ascii_uppercase, string.digits
 ALNUM = string.ascii_letters + DIGITS
@@ -25,7 +27,9 @@ SETS = {
     "b64u": ALNUM + "-_",
     "base32": UPPER + "234567",
     "bech": "qpzry9x8gf2tvdw0s3jn54khce6mua7l",
+    "b58": DIGITS[1:] + UPPER.replace("I", "").replace("O", "") + LOWER.replace("l", ""),
 }
+WORDS = Path(__file__).parent.parent / "gitmem/gate/detectors/secrets/seed_words.txt"  # the list of BIP-39
 BANKS = {
     "GB": lambda pick: "NWBK" + some(pick, DIGITS, 14),
     "NL": lambda pick: "INGB" + some(pick, DIGITS, 10),
@@ -170,8 +174,32 @@ def wallet(pick: random.Random) -> str:
     number, text = int.from_bytes(body), ""
     while number:
         number, rest = divmod(number, 58)
-        text = (DIGITS[1:] + UPPER.replace("I", "").replace("O", "") + LOWER.replace("l", ""))[rest] + text
+        text = SETS["b58"][rest] + text
     return text
+
+
+def mnemonic(pick: random.Random, words: int) -> list[str]:
+    """The words of a seed with their check sum, after BIP-39."""
+    seed = pick.randbytes(words * 4 // 3)
+    bits = f"{int.from_bytes(seed):0{len(seed) * 8}b}{hashlib.sha256(seed).digest()[0]:08b}"[: words * 11]
+    lines = WORDS.read_text(encoding="utf-8").splitlines()
+    listed = " ".join(line for line in lines if not line.startswith("#")).split()
+    return [listed[int(bits[at : at + 11], 2)] for at in range(0, len(bits), 11)]
+
+
+def encoded(pick: random.Random, form: str) -> str:
+    """A password, or the lines that hold it, in base 64 or as hexadecimal digits."""
+    password = some(pick, ALNUM, 14)
+    if form == "b64_password":
+        return base64.b64encode(password.encode()).decode()
+    if form == "b64_utf16":
+        command = f"net use Z: /user:ops {password}; $password = '{password}'"
+        return base64.b64encode(command.encode("utf-16-le")).decode()
+    line = f"DB_PASSWORD={password}\n"
+    if form == "hex_kv":
+        return line.encode().hex()
+    text = f"DB_HOST=db.int\nDB_USER=app\n{line}PORT=5432\n" if form == "b64_env" else line
+    return base64.b64encode(text.encode()).decode()
 
 
 def signed(pick: random.Random, payload: str) -> str:
@@ -201,6 +229,7 @@ MAKERS: dict[str, Callable[[random.Random], str]] = {
     "amex": lambda pick: card(pick, "amex"),
     "arc": lambda pick: resident(pick, "arc"),
     "aws_id": lambda pick: "AK" + "IA" + some(pick, SETS["base32"], 16),
+    **{form: partial(encoded, form=form) for form in ("b64_password", "b64_utf16", "b64_kv", "b64_env", "hex_kv")},
     "basic": lambda pick: base64.b64encode(f"deploy:{some(pick, ALNUM, 14)}".encode()).decode(),
     "bsn": dutch,
     "cnid": chinese,
@@ -226,6 +255,9 @@ MAKERS: dict[str, Callable[[random.Random], str]] = {
     "npm": lambda pick: "np" + "m_" + some(pick, ALNUM, 36),
     "openai": lambda pick: "sk-" + "proj-" + some(pick, ALNUM, 74) + "T3Blbk" + "FJ" + some(pick, ALNUM, 74),
     "rrn": lambda pick: resident(pick, "rrn"),
+    "seed12": lambda pick: " ".join(mnemonic(pick, 12)),
+    "seed24": lambda pick: " ".join(mnemonic(pick, 24)),
+    "seedlist": lambda pick: "\n".join(f"{at}. {word}" for at, word in enumerate(mnemonic(pick, 12), 1)),
     "sendgrid": lambda pick: "S" + "G." + some(pick, ALNUM, 22) + "." + some(pick, ALNUM, 43),
     "sin": canadian,
     "slack": lambda pick: f"xo{'xb'}-{some(pick, DIGITS[1:], 12)}-{some(pick, DIGITS[1:], 12)}-{some(pick, ALNUM, 24)}",

@@ -19,6 +19,7 @@ _PAIR = lazy(
 )
 _ASSIGNS = lazy(r"value[\"']?[ \t]{0,3}[:=]")
 _NAMES = lazy(r"(?<![\w-])(?:name|key|variable)[\"']?[ \t]{0,3}[:=]")
+_OF_A_FORM = lazy(r"(?i)csrf|xsrf|nonce|authenticity")
 _BEFORE = 150  # characters before `value` in which its name stands
 _MOST = 5_000  # settings of one text
 
@@ -47,6 +48,8 @@ def _settings(text: str, low: str) -> Iterator[Setting]:
         match = _PAIR.search(text, max(done, at - _BEFORE), at + 1_100)
         if match is None or not match.start() < at < match.start("value"):
             continue
+        if _OF_A_FORM.search(match.group("name")):
+            continue  # good for one answer
         value, quote = match.group("value"), match.group("quote")
         if quote:
             value = value[: value.find(quote)] if quote in value else value

@@ -103,7 +103,12 @@ def _in_column(value: str) -> bool:
         return False
     kinds = classes(value)
     digits = _ANY_DIGIT.search(value) is not None
-    return value.isdigit() or kinds >= 3 or is_coined(value) or (kinds == 2 and digits and not is_words(value))
+    return (
+        value.isdigit()
+        or kinds >= 3
+        or (is_coined(value) and "-" not in value)
+        or (kinds == 2 and digits and not is_words(value))
+    )
 
 
 _COLUMN = lazy(

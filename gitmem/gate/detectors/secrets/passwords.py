@@ -32,7 +32,7 @@ from gitmem.gate.detectors.secrets.chosen_passwords import (
     looks_chosen,
 )
 from gitmem.gate.detectors.secrets.joined_strings import without_seams
-from gitmem.gate.detectors.secrets.joined_words import is_coined, is_diceware, is_joined, is_told
+from gitmem.gate.detectors.secrets.joined_words import is_coined, is_diceware, is_joined, is_odd, is_told
 from gitmem.gate.detectors.secrets.named_values import settings
 from gitmem.gate.detectors.secrets.placeholders import is_placeholder
 from gitmem.gate.detectors.spans import Spans
@@ -261,7 +261,7 @@ def _near(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         value = match.group().rstrip(".,;:)\"'`")
         if start < match.end() and match.start() < end:
             continue
-        chosen = looks_chosen(value, True, starred=single) or is_coined(value)
+        chosen = looks_chosen(value, True, starred=single) or (is_coined(value) and is_odd(value[:-1]))
         if chosen and _INNER.search(value) and not _POINTS.search(value):
             yield match.start(), match.start() + len(value)
 

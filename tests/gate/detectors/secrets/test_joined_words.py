@@ -69,6 +69,8 @@ def test_words_beside_a_user_are_a_password_where_a_login_is_spoken_of(form: str
         "credentials for TanStack Start / Next.JS-style routers",
         "account: Node.js packaged by Bitnami",
         "the login allowlist (allowFrom / channels.discord.allowFrom)",
+        "Not discussed: fate of password auth? Single-domain? Multi-domain?",
+        "| Attack | Password |\n|---|---|\n| Flood | Ping-of-Death |",
         "Credentials   uses SSH keys / SSH-agent if present",
     ],
 )

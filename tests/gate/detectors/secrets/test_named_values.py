@@ -34,5 +34,9 @@ def test_a_value_of_another_name_and_a_reference_pass(form: str) -> None:
         assert found("secrets", text) == [] and found("passwords", text) == []
 
 
+def test_the_token_of_a_form_passes() -> None:
+    assert found("secrets", f'<input type="hidden" name="CSRFToken" value="{TOKEN}">') == []
+
+
 def test_the_value_of_another_setting_is_not_taken_for_that_of_a_name() -> None:
     assert found("secrets", f"- name: API_TOKEN\n  valueFrom: vault\n- name: BUILD\n  value: {TOKEN}\n") == []
