@@ -13,9 +13,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cache
 
+from gitmem.gate.detectors.named_values import settings
 from gitmem.gate.detectors.secrets import tokens
 from gitmem.gate.detectors.secrets.candidates import Candidates, lowered
-from gitmem.gate.detectors.secrets.named_values import settings
 from gitmem.gate.detectors.secrets.placeholders import (
     entropy,
     is_code,

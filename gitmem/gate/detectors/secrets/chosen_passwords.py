@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gitmem.gate.detectors.secrets.joined_words import is_coined, is_diceware
+from gitmem.gate.detectors.joined_words import is_coined, is_diceware
 from gitmem.gate.detectors.secrets.placeholders import is_code, is_digest, is_placeholder, is_tangled, is_uuid, is_words
 from gitmem.lazy_patterns import lazy
 
@@ -212,6 +212,11 @@ def is_chosen(value: str, after: str, strength: int, quoted: bool) -> bool:
         return True
     if not quoted and (is_code(value) or re.search(r"^[\[{(]|\.(?:md|py|js|ts|txt|json|ya?ml|toml|com|io|go)$", value)):
         return False
+    return _reads_so(value, strength, quoted)
+
+
+def _reads_so(value: str, strength: int, quoted: bool) -> bool:
+    """Whether the characters of a value, which is no name, number, date or code, are those of a password."""
     kinds = classes(value)
     has_digit = _ANY_DIGIT.search(value) is not None
     if not any(c.isalpha() for c in value):

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gitmem.gate.detectors.joined_words import POLICY, SMALL, is_coined, is_diceware, is_joined, is_odd, is_told
 from gitmem.gate.detectors.prefilter import places, present
 from gitmem.gate.detectors.secrets.chosen_passwords import CLOSE, classes, is_chosen, looks_chosen
-from gitmem.gate.detectors.secrets.joined_words import POLICY, SMALL, is_coined, is_diceware, is_joined, is_odd, is_told
 from gitmem.gate.detectors.secrets.placeholders import is_placeholder, is_words
 from gitmem.lazy_patterns import lazy
 

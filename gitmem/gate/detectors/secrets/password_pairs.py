@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gitmem.gate.detectors.joined_words import is_coined, is_joined, is_numbered, is_odd, is_place, is_told
 from gitmem.gate.detectors.prefilter import DIGIT, places, plain, present
 from gitmem.gate.detectors.secrets.chosen_passwords import classes, end_of, is_server_user, looks_chosen
-from gitmem.gate.detectors.secrets.joined_words import is_coined, is_joined, is_numbered, is_odd, is_place, is_told
 from gitmem.gate.detectors.secrets.placeholders import is_code, is_placeholder
 from gitmem.lazy_patterns import lazy
 

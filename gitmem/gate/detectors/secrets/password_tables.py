@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gitmem.gate.detectors.joined_words import is_coined
 from gitmem.gate.detectors.masks import without_masks
 from gitmem.gate.detectors.secrets.chosen_passwords import WORD, classes, is_server_user, looks_chosen
-from gitmem.gate.detectors.secrets.joined_words import is_coined
 from gitmem.gate.detectors.secrets.placeholders import is_placeholder, is_words
 from gitmem.lazy_patterns import lazy
 

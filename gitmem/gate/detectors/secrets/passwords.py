@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING
 
 from gitmem.gate.detectors.escapes import without_escapes
 from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.detectors.joined_strings import without_seams
+from gitmem.gate.detectors.joined_words import is_coined, is_diceware, is_joined, is_odd, is_told
+from gitmem.gate.detectors.named_values import settings
 from gitmem.gate.detectors.prefilter import DIGIT, plain, present
 from gitmem.gate.detectors.secrets import passphrases, password_pairs, password_tables
 from gitmem.gate.detectors.secrets.candidates import candidates, disguised, lowered
@@ -31,9 +34,6 @@ from gitmem.gate.detectors.secrets.chosen_passwords import (
     is_sample,
     looks_chosen,
 )
-from gitmem.gate.detectors.secrets.joined_strings import without_seams
-from gitmem.gate.detectors.secrets.joined_words import is_coined, is_diceware, is_joined, is_odd, is_told
-from gitmem.gate.detectors.secrets.named_values import settings
 from gitmem.gate.detectors.secrets.placeholders import is_placeholder
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Text

@@ -12,9 +12,9 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.detectors.joined_strings import without_seams
 from gitmem.gate.detectors.secrets import assignments, tokens
 from gitmem.gate.detectors.secrets.candidates import candidates, disguised
-from gitmem.gate.detectors.secrets.joined_strings import without_seams
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Text, mask
 

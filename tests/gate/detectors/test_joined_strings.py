@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gitmem.gate.detectors import Text, load
+from gitmem.gate.detectors.joined_strings import without_seams
 from gitmem.gate.detectors.secrets.examples import fake
-from gitmem.gate.detectors.secrets.joined_strings import without_seams
 
 TOKEN = fake("ghp_<A>{36}")
 FIRST, SECOND = TOKEN[:20], TOKEN[20:]
