@@ -97,7 +97,10 @@ class LibraryRepository(BinaryRepository):
 
     def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         for oid in oids:
-            stored = self._opened.get(oid)
+            try:
+                stored = self._opened.get(oid)
+            except pygit2.GitError:
+                raise GitFailed(f"object {oid[:12]} cannot be read", "git fsck says what is damaged") from None
             yield oid, bytes(stored.data) if isinstance(stored, pygit2.Blob) else None
 
     def sizes(self, oids: Sequence[str]) -> dict[str, int]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from gitmem.config import Config
-from gitmem.errors import GitMemError, UnknownRevision
+from gitmem.errors import GitFailed, GitMemError, NotARepository, UnknownRevision
 from gitmem.git.opening import Repository
 from gitmem.index.blob_indexer import BlobIndexer, Work
 from gitmem.index.db.values import EntryRow
@@ -65,14 +65,24 @@ class Ingest:
         if row is None:
             return Ingested()
         try:
-            self._mirrors.fetch(tenant, repository, row[0])
-            with self._database.ingesting(tenant):
-                done = self._index(tenant, repository)
+            try:
+                done = self._fetch(tenant, repository, row[0])
+            except (GitFailed, NotARepository, UnknownRevision):
+                # Where the remote answers it is the copy that is damaged: it is made anew, once.
+                if not self._mirrors.is_reachable(row[0]):
+                    raise
+                self._mirrors.remove(tenant, repository)
+                done = self._fetch(tenant, repository, row[0])
         except Exception as error:
             self._record(tenant, repository, failure_of(error))
             raise
         self._record(tenant, repository, "")
         return done
+
+    def _fetch(self, tenant: int, repository: int, url: str) -> Ingested:
+        self._mirrors.fetch(tenant, repository, url)
+        with self._database.ingesting(tenant):
+            return self._index(tenant, repository)
 
     def _record(self, tenant: int, repository: int, problem: str) -> None:
         with self._database.writing(tenant) as connection:

@@ -11,8 +11,8 @@ import signal
 import subprocess
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gitmem.errors import GitFailed, GitMemError, NotARepository
@@ -23,7 +23,9 @@ from gitmem.git.write import HOOK_VIEW
 
 OPEN = 64  # repositories that stay open
 FETCH_SECONDS = 600.0
+DOUBTED = "gitmem-doubted"  # a file in a copy of which a search could not read what should be there
 REFS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+UNPACK = "fetch.unpackLimit=1"  # all in packs: libgit2 1.9 loops without end at a loose object that is cut short
 PROTOCOLS = "https:ssh:git:file"  # `ext::` and the like would run commands
 
 
@@ -45,12 +47,16 @@ class Mirrors:
         """Make a copy, or bring it up to date with branches and tags; what the remote no longer has goes. Raises
         GitFailed, never naming the address."""
         place = self.place(tenant, repository)
+        if (place / DOUBTED).exists():
+            (place / DOUBTED).unlink(missing_ok=True)
+            if not self._is_whole(place):
+                self.remove(tenant, repository)
         if not (place / "HEAD").exists():
             place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             shutil.rmtree(place, ignore_errors=True)
             self._git("init", "--quiet", "--bare", "--", os.fspath(place))
         here = ("-C", os.fspath(place))
-        self._git(*here, "fetch", "--quiet", "--prune", "--no-write-fetch-head", "--", url, *REFS)
+        self._git(*here, "-c", UNPACK, "fetch", "--quiet", "--prune", "--no-write-fetch-head", "--", url, *REFS)
         for line in self._git(*here, "ls-remote", "--symref", "--", url, "HEAD").splitlines():
             if line.startswith("ref: refs/heads/") and line.endswith("\tHEAD"):
                 self._git(*here, "symbolic-ref", "HEAD", line[5:-5])
@@ -69,6 +75,35 @@ class Mirrors:
         if child.returncode:
             raise GitFailed("the repository cannot be fetched", "") from GitMemError(first_line(os.fsdecode(wrong)))
         return os.fsdecode(out)
+
+    def read_by_git(self, tenant: int, repository: int, oids: Iterable[str]) -> dict[str, bytes | None]:
+        """Blobs read with the git binary: libgit2 remembers a pack by its path, though the copy was made anew."""
+        place = self.place(tenant, repository)
+        repo = open_repository(place, {**clean(self._environ), "GIT_DIR": os.fspath(place)})
+        try:
+            return dict(repo.read_many(oids))
+        finally:
+            repo.close()
+
+    def doubt(self, tenant: int, repository: int) -> None:
+        """Have the next fetch look whether a copy is whole."""
+        with suppress(OSError):
+            (self.place(tenant, repository) / DOUBTED).touch()
+
+    def _is_whole(self, place: Path) -> bool:
+        try:
+            self._git("-C", os.fspath(place), "fsck", "--no-dangling", "--no-progress")
+        except GitFailed:
+            return False
+        return True
+
+    def is_reachable(self, url: str) -> bool:
+        """Whether a remote answers."""
+        try:
+            self._git("ls-remote", "--quiet", "--", url, "HEAD")
+        except GitFailed:
+            return False
+        return True
 
     def remove(self, tenant: int, repository: int) -> None:
         """Delete a copy, and its objects with it."""

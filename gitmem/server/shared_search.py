@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -97,6 +98,13 @@ class Shared:
         finally:
             index.close()
 
+    def doubt(self, tenant: int, repository: int) -> None:
+        """Have a worker look at a copy in which something is missing that is indexed: until then it is left out."""
+        self.mirrors.doubt(tenant, repository)
+        self.mirrors.close(tenant, repository)
+        with self.database.tenant(tenant) as connection:
+            connection.execute("SELECT put_job(%s, 'fetch', '0')", (repository,))
+
     def _norms_of(self, tenant: int, index: PostgresIndex) -> bytes:
         """The norms of all that is searched; they hold for these snapshots, which never change."""
         key = (tenant, tuple(sorted(index.snapshots)))
@@ -182,7 +190,13 @@ class Files:
                 with stage("git"), self.shared.mirrors.lent(self.tenant, repository) as repo:
                     texts = dict(repo.read_many(dict.fromkeys(oid for _, oid in keys)))
             except GitMemError:
-                continue
+                texts = {}
+            lost = {oid for _, oid in keys if texts.get(oid) is None}
+            if lost:
+                with suppress(GitMemError):
+                    texts |= self.shared.mirrors.read_by_git(self.tenant, repository, lost)
+            if any(texts.get(oid) is None for oid in lost):
+                self.shared.doubt(self.tenant, repository)
             for path, oid in keys:
                 data = texts.get(oid)
                 if data is not None:
