@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from gitmem.errors import GitFailed
 from gitmem.git.binary import first_line, read_environment
+from gitmem.git.temporary_folder import temporary_folder
 
 
 def merge_text(
@@ -22,17 +21,17 @@ def merge_text(
     marker: int = 7,
 ) -> tuple[bytes, bool]:
     """(merged, clean). Conflicts are in the diff3 style, their marks `marker` characters long. Raises GitFailed."""
-    with tempfile.TemporaryDirectory(prefix="git-mem-") as folder:
+    with temporary_folder() as folder:
         names = []
         for name, data in (("ours", ours), ("base", base), ("theirs", theirs)):
-            (Path(folder) / name).write_bytes(data)
+            (folder / name).write_bytes(data)
             names.append(name)
         named = [word for label in labels for word in ("-L", label)]
         command = ["git", "merge-file", "-p", "-q", "--diff3", f"--marker-size={marker}", *named, *names]
         env = {
             **read_environment(environ),
             "GIT_DIR": os.path.join(folder, "none"),
-            "GIT_CEILING_DIRECTORIES": folder,
+            "GIT_CEILING_DIRECTORIES": str(folder),
         }
         done = subprocess.run(command, cwd=folder, capture_output=True, env=env, check=False)
     if done.returncode < 0 or done.returncode > 127:

@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from gitmem.errors import Changed, GitMemError, Locked, OutsideRepository
@@ -26,7 +25,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.replacement import Replacement, sweep, sweep_beside, with_added_lines
 from gitmem.git.undo_record import digest
 from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
-from gitmem.git.write import commit_paths, ensure_can_commit, run_git, stage_entries, store_blob
+from gitmem.git.write import commit_paths, ensure_can_commit, run_git, scratch_folder, stage_entries, store_blob
 from gitmem.system import signals_held_back
 
 RECORD = "gitmem-attempt.json"  # in the Git directory of the work tree
@@ -133,7 +132,7 @@ def writer(repo: Repository) -> Iterator[tuple[str, ...]]:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
     with locked(repo.common_dir, "write"):
         undone = recover(repo)
-        sweep(_scratch(repo))
+        sweep(scratch_folder(repo))
         yield tuple(undone)
 
 
@@ -273,7 +272,7 @@ def replaced(
     into the new one, and a warning is logged.
     """
     assert repo.root is not None
-    scratch = _scratch(repo)
+    scratch = scratch_folder(repo)
     wanted = {path: data for path, data in contents.items() if data != noted[path]}
     if recorded:
         _write_record(repo, wanted, noted)
@@ -360,7 +359,7 @@ def _added(repo: Repository, file: Replacement, theirs: bytes) -> bool:
     new = with_added_lines(file.before, theirs, current or b"")
     if new == (current or b""):
         return True
-    more = Replacement(repo.root, file.path, current, new, _scratch(repo))
+    more = Replacement(repo.root, file.path, current, new, scratch_folder(repo))
     try:
         more.apply()
     except Changed:
@@ -506,7 +505,7 @@ def _recovered(repo: Repository, path: str, before: bytes | None, after: str | N
     if _is_blob(repo, _oids(repo, repo.head(), [path]).get(path), data) and repo.head() is not None:
         _refresh_stage(repo, path, before)
         return False
-    file = Replacement(repo.root, path, data, before, _scratch(repo))
+    file = Replacement(repo.root, path, data, before, scratch_folder(repo))
     try:
         file.apply()
         unstage(repo, path, before, data)
@@ -544,10 +543,3 @@ def _present(repo: Repository, path: str) -> bytes | None:
         return read_bytes(repo.root, path)
     except FileNotFoundError:
         return None
-
-
-def _scratch(repo: Repository) -> Path:
-    """Where files in between lie: in the Git directory, where neither `git add` nor a search sees them."""
-    folder = state_dir(repo.common_dir) / "writing"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder

@@ -18,6 +18,8 @@ from gitmem.errors import GitFailed, GitMemError
 from gitmem.git.binary import first_line
 from gitmem.git.objects import Entry
 from gitmem.git.protocol import Repository
+from gitmem.git.temporary_folder import temporary_folder
+from gitmem.git.worktree import state_dir
 
 IN_PROGRESS = {
     "MERGE_HEAD": ("a merge", "git merge --continue"),
@@ -97,12 +99,9 @@ def _unattended(at: str, environ: Mapping[str, str]) -> Iterator[dict[str, str] 
         yield None
         return
     import shlex
-    import shutil
-    import tempfile
 
-    folder = tempfile.mkdtemp(prefix="git-mem-sign-")
-    try:
-        script = Path(folder) / "gpg"
+    with temporary_folder() as folder:
+        script = folder / "gpg"
         program = _setting(at, environ, "gpg.openpgp.program") or _setting(at, environ, "gpg.program") or "gpg"
         script.write_text(
             f'#!/bin/sh\nexec {shlex.quote(program)} --batch --no-tty --pinentry-mode error "$@"\n', encoding="utf-8"
@@ -115,8 +114,6 @@ def _unattended(at: str, environ: Mapping[str, str]) -> Iterator[dict[str, str] 
             f"GIT_CONFIG_VALUE_{count}": str(script),
             "SSH_ASKPASS_REQUIRE": "never",  # and no terminal: run_git gives it a session of its own
         }
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _signs(at: str, environ: Mapping[str, str]) -> bool:
@@ -158,6 +155,16 @@ def ensure_can_commit(repo: Repository) -> None:
             raise GitMemError(f"{what} is in progress here", f"finish it first: {then}")
 
 
+def scratch_folder(repo: Repository) -> Path:
+    """Where files in between lie: in the Git directory, where neither `git add` nor a search sees them.
+
+    What a killed run leaves there goes when the next one writes (`replacement.sweep`).
+    """
+    folder = state_dir(repo.common_dir) / "writing"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
 def commit_paths(
     repo: Repository,
     message: str,
@@ -169,7 +176,8 @@ def commit_paths(
     """Commit the work tree's state of `paths` (new, changed or deleted) and nothing else; the new commit's oid. No
     paths: an empty commit.
 
-    Hooks and signing run. On failure what was staged before is staged still, and GitFailed says why.
+    Hooks and signing run. On failure what was staged before is staged still, and GitFailed says why. The caller holds
+    the lock of all writers.
     """
     import tempfile
 
@@ -183,7 +191,7 @@ def commit_paths(
     try:
         if new:
             run_git(repo, ["add", "--pathspec-from-file=-", "--pathspec-file-nul"], input=_separated(new))
-        with tempfile.NamedTemporaryFile(prefix="git-mem-paths-") as file:  # standard input has the message
+        with tempfile.NamedTemporaryFile(dir=scratch_folder(repo)) as file:  # standard input has the message
             file.write(os.fsencode(_separated(paths)))
             file.flush()
             args += [f"--pathspec-from-file={file.name}", "--pathspec-file-nul"] if paths else ["--allow-empty"]

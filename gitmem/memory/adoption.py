@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from gitmem.config import TRACKED
 from gitmem.errors import OutsideRepository, UsageError
 from gitmem.git.opening import Repository, open_repository
+from gitmem.git.temporary_folder import temporary_folder
 from gitmem.git.worktree import read_bytes
 from gitmem.git.write import init_repository
 from gitmem.memory.new_repository import Place
@@ -115,7 +115,7 @@ def opened(place: Place, environ: Mapping[str, str]) -> Iterator[Repository]:
     so that Git's own rules say what it ignores."""
     with ExitStack() as stack:
         if place.new:
-            folder = Path(stack.enter_context(TemporaryDirectory(prefix="git-mem-")))
+            folder = stack.enter_context(temporary_folder())
             init_repository(folder, environ)
             environ = {**environ, "GIT_DIR": str(folder / ".git"), "GIT_WORK_TREE": str(place.root)}
         repo = open_repository(place.root, environ)

@@ -33,18 +33,21 @@ SIZE_LIMIT = 4 << 30  # bytes of one file unpacked: the largest archives people 
 LONGEST = 64 << 20  # bytes of one conversation; a longer one is not read
 # A string without its end reaches to the end of the file: else each quotation mark in it would be tried again.
 BRACE_OR_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[{}]', re.S)
+NO_JSON, NO_CONVERSATION = "it is no JSON", "is no conversation"
+NOTHING = (f"cannot be read: {NO_JSON}", NO_CONVERSATION)  # of a file in which only such things stand nothing is known
 Conversation = Mapping[str, Any]
 
 
 def exported(service: str, path: Path) -> Listing:
     """The conversations of an archive: a zip, a folder that was unpacked from one, or one of its files.
 
-    Raises UsageError where there is nothing of that name or it holds no conversations, GitMemError for an archive that
-    is damaged or too large.
+    Raises UsageError where there is nothing of that name or it is no such archive, GitMemError for an archive that is
+    damaged or too large.
     """
     sessions: list[PastSession] = []
     left: list[tuple[str, str]] = []
-    for name, file in _files(path):
+    files = _files(path)
+    for name, file in files:
         size = file.seek(0, 2)
         for start, end in _conversations(file) if size else ():
             place = f"{name} at byte {start}"
@@ -53,10 +56,15 @@ def exported(service: str, path: Path) -> Listing:
             except OSError as error:
                 left.append((place, f"cannot be read: {error.strerror}"))
                 continue
-            if session is None:
-                left.append((place, "nothing was said in it"))
+            if isinstance(session, str):
+                left.append((place, session))
             else:
                 sessions.append(session)
+    if not sessions and all(reason in NOTHING for _, reason in left) and not all(_is_empty(file) for _, file in files):
+        raise UsageError(
+            f"'{path}' holds no conversation of {service}",
+            f"name the archive that the service sent: git mem import {service} ARCHIVE.zip --dry-run",
+        )
     return Listing(in_order(sessions), tuple(left))
 
 
@@ -115,11 +123,19 @@ def _conversations(file: IO[bytes]) -> Iterator[tuple[int, int]]:
             yield start, len(data)  # it was cut short: what is left is no JSON, which is said
 
 
-def _described(service: str, name: str, file: IO[bytes], start: int, end: int) -> PastSession | None:
-    """One conversation by its contents; None where nothing was said. Raises OSError."""
+def _is_empty(file: IO[bytes]) -> bool:
+    """Whether a file is that of an account without conversations: an empty list."""
+    file.seek(0)
+    return b"".join(file.read(64).split()) == b"[]"
+
+
+def _described(service: str, name: str, file: IO[bytes], start: int, end: int) -> PastSession | str:
+    """One conversation by its contents, or why it is none to bring in. Raises OSError."""
     ident, transcript = _parsed(service, _bytes(file, start, end))
-    if not ident or not transcript.spoken():
-        return None
+    if not ident:
+        return NO_CONVERSATION
+    if not transcript.spoken():
+        return "nothing was said in it"
     began = first_time(transcript.turns)
     if began is None:
         raise OSError(errno.EINVAL, "it has no time")
@@ -144,7 +160,7 @@ def _parsed(service: str, data: bytes) -> tuple[str, Transcript]:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
-        raise OSError(errno.EINVAL, "it is no JSON") from None
+        raise OSError(errno.EINVAL, NO_JSON) from None
     ident = word(value, "uuid") or word(value, "conversation_id") or word(value, "id")
     turns = tuple(as_spoken(turn) for turn in SERVICES[service](value))
     return ident, Transcript(turns, ident, lines=False)

@@ -17,7 +17,7 @@ import pytest
 from gitmem.errors import GitFailed
 from gitmem.git.opening import open_repository
 from gitmem.git.replacement import with_added_lines
-from gitmem.git.transaction import RECORD, recover, replaced
+from gitmem.git.transaction import RECORD, recover, replaced, writer
 from gitmem.git.write import commit_paths
 from tests.harness import SOURCE, Repo
 
@@ -282,3 +282,24 @@ def test_more_new_files_are_committed_than_a_command_line_holds(memory: Repo) ->
     with_hook(memory, "pre-commit", "exit 0")
     oid = commit_paths(repo, "many", paths)
     assert len(memory.git("show", "--format=", "--name-only", oid).splitlines()) == len(paths)
+
+
+def test_a_commit_leaves_nothing_in_the_folder_for_temporary_files_if_it_is_killed(
+    memory: Repo, tmp_path: Path
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    with_hook(memory, "pre-commit", 'kill -9 "$(cat killed)"')
+    memory.write("MEMORY.md", MEMORY + "- And Redis 7\n")
+    code = (
+        "import os; from pathlib import Path; from gitmem.git.opening import open_repository;"
+        "from gitmem.git.transaction import writer; from gitmem.git.write import commit_paths;"
+        "Path('killed').write_text(str(os.getpid())); repo = open_repository(Path.cwd(), os.environ);"
+        "writer(repo).__enter__(); commit_paths(repo, 'more', ['MEMORY.md'])"
+    )
+    env = {**os.environ, "TMPDIR": str(temporary)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=memory.path, env=env, capture_output=True)
+    assert done.returncode == -9
+    assert not list(temporary.iterdir())
+    with writer(open_repository(memory.path, os.environ)):
+        assert not list((memory.path / ".git/gitmem/writing").iterdir())

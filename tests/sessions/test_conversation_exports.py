@@ -16,7 +16,7 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError, UsageError
 from gitmem.git.opening import open_repository
 from gitmem.git.protocol import Repository
-from gitmem.sessions.conversation_exports import exported
+from gitmem.sessions.conversation_exports import SERVICES, exported
 from gitmem.sessions.session_import import Done, ImportedSession, ImportOptions, import_sessions
 from tests.harness import Repo
 
@@ -141,12 +141,32 @@ def test_what_is_no_conversation_is_named_and_the_rest_is_read(tmp_path: Path) -
     odd[4]["current_node"] = "a"
     found = exported("chatgpt", zipped(tmp_path / "a.zip", conversations=[*odd, chatgpt()]))
     assert [session.name for session in found.sessions] == ["c1"]
-    assert [reason for _, reason in found.left] == ["nothing was said in it"] * 3
+    assert [reason for _, reason in found.left] == [
+        "is no conversation",
+        "nothing was said in it",
+        "nothing was said in it",
+    ]
 
 
 @pytest.mark.parametrize("data", [b'[{"a": "' + b'\\"' * 200_000, b"[" * 200_000, b'{"a":' * 200_000, b"", b"\xff\xfe"])
-def test_a_broken_file_is_read_in_one_pass_and_holds_nothing(tmp_path: Path, data: bytes) -> None:
-    assert exported("chatgpt", zipped(tmp_path / "a.zip", conversations=data)).sessions == ()
+def test_a_broken_file_is_read_in_one_pass_and_is_no_archive(tmp_path: Path, data: bytes) -> None:
+    with pytest.raises(UsageError, match="holds no conversation of chatgpt"):
+        exported("chatgpt", zipped(tmp_path / "a.zip", conversations=data))
+
+
+@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize(
+    "data", [b"hello", b"PK\3\4 and no more", b"{}", b'{"a": 1}', b'{"a": 1}\n{"b": 2}\n', b"[1, 2]"]
+)
+def test_a_file_that_is_no_archive_is_refused_with_what_to_type(tmp_path: Path, service: str, data: bytes) -> None:
+    (tmp_path / "file.json").write_bytes(data)
+    with pytest.raises(UsageError, match=f"holds no conversation of {service}") as refused:
+        exported(service, tmp_path / "file.json")
+    assert f"git mem import {service} ARCHIVE.zip" in refused.value.hint
+
+
+def test_the_archive_of_an_account_without_conversations_holds_none(tmp_path: Path) -> None:
+    assert exported("chatgpt", zipped(tmp_path / "a.zip", conversations=[])).sessions == ()
 
 
 def test_an_archive_that_is_none_says_what_to_do(tmp_path: Path) -> None:

@@ -180,6 +180,8 @@ def bring_notes(asked: NotesImport) -> int:
         raise GitMemError("a bare repository holds no memory files", "run it in a clone")
     config = config._replace(on_personal="keep") if asked.keep else config
     plan = look_at(asked.source, config, os.environ, repo.root)
+    if not plan.files and not any(name.endswith(".md") for name, _ in plan.left):
+        raise UsageError(f"there is no Markdown in '{plan.source}'", "name a folder of notes")
     plan = without_ignored(repo, replace(plan, history=plan.history and asked.history))
     commit = "" if asked.dry_run else bring(repo, plan, now(), os.environ).commit
     return tell_notes(plan, asked, repo.root, commit, ())
@@ -231,7 +233,13 @@ def _found(options: ImportCommand) -> Listing:
             raise UsageError("the archive that the service sent is missing", hint)
         return exported(options.source, options.path)
     if options.path:
-        return listed(files_below(options.path))
+        listing = listed(files_below(options.path))
+        if not listing.sessions and not any(reason.startswith("cannot be read") for _, reason in listing.left):
+            hint = (
+                f"name a transcript, or a folder of them; 'git mem import {options.source}' lists those on this machine"
+            )
+            raise UsageError(f"there is no session of a known host in '{options.path}'", hint)
+        return listing
     return listed(files_of_host(options.source, Path(os.path.expanduser("~"))))
 
 

@@ -62,9 +62,10 @@ def extension() -> str:
 def private_copy(path: Path) -> Path:
     """A temporary folder with the index and its log: a left-over -wal cannot be replayed where it lies."""
     import shutil
-    import tempfile
 
-    folder = Path(tempfile.mkdtemp(prefix="git-mem-"))
+    from gitmem.git.temporary_folder import make_folder
+
+    folder = make_folder()
     for suffix in ("", "-wal"):
         shutil.copyfile(path.with_name(path.name + suffix), folder / (path.name + suffix))
     return folder
@@ -73,6 +74,6 @@ def private_copy(path: Path) -> Path:
 def drop_copy(copy: Path | None) -> None:
     """Delete the private copy a frozen index was read from."""
     if copy is not None:
-        import shutil
+        from gitmem.git.temporary_folder import remove_folder
 
-        shutil.rmtree(copy, ignore_errors=True)
+        remove_folder(copy)

@@ -74,11 +74,25 @@ def test_a_path_that_is_not_there_and_a_host_without_sessions_say_what_to_type(r
     assert repo.mem("import", "claude", "--yes", "--commit", "--dry-run", check=False).returncode == 2
 
 
-def test_a_file_that_is_no_transcript_is_counted(repo: Repo, tmp_path: Path) -> None:
-    broken = tmp_path / "broken.jsonl"
-    broken.write_text("no transcript\n")
-    done = repo.mem("import", "claude", str(broken))
+def test_a_file_that_is_no_transcript_is_counted(repo: Repo, home: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "transcripts"
+    folder.mkdir()
+    (folder / "broken.jsonl").write_text("no transcript\n")
+    session_file(folder, "a", AT, ["We decided that the crane is blue."])
+    done = repo.mem("import", "claude", str(folder))
     assert done.returncode == 0 and "1 file without a turn of a known host" in done.stdout
+
+
+@pytest.mark.parametrize("source", ["claude", "codex", "chatgpt", "claude-export", "okf", "skills", "notes"])
+def test_what_holds_nothing_to_import_is_an_error_that_says_what_to_type(
+    repo: Repo, tmp_path: Path, source: str
+) -> None:
+    empty, file = tmp_path / "empty", tmp_path / "file.json"
+    empty.mkdir()
+    file.write_text('{"a": 1}\n')
+    for path in (empty, file):
+        done = repo.mem("import", source, str(path), check=False)
+        assert done.returncode == 2 and "hint:" in done.stderr and done.stdout == "", (path, done)
 
 
 def test_a_service_wants_its_archive(repo: Repo, tmp_path: Path) -> None:
