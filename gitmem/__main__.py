@@ -21,6 +21,10 @@ def main() -> NoReturn:
         import gc
 
         gc.set_threshold(100_000)  # half of what a short hook takes, by default, is looking for garbage it never makes
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        from gitmem.cli.standard_streams import open_missing
+
+        open_missing()
     if sys.argv[1:2] == ["hook"] and sys.argv[2:3] and sys.argv[2] in REFRESH:
         from gitmem.cli.index_hooks import main as refresh
 

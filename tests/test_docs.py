@@ -167,6 +167,15 @@ def test_every_package_has_its_place_in_the_design() -> None:
             assert f"`{path.stem}`" in design, path.stem
 
 
+def test_every_threat_names_tests_that_are_there() -> None:
+    rows = re.findall(r"^\| (A\d+) \|(.*)\|$", (SOURCE / "docs" / "threats.md").read_text(encoding="utf-8"), re.M)
+    assert {f"A{number}" for number in range(1, 51)} == {row for row, _ in rows}
+    for row, words in rows:
+        named = re.findall(r"`((?:tests|bench)/[^`]*)`", words)
+        assert named and all((SOURCE / path).exists() for path in named), row
+        assert any(path.startswith("tests/") for path in named), row
+
+
 def test_the_glossary_has_only_words_that_the_code_uses() -> None:
     source = "\n".join(path.read_text(encoding="utf-8") for path in (SOURCE / "gitmem").rglob("*.py")).casefold()
     rows = re.findall(r"(?m)^\| ([^|]+) \|", (SOURCE / "docs/glossary.md").read_text(encoding="utf-8"))

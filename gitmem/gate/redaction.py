@@ -246,6 +246,8 @@ def refuse_or_mask(text: str, path: str, config: Config, policy: Policy | None =
     `mem.onPersonal` = `keep` only the kinds of it that block; anything else that blocks is refused. Without `policy`
     no exception holds. Raises Refused, never quoting what it found.
     """
+    if not _is_text(text):
+        raise Refused("not written: it is no UTF-8 text", "write it as UTF-8")
     policy = policy or Policy()
     done, kept = _mask_as_set(text, path, config, policy)
     if done.whole:
@@ -256,6 +258,15 @@ def refuse_or_mask(text: str, path: str, config: Config, policy: Policy | None =
     if blocking:
         raise refusal(blocking)
     return done
+
+
+def _is_text(text: str) -> bool:
+    """Whether a text can be written as UTF-8: bytes of an argument that are not come as lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def refuse_or_mask_change(text: str, old: str, path: str, config: Config) -> Redaction:

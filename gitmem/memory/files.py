@@ -64,6 +64,21 @@ def _in_work_tree(repo: Repository, config: Config, path: str) -> bytes:
         raise missing from None
 
 
+def is_memory_path(repo: Repository, config: Config, path: str) -> bool:
+    """Whether a path of the work tree is one of memory, whatever Git ignores there. Raises OutsideRepository."""
+    assert repo.root is not None
+    resolve(repo.root, path)
+    return is_memory(path, Layout(extra=tuple(config.memory_paths))) or is_memory(
+        path, read_work_tree(repo, config.memory_paths).layout
+    )
+
+
+def ensure_memory(repo: Repository, config: Config, path: str) -> None:
+    """Raises MissingFile for a path that is not memory, OutsideRepository."""
+    if not is_memory_path(repo, config, path):
+        raise MissingFile(f"there is no memory file '{path}'", HINT)
+
+
 def in_work_tree(repo: Repository, config: Config, path: str) -> bool:
     """Whether a path of the work tree is memory, whether or not a file is there yet. Raises OutsideRepository."""
     assert repo.root is not None

@@ -17,6 +17,7 @@ from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, is_commi
 from gitmem.git.worktree import relative
 from gitmem.memory import facts
 from gitmem.memory.fact import Meta, fact_id, normalise, render_comment
+from gitmem.memory.files import is_memory_path
 from gitmem.paths import Kind, daily_path
 from gitmem.paths import kind as kind_of
 
@@ -119,6 +120,8 @@ def addition(
     path = relative(repo.root, place(new_line.to, new_line.kind, text, day))
     if not path.endswith(".md"):
         raise UsageError(f"'{path}' is not a Markdown file", "memory files end in .md")
+    if not is_memory_path(repo, config, path):
+        raise UsageError(f"'{path}' is no file of memory", "name one below memory/; mem.memoryPaths adds files")
     own = [("type", new_line.kind), ("origin", new_line.origin), ("tags", ",".join(new_line.tags))]
     meta: Meta = (*((key, value) for key, value in own if value), *new_line.more)
     gated = _through_the_gate(text, meta, path, config)

@@ -22,6 +22,7 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, encode, fact_id, normalise, render_span, text_hash
 from gitmem.memory.facts import Entry, Memory
+from gitmem.memory.files import ensure_memory
 from gitmem.paths import Kind, agent_of, is_daily, kind, spelling
 from gitmem.provenance import trailers
 from gitmem.provenance.ledger import Ledger, read_ledger
@@ -104,7 +105,7 @@ def edit_plan(config: Config, path: str, line: int, text: str, reason: str) -> P
     """The plan of `edit`, for a commit or a preview; `text` is one of `gated_text`."""
 
     def plan(reading: Reading) -> Draft:
-        memory, entry = _to_replace(reading, path, line, text)
+        memory, entry = _to_replace(reading, config, path, line, text)
         taken = Removal(path, entry.fact, tuple(cited(entry.fact)), new=text)
         new = memory_facts.update(memory, entry, text, entry.fact.meta)
         return _draft(config, Account("correct 1 fact", reason), [taken], {path: new})
@@ -127,7 +128,7 @@ def supersede_plan(config: Config, path: str, line: int, text: str, reason: str,
     now: the new fact names it (`supersedes`), is from today, and has no source but its author. Raises as `edit`."""
 
     def plan(reading: Reading) -> Draft:
-        memory, entry = _to_replace(reading, path, line, text)
+        memory, entry = _to_replace(reading, config, path, line, text)
         meta = [(key, value) for key, value in entry.fact.meta if key in LASTING_KEYS]
         meta.append(("from", today.isoformat()))
         new = memory_facts.supersede(memory, entry, text, meta)
@@ -137,9 +138,9 @@ def supersede_plan(config: Config, path: str, line: int, text: str, reason: str,
     return plan
 
 
-def _to_replace(reading: Reading, path: str, line: int, text: str) -> tuple[Memory, Entry]:
+def _to_replace(reading: Reading, config: Config, path: str, line: int, text: str) -> tuple[Memory, Entry]:
     """The fact at `path`:`line`, where `text` may take its place."""
-    memory, entry = fact_at(reading, path, line)
+    memory, entry = fact_at(reading, config, path, line)
     if fact_id(text) == entry.fact.id:
         raise UsageError("that is what the line says already")
     if memory.find(fact_id(text)):
@@ -159,7 +160,7 @@ def forget_plan(config: Config, path: str, line: int, reason: str) -> Plan:
     """The plan of `forget`."""
 
     def plan(reading: Reading) -> Draft:
-        memory, entry = fact_at(reading, path, line)
+        memory, entry = fact_at(reading, config, path, line)
         taken = Removal(path, entry.fact, tuple(cited(entry.fact)))
         return _draft(config, Account("forget 1 fact", reason), [taken], {path: memory_facts.remove(memory, entry)})
 
@@ -392,8 +393,10 @@ class Account:
     rewrites: bool = False
 
 
-def fact_at(reading: Reading, path: str, line: int) -> tuple[Memory, Entry]:
-    """The file and the fact that occupies the line. Raises GitMemError for none, and for a file with edits."""
+def fact_at(reading: Reading, config: Config, path: str, line: int) -> tuple[Memory, Entry]:
+    """The memory file and the fact that occupies the line. Raises MissingFile for a file that is not memory,
+    GitMemError for no fact and for a file with edits."""
+    ensure_memory(reading.repo, config, path)
     memory = memory_facts.parse(reading.committed(path))
     entry = memory.at(line)
     if entry is None:

@@ -105,7 +105,7 @@ def erasure_value(done: Erasure) -> dict[str, object]:
 
 def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -> CommitDraft[Erasure]:
     repo = reading.repo
-    _, entry = fact_at(reading, path, line)
+    _, entry = fact_at(reading, config, path, line)
     known = read_ledger(repo, ["HEAD"])
     first = _taken(path, entry.fact, known)
     wanted = _wanted(repo, first)

@@ -49,7 +49,7 @@ def _plan(config: Config, path: str, line: int, wanted: Mapping[str, str], accou
     """The comment of the fact with other values of some keys, "" for none."""
 
     def plan(reading: Reading) -> CommitDraft[Fact]:
-        memory, entry = fact_at(reading, path, line)
+        memory, entry = fact_at(reading, config, path, line)
         meta = with_keys(entry.fact.meta, wanted)
         if meta == entry.fact.meta:
             raise UsageError("that is so already")

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.harness import Repo
 
 NOW = {"GITMEM_NOW": "2026-02-05T14:30:00"}
@@ -111,3 +113,38 @@ def test_the_first_line_of_memory_in_a_repository_of_notes_says_what_is_searched
 
 def test_the_first_line_of_memory_where_there_is_nothing_else_says_only_its_place(repo: Repo) -> None:
     assert repo.mem("add", "standup moved").stderr == ""
+
+
+@pytest.mark.parametrize("path", ["README.md", "src/new.md", "docs/guide.md", ".github/note.md"])
+def test_only_memory_is_written_or_changed(repo: Repo, path: str) -> None:
+    repo.commit("start", {"README.md": "# Readme\n\n- A line of the readme\n", "MEMORY.md": "# Memory\n\n- A fact\n"})
+    before = repo.git("rev-parse", "HEAD")
+    done = repo.mem("add", "A new line", "--to", path, check=False)
+    assert done.returncode == 2 and "is no file of memory" in done.stderr
+    for words in (
+        ("edit", f"{path}:3", "Other words", "--reason", "x"),
+        ("forget", f"{path}:3", "--reason", "x"),
+        ("forget", f"{path}:3", "--everywhere", "--reason", "x"),
+    ):
+        done = repo.mem(*words, check=False)
+        assert done.returncode in (2, 3) and "there is no memory file" in done.stderr, (words, done.stderr)
+    assert repo.git("status", "--porcelain") == "" and repo.git("rev-parse", "HEAD") == before
+
+
+def test_a_note_among_notes_and_a_path_of_ones_own_are_memory(repo: Repo) -> None:
+    repo.git("config", "mem.memoryPaths", "docs/*.md")
+    assert repo.mem("add", "A new line", "--to", "docs/guide.md").returncode == 0
+    assert "A new line" in repo.read("docs/guide.md")
+
+
+def test_bytes_that_are_no_text_are_refused_before_anything_is_written(repo: Repo) -> None:
+    repo.commit("start", {"MEMORY.md": "# Memory\n\n- A fact\n"})
+    odd = os.fsdecode(b"a \xff\xfe b")
+    for words in (
+        ("add", odd),
+        ("edit", "MEMORY.md:3", odd, "--reason", "x"),
+        ("insight", f"[entity 1] margin fell to 3 percent {odd}"),
+    ):
+        done = repo.mem(*words, check=False)
+        assert done.returncode in (1, 2) and "UTF-8" in done.stderr, (words, done)
+    assert repo.git("status", "--porcelain") == ""

@@ -269,7 +269,7 @@ def test_redact_replaces_nothing_that_was_staged_after_it_looked(memory: Repo) -
     memory.git("add", "-A")
     memory.write("memory/b.md", BAD)
     with pytest.raises(Changed, match=r"memory/b\.md"):
-        redact._write(repo, planned)
+        redact._write(repo, planned, ())
     assert memory.git("show", ":memory/b.md") == BAD + CLEAN and memory.git("show", ":memory/a.md") == BAD
     assert memory.read("memory/a.md") == BAD and memory.read("memory/b.md") == BAD
 
