@@ -22,7 +22,7 @@ def main() -> NoReturn:
 
         gc.set_threshold(100_000)  # half of what a short hook takes, by default, is looking for garbage it never makes
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
-        from gitmem.cli.standard_streams import open_missing
+        from gitmem.cli.terminal import open_missing
 
         open_missing()
     if sys.argv[1:2] == ["hook"] and sys.argv[2:3] and sys.argv[2] in REFRESH:

@@ -233,3 +233,19 @@ def write_crash_log(error: BaseException) -> str:
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write("\n".join(text) + "\n")
     return path
+
+
+def open_missing() -> None:
+    """Open on nothing what of standard input, output and error is closed: a file that is opened next would take its
+    place, and what a library prints would be written into it."""
+    for handle, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            try:
+                os.fstat(handle)
+            except OSError:
+                nothing = os.open(os.devnull, os.O_RDWR)
+                if nothing != handle:
+                    os.dup2(nothing, handle)
+                    os.close(nothing)
+                os.set_inheritable(handle, True)  # as the real ones are: git's are not to be taken either
+            setattr(sys, name, open(handle, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - as long as we run

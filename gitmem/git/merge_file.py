@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from gitmem.errors import GitFailed
 from gitmem.git.binary import first_line, read_environment
-from gitmem.git.temporary_folder import temporary_folder
+from gitmem.system import temporary_folder
 
 
 def merge_text(

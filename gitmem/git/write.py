@@ -18,8 +18,8 @@ from gitmem.errors import GitFailed, GitMemError
 from gitmem.git.binary import first_line
 from gitmem.git.objects import Entry
 from gitmem.git.protocol import Repository
-from gitmem.git.temporary_folder import temporary_folder
 from gitmem.git.worktree import state_dir
+from gitmem.system import temporary_folder
 
 IN_PROGRESS = {
     "MERGE_HEAD": ("a merge", "git merge --continue"),

@@ -18,11 +18,11 @@ from pathlib import Path
 from gitmem.config import TRACKED
 from gitmem.errors import OutsideRepository, UsageError
 from gitmem.git.opening import Repository, open_repository
-from gitmem.git.temporary_folder import temporary_folder
 from gitmem.git.worktree import read_bytes
 from gitmem.git.write import init_repository
 from gitmem.memory.new_repository import Place
 from gitmem.paths import LIMIT, PACKAGES, Kind, agents_read, aside, daily_form, kind, log_date, log_day
+from gitmem.system import temporary_folder
 
 GLOB = "*.md"  # of every folder (`paths.matches`)
 OBSIDIAN = ".obsidian/daily-notes.json"

@@ -63,7 +63,7 @@ def private_copy(path: Path) -> Path:
     """A temporary folder with the index and its log: a left-over -wal cannot be replayed where it lies."""
     import shutil
 
-    from gitmem.git.temporary_folder import make_folder
+    from gitmem.system import make_folder
 
     folder = make_folder()
     for suffix in ("", "-wal"):
@@ -74,6 +74,6 @@ def private_copy(path: Path) -> Path:
 def drop_copy(copy: Path | None) -> None:
     """Delete the private copy a frozen index was read from."""
     if copy is not None:
-        from gitmem.git.temporary_folder import remove_folder
+        from gitmem.system import remove_folder
 
         remove_folder(copy)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.git.temporary_folder import PREFIX, make_folder, remove_folder, temporary_folder
+from gitmem.system import PREFIX, make_folder, remove_folder, temporary_folder
 
 HOLDER = """
 import sys
-from gitmem.git.temporary_folder import make_folder
+from gitmem.system import make_folder
 folder = make_folder()
 (folder / "note.md").write_text("text of memory")
 print(folder, flush=True)
