@@ -101,7 +101,7 @@ BEFORE = {
     "git mem import skills": "[ -d .agents/skills ] || git mem export skills .agents/skills",
     "git mem profile switch NAME": "git mem profile add coder ~/coder",
     "bash: git mem completion": "mkdir -p ~/.local/share/bash-completion/completions",
-    "fish: git mem completion": "mkdir -p ~/.config/fish/completions",
+    "fish: git mem completion": "mkdir -p ~/.config/fish/conf.d",
 }
 # How a command ends that says no, as it should there.
 EXITS = {"git mem scan --explain": 1, "git mem import okf": 1}  # what blocks; a skill, which instructs, is left out
