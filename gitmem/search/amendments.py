@@ -205,17 +205,21 @@ class _Judge:
             return False
         one, other = self.values(new), self.values(old)
         named = cue and any("_" in word for word in self.words(new) & self.words(old))
-        quoted = named or (cue and any(unit for unit, _ in one & other))
+        quoted = named or (cue and (any(unit for unit, _ in one & other) or _replaced(one, other)))
         if shared + QUOTED * quoted + NUMBER * _other_number(one, other) + self.cosine(new, old) < MATTER[cue]:
             return False
         lacking = [] if named else self.lacking(new, old)
         return not (lacking and _of_another(self.lower[new], self.lower[old], lacking))
 
     def openly(self, new: int, old: int) -> bool:
-        """Whether a line that amends another says so, or contradicts it."""
+        """Whether a line that amends another says so, or gives another value of the same thing."""
+        if self.lines[new].changes:
+            return True
         one, other = self.words(new), self.words(old)
-        alike = len(one & other) >= ALIKE * len(one | other)  # else `similarity` is not worth its import
-        return self.lines[new].changes or (alike and _contradicts(self.lines[new].text, self.lines[old].text))
+        if len(one & other) < ALIKE * len(one | other):
+            return False
+        one, other = _without_values(self.lower[new]), _without_values(self.lower[old])
+        return (one <= other or other <= one) and _contradicts(self.lines[new].text, self.lines[old].text)
 
     def lacking(self, new: int, old: int) -> list[str]:
         """The words of the question that only the earlier line has."""
@@ -252,6 +256,25 @@ def _other_number(new: frozenset[tuple[str, str]], old: frozenset[tuple[str, str
     """Whether both name one quantity, the later with a number of its own."""
     units = {unit for unit, _ in old if unit}
     return any(unit in units and (unit, number) not in old for unit, number in new)
+
+
+def _replaced(new: frozenset[tuple[str, str]], old: frozenset[tuple[str, str]]) -> bool:
+    """Whether the later line gives a quantity of the earlier another number, and names the number it had without saying
+    again what it counts: `three times instead of five`."""
+    named = {number for unit, number in new if (unit, number) not in old}
+    return any(
+        unit and (unit, number) not in new and number in named and any(unit == own for own, _ in new)
+        for unit, number in old
+    )
+
+
+def _without_values(lower: str) -> frozenset[str]:
+    """The words of a text in lower case that are no values. Where each of two lines has one that the other lacks, they
+    may be of two things: `40 for cars`, `5 for bicycles`."""
+    for _, names in NAMED:
+        for name in names:
+            lower = lower.replace(name, " ")
+    return frozenset(t for t in terms(lower) if len(t) > 1 and t not in STOP and not any(map(str.isdigit, t)))
 
 
 def _contradicts(new: str, old: str) -> bool:

@@ -55,6 +55,45 @@ def test_a_later_line_that_says_what_changed_amends_the_earlier(old: str, new: s
     assert scores[1] > scores[0]
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "We retry webhooks five times with exponential backoff, but never for refunds, since polling costs too much.",
+            "From now on we retry webhooks three times instead of five.",
+        ),
+        ("결제 실패는 5회까지 다시 시도하고 환불은 하지 않는다", "결제 재시도는 5가 아니라 3회"),
+    ],
+)
+def test_a_line_amends_the_one_whose_number_it_replaces_though_they_share_few_words(old: str, new: str) -> None:
+    said = [line(old, "2026-05-07"), line(new, "2026-06-20", 0.9)]
+    said += [line(f"webhooks of shop {number} failed five times", "2026-03-01", 0.5) for number in range(8)]
+    assert links(said, []) == [Link(1, 0, proposed=False)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown"),
+    [
+        ("house wine by the glass sells at 6.50", "house wine by the glass: 7.20", True),
+        ("김포 센터 도크는 12번까지 쓴다", "김포 센터 도크는 8번까지만 쓴다", True),
+        ("parking permits cost 40 a month for cars", "parking permits cost 5 a month for bicycles", False),
+        ("the dishwasher's filter is cleaned on Wednesdays", "the oven's filter is cleaned on Saturdays", False),
+        ("김포 센터 도크는 12번까지 쓴다", "이천 센터 도크는 8번까지 쓴다", False),
+    ],
+)
+def test_another_value_of_the_same_thing_marks_the_earlier_line_and_one_of_another_thing_does_not(
+    old: str, new: str, shown: bool
+) -> None:
+    made = links([line(old, "2026-05-07"), line(new, "2026-06-20")], [])
+    assert [link.shown for link in made if link.shown] == [True] * shown
+
+
+def test_a_number_of_another_quantity_is_not_the_one_that_is_replaced() -> None:
+    old = line("the nightly backup of the ledger runs five workers and is retried two times", "2026-05-07")
+    new = line("invoices of the shop are now retried three times, not in batches of five", "2026-06-20", 0.9)
+    assert links([old, new], []) == []
+
+
 def test_a_later_line_on_the_matter_comes_first_and_marks_nothing_where_it_says_of_no_change() -> None:
     old = line("statistics are done in SPSS", "2026-02-25", vector=lambda: (1.0,))
     new = line("the second cohort has scripts for its statistics", "2026-03-12", 0.8, vector=lambda: (1.0,))
