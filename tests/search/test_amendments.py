@@ -259,6 +259,23 @@ def test_why_says_what_amends_a_line_and_for_what_reason(amended: Repo) -> None:
     assert "amended by memory/2026-04-20.md:5" in said and "it says that something changed" in said and "7 days" in said
 
 
+def test_why_of_a_long_line_knows_the_short_one_that_amends_it(repo: Repo) -> None:
+    old = (
+        "- We retry webhooks five times with exponential backoff, but never for refunds. Polling costs too many "
+        "requests, we rejected that last year."
+    )
+    new = "- From now on we retry webhooks three times instead of five."
+    other = "- The mail queue now retries three times instead of five."
+    files = {
+        "memory/2026-05-07.md": log("2026-05-07", old),
+        "memory/2026-06-19.md": log("2026-06-19", other),
+        "memory/2026-06-20.md": log("2026-06-20", new),
+    }
+    repo.commit("logs", files)
+    (end,) = json.loads(repo.mem("why", "memory/2026-05-07.md:5", "--json").stdout)["amended_by"]
+    assert (end["path"], end["start_line"], end["text"]) == ("memory/2026-06-20.md", 5, new)
+
+
 def test_why_knows_no_link_that_a_person_denied_and_none_at_an_earlier_commit(amended: Repo) -> None:
     early = amended.git("rev-parse", "HEAD~1").strip()
     before = json.loads(amended.mem("why", "memory/2026-03-02.md:5", "--at", early, "--json").stdout)
