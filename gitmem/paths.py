@@ -261,9 +261,12 @@ def daily_form(pattern: str) -> re.Pattern[str]:
     return re.compile(form, re.ASCII)
 
 
-def daily_glob(pattern: str) -> str:
-    """The glob of `[memory] paths` that takes what a pattern of daily logs names."""
-    return "".join("[0-9]" * len(part) if part in FIELDS else part for part in _pattern_parts(pattern))
+def daily_glob(pattern: str, day: date | None = None) -> str:
+    """The glob of `[memory] paths` that takes what a pattern of daily logs names, of one `day` where it is given."""
+    fields = {"YYYY": f"{day.year:04}", "MM": f"{day.month:02}", "DD": f"{day.day:02}"} if day else {}
+    return "".join(
+        fields.get(part, "[0-9]" * len(part)) if part in FIELDS else part for part in _pattern_parts(pattern)
+    )
 
 
 def _pattern_parts(pattern: str) -> list[str]:

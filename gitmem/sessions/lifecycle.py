@@ -6,7 +6,6 @@ already written is remembered (`sessions/state.py`), and what memory already hol
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
@@ -24,8 +23,9 @@ from gitmem.git.worktree import locked, read_bytes
 from gitmem.hosts.transcript import Transcript, Turn, dated
 from gitmem.memory import facts, writing
 from gitmem.memory.fact import fact_id
+from gitmem.memory.log_files import log_files
 from gitmem.memory.writing import Entry
-from gitmem.paths import Kind, daily_path, kind, log_date
+from gitmem.paths import daily_path
 from gitmem.promotion.protocol import Model
 from gitmem.sessions.compaction import KEEP
 from gitmem.sessions.episode import episode_of, write_episode
@@ -117,7 +117,7 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     turns = [turn for turn in spoken if key(turn) not in state.turns]
     selected, notes = _of_days(turns, spoken, agent, given)
     days = {(item.turn.at or now).date() for item in selected}
-    new, known = _new(selected, state.facts | _ids_in_memory(root, now, days))
+    new, known = _new(selected, state.facts | _ids_in_memory(root, config.memory_daily, now, days))
     skipped = [(without_secrets([text])[0], "memory holds it already") for text in known]
     kept: list[FlushedLine] = []
     masks: list[Mask] = []
@@ -178,17 +178,12 @@ def _new(selected: Iterable[Selected], known: frozenset[str]) -> tuple[list[Sele
     return new, held
 
 
-def _ids_in_memory(root: Path, now: datetime, others: AbstractSet[date]) -> frozenset[str]:
+def _ids_in_memory(root: Path, daily: Sequence[str], now: datetime, others: AbstractSet[date]) -> frozenset[str]:
     """Ids of the facts of MEMORY.md and of the bullets of the logs of the last days and of `others`, whoever wrote
-    them."""
+    them; `daily` are patterns of more logs than those in memory/."""
     ids: set[str] = set()
-    try:
-        names = [f"memory/{name}" for name in os.listdir(root / "memory")]
-    except OSError:
-        names = []
     days = {now.date() - timedelta(days=back) for back in range(RECENT_DAYS)} | others
-    recent = sorted(name for name in names if kind(name) is Kind.DAILY and log_date(name) in days)
-    for path in ("MEMORY.md", *recent):
+    for path in ("MEMORY.md", *log_files(root, daily, days)):
         try:
             ids |= {fact.id for fact in facts.parse(read_bytes(root, path)).facts}
         except (OSError, OutsideRepository):

@@ -25,8 +25,9 @@ from gitmem.git.worktree import locked, read_bytes
 from gitmem.hosts.transcript import Turn, dated
 from gitmem.memory import facts
 from gitmem.memory.fact import Meta, encode, fact_id
+from gitmem.memory.log_files import log_files
 from gitmem.memory.writing import Entry, append_entry, gated_entry
-from gitmem.paths import Kind, daily_path, kind, log_date
+from gitmem.paths import daily_path
 from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.sessions.episode import EpisodeFile, Heading, episodes, gated_episode, other_path
@@ -130,17 +131,13 @@ class KnownLines:
     The lines of DAYS_HELD days are held at most.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, daily: Sequence[str] = ()) -> None:
         self._root = root
         self._memory = self._ids("MEMORY.md")
         self._days: dict[date, set[str]] = {}
         self._logs: dict[date, list[str]] = {}
-        folder = root / "memory"
-        for path in sorted(folder.glob("*.md")) if folder.is_dir() and not folder.is_symlink() else ():
-            name = f"memory/{path.name}"
-            day = log_date(name) if kind(name) is Kind.DAILY else None
-            if day is not None:
-                self._logs.setdefault(day, []).append(name)
+        for path, day in log_files(root, daily).items():
+            self._logs.setdefault(day, []).append(path)
 
     def holds(self, ids: Iterable[str], day: date) -> bool:
         """Whether one of the ids is known on `day`."""
@@ -191,7 +188,7 @@ class _Importer:
     def __init__(self, repo: Repository, root: Path, config: Config, options: ImportOptions, now: datetime) -> None:
         self._repo, self._config, self._options, self._now = repo, config, options, now
         self._root, self._paths = root, set[str]()
-        self._known = KnownLines(root)
+        self._known = KnownLines(root, config.memory_daily)
         self._episodes = {episode.session: episode for episode in reversed(list(episodes(root)))}
         self._imported = {episode.transcript: episode for episode in self._episodes.values() if episode.transcript}
 

@@ -183,6 +183,16 @@ def test_what_a_log_of_these_days_holds_is_not_written_again_whoever_wrote_it(re
     assert len(flush(git, Config(), weeks, now=NOW + timedelta(days=30)).kept) == 2
 
 
+def test_what_a_daily_note_of_another_program_holds_is_not_written_again(repo: Repo, git: Repository) -> None:
+    note = "Daily/Work/2026-02-03.md"
+    repo.write(note, "# Tuesday\n\n- We decided to use REST webhooks for the PoC because they are easier to debug.\n")
+    config = Config(memory_daily=("Daily/*/YYYY-MM-DD.md", "/away/YYYY-MM-DD.md", "../YYYY-MM-DD.md"))
+    done = flush(git, config, SAID, now=NOW)
+    assert {kept.turn for kept in done.kept} == {"t4"} and "holds it" in done.skipped[0][1]
+    later = talk(*[(t.role.value, t.text) for t in SAID.turns], session="s2")
+    assert "t2" in {kept.turn for kept in flush(git, config, later, now=NOW + timedelta(days=30)).kept}
+
+
 def test_a_session_that_is_forgotten_leaves_no_lock(repo: Repo, git: Repository) -> None:
     flush(git, Config(), SAID, now=NOW)
     folder = git.common_dir / "gitmem"

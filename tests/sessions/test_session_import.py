@@ -87,6 +87,18 @@ def test_each_line_stands_in_the_log_of_the_day_on_which_it_was_said(
     assert "transcript: sha256:" in repo.read(outcome.episode) and 'file: "s1.jsonl"' in repo.read(outcome.episode)
 
 
+def test_what_a_daily_note_of_another_program_holds_is_not_imported_again(
+    repo: Repo, git: Repository, tmp_path: Path
+) -> None:
+    repo.write("journals/2026_01_08.md", "- We decided that the crane is blue.\n")
+    at = datetime(2026, 1, 9, 12, tzinfo=UTC)
+    session_file(tmp_path / "t", "s1", at, ["We decided that the crane is blue.", "We decided that the mast is oak."])
+    found = listed(files_below(tmp_path / "t"))
+    config = Config(memory_daily=("journals/YYYY_MM_DD.md",))
+    (outcome,) = import_sessions(git, config, found.sessions, ImportOptions("claude"), NOW)
+    assert [line.turn for line in outcome.lines] == ["u1"] and len(outcome.skipped) == 1
+
+
 @pytest.mark.parametrize("host", ["claude", "codex", "copilot", "gemini"])
 def test_what_a_host_recorded_is_imported_and_twice_is_once(repo: Repo, git: Repository, host: str) -> None:
     found = listed([RECORDED / f"{host}.jsonl"])

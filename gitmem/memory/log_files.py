@@ -1,0 +1,29 @@
+"""The daily logs that lie in a work tree, below memory/ and by a pattern of `[memory] daily`. Reads names alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable
+from datetime import date
+from pathlib import Path
+
+from gitmem.paths import Kind, daily_glob, kind, log_date, log_day
+
+
+def log_files(root: Path, patterns: Iterable[str], days: Collection[date] | None = None) -> dict[str, date]:
+    """Each daily log's path and day, sorted; of `days` alone where they are given. A linked memory/ has none."""
+    found: dict[str, date] = {}
+    folder = root / "memory"
+    for name in os.listdir(folder) if folder.is_dir() and not folder.is_symlink() else ():
+        path = f"memory/{name}"
+        day = log_date(path) if kind(path) is Kind.DAILY else None
+        if day is not None and (days is None or day in days):
+            found[path] = day
+    for pattern in patterns:
+        for glob in [daily_glob(pattern)] if days is None else {daily_glob(pattern, day) for day in days}:
+            for file in root.glob(glob.lstrip("/") or "-"):
+                path = file.relative_to(root).as_posix()
+                day = log_day(path, [pattern])
+                if day is not None and (days is None or day in days):
+                    found[path] = day
+    return dict(sorted(found.items()))
