@@ -25,7 +25,7 @@ from gitmem.git.opening import Repository, open_repository
 from gitmem.hosts import HOSTS
 from gitmem.paths import is_memory, layout_of
 
-OURS = (".gitattributes", ".gitmem.toml")  # what `git mem init` writes beside memory
+OURS = (".gitattributes", ".gitmem.toml", "memory/.gitkeep")  # what `git mem init` writes beside memory
 STEPS = ("repository", "hooks", "commit", "agents", "mcp", "fact", "check")
 
 
@@ -107,9 +107,14 @@ def command(**given: Any) -> int:
 
 
 def _take(step: Step, choices: Choices, title: str, *, runs: bool, quiet: bool) -> str:
-    """Say, ask and run a step: `done`, `nothing to do`, `skipped`, `would run` or `failed`."""
+    """Say, ask and run a step: `done`, `nothing to do`, `skipped`, `would run` or `failed`.
+
+    Where the folder is no repository, nothing but making it runs: the rest would be done to another one.
+    """
     if step.name in choices.skip:
         step = Step(step.name, (), "skipped")
+    elif runs and step.name != "repository" and step.commands and _repo(choices.folder) is None:
+        step = Step(step.name, (), "after the repository is made")
     if not quiet:
         write(escape(title + ("; ".join(_typed(words) for words in step.commands) or step.why) + "\n"))
         sys.stdout.flush()
@@ -144,7 +149,7 @@ def _steps(choices: Choices) -> Iterator[Step]:
     yield _agents(choices.folder, hosts)
     yield _mcp(hosts)
     fact = choices.fact
-    if choices.asks and not fact and "fact" not in choices.skip:
+    if choices.asks and not fact and "fact" not in choices.skip and _repo(choices.folder) is not None:
         fact = click.prompt("a first fact (Enter for none)", default="", show_default=False, err=True)
     yield (
         Step("fact", (("git-mem", "add", "--to", "memory", "--", fact),))

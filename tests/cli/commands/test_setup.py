@@ -108,6 +108,25 @@ def test_on_a_terminal_each_step_is_asked_for(tmp_path: Path, tools: dict[str, s
     assert not (folder / ".mcp.json").exists() and not (folder / ".git/hooks/pre-commit").exists()
 
 
+def test_where_no_repository_is_made_nothing_is_done_to_the_one_a_person_stands_in(
+    tmp_path: Path, tools: dict[str, str]
+) -> None:
+    other = Repo(tmp_path / "other")
+    hooks = sorted((other.path / ".git/hooks").iterdir())
+    done = other.mem(
+        "setup", "../m", "--yes", "--json", "--skip", "repository", "--fact", "Seoul opens at nine",
+        "--agent", "claude", env=tools,
+    )  # fmt: skip
+    assert {step["state"] for step in json.loads(done.stdout)["steps"]} == {"skipped", "nothing to do"}
+    assert sorted((other.path / ".git/hooks").iterdir()) == hooks and not (tmp_path / "m").exists()
+    assert [path.name for path in other.path.iterdir()] == [".git"]
+
+
+def test_a_new_memory_is_committed_whole(tmp_path: Path, tools: dict[str, str]) -> None:
+    setup(tmp_path / "m", "--yes", "--skip", "agents", env=tools)
+    assert Repo(tmp_path / "m", init=False).git("status", "--porcelain") == ""
+
+
 def test_what_it_commits_is_scanned(tmp_path: Path, tools: dict[str, str]) -> None:
     folder = tmp_path / "m"
     Repo(folder).write("memory/keys.md", f"# Keys\n\n- the token is {GITHUB}\n")
