@@ -23,12 +23,12 @@ from gitmem.git.worktree import locked, read_bytes
 from gitmem.hosts.transcript import Transcript, Turn, dated
 from gitmem.memory import facts, writing
 from gitmem.memory.fact import fact_id
-from gitmem.memory.log_files import log_files
 from gitmem.memory.writing import Entry
 from gitmem.paths import daily_path
 from gitmem.promotion.protocol import Model
 from gitmem.sessions.compaction import KEEP
 from gitmem.sessions.episode import episode_of, write_episode
+from gitmem.sessions.log_files import log_files
 from gitmem.sessions.rolling_summary import key
 from gitmem.sessions.selection import Selected, select
 from gitmem.sessions.state import State, load_state, lock_of, name_of, present, save_state, summary, touched

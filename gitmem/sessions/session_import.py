@@ -25,13 +25,13 @@ from gitmem.git.worktree import locked, read_bytes
 from gitmem.hosts.transcript import Turn, dated
 from gitmem.memory import facts
 from gitmem.memory.fact import Meta, encode, fact_id
-from gitmem.memory.log_files import log_files
 from gitmem.memory.writing import Entry, append_entry, gated_entry
 from gitmem.paths import daily_path
 from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.sessions.episode import EpisodeFile, Heading, episodes, gated_episode, other_path
 from gitmem.sessions.lifecycle import RECENT_DAYS
+from gitmem.sessions.log_files import log_files
 from gitmem.sessions.past_sessions import PastSession
 from gitmem.sessions.rolling_summary import key
 from gitmem.sessions.selection import select
