@@ -7,8 +7,9 @@ Knows no fact: that is `merge`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 TextMerge = Callable[[bytes, bytes, bytes], tuple[bytes, bool]]
 MARK = 47  # length of the inner marks: no memory file has such a line, and `merge` looks
@@ -99,20 +100,31 @@ def merge_lines(
 
 
 def _by_time(hunk: Hunk) -> list[str]:
-    """What both sides appended to a log: their sections by time of day, ours first where equal or untimed."""
+    """What both sides appended to a log: their sections by time of day, ours first where equal or untimed.
+
+    The lines above the first section that both begin with (the heading with the day) are taken once.
+    """
     if hunk.ours == hunk.theirs:
         return list(hunk.ours)
-    blocks = [*_sections(hunk.ours), *_sections(hunk.theirs)]
+    same = list(takewhile(lambda line: not line.startswith("## "), _common_beginning(hunk.ours, hunk.theirs)))
+    blocks = [*_sections(hunk.ours[len(same) :]), *_sections(hunk.theirs[len(same) :])]
     times = [_time(block[0]) if block else None for block in blocks]
     if all(time is not None for time in times):
         order = sorted(range(len(blocks)), key=lambda at: times[at] or 0)
         blocks = [blocks[at] for at in order]
-    out: list[str] = ["\n"] if blocks and not any(side and side[0].strip() for side in (hunk.ours, hunk.theirs)) else []
+    out: list[str] = same
+    if not same and blocks and not any(side and side[0].strip() for side in (hunk.ours, hunk.theirs)):
+        out = ["\n"]
     for block in blocks:
         if out and block and HEADING.match(block[0]) and out[-1].strip():
             out.append("\n")
         out += block
     return out
+
+
+def _common_beginning(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[str]:
+    """The lines that both begin with."""
+    return (mine for mine, _ in takewhile(lambda pair: pair[0] == pair[1], zip(ours, theirs, strict=False)))
 
 
 def _sections(lines: Sequence[str]) -> list[list[str]]:

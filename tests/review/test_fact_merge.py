@@ -126,6 +126,15 @@ def test_logs_keep_what_both_sides_appended_by_time() -> None:
     assert text == log + "\n## 10:00 - ours\n\n- o\n\n## 10:30 - theirs\n\nprose\n\n## 2:30 PM\n\n- late\n"
 
 
+def test_a_log_that_two_machines_began_has_one_heading() -> None:
+    day = "# 2026-02-05\n\n"
+    text = clean("", day + "## 10:00\n\n- o\n", day + "## 09:30\n\n- t\n", "memory/2026-02-05.md")
+    assert text == day + "## 09:30\n\n- t\n\n## 10:00\n\n- o\n"
+    untimed = clean("", day + "- o\n", day + "- t\n", "memory/2026-02-05.md")
+    assert untimed == day + "- o\n- t\n"
+    assert clean("", day + "- o\n", day + "## 09:30\n\n- t\n", "memory/2026-02-05.md").count("# 2026") == 1
+
+
 def test_a_log_line_rewritten_on_both_sides_is_a_conflict() -> None:
     log = "# 2026-02-05\n\n- up\n"
     assert merged(log, log.replace("up", "u1"), log.replace("up", "u2"), "memory/2026-02-05.md").conflicts == 1
