@@ -37,6 +37,7 @@ class Replacement:
         self._root, self._scratch = root, scratch
         self._other: Path | None = None  # first the new text, then the old file
         self._applied = False
+        self._undone = False
 
     def apply(self) -> None:
         """Put `after` in the place of `before`.
@@ -87,6 +88,7 @@ class Replacement:
             if _read(self._other) != self.after:  # saved in this very moment
                 _swap(self._other, target)
                 return False
+            self._undone = True
         sync_folder(target.parent)
         return True
 
@@ -94,9 +96,14 @@ class Replacement:
         """Whether somebody wrote into the old file after it was replaced."""
         return self.before is not None and self._other is not None and _read(self._other) != self.before
 
-    def late(self) -> bytes | None:
-        """All of the old file where somebody who had it open wrote into it since it was replaced; None for nothing."""
-        return _read(self._other) if self._applied and self._other is not None and self.disturbed() else None
+    def late(self) -> tuple[bytes, bytes] | None:
+        """What the file that was taken out held then and all that it holds now, where somebody who had it open wrote
+        into it since; None for nothing. That is the old file or, after `undo`, the new one."""
+        expected = self.before if self._applied else self.after if self._undone else None
+        if expected is None or self._other is None:
+            return None
+        data = _read(self._other)
+        return None if data == expected else (expected, data)
 
     def keep(self, place: Path) -> None:
         """Keep the old file as `place`: `close` does not take it away."""

@@ -334,16 +334,17 @@ def _with_mixed(error: GitMemError, paths: Sequence[str]) -> tuple[str, str]:
 
 
 def _bring_late_lines(repo: Repository, file: Replacement) -> None:
-    """Bring what a program wrote into the old file, which it had open, into the one that stands there now."""
+    """Bring what a program wrote into the file that was taken out, which it had open, into the one that stands there
+    now."""
     try:
-        theirs = file.late()
+        late = file.late()
     except OSError:
-        return  # there is no old file any more
-    if theirs is None:
+        return  # there is no such file any more
+    if late is None:
         return
     with suppress(OSError, GitMemError):  # no space, or the place is no file any more: kept beside Git's state then
         for _ in range(TRIES):
-            if _added(repo, file, theirs):
+            if _added(repo, file, *late):
                 return
     place = (
         state_dir(repo.common_dir) / f"{LATE}-{hashlib.sha256(file.path.encode()).hexdigest()[:12]}-{time.time_ns()}"
@@ -352,11 +353,12 @@ def _bring_late_lines(repo: Repository, file: Replacement) -> None:
     log.warning("'%s' was written meanwhile by a program that had it open; all of its text is in %s", file.path, place)
 
 
-def _added(repo: Repository, file: Replacement, theirs: bytes) -> bool:
-    """Whether the lines of `theirs` stand in the file now; False where somebody changes it at this very moment."""
-    assert repo.root is not None and file.before is not None
+def _added(repo: Repository, file: Replacement, before: bytes, theirs: bytes) -> bool:
+    """Whether the lines that `theirs` has and `before` has not stand in the file now; False where somebody changes it
+    at this very moment."""
+    assert repo.root is not None
     current = _present(repo, file.path)
-    new = with_added_lines(file.before, theirs, current or b"")
+    new = with_added_lines(before, theirs, current or b"")
     if new == (current or b""):
         return True
     more = Replacement(repo.root, file.path, current, new, scratch_folder(repo))

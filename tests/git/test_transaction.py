@@ -194,6 +194,21 @@ def test_late_text_that_cannot_be_written_into_the_file_is_kept_beside_gits_stat
     assert kept.read_text() == MEMORY + "- theirs\n" and str(kept) in done.stderr
 
 
+def test_what_a_program_writes_into_the_new_file_after_it_was_put_back_is_kept(memory: Repo) -> None:
+    repo = open_repository(memory.path, os.environ)
+    new = {"MEMORY.md": b"# Memory\n\n- We use Postgres 17\n"}
+    with writer(repo), pytest.raises(GitFailed), replaced(repo, new, {"MEMORY.md": MEMORY.encode()}):
+        memory.git("add", "MEMORY.md")
+        with open(memory.path / "MEMORY.md", "ab") as held:  # until the test ends: the hook runs when it was put back
+            handle = os.dup(held.fileno())
+        with_hook(memory, "post-index-change", f"echo '- theirs' >> /proc/{os.getpid()}/fd/{handle}")
+        raise GitFailed("refused")
+    os.close(handle)
+    assert memory.read("MEMORY.md") == MEMORY + "- theirs\n"
+    assert memory.git("diff", "--cached", "--name-only") == ""
+    assert not list((memory.path / ".git/gitmem/writing").iterdir())
+
+
 def test_a_refusal_names_the_files_that_somebody_else_saved_meanwhile(memory: Repo) -> None:
     with_hook(memory, "pre-commit", "echo '- theirs' >> MEMORY.md; echo 'not today' >&2; exit 1")
     done = memory.mem("edit", "MEMORY.md:3", "We use Postgres 17", "--reason", "upgraded", check=False)

@@ -254,6 +254,11 @@ def fault_switch(round_: Round, dice: random.Random) -> None:
     round_.repo.run("git", "switch", "-q", "other", check=False)
 
 
+def is_whole(lines: list[str]) -> bool:
+    """Whether a file was read that Git, which merges, was not in the middle of writing: nobody saves such a one."""
+    return bool(lines) and lines[-1].endswith("\n")
+
+
 def fault_editor_in_the_middle(round_: Round, dice: random.Random) -> None:
     """An editor that writes a changed file in its place."""
     round_.child = started(round_)
@@ -262,6 +267,8 @@ def fault_editor_in_the_middle(round_: Round, dice: random.Random) -> None:
         text = f"Saved in the middle in round {round_.number}, {n}"
         with suppress(FileNotFoundError), open(round_.repo.path / "MEMORY.md", "r+", encoding="utf-8") as file:
             lines = file.readlines()
+            if not is_whole(lines) and round_.command in MERGES:
+                continue
             middle = max(2, len(lines) // 2)
             file.seek(0)
             file.write("".join([*lines[:middle], f"- {text}\n", *lines[middle:]]))
@@ -276,6 +283,8 @@ def fault_editor_that_renames(round_: Round, dice: random.Random) -> None:
         text = f"Saved by a new file in round {round_.number}, {n}"
         with suppress(FileNotFoundError):
             lines = round_.repo.read("MEMORY.md").splitlines(keepends=True)
+            if not is_whole(lines) and round_.command in MERGES:
+                continue
             new = round_.repo.path / ".git/new-file"
             new.write_text("".join([*lines[:2], f"- {text}\n", *lines[2:]]), encoding="utf-8")
             os.replace(new, round_.repo.path / "MEMORY.md")
