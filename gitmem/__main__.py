@@ -17,6 +17,16 @@ REFRESH = (
 
 def main() -> NoReturn:
     """Run what the command line says; every way out is an exit code of `gitmem.errors.Exit`."""
+    try:
+        run()
+    except KeyboardInterrupt:  # while it is imported: what runs has ways out of its own (`gitmem.cli.exits`)
+        from gitmem.errors import Exit
+
+        sys.exit(Exit.INTERRUPTED)
+
+
+def run() -> NoReturn:
+    """The same, where an interrupt may come out as a KeyboardInterrupt."""
     if sys.argv[1:2] == ["hook"]:
         import gc
 

@@ -79,6 +79,32 @@ def test_an_interrupt_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
     assert main.run([]) == 130
 
 
+@pytest.mark.parametrize(
+    ("words", "module"),
+    [
+        ("status", "gitmem.cli.main"),
+        ("status", "gitmem.cli.commands.status"),
+        ("search crane", "gitmem.cli.fast_search"),
+        ("hook pre-commit", "gitmem.cli.git_hooks"),
+        ("hook post-commit", "gitmem.cli.index_hooks"),
+        ("session hook claude", "gitmem.cli.host_hooks"),
+    ],
+)
+def test_an_interrupt_while_python_imports_is_130_and_says_nothing(repo: Repo, words: str, module: str) -> None:
+    code = f"""if True:
+        import os, runpy, signal, sys
+        class Interrupted:
+            def find_spec(self, name, path=None, target=None):
+                if name == {module!r}:
+                    os.kill(os.getpid(), signal.SIGINT)
+        sys.meta_path.insert(0, Interrupted())
+        sys.argv[1:] = {words.split()!r}
+        runpy.run_module("gitmem", run_name="__main__", alter_sys=False)
+    """
+    done = repo.run(sys.executable, "-c", code, input="", check=False)
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (130, "", "")
+
+
 def test_a_reader_that_leaves_is_no_error(repo: Repo) -> None:
     command = f"{sys.executable} -m gitmem config --list | head -c 1"
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], cwd=repo.path, capture_output=True)
