@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +30,7 @@ ROOT = "/memories"
 MAX_LINES = 999_999
 AROUND = 2  # lines shown before and after the line that str_replace changed first
 MISSING = "The path {} does not exist"
+ESCAPES = f"Path {{}} would escape {ROOT} directory"
 ASK_AGAIN = MISSING + ". Please provide a valid path."
 
 
@@ -61,8 +63,7 @@ def memory_tool(repo: Repository, config: Config, command: Mapping[str, Any], *,
     except _Failure as failure:
         words = str(failure)
     except OutsideRepository:
-        path = command.get("path") or command.get("old_path")
-        words = f"Path {path} would escape {ROOT} directory"
+        words = ESCAPES.format(command.get("path") or command.get("old_path"))
     except GitMemError as error:
         words = error.message
     except OSError as error:
@@ -84,7 +85,7 @@ def _answer(repo: Repository, config: Config, command: Mapping[str, Any], read_o
         case "create":
             return tool.create(_text(command, "path"), _text(command, "file_text"))
         case "str_replace":
-            return tool.replace(_text(command, "path"), _text(command, "old_str"), str(command.get("new_str") or ""))
+            return tool.replace(_text(command, "path"), _text(command, "old_str"), _text(command, "new_str", ""))
         case "insert":
             return tool.insert(_text(command, "path"), command.get("insert_line"), _text(command, "insert_text"))
         case "delete":
@@ -95,8 +96,11 @@ def _answer(repo: Repository, config: Config, command: Mapping[str, Any], read_o
             raise _Failure(f"Unknown command: {other}")
 
 
-def _text(command: Mapping[str, Any], key: str) -> str:
+def _text(command: Mapping[str, Any], key: str, default: str | None = None) -> str:
+    """A parameter that is a text; `default` where it is not given."""
     value = command.get(key)
+    if value is None and default is not None:
+        return default
     if not isinstance(value, str):
         raise _Failure(f"missing or invalid parameter `{key}`")
     return value
@@ -115,9 +119,10 @@ class _Tool:
         relative = posixpath.normpath(path[len(ROOT) :].lstrip("/"))
         if relative == ".":
             return ""
-        if relative.split("/")[0] == "..":
-            raise OutsideRepository(path)
-        resolve(self.root, relative)
+        try:
+            resolve(self.root, relative)
+        except OutsideRepository:
+            raise _Failure(ESCAPES.format(path)) from None
         return relative
 
     def is_file(self, relative: str) -> bool:
@@ -128,6 +133,8 @@ class _Tool:
         """Raise _Failure where no memory file may be written."""
         if not relative or not in_work_tree(self.repo, self.config, relative):
             raise _Failure(f"{path} is not a memory file; use {ROOT}/MEMORY.md or a .md file below {ROOT}/memory")
+        if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in relative):
+            raise _Failure(f"{path} holds a line break or another control character, or is no Unicode text")
 
     def view(self, path: str, view_range: object) -> str:
         relative = self.inside(path)

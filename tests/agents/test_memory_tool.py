@@ -109,6 +109,28 @@ def test_no_path_leads_out_or_to_other_files(repo: Repo, tool: Tool, path: str, 
     assert not (repo.path.parent / "x.md").exists()
 
 
+@pytest.mark.parametrize("name", ["a\nb.md", "a\x1bb.md", "a\x85b.md", "a\u2028b.md", "\udcff.md"])
+def test_no_file_gets_a_name_that_breaks_lines_or_is_no_text(repo: Repo, tool: Tool, name: str) -> None:
+    repo.write("memory/old.md", "- one\n")
+    words = "holds a line break or another control character, or is no Unicode text"
+    assert tool("create", path=f"/memories/memory/{name}", file_text="- x\n").endswith(words)
+    assert tool("rename", old_path="/memories/memory/old.md", new_path=f"/memories/memory/{name}").endswith(words)
+    assert [path.name for path in (repo.path / "memory").iterdir()] == ["old.md"]
+
+
+def test_a_new_text_that_is_no_text_is_refused(repo: Repo, tool: Tool) -> None:
+    repo.write("MEMORY.md", "- one\n")
+    answer = tool("str_replace", path="/memories/MEMORY.md", old_str="one", new_str={"text": "two"})
+    assert answer == "missing or invalid parameter `new_str`"
+    assert repo.read("MEMORY.md") == "- one\n"
+
+
+def test_a_destination_that_leads_out_is_the_path_that_is_named(repo: Repo, tool: Tool) -> None:
+    repo.write("memory/old.md", "- one\n")
+    answer = tool("rename", old_path="/memories/memory/old.md", new_path="/memories/memory/../../out.md")
+    assert answer == "Path /memories/memory/../../out.md would escape /memories directory"
+
+
 def test_every_write_passes_the_gate_and_read_only_means_it(repo: Repo, tool: Tool) -> None:
     repo.write("memory/a.md", "one\n")
     for answer in (
