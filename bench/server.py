@@ -20,9 +20,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -130,18 +130,17 @@ def load(port: int, tokens: list[str], questions: list[str], clients: int, secon
             status = ask(port, "POST", "/v1/search", rng.choice(tokens), {"query": rng.choice(questions)})
             took.append(1000 * (time.perf_counter() - began))
             if status != 200:
-                raise SystemExit(f"a search was answered {status}")
+                raise RuntimeError(f"a search was answered {status}")
 
     run_together([lambda number=number: client(number) for number in range(clients)])
     return took
 
 
 def run_together(calls: list[Callable[[], None]]) -> None:
-    threads = [threading.Thread(target=call) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    """Run calls in threads, and raise what one of them raises."""
+    with ThreadPoolExecutor(len(calls)) as pool:
+        for done in [pool.submit(call) for call in calls]:
+            done.result()
 
 
 def agreement(running: Running, tenant: int, root: Path, questions: list[str]) -> tuple[float, float, float]:
@@ -199,6 +198,7 @@ def main() -> None:
             running.close()
             with served(settings, Path(folder)) as (first, port):
                 processes(given, tokens, questions, (first, port, postmaster))
+    print("load              {:7.1f} and {:.1f} in the last minute and five, of this run too".format(*os.getloadavg()))
 
 
 def one_process(

@@ -32,11 +32,25 @@ _tracer = trace.get_tracer("gitmem.server")
 
 
 @contextmanager
+def _span(name: str, **given: Any) -> Iterator[None]:
+    """A span; of what it raises it has the kind alone, since the words may quote what was asked."""
+    with _tracer.start_as_current_span(
+        f"gitmem.{name}", record_exception=False, set_status_on_exception=False, **given
+    ) as span:
+        try:
+            yield
+        except BaseException as error:
+            span.set_status(trace.StatusCode.ERROR)
+            span.set_attribute("error.type", type(error).__name__)
+            raise
+
+
+@contextmanager
 def stage(name: str) -> Iterator[None]:
     """Measure a part of the work, as a span too."""
     began = time.perf_counter()
     try:
-        with _tracer.start_as_current_span(f"gitmem.{name}"):
+        with _span(name):
             yield
     finally:
         STAGES.labels(name).observe(time.perf_counter() - began)
@@ -45,8 +59,7 @@ def stage(name: str) -> Iterator[None]:
 @contextmanager
 def request_span(operation: str, headers: Mapping[str, str]) -> Iterator[None]:
     """The span of a request, within the caller's trace where its headers name one."""
-    kind = trace.SpanKind.SERVER
-    with _tracer.start_as_current_span(f"gitmem.{operation}", context=propagate.extract(headers), kind=kind):
+    with _span(operation, context=propagate.extract(headers), kind=trace.SpanKind.SERVER):
         yield
 
 

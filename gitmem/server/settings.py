@@ -13,7 +13,8 @@
 
 `GITMEM_DATABASE_URL` is the server's own role, `GITMEM_OWNER_DATABASE_URL` the owner of the tables (for `migrate` and
 what changes tenants, repositories and tokens), `GITMEM_SECRET` at least 32 bytes, `GITMEM_HOOK_SECRET` what signs
-webhooks. Each can be named as a file instead: `GITMEM_SECRET_FILE`.
+webhooks. Each can be named as a file instead: `GITMEM_SECRET_FILE`. So can the token of a forge that takes proposals:
+`GITHUB_TOKEN_FILE`, `GITLAB_TOKEN_FILE`, `FORGEJO_TOKEN_FILE`.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from gitmem.server.oidc import Provider
 
 SECRETS = ("DATABASE_URL", "OWNER_DATABASE_URL", "SECRET", "HOOK_SECRET")
+FORGE_TOKENS = ("GITHUB_TOKEN", "GITLAB_TOKEN", "FORGEJO_TOKEN")
 LONGEST = 1 << 16  # bytes of a configuration or of a secret's file
 PORT = 8470
 KNOWN = {"listen", "state", "processes", "workers", "poll_minutes", "connections", "public_hosts", "traces", "oidc"}
@@ -65,6 +67,11 @@ class Settings:
         return value
 
     @property
+    def forge_tokens(self) -> dict[str, str]:
+        """The tokens of forges that are given, by the names of their variables."""
+        return {name: value for name, value in (self.secrets or {}).items() if name in FORGE_TOKENS}
+
+    @property
     def key(self) -> bytes:
         """The secret that tenants' keys are derived from. Raises BadConfig for a short one."""
         value = self.secret("SECRET").encode()
@@ -81,10 +88,7 @@ def read(file: Path | None, environ: Mapping[str, str]) -> Settings:
             table = tomllib.loads(read_regular(file, LONGEST).decode())
         except (OSError, ValueError) as error:
             raise BadConfig(f"'{file}' cannot be read ({type(error).__name__})", "it is a TOML file") from None
-    unknown = sorted(
-        set(table)
-        - {"listen", "state", "workers", "poll_minutes", "connections", "public_hosts", "processes", "traces"}
-    )
+    unknown = sorted(set(table) - KNOWN)
     if unknown:
         raise BadConfig(f"'{unknown[0]}' is no setting of a server", "see docs/server.md")
     host, _, port = str(table.get("listen", f"127.0.0.1:{PORT}")).rpartition(":")
@@ -115,12 +119,13 @@ def read(file: Path | None, environ: Mapping[str, str]) -> Settings:
 def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:
     """The secrets that the environment holds or names a file of. Raises BadConfig for a file that cannot be read."""
     secrets = {}
-    for name in SECRETS:
-        if value := environ.get(f"GITMEM_{name}"):
+    for name in (*SECRETS, *FORGE_TOKENS):
+        variable = name if name in FORGE_TOKENS else f"GITMEM_{name}"
+        if value := environ.get(variable):
             secrets[name] = value
-        elif file := environ.get(f"GITMEM_{name}_FILE"):
+        elif file := environ.get(f"{variable}_FILE"):
             try:
                 secrets[name] = read_regular(Path(file), LONGEST).decode().strip()
             except (OSError, ValueError) as error:
-                raise BadConfig(f"GITMEM_{name}_FILE cannot be read ({type(error).__name__})", "") from None
+                raise BadConfig(f"{variable}_FILE cannot be read ({type(error).__name__})", "") from None
     return secrets

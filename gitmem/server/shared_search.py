@@ -7,6 +7,7 @@ repositories have is shown once, under the one that was added first.
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -33,6 +34,7 @@ from gitmem.server.postgres.index import PostgresIndex
 from gitmem.server.postgres.signs import SignTables
 
 KEPT_SHAPES, KEPT_NORMS = 20_000, 64  # blobs, and sets of snapshots, that are remembered
+DOUBT_SECONDS = 60.0  # for which a copy that was doubted is not doubted again
 LATEST = "branches"  # what stands in the place of a commit
 
 
@@ -55,6 +57,8 @@ class Shared:
         self._keyring = keyring
         self._state = state
         self._signs = SignTables()
+        self.doubt_seconds = DOUBT_SECONDS
+        self._doubted: dict[tuple[int, int], float] = {}
         self._lock = threading.Lock()
         self._shapes: OrderedDict[tuple[int, str], Shape] = OrderedDict()
         self._norms: OrderedDict[tuple[int, tuple[int, ...]], bytes] = OrderedDict()
@@ -99,11 +103,23 @@ class Shared:
             index.close()
 
     def doubt(self, tenant: int, repository: int) -> None:
-        """Have a worker look at a copy in which something is missing that is indexed: until then it is left out."""
+        """Have a worker look at a copy in which something is missing that is indexed: until then it is left out.
+
+        Once in `doubt_seconds`, however many searches miss it, and never beside a job of the repository: one that
+        failed keeps its waits."""
+        with self._lock:
+            last, moment = self._doubted.get((tenant, repository)), time.monotonic()
+            if last is not None and moment - last < self.doubt_seconds:
+                return
+            self._doubted[tenant, repository] = moment
         self.mirrors.doubt(tenant, repository)
         self.mirrors.close(tenant, repository)
         with self.database.tenant(tenant) as connection:
-            connection.execute("SELECT put_job(%s, 'fetch', '0')", (repository,))
+            connection.execute(
+                "SELECT put_job(repository, 'fetch', '0') FROM idle_repositories()"
+                " WHERE tenant = %s AND repository = %s",
+                (tenant, repository),
+            )
 
     def _norms_of(self, tenant: int, index: PostgresIndex) -> bytes:
         """The norms of all that is searched; they hold for these snapshots, which never change."""

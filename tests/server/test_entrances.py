@@ -5,11 +5,13 @@ from __future__ import annotations
 import http.server
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,13 +19,14 @@ from typing import Any
 import anyio
 import pytest
 import uvicorn
+import yaml
 from jsonschema import Draft202012Validator
 from prometheus_client.parser import text_string_to_metric_families
 
 from gitmem.errors import BadConfig
-from gitmem.server.settings import read
+from gitmem.server.settings import KNOWN, read
 from gitmem.server.web.openapi import description
-from tests.harness import Repo
+from tests.harness import SOURCE, Repo
 from tests.server.conftest import Server
 
 SEARCHED = {"operation": "search", "status": "200"}
@@ -264,6 +267,36 @@ def test_a_wrong_configuration_is_one_sentence(tmp_path: Path, text: str) -> Non
     file.write_text(text)
     with pytest.raises(BadConfig):
         read(file, {})
+
+
+def test_the_example_for_compose_names_files_that_are_read(tmp_path: Path) -> None:
+    file = SOURCE / "packaging/compose.yaml"
+    validated = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", os.fspath(file)]
+    subprocess.run(validated, check=True, capture_output=True)
+    whole = yaml.safe_load(file.read_text(encoding="utf-8"))
+    served = whole["services"]["server"]
+    environ = {}
+    for name, place in served["environment"].items():
+        secret = place.removeprefix("/run/secrets/")
+        assert secret in served["secrets"] and secret in whole["secrets"]
+        (tmp_path / secret).write_text(f"value of {secret}\n")
+        environ[name] = os.fspath(tmp_path / secret)
+    settings = read(None, environ)
+    assert settings.secret("DATABASE_URL") == "value of database_url"
+    assert settings.forge_tokens == {"GITHUB_TOKEN": "value of forge_token"}
+    with pytest.raises(BadConfig, match="GITLAB_TOKEN_FILE cannot be read"):
+        read(None, {"GITLAB_TOKEN_FILE": os.fspath(tmp_path)})
+
+
+def test_every_setting_of_the_documentation_is_read(tmp_path: Path) -> None:
+    page = (SOURCE / "docs/server.md").read_text(encoding="utf-8")
+    general, people = re.findall(r"```toml\n(.*?)```", page, re.S)
+    file = tmp_path / "server.toml"
+    file.write_text(general + people)
+    settings = read(file, {})
+    assert set(tomllib.loads(general + people)) == KNOWN
+    assert settings.processes == 2 and settings.public_hosts == ("memory.example.com",)
+    assert settings.providers[0].grants[0].repositories == ("notes", "runbooks")
 
 
 def test_a_secret_comes_from_a_file_too_and_is_never_shown(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def dev(context: click.Context, folder: Path, repositories: tuple[str, ...], por
     from gitmem.server.processes import serve
     from gitmem.server.startup import development
 
-    with development(folder, port) as settings:
+    with development(folder, port, say) as settings:
         with administration(settings.secret("OWNER_DATABASE_URL")) as owner:
             tenant = owner.tenant(TRIED, make=True)
             for place in repositories:

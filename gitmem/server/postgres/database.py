@@ -81,11 +81,10 @@ class Database:
     def ingesting(self, number: int, patience: float = 3600.0) -> Iterator[None]:
         """Alone among the ingests of a tenant, over as many transactions as it takes: what one has added and no
         snapshot names yet is not taken out by another. Waits `patience` seconds for it, then raises IndexUnusable."""
-        try:  # a connection of its own: those that wait must not use up the pool
-            connection = psycopg.connect(self._url, autocommit=True)
-        except psycopg.Error as error:
-            raise IndexUnusable(f"the database does not answer ({type(error).__name__})", UNREACHABLE) from None
-        with connection:
+        with (
+            self.answering(),
+            psycopg.connect(self._url, autocommit=True) as connection,
+        ):  # its own: not one of the pool
             end = time.monotonic() + patience
             while connection.execute("SELECT pg_try_advisory_lock(%s, %s)", (INGEST, number)).fetchone() != (True,):
                 if time.monotonic() > end:
@@ -109,14 +108,20 @@ class Database:
     def _connection(
         self, isolation: IsolationLevel = IsolationLevel.READ_COMMITTED
     ) -> Iterator[psycopg.Connection[Any]]:
+        with self.answering(), self._pool.connection() as connection:
+            connection.isolation_level = isolation
+            yield connection
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Around statements: raises IndexUnusable where no connection is free, where one is lost and where a statement
+        is ended."""
         try:
-            with self._pool.connection() as connection:
-                connection.isolation_level = isolation
-                yield connection
+            yield
         except PoolTimeout:
             raise IndexUnusable("the database is busy", "try again in a moment") from None
         except psycopg.OperationalError as error:
-            if isinstance(error, LOST):  # what else waits in the pool was lost with it
+            if isinstance(error, LOST) or error.sqlstate is None:  # what else waits in the pool was lost with it
                 with suppress(psycopg.Error, PoolTimeout):
                     self._pool.check()
             raise IndexUnusable(f"the database does not answer ({type(error).__name__})", UNREACHABLE) from error

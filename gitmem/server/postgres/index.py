@@ -46,6 +46,7 @@ class PostgresIndex:
         self.snapshots: list[int] = []
         self.repositories: dict[int, int] = {}
         self.shapes: Shapes = lambda oids: {}
+        self._database = database
         self._tenant = tenant
         self._keys = keys
         self._held: AbstractContextManager[psycopg.Connection[Any]] | None = database.tenant(tenant)
@@ -70,7 +71,7 @@ class PostgresIndex:
         yield
 
     def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        with stage("statement"):
+        with stage("statement"), self._database.answering():
             return self._connection.execute(query, values, binary=True).fetchall()
 
     def mine(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -96,7 +97,8 @@ class PostgresIndex:
             self.snapshots, 0 if everything else 1,
         )  # fmt: skip
         blobs = [blob for path, blob in rows if keep is None or keep(path_of(path))]
-        return united([runs_of(norms_of(self._connection, self._tenant, blobs))])
+        with self._database.answering():
+            return united([runs_of(norms_of(self._connection, self._tenant, blobs))])
 
     def places(self, snapshot: Snapshot, chunks: Iterable[int]) -> dict[int, list[Place]]:
         """As `IndexReader.places`; a path and blob that several repositories have is one place."""
