@@ -10,15 +10,6 @@ from array import array
 from collections.abc import Sequence
 
 
-def floats(vector: bytes) -> "array[float]":
-    """The numbers of a vector."""
-    numbers = array("f")
-    numbers.frombytes(vector)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers
-
-
 def pack(numbers: Sequence[float]) -> bytes:
     """The vector of some numbers."""
     return struct.pack(f"<{len(numbers)}f", *numbers)

@@ -10,7 +10,6 @@ from operator import mul
 
 import pytest
 
-from gitmem.models import vectors
 from gitmem.models.static_embedder import TABLE, StaticEmbedder
 
 # question in English, the notes that answer it, question in Korean
@@ -188,8 +187,8 @@ def hit_at(embedder, questions, notes, k):
     answers = embedder.embed(notes)
     found = 0
     for right, question in enumerate(questions):
-        asked = vectors.floats(embedder.embed_query(question))
-        scores = [sum(map(mul, asked, vectors.floats(answer))) for answer in answers]
+        asked = memoryview(embedder.embed_query(question)).cast("f")
+        scores = [sum(map(mul, asked, memoryview(answer).cast("f"))) for answer in answers]
         found += sum(score > scores[right] for score in scores) < k
     return found / len(questions)
 
