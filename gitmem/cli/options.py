@@ -32,9 +32,9 @@ def agent_option(help: str = "Who writes (mem.agent).") -> Decorator:
     )  # fmt: skip
 
 
-def at_option(help: str, metavar: str = "REV|DATE") -> Decorator:
+def at_option(help: str) -> Decorator:
     """`--at REV|DATE`, "" where it is not given (`memory/named_times` reads it)."""
-    return click.option("--at", default="", shell_complete=completions.revisions, metavar=metavar, help=help)
+    return click.option("--at", default="", shell_complete=completions.revisions, metavar="REV|DATE", help=help)
 
 
 def keep_option(help: str = "pii: write personal data as it is (mem.onPersonal).") -> Decorator:

@@ -218,6 +218,13 @@ def test_why_at_a_revision_reads_that_revision(repo: Repo) -> None:
     assert why(repo, "MEMORY.md:3", "--at", "HEAD~1")["commit"] == first
 
 
+def test_why_at_a_day_reads_the_line_as_it_stood_that_day(repo: Repo) -> None:
+    first = repo.commit("start", {"MEMORY.md": "# Memory\n\n- old\n"}, date="2026-01-05T10:00:00Z")
+    repo.commit("next", {"MEMORY.md": "# Memory\n\n- new\n"}, date="2026-01-09T10:00:00Z")
+    found = why(repo, "MEMORY.md:3", "--at", "2026-01-06")
+    assert (found["text"], found["commit"]) == ("old", first)
+
+
 def test_names_and_texts_cannot_reach_the_terminal_raw(repo: Repo) -> None:
     repo.commit("start", {"-rf\x1b[31m.md": "- fact \x1b]52;c;x\x07 \u202e\n"})
     out = repo.mem("why", "./-rf\x1b[31m.md:1").stdout

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("place", metavar="PATH:LINE", shell_complete=completions.paths)
-@at_option("The line as it stands there, not in the work tree.", metavar="REV")
+@at_option("The line as it stood there or then, not in the work tree.")
 @colour_option
 @json_option
 def command(place: str, at: str, colour: str, as_json: bool) -> None:
@@ -33,14 +33,17 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     \b
     git mem why MEMORY.md:17
     git mem why MEMORY.md:17 --at v1.2
+    git mem why MEMORY.md:17 --at 2026-03-01
     """
     here = look_up()  # Git answers while the modules load
     from gitmem.cli.places import place as parse_place
+    from gitmem.memory.named_times import resolve_at
     from gitmem.provenance import why
 
     repo, config = open_here(here=here)
     path, line = parse_place(repo, place)
-    answer = why.why(repo, config, path, line, repo.resolve(at) if at else "", now=now())
+    moment = now()
+    answer = why.why(repo, config, path, line, resolve_at(repo, at, moment) if at else "", now=moment)
     if as_json:
         for note in answer.notes:
             say(f"note: {note}")
