@@ -421,7 +421,7 @@ def _scanned(
 
 
 def _finding(error: Refused) -> str:
-    return error.message.removeprefix("not written: ")
+    return error.message.partition(": ")[2]
 
 
 def _beside(repo: Repository, config: Config, remote: Remote, head: str, theirs: str) -> Merge:

@@ -124,6 +124,17 @@ def summary(report: Report) -> str:
     return f"{counts}: {counted(report.blobs, 'file')}, {counted(report.bytes, 'byte')} scanned{excused}"
 
 
+def blocking_words(report: Report) -> str:
+    """What blocks, in one line: the rule, place, commit and message of three findings at most, and how many more."""
+    worst = [finding for finding in order(report.findings) if finding.severity is Severity.BLOCK]
+    words = []
+    for finding in worst[:3]:
+        place = finding.path if finding.path == MESSAGE else f"{finding.path}:{finding.line}"
+        place += f" in {finding.commit[:12]}" if finding.commit else ""
+        words.append(f"{finding.rule} ({place}: {finding.message})")
+    return ", ".join(words) + (f" and {len(worst) - 3} more" if len(worst) > 3 else "")
+
+
 def hook_lines(report: Report, hook: str, escape: Callable[[str], str]) -> list[str]:
     """What a refused commit or push says: at most HOOK_LINES lines, with how to mask, allow and bypass."""
     ranked = order(report.findings)

@@ -247,8 +247,14 @@ class BinaryRepository:
     def resolve(self, rev: str) -> str:
         oid, kind, _ = ("", "", 0) if rev.startswith("-") else self._ask("info", f"{rev}^{{commit}}")
         if kind != "commit":
-            raise UnknownRevision(f"there is no commit '{rev}' here", "git log --oneline --all shows what there is")
+            raise self._unknown(rev)
         return oid
+
+    def _unknown(self, rev: str) -> UnknownRevision:
+        hint = "git log --oneline --all shows what there is"
+        if (self.common_dir / "shallow").exists():
+            hint = "this clone is shallow: git fetch --unshallow; in a workflow, fetch-depth: 0 of actions/checkout"
+        return UnknownRevision(f"there is no commit '{rev}' here", hint)
 
     def head(self) -> str | None:
         oid, kind, _ = self._ask("info", "HEAD^{commit}")

@@ -34,9 +34,7 @@ class LibraryRepository(BinaryRepository):
                 raise KeyError(rev)
             return str(self._opened.revparse_single(rev).peel(pygit2.Commit).id)
         except (KeyError, ValueError, pygit2.GitError):
-            raise UnknownRevision(
-                f"there is no commit '{rev}' here", "git log --oneline --all shows what there is"
-            ) from None
+            raise self._unknown(rev) from None
 
     def head(self) -> str | None:
         if self._opened.head_is_unborn:

@@ -24,7 +24,13 @@ def flat(text: str) -> str:
 def plain(text: str) -> str:
     """Words of ours around names that are not: nothing in them is markup. A word that a forge would make a link or a
     mention of, escaped or not (an address, `@team`, `#1`, a commit; `!1`, `~x`, `%1`, `$1`, `&1`), is code."""
-    return " ".join(code(word) if _ACTS.search(word) else _escaped(word) for word in flat(text).split(" "))
+    return " ".join(_as_code(word) if _ACTS.search(word) else _escaped(word) for word in flat(text).split(" "))
+
+
+def _as_code(word: str) -> str:
+    """A word as code, but for the brackets and stops around it."""
+    start, end = len(word) - len(word.lstrip("(")), len(word.rstrip("),.;:"))
+    return word[:start] + code(word[start:end]) + word[end:] if start < end else code(word)
 
 
 def _escaped(word: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from gitmem.errors import GitFailed, GitMemError, UsageError
+from gitmem.errors import GitFailed, GitMemError, Refused, UsageError
 from gitmem.gate import sources
 from gitmem.gate.report import code
 from gitmem.git.protocol import Repository
@@ -141,16 +141,17 @@ def as_value(published: Published) -> dict[str, object]:
 
 
 def through_the_gate(repo: Repository, base: str, tip: str, today: date) -> None:
-    """Scan what `tip` brings beyond `base`, as CI would. Raises Refused, naming rule and place."""
-    from gitmem.gate.detectors.finding import Severity
-    from gitmem.gate.redaction import refusal
+    """Scan what `tip` brings beyond `base`, as CI would. Raises Refused, naming rule, place and commit."""
+    from gitmem.gate.report import blocking_words
     from gitmem.gate.scan import scan_source
 
     head = repo.resolve(tip)
     policy = sources.base_policy(repo, base, head, today)
     report = scan_source(sources.commits_beyond(repo, base, head, policy), policy)
     if report.blocked:
-        raise refusal([finding for finding in report.findings if finding.severity is Severity.BLOCK])
+        span = f"--range {base[:12]}..{head[:12]}" if base else "--history"
+        hint = f"git mem scan {span} shows it; docs/leaked-secret.md says how to take it out of commits"
+        raise Refused(f"not let through: {blocking_words(report)}", hint)
 
 
 def need_base(repo: Repository, remote: str, base: str) -> None:

@@ -213,7 +213,7 @@ class _View:
         review = self.review
         rows = [self._gate_row(), self._provenance_row()]
         loosened = any(change.loosened for change in review.settings)
-        words = counted(len(review.settings), "file") + (", **loosened**" if loosened else "") + " changed"
+        words = f"{counted(len(review.settings), 'file')} changed" + (", **loosened**" if loosened else "")
         rows.append(("⚠️" if review.settings else "✅", "Settings, exceptions, hooks, workflows, owners, hosts",
                      words if review.settings else "unchanged"))  # fmt: skip
         if self.instructions:

@@ -85,3 +85,8 @@ def test_no_forge_makes_a_reference_of_our_words(word: str) -> None:
 
 def test_our_own_signs_stay_words() -> None:
     assert plain("5 % of 10 lines, 3 & more!") == "5 % of 10 lines, 3 \\& more\\!"
+
+
+def test_brackets_and_stops_around_a_word_that_would_act_are_outside_its_code() -> None:
+    assert plain("is changed (blob 4bcbfa1700d3)") == "is changed (blob `4bcbfa1700d3`)"
+    assert plain("good (dana@example.com); ask @team.") == "good (`dana@example.com`); ask `@team`."

@@ -342,11 +342,12 @@ def test_what_the_gate_blocks_is_not_pushed(
     repo: Repo, served: GitServer, rest: RestServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ready(repo, served)
-    repo.commit("secret", {"memory/n.md": "- tok_abcdef123\n"})
+    bad = repo.commit("secret", {"memory/n.md": "- tok_abcdef123\n"})
     repo.commit("gone", {"memory/n.md": "- nothing\n"})
     before = served.pushes
     code, words = publish(repo, monkeypatch, environment(served, rest))
     assert code == 1 and "tok_abcdef123" not in words and served.pushes == before and rest.state.pulls == []
+    assert f"(memory/n.md:1 in {bad[:12]}: " in words and "git mem scan --range" in words and "not written" not in words
 
 
 def test_a_plain_remote_gets_the_branch_and_the_words_for_who_reviews_it(

@@ -200,6 +200,7 @@ def test_a42_a_change_that_empties_paths_hides_no_fact_and_is_shown_first(repo: 
     text = repo.mem("review", "main..HEAD", check=False).stdout
     first = text.index("#### Changes what memory is checked by")
     assert first == text.index("####") and "**loosened** `.gitmem.toml`" in text and "all checks hold" not in text
+    assert "| 1 file changed, **loosened** |" in text
     assert (
         "::warning title=review/settings-changed,file=.gitmem.toml"
         in repo.mem("review", "main..HEAD", "--format", "github", check=False).stdout
