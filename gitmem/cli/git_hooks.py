@@ -208,7 +208,7 @@ def scan_received(repo: Repository, today: date) -> Report:
     reports = []
     for base, tip, revs in sources.received(repo, sys.stdin.read().splitlines()):
         policy = sources.base_policy(repo, base, tip, today)
-        reports.append(scan_source(sources.commits(repo, revs, policy), policy, workers=2))
+        reports.append(scan_source(sources.commits(repo, revs, policy, base), policy, workers=2))
     return united(reports)
 
 

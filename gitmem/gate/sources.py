@@ -20,6 +20,7 @@ from gitmem.gate import change_rules, exceptions
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Blob, Source
 from gitmem.gate.policy import MESSAGE, Policy, united
+from gitmem.gate.unmerged import dropped
 from gitmem.git.objects import GITLINK, REGULAR, SYMLINK, Change, Commit, Entry
 from gitmem.git.protocol import Repository
 from gitmem.git.ranges import PathChange, shallow, touched
@@ -246,12 +247,13 @@ def span(repo: Repository, text: str) -> tuple[str, str]:
     return (repo.merge_base(base, tip) or "" if symmetric else base), tip
 
 
-def commits(repo: Repository, revs: Sequence[str], policy: Policy) -> Source:
+def commits(repo: Repository, revs: Sequence[str], policy: Policy, base: str = "") -> Source:
     """Every version of every memory blob the commits of `revs` bring in, and their messages, oldest first.
 
+    A merge brings in what it drops of a parent, too (`gate/unmerged.py`), but for what `base` has alike.
     What the commits change is read at once; the texts are read one window after the other while they are scanned.
     """
-    return _source_of(repo, repo.log(revs, reverse=True), policy)
+    return _source_of(repo, repo.log(revs, reverse=True), policy, base)
 
 
 def last_commits(repo: Repository, number: int, policy: Policy) -> tuple[Source, list[str]]:
@@ -261,16 +263,25 @@ def last_commits(repo: Repository, number: int, policy: Policy) -> tuple[Source,
     return _source_of(repo, newest, policy), [commit.oid for commit in newest]
 
 
-def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy) -> Source:
+def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base: str = "") -> Source:
     messages: dict[str, bytes] = {}
+    merges: dict[str, tuple[str, ...]] = {}
     reasoned: set[str] = set()  # commits whose message gives a reason to rewrite history
     for commit in listed:
         messages[commit.oid] = commit.message.encode("utf-8", "surrogateescape")
+        if len(commit.parents) > 1:
+            merges[commit.oid] = commit.parents
         if change_rules.rewrite_reason(commit.message):
             reasoned.add(commit.oid)
     if not messages:
         return Source(iter(()))
-    changed = [commit_change(oid, changes, policy) for oid, changes in touched(repo, messages)]
+    lost = dropped(repo, merges, base, lambda path: _counts(path, policy))
+    brought = dict(touched(repo, messages))
+    changed = [
+        commit_change(oid, [*brought.get(oid, ()), *lost.get(oid, ())], policy)
+        for oid in messages
+        if oid in brought or oid in lost
+    ]
     blobs = chain(
         (Blob(MESSAGE, text, commit=oid) for oid, text in messages.items()),
         read(repo, _once(row for change in changed for row in change.wanted), policy),
@@ -278,15 +289,21 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy) -> So
     return Source(blobs, tuple(_findings_of(repo, changed, reasoned, policy)))
 
 
+def _counts(path: str, policy: Policy) -> bool:
+    """Whether the gate has a word on a change of this path."""
+    own = path == TRACKED or path.rpartition("/")[2] == ".gitattributes"
+    return own or policy.concerns(path) or policy.protects(path) or policy.holds(path) or policy.guides(path)
+
+
 def commits_beyond(repo: Repository, base: str, tip: str, policy: Policy) -> Source:
     """As `commits`, of what `tip` brings beyond `base` (oids; `base` "" for all of its history).
 
     Raises GitMemError where a shallow clone ends within that.
     """
-    return whole_commits(repo, [tip, *([f"^{base}"] if base else [])], policy)
+    return whole_commits(repo, [tip, *([f"^{base}"] if base else [])], policy, base)
 
 
-def whole_commits(repo: Repository, revs: Sequence[str], policy: Policy) -> Source:
+def whole_commits(repo: Repository, revs: Sequence[str], policy: Policy, base: str = "") -> Source:
     """As `commits`; raises GitMemError where a shallow clone ends within `revs`: nothing tells what is not here."""
     cut = shallow(repo)
     ends = next((commit.oid for commit in repo.log(revs) if commit.oid in cut), "") if cut else ""
@@ -295,7 +312,7 @@ def whole_commits(repo: Repository, revs: Sequence[str], policy: Policy) -> Sour
             f"this clone is shallow and ends at {ends[:12]}: what came before it cannot be scanned",
             "git fetch --unshallow; in a workflow, fetch-depth: 0 of actions/checkout",
         )
-    return commits(repo, revs, policy)
+    return commits(repo, revs, policy, base)
 
 
 @dataclass(frozen=True, slots=True)
