@@ -7,8 +7,9 @@ encoded as a whole is for the detector of encoded text.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from typing import NamedTuple
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, TypeVar
 
 from gitmem.lazy_patterns import lazy
 
@@ -18,6 +19,9 @@ _SIGN = lazy(
     r"\\{1,3}(?P<plain>[\"'/])|\\{1,3}(?P<end>[nr])|\\{1,3}u00(?P<code>2[0-9a-fA-F]|3[a-fA-F]|7[bBdD])|%(?P<percent>2[27]|3[AaDd]|2[Cc]|7[BbDd])"
     r"|&(?P<entity>quot|#34|#39|apos|amp);"
 )
+# A line that no secret, and no sentence about one, goes on over.
+APART = "-\n"
+_Find = TypeVar("_Find")
 _ENTITIES = {"quot": '"', "#34": '"', "#39": "'", "apos": "'", "amp": "&"}
 
 
@@ -36,47 +40,80 @@ def _read(sign: re.Match[str]) -> str:
 
 
 class Plain(NamedTuple):
-    """Lines without their escapes, and which offsets of them stand where in the text: pairs in order."""
+    """Lines without their escapes, and which offsets of them stand where in the text: pairs in order.
+
+    Between two lines that do not touch in the text stands `APART`, at each offset of `gaps`.
+    """
 
     text: str
     starts: list[int]
     places: list[int]
+    gaps: list[int]
 
     def to_raw(self, start: int, end: int) -> tuple[int, int]:
         """The half-open range of the text behind a half-open range, not empty, of the lines."""
         return self._place(start), self._place(end - 1) + 1
+
+    def finds(
+        self, found: Iterable[_Find], span: Callable[[_Find], tuple[int, int]]
+    ) -> Iterator[tuple[int, int, _Find]]:
+        """Each find with its range in the text; those that are empty or take in lines that do not touch are left out."""
+        for find in found:
+            start, end = span(find)
+            gap = bisect_left(self.gaps, start - len(APART) + 1)
+            if start < end and (gap == len(self.gaps) or self.gaps[gap] >= end):
+                yield (*self.to_raw(start, end), find)
 
     def _place(self, at: int) -> int:
         index = bisect_right(self.starts, at) - 1
         return self.places[index] + at - self.starts[index]
 
 
+class PlainLines:
+    """Builds a `Plain` of the text `raw` out of stretches, given in order."""
+
+    def __init__(self, raw: str) -> None:
+        self._raw = raw
+        self._parts: list[str] = []
+        self._plain = Plain("", [], [], [])
+        self._size = 0
+
+    def take(self, part: str, place: int) -> None:
+        """Add what is read at an offset of the text; nothing for an empty part."""
+        if part:
+            self._parts.append(part)
+            self._plain.starts.append(self._size)
+            self._plain.places.append(place)
+            self._size += len(part)
+
+    def part(self, place: int) -> None:
+        """Say that the next line, or the end of the text, does not touch the last line that was taken."""
+        self._plain.gaps.append(self._size)
+        self.take(APART, place - 1)
+
+    def read(self, done: int) -> Plain | None:
+        """The lines, the last of which ends at `done`; None without any."""
+        if self._parts and done < len(self._raw):
+            self.part(done)
+        return self._plain._replace(text="".join(self._parts)) if self._parts else None
+
+
 def without_escapes(raw: str) -> Plain | None:
     """The lines of `raw` with escaped signs, read; None where it has none. Linear in the text."""
     if "\\" not in raw and "%22" not in raw and "&" not in raw:
         return None
-    parts: list[str] = []
-    starts: list[int] = []
-    places: list[int] = []
-    size = done = 0
-
-    def take(part: str, place: int) -> None:
-        nonlocal size
-        parts.append(part)
-        starts.append(size)
-        places.append(place)
-        size += len(part)
-
+    lines = PlainLines(raw)
+    done = 0
     for hint in _HINT.finditer(raw):
         if hint.start() < done:
             continue
         at = raw.rfind("\n", done, hint.start()) + 1 or done
+        if 0 < done < at:
+            lines.part(done)
         done = raw.find("\n", hint.end()) + 1 or len(raw)
         for sign in _SIGN.finditer(raw, at, done):
-            if sign.start() > at:
-                take(raw[at : sign.start()], at)
-            take(_read(sign), sign.start())
+            lines.take(raw[at : sign.start()], at)
+            lines.take(_read(sign), sign.start())
             at = sign.end()
-        if at < done:
-            take(raw[at:done], at)
-    return Plain("".join(parts), starts, places) if parts else None
+        lines.take(raw[at:done], at)
+    return lines.read(done)

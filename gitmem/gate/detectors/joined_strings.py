@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from gitmem.gate.detectors.escapes import Plain
+from gitmem.gate.detectors.escapes import Plain, PlainLines
 from gitmem.gate.detectors.prefilter import places, plain, present
 from gitmem.lazy_patterns import lazy
 
@@ -75,21 +75,17 @@ def _seams(raw: str) -> list[re.Match[str]]:
 def without_seams(raw: str) -> Plain | None:
     """The lines of `raw` that hold seams, without them; None where it has none. Linear in the text."""
     seams = _seams(raw) if _may_have(raw) else []
-    parts: list[str] = []
-    starts: list[int] = []
-    places_of: list[int] = []
-    size = done = 0
+    lines = PlainLines(raw)
+    done = 0
     for number, seam in enumerate(seams):
         if seam.start() < done:
             continue
         at = max(done, raw.rfind("\n", 0, seam.start()) + 1)
+        if 0 < done < at:
+            lines.part(done)
         following = seams[number + 1].start() if number + 1 < len(seams) else len(raw)
         last = raw.find("\n", seam.end())
         done = min(following, len(raw) if last < 0 else last + 1)
-        for start, end in ((at, seam.start()), (seam.end(), done)):
-            if end > start:
-                parts.append(raw[start:end])
-                starts.append(size)
-                places_of.append(start)
-                size += end - start
-    return Plain("".join(parts), starts, places_of) if parts else None
+        lines.take(raw[at : seam.start()], at)
+        lines.take(raw[seam.end() : done], seam.end())
+    return lines.read(done)

@@ -7,6 +7,8 @@ import pytest
 from gitmem.gate.detectors import Text, load
 from gitmem.gate.detectors.joined_strings import without_seams
 from gitmem.gate.detectors.secrets.examples import fake
+from gitmem.gate.policy import Policy
+from gitmem.gate.redaction import redact
 
 TOKEN = fake("ghp_<A>{36}")
 FIRST, SECOND = TOKEN[:20], TOKEN[20:]
@@ -50,3 +52,27 @@ def test_every_offset_leads_back_to_the_character_it_came_from() -> None:
     for at, sign in enumerate(read.text):
         start, end = read.to_raw(at, at + 1)
         assert text[start:end] == sign
+
+
+BULLETS = "".join(f"- fact number {number} about the river\n" for number in range(12))
+
+
+@pytest.mark.parametrize(
+    "first", ['HEAD = "-----" + "BEGIN PRIVATE KEY-----"\n', "const pem = `-----` + `BEGIN PRIVATE KEY-----\n${body}\n"]
+)
+def test_lines_with_seams_that_do_not_touch_are_no_private_key(first: str) -> None:
+    text = f'{first}{BULLETS}const name = "deployment" + "Configuration";\n{BULLETS}const b = "billing" + "Service";\n'
+    assert found("secrets", text + BULLETS) == [] == found("secrets", text)
+
+
+def test_a_token_does_not_go_on_in_a_line_far_from_it() -> None:
+    token = fake("ghp_<A>{36}")
+    text = f'x = "a" + "b"; key {token}\n{BULLETS}Q7d9Kx2mZp4Ls8Vt1Rw6Yb3Nc5\\\nAb12\n'
+    assert found("secrets", text) == [token]
+
+
+def test_a_private_key_behind_a_seam_is_masked_and_the_rest_stays() -> None:
+    body = "\n".join(fake("<A>{64}") for _ in range(3))
+    text = f"{BULLETS}k = `-----` + `BEGIN OPENSSH PRIVATE KEY-----\n{body}\n-----END OPENSSH PRIVATE KEY-----`\n"
+    masked = redact(text, "memory/note.md", Policy())
+    assert masked.startswith(BULLETS) and body.split("\n")[0] not in masked and "-----END" in masked

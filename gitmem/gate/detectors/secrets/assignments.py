@@ -64,8 +64,10 @@ _OF_SOMETHING = lazy(
     r"|lives?|stays?|comes?|points?|belongs|goes|moved|refers?)\b"
 )
 _FINGERPRINT = lazy(r"^(?:[0-9A-F]{16}|[0-9A-F]{40})$")  # of OpenPGP, in capitals
+_BADGE = lazy(r"badge[^\s\"'`<>{},;?]{0,80}\?(?:[\w.~%=&-]{0,60}&)?[\w-]{0,16}\Z")  # `badge.svg?token`
 _TOLD_SECRET = lazy(
-    r"token|(?:api|access|auth|client)[_-]?key|(?<!export-)secret|토큰|시크릿|トークン|令牌", re.IGNORECASE
+    r"token|(?:api|access|auth|client)[_-]?key|(?:master|ryption|private|licen[cs]e|aes|hmac)[ _-]key|sign(?:ing)?_key|(?<!export-)secret|토큰|시크릿|トークン|令牌",
+    re.IGNORECASE,
 )
 _CALLED_ID = lazy(
     r"(?:id|uid|guid|hash|sha|digest|commit|track|page|board|session|order|아이디|식별자|해시|커밋)[\s:=\"'`(]{0,4}\Z"
@@ -374,7 +376,7 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
         value, head = text[start:end], _name_start(text, at)
         if (quote and text[end + 1 : end + 2] == ":") or low[max(0, at - 5) : at] == "<add ":
             continue  # a key of a mapping, the name of a setting
-        if low.rfind("badge", max(0, at - 100), at) > max(low.rfind(mark, max(0, at - 100), at) for mark in " \n"):
+        if _BADGE.search(low, max(0, at - 100), at):
             continue  # a picture's address, made to be shown
         if text[max(0, head - 2) : head] == "::" or _TEMPLATE.match(value):
             continue  # the name of a type, a string that a program fills in

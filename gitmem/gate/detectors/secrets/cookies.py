@@ -109,6 +109,8 @@ _HEADER = lazy(
     r"|aws4[\w-]*)[ ]{1,3})?[\"'`]?(?P<secret>[0-9A-Za-z._~+/=%:|@!-]{8,4096})"
 )
 _HEADER_HINT = lazy(r"authorization|x-|private-token|job-token|api-?key|bearer")
+_COOKIES_ALONE = ("jsessionid", "phpsessid", "asp.net_sessionid", "connect.sid")  # what nothing but a cookie is named
+_COOKIE_OPTION = lazy(r"\bcurl\b[^\n|;]{0,160}[ \t]-b[ \t]{0,2}[\"']?(?:[^\"'\n]{0,80};[ \t]?)?\Z")
 _DIGITS = lazy(r"[0-9]")
 _BEARER = lazy(
     r"(?i)(?<![\w-])(?:bearer|oauth2-bearer)[\"']?[ :=]{1,3}[\"'`]?(?P<secret>[0-9A-Za-z._"
@@ -136,13 +138,21 @@ def _is_basic(value: str) -> bool:
     return bool(colon) and bool(user or password) and plain.isprintable() and not is_placeholder(password or user)
 
 
+def _is_cookie(text: str, match: re.Match[str], first: int) -> bool:
+    """Whether a name and its value stand in a cookie: by the name, or by what stands before it from `first` on."""
+    name, before = text[slice(*match.span("name"))], text[max(first, match.start() - 200) : match.start()]
+    if name.lower() in _COOKIES_ALONE or (name == "sessionid" and match["op"] == "="):
+        return True
+    return "cookie" in before.lower() or _COOKIE_OPTION.search(before) is not None
+
+
 def _found(text: str) -> Iterator[tuple[str, int, int]]:
     seen = candidates(text)
     for first, last in seen.near:
         if _HINT.search(seen.low, first, last):
             for match in _NAMES.finditer(seen.low, first, last):
                 start, end = match.span("secret")
-                if is_uuid(text[start:end]) and "cookie" not in seen.low[max(first, start - 200) : start]:
+                if is_uuid(text[start:end]) and not _is_cookie(text, match, first):
                     continue  # the number of a conversation, in the log of an agent or a server
                 if _is_session(text[start:end]) and _DIGITS.search(text, start, end):
                     yield "session-cookie", start, end

@@ -164,6 +164,7 @@ _PGPASS = lazy(
     r"(?<![\w/])[\w.*-]{1,60}:(?:\d{3,5}"
     r"|\*):[\w*-]{1,60}:[\w.*-]{1,60}:(?P<value>[!-~]{4,60})"
 )
+_ANY_HOST = lazy(r"\*(?:[:'\"]|$)")  # in the settings of a shell: `zstyle ':completion:*:*:ssh:*:hosts'`
 _IPV6 = lazy(r"^[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){3,7}(?![\w:])")
 # A user and, behind a sign or a word, what may be a password.
 _BESIDE = lazy(
@@ -280,7 +281,8 @@ def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
                 continue
             if (
                 not is_placeholder(value)
-                and len(value) > 3
+                and len(value)
+                > (3 if match["scheme"].lower().startswith("http") else 2)  # `https://u:pwd@` is of manuals
                 and len(set(value)) > 1
                 and not re.match(r"^\d{2,5}/|^[\[{(]", value)
             ):
@@ -309,7 +311,7 @@ def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
             if (
                 not is_placeholder(value)
                 and classes(value) >= 2
-                and not value.startswith("*")
+                and not _ANY_HOST.match(value)
                 and not _IPV6.match(match.group())
             ):
                 yield "credentials-in-address", match.start("value"), match.end("value")
@@ -396,7 +398,7 @@ _LONGEST_COMMAND, _LONGEST_QUOTED, _LINES = 500, 80, 6
 _OPTION_LETTERS = "abcdefghijklmnopqrstuvwxyz_-"
 _FAR = 3 + 64 + 1 + 128 + 61 + 1 + 90  # what `_URL` may reach behind the scheme
 # `DB_PASSWORD`, `ROOTPW`: the name of a variable that a manual leaves out the `$` of.
-_VARIABLE = lazy(r"[A-Z_]{0,30}(?:PASS(?:WORD|WD|PHRASE)?|PWD|PW|SECRET|TOKEN|KEY|AUTH|USER)(?:_[A-Z_]{1,30})?\d?")
+_VARIABLE = lazy(r"[A-Z_]{0,30}(?:PASS(?:WORD|WD|PHRASE)?|PWD|PW|SECRET|TOKEN|KEY|AUTH|USER)(?:_[A-Z_]{1,30})?")
 _PLAIN = frozenset(
     ["and/or", "stdin", "prompt", "file", "from", "with", "and", "or", "the", "required", "option", "flag"]
 )

@@ -372,20 +372,21 @@ _MESSAGES = {
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """Every password of the text: in the raw text, in the normalised one where it differs, without escapes and seams."""
+    """Every password of the text: in the raw text, in the normalised one where it differs, without escapes and seams.
+
+    Of two finds in the first two that overlap the longer one counts.
+    """
     seen = Spans()
-    for rule, start, end in _found(text.raw):
-        seen.claim(start, end)
-        yield _match(rule, start, end, text.raw[start:end])
+    finds = list(_found(text.raw))
     if disguised(text.raw) and text.norm != text.raw:
-        for rule, first, last in _found(text.norm):
-            start, end = text.to_raw(first, last)
-            if seen.claim(start, end):
-                yield _match(rule, start, end, text.raw[start:end])
+        finds += [(rule, *text.to_raw(start, end)) for rule, start, end in _found(text.norm)]
+        finds.sort(key=lambda find: find[1] - find[2])
+    for rule, start, end in finds:
+        if seen.claim(start, end):
+            yield _match(rule, start, end, text.raw[start:end])
     readings = (without_escapes(text.raw), without_seams(text.raw))
     for read in [reading for reading in readings if reading is not None]:
-        for rule, first, last in _found(read.text):
-            start, end = read.to_raw(first, last)
+        for start, end, (rule, _, _) in read.finds(_found(read.text), lambda find: find[1:]):
             if seen.claim(start, end):
                 yield _match(rule, start, end, text.raw[start:end])
 

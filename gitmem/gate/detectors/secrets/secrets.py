@@ -55,7 +55,7 @@ def detect(text: Text) -> Iterator[Match]:
     if disguised(text.raw) and text.norm != text.raw:
         finds += [(*text.to_raw(secret.start, secret.end), secret) for secret in _found(text.norm)]
     if pieces is not None:
-        finds += [(*pieces.to_raw(secret.start, secret.end), secret) for secret in _found(pieces.text)]
+        finds += pieces.finds(_found(pieces.text), lambda secret: (secret.start, secret.end))
     finds.sort(key=lambda find: find[0] - find[1])
     taken = Spans()
     for start, end, secret in finds:

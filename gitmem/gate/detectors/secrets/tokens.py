@@ -280,7 +280,7 @@ def _shapes(text: str, seen: Candidates) -> Iterator[Found]:
                         continue
                     if rule == "jwt-unsigned" and is_readable_base64(value.split(".")[-1]):
                         continue
-                    if end == start:  # a first line without its body
+                    if not value.strip(_AROUND_KEY):  # a first line without its body
                         start, end = match.start(), match.end()
                     elif rule.startswith("private-key"):
                         start += len(value) - len(value.lstrip(_AROUND_KEY))

@@ -482,3 +482,29 @@ def test_a_password_that_is_answered_or_told_is_found(form: str) -> None:
 
 def test_the_pin_of_a_voicemail_is_found() -> None:
     assert found("voicemail PIN 90417") == ["90417"]
+
+
+@pytest.mark.parametrize(
+    ("before", "password", "after"),
+    [
+        ('db_password: "', "Tr{ee}top" + "9!vB", '"'),
+        ("db-01:5432:*:app:", "*secret" + "9X!", ""),
+        ("postgres://svc:", "abc", "@db.int/x"),
+        ("mysql -p", "DB_PASSWORD" + "9", ""),
+        ("The NAS password is ", "WALNUT-TANGO-7" + chr(0x200D) + "7", " now."),
+        ("password is ", "copper-ladder-4" + chr(0xAD) + "2", ""),
+        ("password: ", "Lantern.Fish" + chr(0xAD) + "Kettle", ""),
+    ],
+)
+def test_the_whole_password_is_found_whatever_signs_stand_in_it(before: str, password: str, after: str) -> None:
+    text = before + password + after
+    assert [text[match.start : match.end] for match in load("passwords")(Text(text))] == [password]
+
+
+def test_the_settings_of_a_shell_and_a_variable_in_braces_are_no_password() -> None:
+    for text in (
+        "zstyle ':completion:*:8080:ssh:*:hosts' hosts",
+        "zstyle 'a:*:*:kill:*:jobs'",
+        'password: "{db_pass}"',
+    ):
+        assert list(load("passwords")(Text(text))) == []

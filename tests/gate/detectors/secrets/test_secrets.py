@@ -334,6 +334,25 @@ def test_a_badge_and_the_number_of_an_openpgp_key_pass() -> None:
     assert found("  * update key to " + "A8041FA8" + "39E16E36") == []
 
 
+def test_a_word_of_a_badge_beside_a_secret_does_not_hide_it() -> None:
+    key = fake("<A>{25}")
+    assert found(f'{{"badge":1,"app_secret":"{key}"}}') == [key]
+    assert found(f"badge-service/config.py:12:SECRET_KEY='{key}'") == [key]
+
+
+@pytest.mark.parametrize("name", ["master_key=", "encryption key: ", "signing_key = ", "aes key "])
+def test_sixteen_digits_of_a_key_that_is_secret_are_no_number_of_an_openpgp_key(name: str) -> None:
+    key = "9F3C27A1" + "B04D58E6"
+    assert found(name + key) == [key]
+
+
+@pytest.mark.parametrize("text", ["curl -b 'JSESSIONID={}' https://shop.int/", "sessionid={}", "curl -b 'a=1; sid={}'"])
+def test_a_uuid_that_is_a_cookie_by_its_name_or_option_is_found(text: str) -> None:
+    number = fake("<h>{8}-<h>{4}-<h>{4}-<h>{4}-<h>{12}")
+    assert found(text.format(number), "cookies") == [number]
+    assert found(f"resumed sessionId={number}", "cookies") == []
+
+
 def test_a_key_that_a_program_gives_to_a_cipher_is_found() -> None:
     key = fake("<A>{32}")
     assert found(f'cipher = AES.new(b"{key}", AES.MODE_GCM)') == [key]
