@@ -97,9 +97,9 @@ class Identities:
         except (jwt.PyJWTError, ValueError, RecursionError):
             raise refused from None
         grants = tuple(grant for grant in provider.grants if grant.holds(claims))
-        if not grants:
+        if not grants or not _is_subject(claims["sub"]):
             raise refused
-        return Identity(str(claims["sub"])[:200], provider.tenant, grants)
+        return Identity(claims["sub"][:200], provider.tenant, grants)
 
     def _named(self, token: str) -> Provider | None:
         """The provider that a token names, of those that are configured; nothing of it is believed yet."""
@@ -107,6 +107,13 @@ class Identities:
             return self._providers.get(str(jwt.decode(token, options={"verify_signature": False}).get("iss")))
         except (jwt.PyJWTError, ValueError, RecursionError):
             return None
+
+
+def _is_subject(value: Any) -> bool:
+    """Whether a `sub` names anyone, in text that the audit log can hold."""
+    if not isinstance(value, str) or not value.strip():
+        return False
+    return not any(character == "\0" or "\ud800" <= character <= "\udfff" for character in value)
 
 
 def providers_of(tables: Any) -> tuple[Provider, ...]:

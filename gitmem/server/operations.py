@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from gitmem.context.assembly import Context
-from gitmem.errors import GitMemError, IndexUnusable, MissingFile, UnknownRevision, UsageError
+from gitmem.errors import GitMemError, IndexUnusable, MissingFile, NotARepository, UnknownRevision, UsageError
 from gitmem.gate.quoting import without_secrets
 from gitmem.memory.show import read as read_file
 from gitmem.models.token_count import estimate
@@ -110,7 +110,6 @@ class Operations:
         if len(query.paths) > MOST_GLOBS or any(len(glob) > LONGEST_GLOB for glob in query.paths):
             raise UsageError(f"{MOST_GLOBS} globs at most, of {LONGEST_GLOB} characters at most", "")
         ensure_text(query.text, *query.paths, *query.types, *query.tags, *names, ref, at)
-        self._ensure_within_limits(caller)
         permitted = self._permitted(caller, names)
         now = self.now()
         past: dict[int, tuple[str, str]] = {}
@@ -141,16 +140,18 @@ class Operations:
         past, dates = {}, []
         try:
             for repository in permitted:
-                commit, key, date = self.ingest.as_of(caller.tenant, repository, at, self.now())
+                try:
+                    commit, key, date = self.ingest.as_of(caller.tenant, repository, at, self.now())
+                except NotARepository:  # not fetched yet: without `at` it has no hits either
+                    continue
                 past[repository] = (commit, key)
                 dates.append(date)
         except UnknownRevision as error:
             raise UsageError("there is no such revision or day", error.hint) from None
-        return past, max(dates)
+        return past, max(dates, default=self.now())
 
     def repositories(self, caller: Caller) -> list[dict[str, Any]]:
         """The repositories a caller may see, with when they were fetched."""
-        self._ensure_within_limits(caller)
         with self.database.tenant(caller.tenant) as connection:
             rows = connection.execute(
                 "SELECT id, name, fetched FROM repository WHERE tenant = %s"
@@ -164,7 +165,6 @@ class Operations:
         """Lines of a memory file at the tip of a branch or tag. Raises UsageError for a repository, a ref or a file
         that is not there: one sentence for each, whether it is foreign or absent."""
         ensure_text(name, path, ref)
-        self._ensure_within_limits(caller)
         permitted = self._permitted(caller, [name])
         assert permitted is not None
         names = spellings(ref)
@@ -197,7 +197,6 @@ class Operations:
     def audit(self, caller: Caller, most: int = 100) -> list[dict[str, Any]]:
         """The newest rows of the tenant's audit log. Raises Forbidden without the scope `admin`."""
         permitted = caller.repositories("admin")
-        self._ensure_within_limits(caller)
         with self.database.tenant(caller.tenant) as connection:
             rows = connection.execute(
                 "SELECT at, token, subject, action, repositories, hits, status FROM audit WHERE tenant = %s"
@@ -224,13 +223,12 @@ class Operations:
         if len(names) > MOST_NAMED:
             raise UsageError(f"a context is of {MOST_NAMED} repositories at most", "or name none for all of them")
         ensure_text(prompt, *names)
-        self._ensure_within_limits(caller)
         permitted = self._permitted(caller, names)
         with stage("context"):
             named = self.shared.branches(caller.tenant, permitted) if names else []
-            made = context_of(self.shared, caller.tenant, named, permitted, (prompt, budget), self.now())
+            made, read = context_of(self.shared, caller.tenant, named, permitted, (prompt, budget), self.now())
         TOKENS.inc(made.tokens)
-        self.record(caller, "context", permitted or [], len(made.parts))
+        self.record(caller, "context", read, len(made.parts))
         return made
 
     def propose(self, caller: Caller, name: str, change: Change) -> Proposed:
@@ -240,7 +238,6 @@ class Operations:
             raise UsageError(f"a line has {LONGEST_LINE} characters at most", "")
         ensure_text(name, change.line.text, change.title, change.reason, *change.line.tags, change.line.kind)
         caller.repositories("propose")
-        self._ensure_within_limits(caller)
         permitted = self._permitted(caller, [name], "propose")
         assert permitted is not None
         if self.proposals is None:
@@ -260,7 +257,7 @@ class Operations:
         is not there: one statement for both, and one sentence."""
         allowed = caller.repositories(scope)
         if not names:
-            return allowed
+            return allowed if allowed is None else self._there(caller.tenant, allowed)
         wanted = list(dict.fromkeys(names))
         with self.database.tenant(caller.tenant) as connection:
             rows = connection.execute(
@@ -272,8 +269,17 @@ class Operations:
             raise UsageError("there is no such repository", "/v1/repositories lists those you may see")
         return [number for (number,) in rows]
 
-    def _ensure_within_limits(self, caller: Caller) -> None:
-        """Count a request of the tenant's, whichever process of the server it came to."""
+    def _there(self, tenant: int, numbers: Sequence[int]) -> list[int]:
+        """Those of these repositories that were not taken out since a token was made for them."""
+        with self.database.tenant(tenant) as connection:
+            rows = connection.execute(
+                "SELECT id FROM repository WHERE tenant = %s AND id = ANY(%s) ORDER BY id", (tenant, list(numbers))
+            ).fetchall()
+        return [number for (number,) in rows]
+
+    def take_turn(self, caller: Caller) -> None:
+        """Count a request of the tenant's, whichever process of the server it came to, before its fields are looked at.
+        Raises TooMany."""
         ((taken, most),) = self.database.call("SELECT * FROM take_turn(%s)", caller.tenant)
         if not taken:
             raise TooMany(f"the tenant may ask {counted(most, 'time')} a minute", "try again in a minute")

@@ -26,31 +26,36 @@ RECALLED = 20  # hits that a layer chooses from
 def context_of(
     shared: Shared, tenant: int, named: Sequence[Searched], permitted: Sequence[int] | None, asked: tuple[str, int],
     now: datetime,
-) -> Context:  # fmt: skip
+) -> tuple[Context, list[int]]:  # fmt: skip
     """The context for a prompt and its budget (0: the usual one): of the branches that are `named`, each with its
-    files; without any, of what a search over all that is permitted finds. Raises UsageError for a budget that is none.
+    files; without any, of what a search over all that is permitted finds; and the numbers of the repositories that were
+    read. Raises UsageError for a budget that is none.
     """
     prompt, budget = asked
+    read = {one.repository for one in named}
     with ExitStack() as stack:
         known = []
         for one in named:
             repo = stack.enter_context(shared.mirrors.lent(tenant, one.repository))
             scope = scopes.project(repo, shared.config, now, name=one.name, commit=one.commit)
-            found = recall(shared, tenant, [one.repository], now)
+            found = recall(shared, tenant, [one.repository], now, read)
             known.append(replace(scope, read=without_secret_lines(scope.read), recall=found))
         if not named:
-            known.append(Scope("shared", recall=recall(shared, tenant, permitted, now, whole=True)))
+            known.append(Scope("shared", recall=recall(shared, tenant, permitted, now, read, whole=True)))
         request = request_of(shared.config, prompt, budget=budget or None)
-        return assemble(known, replace(request, count=count_of(BUILT_IN), tokenizer=BUILT_IN), now)
+        made = assemble(known, replace(request, count=count_of(BUILT_IN), tokenizer=BUILT_IN), now)
+    return made, sorted(read)
 
 
 def recall(
-    shared: Shared, tenant: int, permitted: Sequence[int] | None, now: datetime, *, whole: bool = False
+    shared: Shared, tenant: int, permitted: Sequence[int] | None, now: datetime, read: set[int], *, whole: bool = False
 ) -> Callable[[str], Sequence[Hit]]:
-    """The hits of the shared search as a layer wants them; with `whole` a path names its repository."""
+    """The hits of the shared search as a layer wants them; with `whole` a path names its repository. Adds to `read`
+    the numbers of the repositories that were searched."""
 
     def found(asked: str) -> Sequence[Hit]:
-        answer, _ = shared.search(tenant, permitted, Query(asked, limit=RECALLED), now)
+        answer, searched = shared.search(tenant, permitted, Query(asked, limit=RECALLED), now)
+        read.update(searched)
         return [
             Hit(
                 path=f"{hit.repository}/{hit.path}" if whole else hit.path, start_line=hit.start_line,

@@ -28,7 +28,7 @@ from gitmem.search.search import Query
 from gitmem.server.caller import Caller
 from gitmem.server.operations import Operations
 from gitmem.server.proposals import Change
-from gitmem.server.web.routes import MOST_HITS, STATUS, bearer, failed
+from gitmem.server.web.routes import MOST_HITS, STATUS, bearer, failed, record_failure
 
 _caller: ContextVar[Caller] = ContextVar("caller")
 
@@ -105,7 +105,11 @@ def searcher(operations: Operations) -> Callable[..., Any]:
     ) -> Found:
         """Search the memory of every repository you may see. Returns quoted passages with repository, path, lines."""
         asked = Query(query, limit=maxResults, paths=(path,) if path else (), types=(type,) if type else ())
-        answer = _run(lambda: operations.search(_caller.get(), asked, (repository,) if repository else (), ref or ""))
+        answer = _run(
+            operations,
+            "search",
+            lambda caller: operations.search(caller, asked, (repository,) if repository else (), ref or ""),
+        )
         hits = [
             Hit(
                 repository=one_line(hit.repository), path=one_line(hit.path), start_line=hit.start_line,
@@ -132,7 +136,9 @@ def reader(operations: Operations) -> Callable[..., Any]:
         ref: Annotated[str | None, Field(description="A branch or tag.")] = None,
     ) -> Got:
         """Read lines of a memory file, quoted."""
-        shown = _run(lambda: operations.lines(_caller.get(), repository, path, first, lines, ref or ""))
+        shown = _run(
+            operations, "lines", lambda caller: operations.lines(caller, repository, path, first, lines, ref or "")
+        )
         text = fence(shown.text, f"{repository}/{path}", (shown.first, shown.last), commit=shown.commit)
         return Got(
             repository=one_line(repository), path=one_line(path), start_line=shown.first, end_line=shown.last,
@@ -151,7 +157,9 @@ def assembler(operations: Operations) -> Callable[..., Any]:
         ] = None,
     ) -> Assembled:
         """Assemble what memory says about a prompt, quoted, within a budget of tokens."""
-        made = _run(lambda: operations.context(_caller.get(), prompt, tuple(repositories or ()), budget))
+        made = _run(
+            operations, "context", lambda caller: operations.context(caller, prompt, tuple(repositories or ()), budget)
+        )
         return Assembled(text=made.text, tokens=made.tokens, summary=one_line(made.summary))
 
     return memory_context
@@ -166,15 +174,22 @@ def proposer(operations: Operations) -> Callable[..., Any]:
     ) -> Opened:
         """Propose a line of memory: opens a pull request that a person reviews. Takes a token of scope propose."""
         change = Change(NewLine(text, type), "", reason, _caller.get().name)
-        done = _run(lambda: operations.propose(_caller.get(), repository, change))
+        done = _run(operations, "propose", lambda caller: operations.propose(caller, repository, change))
         return Opened(branch=done.branch, number=done.number, url=one_line(done.url))
 
     return memory_propose
 
 
-def _run(operation: Callable[[], Any]) -> Any:
+def _run(operations: Operations, name: str, operation: Callable[[Caller], Any]) -> Any:
+    """What an operation gives: counted, and audited where it is refused, as over REST. Raises ToolError."""
+    caller = _caller.get()
     try:
-        return operation()
+        operations.take_turn(caller)
+        try:
+            return operation(caller)
+        except GitMemError as problem:
+            record_failure(operations, caller, name, problem)
+            raise
     except tuple(STATUS) as problem:
         raise ToolError(one_line(f"{problem.message}: {problem.hint}" if problem.hint else problem.message)) from None
     except GitMemError:

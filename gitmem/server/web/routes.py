@@ -26,7 +26,7 @@ from gitmem.search.results import as_value
 from gitmem.search.search import Lane, Query
 from gitmem.server.caller import Caller, Forbidden, Unauthorized
 from gitmem.server.observation import ERRORS, REQUESTS, STAGES, exposition, freshness_of, request_span
-from gitmem.server.operations import Operations, TooMany
+from gitmem.server.operations import Operations, TooMany, ensure_text
 from gitmem.server.proposals import PLACES, Change
 from gitmem.server.web.openapi import description
 from gitmem.server.web.webhooks import LARGEST, delivery
@@ -69,6 +69,12 @@ def bearer(request: Request) -> str:
     return token.strip()
 
 
+def record_failure(operations: Operations, caller: Caller, name: str, problem: GitMemError) -> None:
+    """Add a row to the audit log for a request that was counted and refused, or failed."""
+    if not isinstance(problem, IndexUnusable):  # the log would be as slow
+        operations.record(caller, name, [], 0, failed(problem).status_code)
+
+
 class Routes:
     """The addresses of a server."""
 
@@ -100,9 +106,8 @@ class Routes:
             began = time.perf_counter()
             with request_span(name, request.headers):
                 try:
-                    token = bearer(request)
-                    given = await fields(request)
-                    answer: Response = await run_in_threadpool(self._run, name, operation, token, given)
+                    caller = await run_in_threadpool(self._admitted, bearer(request))
+                    answer: Response = await self._answer(name, operation, caller, request)
                 except GitMemError as problem:
                     ERRORS.labels(type(problem).__name__).inc()
                     answer = failed(problem)
@@ -114,13 +119,17 @@ class Routes:
 
         return called
 
-    def _run(self, name: str, operation: Operation, token: str, given: Mapping[str, Any]) -> Response:
+    def _admitted(self, token: str) -> Caller:
         caller = self.operations.caller(token)
+        self.operations.take_turn(caller)
+        return caller
+
+    async def _answer(self, name: str, operation: Operation, caller: Caller, request: Request) -> Response:
         try:
-            return JSONResponse(operation(caller, given))
+            given = await fields(request)
+            return JSONResponse(await run_in_threadpool(operation, caller, given))
         except GitMemError as problem:
-            if not isinstance(problem, (IndexUnusable, TooMany)):  # the log would be as slow, or as long
-                self.operations.record(caller, name, [], 0, failed(problem).status_code)
+            await run_in_threadpool(record_failure, self.operations, caller, name, problem)
             raise
 
     # -- operations ------------------------------------------------------------------------------------------
@@ -272,6 +281,7 @@ def texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
     values = [] if value is None else value if isinstance(value, list) else [value]
     if len(values) > MOST_TEXTS or not all(isinstance(one, str) for one in values):
         raise UsageError(f"'{name}' takes texts, {MOST_TEXTS} at most", "")
+    ensure_text(*values)
     return tuple(values)
 
 
