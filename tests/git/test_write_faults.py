@@ -223,23 +223,33 @@ def fault_disk(round_: Round, dice: random.Random) -> None:
     round_.child = started(round_, dice.choice((64, 512, size - 1, size + 1, 2 * size + 100)))
 
 
+def append(round_: Round, text: str) -> None:
+    """Append a line to MEMORY.md. Git, which merges, takes the file away before it writes it anew, and stops where
+    somebody made one in between: nobody makes one then. Our own writers never let it be missing."""
+    try:
+        handle = os.open(round_.repo.path / "MEMORY.md", os.O_WRONLY | os.O_APPEND)
+    except FileNotFoundError:
+        assert round_.command in MERGES, f"round {round_.number}, {round_.command.__name__}: no MEMORY.md"
+        return
+    with open(handle, "a", encoding="utf-8") as file:
+        file.write(f"- {text}\n")
+    round_.saved.add(text)
+
+
 def fault_editor(round_: Round, dice: random.Random) -> None:
     round_.child = started(round_)
     for n in range(3):
         pause(dice)
-        text = f"Saved in round {round_.number}, {n}"
-        with open(round_.repo.path / "MEMORY.md", "a", encoding="utf-8") as file:
-            file.write(f"- {text}\n")
-        round_.saved.add(text)
+        append(round_, f"Saved in round {round_.number}, {n}")
 
 
 def fault_commit(round_: Round, dice: random.Random) -> None:
     round_.child = started(round_)
     pause(dice)
     text = f"Committed in round {round_.number}"
-    with open(round_.repo.path / "MEMORY.md", "a", encoding="utf-8") as file:
-        file.write(f"- {text}\n")
-    round_.saved.add(text)
+    append(round_, text)
+    if text not in round_.saved:
+        return
     done = round_.repo.run("git", "commit", "-qam", "mine", "--no-verify", check=False)
     # What was appended to the file that a writer had just replaced is brought along later: Git did not see it yet.
     if done.returncode == 0 and round_.repo.git(
@@ -409,9 +419,6 @@ def merge_settled(round_: Round) -> None:
         repo.git("merge", "--quit")
         text = re.sub(r"^(<{7}|={7}|>{7}|\|{7})( .*)?\n", "", repo.read("MEMORY.md"), flags=re.MULTILINE)
         repo.write("MEMORY.md", text)
-    if round_.saved and texts(repo.read("MEMORY.md")) <= round_.saved:
-        # Git takes a file away before it writes it anew, and stops where an append in between has made a new one.
-        repo.git("checkout", "-q", "HEAD", "--", "MEMORY.md")
 
 
 def checked(round_: Round) -> None:
