@@ -29,6 +29,9 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("BROWSER_TESTS") == "required":
             pytest.fail(chromium.MISSING)
         pytest.skip(chromium.MISSING)
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=SLOW)
     with chromium.started() as started:
         yield started
 

@@ -29,6 +29,7 @@ def test_find_a_fact_read_its_source_edit_it_and_see_the_commit(history: Repo, w
     page = window(history).page
     expect(page.get_by_role("heading", name="Today")).to_be_visible()
     page.get_by_role("link", name="Facts", exact=True).click()
+    page.wait_for_load_state()  # its script listens to keys from then on
     page.get_by_role("searchbox").press_sequentially("which webhooks")
     expect(page.locator("#results .hit").first).to_contain_text("REST webhooks")  # as one types
     page.locator("#results a.text").filter(has_text="REST webhooks").first.click()
