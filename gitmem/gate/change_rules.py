@@ -10,14 +10,16 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from functools import cache
 from posixpath import normpath
 
+from gitmem.agent_paths import FILES, FOLDERS
 from gitmem.config import TRACKED, load
 from gitmem.errors import BadConfig
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import Policy, canonical
 from gitmem.git.objects import GITLINK, SYMLINK, Change
-from gitmem.paths import Kind, is_daily, kind
+from gitmem.paths import AGENT_ENDINGS, Kind, agents_read, is_daily, kind
 from gitmem.plural import counted
 
 REWRITE_TRAILER = "Memory-Rewrite"
@@ -79,9 +81,28 @@ def check_link(path: str, target: str, policy: Policy, commit: str = "") -> Iter
     ups = next((at for at, step in enumerate(steps) if step != ".."), len(steps))
     place = normpath(f"{path.rpartition('/')[0] or '.'}/{target}")
     plain = bool(target) and steps[0] != "" and ".." not in steps[ups:] and not place.startswith("..")
-    if not plain or not (policy.concerns(place) or policy.holds(place) or policy.guides(place)):
+    if not plain or not _scanned_there(path, place, policy):
         words = "a link where agents read instructions leads to what is not scanned"
         yield finding("symlink", path, words, commit=commit)
+
+
+def _scanned_there(path: str, place: str, policy: Policy) -> bool:
+    """Whether all that agents would read through a link at `path` to `place` is scanned at `place`.
+
+    A link in a file's place stands for one file; any other may lead to a folder, of which every file is asked for.
+    """
+    if policy.concerns(place):
+        return True
+    below = [name for name in _below() if agents_read(f"{path.rstrip('/')}/{name}")]
+    return not agents_read(path) and bool(below) and all(policy.concerns(f"{place}/{name}") for name in below)
+
+
+@cache
+def _below() -> tuple[str, ...]:
+    """Files that agents may read below a folder: in it, further down, and in the folders of a host's own folder."""
+    folders = ["", "d/", *(f"{folder.partition('/')[2]}/" for folder in FOLDERS)]
+    names = [f"{folder}{stem}{end}" for folder in folders for stem in ("x", "0") for end in AGENT_ENDINGS]
+    return tuple(dict.fromkeys([*names, *(name.partition("/")[2] for name in FILES if "/" in name)]))
 
 
 def check_protection(changes: Iterable[Change], policy: Policy, commit: str = "") -> Iterator[Finding]:

@@ -55,8 +55,12 @@ class Policy:
     strict: bool = False
 
     def concerns(self, path: str) -> bool:
-        """Whether the gate reads this path: memory, what some file system would take for memory, what agents read."""
-        return self._is_memory(path) or agents_read(path)
+        """Whether the gate reads this path: memory, what some file system would take for memory, what agents read.
+
+        A rule file (`.mdc`) among memory counts too: a link makes it one that agents read.
+        """
+        rule = path.lower().endswith(".mdc") and self._is_memory(path[:-1])
+        return self._is_memory(path) or agents_read(path) or rule
 
     def _is_memory(self, path: str) -> bool:
         return any(is_memory(path, layout) or is_memory(canonical(path), layout) for layout in self.layouts)

@@ -527,7 +527,7 @@ def paths(repo: Repository, names: Sequence[str], policy: Policy) -> Source:
     if repo.root is None:
         raise GitMemError("a bare repository has no files", "scan a range: git mem scan --history")
     listed = [entry.path for entry in repo.staged()] + repo.untracked()
-    listed = [path for path in dict.fromkeys(listed) if _looked_at(path, policy)]
+    listed = [path for path in dict.fromkeys(listed) if _looked_at(repo.root, path, policy)]
     wanted: list[str] = []
     for name in names:
         place = repo.root / name
@@ -549,9 +549,12 @@ def paths(repo: Repository, names: Sequence[str], policy: Policy) -> Source:
     return Source(_files(repo.root, files, policy), tuple(findings))
 
 
-def _looked_at(path: str, policy: Policy) -> bool:
-    """Whether the gate has a word on what is at this path of the work tree, be it a file, a link or a folder."""
-    return policy.concerns(path) or policy.holds(path.rstrip("/")) or policy.guides(path)
+def _looked_at(root: Path, path: str, policy: Policy) -> bool:
+    """Whether the gate has a word on what is at this path of the work tree: a file, or a link or folder there."""
+    if policy.concerns(path):
+        return True
+    stands_for = policy.holds(path.rstrip("/")) or policy.guides(path)
+    return stands_for and _mode(root / path) in LINKS
 
 
 def _nested(root: Path, chosen: Sequence[str], policy: Policy) -> Iterator[Finding]:

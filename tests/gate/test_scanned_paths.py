@@ -119,6 +119,12 @@ def test_hook_scan_and_range_refuse_a_secret_where_agents_read(memory: Repo, pat
         (".claude/commands", "../tools", False),
         (".claude", "tools", False),
         ("memory/x.md", "../AGENTS.md", False),
+        ("CLAUDE.md", ".agents/skills/notes.txt", False),
+        (".cursor/rules/x.mdc", "../../.agents/skills/notes.txt", False),
+        (".cursor/rules", "../memory", True),
+        (".cursor", ".claude", True),
+        (".claude", ".agents", False),
+        (".github", ".agents", False),
     ],
 )
 def test_a_link_passes_where_it_leads_to_what_is_scanned(memory: Repo, link: str, target: str, fine: bool) -> None:
@@ -138,3 +144,28 @@ def test_a_submodule_where_agents_read_warns(memory: Repo) -> None:
     memory.git("update-index", "--add", "--cacheinfo", f"160000,{head},.claude/skills/theirs")
     done = memory.mem("scan", "--staged")
     assert "warn submodule" in done.stdout
+
+
+def test_a_rule_file_among_memory_is_scanned_since_a_link_makes_it_one_that_agents_read(memory: Repo) -> None:
+    memory.write("memory/x.mdc", f"use {GITHUB}\n")
+    memory.git("add", "-A")
+    assert "memory/x.mdc:1:5" in memory.mem("scan", "--staged", check=False).stdout
+    done = memory.run("git", "commit", "-qm", "x", check=False)
+    assert done.returncode == 1 and "memory/x.mdc:1:5" in done.stderr
+
+
+def test_a_link_to_a_folder_of_which_one_file_is_scanned_is_refused(memory: Repo) -> None:
+    memory.write(".gitmem.toml", '[memory]\npaths = ["docs/x.md"]\n')
+    (memory.path / ".cursor").mkdir()
+    (memory.path / ".cursor/rules").symlink_to("../docs")
+    assert ".cursor/rules:1:1: block symlink" in memory.mem("scan", check=False).stdout
+
+
+def test_a_scan_of_the_work_tree_reads_what_the_other_scans_read(memory: Repo) -> None:
+    memory.write(".gitmem.toml", '[memory]\npaths = ["*.md"]\n')
+    for path in ("img/x.png", ".claude/skills/d/logo.png"):
+        (memory.path / path).parent.mkdir(parents=True, exist_ok=True)
+        (memory.path / path).write_bytes(b"\x89PNG\r\n\x00\xff")
+    memory.git("add", "-A")
+    assert memory.mem("scan", check=False).returncode == memory.mem("scan", "--staged").returncode == 0
+    assert "img/x.png" in memory.mem("scan", "img/x.png", check=False).stdout
