@@ -16,6 +16,7 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
 from gitmem.agents.mcp_server import build
+from gitmem.provenance import why
 from gitmem.sessions import receipts
 from tests.harness import Repo
 from tests.provenance_cases import FACT, promote, record_log
@@ -207,20 +208,24 @@ def test_memory_files_are_listed_as_resources_and_can_be_read_as_listed(memory: 
 def test_a_client_that_asks_for_it_hears_that_a_long_call_goes_on(
     memory: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    heard = threading.Event()
+    heard, explained = threading.Event(), why.why
+
+    def answer_once_heard(*given: Any, **named: Any) -> Any:
+        if not heard.wait(60):
+            pytest.fail("nothing heard")
+        return explained(*given, **named)
+
     monkeypatch.setattr("gitmem.agents.mcp_server.BEAT", 0.01)
-    monkeypatch.setattr(
-        "gitmem.provenance.why.why", lambda *_: pytest.fail("nothing heard") if not heard.wait(60) else 1
-    )
+    monkeypatch.setattr(why, "why", answer_once_heard)
 
     async def steps(client: Client) -> Any:
         async def on_progress(progress: float, total: float | None, message: str | None) -> None:
             heard.set()
 
-        await client.call_tool("memory_why", {"path": "MEMORY.md", "line": 5}, progress_callback=on_progress)
+        return await client.call_tool("memory_why", {"path": "MEMORY.md", "line": 5}, progress_callback=on_progress)
 
-    ask(build(memory.path), steps)
-    assert heard.is_set()
+    answered = ask(build(memory.path), steps)
+    assert heard.is_set() and answered.structured_content["line"] == 5, answered.content
 
 
 def test_hostile_memory_cannot_leave_its_quotation(memory: Repo) -> None:
