@@ -12,8 +12,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 demo: $(VENV)/.base                 ## build a memory repository from examples/ and use it
 	@$(BIN)/python tools/demo.py
 
+# What failed beside the others is run once more, alone, as CPython's own test run does; both runs are printed, and a test
+# that fails twice fails the whole. Status 1 is a failed test: anything else (a broken file, an interrupt) ends at once.
 test: $(VENV)/.dev lint types       ## lint, types and all tests
-	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS) || { ended=$$?; [ $$ended -eq 1 ] || exit $$ended; \
+	  echo "make test: FAILED BESIDE OTHER TESTS, run once more alone:"; \
+	  $(BIN)/python -m pytest --last-failed --last-failed-no-failures=none --maxfail=1; }
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
