@@ -51,5 +51,5 @@ def use(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
         module = ModuleType(f"fake_detector_{name}")
         module.detect = globals()[name]  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, module.__name__, module)
-        table[name] = module.__name__
+        table[name] = detectors.Detector(module.__name__)
     monkeypatch.setattr(detectors, "DETECTORS", table)

@@ -114,8 +114,9 @@ def scan_staged(repo: Repository, names: tuple[str, ...], today: date) -> Report
 def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Report:
     """The message, and what needs it: the rules about the past, which a trailer answers."""
     from gitmem.gate import redaction_record, sources
+    from gitmem.gate.detectors import DETECTORS
     from gitmem.gate.examine import Blob
-    from gitmem.gate.policy import IN_MESSAGES, MESSAGE
+    from gitmem.gate.policy import MESSAGE
     from gitmem.gate.scan import scan
 
     if not words:
@@ -132,7 +133,8 @@ def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Repor
     more = redaction_record.drop_explained(repo, file, sources.staged_history(repo, changes, text, policy))
     more += sources.change_findings(repo, changes, policy)
     more += agent_findings(repo, text)
-    policy = replace(policy, detectors=IN_MESSAGES)
+    quick = tuple(name for name, detector in DETECTORS.items() if detector.in_messages)
+    policy = replace(policy, detectors=quick)
     return scan([Blob(MESSAGE, text.encode("utf-8", "replace"))], policy, more)
 
 

@@ -20,14 +20,6 @@ from gitmem.gate.exceptions import fingerprint
 from gitmem.gate.policy import MESSAGE, Policy, is_instructions
 from gitmem.paths import kind
 
-GUESSABLE = (  # beginnings of the rules whose finds can be guessed: of these nothing is shown
-    "password", "user-password", "credentials-in", "email", "phone", "resident-number", "card-number",
-    "business-number", "iban", "national-id", "bank-account", "postal-address",
-    "identity-document", "birth-date", "health", "security-answer",
-    "plugin-secret-keyword", "plugin-basic-auth",
-)  # fmt: skip
-
-
 MAX_FINDINGS = 60  # findings of one file that are told one by one
 MAX_MATCHES = 6_000  # of one detector in one text; a text of more is refused without reading on
 
@@ -306,7 +298,7 @@ def identity(inspection: Inspection, match: Match) -> str:
     text = inspection.text
     if match.unread:
         return f"{text.path}\0{text.raw}"
-    if match.secret and match.rule.startswith(GUESSABLE):
+    if match.secret and match.rule.startswith(detectors.GUESSABLE):
         return f"{text.path}\0{inspection.masked_line(match.start, match.end)}"
     return text.raw[match.start : match.end + match.context] or f"{text.path}\0{match.message}"
 
@@ -332,7 +324,7 @@ def excerpt(raw: str, match: Match, secrets: list[tuple[int, int]]) -> str:
     for a, b in _near(secrets, start, end):
         start = b if a < start < b and not a <= match.start < b else min(start, a) if a <= start < b else start
         end = max(end, b) if a < end < b else end
-    shown = _masked(raw, start, end, secrets, nothing=match.rule.startswith(GUESSABLE))
+    shown = _masked(raw, start, end, secrets, nothing=match.rule.startswith(detectors.GUESSABLE))
     return ("…" if start > first else "") + shown.strip("\r\n") + ("…" if end < last else "")
 
 

@@ -13,17 +13,12 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 from gitmem.errors import BadConfig, UsageError
+from gitmem.gate.detectors import EXCEPTED_FOR_FILES
 from gitmem.gate.detectors.finding import Finding
 
 FILE = ".gitmem-allow.toml"
 NO_SALT = "git-mem"  # of a repository without exceptions yet: fingerprints are stable, if not private
 LIFETIME = timedelta(days=180)  # of an exception made without --until
-# What a page that discusses attacks, merges or people may hold as a whole. Never secrets, exfiltration and what hides:
-# those are excepted one by one, as is every rule that is not named here.
-FILE_RULES = (
-    "injection-instruction", "injection-prompt-leak", "injection-poisoning", "injection-standing-rule",
-    "injection-role-marker", "conflict-marker", "email", "phone-number", "postal-address",
-)  # fmt: skip
 LENGTH = 20  # hex digits of a fingerprint: 80 bits
 
 
@@ -31,8 +26,8 @@ LENGTH = 20  # hex digits of a fingerprint: 80 bits
 class Entry:
     """One exception. `until` is its last day, None for one that was written by hand without an end.
 
-    One for a rule in a file (FILE_RULES) has no `fingerprint` but the `fingerprints` of what the rule found there then;
-    what it finds later only warns. It always ends.
+    One for a rule in a file (one of EXCEPTED_FOR_FILES) has no `fingerprint` but the `fingerprints` of what the rule
+    found there then; what it finds later only warns. It always ends.
     """
 
     fingerprint: str
@@ -125,7 +120,7 @@ def _entry(number: int, row: object) -> Entry:
         until = until.date()
     elif until is not None and not isinstance(until, date):
         raise BadConfig(f"{FILE}: entry {number}: `until` is not a date", f"mend {FILE}")
-    if prints and ("fingerprint" in row or until is None or values[1] not in FILE_RULES):
+    if prints and ("fingerprint" in row or until is None or values[1] not in EXCEPTED_FOR_FILES):
         words = "an exception for a rule in a file ends on a day, has no `fingerprint`, and is never for"
         raise BadConfig(f"{FILE}: entry {number}: {words} secrets, exfiltration or what hides", f"mend {FILE}")
     return Entry(values[0], values[1], values[2], values[3], until, tuple(prints))

@@ -15,7 +15,6 @@ from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.detectors.folding import normalise
 from gitmem.gate.detectors.text import Evidence, Text
 from gitmem.gate.examine import Inspection, failure, finding_of, inspect, unread
-from gitmem.gate.exceptions import FILE_RULES
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import redact
 from gitmem.gate.report import finding_lines, finding_value, one_line, remedy, shell_word
@@ -164,7 +163,7 @@ def _ways(finding: Finding) -> Iterator[str]:
     else:
         yield f"mask it: git mem redact {shell_word(finding.path)}"
     yield f"except it: git mem allow {finding.fingerprint} --reason 'why'"
-    if finding.rule in FILE_RULES:
+    if finding.rule in detectors.EXCEPTED_FOR_FILES:
         place = shell_word(finding.path)
         yield f"except the rule in this file: git mem allow --rule {finding.rule} --file {place} --reason 'why'"
 

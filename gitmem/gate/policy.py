@@ -28,10 +28,6 @@ from gitmem.paths import (
 )
 
 MESSAGE = "COMMIT_EDITMSG"  # the path a finding in a commit message has
-# What the commit-msg hook looks for: it runs right after pre-commit and must be quick. CI reads messages with all.
-IN_MESSAGES = ("secrets", "passwords", "cookies", "pii", "invisible", "terminal")
-
-
 NOTHING = Allowlist()
 MEMORY_ONLY = (Layout(),)
 

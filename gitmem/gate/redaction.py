@@ -25,11 +25,8 @@ from gitmem.gate.scan import scan_text
 
 ROUNDS = 4  # of masking stretches, then of masking lines: masks can join what stood apart
 LINE = "[redacted]"
-# What no mask mends: the text is not wrong in one place. `gate/report.py` says what mends each.
-STRUCTURAL = frozenset(["conflict-marker", "front-matter-size", "front-matter-bomb"])
-STRUCTURAL_DETECTORS = ("conflict", "frontmatter")  # which find it
-# Whose matches are never secrets. Most of the time of a scan is theirs.
-NO_SECRETS = ("injection", "invisible", "hidden", "exfiltration", "terminal", "conflict", "frontmatter")
+STRUCTURAL = frozenset(detectors.REMEDIES)  # rules that no mask mends: the text is not wrong in one place
+STRUCTURAL_DETECTORS = tuple(name for name, detector in detectors.DETECTORS.items() if detector.remedies)
 ALWAYS = 400  # characters that may be masked whatever the size of a text
 Scores = dict[tuple[str, str, str], float]  # as `Text.scores`
 SHARE = 0.5  # of a text that may be masked without a word of the person's
@@ -106,7 +103,8 @@ def redaction(
 
 def _of_secrets(policy: Policy) -> Policy:
     """The policy with only those of its detectors that can find secrets."""
-    names = tuple(name for name in policy.detectors or detectors.DETECTORS if name not in NO_SECRETS)
+    asked = policy.detectors or detectors.DETECTORS
+    names = tuple(name for name in asked if detectors.registered(name).secret)  # the others take most of the time
     return replace(policy, detectors=names) if names else policy
 
 

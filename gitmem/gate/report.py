@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from gitmem.gate import detectors
 from gitmem.gate.change_rules import RULES
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import MESSAGE
@@ -24,11 +25,8 @@ REASONED = ("log-rewritten", "memory-bulk-deletion")  # what a reason in the mes
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-# What mends a finding that no mask mends.
-REMEDIES = {
-    "conflict-marker": "finish the merge: keep what holds of both sides, take the markers out, git add the file",
-    "front-matter-size": "shorten the front matter: what is text belongs below it",
-    "front-matter-bomb": "write the values out, without anchors, aliases and nested brackets",
+# What mends a finding that no mask mends: of the detectors, and about a change or a file as a whole.
+REMEDIES = detectors.REMEDIES | {
     "not-text": "convert it to UTF-8, or keep it out of memory: git rm --cached",
     "unscannable": "what cannot be read cannot pass: resolve, fetch or shorten it, or git rm --cached it",
     "scanner-failed": "a bug of the detector named: report it; --no-verify passes the hook, CI scans again",

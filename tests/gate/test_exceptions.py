@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.errors import BadConfig
-from gitmem.gate.detectors import DETECTORS, examples
+from gitmem.gate.detectors import DETECTORS, EXCEPTED_FOR_FILES, examples
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.examine import MAX_FINDINGS, examine
-from gitmem.gate.exceptions import FILE_RULES, Allowlist, Entry, fingerprint, parse, with_entry
+from gitmem.gate.exceptions import Allowlist, Entry, fingerprint, parse, with_entry
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import scan_text
 
@@ -76,7 +76,7 @@ def test_of_two_exceptions_for_one_finding_the_one_that_ends_last_counts() -> No
 def test_rules_for_whole_files_are_rules_and_none_is_of_secrets_exfiltration_or_what_hides() -> None:
     rules = {name: set(examples(name)) for name in DETECTORS}
     own = rules["injection"] | rules["pii"] | rules["conflict"]
-    assert set(FILE_RULES) <= own - {"injection-exfiltration"}
+    assert set(EXCEPTED_FOR_FILES) <= own - {"injection-exfiltration"}
 
 
 @pytest.mark.parametrize("rule", ["github-token", "injection-exfiltration", "hidden-command", "*", "encoded-secret"])

@@ -263,7 +263,7 @@ def test_masking_goes_on_until_a_scan_is_silent(monkeypatch: pytest.MonkeyPatch)
         if "fine" in text.raw and not text.exhaustive:
             yield Match("overlooks", Severity.BLOCK, text.raw.index("fine"), text.raw.index("fine") + 4, "found")
 
-    monkeypatch.setattr(detectors, "DETECTORS", {"overlooks": "overlooks"})
+    monkeypatch.setattr(detectors, "DETECTORS", {"overlooks": detectors.Detector("")})
     monkeypatch.setattr(detectors, "load", lambda name: overlooks)
     assert redact("all is fine here\n", "memory/a.md", POLICY) == "all is [redacted:overlooks] here\n"
 
@@ -282,7 +282,7 @@ def test_a_second_look_asks_only_the_detectors_that_find_more_then(monkeypatch: 
             yield Match("name", Severity.BLOCK, *found.span(), "a name", secret=True)
 
     table = {"orders": orders, "names": names}
-    monkeypatch.setattr(detectors, "DETECTORS", dict.fromkeys(table, ""))
+    monkeypatch.setattr(detectors, "DETECTORS", dict.fromkeys(table, detectors.Detector("")))
     monkeypatch.setattr(detectors, "load", table.__getitem__)
     masked = redact("obey Minji\nobey Minji\n", "memory/a.md", POLICY)
     assert masked == "[redacted:order] [redacted:name]\n" * 2

@@ -19,6 +19,7 @@ from gitmem.cli.terminal import escape, write, write_json
 from gitmem.environment import now
 from gitmem.errors import GitMemError, UsageError
 from gitmem.gate import exceptions, sources
+from gitmem.gate.detectors import EXCEPTED_FOR_FILES
 from gitmem.gate.examine import Blob, Inspection, Source, decode, inspect
 from gitmem.gate.new_exception import Place, entry_of, exceptions_text, with_exceptions
 from gitmem.gate.policy import MESSAGE, Policy
@@ -126,8 +127,8 @@ def _whole_file(repo: Repository, options: AllowOptions, today: date, last: date
     if not rule or not options.file:
         words = "a rule is excepted in one file, never everywhere"
         raise UsageError(words, f"--rule and --file go together: git mem allow --rule {rule or 'RULE'} --file PATH")
-    if rule not in exceptions.FILE_RULES:
-        hint = f"except its findings one by one; whole files: {', '.join(exceptions.FILE_RULES)}"
+    if rule not in EXCEPTED_FOR_FILES:
+        hint = f"except its findings one by one; whole files: {', '.join(EXCEPTED_FOR_FILES)}"
         raise UsageError(f"'{rule}' cannot be excepted in a whole file", hint)
     path = inside(repo, options.file)
 

@@ -1,12 +1,13 @@
-"""The detectors, by name: each is one module with `detect(text)` and `EXAMPLES`.
+"""The detectors, by name: each is one module with `detect(text)` and `EXAMPLES`, and one row here.
 
 A detector is imported only when it is asked for. It is pure: text in, matches out; `gate/examine.py` decides what a
-match means for a commit. docs/contributing.md says what else a new detector needs.
+match means for a commit. Whatever the gate asks of a detector or of one of its rules stands in its row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
@@ -14,8 +15,11 @@ from gitmem.gate.detectors.text import Evidence, Examples, Match, Scope, Text
 
 __all__ = [
     "DETECTORS",
-    "EVIDENCE",
+    "EXCEPTED_FOR_FILES",
+    "GUESSABLE",
     "ON_REQUEST",
+    "REMEDIES",
+    "Detector",
     "Evidence",
     "Examples",
     "Match",
@@ -24,33 +28,107 @@ __all__ = [
     "evidence",
     "examples",
     "load",
+    "registered",
     "run",
 ]
 
-DETECTORS: dict[str, str] = {
-    "secrets": "gitmem.gate.detectors.secrets.secrets",
-    "passwords": "gitmem.gate.detectors.secrets.passwords",
-    "cookies": "gitmem.gate.detectors.secrets.cookies",
-    "pii": "gitmem.gate.detectors.personal.pii",
-    "injection": "gitmem.gate.detectors.injection.injection",
-    "invisible": "gitmem.gate.detectors.injection.invisible_characters",
-    "hidden": "gitmem.gate.detectors.injection.hidden_text",
-    "encoded": "gitmem.gate.detectors.injection.encoded_text",
-    "exfiltration": "gitmem.gate.detectors.injection.exfiltration",
-    "terminal": "gitmem.gate.detectors.terminal",
-    "conflict": "gitmem.gate.detectors.conflict",
-    "frontmatter": "gitmem.gate.detectors.frontmatter",
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """One detector: its module, and what the gate needs to know of it beside what `detect` finds.
+
+    `secret`: what it matches may be secret or personal, so that it is asked where only those are masked. `in_messages`:
+    the commit-msg hook asks it too, which runs right after pre-commit and must be quick (CI reads messages with all).
+    `guessable`: beginnings of the names of its rules whose finds can be guessed (a number with a form, a word that a
+    person chose): of these nothing is shown. `excepted_for_files`: its rules that may be excepted for a whole file,
+    which is for what a page that discusses attacks, merges or people may hold, never for secrets, exfiltration and what
+    hides. `remedies`: what mends a find of a rule that no mask mends, as a sentence for a person. `evidence`: a module
+    with `evidence(text)`, for a detector that can say what it weighed; of the others the message says it.
+    """
+
+    module: str
+    secret: bool = True
+    in_messages: bool = False
+    guessable: tuple[str, ...] = ()
+    excepted_for_files: tuple[str, ...] = ()
+    remedies: tuple[tuple[str, str], ...] = ()
+    evidence: str = ""
+
+
+DETECTORS: dict[str, Detector] = {
+    "secrets": Detector("gitmem.gate.detectors.secrets.secrets", in_messages=True),
+    "passwords": Detector(
+        "gitmem.gate.detectors.secrets.passwords",
+        in_messages=True,
+        guessable=("password", "user-password", "credentials-in"),
+    ),
+    "cookies": Detector("gitmem.gate.detectors.secrets.cookies", in_messages=True),
+    "pii": Detector(
+        "gitmem.gate.detectors.personal.pii",
+        in_messages=True,
+        guessable=(
+            "email", "phone", "resident-number", "card-number", "business-number", "iban", "national-id",
+            "bank-account", "postal-address", "identity-document", "birth-date", "health", "security-answer",
+        ),
+        excepted_for_files=("email", "phone-number", "postal-address"),
+    ),
+    "injection": Detector(
+        "gitmem.gate.detectors.injection.injection",
+        secret=False,
+        excepted_for_files=(
+            "injection-instruction", "injection-prompt-leak", "injection-poisoning", "injection-standing-rule",
+            "injection-role-marker",
+        ),
+        evidence="gitmem.gate.detectors.injection.evidence",
+    ),
+    "invisible": Detector(
+        "gitmem.gate.detectors.injection.invisible_characters", secret=False, in_messages=True
+    ),
+    "hidden": Detector("gitmem.gate.detectors.injection.hidden_text", secret=False),
+    "encoded": Detector("gitmem.gate.detectors.injection.encoded_text"),
+    "exfiltration": Detector("gitmem.gate.detectors.injection.exfiltration", secret=False),
+    "terminal": Detector("gitmem.gate.detectors.terminal", secret=False, in_messages=True),
+    "conflict": Detector(
+        "gitmem.gate.detectors.conflict",
+        secret=False,
+        excepted_for_files=("conflict-marker",),
+        remedies=(
+            (
+                "conflict-marker",
+                "finish the merge: keep what holds of both sides, take the markers out, git add the file",
+            ),
+        ),
+    ),
+    "frontmatter": Detector(
+        "gitmem.gate.detectors.frontmatter",
+        secret=False,
+        remedies=(
+            ("front-matter-size", "shorten the front matter: what is text belongs below it"),
+            ("front-matter-bomb", "write the values out, without anchors, aliases and nested brackets"),
+        ),
+    ),
+}  # fmt: skip
+
+ON_REQUEST: dict[str, Detector] = {  # never in a hook, see there
+    "plugins": Detector(
+        "gitmem.gate.detectors.secrets.detect_secrets", guessable=("plugin-secret-keyword", "plugin-basic-auth")
+    ),
 }
 
-ON_REQUEST: dict[str, str] = {"plugins": "gitmem.gate.detectors.secrets.detect_secrets"}  # never in a hook, see there
+_ALL = (*DETECTORS.values(), *ON_REQUEST.values())
+GUESSABLE = tuple(beginning for detector in _ALL for beginning in detector.guessable)
+EXCEPTED_FOR_FILES = tuple(rule for detector in _ALL for rule in detector.excepted_for_files)
+REMEDIES = dict(remedy for detector in _ALL for remedy in detector.remedies)
 
-# Detectors that can say what they weighed: a module with `evidence(text)`. Of the others the message says it.
-EVIDENCE: dict[str, str] = {"injection": "gitmem.gate.detectors.injection.evidence"}
+
+def registered(name: str) -> Detector:
+    """The detector of a name. KeyError for one that is not registered."""
+    return DETECTORS.get(name) or ON_REQUEST[name]
 
 
 def load(name: str) -> Callable[[Text], Iterator[Match]]:
     """The `detect` function of a detector. KeyError for a name that is not registered."""
-    return _detect_of(DETECTORS.get(name) or ON_REQUEST[name])
+    return _detect_of(registered(name).module)
 
 
 @cache
@@ -61,13 +139,14 @@ def _detect_of(module: str) -> Callable[[Text], Iterator[Match]]:
 
 def examples(name: str) -> dict[str, Examples]:
     """Rule id -> its examples."""
-    table: dict[str, Examples] = import_module((DETECTORS | ON_REQUEST)[name]).EXAMPLES
+    table: dict[str, Examples] = import_module(registered(name).module).EXAMPLES
     return table
 
 
 def evidence(text: Text) -> Iterator[Evidence]:
     """What the detectors weighed in a text, in order of place; an exception of one is not caught here."""
-    weighed = [each for module in EVIDENCE.values() for each in import_module(module).evidence(text)]
+    modules = [detector.evidence for detector in DETECTORS.values() if detector.evidence]
+    weighed = [each for module in modules for each in import_module(module).evidence(text)]
     yield from sorted(weighed, key=lambda each: (each.start, each.end, each.rule))
 
 
