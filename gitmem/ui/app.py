@@ -52,7 +52,8 @@ STATUS: dict[type[GitMemError], int] = {
     GitMemError: 409,  # what the state of the repository does not allow
 }  # fmt: skip
 FILES = {
-    "style.css": "text/css", "ui.js": "text/javascript", "htmx.min.js": "text/javascript", "icon.svg": "image/svg+xml",
+    "style.css": "text/css", "keyboard.js": "text/javascript", "ui.js": "text/javascript",
+    "htmx.min.js": "text/javascript", "icon.svg": "image/svg+xml",
 }  # fmt: skip
 FULL = (errno.ENOSPC, errno.EDQUOT)
 Page = Callable[[View], Response]

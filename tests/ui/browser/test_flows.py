@@ -8,13 +8,14 @@ from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from gitmem.memory.fact import fact_id
 from tests.harness import Repo
 from tests.ui.browser.conftest import Open
 
 NUMBER = "the port is 9090"
+SCRIPTS = re.compile(r"/(ui|htmx\.min)\.js$")  # those that a page runs when all of it is there
 
 
 def edit(page: Page, text: str) -> None:
@@ -29,7 +30,6 @@ def test_find_a_fact_read_its_source_edit_it_and_see_the_commit(history: Repo, w
     page = window(history).page
     expect(page.get_by_role("heading", name="Today")).to_be_visible()
     page.get_by_role("link", name="Facts", exact=True).click()
-    page.wait_for_load_state()  # its script listens to keys from then on
     page.get_by_role("searchbox").press_sequentially("which webhooks")
     expect(page.locator("#results .hit").first).to_contain_text("REST webhooks")  # as one types
     page.locator("#results a.text").filter(has_text="REST webhooks").first.click()
@@ -43,6 +43,29 @@ def test_find_a_fact_read_its_source_edit_it_and_see_the_commit(history: Repo, w
     commit = history.git("rev-parse", "--short=10", "HEAD").strip()
     expect(page.locator("main")).to_contain_text(commit)
     assert not history.git("status", "--porcelain")
+
+
+@pytest.mark.parametrize("chosen", [False, True])
+def test_what_is_typed_or_chosen_before_the_scripts_came_is_searched_for(
+    history: Repo, window: Open, chosen: bool
+) -> None:
+    at = window(history)
+    held: list[Route] = []
+    free: list[bool] = []
+    page = at.page
+    page.route(SCRIPTS, lambda route: route.continue_() if free else held.append(route))
+    page.goto(f"{at.address}facts", wait_until="commit")
+    if chosen:
+        page.locator("select[name=type]").select_option("decision")
+    else:
+        page.get_by_role("searchbox").press_sequentially("which webhooks")
+    assert page.evaluate("typeof htmx") == "undefined"
+    free.append(True)
+    for route in held:
+        route.continue_()
+    expect(page).to_have_url(re.compile("type=decision" if chosen else "q=which[+]webhooks|q=which%20webhooks"))
+    expect(page.locator("#results")).to_contain_text("REST webhooks")
+    expect(page.locator(".count")).to_contain_text("1 fact" if chosen else "passages")
 
 
 def test_two_tabs_cannot_overwrite_each_other(history: Repo, window: Open) -> None:

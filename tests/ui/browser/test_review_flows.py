@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from playwright.sync_api import expect
 
 from tests.harness import Repo
 from tests.ui.browser.conftest import Open
 from tests.ui.browser.test_every_page import axe, opened_up
+from tests.ui.browser.test_flows import SCRIPTS
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 LOG = """# 2026-02-05
 
@@ -40,6 +46,61 @@ def test_three_proposals_are_accepted_one_is_rejected_by_keyboard(repo: Repo, wi
     subjects = repo.git("log", "-4", "--format=%s").splitlines()
     assert subjects == ["memory: reject 1 proposal", *["memory: promote 1 fact from 2026-02-05"] * 3]
     assert "that was arjk" in repo.git("log", "-1", "--format=%B") and not repo.git("status", "--porcelain")
+
+
+def test_keys_need_none_of_the_scripts_that_come_after_the_page(repo: Repo, window: Open) -> None:
+    repo.commit("log", {"memory/2026-02-05.md": LOG})
+    at = window(repo)
+    at.page.route(SCRIPTS, lambda _: None)  # they are asked for and never come
+    page = at.page
+    page.goto(f"{at.address}review", wait_until="commit")
+    expect(page.locator(".card")).to_have_count(4)
+    page.keyboard.press("j")
+    for left in (3, 2):
+        page.keyboard.press("a")
+        expect(page.locator(".card")).to_have_count(left)
+        expect(page.locator(".card").nth(0)).to_be_focused()
+    page.keyboard.press("r")
+    page.keyboard.type("no")
+    page.keyboard.press("Enter")
+    expect(page.locator(".card")).to_have_count(1)
+
+
+def hangul(page: Page, letter: str, code: str) -> None:
+    """A key as a Korean keyboard sends it where nothing is written into."""
+    session = page.context.new_cdp_session(page)
+    key = {"key": letter, "code": code, "windowsVirtualKeyCode": ord(code[-1])}
+    session.send("Input.dispatchKeyEvent", {"type": "keyDown", **key})
+    session.send("Input.dispatchKeyEvent", {"type": "keyUp", **key})
+    session.detach()
+
+
+def test_the_keys_are_places_on_a_korean_keyboard_and_while_its_input_method_waits(repo: Repo, window: Open) -> None:
+    repo.commit("log", {"memory/2026-02-05.md": LOG})
+    page = window(repo, locale="ko-KR").go("review")
+    hangul(page, "ㅓ", "KeyJ")
+    expect(page.locator(".card").nth(0)).to_be_focused()
+    hangul(page, "ㅁ", "KeyA")
+    expect(page.locator(".card")).to_have_count(3)
+    expect(page.locator(".card").nth(0)).to_be_focused()
+    hangul(page, "Process", "KeyA")  # the input method has the key
+    expect(page.locator(".card")).to_have_count(2)
+    expect(page.locator(".card").nth(0)).to_be_focused()
+    hangul(page, "ㄱ", "KeyR")
+    expect(page.get_by_label("이유").first).to_be_focused()
+
+
+def test_a_key_that_is_pressed_again_before_the_answer_decides_nothing_else(repo: Repo, window: Open) -> None:
+    repo.commit("log", {"memory/2026-02-05.md": LOG})
+    at = window(repo)
+    page = at.go("review")
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+    page.keyboard.press("j")
+    page.evaluate("""() => { for (const repeat of [false, false, true]) document.activeElement.dispatchEvent(
+        new KeyboardEvent("keydown", { key: "a", code: "KeyA", bubbles: true, repeat })) }""")
+    expect(page.locator(".card")).to_have_count(3)
+    assert len(sent) == 1 and repo.git("rev-list", "--count", "HEAD").strip() == "2"
 
 
 def test_a_proposal_is_edited_by_keyboard(repo: Repo, window: Open) -> None:
