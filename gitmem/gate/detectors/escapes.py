@@ -42,17 +42,20 @@ def _read(sign: re.Match[str]) -> str:
 class Plain(NamedTuple):
     """Lines without their escapes, and which offsets of them stand where in the text: pairs in order.
 
-    Between two lines that do not touch in the text stands `APART`, at each offset of `gaps`.
+    Between two lines that do not touch in the text stands `APART`, at each offset of `gaps`. `ends` has where in the text
+    ends what is written otherwise there, by its offset.
     """
 
     text: str
     starts: list[int]
     places: list[int]
     gaps: list[int]
+    ends: dict[int, int]
 
     def to_raw(self, start: int, end: int) -> tuple[int, int]:
         """The half-open range of the text behind a half-open range, not empty, of the lines."""
-        return self._place(start), self._place(end - 1) + 1
+        last = self._index(end - 1)
+        return self._place(start), self.ends.get(self.starts[last], self._place(end - 1) + 1)
 
     def finds(
         self, found: Iterable[_Find], span: Callable[[_Find], tuple[int, int]]
@@ -64,9 +67,13 @@ class Plain(NamedTuple):
             if start < end and (gap == len(self.gaps) or self.gaps[gap] >= end):
                 yield (*self.to_raw(start, end), find)
 
+    def _index(self, at: int) -> int:
+        return bisect_right(self.starts, at) - 1
+
     def _place(self, at: int) -> int:
-        index = bisect_right(self.starts, at) - 1
-        return self.places[index] + at - self.starts[index]
+        index = self._index(at)
+        start = self.starts[index]
+        return self.places[index] + (0 if start in self.ends else at - start)
 
 
 class PlainLines:
@@ -75,12 +82,14 @@ class PlainLines:
     def __init__(self, raw: str) -> None:
         self._raw = raw
         self._parts: list[str] = []
-        self._plain = Plain("", [], [], [])
+        self._plain = Plain("", [], [], [], {})
         self._size = 0
 
-    def take(self, part: str, place: int) -> None:
-        """Add what is read at an offset of the text; nothing for an empty part."""
+    def take(self, part: str, place: int, end: int = -1) -> None:
+        """Add what is read at an offset of the text; nothing for an empty part. `end` is where it ends there, if written otherwise."""
         if part:
+            if end >= 0:
+                self._plain.ends[self._size] = end
             self._parts.append(part)
             self._plain.starts.append(self._size)
             self._plain.places.append(place)
@@ -113,7 +122,7 @@ def without_escapes(raw: str) -> Plain | None:
         done = raw.find("\n", hint.end()) + 1 or len(raw)
         for sign in _SIGN.finditer(raw, at, done):
             lines.take(raw[at : sign.start()], at)
-            lines.take(_read(sign), sign.start())
+            lines.take(_read(sign), sign.start(), sign.end())
             at = sign.end()
         lines.take(raw[at:done], at)
     return lines.read(done)

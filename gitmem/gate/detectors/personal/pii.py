@@ -24,6 +24,7 @@ from gitmem.gate.detectors.personal import (
     security_answers,
 )
 from gitmem.gate.detectors.prefilter import CJK, class_of, has_byte, numbered, plain, runs, table
+from gitmem.gate.detectors.rendered_text import as_rendered
 from gitmem.gate.detectors.secrets.candidates import candidates
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Scope, Text
@@ -359,9 +360,15 @@ RULES = {
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """Personal data of the text, each place once, by the first rule that says so."""
+    """Personal data of the text, each place once, by the first rule that says so; with markup inside it, the longest."""
     seen = Spans()
-    for rule, start, end in _found(text):
+    finds = list(_found(text))
+    rendered = as_rendered(text.raw)
+    if rendered is not None:
+        found = rendered.finds(_found(Text(rendered.text, text.path, text.scope)), lambda find: find[1:])
+        finds += [(rule, start, end) for start, end, (rule, _, _) in found]
+        finds.sort(key=lambda find: find[1] - find[2])
+    for rule, start, end in finds:
         if seen.claim(start, end):
             message, mask, severity = RULES[rule]
             yield Match(rule, severity, start, end, f"this looks like {message}", secret=True, mask=mask)

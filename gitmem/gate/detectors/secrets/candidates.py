@@ -23,22 +23,6 @@ _RUN = lazy(r"[0-9A-Za-z_.~+/=:|$@%-]{16,20000}")
 _ODD = lazy(r"[{}\[\]()<>$?*]")
 
 
-# What normalisation takes out of, or turns into, plain ASCII inside a word: invisible characters, fullwidth and
-# mathematical letters and digits, circled, raised and lowered ones, ligatures, Greek and Cyrillic look-alikes.
-_DISGUISE = lazy(
-    "["
-    "\u00a0\u00ad\u2010\u2011\u2212\u0300-\u052f\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
-    "\u017f\u1d2c-\u1d6a\u2070-\u209c\u212a\u2160-\u217f\u24b6-\u24ea\ufb00-\ufb06\uff10-\uff19\uff21-\uff3a"
-    "\uff41-\uff5a\U0001d400-\U0001d7ff\U0001f130-\U0001f149\U0001fbf0-\U0001fbf9\U000e0000-\U000e0fff]"
-)
-
-
-@lru_cache(maxsize=4)
-def disguised(text: str) -> bool:
-    """Whether the normalised text can hold a secret that the raw one does not."""
-    return not text.isascii() and _DISGUISE.search(text) is not None
-
-
 class Candidates(NamedTuple):
     """`low` is the text in lower case without the words of masks, same offsets; `runs` the spans that can hold a token; `hot` those of the
     unbroken stretches around them; `near` the candidates with what stands before them on their line (joined where

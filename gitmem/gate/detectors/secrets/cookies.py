@@ -12,6 +12,7 @@ from binascii import Error
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from gitmem.gate.detectors import readings
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.secrets.candidates import candidates
 from gitmem.gate.detectors.secrets.placeholders import entropy, is_placeholder, is_uuid, is_varied, is_words
@@ -181,9 +182,15 @@ _MESSAGES = {
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """Every session cookie and credential header of the text."""
+    """Every session cookie and credential header of the text, read as `readings.of_secrets` says; the longer of two counts."""
     seen = Spans()
-    for rule, start, end in _found(text.raw):
+    finds = list(_found(text.raw))
+    if others := readings.of_secrets(text):
+        for reading in others:
+            found = reading.finds(_found(reading.text), lambda find: find[1:])
+            finds += [(rule, start, end) for start, end, (rule, _, _) in found]
+        finds.sort(key=lambda find: find[1] - find[2])
+    for rule, start, end in finds:
         if seen.claim(start, end):
             yield Match(rule, Severity.BLOCK, start, end, _MESSAGES[rule], secret=True, mask=mask(text.raw[start:end]))
 

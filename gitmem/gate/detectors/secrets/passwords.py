@@ -14,14 +14,13 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from gitmem.gate.detectors.escapes import without_escapes
+from gitmem.gate.detectors import readings
 from gitmem.gate.detectors.finding import Severity
-from gitmem.gate.detectors.joined_strings import without_seams
 from gitmem.gate.detectors.joined_words import is_coined, is_diceware, is_joined, is_odd, is_told
 from gitmem.gate.detectors.named_values import settings
 from gitmem.gate.detectors.prefilter import DIGIT, plain, present
 from gitmem.gate.detectors.secrets import passphrases, password_pairs, password_tables
-from gitmem.gate.detectors.secrets.candidates import candidates, disguised, lowered
+from gitmem.gate.detectors.secrets.candidates import candidates, lowered
 from gitmem.gate.detectors.secrets.chosen_passwords import (
     CLOSE,
     FOREIGN,
@@ -372,23 +371,20 @@ _MESSAGES = {
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """Every password of the text: in the raw text, in the normalised one where it differs, without escapes and seams.
+    """Every password of the text: in the raw text, where they differ in the normalised one, without seams and escapes, as rendered.
 
-    Of two finds in the first two that overlap the longer one counts.
+    Of two finds that overlap the longer one counts.
     """
     seen = Spans()
     finds = list(_found(text.raw))
-    if disguised(text.raw) and text.norm != text.raw:
-        finds += [(rule, *text.to_raw(start, end)) for rule, start, end in _found(text.norm)]
+    if others := readings.of_passwords(text):
+        for reading in others:
+            found = reading.finds(_found(reading.text), lambda find: find[1:])
+            finds += [(rule, start, end) for start, end, (rule, _, _) in found]
         finds.sort(key=lambda find: find[1] - find[2])
     for rule, start, end in finds:
         if seen.claim(start, end):
             yield _match(rule, start, end, text.raw[start:end])
-    readings = (without_escapes(text.raw), without_seams(text.raw))
-    for read in [reading for reading in readings if reading is not None]:
-        for start, end, (rule, _, _) in read.finds(_found(read.text), lambda find: find[1:]):
-            if seen.claim(start, end):
-                yield _match(rule, start, end, text.raw[start:end])
 
 
 def _match(rule: str, start: int, end: int, value: str) -> Match:

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+from gitmem.gate.detectors import readings
 from gitmem.gate.detectors.finding import Severity
-from gitmem.gate.detectors.joined_strings import without_seams
 from gitmem.gate.detectors.secrets import assignments, tokens
-from gitmem.gate.detectors.secrets.candidates import candidates, disguised
+from gitmem.gate.detectors.secrets.candidates import candidates
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Text, mask
 
@@ -42,20 +42,18 @@ def _found(text: str, most: int | None = None) -> Iterator[tokens.Found]:
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """Every secret of the text, in the raw text and, where they differ, in the normalised one and without seams.
+    """Every secret of the text: in the raw text and, where they differ, in the normalised one, without seams and as rendered.
 
     Of two finds that overlap the longer one counts: a character nobody sees must not cut a token in two.
     """
-    pieces = without_seams(text.raw)
-    if pieces is None and (not disguised(text.raw) or text.norm == text.raw):
+    others = readings.of_secrets(text)
+    if not others:
         for secret in _found(text.raw, text.most):
             yield _match(text.raw, secret, secret.start, secret.end)
         return
     finds = [(secret.start, secret.end, secret) for secret in _found(text.raw, text.most)]
-    if disguised(text.raw) and text.norm != text.raw:
-        finds += [(*text.to_raw(secret.start, secret.end), secret) for secret in _found(text.norm)]
-    if pieces is not None:
-        finds += pieces.finds(_found(pieces.text), lambda secret: (secret.start, secret.end))
+    for reading in others:
+        finds += reading.finds(_found(reading.text), lambda secret: (secret.start, secret.end))
     finds.sort(key=lambda find: find[0] - find[1])
     taken = Spans()
     for start, end, secret in finds:

@@ -1,0 +1,70 @@
+"""The ways in which a text is read for secrets beside as it stands, each with the way back to the characters of the text.
+
+A reading is left out where it says nothing that the text does not say. Nothing here finds anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
+
+from gitmem.gate.detectors.escapes import Plain, without_escapes
+from gitmem.gate.detectors.joined_strings import without_seams
+from gitmem.gate.detectors.rendered_text import as_rendered
+from gitmem.gate.detectors.text import Text
+from gitmem.lazy_patterns import lazy
+
+_Find = TypeVar("_Find")
+# What normalisation takes out of, or turns into, plain ASCII inside a word: invisible characters, fullwidth and
+# mathematical letters and digits, circled, raised and lowered ones, ligatures, Greek and Cyrillic look-alikes.
+_DISGUISE = lazy(
+    "["
+    "\u00a0\u00ad\u2010\u2011\u2212\u0300-\u052f\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+    "\u017f\u1d2c-\u1d6a\u2070-\u209c\u212a\u2160-\u217f\u24b6-\u24ea\ufb00-\ufb06\uff10-\uff19\uff21-\uff3a"
+    "\uff41-\uff5a\U0001d400-\U0001d7ff\U0001f130-\U0001f149\U0001fbf0-\U0001fbf9\U000e0000-\U000e0fff]"
+)
+
+
+@lru_cache(maxsize=4)
+def disguised(text: str) -> bool:
+    """Whether the normalised text can hold a secret that the raw one does not."""
+    return not text.isascii() and _DISGUISE.search(text) is not None
+
+
+class Reading(NamedTuple):
+    """A string to look for secrets in. `lines` are those of `subject` that differ (None: all of its normalised text is
+    the string); `normalised`: these are lines of the normalised text, not of the raw one."""
+
+    text: str
+    subject: Text
+    lines: Plain | None
+    normalised: bool
+
+    def finds(
+        self, found: Iterable[_Find], span: Callable[[_Find], tuple[int, int]]
+    ) -> Iterator[tuple[int, int, _Find]]:
+        """Each find with its range in the raw text; `span` says where it is in the string."""
+        if self.lines is None:
+            for find in found:
+                yield (*self.subject.to_raw(*span(find)), find)
+            return
+        for start, end, find in self.lines.finds(found, span):
+            yield (*(self.subject.to_raw(start, end) if self.normalised else (start, end)), find)
+
+
+def of_secrets(text: Text) -> list[Reading]:
+    """The normalised text where a secret can be disguised; lines without the seams of strings; lines as rendered."""
+    differs = disguised(text.raw) and text.norm != text.raw
+    found = [Reading(text.norm, text, None, True)] if differs else []
+    rendered = as_rendered(text.norm if differs else text.raw)
+    for lines, normalised in ((without_seams(text.raw), False), (rendered, differs)):
+        if lines is not None:
+            found.append(Reading(lines.text, text, lines, normalised))
+    return found
+
+
+def of_passwords(text: Text) -> list[Reading]:
+    """As `of_secrets`, and lines without escapes."""
+    lines = without_escapes(text.raw)
+    return of_secrets(text) + ([Reading(lines.text, text, lines, False)] if lines is not None else [])
