@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from gitmem.gate.report import code
 from gitmem.memory.fact import Fact, parse_span
+from gitmem.review.forges.protocol import Forge
 from gitmem.review.word_diff import Piece, word_diff
 
 SHOWN = 300  # characters of one text that are shown at once; the rest is folded
@@ -117,3 +119,22 @@ def place_words(path: str, first: int, last: int = 0) -> str:
 def unread_sources(fact: Fact) -> list[str]:
     """The sources of a comment that are no lines of a file, as they stand there."""
     return [value for key, value in fact.meta if key == "src" and parse_span(value) is None]
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Where the links of a review lead: to the commits `base` and `head` (oids) at `forge`, None for no links."""
+
+    forge: Forge | None
+    base: str
+    head: str
+
+    def line(self, path: str, line: int, commit: str = "") -> str:
+        """A line (1-based) of a file at `commit`, "" for the head."""
+        words = code(flat(f"{path}:{line}"))
+        return f"[{words}]({self.forge.lines(commit or self.head, path, line, line)})" if self.forge else words
+
+    def file(self, path: str) -> str:
+        """A file at the head."""
+        words = code(flat(path))
+        return f"[{words}]({self.forge.lines(self.head, path, 1, 1)})" if self.forge else words

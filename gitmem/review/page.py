@@ -9,6 +9,7 @@ from gitmem.plural import counted
 from gitmem.review.markup import folded
 
 FIRST = 10  # rows that every section shows before another one shows all of its own
+PLACES = 20  # of one finding, and of equal facts, that are named; the others are counted
 TRIES = 12  # of a smaller budget, until the page with its titles fits
 
 
@@ -45,6 +46,11 @@ class Page:
 
     text: str
     missing: tuple[str, ...] = ()
+
+
+def some(places: Sequence[str]) -> str:
+    """Places in one line, the first PLACES of them."""
+    return ", ".join(places[:PLACES]) + (f" and {len(places) - PLACES} more" if len(places) > PLACES else "")
 
 
 def whole(sections: Iterable[Section]) -> str:

@@ -25,6 +25,7 @@ from gitmem.provenance.sources import Source
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.forges.protocol import Forge
 from gitmem.review.markup import (
+    Links,
     cell,
     comment_words,
     difference,
@@ -35,9 +36,10 @@ from gitmem.review.markup import (
     shown,
     unread_sources,
 )
-from gitmem.review.page import Page, Row, Section, fit, whole
-from gitmem.review.review import HOST_BYTES, LineVerdict, Review, Rival, State
+from gitmem.review.page import PLACES, Page, Row, Section, fit, some, whole
+from gitmem.review.review import LineVerdict, Review, State
 from gitmem.review.text_changes import TextChange, TextOp
+from gitmem.review.warnings.warning import Place
 
 COMMENT = 65_536  # characters of a comment at GitHub, the smallest of the forges
 MARGIN = 1_000  # of a comment's characters, for the marker before it
@@ -56,7 +58,6 @@ STATES = {
 }
 RISK = (State.BROKEN, State.AGENT, State.EDITED, State.PERSON, None, State.PROMOTED)  # the worst first
 UNCHECKED = "without a source"  # of notes that cite none: verify has no row of them
-PLACES = 20  # of one finding, and of equal facts, that are named; the others are counted
 ROTATE = "A secret that was pushed is known: rotate it first, then remove it from history."
 
 
@@ -129,9 +130,12 @@ class _View:
         line = self.verdict_of(change)
         return line is not None and (line.fails or _edited(line))
 
+    @cached_property
+    def links(self) -> Links:
+        return Links(self.forge, self.review.base, self.review.head)
+
     def link(self, path: str, line: int, commit: str = "") -> str:
-        words = code(flat(f"{path}:{line}"))
-        return f"[{words}]({self.forge.lines(commit or self.review.head, path, line, line)})" if self.forge else words
+        return self.links.line(path, line, commit)
 
     # -- the verdict and the counts --------------------------------------------------------------------------
 
@@ -146,22 +150,11 @@ class _View:
         review = self.review
         warns = sum(finding.severity is Severity.WARN for finding in review.report.findings)
         edited = sum(_edited(line) and not line.fails for line in review.lines)
-        lost = len(review.recall.lost) if review.recall else 0
         signed = told(review.signatures)
         notes = sum(note != signed for note in review.notes) + ("BAD" in signed)
         unread = len(review.other.unread) + notes + len(review.report.skipped)
-        over = sum(size.over for size in review.sizes)
-        return (
-            warns
-            + edited
-            + lost
-            + unread
-            + over
-            + len(review.settings)
-            + len(review.rivals)
-            + self.unsourced
-            + bool(self.instructions)
-        )
+        told_by_warnings = sum(warning.points() for warning in review.warnings)
+        return warns + edited + unread + told_by_warnings + self.unsourced + bool(self.instructions)
 
     @cached_property
     def unsourced(self) -> int:
@@ -212,25 +205,12 @@ class _View:
         """A table of the checks: what each looked at, and what came of it."""
         review = self.review
         rows = [self._gate_row(), self._provenance_row()]
-        loosened = any(change.loosened for change in review.settings)
-        words = f"{counted(len(review.settings), 'file')} changed" + (", **loosened**" if loosened else "")
-        rows.append(("⚠️" if review.settings else "✅", "Settings, exceptions, hooks, workflows, owners, hosts",
-                     words if review.settings else "unchanged"))  # fmt: skip
+        rows += self._warning_rows(first=True)
         if self.instructions:
             rows.append(
                 ("⚠️", "Instructions: what the agent is told to do", _of_files(self.instructions, "line") + " changed")
             )
-        come = sum(change.new is not None for change in self.facts)
-        similar = Counter("contradict" if pair.contradicts else "repeat" for pair in review.rivals)
-        words = ", ".join(f"{count} {verb}" for verb, count in sorted(similar.items())) or "none"
-        rows.append(("⚠️" if similar else "✅", f"{counted(come, 'fact')} beside the facts that are there", words))
-        if review.recall:
-            recall = review.recall
-            words = f"hit@5 {recall.before:.3f} → {recall.after:.3f}, {counted(len(recall.lost), 'question')} lost"
-            rows.append(("⚠️" if recall.lost else "✅", f"Search: {counted(recall.questions, 'question')}", words))
-        for size in review.sizes:
-            words = f"{size.lines} of {size.budget} lines, {size.bytes:,} of {HOST_BYTES:,} bytes"
-            rows.append(("⚠️" if size.over else "✅", f"Size of {code(flat(size.path))}", words))
+        rows += self._warning_rows(first=False)
         unread = [f"{code(flat(path))} is too large to be shown, or no UTF-8" for path in review.other.unread]
         unread += [plain(f"{skip.path}: {skip.reason}") for skip in review.report.skipped]
         signed = told(review.signatures)
@@ -239,6 +219,11 @@ class _View:
         rows += [("⚠️", "Not checked", words) for words in [*notes, *unread]]
         table = ["| | checked | result |", "|---|---|---|"]
         return table + [f"| {sign} | {cell(what)} | {cell(said)} |" for sign, what, said in rows]
+
+    def _warning_rows(self, *, first: bool) -> Iterator[tuple[str, str, str]]:
+        for warning in self.review.warnings:
+            if (warning.place is Place.FIRST) is first:
+                yield from (("✅" if good else "⚠️", what, words) for good, what, words in warning.checked())
 
     def _gate_row(self) -> tuple[str, str, str]:
         report = self.review.report
@@ -267,7 +252,7 @@ class _View:
     def sections(self) -> list[Section]:
         """The whole review, in the order it is shown."""
         return [
-            Section("Changes what memory is checked by", tuple(self._settings()), "file", risky=True),
+            *self._warnings(Place.FIRST),
             Section("Findings", tuple(self._findings()), "finding", risky=True),
             Section(
                 "Provenance that does not hold",
@@ -279,24 +264,18 @@ class _View:
                 "edited fact", risky=True,
             ),
             Section("Instructions", tuple(self._texts(instructions=True)), "instruction"),
-            Section("Contradicts or repeats", tuple(self._similar()), "pair of facts", "pairs of facts"),
-            Section("Search", tuple(self._recall()), "question"),
+            *self._warnings(Place.MIDDLE),
             *(
                 Section(title, tuple(self._facts(op)), f"{op.value} fact")
                 for op, title in TITLES.items()
             ),
             Section("Prose and headings", tuple(self._texts(instructions=False)), "line of prose", "lines of prose"),
             Section("Logs", tuple(self._logs()), "line of logs", "lines of logs", folded=True),
-            Section("Sizes", tuple(self._sizes()), "size"),
+            *self._warnings(Place.LAST),
         ]  # fmt: skip
 
-    def _settings(self) -> Iterator[Row]:
-        for change in self.review.settings:
-            what = "**loosened**" if change.loosened else change.what
-            place = code(flat(change.path))
-            if self.forge:
-                place = f"[{place}]({self.forge.lines(self.review.head, change.path, 1, 1)})"
-            yield Row(f"{what} {place}" + (f": {plain(change.loosened)}" if change.loosened else ""))
+    def _warnings(self, place: Place) -> list[Section]:
+        return [warning.section(self.links) for warning in self.review.warnings if warning.place is place]
 
     def _findings(self) -> Iterator[Row]:
         joined: dict[tuple[str, Severity, str, str], list[Finding]] = defaultdict(list)
@@ -311,7 +290,7 @@ class _View:
         """One rule in one file: its places, what mends it, and the lines as they would read."""
         first = rows[0]
         what = f"**{first.severity.value}** {plain(first.rule)}"
-        places = _some([self._place_of(finding) for finding in rows])
+        places = some([self._place_of(finding) for finding in rows])
         excerpts = dict.fromkeys(finding.excerpt for finding in rows if finding.excerpt)
         words = " ".join(quoted(text) for text in list(excerpts)[:PLACES])
         parts = [f"{what} {places}: {plain(first.message)} {words}".rstrip(), f"  - fix: {_fix(first)}"]
@@ -353,41 +332,6 @@ class _View:
             parts.append(f"  - fix: {code(f'git mem forget {where} --reason WHY')} takes it out; {other}")
         return Row("\n".join(parts), rest, f"{place} {STATES[line.state]}", group)
 
-    def _similar(self) -> Iterator[Row]:
-        """Pairs of facts, equal ones in one row, long ones cut: the whole stands below, or where its link leads."""
-        equal: dict[tuple[str, bool, str, int], list[Rival]] = defaultdict(list)
-        for pair in self.review.rivals:
-            equal[pair.text, pair.contradicts, pair.other_path, pair.other_line].append(pair)
-        for pairs in equal.values():
-            pair = pairs[0]
-            verb = "**contradicts**" if pair.contradicts else "repeats"
-            one, other = shown(pair.text)[0], shown(pair.other_text)[0]
-            places = _some([self.link(row.path, row.line) for row in pairs])
-            there = self.link(pair.other_path, pair.other_line)
-            yield Row(f"{one} ({places}) {verb} {other} ({there})", count=len(pairs))
-
-    def _recall(self) -> Iterator[Row]:
-        recall = self.review.recall
-        if recall is None or not (recall.lost or recall.gained):
-            return
-        for question in recall.lost:
-            parts = [f"**lost**: {quoted(question)}"]
-            for line in recall.lost_lines:
-                if line.question == question:
-                    now = f"it stands at {self.link(line.path, line.now)}" if line.now else "it is gone"
-                    there = self.link(line.path, line.line, self.review.base)
-                    parts.append(f"  - answered by {shown(line.text)[0]} ({there}); {now}")
-            yield Row("\n".join(parts), short=parts[0])
-        for question in recall.gained:
-            yield Row(f"gained: {quoted(question)}")
-
-    def _sizes(self) -> Iterator[Row]:
-        for size in self.review.sizes:
-            over = " **over budget**" if size.over else ""
-            numbers = f"{size.lines} of {size.budget} lines, {size.bytes} of {HOST_BYTES} bytes"
-            if size.over:
-                yield Row(f"{code(flat(size.path))}: {numbers}{over}: hosts read less")
-
     # -- facts -----------------------------------------------------------------------------------------------
 
     def _facts(self, op: Op) -> Iterator[Row]:
@@ -420,7 +364,7 @@ class _View:
         """What happened to one fact, or to equal ones alike."""
         change = changes[0]
         body, rest = self._body(change)
-        place = _some([self._place(row) for row in changes])
+        place = some([self._place(row) for row in changes])
         words = comment_words(change.fact) if change.op is not Op.CHANGED else ""
         heading = _heading(change)
         about = ", ".join(part for part in (words, heading) if part)
@@ -507,11 +451,6 @@ class _View:
         for text in self.review.other.texts:
             if self.passes(text.path):
                 yield self._text(text, None)
-
-
-def _some(places: Sequence[str]) -> str:
-    """Places in one line, the first PLACES of them."""
-    return ", ".join(places[:PLACES]) + (f" and {len(places) - PLACES} more" if len(places) > PLACES else "")
 
 
 def _origin(line: LineVerdict | None) -> str:

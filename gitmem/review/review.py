@@ -7,28 +7,22 @@ search no longer answers. Reads only. Text of memory in it is masked where the g
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from itertools import chain
 
 from gitmem.config import Config
-from gitmem.errors import GitMemError
 from gitmem.gate import sources
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.redaction import redaction
 from gitmem.gate.report import remedy
 from gitmem.gate.scan import Report, once_each, scan_source
-from gitmem.git.objects import REGULAR, Commit
+from gitmem.git.objects import Commit
 from gitmem.git.protocol import Repository
-from gitmem.memory.document import blob_lines
-from gitmem.memory.fact import Fact
-from gitmem.memory.similarity import alike, contradicts, matter, same, terms
-from gitmem.paths import LIMIT, Layout, kind
-from gitmem.plural import counted
+from gitmem.paths import LIMIT, Layout
 from gitmem.provenance import trailers
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import by_machine
@@ -36,19 +30,13 @@ from gitmem.provenance.signatures import Signature
 from gitmem.provenance.sources import Source
 from gitmem.provenance.verify import Checked, Verdict, verify
 from gitmem.review.citations import Place, citations
-from gitmem.review.commit_diff import LASTING, fact_changes
+from gitmem.review.commit_diff import fact_changes
 from gitmem.review.fact_diff import FactChange
 from gitmem.review.forges.protocol import Suggestion
 from gitmem.review.masking import masked
-from gitmem.review.settings_changes import SettingsChange, settings_changes
 from gitmem.review.text_changes import OtherChanges, is_text, other_changes
-
-SIMILAR_SHOWN = 3  # of one fact that are named: the likest
-NEAREST = 50  # facts with the most words in common that are compared with one: a change of thousands alike ends too
-TESTS = "memory/tests.jsonl"
-LOST = 5  # lines of one question that is no longer answered
-QUESTIONS = 200  # of the tests file that are asked: a pull request must not make its own check long
-HOST_BYTES = 25_000  # of MEMORY.md an agent's host loads
+from gitmem.review.warnings import WARNINGS
+from gitmem.review.warnings.warning import Clock, Range, ReviewWarning
 
 
 class State(StrEnum):
@@ -85,54 +73,6 @@ class LineVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Rival:
-    """A fact of the change and the fact it repeats (or, `contradicts`, disagrees with)."""
-
-    path: str
-    line: int
-    text: str
-    other_path: str
-    other_line: int
-    other_text: str
-    contradicts: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    path: str
-    lines: int
-    bytes: int
-    budget: int
-
-    @property
-    def over(self) -> bool:
-        return self.lines > self.budget or self.bytes > HOST_BYTES
-
-
-@dataclass(frozen=True, slots=True)
-class LostLine:
-    """A line that answered `question` at the base: its text there, and where that text stands now (0: nowhere)."""
-
-    question: str
-    path: str
-    line: int
-    text: str
-    now: int
-
-
-@dataclass(frozen=True, slots=True)
-class Recall:
-    """hit@5 over the questions both commits' tests have, and those whose answer came or went."""
-
-    questions: int
-    before: float
-    after: float
-    gained: tuple[str, ...]
-    lost: tuple[str, ...]
-    lost_lines: tuple[LostLine, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class MaskedLine:
     """A line of a file at the head as `git mem redact` would write it, and the rules whose finds it masks."""
 
@@ -152,11 +92,8 @@ class Review:
     changes: tuple[FactChange, ...]
     report: Report
     lines: tuple[LineVerdict, ...]
-    rivals: tuple[Rival, ...]
-    sizes: tuple[Size, ...]
-    recall: Recall | None
+    warnings: tuple[ReviewWarning, ...] = ()
     notes: tuple[str, ...] = ()
-    settings: tuple[SettingsChange, ...] = ()
     signatures: tuple[Signature, ...] = ()
     other: OtherChanges = field(default_factory=OtherChanges)
     cited: Mapping[Place, tuple[Source, ...]] = field(default_factory=dict)
@@ -167,9 +104,6 @@ class Review:
     def failed(self) -> bool:
         """Whether a check says no: the gate blocks, or provenance does not hold."""
         return self.report.blocked or any(line.fails for line in self.lines)
-
-
-Clock = Callable[[], float]
 
 
 def review(
@@ -189,19 +123,16 @@ def review(
     other = other_changes(repo, base, head, layout, daily)
     verdict = verify(repo, base, head, policy=True)
     lines = verdicts(verdict)
-    rivals = find_rivals(changes, verdict.standing)
-    recall, unasked = _recall(repo, config, base, head, now, clock)
+    commits = Range(repo, config, base, head, changes, verdict.standing, daily, now, clock)
+    warnings = tuple(look(commits) for look in WARNINGS)
     whole = Review(
         base, head,
         changes=tuple(changes),
         report=report,
         lines=tuple(lines),
-        rivals=tuple(rivals),
-        sizes=tuple(_sizes(repo, config, head)),
-        recall=recall,
-        notes=(*verdict.notes, *unasked),
+        warnings=warnings,
+        notes=(*verdict.notes, *(note for warning in warnings for note in warning.notes)),
         signatures=verdict.signatures,
-        settings=tuple(settings_changes(repo, base, head)),
         other=other,
         cited=citations(repo, base, head, [*changes, *other.placements], verdict.facts),
         masks=tuple(_masked_lines(repo, head, report, policy)),
@@ -315,124 +246,9 @@ def _promotes(commit: Commit) -> bool:
     return bool(trailers.values(trailers.memory_trailers(commit.message), trailers.SOURCE))
 
 
-def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fact]]) -> list[Rival]:
-    """Facts that came or changed in long-term memory, beside the ones they repeat or contradict."""
-    new = {(c.path, c.new.line): c for c in changes if c.new and kind(c.path) in LASTING and _says_new(c)}
-    holding: dict[str, list[int]] = defaultdict(list)  # term -> places in `existing`
-    matters = [len(matter(fact.text)) for _, fact in existing]
-    first: dict[str, int] = {}  # fact id -> its first place: of equal facts one is named
-    for number, (_, fact) in enumerate(existing):
-        if first.setdefault(fact.id, number) != number:
-            continue
-        for term in terms(fact.text):
-            holding[term].append(number)
-    rivals: list[Rival] = []
-    seen: set[frozenset[tuple[str, int]]] = set()
-    for place, change in new.items():
-        assert change.new is not None
-        own, own_matter = terms(change.new.text), len(matter(change.new.text))
-        shared = Counter(chain.from_iterable(holding[term] for term in own))
-        text = change.new.text
-        near: list[tuple[float, str, Fact]] = []
-        for number, count in shared.most_common(NEAREST):
-            # Half of the matter in common is three times what is shared against both; shared numbers only add to it.
-            if count * 3 < max(len(own), own_matter + matters[number]):
-                continue
-            path, fact = existing[number]
-            if (path, fact.line) == place or frozenset((place, (path, fact.line))) in seen:
-                continue
-            if change.new.get("supersedes") and fact.id.startswith(change.new.get("supersedes")):
-                continue
-            near.append((alike(text, fact.text), path, fact))
-        told = 0
-        for _, path, fact in sorted(near, key=lambda row: -row[0]):
-            contradicting = contradicts(text, fact.text)
-            if contradicting or same(text, fact.text):
-                told += 1
-                seen.add(frozenset((place, (path, fact.line))))
-                rivals.append(
-                    Rival(change.path, change.new.line, text, path, fact.line, fact.text, contradicts=contradicting)
-                )
-            if told == SIMILAR_SHOWN:
-                break
-    return sorted(rivals, key=lambda r: (not r.contradicts, r.path, r.line))
-
-
-def _says_new(change: FactChange) -> bool:
-    return change.old is None or change.new is None or change.old.id != change.new.id
-
-
-def _sizes(repo: Repository, config: Config, head: str) -> Iterable[Size]:
-    for entry in repo.entries(head, ["MEMORY.md", ".claude/MEMORY.md"]):
-        if entry.mode == REGULAR:
-            data = repo.read(entry.oid)
-            yield Size(entry.path, len(blob_lines(data)), len(data), config.memory_lines)
-
-
-def _recall(
-    repo: Repository, config: Config, base: str, head: str, now: datetime, clock: Clock
-) -> tuple[Recall | None, tuple[str, ...]]:
-    """What search finds at both ends, None where they share no question; and what of the base's questions was not
-    asked: a change that takes a question out, or breaks their file, hides nothing by it."""
-    texts = [_tests(repo, commit) for commit in (base, head)] if base else []
-    if not any(texts):
-        return None, ()
-    from gitmem.search import evaluation
-    from gitmem.search.search import Query
-
-    try:
-        asked = [{row.query: row for row in evaluation.read(text)} if text else {} for text in texts]
-    except GitMemError as error:
-        return None, (f"{TESTS}: {error.message}",)
-    both = [query for query in asked[0] if query in asked[1]]
-    gone = len(asked[0]) - len(both)
-    notes = (f"{TESTS} no longer asks {gone} of {counted(len(asked[0]), 'question')}",) if gone else ()
-    both = both[:QUESTIONS]
-    if not both:
-        return None, notes
-    runs = [
-        evaluation.run(repo, config, [rows[query] for query in both], Query("", commit=commit), now, clock)
-        for rows, commit in zip(asked, (base, head), strict=True)
-    ]
-    gained, lost = evaluation.gained_and_lost(runs[0], runs[1])
-    before, after = (sum(r.figures["hit@5"] for r in rows) / len(both) for rows in runs)
-    places = [(query, place) for query in lost for place in asked[0][query].relevant]
-    lines = tuple(_lost_lines(repo, base, head, places))
-    return Recall(len(both), before, after, tuple(gained), tuple(lost), lines), notes
-
-
-def _lost_lines(
-    repo: Repository, base: str, head: str, places: Sequence[tuple[str, tuple[str, int, int]]]
-) -> Iterator[LostLine]:
-    """The lines that answered at `base`: each that is not blank, at most LOST of one question."""
-    paths = sorted({path for _, (path, _, _) in places})
-    oids = [repo.blobs(commit, paths) for commit in (base, head)]
-    sizes = repo.sizes([oid for side in oids for oid in side.values()])
-    texts = {oid: blob_lines(repo.read(oid)) for oid, size in sizes.items() if size <= LIMIT}
-    told: Counter[str] = Counter()
-    for question, (path, first, last) in places:
-        before = texts.get(oids[0].get(path, ""), [])
-        after = texts.get(oids[1].get(path, ""), [])
-        for number in range(first, min(last, len(before)) + 1):
-            text = before[number - 1]
-            if text.strip() and told[question] < LOST:
-                told[question] += 1
-                yield LostLine(question, path, number, text.strip(), after.index(text) + 1 if text in after else 0)
-
-
-def _tests(repo: Repository, commit: str) -> str:
-    for entry in repo.entries(commit, [TESTS]):
-        if entry.path == TESTS and entry.mode == REGULAR and repo.sizes([entry.oid]).get(entry.oid, 0) <= 1 << 20:
-            return repo.read(entry.oid).decode("utf-8", "replace")
-    return ""
-
-
 def as_report(review: Review) -> Report:
     """Everything a reviewer is told as findings, for SARIF and annotations: no text of memory in them."""
     more = []
-    for change in review.settings:
-        words = f"{change.what}: it decides how memory is checked" + (f"; {change.loosened}" if change.loosened else "")
-        more.append(_finding(change.path, 1, "settings-changed", Severity.WARN, words))
     for line in review.lines:
         if line.state is State.BROKEN:
             more.append(_finding(line.path, line.line, "provenance", Severity.BLOCK, line.message))
@@ -442,18 +258,8 @@ def as_report(review: Review) -> Report:
         elif line.state is State.EDITED:
             words = f"{line.words}: {', '.join(what for what, _, _ in line.edits)}"
             more.append(_finding(line.path, line.line, "edited", Severity.WARN, words))
-    for similar in review.rivals:
-        rule = "contradiction" if similar.contradicts else "near-duplicate"
-        what = "contradicts" if similar.contradicts else "repeats"
-        words = f"{what} the fact at {similar.other_path}:{similar.other_line}"
-        more.append(_finding(similar.path, similar.line, rule, Severity.WARN, words))
-    for size in review.sizes:
-        if size.over:
-            words = f"{size.lines} lines of {size.budget}, {size.bytes} bytes of {HOST_BYTES}: hosts read less"
-            more.append(_finding(size.path, 1, "over-budget", Severity.WARN, words))
-    if review.recall and review.recall.lost:
-        words = f"search no longer answers {len(review.recall.lost)} of {review.recall.questions} questions"
-        more.append(_finding(TESTS, 1, "recall", Severity.WARN, words))
+    for warning in review.warnings:
+        more += [_finding(path, line, rule, Severity.WARN, words) for path, line, rule, words in warning.remarks()]
     return replace(review.report, findings=(*review.report.findings, *more))
 
 

@@ -11,7 +11,7 @@ from gitmem.provenance.signatures import UNSIGNED
 from gitmem.provenance.sources import Source
 from gitmem.review.fact_diff import FactChange
 from gitmem.review.forges.protocol import Forge
-from gitmem.review.review import LineVerdict, Recall, Review, Rival
+from gitmem.review.review import LineVerdict, Review
 from gitmem.review.text_changes import TextChange
 
 
@@ -33,45 +33,12 @@ def as_value(review: Review, forge: Forge | None = None) -> dict[str, Any]:
         "texts": [_text_value(text) for text in review.other.texts],
         "renamed": [{"path": row.path, "old_path": row.old_path} for row in review.other.renamed],
         "unread": list(review.other.unread),
-        "settings": [
-            {"path": change.path, "what": change.what, "loosened": change.loosened or None}
-            for change in review.settings
-        ],
         "findings": [finding_value(finding) for finding in order(review.report.findings)],
         "provenance": [_line_value(line) for line in review.lines],
-        "rivals": [_rival_value(rival) for rival in review.rivals],
-        "recall": _recall_value(review.recall) if review.recall else None,
-        "sizes": [
-            {"path": row.path, "lines": row.lines, "budget": row.budget, "bytes": row.bytes, "over": row.over}
-            for row in review.sizes
-        ],
+        **{warning.key: warning.as_value() for warning in review.warnings},
         "masks": [{"path": row.path, "line": row.line, "text": row.text} for row in review.masks],
         "notes": list(review.notes),
         "signatures": [one.as_value() for one in review.signatures if one.state != UNSIGNED],
-    }
-
-
-def _rival_value(rival: Rival) -> dict[str, Any]:
-    return {
-        "kind": "contradiction" if rival.contradicts else "near-duplicate",
-        "path": rival.path,
-        "line": rival.line,
-        "text": rival.text,
-        "other": {"path": rival.other_path, "line": rival.other_line, "text": rival.other_text},
-    }
-
-
-def _recall_value(recall: Recall) -> dict[str, Any]:
-    return {
-        "questions": recall.questions,
-        "before": recall.before,
-        "after": recall.after,
-        "gained": list(recall.gained),
-        "lost": list(recall.lost),
-        "lost_lines": [
-            {"query": row.question, "path": row.path, "line": row.line, "text": row.text, "now": row.now or None}
-            for row in recall.lost_lines
-        ],
     }
 
 

@@ -15,8 +15,9 @@ from gitmem.memory.facts import parse
 from gitmem.paths import agents_read
 from gitmem.review.fact_diff import FactChange, Op, compare
 from gitmem.review.forges.github import GitHub
-from gitmem.review.review import MaskedLine, Review, find_rivals, suggestions
+from gitmem.review.review import MaskedLine, Review, suggestions
 from gitmem.review.settings_changes import decides
+from gitmem.review.warnings.rival_facts import find_rivals
 from tests.harness import Repo
 from tests.provenance_cases import DAY, FACT, promote, record_log
 
@@ -376,7 +377,7 @@ def test_a_line_that_is_a_command_somewhere_is_not_suggested() -> None:
         FactChange(Op.ADDED, "MEMORY.md", new=Fact(text, f"{number:012}", number))
         for number, text in enumerate(LINES, 1)
     ]
-    whole = Review("a", "b", tuple(facts), Report(), (), (), (), None, masks=tuple(found))
+    whole = Review("a", "b", tuple(facts), Report(), (), masks=tuple(found))
     assert [row.line for row in suggestions(whole)] == [1]
 
 

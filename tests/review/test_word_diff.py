@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitmem.memory.fact import Fact
 from gitmem.review.fact_diff import FactChange, Op
-from gitmem.review.review import NEAREST, SIMILAR_SHOWN, find_rivals
+from gitmem.review.warnings.rival_facts import NEAREST, SIMILAR_SHOWN, find_rivals
 from gitmem.review.word_diff import PAIRS, Piece, word_diff
 
 

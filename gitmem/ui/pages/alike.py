@@ -11,7 +11,7 @@ from gitmem.memory.facts import fact_date
 from gitmem.paths import Kind, kind
 from gitmem.provenance.present_facts import PresentFact
 from gitmem.review.fact_diff import FactChange, Op
-from gitmem.review.review import Rival, find_rivals
+from gitmem.review.warnings.rival_facts import Rival, find_rivals
 from gitmem.ui.view import View
 
 COMPARED = 2_000  # facts, the newest of them: each is held against those that share words with it

@@ -1,0 +1,54 @@
+"""The warning that a change touches what memory is checked by: settings, exceptions, hooks, workflows and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from gitmem.plural import counted
+from gitmem.review.markup import Links, plain
+from gitmem.review.page import Row
+from gitmem.review.settings_changes import SettingsChange, settings_changes
+from gitmem.review.warnings.warning import Checked, Place, Range, Remark, ReviewWarning
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedChecks(ReviewWarning):
+    """The files that change, what loosens first."""
+
+    key: ClassVar[str] = "settings"
+    title: ClassVar[str] = "Changes what memory is checked by"
+    noun: ClassVar[str] = "file"
+    place: ClassVar[Place] = Place.FIRST
+    changes: tuple[SettingsChange, ...] = ()
+
+    def points(self) -> int:
+        return len(self.changes)
+
+    def checked(self) -> Iterator[Checked]:
+        loosened = ", **loosened**" if any(change.loosened for change in self.changes) else ""
+        words = f"{counted(len(self.changes), 'file')} changed{loosened}" if self.changes else "unchanged"
+        yield Checked(not self.changes, "Settings, exceptions, hooks, workflows, owners, hosts", words)
+
+    def rows(self, links: Links) -> Iterator[Row]:
+        for change in self.changes:
+            what = "**loosened**" if change.loosened else change.what
+            said = f": {plain(change.loosened)}" if change.loosened else ""
+            yield Row(f"{what} {links.file(change.path)}{said}")
+
+    def remarks(self) -> Iterator[Remark]:
+        for change in self.changes:
+            loosened = f"; {change.loosened}" if change.loosened else ""
+            words = f"{change.what}: it decides how memory is checked{loosened}"
+            yield Remark(change.path, 1, "settings-changed", words)
+
+    def as_value(self) -> list[dict[str, Any]]:
+        return [
+            {"path": change.path, "what": change.what, "loosened": change.loosened or None} for change in self.changes
+        ]
+
+
+def look(commits: Range) -> ChangedChecks:
+    """What of these files changes."""
+    return ChangedChecks(changes=tuple(settings_changes(commits.repo, commits.base, commits.head)))

@@ -1,0 +1,77 @@
+"""The warning that MEMORY.md has outgrown its budget, so that hosts read less than there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from gitmem.gate.report import code
+from gitmem.git.objects import REGULAR
+from gitmem.memory.document import blob_lines
+from gitmem.review.markup import Links, flat
+from gitmem.review.page import Row
+from gitmem.review.warnings.warning import Checked, Place, Range, Remark, ReviewWarning
+
+HOST_BYTES = 25_000  # of MEMORY.md an agent's host loads
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A file and its budget of lines (`mem.memoryLines`)."""
+
+    path: str
+    lines: int
+    bytes: int
+    budget: int
+
+    @property
+    def over(self) -> bool:
+        return self.lines > self.budget or self.bytes > HOST_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class FileSizes(ReviewWarning):
+    """The files that hosts load whole, as they are at the head."""
+
+    key: ClassVar[str] = "sizes"
+    title: ClassVar[str] = "Sizes"
+    noun: ClassVar[str] = "size"
+    place: ClassVar[Place] = Place.LAST
+    sizes: tuple[Size, ...] = ()
+
+    def points(self) -> int:
+        return sum(size.over for size in self.sizes)
+
+    def checked(self) -> Iterator[Checked]:
+        for size in self.sizes:
+            words = f"{size.lines} of {size.budget} lines, {size.bytes:,} of {HOST_BYTES:,} bytes"
+            yield Checked(not size.over, f"Size of {code(flat(size.path))}", words)
+
+    def rows(self, links: Links) -> Iterator[Row]:
+        for size in self.sizes:
+            if size.over:
+                numbers = f"{size.lines} of {size.budget} lines, {size.bytes} of {HOST_BYTES} bytes"
+                yield Row(f"{code(flat(size.path))}: {numbers} **over budget**: hosts read less")
+
+    def remarks(self) -> Iterator[Remark]:
+        for size in self.sizes:
+            if size.over:
+                words = f"{size.lines} lines of {size.budget}, {size.bytes} bytes of {HOST_BYTES}: hosts read less"
+                yield Remark(size.path, 1, "over-budget", words)
+
+    def as_value(self) -> list[dict[str, Any]]:
+        return [
+            {"path": row.path, "lines": row.lines, "budget": row.budget, "bytes": row.bytes, "over": row.over}
+            for row in self.sizes
+        ]
+
+
+def look(commits: Range) -> FileSizes:
+    """The sizes at the head; a link is no such file."""
+    sizes = []
+    for entry in commits.repo.entries(commits.head, ["MEMORY.md", ".claude/MEMORY.md"]):
+        if entry.mode == REGULAR:
+            data = commits.repo.read(entry.oid)
+            sizes.append(Size(entry.path, len(blob_lines(data)), len(data), commits.config.memory_lines))
+    return FileSizes(sizes=tuple(sizes))

@@ -1,0 +1,139 @@
+"""The warning that a fact of a change repeats or contradicts one that is there."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, ClassVar
+
+from gitmem.memory.fact import Fact
+from gitmem.memory.similarity import alike, contradicts, matter, same, terms
+from gitmem.paths import kind, passes
+from gitmem.plural import counted
+from gitmem.review.commit_diff import LASTING
+from gitmem.review.fact_diff import FactChange
+from gitmem.review.markup import Links, shown
+from gitmem.review.page import Row, some
+from gitmem.review.warnings.warning import Checked, Range, Remark, ReviewWarning
+
+SIMILAR_SHOWN = 3  # of one fact that are named: the likest
+NEAREST = 50  # facts with the most words in common that are compared with one: a change of thousands alike ends too
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A fact of the change and the fact it repeats (or, `contradicts`, disagrees with)."""
+
+    path: str
+    line: int
+    text: str
+    other_path: str
+    other_line: int
+    other_text: str
+    contradicts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RivalFacts(ReviewWarning):
+    """The pairs, contradictions first; `compared`: how many facts of the change were looked at."""
+
+    key: ClassVar[str] = "rivals"
+    title: ClassVar[str] = "Contradicts or repeats"
+    noun: ClassVar[str] = "pair of facts"
+    plural: ClassVar[str] = "pairs of facts"
+    compared: int = 0
+    pairs: tuple[Rival, ...] = ()
+
+    def points(self) -> int:
+        return len(self.pairs)
+
+    def checked(self) -> Iterator[Checked]:
+        verbs = Counter("contradict" if pair.contradicts else "repeat" for pair in self.pairs)
+        words = ", ".join(f"{count} {verb}" for verb, count in sorted(verbs.items())) or "none"
+        yield Checked(not verbs, f"{counted(self.compared, 'fact')} beside the facts that are there", words)
+
+    def rows(self, links: Links) -> Iterator[Row]:
+        """Pairs of facts, equal ones in one row, long ones cut: the whole stands below, or where its link leads."""
+        equal: dict[tuple[str, bool, str, int], list[Rival]] = defaultdict(list)
+        for pair in self.pairs:
+            equal[pair.text, pair.contradicts, pair.other_path, pair.other_line].append(pair)
+        for pairs in equal.values():
+            pair = pairs[0]
+            verb = "**contradicts**" if pair.contradicts else "repeats"
+            one, other = shown(pair.text)[0], shown(pair.other_text)[0]
+            places = some([links.line(row.path, row.line) for row in pairs])
+            there = links.line(pair.other_path, pair.other_line)
+            yield Row(f"{one} ({places}) {verb} {other} ({there})", count=len(pairs))
+
+    def remarks(self) -> Iterator[Remark]:
+        for pair in self.pairs:
+            rule = "contradiction" if pair.contradicts else "near-duplicate"
+            verb = "contradicts" if pair.contradicts else "repeats"
+            yield Remark(pair.path, pair.line, rule, f"{verb} the fact at {pair.other_path}:{pair.other_line}")
+
+    def as_value(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "kind": "contradiction" if pair.contradicts else "near-duplicate",
+                "path": pair.path,
+                "line": pair.line,
+                "text": pair.text,
+                "other": {"path": pair.other_path, "line": pair.other_line, "text": pair.other_text},
+            }
+            for pair in self.pairs
+        ]
+
+
+def look(commits: Range) -> RivalFacts:
+    """The pairs of long-term memory at the head."""
+    come = [c for c in commits.changes if c.new is not None and not passes(c.path, commits.daily)]
+    return RivalFacts(compared=len(come), pairs=tuple(find_rivals(commits.changes, commits.standing)))
+
+
+def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fact]]) -> list[Rival]:
+    """Facts that came or changed in long-term memory, beside the ones they repeat or contradict."""
+    new = {(c.path, c.new.line): c for c in changes if c.new and kind(c.path) in LASTING and _says_new(c)}
+    holding: dict[str, list[int]] = defaultdict(list)  # term -> places in `existing`
+    matters = [len(matter(fact.text)) for _, fact in existing]
+    first: dict[str, int] = {}  # fact id -> its first place: of equal facts one is named
+    for number, (_, fact) in enumerate(existing):
+        if first.setdefault(fact.id, number) != number:
+            continue
+        for term in terms(fact.text):
+            holding[term].append(number)
+    rivals: list[Rival] = []
+    seen: set[frozenset[tuple[str, int]]] = set()
+    for place, change in new.items():
+        assert change.new is not None
+        own, own_matter = terms(change.new.text), len(matter(change.new.text))
+        shared = Counter(chain.from_iterable(holding[term] for term in own))
+        text = change.new.text
+        near: list[tuple[float, str, Fact]] = []
+        for number, count in shared.most_common(NEAREST):
+            # Half of the matter in common is three times what is shared against both; shared numbers only add to it.
+            if count * 3 < max(len(own), own_matter + matters[number]):
+                continue
+            path, fact = existing[number]
+            if (path, fact.line) == place or frozenset((place, (path, fact.line))) in seen:
+                continue
+            if change.new.get("supersedes") and fact.id.startswith(change.new.get("supersedes")):
+                continue
+            near.append((alike(text, fact.text), path, fact))
+        told = 0
+        for _, path, fact in sorted(near, key=lambda row: -row[0]):
+            contradicting = contradicts(text, fact.text)
+            if contradicting or same(text, fact.text):
+                told += 1
+                seen.add(frozenset((place, (path, fact.line))))
+                rivals.append(
+                    Rival(change.path, change.new.line, text, path, fact.line, fact.text, contradicts=contradicting)
+                )
+            if told == SIMILAR_SHOWN:
+                break
+    return sorted(rivals, key=lambda r: (not r.contradicts, r.path, r.line))
+
+
+def _says_new(change: FactChange) -> bool:
+    return change.old is None or change.new is None or change.old.id != change.new.id
