@@ -137,7 +137,8 @@ def merge_of(
         if ours[path] != theirs.get(path):
             data = done(path)
             if data is None:
-                files.append(_merged(repo, path, base, (ours[path], theirs.get(path, "")), count))
+                oids = (ours[path], theirs.get(path, ""))
+                files.append(_merged(repo, config, path, base, oids, count))
             else:
                 files.append(MergedFile(path, (data.decode("utf-8", "surrogateescape"),)))
             count += sum(isinstance(part, Conflict) for part in files[-1].parts)
@@ -149,7 +150,7 @@ def merge_of(
     )  # fmt: skip
 
 
-def _merged(repo: Repository, path: str, base: str, oids: tuple[str, str], number: int) -> MergedFile:
+def _merged(repo: Repository, config: Config, path: str, base: str, oids: tuple[str, str], number: int) -> MergedFile:
     """A file that both sides changed, merged fact by fact."""
     held = repo.blobs(base, [path])
     if not all(oid.strip("0") for oid in oids):
@@ -160,8 +161,9 @@ def _merged(repo: Repository, path: str, base: str, oids: tuple[str, str], numbe
     if max(map(len, (before, ours, theirs))) > LIMIT or any(mark in data for mark in marks for data in (ours, theirs)):
         raise GitMemError(f"'{path}' is too large to merge here, or holds the marks of a conflict", "git merge")
     merged = merge(
-        before, ours, theirs, path, lambda b, o, t: merge_text(repo.environ, o, b, t, marker=MARK), LABELS
-    ).data
+        before, ours, theirs, path, lambda b, o, t: merge_text(repo.environ, o, b, t, marker=MARK), LABELS,
+        config.memory_daily,
+    ).data  # fmt: skip
     return MergedFile(path, tuple(_parts(merged, path, number)))
 
 

@@ -171,7 +171,7 @@ def sync(
     run = _Run(repo, config, remote, today, commit and not dry_run, dry_run)
     with locked(repo.common_dir, "sync", 0):
         if not dry_run:
-            merge_driver.set_up(repo, python)
+            merge_driver.set_up(repo, python, config.memory_daily)
         try:
             for attempt in range(TRIES):
                 try:

@@ -1,22 +1,25 @@
 """Setting Git's merge driver `gitmem` up for one clone, and taking it out: what `install` and `uninstall` do for it.
 
 Three keys of the clone's own configuration say how to run it. Which files it merges is said by `merge=gitmem` in the
-tracked .gitattributes (`git mem init` writes it); where that is missing, by a marked block in `info/attributes`.
+tracked .gitattributes (`git mem init` writes it); where that is missing, and for the daily notes of other programs, by
+a marked block in `info/attributes`.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 
 from gitmem.errors import GitFailed, GitMemError
 from gitmem.git.protocol import Repository
 from gitmem.git.worktree import read_bytes, write_atomic
 from gitmem.git.write import run_git
+from gitmem.paths import daily_glob
 
 SECTION = "merge.gitmem"
 BEGIN, END = "# >>> git mem >>>", "# <<< git mem <<<"
-ATTRIBUTES = f"{BEGIN}\nMEMORY.md merge=gitmem\nmemory/**/*.md merge=gitmem\n{END}\n"
+MEMORY = ("MEMORY.md merge=gitmem", "memory/**/*.md merge=gitmem")
 BLOCK = re.compile(rb"^# >>> git mem >>>.*?^# <<< git mem <<<\n", re.MULTILINE | re.DOTALL)
 
 
@@ -30,15 +33,19 @@ def merge_driver_settings(python: str = "") -> tuple[tuple[str, str], ...]:
     )
 
 
-def set_up(repo: Repository, python: str = "", *, dry: bool = False) -> bool:
-    """Make Git merge memory by our driver; whether anything was (with `dry`: would be) changed."""
+def set_up(repo: Repository, python: str = "", daily: Iterable[str] = (), *, dry: bool = False) -> bool:
+    """Make Git merge memory by our driver, what the patterns of daily logs `daily` name too; whether anything was (with
+    `dry`: would be) changed."""
     wanted = [(key, value) for key, value in merge_driver_settings(python) if _setting(repo, key) != value]
     for key, value in wanted if not dry else ():
         run_git(repo, ["config", "--local", key, value])
     old = _attributes(repo)
     new = BLOCK.sub(b"", old)
-    if not _tracked(repo):
-        new += (b"" if not new or new.endswith(b"\n") else b"\n") + ATTRIBUTES.encode()
+    rows = [] if _tracked(repo) else [*MEMORY]
+    rows += [f"{_attribute_of(pattern)} merge=gitmem" for pattern in daily if pattern.isprintable()]
+    if rows:
+        block = "\n".join([BEGIN, *rows, END, ""])
+        new += (b"" if not new or new.endswith(b"\n") else b"\n") + block.encode()
     return bool(wanted) | _put(repo, old, new, dry)
 
 
@@ -49,6 +56,12 @@ def take_out(repo: Repository, *, dry: bool = False) -> bool:
         run_git(repo, ["config", "--local", "--remove-section", SECTION])
     old = _attributes(repo)
     return present | _put(repo, old, BLOCK.sub(b"", old), dry)
+
+
+def _attribute_of(pattern: str) -> str:
+    """A pattern of daily logs as gitattributes(5) has it: from the top, in quotes."""
+    literal = daily_glob(pattern).replace("\\", "\\\\")
+    return '"/' + re.sub(r'(["\\])', r"\\\1", literal) + '"'
 
 
 def _setting(repo: Repository, key: str) -> str | None:

@@ -22,7 +22,7 @@ from difflib import SequenceMatcher
 from gitmem.memory import facts
 from gitmem.memory.fact import Fact, Meta, parse_comment, render_comment, split_bullet
 from gitmem.memory.facts import Entry, Memory
-from gitmem.paths import Kind, kind
+from gitmem.paths import is_daily
 from gitmem.review.fact_diff import Op, pair
 from gitmem.review.line_merge import (
     HEADING,
@@ -39,9 +39,16 @@ from gitmem.review.line_merge import (
 
 
 def merge(
-    base: bytes, ours: bytes, theirs: bytes, path: str, text_merge: TextMerge, labels: Labels | None = None
+    base: bytes,
+    ours: bytes,
+    theirs: bytes,
+    path: str,
+    text_merge: TextMerge,
+    labels: Labels | None = None,
+    daily: Sequence[str] = (),
 ) -> Merged:
     """Merge three versions of a memory file (`base` empty for two additions). `text_merge` marks with MARK characters.
+    A daily log, by its place or by the patterns `daily`, is merged as one.
 
     Symmetric up to order; loses no line that one side added and neither removed.
     """
@@ -53,7 +60,7 @@ def merge(
     joined = b"\n".join((base, ours, theirs))
     if any(mark * MARK in joined for mark in (b"<", b">", b"=", b"|")):
         return merge_text(base, ours, theirs, text_merge, labels, False)
-    if kind(path) is Kind.DAILY:
+    if is_daily(path, daily):
         return merge_text(base, ours, theirs, text_merge, labels, True)
     return _FactMerge(base, ours, theirs, labels).merge(text_merge)
 

@@ -106,7 +106,7 @@ def merge_into_open(repo: Repository, merge: BaseMerge, python: str) -> list[Mer
     Facts are merged by our driver, so that additions of both sides stay; a real contradiction is left for a person.
     A branch that has no file of memory in common with what `base` gained is left alone.
     """
-    merge_driver.set_up(repo, python)
+    merge_driver.set_up(repo, python, merge.config.memory_daily)
     done = []
     for pull in merge.client.pulls(base=merge.client.default_branch()):
         if pull.head_repository != merge.client.forge.repository:

@@ -97,6 +97,21 @@ def test_facts_of_both_sides_stay_and_both_ends_are_equal(machines: Machines) ->
     assert a.git("status", "--porcelain") == b.git("status", "--porcelain") == ""
 
 
+def test_what_two_machines_added_to_a_daily_note_of_another_program_stays(machines: Machines) -> None:
+    note = "journals/2026_02_05.md"
+    settings = '[memory]\ndaily = ["journals/YYYY_MM_DD.md"]\n'
+    machines.first.commit("a journal", {".gitmem.toml": settings, note: "- 아침 회의\n"})
+    sync(machines.first)
+    second = machines.clone("b")
+    machines.first.commit("here", {note: "- 아침 회의\n- 노트북에서 적었다\n"})
+    second.commit("there", {note: "- 아침 회의\n- 전화에서 적었다\n"})
+    sync(machines.first)
+    assert sync(second)["state"] == "synced"
+    sync(machines.first)
+    assert machines.first.read(note) == second.read(note) == "- 아침 회의\n- 전화에서 적었다\n- 노트북에서 적었다\n"
+    assert machines.hub.git("branch", "--list").split() == ["*", "main"]
+
+
 def test_the_same_fact_changed_on_both_sides_is_a_branch_and_a_sentence(machines: Machines) -> None:
     a, b = machines.first, machines.clone("b")
     replaced(a, "on Monday", "on Tuesday")

@@ -281,3 +281,33 @@ def test_attributes_that_are_there_are_kept(repo: Repo) -> None:
     repo.mem("install")
     repo.mem("uninstall")
     assert repo.read(".git/info/attributes") == "*.bin binary\n"
+
+
+SETTINGS = '[memory]\ndaily = ["Daily notes/YYYY-MM-DD.md", "일지/YYYY.MM.DD.md", "YYYY_MM_DD.md"]\n'
+
+
+def test_daily_notes_of_other_programs_merge_as_logs() -> None:
+    daily = ("journals/YYYY_MM_DD.md",)
+    ours, theirs = (f"- 아침 회의\n- {who} 적었다\n\t- 자세히\n" for who in ("노트북에서", "전화에서"))
+    found = merge(b"- \xec\x95\x84\xec\xb9\xa8 \xed\x9a\x8c\xec\x9d\x98\n", ours.encode(), theirs.encode(),
+                  "journals/2026_02_05.md", text_merge, None, daily)  # fmt: skip
+    assert found.conflicts == 0
+    assert found.data.decode() == "- 아침 회의\n- 노트북에서 적었다\n\t- 자세히\n- 전화에서 적었다\n\t- 자세히\n"
+
+
+@pytest.mark.parametrize("note", ["Daily notes/2026-02-05.md", "일지/2026.02.05.md", "2026_02_05.md"])
+def test_git_merge_uses_the_driver_for_daily_notes_of_other_programs(repo: Repo, note: str) -> None:
+    repo.commit("start", {"MEMORY.md": BASE, ".gitmem.toml": SETTINGS, note: "# 목요일\n\nFirst.\n"})
+    repo.mem("install")
+    below = f"below/{note}"
+    assert repo.git("-c", "core.quotePath=false", "check-attr", "merge", note, below, "Daily notes/x.md").splitlines() == [
+        f"{note}: merge: gitmem", f"{below}: merge: unspecified", "Daily notes/x.md: merge: unspecified",
+    ]  # fmt: skip
+    repo.git("checkout", "-q", "-b", "topic")
+    repo.commit("theirs", {note: "# 목요일\n\nFirst.\n전화에서 적었다.\n"})
+    repo.git("checkout", "-q", "main")
+    repo.commit("ours", {note: "# 목요일\n\nFirst.\n노트북에서 적었다.\n"})
+    repo.git("merge", "-q", "--no-edit", "topic")
+    assert repo.read(note) == "# 목요일\n\nFirst.\n노트북에서 적었다.\n전화에서 적었다.\n"
+    repo.mem("uninstall")
+    assert not (repo.path / ".git/info/attributes").exists()

@@ -40,7 +40,7 @@ def command(
     running; `git mem uninstall` restores them byte for byte. core.hooksPath is respected; all work trees share the
     hooks. Installing again updates.
     """
-    repo, _ = open_here()
+    repo, config = open_here()
     if agents:
         return register(repo, agents, dry_run=dry_run, as_json=as_json)
     folder = hooks.hooks_folder(repo)
@@ -50,7 +50,8 @@ def command(
     shared = hooks.is_shared(repo, folder)
     python = "" if shared else sys.executable
     steps = hooks.install(folder, python, names, promote or promoted(folder), dry=dry_run)
-    merging = not server and not refresh_only and merge_driver.set_up(repo, sys.executable, dry=dry_run)
+    driven = not server and not refresh_only
+    merging = driven and merge_driver.set_up(repo, sys.executable, config.memory_daily, dry=dry_run)
     if repo.root is None and not server:
         say("note: nobody commits in a bare repository; 'git mem install --server' holds what is pushed to the gate")
     if shared and shutil.which("git-mem") is None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from gitmem.cli.terminal import say
-from gitmem.errors import Exit, GitMemError
+from gitmem.errors import Exit, GitMemError, NotARepository
+from gitmem.paths import Kind, kind
 from gitmem.plural import counted
 
 LIMIT = 1 << 18  # bytes of a version above which only text is merged
@@ -45,7 +47,7 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
     else:
         done = merge(
             versions[0], versions[1], versions[2], path,
-            lambda b, o, t: merge_text(os.environ, o, b, t, marker=MARK), labels,
+            lambda b, o, t: merge_text(os.environ, o, b, t, marker=MARK), labels, _daily(path),
         )  # fmt: skip
         merged, conflicts = done.data, done.conflicts
     real = ours.resolve()
@@ -53,3 +55,17 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
     if conflicts:
         say(f"{path}: {counted(conflicts, 'conflict')}, both texts are marked")
         ctx.exit(Exit.FINDINGS)
+
+
+def _daily(path: str) -> Sequence[str]:
+    """The patterns of daily logs in force, where they say what a path is: elsewhere its place does."""
+    from gitmem.environment import opened
+
+    if kind(path) is not Kind.OTHER:
+        return ()
+    try:
+        repo, config = opened(stay=True)
+    except NotARepository:
+        return ()
+    repo.close()
+    return config.memory_daily
