@@ -89,6 +89,9 @@ def denials(text: str) -> frozenset[str]:
 
 
 _NAME = lazy(r"[A-Za-zÀ-ɏ][A-Za-zÀ-ɏ0-9_.+#/-]*[A-Za-zÀ-ɏ0-9_+#]|[A-Z]")
+_MARKS = lazy(
+    r"^[\s>]*(?:(?:[-*+]|\d{1,3}[.)])\s+(?=\D))?(?:\[[ xX]\]\s+)?[\"'“‘]?"
+)  # of a list, a box to tick, a quotation
 _IDENTIFIER = lazy(r"[_/\\.+#]|\d|[a-z][A-Z]|^[A-Z]{2,}$")
 _COMMON = """the a an our we it this that these those there in on at for from by to of with and or if when after before
 all no not never always do don't use uses keep user users is are has have must should prefer prefers only each every
@@ -108,8 +111,9 @@ def is_identifier(word: str) -> bool:
 
 
 def names(text: str) -> set[str]:
-    """Identifiers, and capitalised words that do not open the text, in lower case."""
-    candidates = {word for start, word in name_words(text) if is_identifier(word) or (word[:1].isupper() and start > 0)}
+    """Identifiers, and capitalised words that do not open the text (behind the marks of a list), in lower case."""
+    words = name_words(_MARKS.sub("", text))
+    candidates = {word for start, word in words if is_identifier(word) or (word[:1].isupper() and start > 0)}
     return {word.casefold() for word in candidates} - OPENERS
 
 
@@ -125,6 +129,7 @@ class _Reading(NamedTuple):
 
 @lru_cache(CACHED)
 def _read(text: str) -> _Reading:
+    text = _MARKS.sub("", text)
     plain = _DENIAL.sub(" ", _BESIDE_DENIAL.sub(" ", text))
     return _Reading(
         frozenset(term for term in terms(plain) if not term.isdigit()),

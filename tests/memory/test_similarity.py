@@ -126,3 +126,10 @@ def test_any_two_texts_are_compared_alike_in_both_orders(one: str, other: str) -
     assert repeats(one, other) == repeats(other, one)
     assert not (same(one, other) and contradicts(one, other))
     assert not contradicts(one, one)
+
+
+@pytest.mark.parametrize("marks", ["- ", "* ", "  - ", "1. ", "12) ", "- [ ] ", "- [x] ", "> ", '"'])
+def test_marks_in_front_of_a_text_say_nothing(marks: str) -> None:
+    text = "Alice prefers short meetings in the morning."
+    assert names(marks + text) == names(text) and same(marks + text, text) and not contradicts(marks + text, text)
+    assert contradicts(marks + text, text.replace("prefers", "does not like"))
