@@ -26,6 +26,7 @@ from gitmem.hosts import HOSTS
 from gitmem.paths import is_memory, layout_of
 
 OURS = (".gitattributes", ".gitmem.toml", "memory/.gitkeep")  # what `git mem init` writes beside memory
+NEXT = "next: "  # what `git mem init` says last
 STEPS = ("repository", "hooks", "commit", "agents", "mcp", "fact", "check")
 
 
@@ -125,12 +126,25 @@ def _take(step: Step, choices: Choices, title: str, *, runs: bool, quiet: bool) 
     if choices.asks and not click.confirm("run this?", default=True, err=True):
         return "skipped"
     for words in step.commands:
-        run = [sys.executable, "-P", "-m", "gitmem", *words[1:]] if words[0] == "git-mem" else words
-        at = choices.folder if choices.folder.is_dir() else None
-        code = subprocess.run(run, cwd=at, stdout=subprocess.DEVNULL if quiet else None, check=False).returncode
+        code = _run(words, choices.folder, quiet=quiet)
         if code not in ((Exit.DONE, Exit.FINDINGS) if step.name == "check" else (Exit.DONE,)):
             return "failed"
     return "done"
+
+
+def _run(words: tuple[str, ...], folder: Path, *, quiet: bool) -> int:
+    """Run a command in the folder, and show what it says but what it says to type next: that is the next step. Its exit
+    status."""
+    ours = words[0] == "git-mem"
+    run = [sys.executable, "-P", "-m", "gitmem", *words[1:]] if ours else words
+    at = folder if folder.is_dir() else None
+    shown = subprocess.DEVNULL if quiet else subprocess.PIPE if ours else None
+    done = subprocess.run(run, cwd=at, stdout=shown, check=False)
+    for line in (done.stdout or b"").decode("utf-8", "replace").splitlines(keepends=True):
+        if not line.startswith(NEXT):
+            write(line)
+    sys.stdout.flush()
+    return done.returncode
 
 
 def _typed(words: tuple[str, ...]) -> str:
@@ -156,7 +170,8 @@ def _steps(choices: Choices) -> Iterator[Step]:
         if fact
         else Step("fact", (), "none was given")
     )
-    yield Step("check", (("git-mem", "search", "--", fact or "memory"), ("git-mem", "doctor")))
+    asked = ("git-mem", "search", "--", fact) if fact else ("git-mem", "index")
+    yield Step("check", (asked, ("git-mem", "doctor")))
 
 
 def _repository(choices: Choices) -> Step:

@@ -54,6 +54,16 @@ def test_a_new_folder_is_set_up_and_again_nothing_is_to_be_done(tmp_path: Path, 
     assert set(states) == {"nothing to do"} and again["check"]["state"] == "done"
 
 
+@pytest.mark.parametrize("fact", [(), ("--fact", "Invoices are in UTC")])
+def test_it_says_nothing_that_a_later_step_does_or_that_nobody_asked(
+    tmp_path: Path, tools: dict[str, str], fact: tuple[str, ...]
+) -> None:
+    done = Repo(tmp_path / "m").mem("setup", "--yes", "--skip", "agents", *fact, env=tools)
+    assert "write MEMORY.md" in done.stdout and "next:" not in done.stdout
+    assert "nothing found" not in done.stdout + done.stderr
+    assert ("Invoices are in UTC" in done.stdout.split("/7 check")[1]) == bool(fact)
+
+
 def test_without_a_terminal_it_prints_the_commands_and_runs_none(tmp_path: Path, tools: dict[str, str]) -> None:
     tmp_path.joinpath("m").mkdir()
     done = Repo(tmp_path / "m", init=False).mem("setup", "--fact", "x y", env=tools)
