@@ -56,9 +56,19 @@ _EMBEDDED = lazy(
 _OBJECT = lazy(r"[a-z]{3,16}-[0-9a-f]{6,8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12,13}")
 _VERSION = lazy(r"(?:^|[-@_/])v?\d{1,4}(?:\.\d{1,5}){1,3}(?:[-.][a-z0-9.]{1,12}){0,3}$")
 _RELEASE = lazy(r"v?\d{1,4}\.\d{1,4}\.\d{1,4}[-.][a-z]")  # `1.4.0.tgz#...`, `2.0.0-py3-none-any.whl#...`
-# A path with an ending, a file in a package, a place in an archive named by its object id.
-_ADDRESSED = lazy(r"^(?:[\w.-]+/){2,}[\w.-]*\.[a-z]{2,8}$|\.(?:tgz|gz|zip|whl|jar|parquet|json|ya?ml|md|png)(?:#|$)")
+# A path with an ending, a file, a host with or without a path, a place in an archive named by its object id.
+_ADDRESSED = lazy(
+    r"^(?:[\w.-]+/){2,}[\w.-]*\.[a-z]{2,8}$|\.(?:tgz|gz|zip|whl|jar|parquet|json|ya?ml|md|png)(?:#|$)"
+    r"|^[\w/-]+\.(?:mp[34]|wav|webm|mov|jpe?g|gif|svg|webp|pdf|txt|csv|tsv|log|html?|xml|docx?|xlsx?|sqlite|db|onnx|bin)$"
+    r"|^(?=.{0,80}\.[a-z]{2,6}(?:/|$))(?:[a-z0-9-]{1,40}\.){2,6}[a-z]{2,6}(?:/[a-z0-9./_-]{0,80})?$"
+)
 _WORDED_PATH = lazy(r"(?:v\d{1,2}|[a-z_-]{3,24})(?:/(?:v\d{1,2}|[a-z_-]{2,24})){1,8}/?")  # `v1/objects/licenses`
+# `huggingface/deepseek-ai/DeepSeek-R1`: names in a path, each of words and short numbers.
+_NAMED_PATH = lazy(
+    r"[a-z]{3,20}(?:[-_.][a-z]{2,20}){0,4}(?:/(?:(?:[A-Z]?[a-z]{2,20}){1,3}|[A-Za-z]?\d{1,3}[a-z]?)(?:[-_.](?:(?:[A-Z]?[a-z]{2,20}){1,3}|[A-Za-z]?\d{1,3}[a-z]?|[A-Z]{2,6})){0,6}){1,6}"
+)
+# `timeObserverToken`: what a program calls a thing.
+_VARIABLE = lazy(r"[a-z]{2,20}(?:[A-Z][a-z]{1,20}){1,4}(?:Token|Key|Secret|Password|Id|Name|Value)s?")
 _OF_SOMETHING = lazy(
     r"\b(?:files?|path|names?|length|size|count|server|service|holder|owner|pair|type|request|session|job|run|order|bucket"
     r"|lives?|stays?|comes?|points?|belongs|goes|moved|refers?)\b"
@@ -78,6 +88,7 @@ _IDENTIFIER = lazy(
     r"\b(?:id|ids|uid|guid|page|track|board|trace|event|index|zone|user|order|account|ray)\b|주문|사용자"
 )
 # Tokens that mark a request, so that it is carried out once.
+_OPEN_ID = lazy(r"(?:[a-z]+:)?o[ucn]_[0-9a-f]{32}")  # a person or chat of Feishu
 _ONCE = lazy(r"(?:client|request|change|action|export|update|lock)[-_]?token", re.IGNORECASE)
 # Names that say that theirs is none.
 _NEGATED = lazy(
@@ -118,7 +129,7 @@ _TRAIL = ".:!?*"
 # Identifiers that hold such a word and name no secret.
 # (`license`, `client` and the like name a secret only together with `key`, `secret` or `token`.)
 _PUBLIC = lazy(
-    r"public|pub_?key|certificate|publish|anon|recv|(?:payment|customer|order|site)_?key|foreign|idempoten|keyword|keyboard|keyname|keyid"
+    r"public|pub_?key|certificate|publish|anon|recv|resource_?key|(?:payment|customer|order|site)_?key|foreign|idempoten|keyword|keyboard|keyname|keyid"
     r"|keyring|keystore|tokeniz|tokens?_?(?:count|limit|budget|type)|fingerprint|checksum|digest|integrity|sha\d|commit"
     r"|monkey|turkey|hockey|author(?!i[sz])|authority|i18n|localstorage|etag|continuation|(?:page|cursor|next|sync|change|update|lock|client-?request)[-_]?(?:key|token)$",
     re.IGNORECASE,
@@ -244,6 +255,8 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
     if is_placeholder(value) or is_digest(value) or is_readable_base64(value) or is_published(value):
         return False
     if is_sequence(value) or _ADDRESSED.search(value) or _WORDED_PATH.fullmatch(value):
+        return False
+    if _NAMED_PATH.fullmatch(value) or (not quote and _VARIABLE.fullmatch(value)):
         return False
     if _OBJECT.fullmatch(value) and not _KEY_NAME.search(name):
         return False
@@ -438,7 +451,7 @@ def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             continue
         if _ADDRESSED.search(value) or _RELEASE.match(value):
             continue
-        if is_uuid(value) and not _CALLED.search(between):
+        if (is_uuid(value) and not _CALLED.search(between)) or _OPEN_ID.fullmatch(value):
             continue
         if is_random(value, 16 if ("=" in op or ":" in op) else 20) and len(_DIGIT.findall(value)) >= 3:
             yield Found("vendor-secret", "a random value behind the name of a vendor", start, end)

@@ -279,6 +279,8 @@ def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
             value = match.group("value")
             if value.lower() in _SHIPPED and value == match.group("user"):
                 continue
+            if value.rpartition(":")[2].lower() in _FOR_ALL:
+                continue
             if (
                 not is_placeholder(value)
                 and len(value)
@@ -296,7 +298,7 @@ def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
         if (
             len(value) >= 3
             and not is_placeholder(value)
-            and not re.match(r"^[-$%<{(:=]|^\d{1,5}$", value)
+            and not re.match(r"^[-$%<{(:=]|^(?:[\d.]{7,15}:)?\d{1,5}(?::\d{1,5})?$", value)  # `-p 8081:8081`
             and (closed or not is_code(value) or is_coined(value))
             and value.lower() not in _PLAIN
             and not is_place(value)
@@ -399,6 +401,7 @@ _OPTION_LETTERS = "abcdefghijklmnopqrstuvwxyz_-"
 _FAR = 3 + 64 + 1 + 128 + 61 + 1 + 90  # what `_URL` may reach behind the scheme
 # `DB_PASSWORD`, `ROOTPW`: the name of a variable that a manual leaves out the `$` of.
 _VARIABLE = lazy(r"[A-Z_]{0,30}(?:PASS(?:WORD|WD|PHRASE)?|PWD|PW|SECRET|TOKEN|KEY|AUTH|USER)(?:_[A-Z_]{1,30})?")
+_FOR_ALL = frozenset(["anonymous", "anoncvs", "anonsvn", "anon", "guest"])  # passwords of public archives
 _PLAIN = frozenset(
     ["and/or", "stdin", "prompt", "file", "from", "with", "and", "or", "the", "required", "option", "flag"]
 )

@@ -252,13 +252,14 @@ _TANGLE = lazy(r"[!@#$%^&*?{}\[\]()|<>~]")
 _CALL = lazy(r"[a-z_]{4,40}(?:\.[a-z_\d]{2,40}){0,3}\(|\(r[\"']")  # `to_text(base64.b64encode(...`
 _EXPRESSION = lazy(r"[\"'\\]|://|[A-Za-z_]{4}\(|=>|->|&&|\|\||[!=]==?|\]\(|\[\w-\w")
 _MIXED = lazy(r"(?<=[a-zA-Z])\d|(?<=\d)[a-zA-Z]")
+_LINK_OR_PATTERN = lazy(r"\]\((?:https?:|[./#])|\[\^?\w-\w[^\[\]]{0,20}\][{+*]")  # `Plan](https://...`, `[a-z0-9]{16}`
 
 
 def is_tangled(value: str) -> bool:
     """Whether a value has five kinds of symbol and brackets that do not match: a generated one, no expression."""
     if len(value) < 11 or len(set(_TANGLE.findall(value))) < 5 or sum(map(str.isalpha, value)) < 6:
         return False
-    if _CALL.match(value):
+    if _CALL.match(value) or _LINK_OR_PATTERN.search(value):
         return False
     if len(_MIXED.findall(value)) >= 6 and not _EXPRESSION.search(value):
         return True

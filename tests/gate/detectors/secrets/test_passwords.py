@@ -508,3 +508,29 @@ def test_the_settings_of_a_shell_and_a_variable_in_braces_are_no_password() -> N
         'password: "{db_pass}"',
     ):
         assert list(load("passwords")(Text(text))) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The [1Password CLI](https://developer.example.com/docs/cli/get-started/2) must be installed.",
+        "[Cannot have a username/password/port](https://url.spec.example.org/#cannot-have-2): `cannotHaveAPort(urlRecord)`",
+        "proxy: socks5://<user>:<password>@proxy-host:1080",
+        "docker run -e POSTGRES_PASSWORD=mysecretpassword %%IMAGE%%:15-alpine",
+        "docker run -e SERVER=some-mongo -p 8081:8081 mongo-express",
+        "docker run --name mongo -p 127.0.0.1:27017:27017 mongo",
+        "cvs://:pserver:anoncvs@sources.example.com:/cvs/src",
+        "비밀번호: Vault/prod-2 참고",
+        "パスワード: Vault/prod-2を参照",
+    ],
+)
+def test_links_ports_places_and_public_passwords_pass(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "value"),
+    [("비밀번호: ", "Kd/prod-29!x"), ("mongo -u app -p ", "80b:8081x"), ("password=", "@proxy-h0st!")],
+)
+def test_passwords_that_look_much_like_these_are_found(before: str, value: str) -> None:
+    assert found(before + value) == [value]

@@ -173,6 +173,25 @@ def test_hashes_ids_references_and_placeholders_pass(text: str) -> None:
     assert found(text) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "For the [Cloud Token Plan](https://console.example.com/cn-north?tab=doc#/doc/?type=model&url=29) see below.",
+        "[![npm](http://img.example.io/dm/token-types.svg)](https://charts.example.com/a/token-types,strtok3?start=1200&end=30)",
+        "redact([...DEFAULT_SECRET_PATTERNS, /\\bacme-[a-z0-9]{16}\\b/g])",
+        "https://drive.example.com/file/d/1LE/view?resourcekey=0-" + fake("<A>{22}"),
+        "{ Bucket: 'samples',\n\tKey: '1min_35sec.mp4' }",
+        "`token = timeObserverToken` stays as it is",
+        "| Token Plan | China | `token-plan` | `token-plan.cn-beijing.maas.example.com/compatible-mode/v1` |",
+        "| Hub | `HUB_TOKEN` or `HF_TOKEN` | `huggingface/deepseek-ai/DeepSeek-R1` |",
+        "| Feishu | `feishu:ou_" + fake("<h>{32}").lower() + "` |",
+        "토큰은 `huggingface/deepseek-ai/DeepSeek-R1` 모델용이다",
+    ],
+)
+def test_links_patterns_files_hosts_and_names_beside_a_word_for_a_secret_pass(text: str) -> None:
+    assert found(text) == []
+
+
 def test_the_lines_of_secrets_are_those_of_tokens_passwords_and_sessions() -> None:
     key = "\n".join(["-----BEGIN " + "PRIVATE KEY-----", fake("<b>{60}"), "-----END " + "PRIVATE KEY-----"])
     text = f"# Notes\nplain\nkey {TOKEN}\n\n비번은 {'Gro' + 'Vb7#19'} 이다\n{key}\nlast\n"
