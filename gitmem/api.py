@@ -104,8 +104,10 @@ class Memory:
         min_score: float | None = None,
         history: bool = False,
         history_only: bool = False,
+        everything: bool = False,
     ) -> Value:
-        """`git mem search`: {"query", "at", "lanes", "stale", "hits": [...]}, best hit first. Any text is a query."""
+        """`git mem search`: {"query", "at", "lanes", "stale", "answered", "hits": [...]}, best hit first. Any text is a
+        query; `everything` is `--all`."""
         from gitmem.memory.named_times import first_day, last_day, resolve_at
         from gitmem.search.results import as_value
         from gitmem.search.search import Query, search
@@ -117,6 +119,7 @@ class Memory:
             since=since if isinstance(since, date) else first_day(since or "", moment, "since"),
             until=until if isinstance(until, date) else last_day(until or "", moment, "until"), expired=expired,
             min_score=min_score, history="only" if history_only else "with" if history else "",
+            everything=everything,
         )  # fmt: skip
         return as_value(search(self.repo, self.config, asked, moment))
 

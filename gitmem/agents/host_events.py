@@ -257,9 +257,9 @@ def _remember(event: Event) -> None:
 def _prompt(event: Event) -> str:
     """What memory says to a prompt: much to the first that it answers, later what is telling and new to the session."""
     from gitmem.context.assembly import key_of_part
-    from gitmem.context.evidence import STRONG
     from gitmem.context.request import build, request_of
     from gitmem.hosts.transcript_parser import spoken_text
+    from gitmem.search.evidence import STRONG
     from gitmem.sessions import recalled_parts
 
     began = time.monotonic()

@@ -28,6 +28,7 @@ class Hit(TypedDict):
 class Found(TypedDict):
     hits: list[Hit]
     lanes: list[str]
+    answered: bool
     stale: bool
     reason: str
 

@@ -169,7 +169,9 @@ def searcher(pool: RepositoryPool) -> Callable[..., Found]:
                 for hit in answer.hits
             ]  # fmt: skip
             lanes = [one_line(lane) for lane in answer.lanes]
-            return Found(hits=hits, lanes=lanes, stale=answer.stale, reason=one_line(answer.reason))
+            return Found(
+                hits=hits, lanes=lanes, answered=answer.answered, stale=answer.stale, reason=one_line(answer.reason)
+            )  # fmt: skip
 
     return memory_search
 

@@ -23,6 +23,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--history": ("history", "flag"),
     "--history-only": ("history_only", "flag"),
     "--budget": ("budget", "number"),
+    "--all": ("everything", "flag"),
     "--json": ("as_json", "flag"),
     "--jsonl": ("jsonl", "flag"),
 }

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from gitmem.search.search import Answer, Query
 
 
+UNCERTAIN = "nothing here seems to answer this; what is shown comes nearest (--all: more of it)."
+
+
 class SearchRequest(NamedTuple):
     """The words and options of one search, as `git mem search -h` has them."""
 
@@ -40,6 +43,7 @@ class SearchRequest(NamedTuple):
     min_score: float | None = None
     lane: str = "both"
     budget: int = 0
+    everything: bool = False
     history: bool = False
     history_only: bool = False
     blame: bool = False
@@ -97,13 +101,17 @@ def answer_of_server(request: SearchRequest) -> None:
     only_here = SearchRequest(request.query)._asdict()
     taken = {"query", "limit", "at", "paths", "types", "tags", "since", "until", "lane", "verbose", "explain", "jsonl"}
     for name, value in request._asdict().items():
-        if name not in taken | {"colour", "as_json", "server", "repositories"} and value != only_here[name]:
+        if (
+            name not in taken | {"everything", "colour", "as_json", "server", "repositories"}
+            and value != only_here[name]
+        ):
             raise UsageError(f"--{name.replace('_', '-')} does not go with --server")
     words = " ".join(request.query)
     asked = {
         "query": words, "limit": request.limit, "at": request.at, "path": list(request.paths),
         "type": list(request.types), "tag": list(request.tags), "since": request.since, "until": request.until,
         "lane": request.lane, "repository": list(request.repositories), "explain": request.explain,
+        "all": request.everything,
     }  # fmt: skip
     answered, value = search(request.server, token_of(os.environ), asked)
     if request.jsonl:
@@ -115,6 +123,8 @@ def answer_of_server(request: SearchRequest) -> None:
         page(render(answered, words, coloured(request.colour), scored=request.verbose))
         if not answered.hits:
             say("nothing found")
+        elif not answered.answered:
+            say(UNCERTAIN)
 
 
 def query_of(request: SearchRequest, repo: "Repository", config: "Config", moment: "datetime") -> "Query":
@@ -152,6 +162,7 @@ def query_of(request: SearchRequest, repo: "Repository", config: "Config", momen
         lane=Lane(request.lane),
         budget=0 if request.rerank else request.budget,
         blame=request.blame,
+        everything=request.everything or bool(request.rerank),
         explain=request.explain or (request.verbose and not request.as_json and not request.jsonl),
         history="only" if request.history_only else "with" if request.history else "",
     )
@@ -251,10 +262,12 @@ def settings_text(settings: "Mapping[str, Any]") -> str:
 
 
 def _hint(request: SearchRequest, answered: "Answer") -> str:
-    """What a person may try who was shown no hits; "" where there are some, or where the notes say it already."""
+    """What a person should know whom nothing answers; "" where something does, or where the notes say it already."""
     from gitmem.search.search import EMPTY
 
-    if answered.hits or EMPTY in answered.notes:
+    if answered.hits:
+        return "" if answered.answered else UNCERTAIN
+    if EMPTY in answered.notes:
         return ""
     if not " ".join(request.query).strip():
         return "the question is empty: git mem search 'why webhooks?'"

@@ -13,7 +13,6 @@ from datetime import date, datetime
 from fnmatch import fnmatchcase
 
 from gitmem.context import layers, packing, recall_queries
-from gitmem.context.evidence import evidence, prompt_of, table_of_words
 from gitmem.context.layer_limits import DEFAULTS, Count, Layer, Share, Weights
 from gitmem.context.layers import Hit, Part
 from gitmem.context.recall_queries import Question
@@ -24,6 +23,8 @@ from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.memory.document import Document, structured
 from gitmem.memory.fact import fact_id
 from gitmem.paths import agent_of, log_day, spelling
+from gitmem.search.evidence import Asked, evidence, table_of_words
+from gitmem.search.question import parse
 
 INSTRUCTIONS = ("SOUL.md", "USER.md", "AGENTS.md", "TOOLS.md")
 SUMMARY_CHARACTERS = 300
@@ -137,7 +138,7 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
     included, missing = _included(usable, request)
     parts = [*included, *parts, *_session(request)]
     wanted = [part for part in parts if _wanted(part, request)]
-    parts, withheld = _answering(wanted, request, questions)
+    parts, withheld = _answering(wanted, request, questions, now.date())
     parts = [replace(part, tokens=request.count(until(part) + part.content)) for part in parts]
     commits = {scope.name: scope.commit for scope in usable}
     left = request.budget - request.count(f"{lead(commits)}\n{AROUND}{END}")
@@ -299,7 +300,7 @@ def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], tod
 
 
 def _answering(
-    parts: Sequence[Part], request: Request, questions: Sequence[Question]
+    parts: Sequence[Part], request: Request, questions: Sequence[Question], today: date
 ) -> tuple[list[Part], list[tuple[Part, str]]]:
     """The parts without those that nothing in the prompt asks for, and these with the reason.
 
@@ -309,10 +310,10 @@ def _answering(
     if not (request.enough or request.each or request.had) or not request.prompt.strip():
         return list(parts), []
     table = table_of_words()
-    asked = [(prompt_of(question.text, table), question.weight) for question in questions]
+    asked = [(Asked(parse(question.text, today), table), question.weight) for question in questions]
 
     def measured(part: Part) -> float:
-        own, *behind = (weight * evidence(prompt, part.content) for prompt, weight in asked)
+        own, *behind = (weight * evidence(each, part.content) for each, weight in asked)
         return max([own, *behind]) if own or not asked[0][0].words else 0.0
 
     answers = {at: measured(part) for at, part in enumerate(parts) if part.layer in RECALLED}

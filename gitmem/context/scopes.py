@@ -118,7 +118,7 @@ def recall(
 ) -> list[Hit]:  # fmt: skip
     """The hits of a search as a layer wants them; `lines` reads a file that was hit, for what its lines say of
     themselves. With `history` commits too."""
-    query = searching.Query(asked, limit=RECALL, commit=commit, history="known" if history else "")
+    query = searching.Query(asked, limit=RECALL, commit=commit, everything=True, history="known" if history else "")
     answer = searching.search(repo, config, query, now)
     return [
         _of_history(hit) if hit.kind else

@@ -42,7 +42,9 @@ def search(address: str, token: str, asked: Mapping[str, Any]) -> tuple[Answer, 
     value = _post(f"{checked(address)}/v1/search", token, asked)
     try:
         hits = tuple(_hit(hit) for hit in list(value["hits"]))
-        return Answer(str(value["query"]), str(value["at"]), tuple(value["lanes"]), bool(value["stale"]), hits), value
+        answered = bool(value.get("answered", hits))  # an older server does not say
+        lanes, stale = tuple(value["lanes"]), bool(value["stale"])
+        return Answer(str(value["query"]), str(value["at"]), lanes, stale, hits, answered=answered), value
     except (KeyError, TypeError, ValueError, AttributeError):
         raise GitMemError("the server's answer is none of a git mem server", "is the address right?") from None
 

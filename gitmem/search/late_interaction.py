@@ -29,6 +29,9 @@ class WordVectors(Protocol):
     def length(self, word: str) -> float:
         """Of the word's vector: frequent words have short ones."""
 
+    def embed_query(self, text: str) -> bytes:
+        """The text's vector of length 1, float32; zeros where it knows no word of it."""
+
 
 class QuestionWords(NamedTuple):
     """A question's words: their signs, and what each counts, together 1."""

@@ -24,6 +24,7 @@ def as_value(answer: Answer) -> dict[str, Any]:
         "at": answer.at,
         "lanes": list(answer.lanes),
         "stale": answer.stale,
+        "answered": answer.answered,
         "hits": [hit_value(hit) for hit in answer.hits],
     }
     if answer.settings:

@@ -7,7 +7,7 @@ query (per-query min-max; reciprocal ranks were worse at every k), and summed wi
 
 # Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
 from collections.abc import Container, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, compress
 from math import log, sqrt
 from operator import add, mul, sub
 from typing import NamedTuple
@@ -81,7 +81,7 @@ def idf(chunks: int, frequency: int) -> float:
 
 def _minmax(values: list[float], real: Sequence[bool], least: float = 0.0) -> list[float]:
     """To 0..1 over the real entries. `least` keeps a small range small: noise is not blown up to 1."""
-    known = [value for value, kept in zip(values, real, strict=True) if kept]
+    known = [*compress(values, real)]
     low = min(known, default=0.0)
     span = max(max(known, default=0.0) - low, least)
     return [(value - low) / span for value in values] if span > 1e-9 else [0.0] * len(values)
@@ -177,7 +177,7 @@ def _evidence(
         f"lexical{size}": _minmax(column, real, ranking.least) for size, column in zip(SIZES, lexical, strict=True)
     }
     evidence["cover0"], evidence["cover2"] = cover
-    evidence["fence"] = [1.0 if flag & FENCE else 0.0 for flag in flags]
+    evidence["fence"] = _flagged(flags, FENCE)
     evidence["label"], evidence["named"] = label, named
     cosine_windows = _vector(vector, columns.vectors, columns.norms, total, ranking.coherence)
     for size, column in zip(SIZES, cosine_windows, strict=True):
@@ -185,27 +185,30 @@ def _evidence(
     _impute(evidence, flags, question, ranking.imputed)
     if vector is not None:
         _doubt(evidence, ranking.half)
-    asks = [1.0 if flag & ASKS else 0.0 for flag in flags]
-    evidence["asks"] = asks
+    evidence["asks"] = asks = _flagged(flags, ASKS)
     evidence["answer"] = [0.0, *map(mul, evidence["lexical0"], asks)][:total]
     evidence["answer_vector"] = [0.0, *map(mul, evidence["vector0"], asks)][:total]
     evidence["length"] = [min(1.0, count / ranking.enough) for count in words]
     evidence["long"] = [min(3.0, count / ranking.lengthy) for count in words]
-    wants = TIME * question.wants_time
-    evidence["when"] = [1.0 if flag & wants else 0.0 for flag in flags]
-    wants = NUMBER * question.wants_number
-    evidence["number"] = [1.0 if flag & wants else 0.0 for flag in flags]
-    evidence["days"] = [strips[number].days if number >= 0 else 0.0 for number in owner]
+    evidence["when"] = _flagged(flags, TIME * question.wants_time)
+    evidence["number"] = _flagged(flags, NUMBER * question.wants_number)
+    days = [*(strip.days for strip in strips), 0.0]  # the last is of no strip: -1
+    evidence["days"] = [days[number] for number in owner] if any(days) else [0.0] * total
     evidence["heading"] = columns.heading
     evidence["match0"] = evidence["match1"] = [0.0] * total  # by `with_matches`, once the best lines are read
     return evidence
 
 
+def _flagged(flags: Sequence[int], wanted: int) -> list[float]:
+    """1 for each unit with a flag that is wanted, else 0."""
+    return [1.0 if flag & wanted else 0.0 for flag in flags] if wanted else [0.0] * len(flags)
+
+
 def with_matches(line: RankedLine, own: float, around: float, ranking: Ranking = SHIPPED) -> RankedLine:
     """The line with what its words, and those of its neighbours, are to the question's (`late_interaction.matches`)."""
-    evidence = dict(zip(ranking.weights, line.evidence, strict=True)) | {"match0": own, "match1": around}
+    *evidence, _, _ = line.evidence  # they stand last in `ranking.WEIGHTS`
     gain = ranking.weights["match0"] * own + ranking.weights["match1"] * around
-    return line._replace(score=line.score + gain, evidence=tuple(evidence.values()))
+    return RankedLine(line.strip, line.first, line.last, line.flags, line.score + gain, (*evidence, own, around))
 
 
 def _lexical(
@@ -214,7 +217,8 @@ def _lexical(
     """BM25 of each unit's window at each size; share of the terms' weight in the unit and within the middle window;
     share of it in the label, and whether the question has the whole label."""
     labels, total = columns.labels, len(columns.owner)
-    floors = _floors(columns.words, ranking)
+    lengths = _lengths(columns.words)
+    flat, slope = ranking.k1 * (1 - ranking.b), ranking.k1 * ranking.b
     scores = [[0.0] * total for _ in SIZES]
     cover = [0.0] * total
     cover0 = [0.0] * total
@@ -229,10 +233,10 @@ def _lexical(
             label_words[at] += 1
         for at in counts:
             cover0[at] += gain
-        for size, floor, column in zip(SIZES, floors, scores, strict=True):
+        for size, (length, mean), column in zip(SIZES, lengths, scores, strict=True):
             near = _near(counts, size, total) if size and counts else counts
             for at, count in near.items():
-                column[at] += gain * count / (count + floor[at])
+                column[at] += gain * count / (count + (flat + slope / mean * length[at]))
             if size == 2:
                 for at in near:
                     cover[at] += gain
@@ -240,16 +244,12 @@ def _lexical(
     return scores, (cover0, cover), ([min(1.0, value) for value in label], named)
 
 
-def _floors(words: Sequence[int], ranking: Ranking) -> list[list[float]]:
-    """For each size what BM25 adds to a term's frequency below the line: k1 (1 - b + b length / mean length)."""
-    floors = []
-    for size in SIZES:
-        lengths = _windows(list(accumulate(words, initial=0)), size, len(words))
-        known = [n for n in lengths if n]
-        mean = sum(known) / len(known) if known else 1.0
-        flat, slope = ranking.k1 * (1 - ranking.b), ranking.k1 * ranking.b / mean
-        floors.append([flat + slope * n for n in lengths])
-    return floors
+def _lengths(words: Sequence[int]) -> list[tuple[list[float], float]]:
+    """For each size the words within the window of each unit, and their mean over windows that have any: what BM25 adds
+    to a term's frequency below the line is k1 (1 - b + b length / mean)."""
+    sums = list(accumulate(words, initial=0))
+    windows = [_windows(sums, size, len(words)) for size in SIZES]
+    return [(lengths, sum(lengths) / ((len(lengths) - lengths.count(0)) or 1) or 1.0) for lengths in windows]
 
 
 def _occurrences(positions: Positions, columns: _Columns) -> tuple[dict[int, int], list[int]]:

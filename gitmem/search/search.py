@@ -33,6 +33,7 @@ from gitmem.search.tuning import in_force
 if TYPE_CHECKING:
     from gitmem.index.store import IndexReader
 
+FIRST = 5  # hits that are shown whether or not they answer
 EMPTY = "there is no memory here yet; 'git mem add TEXT' writes the first line"
 
 
@@ -63,12 +64,14 @@ class Query(NamedTuple):
     budget: int = 0
     blame: bool = False
     explain: bool = False
+    everything: bool = False  # more than `FIRST` hits where none of these answers
     history: str = ""  # "with": commits too, "known": where they are indexed or soon can be, "only": nothing else
 
 
 class Answer(NamedTuple):
-    """`at` is "worktree", "branches" or a commit; `lanes` those that answered; `notes` and `reason` (why stale) are for
-    a person; `settings` are those in force, only where `Query.explain` asked for them."""
+    """`at` is "worktree", "branches" or a commit; `lanes` those that answered; `answered` whether one of the first
+    `FIRST` hits takes up enough of the question (`evidence`); `notes` and `reason` (why stale) are for a
+    person; `settings` are those in force, only where `Query.explain` asked for them."""
 
     query: str
     at: str
@@ -78,11 +81,13 @@ class Answer(NamedTuple):
     reason: str = ""
     notes: tuple[str, ...] = ()
     settings: Mapping[str, Any] = MappingProxyType({})
+    answered: bool = False
 
 
 class Evidence(NamedTuple):
     """What the lanes found. `lexical` and `vector` are chunk id -> score (0..1, a cosine); `terms` those looked for;
-    `query_vector` and `table` as `vector.Vectors` has them; `lanes` those that answered; `notes` why one did not."""
+    `query_vector` and `table` as `vector.Vectors` has them; `lanes` those that answered; `notes` why one did not;
+    `answered` as `Answer` has it."""
 
     lexical: dict[int, float]
     vector: dict[int, float]
@@ -91,6 +96,7 @@ class Evidence(NamedTuple):
     table: WordVectors | None
     lanes: tuple[str, ...]
     notes: tuple[str, ...]
+    answered: bool = False
 
 
 def search(
@@ -152,7 +158,9 @@ def _one(repo: Repository, config: Config, query: Query, now: datetime, opener: 
             from gitmem.search.explain import settings_in_force
 
             settings = settings_in_force(config, ranking)
-        return Answer(query.text, at, evidence.lanes, fresh.stale, hits, fresh.reason, notes, settings)
+        return Answer(
+            query.text, at, evidence.lanes, fresh.stale, hits, fresh.reason, notes, settings, evidence.answered
+        )  # fmt: skip
     finally:
         made.close()
 
@@ -192,6 +200,7 @@ def _across(repo: Repository, config: Config, query: Query, now: datetime, opene
         at="branches",
         stale=any(answer.stale for _, answer in answers),
         reason=next((answer.reason for _, answer in answers if answer.reason), ""),
+        answered=any(answer.answered for _, answer in answers),
         hits=tuple(hits[: query.limit]),
     )
 
@@ -245,15 +254,33 @@ def _answer(
     source = Source(repo, config, index, made.commit)
     kind_of_passages: Callable[..., Passages] = made.passages or Passages
     passages = kind_of_passages(source, strips, lines, filters, ranking, _matcher(evidence, question), question)
-    hits, left_out = fitting(passages.hits(query.limit, blame=query.blame), query.budget)
-    if left_out:
-        evidence = evidence._replace(notes=(*evidence.notes, *left_out))
+    hits = passages.hits(query.limit, blame=query.blame)
+    answered = _answered(hits[:FIRST], question, evidence.table, config)
+    hits, left_out = fitting(hits if answered or query.everything else hits[:FIRST], query.budget)
+    evidence = evidence._replace(notes=(*evidence.notes, *left_out), answered=answered)
     if query.explain:
         from gitmem.search.explain import explained
 
         lanes = {"lexical": evidence.lexical, "vector": evidence.vector}
         hits = tuple(hit._replace(explain=explained(hit, lanes, ranking)) for hit in hits)
     return hits, evidence
+
+
+def _answered(hits: Sequence[Hit], question: Question, table: WordVectors | None, config: Config) -> bool:
+    """Whether any of the hits takes up enough of the question, or is of the days that it names."""
+    if not hits or not config.context_evidence:
+        return bool(hits)
+    if question.days and any(_of_these_days(hit.date, question) for hit in hits):
+        return True
+    from gitmem.search.evidence import answers
+
+    texts = (f"{hit.subject}\n{hit.text}" if hit.kind else hit.text for hit in hits)
+    return answers(question, texts, table, config.context_evidence)
+
+
+def _of_these_days(day: str, question: Question) -> bool:
+    when = date.fromisoformat(day) if day else None
+    return when is not None and any(named.match(when) == 1.0 for named in question.days)
 
 
 # -- retrieval -----------------------------------------------------------------------------------------------

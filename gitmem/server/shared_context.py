@@ -54,7 +54,7 @@ def recall(
     the numbers of the repositories that were searched."""
 
     def found(asked: str) -> Sequence[Hit]:
-        answer, searched = shared.search(tenant, permitted, Query(asked, limit=RECALLED), now)
+        answer, searched = shared.search(tenant, permitted, Query(asked, limit=RECALLED, everything=True), now)
         read.update(searched)
         return [
             Hit(

@@ -57,6 +57,7 @@ WORDS = {
     ),
     "No fact here.": "여기에는 사실이 없습니다.",
     "No search is possible now.": "지금은 검색할 수 없습니다.",
+    "Nothing here seems to answer this; what is shown comes nearest.": "이 물음에 답하는 줄은 없어 보입니다. 가장 가까운 줄을 보여 줍니다.",
     "Nothing in memory answers that.": "메모리에 그에 대한 답이 없습니다.",
     "Further facts": "다른 사실",
     "Further lines": "다른 줄",

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitmem.context.assembly import Context, Request, Scope, as_value, assemble, key_of_part
-from gitmem.context.evidence import ENOUGH, STRONG
 from gitmem.context.layer_limits import Layer, shares
 from gitmem.context.layers import Hit, Part
 from gitmem.context.rendering import render
 from gitmem.errors import GitMemError, UsageError
 from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.memory.document import Document, parse
+from gitmem.search.evidence import ENOUGH, STRONG
 
 NOW = datetime(2026, 2, 5, 12, tzinfo=UTC)
 MEMORY = """\
@@ -291,3 +291,10 @@ def test_what_was_talked_of_counts_for_a_prompt_without_words_of_its_own_and_not
         done = asked(prompt, transcript=Transcript(said))
         recalled = [part for part in done.parts if part.path == ANSWER.path]
         assert bool(recalled) is there
+
+
+@pytest.mark.parametrize(
+    "prompt", ["why do Stripe webhooks return 200 since last Tuesday?", "화요일부터 Stripe webhooks 200"]
+)
+def test_a_prompt_may_name_a_day_of_the_week(prompt: str) -> None:
+    assert WEBHOOKS in asked(prompt).text

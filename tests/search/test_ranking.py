@@ -42,3 +42,8 @@ def test_a_weight_that_names_nothing_is_refused_with_the_names_there_are(text: s
     with pytest.raises(BadConfig) as error:
         in_force(given(searchWeight=text))
     assert "label" in error.value.hint
+
+
+def test_what_is_weighed_last_stands_last_whatever_is_set() -> None:
+    for config in (Config(), Config(search_weight=("match0=3", "label=1"), search_vector=0.5)):
+        assert [*in_force(config).weights][-2:] == ["match0", "match1"]  # `scoring.with_matches` puts them there

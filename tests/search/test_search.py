@@ -255,6 +255,57 @@ def test_nothing_found_is_an_answer_with_a_hint(memory: Repo) -> None:
     assert done.stdout == "" and "nothing found" in done.stderr
 
 
+OFFICE = "# Office\n\n" + "\n\n".join(
+    f"## {name}\n\n- {text}"
+    for name, text in {
+        "Kitchen": "The coffee machine is cleaned every Monday by the porter.",
+        "Garage": "Parking permits are renewed in March at the front desk.",
+        "Printer": "Paper for the printer on the second floor is ordered by Alice.",
+        "Rooms": "Meeting rooms are booked through the calendar of the office.",
+        "Plants": "The plants of the hall are watered by a firm from outside.",
+        "Keys": "Spare keys lie with the security guard at the main gate.",
+        "Heating": "The heating is turned down at night from October to April.",
+    }.items()
+)
+
+
+@pytest.fixture
+def office(repo: Repo) -> Repo:
+    repo.commit("office", {"memory/office.md": OFFICE}, date="2026-02-03T12:00:00Z")
+    return repo
+
+
+def test_a_question_without_an_answer_says_so_and_shows_five_hits(office: Repo) -> None:
+    question = "which vaccine does the clinic recommend to travellers?"
+    done = office.mem("search", "-n", "20", question)
+    assert "nothing here seems to answer this" in done.stderr and len(done.stdout.split("\n\n")) == 5
+    answer = json.loads(office.mem("search", "-n", "20", "--json", question).stdout)
+    assert answer["answered"] is False and len(answer["hits"]) == 5
+    everything = json.loads(office.mem("search", "-n", "20", "--all", "--json", question).stdout)
+    assert everything["answered"] is False and everything["hits"][:5] == answer["hits"] and len(everything["hits"]) > 5
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["who waters the plants in the hall?", "keys", "회의실은 어떻게 예약하나요?", "when is the heating turned down?"],
+)
+def test_a_question_with_an_answer_has_all_hits_and_no_such_note(office: Repo, question: str) -> None:
+    answer = json.loads(office.mem("search", "-n", "20", "--json", question).stdout)
+    assert answer["answered"] is True
+    assert "seems to answer" not in office.mem("search", "-n", "20", question).stderr
+
+
+def test_a_hit_of_the_days_that_are_asked_about_answers(memory: Repo) -> None:
+    answer = json.loads(memory.mem("search", "--json", "what happened on 2026-02-02?").stdout)
+    assert answer["answered"] is True
+
+
+def test_without_a_limit_of_evidence_any_hit_answers(office: Repo) -> None:
+    office.git("config", "--global", "mem.contextEvidence", "0")
+    answer = json.loads(office.mem("search", "-n", "20", "--json", "which vaccine does the clinic recommend?").stdout)
+    assert answer["answered"] is True and len(answer["hits"]) > 5
+
+
 def test_a_fence_is_never_cut(memory: Repo) -> None:
     memory.commit("note", {"memory/x.md": "# X\n\n```sh\necho one\n\nfrobnicate --all\necho two\n```\n\nafter\n"})
     hit = found(memory, "frobnicate")[0]

@@ -50,6 +50,7 @@ from gitmem.errors import UsageError
     "--until", default="", shell_complete=completions.days, metavar="DATE", help="Only lines of this day or earlier."
 )
 @click.option("--expired", is_flag=True, help="Expired and superseded facts and digested episodes too, labelled.")
+@click.option("--all", "everything", is_flag=True, help="More than five hits also where nothing seems to answer.")
 @click.option("--min-score", type=click.FloatRange(0, 1), metavar="X", help="Leave out hits below X (mem.searchFloor).")
 @click.option("--lane", default="both", type=click.Choice(["both", "lexical", "vector"]), help="What to search by.")
 @click.option("--budget", default=0, type=click.IntRange(0), metavar="N", help="Whole passages of at most N tokens.")

@@ -53,6 +53,7 @@ class Found(TypedDict):
 
     hits: list[Hit]
     lanes: list[str]
+    answered: bool
 
 
 class Got(TypedDict):
@@ -122,7 +123,7 @@ def searcher(operations: Operations) -> Callable[..., Any]:
             )
             for hit in answer.hits
         ]  # fmt: skip
-        return Found(hits=hits, lanes=[one_line(lane) for lane in answer.lanes])
+        return Found(hits=hits, lanes=[one_line(lane) for lane in answer.lanes], answered=answer.answered)
 
     return memory_search
 

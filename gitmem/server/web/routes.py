@@ -148,6 +148,7 @@ class Routes:
             paths=texts(given, "path"), types=texts(given, "type"), tags=texts(given, "tag"),
             since=first_day(text(given, "since"), when, "since"), until=last_day(text(given, "until"), when, "until"),
             lane=Lane(lane), explain=given.get("explain") is True,
+            everything=given.get("all") is True,
         )  # fmt: skip
         names, ref, at = texts(given, "repository"), text(given, "ref"), text(given, "at")
         return as_value(self.operations.search(caller, query, names, ref, at))

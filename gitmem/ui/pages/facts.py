@@ -90,14 +90,17 @@ def _found(view: View, asked: str, choice: Choice) -> Response:
     query = Query(
         asked, limit=MORE if others else HITS, commit=view.snapshot.commit, types=(choice.type,) if choice.type else (),
         tags=(choice.tag,) if choice.tag else (), paths=(choice.path,) if choice.path else (), explain=True,
+        everything=others,
     )  # fmt: skip
     answer = search(view.repo, view.config, query, view.now, view.opened.kept_index)
     rows = {(row.path, row.fact.line): row for row in view.facts.rows}
     found = _taken(view, answer.hits, rows, choice) if others else answer.hits
     hits = [(hit, row.fact.id if (row := rows.get((hit.path, hit.start_line))) else "", parts(hit)) for hit in found]
     answered = bool(answer.lanes) or not answer.stale  # an index that cannot be read answers nothing
+    uncertain = view.t("Nothing here seems to answer this; what is shown comes nearest.")
     notes = [
         *([] if answered else [view.t("No search is possible now.")]),
+        *([uncertain] if hits and not answer.answered else []),
         *answer.notes,
         *([answer.reason] if answer.stale else []),
     ]

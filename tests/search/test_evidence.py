@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
-from gitmem.context.evidence import ENOUGH, evidence, prompt_of, table_of_words
+from gitmem.search.evidence import ENOUGH, Asked, evidence, table_of_words
+from gitmem.search.question import parse
 
+TODAY = date(2026, 8, 3)
 DECISION = "Stripe webhooks: a processed_events table with a unique index; a conflicting insert returns 200."
 KOREAN = "마케팅 알림은 21시부터 8시까지 보내지 않고 다음 날 8시 30분에 모아서 보냅니다."
 
 
 def of(prompt: str, text: str) -> float:
-    return evidence(prompt_of(prompt, table_of_words()), text)
+    return evidence(Asked(parse(prompt, TODAY), table_of_words()), text)
 
 
 @pytest.mark.parametrize(
@@ -42,5 +46,30 @@ def test_courtesy_tells_nothing_even_where_memory_has_it() -> None:
 
 
 def test_without_a_table_the_share_of_words_is_the_evidence() -> None:
-    prompt = prompt_of("conflicting insert of an elephant", None)
+    prompt = Asked(parse("conflicting insert of an elephant", TODAY), None)
     assert 0.6 < evidence(prompt, DECISION) < 0.7 and evidence(prompt, KOREAN) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("prompt", "text"),
+    [
+        ("데이터베이스 비밀번호는 얼마나 자주 바꾸나요?", "The database password is rotated every 90 days by the platform job."),
+        ("バックアップは何日間保存されますか?", "Backups of the production database run at 03:00 and are kept for 30 days."),
+        ("数据库备份保留多少天?", "Backups of the production database run at 03:00 and are kept for 30 days."),
+        ("how long are backups of the database kept?", "운영 데이터베이스 백업은 30일 동안 보관합니다."),
+    ],
+)  # fmt: skip
+def test_a_text_in_another_script_answers_by_its_meaning(prompt: str, text: str) -> None:
+    assert of(prompt, text) >= ENOUGH
+
+
+@pytest.mark.parametrize("prompt", ["저녁 메뉴 추천해줘", "おすすめの映画は?", "如何学习钢琴", "今天天气怎么样"])
+def test_other_matters_in_another_script_are_not_enough(prompt: str) -> None:
+    assert of(prompt, "Backups of the production database run at 03:00 and are kept for 30 days.") < ENOUGH
+
+
+@pytest.mark.parametrize(
+    ("prompt", "text"), [("여벌", "- 여벌 열쇠는 관리실에 있다."), ("ISR", "- ISR: in-sync replicas.")]
+)
+def test_each_word_that_was_looked_for_is_enough(prompt: str, text: str) -> None:
+    assert of(prompt, text) >= ENOUGH

@@ -1,0 +1,120 @@
+"""Whether memory has anything to say to a question: how much of the question a piece of memory takes up. Pure.
+
+The evidence of a text is the number of the question's telling words that stand in it, times the cosine of the two: a
+word alone may be chance, and nearness alone may be a manner of speaking. A word tells as much as its vector is long,
+up to that of an ordinary noun, since frequent words have short vectors (`static_embedder`). A text in another script
+cannot share words: there the cosine alone counts. Neither part depends on how large a memory is, nor on what else is in
+it, so that the same question and fact give the same figure everywhere.
+"""
+
+# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from array import array
+from collections.abc import Iterable, Sequence
+
+from gitmem.config import Config
+from gitmem.errors import ModelUnavailable
+from gitmem.index.terms import terms, without_ending
+from gitmem.models.wordpiece import words
+from gitmem.search.late_interaction import WordVectors
+from gitmem.search.question import STOP, STOP_KOREAN, Question
+
+# The length from which a word tells as much as any, in the table's unit: that of `account` (127,000) and `customer`
+# (138,000). `write` and `show` have .65 of it, `the` .17.
+NOUN = 130_000
+# What is said to an agent between one request and the next, and of no subject.
+COURTESY = frozenset(
+    "thanks thank thx ok okay yes yep yeah sure please hello hi hey bye morning good great nice fine cool perfect "  # noqa: SIM905
+    "sounds continue go ahead next again done right 네 응 예 아니 고마워 고마워요 감사 감사해요 감사합니다 안녕 "
+    "안녕하세요 좋아 좋아요 계속 계속해줘 알겠어 ㅇㅋ はい ありがとう どうも 谢谢 謝謝 好的 你好".split()
+)
+EXACT = 2.0  # an identifier of the prompt is as good as two words: it is seldom there by chance
+# Evidence from which memory answers a prompt at all: a word and a half of it in a passage that is a third like it, or
+# more of one and less of the other. Set on bench/recall's en-backend, en-data and ko-backend; `python -m bench recall`
+# has the other hands.
+ENOUGH: float = Config._field_defaults["context_evidence"]
+FEW = 1.5  # telling words; a prompt with fewer asks by all it has
+STRONG = 2 * ENOUGH  # ... from which it is worth interrupting a session that goes on
+
+
+class Asked:
+    """A question as evidence is counted: its telling words as (terms, how much it tells: 0..1, 0 for courtesy, `EXACT`
+    for an identifier), the vector of their text, None without a table. A plain class: a search makes it when it starts,
+    and a named tuple takes 0.2 ms."""
+
+    __slots__ = ("question", "table", "vector", "words")
+
+    def __init__(self, question: Question, table: WordVectors | None) -> None:
+        self.question = question
+        self.table = table
+        self.words = _weighted(question, table)
+        self.vector = _vector(question.content, table)
+
+
+def table_of_words() -> WordVectors | None:
+    """The table that ships in the package; None where it is missing or damaged."""
+    from gitmem.models.static_embedder import shared
+
+    try:
+        return shared()
+    except ModelUnavailable:
+        return None
+
+
+def evidence(asked: Asked, text: str, enough: float = 0.0) -> float:
+    """How much of the question a text takes up, 0 for nothing; without a table the share of the question's words. Where
+    all that is asked is whether there is `enough`, the figure may be another on the same side of it, in less time."""
+    there = frozenset(terms(text))
+    shared = sum(weight for own, weight in asked.words if 2 * len(there.intersection(own)) > len(own))
+    total = sum(weight for _, weight in asked.words)
+    foreign = _in_another_script(asked.question, text)
+    if not total or not (shared or foreign):
+        return 0.0
+    if asked.table is None or asked.vector is None:
+        return shared / total
+    # One that has each of the words answers who looked for just these, however little else the table sees in common.
+    least = ENOUGH if all(there.issuperset(own) for own, weight in asked.words if weight) else 0.0
+    taken = max(shared / min(1.0, total / FEW), 1.0 if foreign else 0.0)
+    if least >= enough > 0 or taken < enough:
+        return least
+    other = _vector(text, asked.table) or ()
+    return max(least, taken * sum(map(float.__mul__, asked.vector, other)))
+
+
+def answers(question: Question, texts: Iterable[str], table: WordVectors | None, enough: float) -> bool:
+    """Whether any of the texts has evidence of `enough`."""
+    asked = Asked(question, table)
+    return any(evidence(asked, text, enough) >= enough for text in texts)
+
+
+def _weighted(question: Question, table: WordVectors | None) -> list[tuple[tuple[str, ...], float]]:
+    """The telling words of a question; none for one that only thanks or agrees."""
+    weighted: list[tuple[tuple[str, ...], float]] = [((term,), EXACT) for term in sorted(question.exact)]
+    for word in dict.fromkeys(words(question.content)):
+        if word in STOP or not STOP_KOREAN.isdisjoint((word, without_ending(word))):
+            continue
+        if word in COURTESY:
+            weighted.append(((word,), 0.0))
+            continue
+        own = tuple(term for term in terms(without_ending(word)) if len(term) > 1) or tuple(terms(word))
+        if own and not question.exact.intersection(own):
+            length = table.length(word) if table is not None else 0.0
+            # A word the table does not know is no frequent one.
+            weighted.append((own, min(1.0, length / NOUN) if length else 1.0))
+    return weighted
+
+
+def _in_another_script(question: Question, text: str) -> bool:
+    """Whether the text is written in letters that the question has none of."""
+    if not (question.latin_only or question.cjk_only) or (question.latin_only and text.isascii()):
+        return False
+    wide = any("\u3041" <= letter <= "\u9fff" or "\uac00" <= letter <= "\ud7a3" for letter in text)
+    return wide if question.latin_only else not wide
+
+
+def _vector(text: str, table: WordVectors | None) -> Sequence[float] | None:
+    """The text's vector, of length 1 or 0; None without a table."""
+    if table is None:
+        return None
+    numbers = array("f")
+    numbers.frombytes(table.embed_query(text))
+    return numbers.tolist()
