@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from gitmem.git.objects import Commit
     from gitmem.git.opening import Repository
     from gitmem.memory.fact import Fact
+    from gitmem.provenance.bisection import Turn
     from gitmem.review.fact_diff import FactChange
-    from gitmem.search.bisection import Turn
 
 PLACE = re.compile(r"^(.+\.md):(\d{1,9})$", re.IGNORECASE)
 BULLET = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
@@ -53,7 +53,7 @@ def command(
     """
     from gitmem.git.ranges import shallow
     from gitmem.memory.named_times import resolve_at
-    from gitmem.search.bisection import last_turn, place_of
+    from gitmem.provenance.bisection import last_turn, place_of
     from gitmem.search.search import Query, search
 
     repo, config = open_here()

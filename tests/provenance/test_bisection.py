@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.search.bisection import last_turn
+from gitmem.provenance.bisection import last_turn
 from tests.harness import Repo
 
 
