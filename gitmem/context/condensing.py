@@ -154,11 +154,11 @@ def merger(
 
     A part with anything the gate has something against is not shown to a model.
     """
-    from gitmem.models.language import LANGUAGE_MODELS, open_language_model
+    from gitmem.models.language import FORMS, LANGUAGE_MODELS, open_language_model
     from gitmem.promotion.registry import model_setting
 
     if name.partition(":")[0] not in LANGUAGE_MODELS:
-        raise BadConfig(f"'{name}' condenses nothing", "--merge gguf:<path> or http:<url>#<model>")
+        raise BadConfig(f"'{name}' condenses nothing", f"--merge {FORMS}")
     given, _ = model_setting(repo, config, when.date(), environ)
     model = open_language_model(name, given)
 

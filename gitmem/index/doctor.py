@@ -166,7 +166,7 @@ def _words(index: Index, chunks: dict[int, tuple[int, str]]) -> str:
 
 def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -> tuple[str, int]:
     """What is wrong, and how many vectors there are (-1: too few of them). Nothing is sent anywhere."""
-    from gitmem.models.embedding import open_in_force
+    from gitmem.models.embedding import is_remote, open_in_force
 
     force = index.in_force()
     if force is None:
@@ -175,7 +175,7 @@ def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -
     if len(stored) < len(chunks):
         bare = len(chunks) - len(stored)
         return f"{counted(bare, 'chunk')} {'has' if bare == 1 else 'have'} no vector", -1
-    if force[1].startswith("http:"):
+    if is_remote(force[1]):
         return "", len(stored)
     try:
         embedder = open_in_force(force[1], config)

@@ -7,7 +7,7 @@ that sends text to another one is opt-in by its own name (`http:`), and no embed
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from gitmem.errors import BadConfig
 
@@ -16,10 +16,20 @@ if TYPE_CHECKING:
 
     from gitmem.config import Config
 
-EMBEDDERS: dict[str, str] = {
-    "static": "gitmem.models.static_embedder",
-    "gguf": "gitmem.models.gguf_embedder",
-    "http": "gitmem.models.http_embedder",
+
+class EmbedderKind(NamedTuple):
+    """A kind of embedder: its module with `open(rest, config) -> Embedder`, how a setting spells it, and whether it
+    sends text to another machine (it has an attribute `state` then, the folder of the egress log)."""
+
+    module: str
+    form: str
+    remote: bool = False
+
+
+EMBEDDERS: dict[str, EmbedderKind] = {  # by what stands before the colon
+    "static": EmbedderKind("gitmem.models.static_embedder", "static"),
+    "gguf": EmbedderKind("gitmem.models.gguf_embedder", "gguf:<path>"),
+    "http": EmbedderKind("gitmem.models.http_embedder", "http:<url>", remote=True),
 }
 
 
@@ -48,25 +58,28 @@ def open_embedder(spec: str, config: Config, state: Path | None = None) -> Embed
     from importlib import import_module
 
     name, _, rest = spec.partition(":")
-    if name not in EMBEDDERS or (name != "static" and not rest) or (name == "static" and rest):
-        raise BadConfig(
-            f"there is no embedder '{spec}'", "git config --global mem.embedder static (or gguf:<path>, http:<url>)"
-        )
-    module = import_module(EMBEDDERS[name])
-    if name == "static":
-        made: Embedder = module.shared()
-    else:
-        made = module.open(rest, config)
-        if hasattr(made, "state"):
-            made.state = state
+    kind = EMBEDDERS.get(name)
+    if kind is None or bool(rest) is not (":" in kind.form):
+        first, *others = (each.form for each in EMBEDDERS.values())
+        hint = f"git config --global mem.embedder {first} (or {', '.join(others)})"
+        raise BadConfig(f"there is no embedder '{spec}'", hint)
+    made: Embedder = import_module(kind.module).open(rest, config)
+    if hasattr(made, "state"):
+        made.state = state
     return made
+
+
+def is_remote(spec: str) -> bool:
+    """Whether the embedder of a specification sends text to another machine."""
+    kind = EMBEDDERS.get(spec.partition(":")[0])
+    return kind is not None and kind.remote
 
 
 def open_in_force(spec: str, config: Config, state: Path | None = None) -> Embedder | None:
     """The embedder an index says its vectors are of; None for an endpoint the settings do not name (any more).
 
-    The index is no authority on what may leave the machine: an `http:` embedder must be the configured one.
+    The index is no authority on what may leave the machine: an embedder that sends text must be the configured one.
     """
-    if spec.startswith("http:") and spec != config.embedder:
+    if is_remote(spec) and spec != config.embedder:
         return None
     return open_embedder(spec, config, state)

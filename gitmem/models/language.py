@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gitmem.errors import ModelUnavailable
 
@@ -23,11 +23,19 @@ if TYPE_CHECKING:
 REPLY_LIMIT = 1 << 18  # characters of a reply that are looked at
 REPLY_TOKENS = 1500  # tokens a reply may have
 
-# name before the colon -> the module with `open(rest, setting) -> LanguageModel`
-LANGUAGE_MODELS: dict[str, str] = {
-    "gguf": "gitmem.models.gguf_language",
-    "http": "gitmem.models.http_language",
+
+class LanguageModelKind(NamedTuple):
+    """A kind of language model: its module with `open(rest, setting) -> LanguageModel`, and how a setting spells it."""
+
+    module: str
+    form: str
+
+
+LANGUAGE_MODELS: dict[str, LanguageModelKind] = {  # by what stands before the colon
+    "gguf": LanguageModelKind("gitmem.models.gguf_language", "gguf:<path>"),
+    "http": LanguageModelKind("gitmem.models.http_language", "http:<url>#<model>"),
 }
+FORMS = " or ".join(kind.form for kind in LANGUAGE_MODELS.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +103,8 @@ def open_language_model(name: str, setting: Setting) -> LanguageModel:
     another form.
     """
     head, _, rest = name.partition(":")
-    module = LANGUAGE_MODELS.get(head)
-    if module is None or not rest:
-        raise ModelUnavailable(f"there is no language model '{name}'", "gguf:<path> or http:<url>#<model>")
-    model: LanguageModel = import_module(module).open(rest, setting)
+    kind = LANGUAGE_MODELS.get(head)
+    if kind is None or not rest:
+        raise ModelUnavailable(f"there is no language model '{name}'", FORMS)
+    model: LanguageModel = import_module(kind.module).open(rest, setting)
     return model

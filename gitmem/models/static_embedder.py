@@ -59,6 +59,11 @@ def shared() -> "StaticEmbedder":
     return StaticEmbedder()
 
 
+def open(rest: str, config: object) -> "StaticEmbedder":
+    """The shipped table: no setting changes it, and nothing stands behind its name."""
+    return shared()
+
+
 class StaticEmbedder:
     """Embeds text in English, Korean, Japanese and Chinese into one space. Safe to share between threads.
 

@@ -25,12 +25,12 @@ def open_model(name: str, setting: Setting, words: str = "") -> Model:
         from gitmem.promotion.rules import RulesModel
 
         return RulesModel()
-    from gitmem.models.language import LANGUAGE_MODELS, open_language_model
+    from gitmem.models.language import FORMS, LANGUAGE_MODELS, open_language_model
 
     if name.partition(":")[0] not in LANGUAGE_MODELS or name.endswith(":"):
         from gitmem.errors import ModelUnavailable
 
-        raise ModelUnavailable(f"there is no promotion model '{name}'", "rules, gguf:<path> or http:<url>#<model>")
+        raise ModelUnavailable(f"there is no promotion model '{name}'", f"rules, {FORMS}")
     from gitmem.promotion.prompt import LanguagePromoter
 
     return LanguagePromoter(open_language_model(name, setting), setting, words)

@@ -12,7 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gitmem.config import Config
+from gitmem.cli.commands import context, promote
+from gitmem.config import Config, keys
 from gitmem.errors import BadConfig, ModelUnavailable
 from gitmem.git.opening import open_repository
 from gitmem.index import db, indexer
@@ -20,6 +21,7 @@ from gitmem.models import embedding, http_embedder
 from gitmem.models.embedding import open_embedder, open_in_force
 from gitmem.models.endpoint import Endpoint
 from gitmem.models.gguf_embedder import GgufEmbedder
+from gitmem.models.language import LANGUAGE_MODELS
 from tests.harness import Repo
 from tests.tiny_gguf import make_embedding_model
 
@@ -44,6 +46,17 @@ def test_an_unknown_embedder_is_refused_with_the_setting_to_change() -> None:
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_embedding_model(tmp_path_factory.mktemp("models") / "tiny.gguf", context=128)
+
+
+def test_the_settings_and_options_name_every_kind_of_model() -> None:
+    help_of = {name: row["doc"] for name, row in keys()}
+    assert all(f"`{kind.form}`" in help_of["embedder"] for kind in embedding.EMBEDDERS.values())
+    for kind in LANGUAGE_MODELS.values():
+        assert f"`{kind.form}`" in help_of["model"]
+        (merge,) = (option for option in context.command.params if option.name == "merge")
+        (model,) = (option for option in promote.command.params if option.name == "model")
+        assert kind.form in str(vars(merge)["help"])
+        assert kind.form.partition("#")[0] in str(vars(model)["help"])
 
 
 def test_a_gguf_model_gives_unit_vectors_the_same_each_time(model: Path, tmp_path: Path) -> None:
