@@ -83,7 +83,7 @@ def gate(name: str, words: tuple[str, ...]) -> int:
     repo = hook_repository()
     today = now().date()
     if name in STAGED:
-        report = scan_staged(repo, words, today)
+        report = scan_staged(repo, words, today, merging=name == "pre-merge-commit")
         if os.environ.get("PRE_COMMIT_TO_REF"):  # the framework's pre-push stage, or somebody who says it is
             pushed = scan_named_range(repo, today)
             name = "pre-push" if pushed.blocked else name
@@ -102,18 +102,19 @@ def gate(name: str, words: tuple[str, ...]) -> int:
     return Exit.FINDINGS if report.blocked else Exit.DONE
 
 
-def scan_staged(repo: Repository, names: tuple[str, ...], today: date) -> Report:
+def scan_staged(repo: Repository, names: tuple[str, ...], today: date, *, merging: bool = False) -> Report:
     """What is staged; with `names` (the framework's --all-files) the staged content of those too."""
     from gitmem.gate import sources
     from gitmem.gate.scan import scan_source
 
-    policy = sources.staged_policy(repo, today)
-    return scan_source(sources.staged(repo, policy, names), policy, workers=2)
+    policy = sources.staged_policy(repo, today, merging=merging)
+    return scan_source(sources.staged(repo, policy, names, merging=merging), policy, workers=2)
 
 
 def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Report:
     """The message, and what needs it: the rules about the past, which a trailer answers."""
     from gitmem.gate import redaction_record, sources
+    from gitmem.gate.changes.staging import change_findings, staged_change, staged_history
     from gitmem.gate.detectors import DETECTORS
     from gitmem.gate.examine import Blob
     from gitmem.gate.policy import MESSAGE
@@ -127,11 +128,13 @@ def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Repor
     except OSError as error:
         raise GitMemError(f"cannot read the message: {error.strerror}") from None
     policy = sources.staged_policy(repo, today)
-    changes = repo.staged_changes()
+    staging = staged_change(repo, policy)
     edited = os.environ.get("GIT_EDITOR") != ":"
-    text = without_diff(data.decode("utf-8", "replace"), edited=edited, staged=lambda: staged_lines(repo, changes))
-    more = redaction_record.drop_explained(repo, file, sources.staged_history(repo, changes, text, policy))
-    more += sources.change_findings(repo, changes, policy)
+    text = without_diff(
+        data.decode("utf-8", "replace"), edited=edited, staged=lambda: staged_lines(repo, staging.changes)
+    )
+    more = redaction_record.drop_explained(repo, file, staged_history(repo, staging, text, policy))
+    more += change_findings(repo, staging, policy)
     more += agent_findings(repo, text)
     quick = tuple(name for name, detector in DETECTORS.items() if detector.in_messages)
     policy = replace(policy, detectors=quick)
@@ -166,9 +169,9 @@ def scan_push(repo: Repository, words: tuple[str, ...], today: date) -> Report:
     from gitmem.gate.scan import scan_source
 
     reports = []
-    for tip, revs in sources.pushed(repo, sys.stdin.read().splitlines(), words[0] if words else ""):
+    for base, tip, revs in sources.pushed(repo, sys.stdin.read().splitlines(), words[0] if words else ""):
         policy = sources.tree_policy(repo, tip, today)
-        reports.append(scan_source(sources.commits(repo, revs, policy), policy, workers=2))
+        reports.append(scan_source(sources.commits(repo, revs, policy, base), policy, workers=2))
     return united(reports)
 
 
@@ -184,9 +187,11 @@ def scan_framework_push(repo: Repository, today: date) -> Report:
     reports = [scan_named_range(repo, today)] if named else []
     tip = repo.resolve(named) if named else ""
     start = os.environ.get("PRE_COMMIT_FROM_REF", "")
-    for branch, revs in sources.lacking(repo, os.environ.get("PRE_COMMIT_REMOTE_NAME", ""), tip, start):
+    remote = os.environ.get("PRE_COMMIT_REMOTE_NAME", "")
+    base = sources.default_branch(repo, remote)
+    for branch, revs in sources.lacking(repo, remote, tip, start):
         policy = sources.tree_policy(repo, branch, today)
-        reports.append(scan_source(sources.commits(repo, revs, policy), policy, workers=2))
+        reports.append(scan_source(sources.commits(repo, revs, policy, base), policy, workers=2))
     return united(reports)
 
 

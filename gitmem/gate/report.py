@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gitmem.gate import detectors
-from gitmem.gate.change_rules import RULES
+from gitmem.gate.changes.rules import RULES
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import MESSAGE
 from gitmem.gate.scan import IN_NAME, Report

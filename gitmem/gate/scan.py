@@ -47,7 +47,7 @@ class Report:
 
 
 def scan(blobs: Iterable[Blob], policy: Policy, more: Iterable[Finding] = (), *, workers: int = 1) -> Report:
-    """Scan every blob once per path. `more` are findings about the change itself (`gate/change_rules.py`).
+    """Scan every blob once per path. `more` are findings about the change itself (`gate/changes/rules.py`).
 
     With `workers` above 1 and some hundred blobs the texts are scanned in as many processes.
     """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import chain, islice
@@ -16,19 +16,21 @@ from pathlib import Path
 
 from gitmem.config import TRACKED, load
 from gitmem.errors import GitFailed, GitMemError, OutsideRepository, UsageError
-from gitmem.gate import change_rules, exceptions
+from gitmem.gate import exceptions
+from gitmem.gate.changes import rules
+from gitmem.gate.changes.staging import change_findings, counts, merge_heads, staged_change
+from gitmem.gate.changes.texts import attribute_findings, history_findings, link_target, range_loss
+from gitmem.gate.changes.unmerged import before_merge, dropped
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Blob, Source
 from gitmem.gate.policy import MESSAGE, Policy, united
-from gitmem.gate.unmerged import dropped
-from gitmem.git.objects import GITLINK, REGULAR, SYMLINK, Change, Commit, Entry
+from gitmem.git.objects import GITLINK, LINKS, REGULAR, SYMLINK, Change, Commit, Entry
 from gitmem.git.protocol import Repository
 from gitmem.git.ranges import PathChange, shallow, touched
 from gitmem.git.worktree import read_bytes
 from gitmem.paths import layout_of
 
 WINDOW = 256  # blobs asked for at once
-LINKS = (SYMLINK, GITLINK)  # whatever is neither is read as a file: an odd mode hides nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +65,12 @@ def policy_from(repo: Repository, trees: Sequence[Sequence[Entry]], today: date,
     )
 
 
-def staged_policy(repo: Repository, today: date) -> Policy:
-    """What hooks hold a commit to: the staged tree's exceptions, HEAD's and the staged tree's rules."""
+def staged_policy(repo: Repository, today: date, *, merging: bool = False) -> Policy:
+    """What hooks hold a commit to: the staged tree's exceptions, the rules of the staged tree, of HEAD and of what is
+    merged into it (`merging`: as in `staged`)."""
     head = repo.head()
-    return policy_from(repo, [repo.staged(), repo.entries(head) if head else []], today)
+    before = [repo.entries(commit) for commit in (head, *merge_heads(repo, merging=merging))] if head else [[]]
+    return policy_from(repo, [repo.staged(), *before], today)
 
 
 def base_policy(repo: Repository, base: str, tip: str, today: date) -> Policy:
@@ -119,16 +123,17 @@ def _text(repo: Repository, entries: Sequence[Entry], path: str) -> str:
 # -- what is staged ------------------------------------------------------------------------------------------
 
 
-def staged(repo: Repository, policy: Policy, names: Sequence[str] = ()) -> Source:
+def staged(repo: Repository, policy: Policy, names: Sequence[str] = (), *, merging: bool = False) -> Source:
     """The staged blobs that a commit would make memory, from the index Git named (GIT_INDEX_FILE).
 
-    `names` are paths whose staged content is wanted though the commit does not change them.
+    `names` are paths whose staged content is wanted though the commit does not change them; `merging`: for
+    pre-merge-commit (`gate/changes/staging.py`).
     """
-    changes = repo.staged_changes()
-    open_conflicts = [change.path for change in changes if change.status == "U"]
+    staging = staged_change(repo, policy, merging=merging)
+    open_conflicts = [change.path for change in staging.changes if change.status == "U"]
     wanted = [
         BlobPlace(change.path, change.new_oid)
-        for change in changes
+        for change in (*staging.changes, *staging.dropped)
         if change.status not in "DU" and change.new_mode not in LINKS and policy.concerns(change.path)
     ]
     if names:
@@ -136,96 +141,7 @@ def staged(repo: Repository, policy: Policy, names: Sequence[str] = ()) -> Sourc
         entries = [e for e in repo.staged() if e.path in more and e.mode not in LINKS and policy.concerns(e.path)]
         wanted += [BlobPlace(entry.path, entry.oid) for entry in entries]
     conflicts = (Blob(path, b"", skipped="it is in conflict; resolve it first") for path in open_conflicts)
-    return Source(chain(conflicts, read(repo, wanted, policy)), tuple(change_findings(repo, changes, policy)))
-
-
-def change_findings(repo: Repository, changes: Sequence[Change], policy: Policy) -> list[Finding]:
-    """Findings about the staged change as a whole, its history rules apart (they need the message)."""
-    findings: list[Finding] = []
-    for change in changes:
-        if change.status not in "DU":
-            findings += change_rules.check_entry(change.path, change.new_mode, policy)
-            if change.new_mode == SYMLINK and policy.guides(change.path):
-                findings += change_rules.check_link(change.path, _target(repo, change.new_oid), policy)
-            if change.path.rpartition("/")[2] == ".gitattributes" and change.new_mode not in LINKS:
-                memory = [c.path for c in changes if policy.concerns(c.path)]
-                findings += _attributes(repo, change.path, change.new_oid, memory)
-        if change.path == TRACKED and change.old_oid:
-            olds = [*([change.old_oid] if change.old_oid.strip("0") else []), *_other_sides(repo, TRACKED)]
-            findings += settings_findings(repo, olds, "" if change.status == "D" else change.new_oid)
-    findings += change_rules.check_protection(changes, policy)
-    added = [change.path for change in changes if change.status == "A"]
-    if any(policy.concerns(path) for path in added):
-        findings += change_rules.check_twins(added, (entry.path for entry in repo.staged()), policy)
-    return findings
-
-
-def _target(repo: Repository, oid: str) -> str:
-    """What the link that is blob `oid` leads to; "" where it is not here or longer than any path."""
-    if repo.sizes([oid]).get(oid, change_rules.LONG_PATH + 1) > change_rules.LONG_PATH:
-        return ""
-    return repo.read(oid).decode("utf-8", "surrogateescape")
-
-
-def settings_findings(repo: Repository, olds: Sequence[str], new: str, commit: str = "") -> list[Finding]:
-    """What .gitmem.toml kept under the gate in every old blob and no longer does; too large a file names nothing."""
-    oids = [oid for oid in (*olds, new) if oid]
-    sizes = repo.sizes(oids)
-    if any(sizes.get(oid, 0) > 1 << 20 for oid in olds):
-        return []
-    texts = [repo.read(oid).decode("utf-8", "replace") for oid in olds]
-    now = repo.read(new).decode("utf-8", "replace") if new and sizes.get(new, 0) <= 1 << 20 else ""
-    return list(change_rules.check_settings(texts, now, commit))
-
-
-def _other_sides(repo: Repository, path: str) -> list[str]:
-    """The blobs at a path in the other sides of a merge that is being made, those that have it."""
-    return [entry.oid for side in _merge_heads(repo) for entry in repo.entries(side, [path]) if entry.path == path]
-
-
-def _attributes(repo: Repository, path: str, oid: str, memory: Sequence[str], commit: str = "") -> Iterator[Finding]:
-    if repo.sizes([oid]).get(oid, 1 << 30) <= 1 << 20:
-        text = repo.read(oid).decode("utf-8", "replace")
-        yield from change_rules.check_attributes(path, text, memory, commit)
-
-
-def staged_history(repo: Repository, staging: Sequence[Change], message: str, policy: Policy) -> list[Finding]:
-    """The history rules for the commit about to be made with this message; a merge's other sides count."""
-    reason = change_rules.rewrite_reason(message)
-    if reason:
-        return []
-    changes = [c for c in staging if c.old_oid and policy.keeps_history(c.path)]
-    if not changes:
-        return []
-    moved = {c.new_oid for c in staging if c.status == "A"}
-    sides = [{e.path: e.oid for e in repo.entries(side, [c.path for c in changes])} for side in _merge_heads(repo)]
-    findings: list[Finding] = []
-    for change in changes:
-        if change.status == "D" and change.old_oid in moved:
-            continue
-        if any(change.path not in side for side in sides):
-            continue  # one side of the merge had deleted it
-        olds = [change.old_oid, *(side[change.path] for side in sides)]
-        findings += _history(repo, change.path, olds, change.new_oid, policy)
-    return findings
-
-
-def _merge_heads(repo: Repository) -> list[str]:
-    try:
-        return (repo.git_dir / "MERGE_HEAD").read_text("ascii").split()
-    except (OSError, UnicodeDecodeError):
-        return []
-
-
-def _history(
-    repo: Repository, path: str, olds: Sequence[str], new: str, policy: Policy, commit: str = ""
-) -> Iterator[Finding]:
-    oids = [oid for oid in (*olds, new) if oid]
-    if any(size > policy.limit for size in repo.sizes(oids).values()):
-        return
-    texts = {oid: (data or b"").decode("utf-8", "replace") for oid, data in repo.read_many(oids)}
-    old_texts = [texts[oid] for oid in olds]
-    yield from change_rules.check_history(path, old_texts, texts.get(new, ""), "", commit, daily=policy.daily)
+    return Source(chain(conflicts, read(repo, wanted, policy)), tuple(change_findings(repo, staging, policy)))
 
 
 # -- commits -------------------------------------------------------------------------------------------------
@@ -250,10 +166,11 @@ def span(repo: Repository, text: str) -> tuple[str, str]:
 def commits(repo: Repository, revs: Sequence[str], policy: Policy, base: str = "") -> Source:
     """Every version of every memory blob the commits of `revs` bring in, and their messages, oldest first.
 
-    A merge brings in what it drops of a parent, too (`gate/unmerged.py`), but for what `base` has alike.
+    `base` ("" for none) is what the first of `revs` will be merged into: its settings are to be kept, and what a merge
+    drops of a parent (`gate/changes/unmerged.py`) counts but for what `base` has alike.
     What the commits change is read at once; the texts are read one window after the other while they are scanned.
     """
-    return _source_of(repo, repo.log(revs, reverse=True), policy, base)
+    return _source_of(repo, repo.log(revs, reverse=True), policy, base, revs[0] if base else "")
 
 
 def last_commits(repo: Repository, number: int, policy: Policy) -> tuple[Source, list[str]]:
@@ -263,7 +180,7 @@ def last_commits(repo: Repository, number: int, policy: Policy) -> tuple[Source,
     return _source_of(repo, newest, policy), [commit.oid for commit in newest]
 
 
-def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base: str = "") -> Source:
+def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base: str = "", tip: str = "") -> Source:
     messages: dict[str, bytes] = {}
     merges: dict[str, tuple[str, ...]] = {}
     reasoned: set[str] = set()  # commits whose message gives a reason to rewrite history
@@ -271,11 +188,11 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
         messages[commit.oid] = commit.message.encode("utf-8", "surrogateescape")
         if len(commit.parents) > 1:
             merges[commit.oid] = commit.parents
-        if change_rules.rewrite_reason(commit.message):
+        if rules.rewrite_reason(commit.message):
             reasoned.add(commit.oid)
     if not messages:
         return Source(iter(()))
-    lost = dropped(repo, merges, base, lambda path: _counts(path, policy))
+    lost = dropped(repo, merges, base, lambda path: counts(path, policy))
     brought = dict(touched(repo, messages))
     changed = [
         commit_change(oid, [*brought.get(oid, ()), *lost.get(oid, ())], policy)
@@ -286,13 +203,10 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
         (Blob(MESSAGE, text, commit=oid) for oid, text in messages.items()),
         read(repo, _once(row for change in changed for row in change.wanted), policy),
     )
-    return Source(blobs, tuple(_findings_of(repo, changed, reasoned, policy)))
-
-
-def _counts(path: str, policy: Policy) -> bool:
-    """Whether the gate has a word on a change of this path."""
-    own = path == TRACKED or path.rpartition("/")[2] == ".gitattributes"
-    return own or policy.concerns(path) or policy.protects(path) or policy.holds(path) or policy.guides(path)
+    findings = [*_findings_of(repo, changed, policy), *_rewritten(repo, changed, merges, reasoned, policy)]
+    rows = [(row, change.commit) for change in changed for row in change.settings]
+    findings += range_loss(repo, rows, base, tip)
+    return Source(blobs, tuple(findings))
 
 
 def commits_beyond(repo: Repository, base: str, tip: str, policy: Policy) -> Source:
@@ -344,17 +258,17 @@ def commit_change(commit: str, changes: Sequence[PathChange], policy: Policy) ->
     for change in changes:
         if policy.protects(change.path):
             changed = Change("M" if change.new_oid else "D", change.path, "", "", change.new_oid, 0, change.mode)
-            findings += change_rules.check_protection([changed], policy, commit)
+            findings += rules.check_protection([changed], policy, commit)
         if not change.new_oid:
             continue
-        findings += change_rules.check_entry(change.path, change.mode, policy, commit)
+        findings += rules.check_entry(change.path, change.mode, policy, commit)
         if change.mode in LINKS:
             if change.mode == SYMLINK and policy.guides(change.path):
                 links.append(BlobPlace(change.path, change.new_oid, commit))
             continue
         if policy.concerns(change.path):
             wanted.append(BlobPlace(change.path, change.new_oid, commit))
-        elif change.path.rpartition("/")[2] == ".gitattributes":
+        if rules.is_attributes(change.path):
             attributes.append(BlobPlace(change.path, change.new_oid, commit))
     rewrites = [
         change
@@ -369,38 +283,34 @@ def commit_change(commit: str, changes: Sequence[PathChange], policy: Policy) ->
     )  # fmt: skip
 
 
-def _findings_of(
-    repo: Repository, changed: Sequence[CommitChange], reasoned: Collection[str], policy: Policy
-) -> Iterator[Finding]:
-    """The findings about the commits `changed` (in order, at least one) themselves; `reasoned` are those whose message
-    gives a reason to rewrite history."""
+def _findings_of(repo: Repository, changed: Sequence[CommitChange], policy: Policy) -> Iterator[Finding]:
+    """The findings about the commits `changed` (in order) themselves, but for settings and history."""
     for change in changed:
         yield from change.findings
     added = {path: change.commit for change in changed for path in change.added}
     if added:
         there = (entry.path for entry in repo.entries(changed[-1].commit))
-        twins = change_rules.check_twins(added, there, policy)
+        twins = rules.check_twins(added, there, policy)
         yield from (replace(twin, commit=added[twin.path]) for twin in twins if twin.path in added)
     for row in _once(row for change in changed for row in change.attributes):
-        yield from _attributes(repo, row.path, row.oid, (), row.commit)
+        yield from attribute_findings(repo, row.path, row.oid, (), row.commit)
     for row in _once(row for change in changed for row in change.links):
-        yield from change_rules.check_link(row.path, _target(repo, row.oid), policy, row.commit)
+        yield from rules.check_link(row.path, link_target(repo, row.oid), policy, row.commit)
+
+
+def _rewritten(
+    repo: Repository,
+    changed: Sequence[CommitChange],
+    merges: Mapping[str, Sequence[str]],
+    reasoned: Collection[str],
+    policy: Policy,
+) -> Iterator[Finding]:
+    """The findings of the history rules; `reasoned` are the commits whose message gives a reason to rewrite it."""
     for change in changed:
         if change.commit not in reasoned:
             for file in change.rewrites:
-                yield from _history(repo, file.path, file.olds, file.new_oid, policy, change.commit)
-    yield from _loosened_between(repo, changed)
-
-
-def _loosened_between(repo: Repository, changed: Sequence[CommitChange]) -> Iterator[Finding]:
-    """What the settings kept under the gate before the commits `changed` (in order) and do not after them: a version in
-    between that was put right again decides nothing."""
-    versions = [(row, change.commit) for change in changed for row in change.settings]
-    if versions:
-        made = {row.new_oid for row, _ in versions}
-        before = dict.fromkeys(oid for row, _ in versions for oid in row.olds if oid not in made)
-        last, commit = versions[-1]
-        yield from settings_findings(repo, list(before), last.new_oid, commit)
+                then = before_merge(repo, merges.get(change.commit, ()), file.path)
+                yield from history_findings(repo, file.path, file.olds, file.new_oid, policy, change.commit, then)
 
 
 def _once(rows: Iterable[BlobPlace]) -> Iterator[BlobPlace]:
@@ -438,8 +348,11 @@ def _too_large(size: int, policy: Policy) -> str:
     return f"{size} bytes, more than the {policy.limit} a memory file may have"
 
 
-def pushed(repo: Repository, lines: Iterable[str], remote: str) -> list[tuple[str, list[str]]]:
-    """(tip, revisions) of each ref in pre-push's standard input that brings commits the remote has not shown us."""
+def pushed(repo: Repository, lines: Iterable[str], remote: str) -> list[tuple[str, str, list[str]]]:
+    """(base, tip, revisions) of each ref in pre-push's standard input that brings commits the remote has not shown us.
+
+    The base is what the ref is at the remote, else the remote's default branch, "" where neither is known.
+    """
     known = _shown_by(repo, remote)
     walks = []
     for line in lines:
@@ -449,9 +362,15 @@ def pushed(repo: Repository, lines: Iterable[str], remote: str) -> list[tuple[st
         tip, old = words[1], words[3]
         if tip.strip("0"):
             commit = _must_be_commit(repo, tip, words[2])
-            have = [f"^{old}"] if old.strip("0") and _commit_of(repo, old) else []
-            walks.append((commit, [commit, *have, *known]))
+            there = _commit_of(repo, old) if old.strip("0") else ""
+            have = [f"^{there}"] if there else []
+            walks.append((there or default_branch(repo, remote), commit, [commit, *have, *known]))
     return walks
+
+
+def default_branch(repo: Repository, remote: str) -> str:
+    """The commit of a remote's default branch as it has shown it, "" where that is not known."""
+    return _commit_of(repo, f"refs/remotes/{remote}/HEAD") if remote and "/" not in remote else ""
 
 
 def _shown_by(repo: Repository, remote: str) -> list[str]:
@@ -541,11 +460,11 @@ def paths(repo: Repository, names: Sequence[str], policy: Policy) -> Source:
             raise GitMemError(f"there is no file '{name}' here", "git mem scan --range A..B reads committed ones")
     chosen = list(dict.fromkeys(wanted if names else listed))
     files = [(path, mode) for path in chosen if (mode := _mode(repo.root / path)) is not None]
-    findings = [*change_rules.check_twins(chosen, listed, policy), *_nested(repo.root, chosen, policy)]
+    findings = [*rules.check_twins(chosen, listed, policy), *_nested(repo.root, chosen, policy)]
     for path, mode in files:
-        findings += change_rules.check_entry(path, mode, policy)
+        findings += rules.check_entry(path, mode, policy)
         if mode == SYMLINK and policy.guides(path):
-            findings += change_rules.check_link(path, os.readlink(repo.root / path), policy)
+            findings += rules.check_link(path, os.readlink(repo.root / path), policy)
     return Source(_files(repo.root, files, policy), tuple(findings))
 
 
@@ -561,7 +480,7 @@ def _nested(root: Path, chosen: Sequence[str], policy: Policy) -> Iterator[Findi
     folders = sorted({"/".join(path.split("/")[:n]) for path in chosen for n in range(1, path.count("/") + 1)})
     for folder in folders:
         if not policy.guides(folder) and (root / folder / ".git").exists():
-            yield change_rules.finding("submodule", folder, "a repository of its own inside memory: it is not read")
+            yield rules.finding("submodule", folder, "a repository of its own inside memory: it is not read")
 
 
 def _mode(place: Path) -> int | None:

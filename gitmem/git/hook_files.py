@@ -44,7 +44,8 @@ RUN = 'gitmem() { if [ -x "$gitmem_python" ]; then "$gitmem_python" -P -m gitmem
 GONE = "hint: git mem is gone; run 'git mem install' again, or edit $0"
 REFUSE = f'gitmem_refuse() {{ gitmem --version >/dev/null 2>&1 || echo "{GONE}" >&2; exit 1; }}'
 # Whether what is staged may touch memory; odd answers count as yes. The environment must not change the patterns.
-# Where .gitmem.toml or the user's own settings name other paths, only the gate itself knows what is memory.
+# Where .gitmem.toml or the user's own settings name other paths, only the gate itself knows what is memory; and what a
+# merge drops of the other side does not differ from HEAD.
 TOPS = tuple(dict.fromkeys(folder.partition("/")[0] for folder in FOLDERS))  # links may stand anywhere in them
 PATHSPECS = (":(icase)memory", *(f":(icase)*{end}" for end in AGENT_ENDINGS), *(f":(icase)*{top}*" for top in TOPS))
 ASK = """\
@@ -52,7 +53,8 @@ gitmem_staged() {
   ! GIT_LITERAL_PATHSPECS=0 GIT_GLOB_PATHSPECS=0 GIT_NOGLOB_PATHSPECS=0 git -c core.fsmonitor=false diff --cached \\
     --quiet --no-ext-diff --ignore-submodules=none -- '.gitmem*' '*.gitattributes' {pathspecs} ||
     GIT_LITERAL_PATHSPECS=0 git grep -q --cached -epaths -eprotected -- .gitmem.toml ||
-    git config --get-regexp '^mem\\.(memorypaths|protected)$' >/dev/null
+    git config --get-regexp '^mem\\.(memorypaths|protected)$' >/dev/null ||
+    git rev-parse -q --verify MERGE_HEAD >/dev/null
 }""".replace("{pathspecs}", " ".join(f"'{spec}'" for spec in PATHSPECS))
 STAGED = """\
 if gitmem_staged; then gitmem hook {name} "$@" || gitmem_refuse; fi"""

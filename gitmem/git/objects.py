@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 REGULAR, EXECUTABLE, SYMLINK, GITLINK = 0o100644, 0o100755, 0o120000, 0o160000
+LINKS = (SYMLINK, GITLINK)  # whatever is neither is read as a file: an odd mode hides nothing
 
 
 class Entry(NamedTuple):

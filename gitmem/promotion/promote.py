@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from gitmem.config import Config
 from gitmem.errors import Changed, GitMemError, ModelUnavailable, UsageError
-from gitmem.gate.change_rules import BULK_LINES, REWRITE_TRAILER
+from gitmem.gate.changes.rules import BULK_LINES, REWRITE_TRAILER
 from gitmem.gate.detectors.finding import Severity, Skipped
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.git import undo_record

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, MissingFile, Refused, UsageError
-from gitmem.gate.change_rules import BULK_LINES, REWRITE_TRAILER
+from gitmem.gate.changes.rules import BULK_LINES, REWRITE_TRAILER
 from gitmem.git.objects import Commit, Span
 from gitmem.git.protocol import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit

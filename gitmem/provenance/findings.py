@@ -8,7 +8,7 @@ from datetime import date
 from gitmem.config import Config
 from gitmem.errors import Refused, UsageError
 from gitmem.gate import exceptions, sources
-from gitmem.gate.change_rules import REWRITE_TRAILER
+from gitmem.gate.changes.rules import REWRITE_TRAILER
 from gitmem.gate.examine import decode
 from gitmem.gate.new_exception import entry_of, exceptions_text, with_exceptions
 from gitmem.gate.policy import MESSAGE

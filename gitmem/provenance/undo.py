@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from gitmem.config import Config
 from gitmem.errors import Changed, GitMemError
-from gitmem.gate.change_rules import BULK_LINES, REWRITE_TRAILER, lost_lines
+from gitmem.gate.changes.rules import BULK_LINES, REWRITE_TRAILER, lost_lines
 from gitmem.git import undo_record
 from gitmem.git.protocol import Repository
 from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, is_committed, unstage, write, writer

@@ -12,7 +12,8 @@ from functools import cache
 
 from gitmem.agent_paths import SETTINGS
 from gitmem.config import TRACKED
-from gitmem.gate import exceptions, sources
+from gitmem.gate import exceptions
+from gitmem.gate.changes.texts import loss_between
 from gitmem.git.protocol import Repository
 
 NAMES = (
@@ -46,8 +47,7 @@ def settings_changes(repo: Repository, base: str, head: str) -> list[SettingsCha
         if decides(change.path):
             lost = ""
             if change.path == TRACKED and change.old_oid.strip("0"):
-                new = "" if change.status == "D" else change.new_oid
-                lost = "; ".join(row.message for row in sources.settings_findings(repo, [change.old_oid], new))
+                lost = "; ".join(row.message for row in loss_between(repo, base, head))
             changes.append(SettingsChange(change.path, WORDS.get(change.status, "changed"), lost))
     return sorted(changes, key=lambda change: (not change.loosened, change.path))
 

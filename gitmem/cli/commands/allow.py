@@ -25,6 +25,7 @@ from gitmem.gate.new_exception import Place, entry_of, exceptions_text, with_exc
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.report import shell_word
 from gitmem.gate.scan import scan_source
+from gitmem.git.objects import LINKS
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading
 from gitmem.git.transaction import write as write_files
@@ -156,7 +157,7 @@ def _of_file(repo: Repository, path: str, today: date) -> Iterator[tuple[Policy,
     """One file of the work tree as it lies there, and as it is staged."""
     work, staged = sources.worktree_policy(repo, today), sources.staged_policy(repo, today)
     yield work, sources.paths(repo, [path], work)
-    entry = next((entry for entry in repo.staged() if entry.path == path and entry.mode not in sources.LINKS), None)
+    entry = next((entry for entry in repo.staged() if entry.path == path and entry.mode not in LINKS), None)
     if entry is not None:
         yield staged, Source(sources.read(repo, [sources.BlobPlace(path, entry.oid)], staged))
 

@@ -20,7 +20,7 @@ from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import STRUCTURAL, STRUCTURAL_DETECTORS, Redaction, redaction
 from gitmem.gate.report import remedy
 from gitmem.gate.scan import scan_text
-from gitmem.git.objects import Entry
+from gitmem.git.objects import LINKS, Entry
 from gitmem.git.opening import Repository
 
 SHOWN = 20  # masks of one file that are told one by one
@@ -118,7 +118,7 @@ def _files(repo: Repository, names: list[str], policy: Policy, must: bool) -> It
 def _staged(repo: Repository, names: list[str], policy: Policy) -> Iterator[Plan]:
     entries = [e for e in repo.staged() if any(n in ("", e.path) or e.path.startswith(f"{n}/") for n in names)]
     for entry in entries:
-        if entry.mode in sources.LINKS or not (entry.path in names or policy.concerns(entry.path)):
+        if entry.mode in LINKS or not (entry.path in names or policy.concerns(entry.path)):
             continue
         for blob in sources.read(repo, [sources.BlobPlace(entry.path, entry.oid)], policy):
             yield _plan(blob, "staged", entry, policy)

@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from gitmem.gate.change_rules import (
+from gitmem.gate.changes.rules import (
     check_attributes,
     check_entry,
     check_history,

@@ -134,6 +134,11 @@ ATTRIBUTE = re.compile(r"(?:^|\s)working-tree-encoding=(\S+)")
 PROBES = ("MEMORY.md", "SOUL.md", "memory/x.md", "memory/2026-01-01.md", "memory/a/x.md", "memory/skills/x.md")
 
 
+def is_attributes(path: str) -> bool:
+    """Whether Git on some file system takes this for a .gitattributes."""
+    return canonical(path.rpartition("/")[2]) == ".gitattributes"
+
+
 def check_attributes(path: str, text: str, memory: Sequence[str] = (), commit: str = "") -> Iterator[Finding]:
     """Lines of a `.gitattributes` that give a memory file another encoding on disk than in the repository."""
     folder = path.rpartition("/")[0]
@@ -150,19 +155,20 @@ def check_attributes(path: str, text: str, memory: Sequence[str] = (), commit: s
             yield finding("encoding-attribute", path, RULES["encoding-attribute"], line=number, commit=commit)
 
 
-def check_settings(olds: Sequence[str], new: str, commit: str = "") -> Iterator[Finding]:
-    """Paths and protected files that .gitmem.toml named in each of its old texts and names no more; `new` "" is none.
+def check_settings(kept: Sequence[str], new: str, commit: str = "") -> Iterator[Finding]:
+    """What .gitmem.toml named (`kept`, of `named_settings`) and in its new text ("" for none) names no more.
 
-    The finding names them, so that an exception covers their removal and no other. A text that is no TOML names none.
+    The finding says what is lost, so that an exception covers its removal and no other.
     """
-    lost = [glob for glob in _named(olds[0]) if all(glob in _named(old) for old in olds)] if olds else []
-    lost = [glob for glob in lost if glob not in _named(new)]
+    now = named_settings(new)
+    lost = [name for name in kept if name not in now]
     if lost:
         words = f"{RULES['settings-loosened']}: {', '.join(lost)}"
         yield finding("settings-loosened", TRACKED, words, commit=commit)
 
 
-def _named(text: str) -> list[str]:
+def named_settings(text: str) -> list[str]:
+    """What a .gitmem.toml keeps under the gate: its paths, protected files and `strict`; nothing if it is no TOML."""
     try:
         config = load((), text)
     except BadConfig:
@@ -171,14 +177,27 @@ def _named(text: str) -> list[str]:
     return [*named, *(["strict"] if config.gate == "strict" else [])]
 
 
-def lost_lines(olds: Sequence[str], new: str) -> list[str]:
-    """Lines with content that every old version has and the new one has not (a merge drops nothing by itself)."""
+def merged_settings(ours: Sequence[str], theirs: Sequence[str], before: Sequence[str]) -> list[str]:
+    """What a merge of two sides keeps (`named_settings`, `before` where they went apart): all but what one took out."""
+    both = dict.fromkeys([*ours, *theirs])
+    return [name for name in both if (name in ours and name in theirs) or name not in before]
+
+
+def lost_lines(olds: Sequence[str], new: str, before: str | None = None) -> list[str]:
+    """Lines with content that every old version has and the new one has not (a merge drops nothing by itself).
+
+    With `before`, the text where the old ones went apart, also those that one of them has added since.
+    """
     now = _lines(new)
-    lost: Counter[str] | None = None
-    for old in olds:
-        gone = _lines(old) - now
-        lost = gone if lost is None else lost & gone
-    return sorted((lost or Counter()).elements())
+    gone = [_lines(old) - now for old in olds]
+    lost: Counter[str] = Counter()
+    for number, lines in enumerate(gone):
+        lost = lost & lines if number else lines
+    if before is not None:
+        then = _lines(before)
+        for old, lines in zip(olds, gone, strict=True):
+            lost |= lines & (_lines(old) - then)
+    return sorted(lost.elements())
 
 
 def _lines(text: str) -> Counter[str]:
@@ -186,27 +205,35 @@ def _lines(text: str) -> Counter[str]:
 
 
 def check_history(
-    path: str, olds: Sequence[str], new: str, reason: str, commit: str = "", *, daily: Sequence[str] = ()
+    path: str,
+    olds: Sequence[str],
+    new: str,
+    reason: str,
+    commit: str = "",
+    *,
+    daily: Sequence[str] = (),
+    before: str | None = None,
 ) -> Iterator[Finding]:
     """The append-only rule of daily logs and the bulk rule of MEMORY.md, for one changed file.
 
-    `olds` are the texts in each parent that has the file, `new` is "" when it is deleted, `reason` the value of
-    the commit's Memory-Rewrite trailer: with one, history may be changed, since it says so. A log that is one by a
-    pattern of `daily` warns only: another program writes it, and ticks and moves lines as it likes.
+    `olds` are the texts in each parent that has the file, `before` that where the parents of a merge went apart (None
+    where it is not known), `new` is "" when it is deleted, `reason` the value of the commit's Memory-Rewrite trailer:
+    with one, history may be changed, since it says so. A log that is one by a pattern of `daily` warns only: another
+    program writes it, and ticks and moves lines as it likes.
     """
     if reason.strip() or not olds:
         return
     what = kind(path)
     if is_daily(path, daily):
-        lost = len(lost_lines(olds, new))
+        lost = len(lost_lines(olds, new, before))
         if lost:
             words = f"{RULES['log-rewritten']} ({counted(lost, 'line')})"
             yield finding("log-rewritten", path, words, warn=what is not Kind.DAILY, commit=commit)
     elif what is Kind.MEMORY:
-        before = min(_bullets(old) for old in olds)
-        gone = before - _bullets(new)
-        if gone > BULK_LINES and gone > before * BULK_SHARE:
-            words = f"{RULES['memory-bulk-deletion']} ({gone} of {before} facts)"
+        had = min(_bullets(old) for old in olds)
+        gone = had - _bullets(new)
+        if gone > BULK_LINES and gone > had * BULK_SHARE:
+            words = f"{RULES['memory-bulk-deletion']} ({gone} of {had} facts)"
             yield finding("memory-bulk-deletion", path, words, commit=commit)
 
 

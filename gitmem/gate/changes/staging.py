@@ -1,0 +1,125 @@
+"""What a commit that is about to be made changes, against HEAD and, where it is a merge, against what it merges.
+
+Reads Git's index and objects, never files on disk, and finds what concerns the change as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from gitmem.config import TRACKED
+from gitmem.gate.changes import rules
+from gitmem.gate.changes.texts import attribute_findings, history_findings, link_target, staged_loss
+from gitmem.gate.changes.unmerged import before_merge, dropped_staged
+from gitmem.gate.detectors.finding import Finding
+from gitmem.gate.policy import Policy
+from gitmem.git.objects import LINKS, SYMLINK, Change
+from gitmem.git.protocol import Repository
+
+MERGED = re.compile(r"GITHEAD_([0-9a-f]{40,64})")  # a variable of `git merge`: MERGE_HEAD is written after its hook
+
+
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """`changes` against HEAD; `dropped`, what a merge drops of a parent (`gate/changes/unmerged.py`); `parents`, HEAD
+    and what is merged; `theirs`, for each of the latter its version of the changed paths."""
+
+    changes: tuple[Change, ...]
+    dropped: tuple[Change, ...] = ()
+    parents: tuple[str, ...] = ()
+    theirs: tuple[dict[str, tuple[int, str]], ...] = ()
+
+    def own(self) -> list[Change]:
+        """What the commit itself does: its changes but for what a merge takes over, and what it drops."""
+        lost = {change.path for change in self.dropped}
+        return [change for change in self.changes if change.path not in lost and not self._taken(change)] + [
+            *self.dropped
+        ]
+
+    def _taken(self, change: Change) -> bool:
+        now = (change.new_mode, change.new_oid) if change.status != "D" else None
+        return any(side.get(change.path) == now for side in self.theirs)
+
+
+def staged_change(repo: Repository, policy: Policy, *, merging: bool = False) -> Staging:
+    """What is staged. `merging`: Git runs pre-merge-commit, and only its environment says what is merged."""
+    changes = tuple(repo.staged_changes())
+    head = repo.head()
+    sides = merge_heads(repo, merging=merging) if head else []
+    if not head or not sides:
+        return Staging(changes, parents=(head,) if head else ())
+    paths = [change.path for change in changes if counts(change.path, policy)]
+    theirs = tuple(
+        {entry.path: (entry.mode, entry.oid) for entry in repo.entries(side, paths)} if paths else {} for side in sides
+    )
+    lost = dropped_staged(repo, [head, *sides], lambda path: counts(path, policy))
+    return Staging(changes, tuple(lost), (head, *sides), theirs)
+
+
+def counts(path: str, policy: Policy) -> bool:
+    """Whether the gate has a word on a change of this path."""
+    own = path == TRACKED or rules.is_attributes(path)
+    return own or policy.concerns(path) or policy.protects(path) or policy.holds(path) or policy.guides(path)
+
+
+def change_findings(repo: Repository, staging: Staging, policy: Policy) -> list[Finding]:
+    """Findings about the staged change as a whole, its history rules apart (they need the message)."""
+    findings: list[Finding] = []
+    changes = (*staging.changes, *staging.dropped)
+    for change in changes:
+        if change.status not in "DU":
+            findings += rules.check_entry(change.path, change.new_mode, policy)
+            if change.new_mode == SYMLINK and policy.guides(change.path):
+                findings += rules.check_link(change.path, link_target(repo, change.new_oid), policy)
+            if rules.is_attributes(change.path) and change.new_mode not in LINKS:
+                memory = [c.path for c in changes if policy.concerns(c.path)]
+                findings += attribute_findings(repo, change.path, change.new_oid, memory)
+    if any(change.path == TRACKED for change in changes) or len(staging.parents) > 1:
+        findings += staged_loss(repo, staging.parents)
+    findings += rules.check_protection(staging.own(), policy)
+    added = [change.path for change in changes if change.status == "A"]
+    if any(policy.concerns(path) for path in added):
+        findings += rules.check_twins(added, (entry.path for entry in repo.staged()), policy)
+    return list(dict.fromkeys(findings))
+
+
+def staged_history(repo: Repository, staging: Staging, message: str, policy: Policy) -> list[Finding]:
+    """The history rules for the commit about to be made with this message; a merge's other sides count."""
+    if rules.rewrite_reason(message):
+        return []
+    findings: list[Finding] = []
+    lost = {change.path for change in staging.dropped}
+    moved = {c.new_oid for c in staging.changes if c.status == "A"}
+    for change in (*staging.changes, *staging.dropped):
+        if not change.old_oid.strip("0") or not policy.keeps_history(change.path):
+            continue
+        if change.status == "D" and change.old_oid in moved:
+            continue
+        new = "" if change.status == "D" else change.new_oid
+        olds = [change.old_oid]
+        if change not in staging.dropped:
+            if change.path in lost or any(change.path not in side for side in staging.theirs):
+                continue  # what is dropped has a row of its own; else one side of the merge had deleted it
+            olds += [side[change.path][1] for side in staging.theirs]
+        then = before_merge(repo, staging.parents, change.path)
+        findings += history_findings(repo, change.path, olds, new, policy, "", then)
+    return findings
+
+
+def merge_heads(repo: Repository, *, merging: bool = False) -> list[str]:
+    """The commits that are being merged into HEAD, none where it is no merge (`merging`: as in `staged_change`)."""
+    try:
+        return (repo.git_dir / "MERGE_HEAD").read_text("ascii").split()
+    except (OSError, UnicodeDecodeError):
+        named = [found[1] for name in repo.environ if (found := MERGED.fullmatch(name))] if merging else []
+        return [oid for oid in named if _is_commit(repo, oid)]
+
+
+def _is_commit(repo: Repository, oid: str) -> bool:
+    from gitmem.errors import GitMemError
+
+    try:
+        return repo.resolve(oid) == oid
+    except GitMemError:
+        return False
