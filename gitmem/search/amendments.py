@@ -25,6 +25,7 @@ from gitmem.search.question import STOP
 # A number with what it counts behind it or, where nothing is, before it.
 _VALUE = lazy(r"(\d+(?:[.,:]\d+)*|[一二三四五六七八九十两]+)[ \u00a0]?([%°€$£¥₩]|[^\W\d_]*)")
 _BEFORE = lazy(r"([a-z]+|[^\W\d_a-z]+|[€$£¥₩])[ \u00a0]?$")
+COUNTS = frozenset("一二三四五六七八九十两")
 NUMBERS = {word: str(at) for at, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
 # Quantities that are said in words: each word of a row is another value of the same one.
 NAMED = tuple(
@@ -208,7 +209,11 @@ class _Judge:
         quoted = named or (cue and (any(unit for unit, _ in one & other) or _replaced(one, other)))
         if shared + QUOTED * quoted + NUMBER * _other_number(one, other) + self.cosine(new, old) < MATTER[cue]:
             return False
-        lacking = [] if named else self.lacking(new, old)
+        if named:
+            return True
+        if one - other and other - one and _another_subject(self.lower[new], self.lower[old]):
+            return False
+        lacking = self.lacking(new, old)
         return not (lacking and _of_another(self.lower[new], self.lower[old], lacking))
 
     def openly(self, new: int, old: int) -> bool:
@@ -295,6 +300,21 @@ def _of_another(new: str, old: str, lacking: Sequence[str]) -> bool:
     return any(
         own.startswith(word) and (left in after or right in before) for left, own, right in theirs for word in lacking
     )
+
+
+def _another_subject(new: str, old: str) -> bool:
+    """Whether two lines that give a quantity two numbers give them of two things: between the same neighbours, or before
+    the same one at the beginning, each has a word that the other lacks and that is no value."""
+    theirs, ours = _triples(old), _triples(new)
+    known, said = {own for _, own, _ in theirs} | STOP, {own for _, own, _ in ours} | STOP
+    places = {(left, right) for left, own, right in theirs if right and own not in said and not _is_value(own)}
+    return any((left, right) in places for left, own, right in ours if own not in known and not _is_value(own))
+
+
+def _is_value(word: str) -> bool:
+    if word in NUMBERS or not word.isalpha() or not COUNTS.isdisjoint(word):
+        return True
+    return any(name in word or word in name for _, names in NAMED for name in names)
 
 
 def _triples(text: str) -> list[tuple[str, str, str]]:

@@ -144,8 +144,38 @@ def test_a_line_that_hardly_answers_amends_nothing() -> None:
 )
 def test_the_same_said_of_another_thing_amends_nothing(old: str, new: str, question: str) -> None:
     lines = [line(old, "2026-03-02"), line(new, "2026-04-20", 0.9)]
-    assert links(lines, words_of(question)) == []
-    assert links(lines, [])  # without the question nothing tells the two apart
+    assert links(lines, words_of(question)) == [] == links(lines, [])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The staging database keeps backups for 30 days.", "The production database now keeps backups for 14 days."),
+        ("invoices are kept for 10 years", "contracts are kept for 6 years instead"),
+        ("서울 창고의 재고 조사는 5일마다 한다", "부산 창고의 재고 조사는 이제 7일마다 한다"),
+        ("東京倉庫の棚卸しは5日ごとに行う", "大阪倉庫の棚卸しは7日ごとに変更した"),
+        ("上海仓库每5天盘点一次", "广州仓库改为每7天盘点一次"),
+    ],
+)
+@pytest.mark.parametrize("question", ["", "how often?", "재고 조사", "棚卸し", "盘点", "kept for how many days"])
+def test_in_a_tiny_memory_the_same_said_of_another_thing_marks_nothing(old: str, new: str, question: str) -> None:
+    assert links([line(old, "2026-03-02"), line(new, "2026-04-20", 0.9)], words_of(question)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The staging database keeps backups for 30 days.", "The staging database now keeps backups for 14 days."),
+        ("invoices are kept for 10 years", "invoices are kept for 6 years instead"),
+        ("서울 창고의 재고 조사는 5일마다 한다", "서울 창고의 재고 조사는 이제 7일마다 한다"),
+        ("東京倉庫の棚卸しは5日ごとに行う", "東京倉庫の棚卸しは7日ごとに変更した"),
+        ("上海仓库每5天盘点一次", "上海仓库改为每7天盘点一次"),
+        ("数据库备份每周一次，保留一个月。", "数据库备份改成每天一次，保留三个月。"),
+        ("the team meets on Tuesday at 10:00", "the team meets on Thursday at 14:00 from now on"),
+    ],
+)
+def test_in_a_tiny_memory_another_number_of_the_same_thing_amends(old: str, new: str) -> None:
+    assert links([line(old, "2026-03-02"), line(new, "2026-04-20", 0.9)], []) == [Link(1, 0, proposed=False)]
 
 
 def test_of_several_amendments_the_last_is_first() -> None:
