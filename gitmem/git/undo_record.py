@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gitmem.errors import GitMemError, OutsideRepository
+from gitmem.errors import GitMemError
 from gitmem.git.protocol import Repository
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
 
@@ -99,7 +99,7 @@ def load(repo: Repository) -> list[Entry]:
     try:
         rows = json.loads(read_bytes(state_dir(repo.common_dir, make=False), _name(repo), LIMIT + 1))
         return [_entry(row) for row in rows]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, OutsideRepository):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, GitMemError):
         return []
 
 

@@ -10,7 +10,7 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from gitmem import system
@@ -217,5 +217,6 @@ def state_dir(common_dir: Path, make: bool = True) -> Path:
     if not stat.S_ISDIR(status.st_mode) or not system.is_ours(status):
         raise GitMemError(f"'{folder}' is a link or belongs to another user", "remove it and try again")
     if stat.S_IMODE(status.st_mode) & 0o077:
-        os.chmod(folder, 0o700)
+        with suppress(OSError):  # a file system that cannot be written
+            os.chmod(folder, 0o700)
     return folder

@@ -50,13 +50,16 @@ def ready(repo: Repository, config: Config, commit: str, bounds: Bounds = Bounds
             discard(repo, bounds.wait)
         if past is not None:
             return past
-        reason = "mem.autoIndex is off; 'git mem index' builds the history's index"
-        if config.auto_index:
-            from gitmem.index.history_indexer import bring
+        if not config.auto_index:
+            reason = "mem.autoIndex is off; 'git mem index' builds the history's index"
+            return History(opened(repo), all_tips, reason, notes)
+        from gitmem.index import history_indexer
 
-            reason, said = bring(repo, config, bounds, all_tips)
-            notes += said
-        return History(opened(repo), all_tips, reason, notes)
+        reason, said = history_indexer.bring(repo, config, bounds, all_tips)
+        index = opened(repo)
+        if index is None and reason.startswith(history_indexer.UNWRITABLE) and not bounds.most:
+            index, reason = history_indexer.temporary(repo, config, bounds, all_tips)
+        return History(index, all_tips, reason, [*notes, *said])
     except BaseException:
         close(all_tips)
         raise

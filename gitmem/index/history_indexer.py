@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
+from pathlib import Path
 
 from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError, IndexDamaged, Locked
@@ -18,14 +19,17 @@ from gitmem.git.worktree import locked
 from gitmem.index.blob_indexer import BlobIndexer, Say, Work
 from gitmem.index.chunks import as_document
 from gitmem.index.db import commits as stored
-from gitmem.index.db.opening import HISTORY, open_writer, remove
+from gitmem.index.db.opening import HISTORY, open_index, open_writer, remove
+from gitmem.index.db.reader import Index
 from gitmem.index.db.values import Snapshot
 from gitmem.index.history_tips import Bounds, Tip, close, tips
 from gitmem.index.index_file import directory
 from gitmem.paths import more_than_memory
+from gitmem.system import make_folder, remove_folder
 
 KEPT = 16  # snapshots that stay recorded; more where one for each branch is more
 FEW = 64  # new commits that are one transaction with their snapshot
+UNWRITABLE = "the history's index cannot be written here"
 LOST = 1_000  # commits that a snapshot may have and the next one not, for it to be made from that one
 
 
@@ -33,6 +37,24 @@ def bring(repo: Repository, config: Config, bounds: Bounds, all_tips: Sequence[T
     """Index what these tips reach: why that could not be done, or "", and notes for a person."""
     work = Work()
     return _Update(repo, config, bounds, work).run(all_tips), work.notes
+
+
+def temporary(repo: Repository, config: Config, bounds: Bounds, all_tips: Sequence[Tip]) -> tuple[Index | None, str]:
+    """The history in an index of its own, in a folder that goes when it is closed, and what it may miss; no index where
+    none can be made either. No text is sent anywhere for it: the log of what was sent would go too."""
+    local = config._replace(embedder="static") if config.embedder.startswith("http:") else config
+    index = None
+    try:
+        folder = make_folder()
+        try:
+            stale = _Update(repo, local, bounds, Work(), place=folder).unlocked(all_tips)
+            index = open_index(folder, HISTORY, temporary=True)
+        finally:
+            if index is None:
+                remove_folder(folder)
+    except (OSError, GitMemError) as error:
+        return None, f"{UNWRITABLE} ({getattr(error, 'message', error)})"
+    return index, stale
 
 
 def wanted(repo: Repository, config: Config) -> bool:
@@ -72,16 +94,16 @@ class _Update:
 
     def __init__(
         self, repo: Repository, config: Config, bounds: Bounds, work: Work, say: Say = lambda text: None,
-        *, anew: bool = False,
+        *, anew: bool = False, place: Path | None = None,
     ) -> None:  # fmt: skip
         self.repo, self.config, self.bounds, self.work, self.say = repo, config, bounds, work, say
-        self.anew = anew
+        self.anew, self.place = anew, place or directory(repo)
 
     def run(self, all_tips: Sequence[Tip], *, again: bool = False) -> str:
         """Index what these tips reach; why that could not be done, or ""."""
         try:
             with locked(self.repo.common_dir, "history", self.bounds.wait, self.bounds.make):
-                return self._locked(all_tips)
+                return self.unlocked(all_tips)
         except Locked:
             return "another git mem is indexing the history"
         except IndexDamaged as error:
@@ -90,19 +112,20 @@ class _Update:
             discard(self.repo, self.bounds.wait)
             return self.run(all_tips, again=True)
         except PermissionError as error:
-            return f"the history's index cannot be written here ({error.strerror})"
+            return f"{UNWRITABLE} ({error.strerror})"
         except GitMemError as error:
             if os.access(self.repo.common_dir, os.W_OK):
                 raise
-            return f"the history's index cannot be written here ({error.message})"
+            return f"{UNWRITABLE} ({error.message})"
 
-    def _locked(self, all_tips: Sequence[Tip]) -> str:
-        writer = open_writer(directory(self.repo), self.bounds.make, HISTORY)
+    def unlocked(self, all_tips: Sequence[Tip]) -> str:
+        """As `run`, by a caller that holds the lock or is the only one to know the place."""
+        writer = open_writer(self.place, self.bounds.make, HISTORY)
         force = writer.in_force()
         if self.anew and force is not None and force[1] != self.config.embedder:
             writer.close()
-            remove(directory(self.repo), HISTORY)
-            writer = open_writer(directory(self.repo), self.bounds.make, HISTORY)
+            remove(self.place, HISTORY)
+            writer = open_writer(self.place, self.bounds.make, HISTORY)
         try:
             end = time.monotonic() + self.bounds.budget
             late = lambda: time.monotonic() > end  # noqa: E731

@@ -25,10 +25,12 @@ from gitmem.index.index_file import Freshness, OpenIndex, cut_as_set, directory,
 from gitmem.index.worktree_record import record
 from gitmem.memory.snapshot import WorkTree, read_work_tree, tree_files, tree_key, work_tree_key, work_tree_of
 from gitmem.paths import in_default_corpus
+from gitmem.system import make_folder, remove_folder
 
 RETRIES = 3  # tries to open an index that others are just making
 FIRST_WAIT = 20.0  # seconds a search waits for another process when there is nothing to answer from
 BUSY = "another git mem is indexing"
+FOR_NOW = "nothing can be written here: the memory was indexed for this search alone"
 KEPT_TREES = 32  # snapshots of trees that stay recorded
 
 
@@ -144,17 +146,20 @@ class _Refresh:
         self.make = bounds.make
         self.work = Work()
         self.extra = config.memory_paths
+        self.unwritable = False  # where the index belongs
+        self.place = directory(repo)
 
     # -- for a search ----------------------------------------------------------------------------------------
 
     def ready(self, wanted: WantedSnapshot) -> OpenIndex:
-        key, commit, tree, seen, began = wanted
+        key, commit, seen = wanted.key, wanted.commit, wanted.seen
         index, reason = self._open()
         if index is not None:
             if self._current(index, key, seen):
                 return OpenIndex(index, index.snapshot(key), Freshness(), commit, tuple(self.work.notes))
             if index.frozen:
                 reason = "the index cannot be written here"
+                self.unwritable = self.config.auto_index
             elif not self.config.auto_index:
                 reason = "mem.autoIndex is off; 'git mem index' brings it up to date"
         elif not reason and not self.config.auto_index:
@@ -163,14 +168,14 @@ class _Refresh:
             if index is not None:
                 index.close()
                 index = None
-            reason = self._update(key, commit, tree, seen, began)
+            reason = self._update(wanted)
             index, _ = self._open()
             if reason == BUSY and (index is None or index.snapshot(key) is None):
                 # There is nothing older to answer from: wait for the one that builds it.
                 if index is not None:
                     index.close()
                 self.wait = max(self.wait, FIRST_WAIT)
-                reason = self._update(key, commit, tree, seen, began)
+                reason = self._update(wanted)
                 index, _ = self._open()
             for _ in range(RETRIES):
                 if reason or (index is not None and index.snapshot(key) is not None):
@@ -178,13 +183,17 @@ class _Refresh:
                 # Another process made the file anew between our writing and our opening: look again.
                 if index is not None:
                     index.close()
-                reason = self._update(key, commit, tree, seen, began)
+                reason = self._update(wanted)
                 index, _ = self._open()
             if index is None and not reason:
                 reason = BUSY
         snapshot = index.snapshot(key) if index is not None else None
         if index is not None and snapshot is None and not commit:
             snapshot = next((index.snapshot(old) for old in index.keys("work:") if self._was(work_tree_of(old))), None)
+        if snapshot is None and self.unwritable and (temporary := self._temporary(wanted)) is not None:
+            if index is not None:
+                index.close()
+            index, snapshot, reason = temporary, temporary.snapshot(key), self.work.unfinished
         fresh = Freshness(bool(reason), reason)
         return OpenIndex(index, snapshot, fresh, commit, tuple(self.work.notes))
 
@@ -214,18 +223,11 @@ class _Refresh:
         scan = index.scan(key)
         return scan is not None and (seen is None or scan == seen.scan) and cut_as_set(index, self.config)
 
-    def _update(self, key: str, commit: str, tree: str, seen: WorkTree | None, began: int, again: bool = False) -> str:
+    def _update(self, wanted: WantedSnapshot, again: bool = False) -> str:
         """Bring one snapshot up to date; why it could not, or ""."""
         try:
             with locked(self.repo.common_dir, "index", self.wait, self.make):
-                blob_indexer = self._open_blob_indexer()
-                try:
-                    if seen is None:
-                        self._tree(blob_indexer, key, tree)
-                    elif blob_indexer.writer.scan(key) != seen.scan:  # else another process was quicker
-                        record(blob_indexer, key, seen, began)
-                finally:
-                    blob_indexer.writer.close()
+                self._bring(wanted)
         except Locked:
             return BUSY
         except IndexDamaged as error:
@@ -233,26 +235,60 @@ class _Refresh:
                 return error.message
             self.work.notes.append(f"{error.message} It is built again.")
             discard(self.repo, self.wait)
-            return self._update(key, commit, tree, seen, began, again=True)
+            return self._update(wanted, again=True)
         except PermissionError as error:
+            self.unwritable = True
             return f"the index cannot be written here ({error.strerror})"
         except IndexUnusable as error:
             if "another user" in error.message or "symbolic link" in error.message or "newer" in error.message:
                 raise
+            self.unwritable = True
             return error.message
         except GitMemError as error:
             if os.access(self.repo.common_dir, os.W_OK):
                 raise
+            self.unwritable = True
             return f"the index cannot be written here ({error.message})"
         return self.work.unfinished
 
+    def _bring(self, wanted: WantedSnapshot) -> None:
+        blob_indexer = self._open_blob_indexer()
+        try:
+            if wanted.seen is None:
+                self._tree(blob_indexer, wanted.key, wanted.tree)
+            elif blob_indexer.writer.scan(wanted.key) != wanted.seen.scan:  # else another process was quicker
+                record(blob_indexer, wanted.key, wanted.seen, wanted.began)
+        finally:
+            blob_indexer.writer.close()
+
+    def _temporary(self, wanted: WantedSnapshot) -> Index | None:
+        """An index of this snapshot alone, in a folder that goes when it is closed; None where none can be made either.
+
+        No text is sent anywhere for it: what is sent is logged beside the index, and that log would go too.
+        """
+        if self.config.embedder.startswith("http:"):
+            self.config = self.config._replace(embedder="static")
+        index = None
+        try:
+            self.place = make_folder()
+            try:
+                self._bring(wanted)
+                index = db.open_index(self.place, temporary=True)
+            finally:
+                if index is None:
+                    remove_folder(self.place)
+        except (OSError, GitMemError):
+            return None
+        self.work.notes.append(FOR_NOW)
+        return index
+
     def _open_blob_indexer(self) -> BlobIndexer:
         try:
-            writer = db.open_writer(directory(self.repo), self.make)
+            writer = db.open_writer(self.place, self.make)
         except IndexDamaged as error:
             self.work.notes.append(f"{error.message} It is built again.")
-            db.remove(directory(self.repo))
-            writer = db.open_writer(directory(self.repo), self.make)
+            db.remove(self.place)
+            writer = db.open_writer(self.place, self.make)
         try:
             return BlobIndexer(
                 self.repo, self.config, writer, self.work, lambda: self.clock() > self.deadline, self.say

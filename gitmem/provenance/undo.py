@@ -115,10 +115,10 @@ def _plan(repo: Repository, entries: Sequence[Entry], reading: Reading) -> Undo:
     merge = any(len(repo.commit(oid).parents) > 1 for oid in oids)
     parent = first.parents[0] if first.parents else ""
     held = {entry.path: entry.oid for entry in repo.entries(parent, list(after))} if parent else {}
-    kept = {path: file.text for entry in reversed(entries) for path, file in entry.files.items()}
+    found = {path: file for entry in reversed(entries) for path, file in entry.files.items()}
     before = {
-        path: text if text is not None else repo.read(held[path]) if path in held else None
-        for path, text in kept.items()
+        path: repo.read(held[path]) if file.text is None and file.before is not None and path in held else file.text
+        for path, file in found.items()
     }
     return Undo(entries[0].at, oids, first.message.partition("\n")[0], _changes(reading, before), merge=merge)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass
@@ -50,10 +51,16 @@ FileStamp = tuple[int, int, int]  # inode, time, size of a file
 
 
 class Store:
-    """The values of one repository (and one profile); a cache in memory before the files, written through."""
+    """The values of one repository (and one profile); a cache in memory before the files, written through.
+
+    Reading makes no folder. Raises GitMemError where that of the values is a link or another user's.
+    """
 
     def __init__(self, common_dir: Path, profile: str = "") -> None:
-        self._folder = state_dir(common_dir) / ("working" if not profile else f"working-{_name(profile)}")
+        self._common_dir = common_dir
+        if os.path.lexists(common_dir / "gitmem"):
+            state_dir(common_dir, make=False)
+        self._folder = common_dir / "gitmem" / ("working" if not profile else f"working-{_name(profile)}")
         self._cache: dict[str, tuple[Value, FileStamp]] = {}
 
     def set(self, key: str, text: str, now: datetime, hours: float = HOURS) -> Value:
@@ -68,6 +75,7 @@ class Store:
                 f"there are {MAX_VALUES} session values already", "git mem session list; set one to '' to drop it"
             )
         value = Value(key, text, now, now + timedelta(hours=hours))
+        state_dir(self._common_dir)
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:

@@ -75,6 +75,18 @@ def test_what_a_person_wrote_before_a_committed_write_stays(memory: Repo) -> Non
     assert memory.read("MEMORY.md") == text and memory.git("status", "--porcelain") == ""
 
 
+@pytest.mark.parametrize("kept", [b"", b"- an older note\n"], ids=["folder-gone", "folder-stays"])
+def test_a_file_that_a_person_deleted_before_a_committed_write_does_not_come_back(memory: Repo, kept: bytes) -> None:
+    memory.commit("note", {"memory/notes/deploy.md": "- deploys need two approvals\n"})
+    if kept:
+        memory.commit("other", {"memory/notes/other.md": kept})
+    (memory.path / "memory/notes/deploy.md").unlink()
+    memory.mem("add", "the billing service runs in Ghent", "--to", "memory/notes/deploy.md", "--commit")
+    assert [file["path"] for file in undo(memory)["files"]] == ["memory/notes/deploy.md"]  # type: ignore[attr-defined]
+    assert not (memory.path / "memory/notes/deploy.md").exists() and memory.git("status", "--porcelain") == ""
+    assert (memory.path / "memory/notes").exists() == bool(kept)
+
+
 def test_everything_can_be_taken_back_down_to_init(tmp_path: Path) -> None:
     repo = Repo(tmp_path / "code")
     repo.commit("code", {"src/a.py": "print(1)\n", "README.md": "# Code\n"})

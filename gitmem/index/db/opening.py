@@ -23,11 +23,12 @@ FILE = "index.sqlite"
 HISTORY = "history.sqlite"  # the same tables for the messages of commits (`index/history`)
 
 
-def open_index(directory: Path, name: str = FILE) -> Index | None:
+def open_index(directory: Path, name: str = FILE, *, temporary: bool = False) -> Index | None:
     """The index in `directory` (Git's common directory + `gitmem`) for reading; None when there is none.
 
-    Raises `IndexDamaged` when the file is no index of this version, `IndexUnusable` for a newer version, a
-    symbolic link, another owner. Where nothing can be written the file is read as it is (`index.frozen`).
+    A `temporary` directory (`system.make_folder`) goes when the index is closed. Raises `IndexDamaged` when the file is
+    no index of this version, `IndexUnusable` for a newer version, a symbolic link, another owner. Where nothing can be
+    written the file is read as it is (`index.frozen`).
     """
     path = directory / name
     with translated():
@@ -42,7 +43,7 @@ def open_index(directory: Path, name: str = FILE) -> Index | None:
             connection.close()
             drop_copy(copy)
             raise
-        return Index(connection, path, frozen, copy)
+        return Index(connection, path, frozen, directory if temporary else copy)
 
 
 def open_writer(directory: Path, make: bool = True, name: str = FILE) -> Writer:

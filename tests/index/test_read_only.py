@@ -1,0 +1,72 @@
+"""A repository that cannot be written and was never indexed is searched all the same, and nothing is left of it."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from gitmem.system import PREFIX
+from tests.harness import Repo
+from tests.read_only import read_only_mem
+
+NOTE = "the memory was indexed for this search alone"
+
+
+@pytest.fixture
+def memory(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    repo.commit("Move deploys to Tuesday", {"MEMORY.md": "# Memory\n\n- Deploys happen on Tuesdays\n"})
+    repo.commit("결제 메모", {"MEMORY.md": "# Memory\n\n- 결제 타임아웃은 30초이다\n"})
+    return repo
+
+
+def temporary(tmp_path: Path) -> list[str]:
+    return [path.name for path in (tmp_path / "temporary").iterdir() if path.name.startswith(PREFIX)]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (("결제 타임아웃",), "30초이다"),
+        (("deploys", "--at", "HEAD~1"), "Tuesdays"),
+        (("--history-only", "move deploys"), "Move deploys to Tuesday"),
+    ],
+    ids=["work tree", "commit", "history"],
+)
+def test_a_search_answers_and_leaves_nothing(memory: Repo, tmp_path: Path, words: tuple[str, ...], found: str) -> None:
+    done = read_only_mem(memory, "search", "--json", *words)
+    answer = json.loads(done.stdout)
+    assert any(found in hit["text"] for hit in answer["hits"]), done
+    assert not answer["stale"] and NOTE in done.stderr
+    assert not (memory.path / ".git/gitmem").exists() and not temporary(tmp_path)
+
+
+def test_an_index_without_the_commit_that_is_asked_is_not_the_last_word(memory: Repo, tmp_path: Path) -> None:
+    memory.mem("search", "타임아웃")
+    assert NOTE not in read_only_mem(memory, "search", "타임아웃").stderr
+    done = read_only_mem(memory, "search", "deploys", "--at", "HEAD~1")
+    assert "Tuesdays" in done.stdout and NOTE in done.stderr and not temporary(tmp_path)
+
+
+def test_where_the_person_indexes_nothing_is_indexed(memory: Repo) -> None:
+    memory.git("config", "--global", "mem.autoIndex", "false")
+    done = read_only_mem(memory, "search", "타임아웃")
+    assert "30초" not in done.stdout and "git mem index" in done.stderr
+
+
+def test_nothing_is_sent_to_an_endpoint_whose_log_would_not_stay(memory: Repo) -> None:
+    memory.git("config", "--global", "mem.embedder", "http:http://127.0.0.1:9/v1#none")
+    done = read_only_mem(memory, "search", "--json", "결제 타임아웃")
+    assert json.loads(done.stdout)["lanes"] == ["lexical", "vector"] and "127.0.0.1" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["context", "session list", "status", "doctor", "undo --dry-run"])
+def test_what_only_reads_works(memory: Repo, command: str) -> None:
+    done = read_only_mem(memory, *command.split())
+    words = {"context": "타임아웃", "undo --dry-run": "nothing to undo"}.get(command, "")
+    assert done.returncode == (3 if "undo" in command else 0) and words in done.stdout + done.stderr, done
