@@ -23,11 +23,12 @@ from gitmem.gate.redaction import masked_rules, refuse_or_mask, refuse_or_mask_c
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading, write
 from gitmem.git.worktree import resolve
-from gitmem.memory.files import in_work_tree, read_memory_file
+from gitmem.memory.files import LIMIT, in_work_tree, read_memory_file
 from gitmem.memory.snapshot import read_work_tree
 
 ROOT = "/memories"
 MAX_LINES = 999_999
+SHOWN = 100_000  # characters of a file that one answer holds; the reference advises a bound and names none
 AROUND = 2  # lines shown before and after the line that str_replace changed first
 MISSING = "The path {} does not exist"
 ESCAPES = f"Path {{}} would escape {ROOT} directory"
@@ -149,7 +150,7 @@ class _Tool:
             raise _Failure(f"File {path} exceeds maximum line limit of {MAX_LINES:,} lines.")
         first, end = _window(view_range, len(lines))
         shown = without_secrets([line.removesuffix("\r") for line in lines])[first:end]
-        return f"Here's the content of {path} with line numbers:\n{_numbered(shown, first + 1)}"
+        return f"Here's the content of {path} with line numbers:\n{_bounded(shown, first + 1)}"
 
     def listing(self, path: str, relative: str) -> str:
         """The memory files and their folders below a folder, two levels deep, with their sizes."""
@@ -295,7 +296,13 @@ class _Tool:
         return data.decode("utf-8", "surrogateescape")
 
     def gated(self, relative: str, text: str, old: str = "") -> _Gated:
-        """What may be written of a text that was `old`. Raises Refused."""
+        """What may be written of a text that was `old`. Raises Refused, _Failure for one too large to be read."""
+        size = len(text.encode("utf-8", "surrogateescape"))
+        if size > LIMIT and size > len(old.encode("utf-8", "surrogateescape")):
+            raise _Failure(
+                f"{ROOT}/{relative} would hold {size:,} bytes; a memory file holds at most {LIMIT:,}. Nothing was "
+                "written: split it into several files"
+            )
         done = refuse_or_mask_change(text, old, relative, self.config)
         data = done.text.encode("utf-8", "surrogateescape")
         return _Gated(data, f"\nmasked: {masked_rules(done.masks)}" if done.masks else "")
@@ -315,6 +322,25 @@ def _window(view_range: object, count: int) -> tuple[int, int]:
 
 def _numbered(lines: Sequence[str], first: int) -> str:
     return "\n".join(f"{number:>6}\t{line}" for number, line in enumerate(lines, first))
+
+
+def _bounded(lines: Sequence[str], first: int) -> str:
+    """The lines with their numbers, as far as one answer goes, and a sentence that says how to see the rest."""
+    taken, size = 0, 0
+    for line in lines:
+        size += len(line) + 1
+        if size > SHOWN:
+            break
+        taken += 1
+    if taken == len(lines):
+        return _numbered(lines, first)
+    parts = [_numbered(lines[:taken] or [lines[0][:SHOWN]], first)]
+    if not taken:
+        parts.append(f"Line {first} has {len(lines[0]):,} characters; the rest of it is not shown.")
+    following, last = first + max(taken, 1), first + len(lines) - 1
+    if following <= last:
+        parts.append(f"Lines {following} to {last} are not shown: view them with view_range [{following}, {last}].")
+    return "\n".join(parts)
 
 
 def _only_place(path: str, text: str, old: str, new: str) -> tuple[int, int, str]:

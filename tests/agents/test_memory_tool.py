@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gitmem.agents.memory_tool import memory_tool
+from gitmem.agents.memory_tool import SHOWN, memory_tool
 from gitmem.config import Config
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import scan_text
 from gitmem.git.opening import open_repository
+from gitmem.memory.files import LIMIT
 from tests.harness import Repo
 
 TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"
@@ -176,3 +178,40 @@ def test_a_line_that_a_person_kept_as_it_is_stays_so_beside_a_change(repo: Repo)
     assert "masked: " in masking(repo, "str_replace", old_str="notes", new_str="# Password")
     text = repo.read("memory/a.md")
     assert kept in text and "Tr0ub4dor" not in text
+
+
+def test_a_file_that_would_be_too_large_to_read_is_not_written(repo: Repo, tool: Tool) -> None:
+    line = "a line of memory, 기억 한 줄\n"
+    large = line * (LIMIT // len(line.encode()) + 1)
+    said = tool("create", path="/memories/memory/a.md", file_text=large)
+    assert f"at most {LIMIT:,}" in said and "split it" in said and not (repo.path / "memory/a.md").exists()
+    before = "- the first line\n" + large[: len(large) // 2]
+    repo.write("memory/b.md", before)
+    for command in (
+        {"command": "insert", "insert_line": 1, "insert_text": large[: len(large) // 2 + len(line)]},
+        {"command": "str_replace", "old_str": "the first line", "new_str": large},
+    ):
+        assert "Nothing was written" in tool(path="/memories/memory/b.md", **command)
+        assert repo.read("memory/b.md") == before
+
+
+def test_a_file_that_somebody_else_made_too_large_can_be_made_smaller(repo: Repo, tool: Tool) -> None:
+    repo.write("memory/a.md", "- the first line\n" + "- another line\n" * (LIMIT // 14))
+    said = tool("str_replace", path="/memories/memory/a.md", old_str="- the first line\n", new_str="")
+    assert said.startswith("The memory file has been edited") and not repo.read("memory/a.md").startswith("- the")
+
+
+def test_a_view_is_bounded_and_says_how_to_see_the_rest(repo: Repo, tool: Tool) -> None:
+    repo.write("memory/a.md", "".join(f"- {number} {'x' * 95}\n" for number in range(5_000)))
+    seen, first = [], 1
+    while first:
+        said = tool("view", path="/memories/memory/a.md", view_range=[first, -1])
+        assert len(said) < 1.2 * SHOWN
+        lines = said.split("\n")[1:]
+        rest = re.fullmatch(r"Lines (\d+) to 5001 are not shown: view them with view_range \[\1, 5001\]\.", lines[-1])
+        seen += [line.split("\t")[1] for line in (lines[:-1] if rest else lines)]
+        first = int(rest[1]) if rest else 0
+    assert "\n".join(seen) == repo.read("memory/a.md")
+    repo.write("memory/b.md", "가" * 2 * SHOWN + "\nshort\n")
+    said = tool("view", path="/memories/memory/b.md")
+    assert len(said) < 1.2 * SHOWN and "Line 1 has 200,000 characters" in said and "view_range [2, 3]" in said
