@@ -57,13 +57,15 @@ def run() -> NoReturn:
         from gitmem.cli.host_hooks import main as host_hook
 
         host_hook(sys.argv[3:])
+    if sys.argv[1:2] == ["why"]:
+        _without_garbage_collection()
     from gitmem.cli.main import main as cli
 
     cli()
 
 
 def _without_garbage_collection() -> None:
-    """What one search makes is gone when it ends; to look for garbage takes 5 to 10 ms."""
+    """What one answer makes is gone when it ends; to look for garbage takes 5 to 15 ms."""
     import gc
 
     gc.disable()

@@ -183,6 +183,8 @@ def _answer(path: str, line: int, text: str, commit: Commit | None, block: Seque
 
 def reviewed_merge(repo: Repository, at: str, commit: Commit) -> Commit | None:
     """The reviewed merge that brought a commit in, where a forge's pull request says so; None where none did."""
+    if at == commit.oid:
+        return None
     merges = repo.log([at, f"^{commit.oid}"], grep=[trailers.REVIEWED], merges=True, reverse=True)
     above = (merge for merge in merges if merge.commit_date >= commit.commit_date)
     for merge in islice(above, MERGES):
