@@ -66,6 +66,8 @@ class Why(TypedDict):
     commit: str
     author: str
     date: str
+    session: str
+    turn: str
     sources: list[dict[str, Any]]
     reviewers: list[str]
     support: str

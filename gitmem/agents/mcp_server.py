@@ -272,7 +272,8 @@ def explainer(pool: RepositoryPool) -> Callable[..., Why]:
             return Why(
                 path=one_line(path), line=line, text=fence(str(value["text"]), path, (line, line)), sources=sources,
                 commit=one_line(str(value["commit"] or "")), author=one_line(str(value["author"] or "")),
-                date=one_line(str(value["date"] or "")), reviewers=_on_one_line(value["reviewers"]),
+                date=one_line(str(value["date"] or "")), session=one_line(str(value["session"] or "")),
+                turn=one_line(str(value["turn"] or "")), reviewers=_on_one_line(value["reviewers"]),
                 support=one_line(str(value["support"])), problem=one_line(str(value["problem"] or "")),
                 edited=_quoted_edit(value["edited"], path, line),
                 amended_by=_quoted_links(value["amended_by"]), supersedes=_quoted_links(value["supersedes"]),

@@ -40,8 +40,9 @@ class Answer:
     """Why a line is there. `commit` is "" for a line not committed yet; `model` "" for a fact added by hand.
 
     `support` says what holds the text up, `problem` in words why it does not or which source is missing; `edit` what
-    was changed after the promotion and by whom; `links` what amends the line, and what it amends. `notes` are for a
-    person: what could not be followed, and why.
+    was changed after the promotion and by whom; `links` what amends the line, and what it amends. `session` and `turn`
+    are those of a conversation that the line's comment names, "" for none. `notes` are for a person: what could not be
+    followed, and why.
     """
 
     path: str
@@ -61,6 +62,8 @@ class Answer:
     edit: Edit | None = None
     edited: tuple[tuple[str, str, str], ...] = ()  # (what, before, now) of each difference
     links: Amendments = field(default_factory=Amendments)
+    session: str = ""
+    turn: str = ""
     notes: tuple[str, ...] = ()
 
 
@@ -107,6 +110,7 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
         answer, reviewers=tuple(reviewers), sources=attribution.sources, support=attribution.support,
         words=attribution.words, problem=attribution.problem, edit=attribution.edit, notes=tuple(notes),
         edited=tuple(attribution.edit.values(fact)) if attribution.edit else (),
+        session=fact.get("session"), turn=fact.get("turn"),
     )  # fmt: skip
     named = [value for key, value in fact.meta if key == "supersedes"]
     return _with_links(repo, config, answer, replaced(repo, path, named, commit), rev, now)
@@ -207,6 +211,8 @@ def as_value(answer: Answer) -> dict[str, object]:
         "reason": answer.reason or None,
         "reviewers": list(answer.reviewers),
         "model": answer.model or None,
+        "session": answer.session or None,
+        "turn": answer.turn or None,
         "sources": [
             {
                 "path": source.path,

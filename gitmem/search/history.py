@@ -335,6 +335,7 @@ class PassagesWithCommits(Passages):
                 continue
             hits.append(hit)
             seen.update([hit.commit] if hit.kind else [])
+        hits = _reverts_first(hits)
         return [self._shown(hit) if hit.kind else hit for hit in hits[:limit]]
 
     def _hit(self, best: Candidate, members: list[Candidate]) -> Hit:
@@ -363,6 +364,20 @@ class PassagesWithCommits(Passages):
         return hit._replace(
             author=author, subject=next(filter(str.strip, lines), "").strip(), end_line=last, text="\n".join(shown)
         )
+
+
+def _reverts_first(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits, each reverted commit right behind its revert where that is a worse hit."""
+    ordered: list[Hit] = []
+    left = list(hits)
+    while left:
+        hit = left.pop(0)
+        reverts = [later for later in left if hit.state == "reverted" and later.kind and later.commit == hit.by]
+        for later in reverts[:1]:
+            left.remove(later)
+            ordered.append(later._replace(score=max(later.score, hit.score)))
+        ordered.append(hit)
+    return ordered
 
 
 def _quotes(later: Commit, commit: Commit) -> bool:

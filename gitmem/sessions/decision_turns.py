@@ -1,9 +1,10 @@
 """A person's answer in a talk with an agent, kept whole: what it settles, and what they ruled out on the way to it.
 
 An answer is what a person says right after the agent. One that settles something is one fact: all its statements in
-the order said, without questions, thanks and errands, and behind them what their answers before it ruled out, since
-that is what the next agent would try. Of the agent itself only what settles something is kept, and what came before an
-answer as a description of the problem is not. Pure; always what was said. A talk without an agent is not read here.
+the order said, without questions, thanks, errands and a bare "Agreed.", and behind them what their answers before it
+ruled out, since that is what the next agent would try. Of the agent itself only what settles something is kept, and
+what came before an answer as a description of the problem is not. Pure; always what was said. A talk without an agent
+is not read here.
 """
 
 from __future__ import annotations
@@ -42,6 +43,16 @@ ERRAND = re.compile(
     r"^\W*(?:please\s+)?(?:can|could|would|will)\s+you\b|^\W*(?:please\s+)?(?:explain|show|tell|summari[sz]e|describe|list|open|look|check|revert|write|make)\b"
     r"|^\W*(?:thanks?|thank\s+you|let\s+me|i'll|we\s+need\s+to\s+settle)\b"
     r"|(?:알려|보여|확인해|요약해|설명해|봐|써|바꿔)\s*(?:줘|주세요|줄래)\S*$|(?:教えて|見せて|確認して)\S*$|^\W*(?:[请請]|麻烦|帮我)",
+    re.I,
+)
+# A sentence that agrees and says no more.
+AGREES = re.compile(
+    r"\W*(?:(?:(?:ok|okay|yes|yep|yeah|sure|right|exactly|absolutely|perfect|great|good|nice|fine|agreed?|done|deal|gotcha|understood)"
+    r"|(?:i|we)\s+(?:fully\s+|totally\s+)?agree(?:\s+with\s+(?:you|that|this))?|(?:that\s+)?(?:sounds|looks)\s+(?:good|great|right|fine)(?:\s+to\s+me)?"
+    r"|good\s+(?:call|point|idea|catch)|makes\s+sense|fair\s+(?:enough|point)|got\s+it|works\s+for\s+me|no\s+objections?"
+    r"|네|예|응|그래요?|좋(?:아요?|습니다|네요?|다)|동의(?:해요?|합니다|함)|맞(?:아요?|습니다)|알겠(?:어요?|습니다)|그렇게\s*(?:하죠|하자|합시다|해요)"
+    r"|はい|ええ|了解(?:です|しました)?|賛成(?:です|します)?|同意(?:です|します)?|いいですね|そうですね|承知しました|それで(?:お願いします|いいです|いきましょう)"
+    r"|好的?|可以|同意|没问题|沒問題|行|对|對|是的|就这样吧?|就這樣吧?)[\W_]*)+",
     re.I,
 )
 ASKS = re.compile(r"[?？]\W*$|(?:까요?|나요|은가요|ㄴ가요|죠|었더라|지)\W*[?？]\W*$")
@@ -92,7 +103,7 @@ def answers(
         earlier = before.get(id(turn))
         if earlier is None or earlier.role is not Role.ASSISTANT:
             continue
-        stated = [at for at in places if not ASKS.search(said[at].text) and not ERRAND.search(said[at].text)]
+        stated = [at for at in places if _states(said[at].text)]
         if _settles(said, stated, chosen, earlier, settling):
             settled.append(_answer(said, stated, chosen, ruled_out, settling, longest))
             ruled_out = []
@@ -114,6 +125,11 @@ def telling(text: str) -> int:
     """How many words of a text say something of a subject."""
     told = [word for word in words(text) if word not in STOP and STOP_KOREAN.isdisjoint((word, without_ending(word)))]
     return len(told)
+
+
+def _states(text: str) -> bool:
+    """Whether a sentence of an answer says something: no question, no errand, no bare agreement."""
+    return not (ASKS.search(text) or ERRAND.search(text) or AGREES.fullmatch(text))
 
 
 def _settles_alone(text: str, kind: str, settling: frozenset[str]) -> bool:

@@ -121,6 +121,7 @@ WORDS = {
     "no source": "출처가 없습니다",
     "verified": "확인됨",
     "not verified": "확인 안 됨",
+    "Taken from a session, as its comment says: no line of memory is its source.": "주석에 따르면 세션에서 나온 줄입니다. 출처가 되는 기억의 줄은 없습니다.",
     "Written by hand: no source is recorded, its author is its provenance.": "사람이 직접 써서 출처 기록이 없습니다. 쓴 사람이 곧 근거입니다.",
     "No source is recorded.": "출처 기록이 없습니다.",
     "What happened": "이력",

@@ -18,7 +18,21 @@ from gitmem.provenance.why import _until_promoted
 from tests.harness import Repo
 from tests.provenance_cases import DAY, FACT, LOG, promote, record_log
 
-KEYS = ["path", "line", "text", "commit", "author", "date", "agent", "reason", "reviewers", "model", "sources"]
+KEYS = [
+    "path",
+    "line",
+    "text",
+    "commit",
+    "author",
+    "date",
+    "agent",
+    "reason",
+    "reviewers",
+    "model",
+    "session",
+    "turn",
+    "sources",
+]
 KEYS += ["support", "problem", "edited", "amended_by", "supersedes"]
 SOURCE_KEYS = ["path", "start_line", "end_line", "blob", "text", "verified", "moved"]
 SOURCE_TEXT = "- PoC phase 1 uses REST webhooks.\n- They are easier to debug."
@@ -330,3 +344,21 @@ def test_front_matter_of_any_shape_is_read_or_left_alone() -> None:
     )  # fmt: skip
     for data in (b"", b"---\n", b"---\nsrc: x\n", b"- a\n---\nsrc: x\n---\n", b"---\n" + b"x" * 10**6):
         assert file_meta(data) == ()
+
+
+def test_a_flushed_line_names_its_session_and_turn_and_is_not_by_hand(repo: Repo) -> None:
+    turn = {"role": "user", "id": "t3", "text": "We decided to use Postgres for billing because row locks are enough."}
+    repo.write("../talk.jsonl", json.dumps({**turn, "at": "2026-02-05T10:00:00Z"}) + "\n")
+    repo.mem("session", "flush", "../talk.jsonl", "--session", "s1")
+    path = "memory/2026-02-05.md"
+    for commit in (False, True):
+        if commit:
+            repo.commit("log")
+        place = f"{path}:{line_of(repo, 'Postgres', path)}"
+        value = why(repo, place)
+        assert (value["session"], value["turn"], value["support"]) == ("s1", "t3", "no-source")
+        shown = repo.mem("why", place).stdout
+        assert "session  s1" in shown and "turn     t3" in shown and "by hand" not in shown
+    repo.commit("hand", {"memory/2026-02-06.md": "# 2026-02-06\n\n- A line by hand\n"})
+    assert why(repo, "memory/2026-02-06.md:3")["session"] is None
+    assert "written by hand" in repo.mem("why", "memory/2026-02-06.md:3").stdout

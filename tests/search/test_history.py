@@ -122,6 +122,22 @@ def test_a_reverted_commit_says_by_which_and_a_revert_of_the_revert_undoes_it(co
     assert "state" not in next(hit for hit in before if hit["commit"] == decision)
 
 
+def test_a_reverted_commit_stands_behind_its_revert(repo: Repo) -> None:
+    text = "Cache invoices in Redis\n\nThe invoice page is slow, so invoices are kept in a Redis cache for an hour."
+    decision = repo.commit(text, {"a.py": "a\n"}, date=DAY.format(1))
+    for number in range(5):
+        repo.commit(f"Tidy the invoices, part {number}", {"b.py": f"{number}\n"}, date=DAY.format(2))
+    revert = repo.commit(f"Back out\n\nThis reverts commit {decision}.", {"a.py": "\n"}, date=DAY.format(3))
+    for question in ("redis cache for invoices", "invoice page slow hour", "back out redis invoices cache"):
+        hits = found(repo, "--history-only", "-n", "20", question)
+        oids = [hit["commit"] for hit in hits]
+        if revert in oids and decision in oids:
+            assert oids.index(revert) + 1 == oids.index(decision), question
+        assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
+    assert {revert, decision} <= set(oids)
+    assert found(repo, "--history-only", "-n", "1", "back out redis invoices cache")[0]["commit"] == revert
+
+
 @pytest.mark.parametrize(
     ("message", "state"),
     [

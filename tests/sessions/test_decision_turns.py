@@ -57,6 +57,16 @@ def test_an_answer_is_one_line_with_its_scope_and_what_was_ruled_out(
     assert item.turn.id == "t5" and [turn.id for turn in item.others] == ["t3"] and item.origin == "user"
 
 
+@pytest.mark.parametrize(
+    "agreed",
+    ["Agreed.", "Yes, exactly!", "Sounds good to me.", "네, 동의합니다.", "はい、賛成です。", "好的，没问题。"],
+)
+def test_a_line_does_not_begin_with_a_bare_agreement(agreed: str) -> None:
+    kept_line = "We decided to use Postgres for the billing queue because row locks are enough."
+    (item,) = kept("u: which queue?", "a: I propose Postgres, or Kafka. Shall I?", f"u: {agreed} {kept_line}")
+    assert item.text == kept_line
+
+
 def test_what_was_ruled_out_is_of_the_answer_that_follows_and_of_no_later_one() -> None:
     more = ("u: and the export runs at 02:00 every night, never by day, the printers are in use then",)
     first, second = kept(*RETRIES, *more)

@@ -62,6 +62,8 @@ def render(answer: Answer, on: bool) -> str:
         ("author", answer.author),
         ("agent", answer.agent),
         ("model", answer.model),
+        ("session", answer.session),
+        ("turn", answer.turn),
         ("reason", answer.reason),
         *(("reviewer", name) for name in answer.reviewers),
     ]
@@ -77,11 +79,13 @@ def render(answer: Answer, on: bool) -> str:
         out.append(f"    {what} now     {escape(new, '') or 'nothing'}")
     for source in answer.sources:
         out += _source(source, on)
-    if not answer.sources and answer.commit and not answer.model:
+    if not answer.sources and answer.session:
         out += [
             "",
-            f"  {paint('written by hand: no source recorded, its author is its provenance', 'dim', on)}",
+            f"  {paint('taken from that session, as its comment says; no line of memory is its source', 'dim', on)}",
         ]
+    elif not answer.sources and answer.commit and not answer.model:
+        out += ["", f"  {paint('written by hand: no source recorded, its author is its provenance', 'dim', on)}"]
     for word, ends in (("amended by", answer.links.amended_by), ("amends", answer.links.supersedes)):
         for end in ends:
             out += _amendment(word, end, on)
