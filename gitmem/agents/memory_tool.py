@@ -23,8 +23,9 @@ from gitmem.gate.redaction import masked_rules, refuse_or_mask, refuse_or_mask_c
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading, write
 from gitmem.git.worktree import resolve
-from gitmem.memory.files import LIMIT, in_work_tree, read_memory_file
+from gitmem.memory.files import in_work_tree, read_memory_file
 from gitmem.memory.snapshot import read_work_tree
+from gitmem.paths import LIMIT
 
 ROOT = "/memories"
 MAX_LINES = 999_999

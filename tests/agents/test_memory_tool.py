@@ -16,7 +16,7 @@ from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import scan_text
 from gitmem.git.opening import open_repository
-from gitmem.memory.files import LIMIT
+from gitmem.paths import LIMIT
 from tests.harness import Repo
 
 TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"
