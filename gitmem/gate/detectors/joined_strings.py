@@ -80,7 +80,7 @@ def without_seams(raw: str) -> Plain | None:
     for number, seam in enumerate(seams):
         if seam.start() < done:
             continue
-        at = max(done, raw.rfind("\n", 0, seam.start()) + 1)
+        at = raw.rfind("\n", done, seam.start()) + 1 or done
         if 0 < done < at:
             lines.part(done)
         following = seams[number + 1].start() if number + 1 < len(seams) else len(raw)

@@ -55,10 +55,16 @@ def _signs(raw: str) -> list[re.Match[str]]:
     kinds, marked, digits = [bytes_of.translate(each) for each in (_KINDS, UNBROKEN, DIGIT)]
     found: list[re.Match[str]] = []
     of_line: list[re.Match[str]] = []
-    worth, done, line_end = False, 0, -1
+    worth, done, line_end, looked = False, 0, -1, -1
     for place in _PLACE.finditer(kinds):
         if place.start() < done:
             continue
+        if place.start() > looked:
+            looked = bytes_of.find(b"\n", place.start())
+            looked = len(raw) if looked < 0 else looked
+            if digits.find(b"1", max(done, place.start() - _LONGEST), looked + _LONGEST) < 0:
+                done = looked  # no value has no digit
+                continue
         run: list[re.Match[str]] = []
         at = place.start()
         while sign := _SIGN.match(raw, at):
@@ -111,7 +117,7 @@ def as_rendered(raw: str) -> Plain | None:
     lines = PlainLines(raw)
     done = 0
     for number, sign in enumerate(signs):
-        at = max(done, raw.rfind("\n", 0, sign.start()) + 1)
+        at = raw.rfind("\n", done, sign.start()) + 1 or done
         if 0 < done < at:
             lines.part(done)
         following = signs[number + 1].start() if number + 1 < len(signs) else len(raw)

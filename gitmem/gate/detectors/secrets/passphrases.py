@@ -218,8 +218,11 @@ def answer_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
     rest = _REST.match(text, end)
     if rest is None:
         return None
-    first = max(low.rfind("\n", 0, start) + 1, start - 60)
     asked = bool(rest.group("mark"))
+    if not asked and text.find("\n", end, rest.end() + 4) < 0:
+        return None  # what is not asked with a mark is answered on the next line
+    near = max(0, start - 60)
+    first = low.rfind("\n", near, start) + 1 or near
     asking = None if asked else _ASKING.search(low, first, rest.end())
     title = _TITLE_END.match(text, end) if not asked and asking is None and _titled(text, start) else None
     if not asked and asking is None and title is None:

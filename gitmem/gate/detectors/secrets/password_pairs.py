@@ -243,7 +243,7 @@ def _logins(text: str, low: str) -> Iterator[tuple[str, int, int]]:
     for at in places(low, present(low, _LOGIN_HINTS)):
         if at < done:
             continue
-        first = low.rfind("\n", 0, at) + 1
+        first = low.rfind("\n", done, at) + 1 or done
         done = low.find("\n", at) + 1 or len(low)
         if _ASKS.search(low, at, done):
             done = low.find("\n", done) + 1 or len(low)  # what answers it
