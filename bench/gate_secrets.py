@@ -7,7 +7,10 @@ marks each value with ⟦ ⟧. Who reads a row to write a rule reports other row
 one. A secret counts as found when it is blocked, personal data with any finding; an honest text counts as refused when
 it is blocked. A span is exact when the findings cover the marked value and at most `BESIDE` characters more.
 
-    python -m bench gate_secrets [--missed [learn|report|first]]
+`bench/hands_secrets3.tsv` has the form of the second: a team's notes and chat in Korean and English mixed; its halves
+are `learn-notes` and `report-notes`.
+
+    python -m bench gate_secrets [--missed [learn|report|first|learn-notes|report-notes]]
 """
 
 from __future__ import annotations
@@ -69,16 +72,19 @@ def first() -> list[Row]:
     return found
 
 
-def second() -> list[Row]:
-    """The rows of the second set, their values made. Raises ValueError for a line of another form."""
+def in_halves(name: str, suffix: str = "") -> list[Row]:
+    """The rows of a set in halves, their values made; `suffix` goes behind a half's name.
+
+    Raises ValueError for a line of another form.
+    """
     found = []
-    for number, line in enumerate((HERE / "hands_secrets2.tsv").read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate((HERE / name).read_text(encoding="utf-8").splitlines(), 1):
         try:
             label, half, family, language, text = line.split("\t")
         except ValueError:
-            raise ValueError(f"hands_secrets2.tsv:{number}: five columns are needed") from None
+            raise ValueError(f"{name}:{number}: five columns are needed") from None
         made = fill(_ESCAPE.sub(lambda m: _ESCAPED.get(m[1], m[0]), text), number)
-        found.append(Row(label, half, family, language, *_unmarked(made)))
+        found.append(Row(label, half + suffix, family, language, *_unmarked(made)))
     return found
 
 
@@ -97,19 +103,21 @@ class Tally:
             shares = ", ".join(f"{key} {counted[key] / count[key]:.3f}" for key in count if key != "all")
             total = count["all"]
             share, any_share = self.blocked[label]["all"] / total, self.found[label]["all"] / total
-            print(f"{part:7} {label:9} {total:5} {share:8.3f} {any_share:6.3f}  {shares}")
+            print(f"{part:12} {label:9} {total:5} {share:8.3f} {any_share:6.3f}  {shares}")
         if self.values:
-            print(f"{part:7} spans exact {self.exact} of {self.values} found values ({self.exact / self.values:.3f})")
-        print(f"{part:7} texts in which something is found after redact: {self.left}")
+            print(f"{part:12} spans exact {self.exact} of {self.values} found values ({self.exact / self.values:.3f})")
+        print(f"{part:12} texts in which something is found after redact: {self.left}")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--missed", nargs="?", const="learn", choices=["learn", "report", "first"])
+    parser.add_argument(
+        "--missed", nargs="?", const="learn", choices=["learn", "report", "first", "learn-notes", "report-notes"]
+    )
     options = parser.parse_args()
     policy = Policy()
     tallies: defaultdict[str, Tally] = defaultdict(Tally)
-    for row in [*first(), *second()]:
+    for row in [*first(), *in_halves("hands_secrets2.tsv"), *in_halves("hands_secrets3.tsv", "-notes")]:
         tally = tallies[row.part]
         findings = scan_text(row.text, "memory/note.md", policy)
         stops = any(finding.severity is Severity.BLOCK for finding in findings)
@@ -135,7 +143,8 @@ def main() -> int:
             why = "wrong" if wrong else "span"
             rules = [(finding.rule, row.text[finding.start : finding.end]) for finding in findings]
             print(why, row.label, row.family, row.language, rules, repr(row.text))
-    print("part    label     texts  blocked  found  by family and language (secret, honest: blocked; personal: found)")
+    print("part         label     texts  blocked  found  by family and language")
+    print("of each: secret and honest blocked, personal found")
     for part, tally in tallies.items():
         tally.table(part)
     return 0
