@@ -115,12 +115,13 @@ def is_listing(name: str, text: str, *, top: bool) -> bool:
         return False
     shown = [line.strip() for line in lines[end:] if line.strip()]
     if name == "log.md":
-        return all(not line.startswith("## ") or _is_day(line[3:].strip()) for line in shown)
+        return all(not line.startswith("## ") or _is_of_day(line[3:].strip()) for line in shown)
     return all(line.startswith(("#", "* ", "- ")) for line in shown)
 
 
-def _is_day(text: str) -> bool:
-    return re.fullmatch(r"\d{4}-\d{2}-\d{2}", text) is not None
+def _is_of_day(heading: str) -> bool:
+    """Whether a heading is a day, as the form wants it, or a day and a summary, as some write it."""
+    return re.match(r"\d{4}-\d{2}-\d{2}(?:\W|$)", heading) is not None
 
 
 def read(text: str) -> Concept:

@@ -168,11 +168,17 @@ def _parsed(service: str, data: bytes) -> tuple[str, Transcript]:
 
 def _of_chatgpt(value: Conversation) -> Iterator[Turn]:
     """The branch that was shown last, from its first message on: `mapping` is a tree of messages, `current_node` its
-    last leaf. (help.openai.com, "How do I export my ChatGPT history"; the form is that of 2025.)"""
+    last leaf; where that is missing, the leaf that was said last.
+    (help.openai.com, "How do I export my ChatGPT history"; the form is that of 2025.)"""
     mapping = value.get("mapping")
     nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)} if isinstance(mapping, dict) else {}
     branch: dict[str, None] = {}  # in order; a tree that is none may lead in a circle
     at = value.get("current_node")
+    if not isinstance(at, str) or at not in nodes:
+        parents = [node.get("parent") for node in nodes.values()]
+        at = max(
+            (key for key in reversed(nodes) if key not in parents), key=lambda key: _said_at(nodes[key]), default=""
+        )
     while isinstance(at, str) and at in nodes and at not in branch:
         branch[at] = None
         at = nodes[at].get("parent")
@@ -180,6 +186,11 @@ def _of_chatgpt(value: Conversation) -> Iterator[Turn]:
         message = nodes[key].get("message")
         if isinstance(message, dict):
             yield from _chatgpt_turn(message, key, number)
+
+
+def _said_at(node: Conversation) -> float:
+    at = _object(node.get("message")).get("create_time")
+    return at if isinstance(at, int | float) else 0.0
 
 
 def _chatgpt_turn(message: Conversation, key: str, number: int) -> Iterator[Turn]:

@@ -147,7 +147,7 @@ def test_a_bundle_of_others_goes_below_memory_and_comes_out_as_it_was(repo: Repo
     bundle = tmp_path / "acme"
     for name, text in {
         "index.md": '---\nokf_version: "0.2"\n---\n\n# Tables\n\n* [Orders](tables/orders.md) - One row an order.\n',
-        "log.md": "# History\n\n## 2026-07-01\n* **Update**: all.\n",
+        "log.md": "# History\n\n## 2026-07-02: orders\n* **Update**: some.\n\n## 2026-07-01\n* **Update**: all.\n",
         "tables/index.md": "# Tables\n\n* [Orders](orders.md)\n",
         "tables/orders.md": "---\ntype: BigQuery Table\ntitle: Orders\ngenerated: { by: a/b-2.5, at: 2026-05-28T14:30:00Z }\n"
         "verified: { by: human:kim, at: 2026-06-25T09:00:00Z }\nstale_after: 2026-12-31T00:00:00Z\nparts:\n  - { name: x }\n---\n\n# Schema\n",

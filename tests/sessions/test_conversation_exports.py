@@ -110,6 +110,17 @@ def test_of_a_voice_chat_the_words_are_read_and_not_the_sound(repo: Repo, git: R
     assert "sounds say" not in repo.read(outcome.episode)
 
 
+@pytest.mark.parametrize("current", [None, "gone", 7, []])
+def test_where_no_leaf_is_said_to_be_current_the_last_is(
+    repo: Repo, git: Repository, tmp_path: Path, current: object
+) -> None:
+    talk = {**chatgpt(), "current_node": current}
+    (outcome,) = bring(git, "chatgpt", zipped(tmp_path / "a.zip", conversations=[talk]))
+    assert [line.text for line in outcome.lines] == [
+        'We decided that the crane is blue, as in {"a": "}"}.', "We decided on the oak mast.",
+    ]  # fmt: skip
+
+
 def test_of_claude_what_is_attached_or_found_is_nobodys_word(repo: Repo, git: Repository, tmp_path: Path) -> None:
     (outcome,) = bring(git, "claude-export", zipped(tmp_path / "a.zip", conversations=[claude()], projects=[]))
     assert [line.text for line in outcome.lines] == ["We decided that the crane is blue."]

@@ -60,7 +60,10 @@ def command(form: str, folder: Path, root: str, at: str, dry_run: bool, as_json:
     else:
         bundle = okf_export.skill_bundle(repo, config, commit, moment.date())
     if not bundle.files:
-        raise GitMemError(f"there is no {'procedure in memory/skills' if form == 'skills' else 'memory'} to export")
+        raise GitMemError(
+            f"there is no {'procedure in memory/skills' if form == 'skills' else 'memory'} to export in that commit",
+            "git add memory && git commit",
+        )
     if not dry_run:
         write_new_folder(folder, bundle.files)
     if as_json:
