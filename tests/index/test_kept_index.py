@@ -18,6 +18,7 @@ from gitmem.index.kept_index import KeptIndex
 from gitmem.search.search import Answer, Query, search
 from tests.harness import Repo
 
+TOOLS = ("hammer", "drill", "ladder", "lathe", "saw", "vice")
 NOW = datetime(2026, 2, 5, tzinfo=UTC)
 
 
@@ -104,3 +105,18 @@ def test_a_link_in_the_place_of_an_open_index_is_refused(
     place.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(IndexUnusable):
         ask(git, "crane", kept)
+
+
+def test_a_large_index_that_stays_open_compares_signs_in_memory_and_answers_the_same(
+    repo: Repo, git: Repository, kept: KeptIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gitmem.index.db.reader.LARGE", 0)
+    notes = {f"memory/n{n}.md": f"# Note {n}\n\n- The {name} is kept in hall {n}.\n" for n, name in enumerate(TOOLS)}
+    repo.commit("notes", notes)
+    for name in TOOLS:
+        assert f"The {name} is kept" in twice(git, kept, f"where do we keep the {name}?")[0]
+    index = kept.open(directory(git))
+    assert index is not None and index._remembered is not None and index._remembered.signs is not None
+    repo.write("memory/a.md", "# A\n\n- A mast of oak.\n- The anchor weighs two tons.\n")
+    assert "anchor" in twice(git, kept, "anchor")[0]
+    assert twice(git, kept, "crane") and not twice(git, kept, "zzz qqq xxx")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import date
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
@@ -18,6 +18,9 @@ from gitmem.index.db.schema import EMBEDDER_SHIFT, LENGTH_STEP
 from gitmem.index.db.sqlite import REBUILD, drop_copy, extension, translated
 from gitmem.index.db.values import PLACE_BITS, Place, Shape, Snapshot, bits, int8, unpack_days, unpack_shape
 from gitmem.index.line_records import Packed, unpack
+
+if TYPE_CHECKING:
+    from gitmem.index.db.sign_table import Table
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -43,6 +46,7 @@ class ReaderCache:
         self.neighbours: dict[tuple[str, int, int], list[tuple[int, int, int]]] = {}
         self.lines: dict[int, Packed] = {}
         self.shapes: dict[str, Shape] = {}
+        self.signs: Table | None = None
 
     def ensure_of(self, version: object) -> None:
         """Forget what was read at another version, and all when it is much."""
@@ -52,6 +56,7 @@ class ReaderCache:
 
 
 REMEMBERED = 20_000  # chunks, or files, that are remembered of an index: of a chunk some two kilobytes
+SCANS, LARGE = 3, 20_000  # of an index that stays open, from so many on its signs are kept: NumPy's import pays then
 OVERFETCH = 10  # candidates of the binary scan for each vector asked for, rescored exactly
 
 
@@ -62,6 +67,7 @@ class Index:
         self._db = connection
         self._copy = copy
         self._vectors = False
+        self._scans = 0
         self._remembered: ReaderCache | None = None
         self.path = path
         self.frozen = frozen
@@ -387,6 +393,11 @@ class Index:
 
     def _scanned(self, low: int, signs: bytes, norms: bytes, count: int) -> list[int]:
         """Ids in `code` of the chunks of `norms` whose signs differ least."""
+        table = self._sign_table(low, len(norms))
+        if table is not None:
+            from gitmem.index.db import sign_table
+
+            return [low + chunk for chunk in sign_table.nearest(table, signs, norms, count)]
         scan = (
             "SELECT id FROM code WHERE id >= ?1 AND id < ?2 {}ORDER BY vec_distance_hamming(vec_bit(bits), vec_bit(?3))"
             " LIMIT ?4"
@@ -403,6 +414,23 @@ class Index:
         only = "AND substr(?5, id - ?1 + 1, 1) > x'00' "
         rows = self._rows(scan.format(only), (low, low + len(norms), signs, count, norms))
         return [i for (i,) in rows]
+
+    def _sign_table(self, low: int, end: int) -> Table | None:
+        """The signs of all chunks below `end` in memory; None for an index that does not stay open, a small one, one
+        that was seldom asked, and without NumPy 2."""
+        cache = self._remembered
+        self._scans += 1
+        if cache is None or self._scans <= SCANS or end < LARGE:
+            return None
+        if cache.signs is None:
+            try:
+                from gitmem.index.db.sign_table import table_of
+            except ImportError:
+                self._scans = -REMEMBERED  # not looked for again soon
+                return None
+            rows = self._rows("SELECT id - ?1, bits FROM code WHERE id >= ?1 AND id < ?1 + ?2 ORDER BY id", (low, end))
+            cache.signs = table_of(rows)
+        return cache.signs
 
     def _first_vector(self, vector: bytes) -> int | None:
         """The id of chunk 0 of the embedder in force; None when the vector is none of its."""

@@ -8,7 +8,8 @@ from functools import partial
 
 import pytest
 
-from gitmem.server.postgres.signs import SignTables, Table, nearest
+from gitmem.index.db.sign_table import Table, nearest
+from gitmem.server.postgres.signs import SignTables
 
 
 def rows_of(signs: dict[int, bytes], after: int, most: int) -> bytes:

@@ -1,0 +1,70 @@
+"""The signs of vectors in memory, 32 bytes a chunk: NumPy compares them in a fraction of the time in which a database
+reads its rows. What it names is compared exactly there. For processes that live long: NumPy takes 0.1 s to import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+if not hasattr(np, "bitwise_count"):
+    raise ImportError("NumPy 2 compares signs")
+ROW_HEAD = 8  # bytes of a row before its signs: the chunk's number and the count of bits
+
+Array = np.ndarray[Any, Any]
+
+
+class Table(NamedTuple):
+    """The signs of some chunks, by ascending number; every chunk up to `upto` that has a vector is among them."""
+
+    ids: Array
+    signs: Array
+    upto: int
+
+
+def extended(known: Table | None, rows: bytes, upto: int) -> Table:
+    """A table with further rows."""
+    if not rows:
+        return known._replace(upto=upto) if known is not None else Table(np.empty(0, np.int32), np.empty((0, 1)), upto)
+    width = -(-int.from_bytes(rows[4:ROW_HEAD], "big") // 8)
+    table = np.frombuffer(rows, np.uint8).reshape(-1, ROW_HEAD + width)
+    ids = np.ascontiguousarray(table[:, :4]).view(">i4").ravel().astype(np.int32)
+    signs = np.zeros((len(table), -(-width // 8) * 8), np.uint8)
+    signs[:, :width] = table[:, ROW_HEAD:]
+    words = signs.view(np.uint64)
+    if known is not None and len(known.ids):
+        ids, words = np.concatenate([known.ids, ids]), np.concatenate([known.signs, words])
+    return Table(ids, words, max(upto, int(ids[-1])))
+
+
+def table_of(rows: Sequence[tuple[int, bytes]]) -> Table:
+    """The table of (chunk, signs), by ascending chunk. Raises ValueError for signs of several lengths."""
+    width = len(rows[0][1]) if rows else 0
+    signs = np.zeros((len(rows), -(-width // 8) * 8), np.uint8)
+    signs[:, :width] = np.frombuffer(b"".join([own for _, own in rows]), np.uint8).reshape(len(rows), width)
+    ids = np.array([chunk for chunk, _ in rows], np.int32)
+    return Table(ids, signs.view(np.uint64), int(ids[-1]) if rows else 0)
+
+
+def nearest(table: Table, signs: bytes, norms: bytes, count: int) -> list[int]:
+    """The `count` chunks of `norms` whose signs differ least, of equal ones those of the lowest numbers."""
+    inside = np.frombuffer(norms, np.uint8)
+    known = table.ids[: np.searchsorted(table.ids, len(norms))]
+    rows = np.flatnonzero(inside[known])
+    if not len(rows):
+        return []
+    asked = np.zeros(8 * table.signs.shape[1], np.uint8)
+    asked[: len(signs)] = np.frombuffer(signs, np.uint8)
+    own = table.signs[: len(known)] if len(rows) == len(known) else table.signs[rows]
+    counts = np.bitwise_count(own ^ asked.view(np.uint64))
+    distances = np.zeros(len(own), np.uint16)
+    for column in counts.T:  # a third of the time of a sum along the rows
+        distances += column
+    if len(rows) > count:
+        farthest = int(np.searchsorted(np.cumsum(np.bincount(distances)), count))
+        near = np.flatnonzero(distances < farthest)
+        rows = rows[np.concatenate([near, np.flatnonzero(distances == farthest)[: count - len(near)]])]
+    found: list[int] = known[rows].tolist()
+    return found
