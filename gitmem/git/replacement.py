@@ -119,6 +119,9 @@ class Replacement:
                 self._other.unlink(missing_ok=True)
 
     def _exchange(self, target: Path) -> None:
+        # Looked at again right before: an editor that read our text while it stands here would save it over another's.
+        if self.before is not None and _content(self._root, self.path) != self.before:
+            raise self._changed()
         if self.before is None:
             if self._other is not None:
                 self._create(target)

@@ -327,6 +327,7 @@ def laid_out(repo: Repo) -> None:
     lines = [f"- We rely on {word} in place {n}" for n, word in enumerate(WORDS)] + lines
     repo.commit("start", {"MEMORY.md": "# Memory\n\n" + "\n".join(lines) + "\n", "memory/.gitkeep": ""})
     repo.git("tag", "start")
+    repo.git("config", "gc.auto", "0")  # it would go on by itself and take folders away while they are looked through
     other = Repo(repo.path.parent / "other")
     other.commit(
         "theirs", {"MEMORY.md": "# Memory\n\n- An imported fact\n", "memory/imported.md": "- An imported note\n"}
