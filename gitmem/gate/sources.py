@@ -31,6 +31,7 @@ from gitmem.git.worktree import read_bytes
 from gitmem.paths import layout_of
 
 WINDOW = 256  # blobs asked for at once
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"  # github.com/git-lfs/git-lfs, docs/spec.md
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class BlobPlace:
     path: str
     oid: str
     commit: str = ""
+    mode: int = REGULAR
 
 
 # -- policies ------------------------------------------------------------------------------------------------
@@ -262,14 +264,14 @@ def commit_change(commit: str, changes: Sequence[PathChange], policy: Policy) ->
         if not change.new_oid:
             continue
         findings += rules.check_entry(change.path, change.mode, policy, commit)
+        if rules.is_attributes(change.path):
+            attributes.append(BlobPlace(change.path, change.new_oid, commit, change.mode))
         if change.mode in LINKS:
             if change.mode == SYMLINK and policy.guides(change.path):
                 links.append(BlobPlace(change.path, change.new_oid, commit))
             continue
         if policy.concerns(change.path):
             wanted.append(BlobPlace(change.path, change.new_oid, commit))
-        if rules.is_attributes(change.path):
-            attributes.append(BlobPlace(change.path, change.new_oid, commit))
     rewrites = [
         change
         for change in changes
@@ -293,7 +295,7 @@ def _findings_of(repo: Repository, changed: Sequence[CommitChange], policy: Poli
         twins = rules.check_twins(added, there, policy)
         yield from (replace(twin, commit=added[twin.path]) for twin in twins if twin.path in added)
     for row in _once(row for change in changed for row in change.attributes):
-        yield from attribute_findings(repo, row.path, row.oid, (), row.commit)
+        yield from attribute_findings(repo, row.path, row.mode, row.oid, policy, row.commit)
     for row in _once(row for change in changed for row in change.links):
         yield from rules.check_link(row.path, link_target(repo, row.oid), policy, row.commit)
 
@@ -340,6 +342,8 @@ def read(repo: Repository, wanted: Iterable[BlobPlace], policy: Policy) -> Itera
                 _, data = next(bytes_of)
                 if data is None:
                     yield replace(blob, skipped="its object is missing or no blob")
+                elif data.startswith(LFS_POINTER):
+                    yield replace(blob, skipped="a pointer of Git LFS: its text lies outside the repository")
                 else:
                     yield replace(blob, data=data)
 

@@ -51,7 +51,7 @@ PATHSPECS = (":(icase)memory", *(f":(icase)*{end}" for end in AGENT_ENDINGS), *(
 ASK = """\
 gitmem_staged() {
   ! GIT_LITERAL_PATHSPECS=0 GIT_GLOB_PATHSPECS=0 GIT_NOGLOB_PATHSPECS=0 git -c core.fsmonitor=false diff --cached \\
-    --quiet --no-ext-diff --ignore-submodules=none -- '.gitmem*' '*.gitattributes' {pathspecs} ||
+    --quiet --no-ext-diff --ignore-submodules=none -- '.gitmem*' ':(icase)*.gitatt*' {pathspecs} ||
     GIT_LITERAL_PATHSPECS=0 git grep -q --cached -epaths -eprotected -- .gitmem.toml ||
     git config --get-regexp '^mem\\.(memorypaths|protected)$' >/dev/null ||
     git rev-parse -q --verify MERGE_HEAD >/dev/null

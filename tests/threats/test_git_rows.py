@@ -112,6 +112,15 @@ def test_a17_working_tree_encoding_is_reported_and_the_blob_is_what_is_scanned(b
     assert "encoding-attribute" in rules(scan(base, "--range", "base..HEAD"))
 
 
+def test_a17_unread_attributes_and_pointers_of_git_lfs_are_refused(base: Repo) -> None:
+    base.write(".gitattributes", "# \n" * 400_000)
+    base.write("memory/a.md", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n")
+    base.git("add", "-A")
+    assert {"encoding-attribute", "unscannable"} <= rules(scan(base, "--staged"))
+    base.git("commit", "-qm", "x")
+    assert {"encoding-attribute", "unscannable"} <= rules(scan(base, "--range", "base..HEAD"))
+
+
 # -- A18 no text ---------------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,6 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase
 from functools import cache
 from posixpath import normpath
 
@@ -37,7 +36,7 @@ RULES: dict[str, str] = {
     "path-long": "a path longer than file systems hold",
     "path-twin": "two paths that some file systems take for one",
     "protected-file": "a protected file is changed",
-    "encoding-attribute": "`working-tree-encoding` shows other text than the one that is committed",
+    "encoding-attribute": "`working-tree-encoding` or `filter` shows other text than the one that is committed",
     "settings-loosened": "settings no longer name what they kept under the gate",
     "log-rewritten": "past lines of a daily log are changed without a `Memory-Rewrite` trailer",
     "memory-bulk-deletion": "most of MEMORY.md is deleted without a `Memory-Rewrite` trailer",
@@ -136,23 +135,67 @@ PROBES = ("MEMORY.md", "SOUL.md", "memory/x.md", "memory/2026-01-01.md", "memory
 
 def is_attributes(path: str) -> bool:
     """Whether Git on some file system takes this for a .gitattributes."""
-    return canonical(path.rpartition("/")[2]) == ".gitattributes"
+    name = "".join(c for c in path.rpartition("/")[2] if unicodedata.category(c) != "Cf")
+    return canonical(name) in (".gitattributes", "gitatt~1")
 
 
-def check_attributes(path: str, text: str, memory: Sequence[str] = (), commit: str = "") -> Iterator[Finding]:
-    """Lines of a `.gitattributes` that give a memory file another encoding on disk than in the repository."""
+ATTRIBUTE = re.compile(r"(?:^|\s)(working-tree-encoding|filter)(?:=|\s|$)")
+SCANNED_ENDINGS = (*AGENT_ENDINGS, *FILES)
+ESCAPE = re.compile(r"\\([0-7]{3}|.)")
+
+
+def check_attributes(path: str, text: str, policy: Policy, commit: str = "") -> Iterator[Finding]:
+    """Lines of a `.gitattributes` that may give a file the gate reads other text on disk than in the repository.
+
+    An encoding is let through only for patterns whose ending no such file has. A filter (Git LFS on `assets/**`) is,
+    besides, for folders that hold no memory: it does nothing without a program that a person has set up.
+    """
+    ends = (*SCANNED_ENDINGS, *(glob for layout in policy.layouts for glob in layout.extra))
     folder = path.rpartition("/")[0]
-    probes = [*PROBES, *memory]
     for number, line in enumerate(text.split("\n"), 1):
-        match = ATTRIBUTE.search(line)
-        if match is None or line.lstrip().startswith("#"):
+        pattern, rest = _pattern(line.strip("\ufeff \t\r"))
+        found = {match[1] for match in ATTRIBUTE.finditer(rest)}
+        if not found or pattern.startswith("#"):
             continue
-        pattern = line.split(None, 1)[0].strip('"')
-        full = f"{folder}/{pattern.lstrip('/')}" if folder and "/" in pattern.rstrip("/") else pattern.lstrip("/")
-        below = [p for p in probes if not folder or p.startswith(f"{folder}/")]
-        names = [p if "/" in pattern.rstrip("/") else p.rpartition("/")[2] for p in below]
-        if line.startswith("[attr]") or any(fnmatchcase(name, full.replace("**/", "*")) for name in names):
-            yield finding("encoding-attribute", path, RULES["encoding-attribute"], line=number, commit=commit)
+        apart = not _may_end(pattern, ends)
+        if found == {"filter"}:
+            apart = apart or _elsewhere(folder, pattern, policy)
+        if pattern.startswith("[attr]") or not apart:
+            words = " and ".join(f"`{name}`" for name in sorted(found))
+            message = f"{words} shows other text than the one that is committed"
+            yield finding("encoding-attribute", path, message, line=number, commit=commit)
+
+
+def _pattern(line: str) -> tuple[str, str]:
+    """The pattern of a line of a .gitattributes, its quotes taken off, and its attributes."""
+    if not line.startswith('"'):
+        pattern, _, rest = re.sub(r"[ \t\r]+", " ", line).partition(" ")
+        return pattern, rest
+    quoted = re.match(r'"((?:\\.|[^"\\])*)"?', line)
+    assert quoted is not None  # a quote and nothing more matches
+    inner = ESCAPE.sub(lambda m: chr(int(m[1], 8)) if len(m[1]) == 3 else m[1] if m[1] in '"\\' else "?", quoted[1])
+    return inner, line[quoted.end() :]
+
+
+def _literal(pattern: str) -> str:
+    return re.split(r"[*?\[\]\\]", pattern)[0].lstrip("/")
+
+
+def _may_end(pattern: str, ends: Iterable[str]) -> bool:
+    """Whether a path that a pattern matches may end as one of `ends` does, as far as their literal last parts tell."""
+    tail = canonical(re.split(r"[*?\[\]\\]", pattern)[-1]).rpartition("/")[2]
+    lasts = (canonical(re.split(r"[*?\[\]]", end)[-1]).rpartition("/")[2] for end in ends)
+    return any(tail.endswith(last) or last.endswith(tail) for last in lasts)
+
+
+def _elsewhere(folder: str, pattern: str, policy: Policy) -> bool:
+    """Whether a pattern is held to a top folder that is not one of memory by its place or by a glob of the settings."""
+    literal = _literal(pattern) if "/" in pattern.rstrip("/") else ""
+    top, slash, _ = canonical(f"{folder}/{literal}" if folder else literal).partition("/")
+    heads = ["memory", *(_literal(glob) for layout in policy.layouts for glob in layout.extra)]
+    return (
+        bool(slash) and not top.startswith(".") and all(head and canonical(head).split("/")[0] != top for head in heads)
+    )
 
 
 def check_settings(kept: Sequence[str], new: str, commit: str = "") -> Iterator[Finding]:

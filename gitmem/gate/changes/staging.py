@@ -14,7 +14,7 @@ from gitmem.gate.changes.texts import attribute_findings, history_findings, link
 from gitmem.gate.changes.unmerged import before_merge, dropped_staged
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.policy import Policy
-from gitmem.git.objects import LINKS, SYMLINK, Change
+from gitmem.git.objects import SYMLINK, Change
 from gitmem.git.protocol import Repository
 
 MERGED = re.compile(r"GITHEAD_([0-9a-f]{40,64})")  # a variable of `git merge`: MERGE_HEAD is written after its hook
@@ -72,9 +72,8 @@ def change_findings(repo: Repository, staging: Staging, policy: Policy) -> list[
             findings += rules.check_entry(change.path, change.new_mode, policy)
             if change.new_mode == SYMLINK and policy.guides(change.path):
                 findings += rules.check_link(change.path, link_target(repo, change.new_oid), policy)
-            if rules.is_attributes(change.path) and change.new_mode not in LINKS:
-                memory = [c.path for c in changes if policy.concerns(c.path)]
-                findings += attribute_findings(repo, change.path, change.new_oid, memory)
+            if rules.is_attributes(change.path):
+                findings += attribute_findings(repo, change.path, change.new_mode, change.new_oid, policy)
     if any(change.path == TRACKED for change in changes) or len(staging.parents) > 1:
         findings += staged_loss(repo, staging.parents)
     findings += rules.check_protection(staging.own(), policy)

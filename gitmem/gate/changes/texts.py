@@ -27,12 +27,14 @@ def link_target(repo: Repository, oid: str) -> str:
 
 
 def attribute_findings(
-    repo: Repository, path: str, oid: str, memory: Sequence[str], commit: str = ""
+    repo: Repository, path: str, mode: int, oid: str, policy: Policy, commit: str = ""
 ) -> Iterator[Finding]:
-    """What a .gitattributes does to memory."""
-    if repo.sizes([oid]).get(oid, 1 << 30) <= LIMIT:
-        text = repo.read(oid).decode("utf-8", "replace")
-        yield from rules.check_attributes(path, text, memory, commit)
+    """What a .gitattributes does to memory; one that is a link, too large or not here is refused unread."""
+    if mode in LINKS or repo.sizes([oid]).get(oid, LIMIT + 1) > LIMIT:
+        words = "attributes that cannot be read: a link, or too large"
+        yield rules.finding("encoding-attribute", path, words, commit=commit)
+        return
+    yield from rules.check_attributes(path, repo.read(oid).decode("utf-8", "replace"), policy, commit)
 
 
 def history_findings(
