@@ -243,8 +243,9 @@ class _View:
         words += [f"{edited} edited after promotion"] if edited else []
         words += [f"{bare} without a source"] if bare else []
         sign = "❌" if fails else "⚠️" if edited or self.unsourced else "✅"
-        what = f"Sources and authors of {counted(len(lines), 'line')} of long-term memory and instructions"
-        return sign, what, ", ".join(words) or ("all hold" if lines else "nothing to check")
+        changed = counted(len(lines), "changed line") if lines else "changed lines"
+        what = f"Sources and authors of {changed} of long-term memory and instructions"
+        return sign, what, ", ".join(words) or ("all hold" if lines else "no line changed")
 
     # -- the sections ----------------------------------------------------------------------------------------
 

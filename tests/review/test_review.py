@@ -404,3 +404,14 @@ def test_a_source_that_is_gone_is_said_once_and_one_line_is_named_by_one_number(
     page = repo.mem("review", "main..HEAD", check=False).stdout
     assert "1 **whose provenance does not hold**" in page
     assert page.count("no line at HEAD holds this text") == 1 and "`memory/2026-02-05.md#L5`" in page
+
+
+def test_a_review_counts_in_sentences(repo: Repo) -> None:
+    base = repo.commit("start", {"MEMORY.md": "# Memory\n\n- The API listens on port 8080.\n"})
+    repo.commit("log", {"memory/2026-01-02.md": "- a line\n"})
+    shown = repo.mem("review", f"{base}..HEAD", check=False).stdout
+    assert "Sources and authors of changed lines of long-term memory and instructions | no line changed" in shown
+    repo.commit(
+        "other", {"MEMORY.md": "# Memory\n\n- The API listens on port 8080.\n- The API listens on port 9090.\n"}
+    )
+    assert "1 contradicts" in repo.mem("review", f"{base}..HEAD", check=False).stdout
