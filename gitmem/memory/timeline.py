@@ -71,6 +71,8 @@ def timeline(
         if day is not None:
             days[day].append(DayLog(path, agent_of(path), tuple(sections(data))))
             continue
+        if b"src" not in data:  # no fact of it cites a log
+            continue
         for fact in memory_facts.parse(data).facts:
             for source in {span.path for key, value in fact.meta if key == "src" and (span := parse_span(value))}:
                 derived[source].append((path, fact))

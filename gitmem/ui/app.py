@@ -39,6 +39,7 @@ from gitmem.ui.live import events
 from gitmem.ui.pages import CHANGES, PAGES
 from gitmem.ui.rendering import STATIC, Ours, rendered
 from gitmem.ui.security import Guard, Refusal, checked_form
+from gitmem.ui.sentences import said
 from gitmem.ui.snapshot import Snapshot, snapshot
 from gitmem.ui.translation import language_of, translate
 from gitmem.ui.view import Site, View
@@ -137,8 +138,8 @@ def _error_page(site: Site, name: str, request: Request, error: Exception) -> Re
         language = language_of(request.headers.get("accept-language", ""))
         title, again = (Ours(translate(language, text)) for text in ("The repository cannot be read", "Try again"))
         text = rendered(
-            "bare.html", language=language, title=title, hint=words, again=again, base=Ours(site.keys.base),
-            nonce=Ours(request.state.nonce),
+            "bare.html", language=language, title=title, hint=said(language, words), again=again,
+            base=Ours(site.keys.base), nonce=Ours(request.state.nonce),
         )  # fmt: skip
         return HTMLResponse(text, 503)
 
@@ -165,7 +166,8 @@ def _lost(site: Site) -> Callable[[Request, Exception], Awaitable[Response]]:
 
 async def _refused(request: Request, refusal: Exception) -> Response:
     assert isinstance(refusal, Refusal)
-    return PlainTextResponse(refusal.words + "\n", refusal.status)
+    language = language_of(request.headers.get("accept-language", ""))
+    return PlainTextResponse(said(language, refusal.words) + "\n", refusal.status)
 
 
 def _first(site: Site) -> Callable[[Request], Awaitable[Response]]:

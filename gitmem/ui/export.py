@@ -111,7 +111,7 @@ def _page(view: Static) -> bytes:
     try:
         return bytes(PAGES[view.page][1](view).body)
     except (MissingFile, OutsideRepository) as error:
-        return bytes(view.render("error.html", title=error.message, hint=error.hint).body)
+        return bytes(view.render("error.html", title=view.t(error.message), hint=view.t(error.hint)).body)
 
 
 def _make(folder: Path) -> None:

@@ -329,6 +329,12 @@ WORDS = {
     "One of the branches moved meanwhile: this is what it is now": "그사이 브랜치가 바뀌었습니다. 현재 내용입니다",
     "This conflict is not of one fact: choose a side": "사실 하나의 충돌이 아닙니다. 한쪽을 고르세요",
     "What it brings": "가져오는 내용",
+    "A merge for the terminal": "터미널에서 끝낼 병합",
+    "Merge it there": "터미널에서 병합",
+    "What is open": "남은 것 보기",
+    "Take up what a file has now": "파일의 지금 내용을 받아들이기",
+    "End the merge": "병합 끝내기",
+    "Give it up": "병합 그만두기",
     "A merge was begun in a terminal and is not ended: nothing else can be changed.": (
         "터미널에서 시작한 병합이 끝나지 않았습니다. 끝날 때까지 다른 것은 바꿀 수 없습니다."
     ),

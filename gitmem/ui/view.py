@@ -26,6 +26,7 @@ from gitmem.ui.kept import Kept
 from gitmem.ui.korean import WORDS
 from gitmem.ui.rendering import Ours, masked_word, rendered
 from gitmem.ui.security import Keys
+from gitmem.ui.sentences import said
 from gitmem.ui.snapshot import Snapshot, branches, state
 from gitmem.ui.translation import translate
 from gitmem.ui.visits import Visit
@@ -142,9 +143,12 @@ class View:
         return masked(tuple(value) if isinstance(value, list) else value, Policy())
 
     def t(self, phrase: str, **values: object) -> str:
-        """The phrase in the reader's language; one that is not ours, or that holds a text, is masked."""
+        """The phrase of a page, or the sentence of a flow, in the reader's language; one that is not ours, or that
+        holds a text, is masked."""
+        if phrase not in WORDS:
+            return said(self.language, phrase)
         words = translate(self.language, phrase, **values)
-        ours = phrase in WORDS and all(isinstance(value, int) for value in values.values())
+        ours = all(isinstance(value, int) for value in values.values())
         return Ours(words) if ours else words
 
     def url(self, page: str, /, *parts: str, **fields: object) -> str:

@@ -131,7 +131,8 @@ def test_what_cannot_be_merged_here_is_a_sentence(forked: Repo, browse: Browse) 
     forked.git("rm", "-q", "MEMORY.md")
     forked.git("commit", "-q", "--no-verify", "-m", "gone")
     forked.git("switch", "-q", "main")
-    assert "one side removed" in browser.get("branches?branch=memory/other", 409)
+    left = browser.get("branches?branch=memory/other", 409)
+    assert "one side removed" in left and "<code>git merge memory/other</code>" in left
     assert not forms(browser, browse(forked, read_only=True).get("branches"))
 
 
@@ -219,7 +220,9 @@ def test_of_a_begun_merge_what_would_be_lost_is_left_to_the_terminal(forked: Rep
     browser = browse(forked)
     forked.write("notes.txt", "x")
     forked.git("add", "notes.txt")
-    assert "staged besides the merge" in browser.get("branches?begun=yes", 409)
+    left = browser.get("branches?begun=yes", 409)
+    assert "staged besides the merge" in left and "<code>git merge --abort</code>" in left and "Give it up" in left
+    assert "병합 그만두기" in browser.get("branches?begun=yes", 409, **{"accept-language": "ko"})
     forked.git("rm", "-q", "--cached", "notes.txt")
     forked.write("memory/notes/ops.md", "- mine\n")
     page = browser.get("branches?begun=yes")

@@ -27,6 +27,10 @@ from gitmem.provenance.preview import FileDiff, diff
 from gitmem.ui.view import View
 
 SHOWN = 100  # changes of a branch
+TERMINAL = (  # what ends a merge in a terminal: words, command
+    ("What is open", "git status"), ("Take up what a file has now", "git add FILE"), ("End the merge", "git commit"),
+    ("Give it up", "git merge --abort"),
+)  # fmt: skip
 OWN = "own"  # the choice of a text that is neither side's
 
 
@@ -57,11 +61,33 @@ class Asked:
 def page(view: View) -> Response:
     """The open branches, or the one that the address names, or the merge that was begun in a terminal."""
     if view.fields.get("branch"):
-        return _one(view, _of_branch(view, view.fields["branch"]))
+        return _branch(view, view.fields["branch"])
     if view.fields.get("begun"):
-        return _one(view, _of_begun(view, begun_merge(view.repo, view.config, view.today)))
+        return _begun(view)
     rows = open_branches(view.repo, view.config, view.today) if not view.snapshot.past else []
     return view.render("branches.html", branches=rows)
+
+
+def _branch(view: View, name: str) -> Response:
+    """What merging a branch would bring; where a file must be settled in a terminal, why, and what to type."""
+    try:
+        return _one(view, _of_branch(view, name))
+    except UsageError:  # there is no such branch
+        raise
+    except GitMemError as error:
+        commands = [("Merge it there", f"git merge {shlex.quote(name)}"), *TERMINAL]
+        return view.render("left_to_terminal.html", 409, reason=error.message, commands=commands)
+
+
+def _begun(view: View) -> Response:
+    """The merge that was begun in a terminal; where it must be ended there, why, and what to type."""
+    try:
+        begun = begun_merge(view.repo, view.config, view.today)
+    except GitMemError as error:
+        if not view.merging:
+            raise
+        return view.render("left_to_terminal.html", 409, reason=error.message, commands=TERMINAL)
+    return _one(view, _of_begun(view, begun))
 
 
 def waiting(view: View) -> int:

@@ -167,7 +167,7 @@ def _both(view: View, name: str, form: Form) -> Response:
             plan, masks = _plan(view, name, now, fresh)
             return _shown(view, name, fresh, preview(view.repo, plan), 409, masks=masks, **values)
         except GitMemError as error:  # it cannot be made on what is there now: both are shown all the same
-            values["problem"] = f"{error.message}. {error.hint}"
+            values["problem"] = f"{view.t(error.message)}. {view.t(error.hint)}"
     return view.render("change.html", 409, title=ACTIONS[name].title, address="", fields=form, shown=None, **values)
 
 

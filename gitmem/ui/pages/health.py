@@ -33,7 +33,7 @@ def page(view: View) -> Response:
         try:
             rows += part(view)
         except GitMemError as error:
-            rows.append(Health(title, one_line(error.message), None, one_line(error.hint)))
+            rows.append(Health(title, view.t(one_line(error.message)), None, view.t(one_line(error.hint))))
     return view.render("health.html", rows=rows)
 
 
@@ -45,13 +45,15 @@ def index(view: View) -> Iterator[Health]:
     if not status.exists:
         yield Health("Index", view.t("none yet: the first search builds it"), None)
     else:
-        stale = view.t("behind, the next search brings it up to date: {reason}", reason=status.reason)
+        stale = view.t("behind, the next search brings it up to date: {reason}", reason=view.t(status.reason))
         yield Health("Index", stale if status.stale else view.t("up to date"), not status.stale or None)
     if status.secret_lines:
         words = view.t("{count} lines with a secret are left out of search", count=status.secret_lines)
         yield Health("Secrets", words, False, "docs/leaked-secret.md")
     for odd in status.odd:
-        yield Health("Left out", f"{one_line(odd.path)}: {one_line(odd.reason)}", False, one_line(odd.hint))
+        yield Health(
+            "Left out", f"{one_line(odd.path)}: {view.t(one_line(odd.reason))}", False, view.t(one_line(odd.hint))
+        )
 
 
 def gate(view: View) -> Iterator[Health]:
@@ -100,6 +102,6 @@ def set_up(view: View) -> Iterator[Health]:
         checks += setup_checks.examine(view.repo, view.config, hooks_folder(view.repo), view.now.date())
     wrong = [check for check in checks if check.wrong]
     for check in wrong:
-        yield Health(check.name, one_line(check.wrong), False, one_line(check.hint))
+        yield Health(check.name, view.t(one_line(check.wrong)), False, view.t(one_line(check.hint)))
     if not wrong:
         yield Health("Set-up", view.t("hooks, settings and hosts are as they should be"), True)

@@ -68,6 +68,20 @@ def test_what_is_typed_or_chosen_before_the_scripts_came_is_searched_for(
     expect(page.locator(".count")).to_contain_text("1 fact" if chosen else "passages")
 
 
+PLACES = """() => [...document.querySelectorAll(".acts summary, .acts > form button")]
+    .map(each => [each.getBoundingClientRect().x, each.getBoundingClientRect().y])"""
+
+
+@pytest.mark.parametrize("width", [1100, 360])
+def test_no_button_moves_when_a_form_opens(history: Repo, window: Open, width: int) -> None:
+    page = window(history, viewport={"width": width, "height": 1200}).go(f"fact/{fact_id(NUMBER)}")
+    before = page.evaluate(PLACES)
+    for at in range(len(before)):
+        page.locator(".acts summary").nth(at).click()
+        assert page.evaluate(PLACES) == before
+        expect(page.locator(".acts details[open] form")).to_be_in_viewport()
+
+
 def test_two_tabs_cannot_overwrite_each_other(history: Repo, window: Open) -> None:
     first = window(history)
     second = first.tab()

@@ -1,0 +1,166 @@
+"""What flows say on a page is in the reader's language: found in the code that the pages can reach, and by running it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import gitmem
+from gitmem import errors
+from gitmem.gate.detectors import DETECTORS, examples, load
+from gitmem.gate.detectors.text import Text
+from gitmem.git.write import IN_PROGRESS
+from gitmem.ui.korean import WORDS
+from gitmem.ui.korean_findings import FINDINGS
+from gitmem.ui.korean_flows import FLOWS
+from gitmem.ui.sentences import said
+from tests.harness import Repo
+from tests.ui.conftest import Browse
+
+ROOT = Path(gitmem.__file__).parent
+ERRORS = {name for name, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, errors.GitMemError)}
+CALLS = {*ERRORS, "Check", "Odd", "_missing"}
+SAY = {  # functions whose sentences reach a page by what they return or collect
+    "grounding": ("uncounted", "undated", "unnamed", "unsaid", "unreasoned", "denied", "unsupported"),
+    "promote": ("_why_nothing",),
+    "why": ("why",),
+    "sources": ("read",),
+    "status": ("_changed_since",),
+}
+NOT_SHOWN = {  # modules that pages import and whose errors no page can meet, and why
+    "environment": "the profile is chosen before the server starts",
+    "profiles": "as environment",
+    "git/hook_files": "pages look at hooks and write none",
+    "git/mirrors": "pages fetch nothing",
+    "git/settings": "pages change no setting",
+    "memory/show": "the command's",
+    "promotion/logs": "pages name no range",
+    "regular_file": "an option of commands names the file",
+    "review/publish": "pages publish nothing",
+    "search/evaluation": "a question file is refused by its command",
+    "sessions/working_memory": "pages set no value of a session",
+    "gate/detectors/rule_file": "an option of the command names it",
+    "models/token_count": "the model's own words",
+    "ui/export": "the command says it, before there is a page",
+    "ui/server": "as ui/export",
+    "gate/new_exception": "the exception of a page is of a finding that it showed",
+}
+COMMAND = re.compile(r"[<'`]?(?:git|pip|mem\.|--|rm |docs/|chmod|https?:|[A-Z_]+=)|(?:gguf|http):|rules, |YYYY-MM-DD$")
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def reached() -> set[Path]:
+    """The modules that those of the pages import, directly or not."""
+    files = {".".join(["gitmem", *path.relative_to(ROOT).with_suffix("").parts]): path for path in ROOT.rglob("*.py")}
+    wanted, found = [name for name in files if name.startswith("gitmem.ui.")], set[str]()
+    while wanted:
+        name = wanted.pop()
+        if name in found or name not in files:
+            continue
+        found.add(name)
+        for node in ast.walk(_tree(files[name])):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                wanted += [node.module, *(f"{node.module}.{each.name}" for each in node.names)]
+    return {files[name] for name in found}
+
+
+def sentence(node: ast.expr) -> str:
+    """A text as it is written, with `7` for each value in it; "" for what is no text."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "7" for part in node.values)
+    return ""
+
+
+def said_in(path: Path) -> Iterator[str]:
+    """The sentences of a module that can reach a page."""
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.Call):
+            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            if name in CALLS:
+                least, most = (1, 3) if name in ("Check", "Odd", "_missing") else (0, 2)
+                yield from (sentence(each) for each in node.args[least:most])
+        elif isinstance(node, ast.FunctionDef) and node.name in SAY.get(path.stem, ()):
+            for each in ast.walk(node):
+                if isinstance(each, ast.Return) and each.value is not None:
+                    yield sentence(each.value)
+                elif isinstance(each, ast.Call) and getattr(each.func, "attr", "") == "append":
+                    yield sentence(each.args[0])
+
+
+def test_every_sentence_of_a_flow_has_its_korean_words() -> None:
+    missing = []
+    for path in sorted(reached()):
+        name = path.relative_to(ROOT).with_suffix("").as_posix()
+        if name in NOT_SHOWN:
+            continue
+        for words in said_in(path):
+            plain = re.sub("[7 ]", "", words)
+            if (
+                " " in words.strip()
+                and re.search("[a-z]{3}", plain)
+                and not COMMAND.match(words)
+                and words not in WORDS
+            ):
+                missing += [f"{name}: {words}"] if not re.search("[가-힣]", said("ko", words)) else []
+    assert missing == []
+
+
+def test_no_module_is_left_out_without_need() -> None:
+    names = {path.relative_to(ROOT).with_suffix("").as_posix() for path in reached()}
+    assert set(NOT_SHOWN) <= names
+
+
+@pytest.mark.parametrize("detector", DETECTORS)
+def test_every_finding_is_told_in_korean(detector: str) -> None:
+    told = {
+        match.message
+        for rule in examples(detector).values()
+        for raw in rule.flag
+        for match in load(detector)(Text(raw, "memory/notes.md"))
+    }
+    assert told and [words for words in told if not re.search("[가-힣]", said("ko", words))] == []
+
+
+@pytest.mark.parametrize("key", [*FLOWS, *FINDINGS])
+def test_both_languages_have_the_same_values(key: str) -> None:
+    words = {**FLOWS, **FINDINGS}[key]
+    values = len(re.findall(r"\{n?\}", key))
+    numbered = {int(at) for at in re.findall(r"\{(\d)\}", words)}
+    assert (numbered == set(range(values)) and "{}" not in words) if numbered else words.count("{}") == values
+    assert re.search("[가-힣]", words) or key == "mem.contextLayer '{}': {}" or words.startswith("git ")
+
+
+def test_what_stands_in_progress_is_named_in_korean() -> None:
+    assert all(re.search("[가-힣]", said("ko", what)) for what, _ in IN_PROGRESS.values())
+
+
+def test_a_sentence_within_a_sentence_and_values_are_told() -> None:
+    told = said("ko", "there is no commit 'x' here; nothing was committed")
+    assert told == "여기에 'x' 커밋이 없습니다. 아무것도 커밋하지 않았습니다"
+    assert said("en", "run it again") == "run it again" and said("ko", "git mem scan") == "git mem scan"
+    assert said("ko", "run it again\nlook at it as it is now") == "다시 시도하세요\n현재 내용을 확인하세요"
+    assert said("ko", "a plan for new lines") == "a plan for new lines"  # not a number of them
+
+
+def test_an_error_and_a_refusal_are_told_in_the_language_of_the_browser(memory: Repo, browse: Browse) -> None:
+    browser = browse(memory)
+    korean = {"accept-language": "ko"}
+    assert "&#39;no-such-thing&#39; 커밋이 없습니다" in browser.get("facts?at=no-such-thing", 404, **korean)
+    assert "날짜가 아닙니다" in browser.get("timeline?day=soon", 400, **korean)
+    address = browser.site.keys.base
+    refused = browser.client.post(
+        f"{address}/fact/pin", data={"csrf": "x"}, headers={**korean, "sec-fetch-site": "cross-site"}
+    )
+    assert refused.status_code == 403 and "다른 사이트" in refused.text
