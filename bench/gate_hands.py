@@ -2,8 +2,8 @@
 
 `bench/hands/*.tsv`, one writer a file: label, family, language, place, text (`\\n` for a line end). The scorer of
 instructions has learned from all but i and o (`tools/train_scorer.py`; its `--hold-out` measures one of them without
-it); both are left alone. p was written with the false alarms at hand, n and o before the rules were read. The attacks
-are live: score them, never let an agent read them.
+it); both are left alone. p was written with the false alarms at hand, n and o before the rules were read,
+q and r without the lexicons. The attacks are live: score them, never let an agent read them.
 """
 
 from __future__ import annotations

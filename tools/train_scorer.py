@@ -44,11 +44,13 @@ ENCODED = ("base64", "hex-wrapped", "rot13", "html-comment", "unicode-tag")  # w
 STEPS, ATTACKS, HONEST, RATE, L2 = 500, 192, 1500, 0.03, 1.5e-6
 PUBLIC, WRITTEN = 0.7, 1.0  # the weight of a row of a public collection and of a text by one of the writers
 HARMLESS_PUBLIC, HARMLESS_WRITTEN = 2.0, 4.0  # of an honest sentence among those of documents, which have 1
-BLOCKED, WARNED = 0.007, 0.03
+BLOCKED, WARNED = 0.004, 0.025
 SHORT = 6  # lines; a document of fewer is no measure for the thresholds
 LONGEST = 9_000  # characters of a document that are read
 MISSED = 0.01  # the share of the attacks learned from that the prefilter may miss
 ROUNDED = 32767
+SMALLEST, FINEST = 0.036, 0.024  # of the largest weight: below is 0, and where the steps between weights begin to grow
+SIZES = 7  # of the weights that are left, on each side of 0
 Array = Any
 
 
@@ -160,6 +162,11 @@ class Model:
         """What each bucket weighs with the table's part."""
         self.total = self.values[0].copy()
         self.total[self.tied] += (self.table @ self.values[1])[self.row_of[self.tied]]
+
+    def make_coarse(self) -> None:
+        """Put the weights that are shipped in place of those that were learned."""
+        unit, levels, codes = coarse(self.total)
+        self.total = (unit * levels[codes]).astype(np.float32)
 
     def scores(self, batch: Batch, which: Array, hidden: Array | None = None) -> tuple[Array, Any]:
         """The scores of some units, and what `learn` wants of them. Neighbours of `hidden` units do not count."""
@@ -274,11 +281,16 @@ def left_out(source: Source) -> bool:
     return "\0" in source.name and zlib.crc32(source.name.encode()) % 4 == 3
 
 
-def largest(model: Model, sources: list[Source], alone: bool = False) -> Array:
-    """The highest score of each source's units, with `alone` without their neighbours; -30 for one without units."""
+def largest(model: Model, sources: list[Source], warn: float, alone: bool = False) -> Array:
+    """The highest score of each source's units as the gate gives it, with `alone` without their neighbours.
+
+    -30 for one without units. The gate asks only for its own words where they stay far below `warn`.
+    """
     batch = batch_of(sources)
+    words = batch._replace(size=np.where(batch.size == 1.0, batch.size, 0.0), noted=np.full_like(batch.noted, -1.0))
+    own = model.all_scores(words)
     found = np.full(len(sources), -30.0)
-    np.maximum.at(found, batch.owner, model.all_scores(batch, alone))
+    np.maximum.at(found, batch.owner, np.where(own < warn - scorer.SLACK, own, model.all_scores(batch, alone)))
     return found
 
 
@@ -293,7 +305,8 @@ class Limits(NamedTuple):
 def limits(model: Model, documents: list[Source]) -> Limits:
     """The thresholds at which BLOCKED and WARNED of the documents are refused and warned of, and the least sway with
     which no document more is refused and at most a tenth more are warned of than if neighbours took off any amount."""
-    highest, alone = largest(model, documents), largest(model, documents, alone=True)
+    first = float(np.quantile(largest(model, documents, -30.0), 1 - WARNED))  # the last can only be lower
+    highest, alone = largest(model, documents, first), largest(model, documents, first, alone=True)
     warn, block = (round(float(np.quantile(highest, 1 - share)), 2) for share in (WARNED, BLOCKED))
     refused = alone[highest < block] - block
     warned = np.sort(alone[highest < warn] - warn)[::-1]
@@ -337,11 +350,28 @@ def prefilter(model: Model, attacks: list[Source], honest: list[Source]) -> tupl
     return least, of
 
 
+def coarse(total: Array) -> tuple[float, Array, Array]:
+    """(unit, levels, codes): each weight as the number of one of `scorer.LEVELS` levels, which are numbers of `unit`.
+
+    0 and `SIZES` levels on each side of it, on a logarithmic scale. Done twice it changes nothing more.
+    """
+    size = np.abs(total).astype(np.float64)
+    most = float(size.max())
+    size[size < SMALLEST * most] = 0
+    step = math.log1p(1 / FINEST) / SIZES
+    code = np.round(np.log1p(size / (FINEST * most)) / step).astype(np.int64)
+    unit = most / ROUNDED
+    above = np.round(FINEST * ROUNDED * np.expm1(step * np.arange(1, SIZES + 1)))
+    levels = np.zeros(scorer.LEVELS)
+    levels[1 : 2 * SIZES + 1] = np.concatenate([above, -above])
+    return unit, levels, np.where((total < 0) & (code > 0), code + SIZES, code)
+
+
 def write(model: Model, found: Limits, words: tuple[float, dict[str, float]]) -> None:
-    unit = float(np.abs(model.total).max() / ROUNDED)
+    unit, levels, codes = coarse(model.total)
     bias, noted, slope = (float(value) for value in model.values[2])
     numbers = unit, bias, noted, slope, found.sway, found.warn, found.block
-    body = np.round(model.total / unit).astype("<i2").tobytes()
+    body = levels.astype("<i2").tobytes() + codes.astype(np.uint8).tobytes()
     checked = scorer.HEADER.pack(scorer.MAGIC, scorer.VERSION, 0, *numbers)[scorer.CHECKED :] + body
     head = scorer.HEADER.pack(scorer.MAGIC, scorer.VERSION, zlib.crc32(checked), *numbers)
     (FOLDER / "scorer.bin").write_bytes(head + body)
@@ -371,11 +401,12 @@ def main() -> None:
     attacks = [source for source in learned if source.attack]
     honest = [source for source in learned if not source.attack]
     model = train(attacks, honest, *static_table())
+    model.make_coarse()
     found = limits(model, [source for source in apart if source.lines >= SHORT])
     print(f"{len(attacks)} attacks, {len(honest)} honest texts; {found} on {len(apart)} documents")
     held = [source for source in sources if source.name == options.hold_out]
     for attack in (True, False):
-        value = largest(model, [source for source in held if source.attack == attack])
+        value = largest(model, [source for source in held if source.attack == attack], found.warn)
         if len(value):
             print(f"{'attacks' if attack else 'honest'} {len(value)}: blocked {np.mean(value >= found.block):.3f}")
     if not options.hold_out:

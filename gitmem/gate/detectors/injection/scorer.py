@@ -4,7 +4,8 @@ Features are words, word pairs, word endings and beginnings, runs of two to four
 before and after it (weaker), and the concepts that the lexicon finds. Each is hashed by CRC-32 into `BUCKETS`
 weights; the sum is divided by the length of the feature vector, so that a long sentence weighs no more than a short
 one (feature hashing: Weinberger et al., 2009). `tools/train_scorer.py` learns the weights and writes scorer.bin:
-`HEADER`, then one little-endian int16 a bucket. Deterministic, no library, never learns.
+`HEADER`, then the `LEVELS` weights there are (little-endian int16), then one byte a bucket that says which of them is
+its weight; level 0 is 0. Deterministic, no library, never learns.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ BUCKETS = 1 << 19
 # above that, what neighbours may take off at most, and the scores from which a sentence warns and blocks
 HEADER = Struct("<8sII7d")
 CHECKED = 16  # where what the checksum is of begins
-VERSION = 2
+VERSION = 3
+LEVELS = 256
 CONTEXT, CONCEPT = 0.35, 1.3  # the size of a feature of a neighbouring line and of a concept; its own words have 1
-SLACK = 2.0  # a sentence whose own words stay so far below the warning threshold is read no further
+SLACK = 1.3  # a sentence whose own words stay so far below the warning threshold is read no further
 SHORTEST = 20.0  # a shorter feature vector is not stretched: two words are no evidence
 NEIGHBOURS = 24  # tokens of a neighbouring line that count
 NEIGHBOUR_CHARACTERS = 200  # characters of it that are looked at
@@ -73,12 +75,16 @@ def load() -> Scorer:
 
 def parse(data: bytes) -> Scorer:
     """Read a scorer. Raises ValueError for another format, another version or another size."""
-    if len(data) != HEADER.size + 2 * BUCKETS:
+    first = HEADER.size + 2 * LEVELS
+    if len(data) != first + BUCKETS:
         raise ValueError("the scorer of instructions is damaged")
     magic, version, checksum, unit, bias, noted, slope, sway, warn, block = HEADER.unpack_from(data)
     if magic != MAGIC or version != VERSION or crc32(data[CHECKED:]) != checksum:
         raise ValueError("the scorer of instructions is damaged or of another version")
-    weights = array("h", data[HEADER.size :])
+    levels, codes = data[HEADER.size : first], data[first:]
+    both = bytearray(2 * BUCKETS)
+    both[0::2], both[1::2] = codes.translate(levels[0::2]), codes.translate(levels[1::2])
+    weights = array("h", bytes(both))
     if sys.byteorder == "big":
         weights.byteswap()
     return Scorer(unit, bias, noted, slope, sway, warn, block, weights)

@@ -8,6 +8,7 @@ from importlib import util
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 from gitmem.gate.detectors.injection import scorer, weights
@@ -65,6 +66,16 @@ def test_what_is_learned_is_written_as_the_gate_reads_it(
     finally:
         scorer._own.cache_clear()
         scorer._neighbour.cache_clear()
+
+
+def test_a_coarse_weight_keeps_its_sign_and_nearly_its_size_and_the_smallest_are_zero(train_scorer: ModuleType) -> None:
+    total = np.array([0.0, 0.01, -0.01, 0.2, -0.2, 0.4, -0.4, 2.0, -2.0, 4.0], np.float32)
+    unit, levels, codes = train_scorer.coarse(total)
+    assert len(levels) == scorer.LEVELS and codes.min() >= 0 and codes.max() < scorer.LEVELS
+    kept = unit * levels[codes]
+    assert not kept[:3].any() and (np.sign(kept[3:]) == np.sign(total[3:])).all()
+    assert (np.abs(kept - total)[3:] <= 0.4 * np.abs(total[3:])).all() and abs(kept[-1] - 4) < 0.001
+    assert (train_scorer.coarse(kept)[2] == codes).all()
 
 
 def test_a_writer_held_out_is_measured_and_nothing_is_written(
