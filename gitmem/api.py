@@ -27,8 +27,8 @@ from gitmem.environment import cache_folder, in_force
 from gitmem.environment import now as clock
 from gitmem.environment import settings as load_settings
 from gitmem.errors import UsageError
+from gitmem.git.git_config import user_settings
 from gitmem.git.opening import Repository, open_repository
-from gitmem.git.settings import user_settings
 
 Value = dict[str, Any]
 

@@ -45,7 +45,7 @@ def opened(
     try:
         repo, pairs = (here or look_up()).result()
     except NotARepository:
-        from gitmem.git.settings import user_settings
+        from gitmem.git.git_config import user_settings
 
         root = None if stay or named else in_force(user_settings(os.environ), None)
         if root is None:
@@ -92,7 +92,7 @@ def in_force(pairs: Sequence[tuple[str, str, str]], here: Path | None) -> Path |
 def enter(name: str) -> None:
     """Go to the memory of a profile: what `--profile` does."""
     from gitmem import profiles
-    from gitmem.git.settings import user_settings
+    from gitmem.git.git_config import user_settings
 
     chosen = profiles.named(profiles.read(user_settings(os.environ)), name)
     for key in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):

@@ -14,8 +14,8 @@ from typing import Any
 
 from gitmem.environment import in_force
 from gitmem.errors import GitMemError, OutsideRepository
+from gitmem.git.git_config import user_settings
 from gitmem.git.opening import discover
-from gitmem.git.settings import user_settings
 from gitmem.git.worktree import read_bytes
 from gitmem.hosts.host import OURS, Host
 

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from gitmem.config import TRACKED, Config
 from gitmem.environment import settings
 from gitmem.errors import GitFailed, NotARepository
+from gitmem.git.git_config import config_files
 from gitmem.git.opening import Repository, open_repository
-from gitmem.git.settings import config_files
 from gitmem.index.kept_index import KeptIndex
 from gitmem.sessions.working_memory import Store
 

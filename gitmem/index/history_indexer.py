@@ -19,7 +19,7 @@ from gitmem.git.worktree import locked
 from gitmem.index.blob_indexer import BlobIndexer, Say, Work
 from gitmem.index.chunks import as_document
 from gitmem.index.db import commits as stored
-from gitmem.index.db.opening import HISTORY, open_index, open_writer, remove
+from gitmem.index.db.connection import HISTORY, open_index, open_writer, remove
 from gitmem.index.db.reader import Index
 from gitmem.index.db.values import Snapshot
 from gitmem.index.history_tips import Bounds, Tip, close, tips

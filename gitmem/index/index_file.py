@@ -8,7 +8,7 @@ from gitmem.config import Config
 from gitmem.errors import IndexDamaged
 from gitmem.git.protocol import Repository
 from gitmem.git.worktree import locked
-from gitmem.index.db.opening import open_index, remove
+from gitmem.index.db.connection import open_index, remove
 from gitmem.index.db.reader import Index
 from gitmem.index.db.values import Cut, Snapshot
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitmem.errors import IndexUnusable
-from gitmem.index.db.opening import FILE, ensure_ours, open_index
+from gitmem.index.db.connection import FILE, ensure_ours, open_index
 from gitmem.index.db.reader import Index
 
 if TYPE_CHECKING:

@@ -137,7 +137,7 @@ def _store(repo: Repository, config: Config, index: IndexReader, rows: Iterable[
     for what only saves work."""
     if index.frozen or not config.auto_index or _shallow(repo):
         return
-    from gitmem.index.db.opening import open_writer
+    from gitmem.index.db.connection import open_writer
 
     try:
         with locked(repo.common_dir, "index", 0.0, make=False):

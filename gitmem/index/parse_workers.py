@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from gitmem.index.chunks import LineVectors, Stored, blob_rows, message_rows
 from gitmem.index.db.values import BlobRow, Cut, bits, int8
-from gitmem.models.processes import end
+from gitmem.models.child_processes import end
 
 if TYPE_CHECKING:
     from gitmem.models.static_embedder import StaticEmbedder

@@ -10,7 +10,7 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError, IndexDamaged
 from gitmem.git.opening import Repository
 from gitmem.index import db
-from gitmem.index.db.opening import HISTORY
+from gitmem.index.db.connection import HISTORY
 from gitmem.index.db.reader import Index
 from gitmem.index.index_file import directory
 from gitmem.index.worktree_record import IGNORED, LARGE, UNREADABLE

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.errors import ModelUnavailable
+from gitmem.models.child_processes import end
 from gitmem.models.language import REPLY_TOKENS, Complete, OutOfBudget, Prompt, Reply, Setting
-from gitmem.models.processes import end
 from gitmem.models.reply_cache import Cache
 
 ANSWER_LIMIT = 1 << 20  # bytes of one answer of the child

@@ -20,7 +20,7 @@ from multiprocessing import connection
 from typing import Any
 
 from gitmem.errors import BadConfig
-from gitmem.server.logs import configure
+from gitmem.server.json_log import configure
 from gitmem.server.postgres.database import Database, ensure_safe
 from gitmem.server.settings import Settings
 

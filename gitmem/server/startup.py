@@ -12,7 +12,7 @@ from typing import Any
 
 from gitmem.config import Config
 from gitmem.environment import now
-from gitmem.server.embedded import embedded
+from gitmem.server.embedded_postgres import embedded
 from gitmem.server.ingest import Ingest
 from gitmem.server.keys import Keyring
 from gitmem.server.mirrors import Mirrors

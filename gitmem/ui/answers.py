@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gitmem.promotion.reviewed import Recorded
+    from gitmem.promotion.proposal_review import Recorded
 
 
 class Answers:

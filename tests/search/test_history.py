@@ -14,7 +14,7 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git.opening import open_repository
 from gitmem.index import blob_indexer, history, history_indexer
-from gitmem.index.db.opening import HISTORY, open_index
+from gitmem.index.db.connection import HISTORY, open_index
 from gitmem.index.history_tips import Bounds, tips
 from tests.harness import Repo
 

@@ -16,7 +16,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from gitmem.server.administration import Administration, administration
-from gitmem.server.embedded import embedded
+from gitmem.server.embedded_postgres import embedded
 from gitmem.server.postgres.database import migrate
 from gitmem.server.settings import Settings
 from gitmem.server.startup import Running

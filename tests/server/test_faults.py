@@ -24,7 +24,7 @@ from starlette.testclient import TestClient
 from gitmem.errors import IndexUnusable
 from gitmem.search.search import Query
 from gitmem.server.administration import administration
-from gitmem.server.embedded import engine_of, start
+from gitmem.server.embedded_postgres import engine_of, start
 from gitmem.server.postgres.database import Database, migrate
 from gitmem.server.settings import Settings
 from gitmem.server.startup import Running

@@ -38,7 +38,7 @@ NOT_SHOWN = {  # modules that pages import and whose errors no page can meet, an
     "profiles": "as environment",
     "git/hook_files": "pages look at hooks and write none",
     "git/mirrors": "pages fetch nothing",
-    "git/settings": "pages change no setting",
+    "git/git_config": "pages change no setting",
     "memory/show": "the command's",
     "promotion/logs": "pages name no range",
     "regular_file": "an option of commands names the file",

@@ -13,7 +13,7 @@ from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, page, say, write_json
 from gitmem.config import git_name, keys, load
 from gitmem.errors import NotARepository, UsageError
-from gitmem.git.settings import clones_settings, user_settings
+from gitmem.git.git_config import clones_settings, user_settings
 
 
 @click.command()

@@ -12,8 +12,8 @@ from gitmem.cli.options import agent_option, json_option
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.environment import now
 from gitmem.errors import GitMemError, NotARepository, UsageError
+from gitmem.git.git_config import user_settings
 from gitmem.git.opening import discover, open_repository
-from gitmem.git.settings import user_settings
 from gitmem.git.write import configure, run_git
 
 

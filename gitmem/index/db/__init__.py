@@ -22,7 +22,7 @@ and BM25's document length both: `(norm - 1) * LENGTH_STEP`.
 
 from __future__ import annotations
 
-from gitmem.index.db.opening import FILE, open_index, open_writer, remove
+from gitmem.index.db.connection import FILE, open_index, open_writer, remove
 from gitmem.index.db.reader import Index
 from gitmem.index.db.schema import LENGTH_STEP
 from gitmem.index.db.values import BlobRow, ChunkRow, EntryRow, Place, Shape, Snapshot

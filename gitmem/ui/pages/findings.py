@@ -15,7 +15,7 @@ from gitmem.gate.quoting import visible
 from gitmem.gate.redaction import redaction
 from gitmem.gate.work_tree import contents
 from gitmem.provenance.erasure import drop_kept_texts
-from gitmem.provenance.findings import allow_plan, mask_plan
+from gitmem.provenance.finding_decisions import allow_plan, mask_plan
 from gitmem.provenance.preview import Plan, commit_previewed, preview
 from gitmem.ui.rendering import file_key
 from gitmem.ui.view import View

@@ -16,7 +16,7 @@ from gitmem.gate.quoting import visible
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import normalise
 from gitmem.promotion.promote import Outcome, Request
-from gitmem.promotion.reviewed import Offered, Recorded, Review, ensure_person, offered, reject
+from gitmem.promotion.proposal_review import Offered, Recorded, Review, ensure_person, offered, reject
 from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.trailers import REASON, memory_trailers, values
 from gitmem.review.word_diff import Piece, word_diff

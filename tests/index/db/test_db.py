@@ -17,7 +17,7 @@ from gitmem.config import Config
 from gitmem.errors import IndexDamaged, IndexUnusable
 from gitmem.git.opening import open_repository
 from gitmem.index import db, freshness, indexer
-from gitmem.index.db.opening import _connect
+from gitmem.index.db.connection import _connect
 from gitmem.index.db.values import bits, int8, norm, pack_shape, unpack_shape
 from gitmem.memory.snapshot import read
 from gitmem.models import embedding

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from gitmem.errors import IndexUnusable
-from gitmem.server.embedded import TRIES, embedded, engine_of, start
+from gitmem.server.embedded_postgres import TRIES, embedded, engine_of, start
 
 ONCE = 'if [ ! -e "$HERE/tried" ]; then touch "$HERE/tried"; exit 1; fi; exec "$REAL" "$@"'
 LATE = 'if [ "$1" = -w ] && [ ! -e "$HERE/tried" ]; then touch "$HERE/tried"; shift; "$REAL" -W "$@"; exit 1; fi; exec "$REAL" "$@"'
