@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gitmem.search.search import Answer, Query
 
 
-UNCERTAIN = "nothing here seems to answer this; what is shown comes nearest (--all: more of it)."
+UNCERTAIN = "nothing here seems to answer this; what is shown comes nearest"
 
 
 class SearchRequest(NamedTuple):
@@ -124,7 +124,7 @@ def answer_of_server(request: SearchRequest) -> None:
         if not answered.hits:
             say("nothing found")
         elif not answered.answered:
-            say(UNCERTAIN)
+            say(_uncertain(request))
 
 
 def query_of(request: SearchRequest, repo: "Repository", config: "Config", moment: "datetime") -> "Query":
@@ -261,12 +261,16 @@ def settings_text(settings: "Mapping[str, Any]") -> str:
     return "\n".join(["", *rows, *([f"* as shipped: {'  '.join(about)}"] if about else []), ""])
 
 
+def _uncertain(request: SearchRequest) -> str:
+    return f"{UNCERTAIN}." if request.everything else f"{UNCERTAIN} (--all: more of it)."
+
+
 def _hint(request: SearchRequest, answered: "Answer") -> str:
     """What a person should know whom nothing answers; "" where something does, or where the notes say it already."""
     from gitmem.search.search import EMPTY
 
     if answered.hits:
-        return "" if answered.answered else UNCERTAIN
+        return "" if answered.answered else _uncertain(request)
     if EMPTY in answered.notes:
         return ""
     if not " ".join(request.query).strip():

@@ -62,7 +62,9 @@ def command(form: str, folder: Path, root: str, at: str, dry_run: bool, as_json:
     if not bundle.files:
         raise GitMemError(
             f"there is no {'procedure in memory/skills' if form == 'skills' else 'memory'} to export in that commit",
-            "git add memory && git commit",
+            "a folder memory/skills/NAME with a SKILL.md, committed, is one"
+            if form == "skills"
+            else "git add memory && git commit",
         )
     if not dry_run:
         write_new_folder(folder, bundle.files)

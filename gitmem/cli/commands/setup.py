@@ -148,7 +148,12 @@ def _run(words: tuple[str, ...], folder: Path, *, quiet: bool) -> int:
 
 
 def _typed(words: tuple[str, ...]) -> str:
-    shown = tuple(map(shown_url, words)) if words[:2] == ("git", "clone") else words  # an address may hold a token
+    """The command as it is shown: an address may hold a token, and a fact that the gate refuses a secret."""
+    from gitmem.gate.quoting import without_secrets
+
+    shown = tuple(map(shown_url, words)) if words[:2] == ("git", "clone") else words
+    if "--" in shown:
+        shown = (*shown[:-1], without_secrets([shown[-1]])[0])
     return shlex.join(("git", "mem", *shown[1:]) if shown[0] == "git-mem" else shown)
 
 

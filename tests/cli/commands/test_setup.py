@@ -161,3 +161,11 @@ def test_the_token_of_an_address_is_not_shown(tmp_path: Path, tools: dict[str, s
     words = ("setup", form, "--clone", "https://me:not-a-real-token@example.com/me/memory.git", "m")
     done = Repo(tmp_path / "at", init=False).mem(*words, env=tools)
     assert "not-a-real-token" not in done.stdout + done.stderr and "https://example.com/me/memory.git" in done.stdout
+
+
+@pytest.mark.parametrize("form", ["--json", "--yes"])
+def test_a_fact_that_is_refused_as_a_secret_is_not_shown(tmp_path: Path, tools: dict[str, str], form: str) -> None:
+    (tmp_path / "at").mkdir()
+    words = ("setup", "--yes", form, "--fact", f"token is {GITHUB}", "m")
+    done = Repo(tmp_path / "at", init=False).mem(*words, env=tools, check=False)
+    assert GITHUB not in done.stdout + done.stderr and "git mem add --to memory" in done.stdout
