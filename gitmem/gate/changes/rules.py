@@ -153,9 +153,12 @@ def check_attributes(path: str, text: str, policy: Policy, commit: str = "") -> 
     ends = (*SCANNED_ENDINGS, *(glob for layout in policy.layouts for glob in layout.extra))
     folder = path.rpartition("/")[0]
     for number, line in enumerate(text.split("\n"), 1):
-        pattern, rest = _pattern(line.strip("\ufeff \t\r"))
+        line = line.strip("\ufeff \t\r")
+        if line.startswith("#"):  # in quotes it is no comment
+            continue
+        pattern, rest = _pattern(line)
         found = {match[1] for match in ATTRIBUTE.finditer(rest)}
-        if not found or pattern.startswith("#"):
+        if not found:
             continue
         apart = not _may_end(pattern, ends)
         if found == {"filter"}:

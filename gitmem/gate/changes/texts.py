@@ -81,14 +81,13 @@ def range_loss(repo: Repository, rows: Sequence[tuple[PathChange, str]], base: s
     """What the settings kept before some commits and do not after them: a version in between decides nothing.
 
     `rows` is what happens to .gitmem.toml, and in which commit, oldest first. Before is where `tip` left `base`; where
-    there is no base, the versions that the commits found.
+    there is no base, the versions that the commits found; after is what `tip` has.
     """
     if base:
         yield from loss_between(repo, repo.merge_base(base, tip) or base, tip, rows[-1][1] if rows else tip)
         return
     if not rows:
         return
-    last, commit = rows[-1]
     made: set[str] = set()
     found: dict[str, None] = {}
     for row, _ in rows:
@@ -98,7 +97,8 @@ def range_loss(repo: Repository, rows: Sequence[tuple[PathChange, str]], base: s
     texts = [_text(repo, oid) for oid in found]
     named = [rules.named_settings(text) for text in texts]
     kept = [name for name in (named or [[]])[0] if all(name in names for names in named)]
-    yield from rules.check_settings(kept, "" if last.mode in LINKS else _text(repo, last.new_oid), commit)
+    if kept:
+        yield from rules.check_settings(kept, _text(repo, settings_of(repo, tip)), rows[-1][1])
 
 
 def settings_of(repo: Repository, commit: str) -> str:

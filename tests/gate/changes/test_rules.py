@@ -98,6 +98,7 @@ def test_a_protected_file_names_its_new_blob() -> None:
         ("memory/.gitattributes", "* working-tree-encoding=SHIFT-JIS"),
         (".gitattributes", "[attr]odd working-tree-encoding=UTF-16LE"),
         (".gitattributes", "memory/other-name.md working-tree-encoding=UTF-16LE"),
+        (".gitattributes", '"#x.md" working-tree-encoding=CSISO5427CYRILLIC'),
         (".gitattributes", "\\MEMORY.md working-tree-encoding=UTF-16LE"),
         (".gitattributes", "MEMORY.m\\d working-tree-encoding=UTF-16LE"),
         (".gitattributes", '"\\115EMORY.md" working-tree-encoding=UTF-16LE'),

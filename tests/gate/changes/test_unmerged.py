@@ -205,6 +205,23 @@ def test_a_release_branch_that_is_closed_passes_the_hook_before_a_push(base: Rep
     base.git("push", "-q", "origin", "main")
 
 
+def test_settings_that_a_side_branch_gives_back_are_compared_at_the_tip(base: Repo, tmp_path: Path) -> None:
+    bare = Repo(tmp_path / "remote.git", True, "--bare")
+    base.git("remote", "add", "origin", str(bare.path))  # not cloned: its default branch is not known here
+    base.git("push", "-q", "origin", "main")
+    base.git("switch", "-q", "-c", "x", "main")
+    base.git("rm", "-q", ".gitmem.toml")
+    base.commit("loosen", date="2027-01-02T00:00:00Z")
+    base.git("switch", "-q", "-c", "y", "main")
+    base.commit("add", {".gitmem.toml": SETTINGS + "# note\n"}, date="2027-01-03T00:00:00Z")
+    base.commit("take back", {".gitmem.toml": SETTINGS}, date="2027-01-04T00:00:00Z")
+    base.git("switch", "-q", "x")
+    base.git("merge", "-q", "--no-ff", "-m", "Merge", "y")
+    base.mem("install")
+    pushed = base.run("git", "push", "-q", "origin", "x", check=False)
+    assert pushed.returncode and "settings-loosened" in pushed.stderr and not bare.git("branch", "--list", "x")
+
+
 def test_review_and_verify_tell_what_a_merge_drops(base: Repo) -> None:
     merge_old(base)
     shown = base.mem("review", "main..HEAD", check=False)
