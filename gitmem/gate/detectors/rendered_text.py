@@ -20,13 +20,13 @@ _SHORTEST = 10  # characters of a stretch that can be a value
 # Tags that break no word. `br` ends a line there.
 _TAGS = (
     "a|abbr|acronym|b|bdi|bdo|big|br|cite|code|data|del|dfn|em|font|i|ins|kbd|label|mark|nobr|output|q|ruby|s|samp|small|span"
-    "|strike|strong|sub|sup|time|tt|u|var|wbr"
+    "|img|input|math|script|strike|strong|sub|sup|time|tt|u|var|wbr"
 )
 _SIGN = lazy(
     r"\\(?P<plain>[!-/:-@\[-`{-~])|&(?P<entity>#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});"
-    rf"|<!--(?:(?!-->)[\s\S]){{0,{_LONGEST}}}-->|</?(?P<tag>(?i:{_TAGS}))(?:\s[^<>]{{0,{_LONGEST}}})?/?>"
-    r"|\*{1,3}|~~|`{1,3}|\[\^[\w-]{1,32}\]|\[(?=[^\[\]\n]{1,200}\]\()"
-    rf"|(?<=[^\s\[])\]\([^()\s<>]{{0,{_LONGEST}}}\)"
+    rf"|<!---?>|<!--(?:(?!-->)[\s\S]){{0,{_LONGEST}}}-->|</?(?P<tag>(?i:{_TAGS}))(?:\s[^<>]{{0,{_LONGEST}}})?/?>"
+    r"|\*{1,3}|~~|`{1,3}|\[\^[\w-]{1,32}\]|\[(?=[^\[\]\n]{1,200}\][(\[])"
+    r"|(?<=[^\s\[])\](?:\((?:[^()\s<>]|\([^()\s<>]{0,100}\)){0,400}(?:\s+(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'))?\)|\[[^\[\]\n]{0,100}\])"
 )
 # One byte a character: what goes on in a value, what a sign begins with, white space, all else. An entity may begin a value.
 _VALUE = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_+/=@%#$-")
@@ -56,6 +56,8 @@ def _signs(raw: str) -> list[re.Match[str]]:
     found: list[re.Match[str]] = []
     of_line: list[re.Match[str]] = []
     worth, done, line_end, looked = False, 0, -1, -1
+    joined = 0  # characters of the value before a sign, where other signs part it
+    last = -1  # where the sign before ended
     for place in _PLACE.finditer(kinds):
         if place.start() < done:
             continue
@@ -71,6 +73,8 @@ def _signs(raw: str) -> list[re.Match[str]]:
             run.append(sign)
             at = sign.end()
         start, done = place.start(), at
+        joined = joined + start - last if last >= 0 and not kinds[last:start].strip(b"a") else 0
+        last = at
         if not (
             run
             and (kinds[start - 1 : start] == b"a" or _is_of_value(run[0]))
@@ -84,7 +88,7 @@ def _signs(raw: str) -> list[re.Match[str]]:
             line_end = bytes_of.find(b"\n", at)
             line_end = len(raw) if line_end < 0 else line_end
         of_line += run
-        worth = worth or _is_long(marked, digits, start, at) or any(map(_is_digit, run))
+        worth = worth or _is_long(marked, digits, start, at) or any(map(_is_digit, run)) or joined >= _SHORTEST
     return found + of_line if worth else found
 
 

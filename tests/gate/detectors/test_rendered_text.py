@@ -34,6 +34,9 @@ def found(detector: str, text: str) -> list[str]:
         ("abc[def1](u)ghi[^2]jk", "abcdef1ghijk"),
         ("abcde1<br/>fghij", "abcde1\nfghij"),
         ("abcde&#xFF11;fghij", "abcde1fghij"),
+        ("abcd1<!-->ef<!--->ghij", "abcd1efghij"),
+        ("<!-- -->".join("abcdefghij1k"), "abcdefghij1k"),
+        ("abc[def1](a(b))gh[ij][r]k[lm](http://x.y 't')n", "abcdef1ghijklmn"),
     ],
 )
 def test_markup_inside_a_value_is_read_as_it_is_shown(raw: str, shown: str) -> None:

@@ -59,13 +59,15 @@ _RELEASE = lazy(r"v?\d{1,4}\.\d{1,4}\.\d{1,4}[-.][a-z]")  # `1.4.0.tgz#...`, `2.
 # A path with an ending, a file, a host with or without a path, a place in an archive named by its object id.
 _ADDRESSED = lazy(
     r"^(?:[\w.-]+/){2,}[\w.-]*\.[a-z]{2,8}$|\.(?:tgz|gz|zip|whl|jar|parquet|json|ya?ml|md|png)(?:#|$)"
-    r"|^[\w/-]+\.(?:mp[34]|wav|webm|mov|jpe?g|gif|svg|webp|pdf|txt|csv|tsv|log|html?|xml|docx?|xlsx?|sqlite|db|onnx|bin)$"
-    r"|^(?=.{0,80}\.[a-z]{2,6}(?:/|$))(?:[a-z0-9-]{1,40}\.){2,6}[a-z]{2,6}(?:/[a-z0-9./_-]{0,80})?$"
+    r"|^(?:\d{0,4}[A-Za-z]+\d{0,8}|\d{1,8})(?:[-_/](?:\d{0,4}[A-Za-z]+\d{0,8}|\d{1,8})?)*\.(?:mp[34]|wav|webm|mov|jpe?g|gif|svg|webp|pdf|txt|csv|tsv|log|html?|xml|docx?|xlsx?|sqlite|db|onnx|bin)$"
+    r"|^(?=.{0,80}\.[a-z]{2,6}(?:/|$))(?:[a-z]{1,24}\d{0,3}(?:-[a-z]{0,24}\d{0,3}){0,5}\.){2,6}[a-z]{2,6}(?:/[a-z0-9./_-]{0,80})?$"
 )
 _WORDED_PATH = lazy(r"(?:v\d{1,2}|[a-z_-]{3,24})(?:/(?:v\d{1,2}|[a-z_-]{2,24})){1,8}/?")  # `v1/objects/licenses`
-# `huggingface/deepseek-ai/DeepSeek-R1`: names in a path, each of words and short numbers.
+# `huggingface/deepseek-ai/DeepSeek-R1`: names in a path, each of words and short numbers. A word is read in one way
+# only: words of words would be tried in all ways.
+_PATH_NAME = r"(?:[A-Za-z][a-z]{1,40}(?:[A-Z][a-z]{1,20}){0,2}|[A-Za-z]?\d{1,3}[a-z]?)"
 _NAMED_PATH = lazy(
-    r"[a-z]{3,20}(?:[-_.][a-z]{2,20}){0,4}(?:/(?:(?:[A-Z]?[a-z]{2,20}){1,3}|[A-Za-z]?\d{1,3}[a-z]?)(?:[-_.](?:(?:[A-Z]?[a-z]{2,20}){1,3}|[A-Za-z]?\d{1,3}[a-z]?|[A-Z]{2,6})){0,6}){1,6}"
+    rf"[a-z]{{3,20}}(?:[-_.][a-z]{{2,20}}){{0,4}}(?:/{_PATH_NAME}(?:[-_.](?:{_PATH_NAME}|[A-Z]{{2,6}})){{0,6}}){{1,6}}"
 )
 # `timeObserverToken`: what a program calls a thing.
 _VARIABLE = lazy(r"[a-z]{2,20}(?:[A-Z][a-z]{1,20}){1,4}(?:Token|Key|Secret|Password|Id|Name|Value)s?")
@@ -129,7 +131,7 @@ _TRAIL = ".:!?*"
 # Identifiers that hold such a word and name no secret.
 # (`license`, `client` and the like name a secret only together with `key`, `secret` or `token`.)
 _PUBLIC = lazy(
-    r"public|pub_?key|certificate|publish|anon|recv|resource_?key|(?:payment|customer|order|site)_?key|foreign|idempoten|keyword|keyboard|keyname|keyid"
+    r"public|pub_?key|certificate|publish|anon|recv|(?<![a-z0-9_])resourcekey|(?:payment|customer|order|site)_?key|foreign|idempoten|keyword|keyboard|keyname|keyid"
     r"|keyring|keystore|tokeniz|tokens?_?(?:count|limit|budget|type)|fingerprint|checksum|digest|integrity|sha\d|commit"
     r"|monkey|turkey|hockey|author(?!i[sz])|authority|i18n|localstorage|etag|continuation|(?:page|cursor|next|sync|change|update|lock|client-?request)[-_]?(?:key|token)$",
     re.IGNORECASE,

@@ -58,11 +58,16 @@ _STRONG_SYMBOL = lazy(r"[!@#$%^&*?~]")
 _NUMBER = lazy(r"^\d{4,12}[*#]{0,2}$")
 # A link, an address without its scheme, a host behind `<user>:<password>`, a blank of a template, a line of /etc/passwd, a bound on a version, an option, a file, a variable, a register, a regular expression.
 _NO_VALUE = lazy(
-    r"\]\((?:https?:|[./#])|^/[\w-]+(?:\.[\w-]+)+/|^@[\w.-]+:\d{2,5}(?:/|$)|^%%\w+%%|^[a-z]+(?:[A-Z][a-z]*)+\(\w*\)$|^//\w|^\[#?\d+\]\(|^(?:Big)?[Uu]?(?:[Ii]nt|[Ff]loat)\d{1,2}(?:Array)?\W{0,3}$|^\{\w+\}$|^[x*!]:\d+:\d+:|^[\w.-]+(?:\[\w+\])?(?:[<>]|[<>=!~]=)\d|^--?[A-Za-z][A-Za-z-]*(?:[=:]|$)|^-D\w|^[\w./~+-]+\.(?:gpg|zip|tar|t?gz|pem|kdbx|txt|json|ya?ml|md|sh|conf|ini)$|^[\w.~+-]*/[\w./~+-]*\w\.[a-z]{1,5}$|^[A-Z0-9]{2,24}(?:_[A-Z0-9]{1,24})*_(?:VAR|ENV|PASS(?:WORD)?|PWD|KEY|SECRET|TOKEN)$|^0x[0-9A-Fa-f]{1,4}$|^\^.*(?:[\[(\\]|\.[*+]|\$$)|\(\?[=!:<]|\[a-z|\\d"
+    r"\]\((?:https?:|\.{0,2}/|#[a-z])|^/[\w-]+(?:\.[\w-]+)+/|^@[a-z][a-z-]*\d{0,3}(?:\.[a-z0-9-]+)*:\d{2,5}(?:/|$)|^%%\w+%%(?::|$)|^[a-z]+(?:[A-Z][a-z]*)+\(\w*\)$|^//\w|^\[#?\d+\]\(|^(?:Big)?[Uu]?(?:[Ii]nt|[Ff]loat)\d{1,2}(?:Array)?\W{0,3}$|^\{\w+\}$|^[x*!]:\d+:\d+:|^[\w.-]+(?:\[\w+\])?(?:[<>]|[<>=!~]=)\d|^--?[A-Za-z][A-Za-z-]*(?:[=:]|$)|^-D\w|^[\w./~+-]+\.(?:gpg|zip|tar|t?gz|pem|kdbx|txt|json|ya?ml|md|sh|conf|ini)$|^[\w.~+-]*/[\w./~+-]*\w\.[a-z]{1,5}$|^[A-Z0-9]{2,24}(?:_[A-Z0-9]{1,24})*_(?:VAR|ENV|PASS(?:WORD)?|PWD|KEY|SECRET|TOKEN)$|^0x[0-9A-Fa-f]{1,4}$|^\^.*(?:[\[(\\]|\.[*+]|\$$)|\(\?[=!:<]|\[a-z|\\d"
 )
 _REFERRED = lazy(
     r"\s?(?:참고|참조|를? ?확인|을 ?확인|에 ?(?:있|저장|보관)|を?(?:参照|参考|確認)|に(?:あ|保))"
 )  # `Vault/prod-2 참고`
+# `Vault/prod-2`: words and numbers.
+_PATH_OF_WORDS = lazy(
+    r"\d?(?:[A-Z]?[a-z]+|[A-Z]+|[^\x00-\x7f]+)\d{0,3}(?:[-_.][A-Za-z]?[a-z]*\d{0,3})*"
+    r"(?:/(?:(?:[A-Z]?[a-z]+|[A-Z]+|[^\x00-\x7f]+)\d{0,3}|\d{1,4})(?:[-_.][A-Za-z]?[a-z]*\d{0,3})*)+"
+)
 _YEAR = lazy(r"^(?:19|20)\d\d$")
 _REFERENCE = lazy(r"[@#](?:v?\d[\d.]*|[0-9a-f]{6,40}|[A-Za-z][\w.-]*)$")
 # `azure/login@v2`, `Microsoft.Storage/accounts@2023-01-01`: what workflows and templates name, sign-in or not.
@@ -195,7 +200,7 @@ def is_chosen(value: str, after: str, strength: int, quoted: bool) -> bool:
     """
     if not 4 <= len(value) <= LONGEST or is_placeholder(value) or is_digest(value):
         return False
-    if _NO_VALUE.search(value) or ("/" in value and _REFERRED.match(after)):
+    if _NO_VALUE.search(value) or (_PATH_OF_WORDS.fullmatch(value) and _REFERRED.match(after)):
         return False
     if _ALGORITHM.match(value) or _DATE.match(value) or _VERSION.search(value) or _COLOUR.match(value):
         return False

@@ -279,7 +279,7 @@ def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
             value = match.group("value")
             if value.lower() in _SHIPPED and value == match.group("user"):
                 continue
-            if value.rpartition(":")[2].lower() in _FOR_ALL:
+            if _FOR_ALL.issuperset(value.lower().split(":")):
                 continue
             if (
                 not is_placeholder(value)
@@ -401,7 +401,8 @@ _OPTION_LETTERS = "abcdefghijklmnopqrstuvwxyz_-"
 _FAR = 3 + 64 + 1 + 128 + 61 + 1 + 90  # what `_URL` may reach behind the scheme
 # `DB_PASSWORD`, `ROOTPW`: the name of a variable that a manual leaves out the `$` of.
 _VARIABLE = lazy(r"[A-Z_]{0,30}(?:PASS(?:WORD|WD|PHRASE)?|PWD|PW|SECRET|TOKEN|KEY|AUTH|USER)(?:_[A-Z_]{1,30})?")
-_FOR_ALL = frozenset(["anonymous", "anoncvs", "anonsvn", "anon", "guest"])  # passwords of public archives
+# Passwords of public archives, and what stands before them in an address of CVS.
+_FOR_ALL = frozenset(["anonymous", "anoncvs", "anonsvn", "anon", "guest", "pserver", "ext", ""])
 _PLAIN = frozenset(
     ["and/or", "stdin", "prompt", "file", "from", "with", "and", "or", "the", "required", "option", "flag"]
 )

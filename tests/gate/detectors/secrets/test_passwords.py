@@ -534,3 +534,18 @@ def test_links_ports_places_and_public_passwords_pass(text: str) -> None:
 )
 def test_passwords_that_look_much_like_these_are_found(before: str, value: str) -> None:
     assert found(before + value) == [value]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("NAS 비밀번호는 Zt7/kLp9! 을 확인", "Zt7/kLp9!"),
+        ("DB 비밀번호: Kx9/vQ2!mZ 참고", "Kx9/vQ2!mZ"),
+        ("パスワード: Kx9/vQ2!mZ を参照", "Kx9/vQ2!mZ"),
+        ("db_password = @Kx9vQ2:8080", "@Kx9vQ2:8080"),
+        ("password: R7](.kx!Z2#q", "R7](.kx!Z2#q"),
+        ("postgres://svc:Kx9vQ2mZ:guest@db.int/x", "Kx9vQ2mZ:guest"),
+    ],
+)
+def test_a_password_that_looks_like_a_place_is_found_whole(text: str, value: str) -> None:
+    assert value in found(text)

@@ -9,6 +9,7 @@ import pytest
 
 import gitmem.gate.detectors
 from gitmem.gate.detectors import Text, examples, load
+from gitmem.gate.detectors.secrets import assignments
 from gitmem.gate.detectors.secrets.checksums import base62_crc
 from gitmem.gate.detectors.secrets.examples import fake
 from gitmem.gate.detectors.secrets.secrets import secret_lines
@@ -432,3 +433,23 @@ def test_what_replaces_a_second_factor_is_found(before: str, value: str, after: 
 )
 def test_other_codes_pass(text: str) -> None:
     assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "azure_openai_resource_key=" + fake("<h>{32}"),
+        "RESOURCE_KEY = '" + fake("<A>{8}") + "7" + fake("<A>{16}") + "'",
+        "client_secret=" + "Zk8s9dj3kd9sj3" + "kd93ks.bin",
+        "api_key: " + "k3js8f7d6k" + "2q9x0z.db",
+        "secret_key = " + "a8f3k2d9.k3js" + "8f7d6k2.prod",
+    ],
+)
+def test_what_only_ends_as_a_file_or_host_does_is_found(text: str) -> None:
+    assert found(text)
+
+
+def test_a_path_of_many_words_is_read_in_one_way() -> None:
+    words = "-".join(["monitoring"] * 8)
+    assert not assignments._NAMED_PATH.fullmatch(f"projects/{'/'.join([words] * 5)}/prod-DB7x")
+    assert assignments._NAMED_PATH.fullmatch("huggingface/deepseek-ai/DeepSeek-R1")
