@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from gitmem.exchange.okf_export import Bundle
     from gitmem.git.protocol import Repository
 
+A_SKILL = "a folder memory/skills/NAME with a SKILL.md, committed, is one"
+
 
 @click.command()
 @click.argument("form", metavar="{okf|skills}", type=click.Choice(["okf", "skills"]))
@@ -62,9 +64,7 @@ def command(form: str, folder: Path, root: str, at: str, dry_run: bool, as_json:
     if not bundle.files:
         raise GitMemError(
             f"there is no {'procedure in memory/skills' if form == 'skills' else 'memory'} to export in that commit",
-            "a folder memory/skills/NAME with a SKILL.md, committed, is one"
-            if form == "skills"
-            else "git add memory && git commit",
+            A_SKILL if form == "skills" else "git add memory && git commit",
         )
     if not dry_run:
         write_new_folder(folder, bundle.files)
