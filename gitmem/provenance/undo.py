@@ -104,8 +104,8 @@ def _plan(repo: Repository, entries: Sequence[Entry], reading: Reading) -> Undo:
             )
     if not oids:
         before = {path: file.text for entry in reversed(entries) for path, file in entry.files.items()}
-        since = tuple(path for path in sorted(after) if is_committed(repo, path, reading.raw(path)))
-        return Undo(entries[0].at, (), "", _changes(reading, before), since)
+        changes = _changes(reading, before)
+        return Undo(entries[0].at, (), "", changes, tuple(file.path for file in changes if _is_held(repo, file)))
     first = repo.commit(oids[0])
     head = repo.head()
     if head is None or not (head == oids[-1] or repo.is_ancestor(oids[-1], head)):
@@ -139,6 +139,20 @@ def _after(entries: Sequence[Entry]) -> dict[str, str | None]:
 
 def _changes(reading: Reading, before: Mapping[str, bytes | None]) -> tuple[FileChange, ...]:
     return tuple(FileChange(path, reading.raw(path), data) for path, data in sorted(before.items()))
+
+
+def _is_held(repo: Repository, file: FileChange) -> bool:
+    """Whether HEAD holds a file as it is now, or, where other lines of it differ, all lines that would go."""
+    if is_committed(repo, file.path, file.now):
+        return True
+    gone = lost_lines([_text(file.now)], _text(file.then))
+    head = repo.head()
+    oid = next((entry.oid for entry in repo.entries(head, [file.path]) if entry.path == file.path), "") if head else ""
+    return bool(gone and oid) and not lost_lines(["\n".join(gone)], _text(repo.read(oid)))
+
+
+def _text(data: bytes | None) -> str:
+    return (data or b"").decode("utf-8", "replace")
 
 
 def _contents(plan: Undo) -> dict[str, bytes | None]:

@@ -259,3 +259,14 @@ def test_what_somebody_committed_since_is_said_and_goes_from_the_work_tree_alone
     done = memory.mem("undo", "--yes")
     assert "HEAD still has it" in done.stderr and memory.git("rev-parse", "HEAD") == head
     assert memory.git("status", "--porcelain") == " M MEMORY.md\n" and "webhooks" not in memory.read("MEMORY.md")
+
+
+def test_the_write_before_one_that_was_taken_back_is_committed_still(memory: Repo) -> None:
+    memory.mem("add", "--type", "decision", "PoC uses webhooks")
+    memory.mem("add", "--type", "decision", "웹훅은 세 번까지 다시 보낸다")
+    memory.commit("mine")
+    memory.mem("undo", "--yes")
+    assert undo(memory, "--dry-run")["committed_since"] == ["MEMORY.md"]
+    assert "HEAD still has it" in memory.mem("undo", "--yes").stderr
+    memory.mem("add", "--type", "decision", "logs are kept for a week")
+    assert undo(memory, "--dry-run")["committed_since"] == []
