@@ -1,6 +1,6 @@
 """The ways in which a text is read for secrets beside as it stands, each with the way back to the characters of the text.
 
-A reading is left out where it says nothing that the text does not say. Nothing here finds anything.
+A reading is left out where it says nothing that the text does not say. What is a find, each detector says.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from typing import NamedTuple, TypeVar
 from gitmem.gate.detectors.escapes import Plain, without_escapes
 from gitmem.gate.detectors.joined_strings import without_seams
 from gitmem.gate.detectors.rendered_text import as_rendered
+from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Text
 from gitmem.lazy_patterns import lazy
 
 _Find = TypeVar("_Find")
+Found = tuple[str, int, int]  # a rule, and the half-open range of what it found
 # What normalisation takes out of, or turns into, plain ASCII inside a word: invisible characters, fullwidth and
 # mathematical letters and digits, circled, raised and lowered ones, ligatures, Greek and Cyrillic look-alikes.
 _DISGUISE = lazy(
@@ -68,3 +70,18 @@ def of_passwords(text: Text) -> list[Reading]:
     """As `of_secrets`, and lines without escapes."""
     lines = without_escapes(text.raw)
     return of_secrets(text) + ([Reading(lines.text, text, lines, False)] if lines is not None else [])
+
+
+def find_in_all(found: Callable[[str], Iterable[Found]], text: Text, others: list[Reading]) -> Iterator[Found]:
+    """What `found` says of the text as it stands and of its other readings, each with its place in the text.
+
+    Of two that overlap the longer one counts; without other readings the one that `found` says first.
+    """
+    finds = list(found(text.raw))
+    if others:
+        for reading in others:
+            rows = reading.finds(found(reading.text), lambda find: find[1:])
+            finds += [(rule, start, end) for start, end, (rule, _, _) in rows]
+        finds.sort(key=lambda find: find[1] - find[2])
+    seen = Spans()
+    yield from (find for find in finds if seen.claim(*find[1:]))

@@ -16,7 +16,6 @@ from gitmem.gate.detectors import readings
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.secrets.candidates import candidates
 from gitmem.gate.detectors.secrets.placeholders import entropy, is_placeholder, is_uuid, is_varied, is_words
-from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Text, mask
 from gitmem.lazy_patterns import lazy
 
@@ -183,16 +182,8 @@ _MESSAGES = {
 
 def detect(text: Text) -> Iterator[Match]:
     """Every session cookie and credential header of the text, read as `readings.of_secrets` says; the longer of two counts."""
-    seen = Spans()
-    finds = list(_found(text.raw))
-    if others := readings.of_secrets(text):
-        for reading in others:
-            found = reading.finds(_found(reading.text), lambda find: find[1:])
-            finds += [(rule, start, end) for start, end, (rule, _, _) in found]
-        finds.sort(key=lambda find: find[1] - find[2])
-    for rule, start, end in finds:
-        if seen.claim(start, end):
-            yield Match(rule, Severity.BLOCK, start, end, _MESSAGES[rule], secret=True, mask=mask(text.raw[start:end]))
+    for rule, start, end in readings.find_in_all(_found, text, readings.of_secrets(text)):
+        yield Match(rule, Severity.BLOCK, start, end, _MESSAGES[rule], secret=True, mask=mask(text.raw[start:end]))
 
 
 def __getattr__(name: str) -> dict[str, Examples]:

@@ -375,16 +375,8 @@ def detect(text: Text) -> Iterator[Match]:
 
     Of two finds that overlap the longer one counts.
     """
-    seen = Spans()
-    finds = list(_found(text.raw))
-    if others := readings.of_passwords(text):
-        for reading in others:
-            found = reading.finds(_found(reading.text), lambda find: find[1:])
-            finds += [(rule, start, end) for start, end, (rule, _, _) in found]
-        finds.sort(key=lambda find: find[1] - find[2])
-    for rule, start, end in finds:
-        if seen.claim(start, end):
-            yield _match(rule, start, end, text.raw[start:end])
+    for rule, start, end in readings.find_in_all(_found, text, readings.of_passwords(text)):
+        yield _match(rule, start, end, text.raw[start:end])
 
 
 def _match(rule: str, start: int, end: int, value: str) -> Match:
