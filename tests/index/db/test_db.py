@@ -7,6 +7,7 @@ import random
 import shlex
 import stat
 import sys
+import time
 from array import array
 from pathlib import Path
 
@@ -37,9 +38,12 @@ def embedder(monkeypatch: pytest.MonkeyPatch) -> WordsEmbedder:
 
 @pytest.fixture
 def filled(repo: Repo) -> Path:
-    """The folder of an index over a few files."""
+    """The folder of an index over a few files that were written a minute ago: a file of this moment is read again."""
     for n in range(12):
-        repo.write(f"memory/n{n}.md", f"# note {n}\n- alpha beta {n}\n- 메모리 검색\n\n## more\n- gamma {n * 7}\n")
+        path = repo.write(
+            f"memory/n{n}.md", f"# note {n}\n- alpha beta {n}\n- 메모리 검색\n\n## more\n- gamma {n * 7}\n"
+        )
+        os.utime(path, (time.time() - 60,) * 2)
     repo.commit()
     opened = open_repository(repo.path, os.environ)
     indexer.refresh(opened, CONFIG)
