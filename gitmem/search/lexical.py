@@ -104,6 +104,28 @@ def _rows(index: "IndexReader", term: str, prefix: bool, norms: bytes, whole: bo
     return rows
 
 
+def best(scores: dict[int, float], terms: Iterable[Term], count: int) -> list[int]:
+    """The `count` chunks of the highest scores, best first. Where not all of equal ones fit, those in which the terms
+    stand first: which chunks answer does not depend on the order in which they were added to an index."""
+    if len(scores) <= count:
+        return sorted(scores, key=lambda chunk: (-scores[chunk], chunk))
+    from heapq import nlargest
+
+    least = nlargest(count, scores.values())[-1]
+    above = sorted((c for c, score in scores.items() if score > least), key=lambda chunk: (-scores[chunk], chunk))
+    equal = sorted(chunk for chunk, score in scores.items() if score == least)
+    if len(above) + len(equal) > count:
+        rows = [term.rows for term in terms]
+        equal.sort(key=lambda chunk: [_first(own, chunk) for own in rows])
+    return [*above, *equal][:count]
+
+
+def _first(rows: list[int], chunk: int) -> int:
+    """Where a term stands first in a chunk; past its end where it does not."""
+    at = bisect_left(rows, chunk << PLACE_BITS)
+    return min(rows[at] - (chunk << PLACE_BITS), 1 << PLACE_BITS) if at < len(rows) else 1 << PLACE_BITS
+
+
 def standing(terms: Iterable[Term], chunks: Iterable[int]) -> tuple[list[Positions], dict[int, float]]:
     """Where the terms stand in the bodies of these chunks, a value a term; and the share of the question's weight
     that a chunk's heading has."""

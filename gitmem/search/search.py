@@ -324,17 +324,15 @@ def _matcher(evidence: Evidence, question: Question) -> Matcher | None:
 
 def _pool(evidence: Evidence, pool: int) -> list[int]:
     """The best chunks of each lane: neither can push the other's out."""
-    return list(dict.fromkeys([*_best(evidence.lexical, pool), *_best(evidence.vector, pool)]))
-
-
-def _best(scores: dict[int, float], count: int) -> list[int]:
-    """The chunks of the highest scores, best first; of equal ones the lowest number."""
-    if len(scores) > count:
-        from heapq import nlargest
-
-        least = nlargest(count, scores.values())[-1]
-        scores = {chunk: score for chunk, score in scores.items() if score >= least}
-    return sorted(scores, key=lambda chunk: (-scores[chunk], chunk))[:count]
+    near = evidence.vector
+    return list(
+        dict.fromkeys(
+            [
+                *lexical.best(evidence.lexical, evidence.terms, pool),
+                *sorted(near, key=lambda chunk: (-near[chunk], chunk))[:pool],
+            ]
+        )
+    )
 
 
 def _nothing(evidence: Evidence, strips: Sequence[Strip], ranking: Ranking) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -610,3 +611,21 @@ def test_the_cold_path_imports_nothing_heavy(memory: Repo) -> None:
     )
     texts(memory, "webhooks")
     assert memory.run(sys.executable, "-c", code).stderr.strip() == "0 []"
+
+
+def test_answers_do_not_depend_on_the_order_in_which_files_were_indexed(repo: Repo, tmp_path: Path) -> None:
+    rng = random.Random(5)
+    words = [f"{a}{b}" for a in ("ba", "ce", "di", "fo", "gu", "ha") for b in ("ka", "lo", "mi", "nu", "pe", "ro")]
+    files = {
+        f"memory/note-{number:03}.md": f"# Note {number}\n\n- {' '.join(rng.choices(words, k=24))}.\n"
+        for number in range(600)
+    }
+    other = Repo(tmp_path / "other")
+    repo.commit("all", files)
+    later = [path for number, path in enumerate(files) if number % 3]
+    other.commit("some", {path: files[path] for path in files if path not in later})
+    other.mem("index")
+    other.commit("the rest", {path: files[path] for path in later})
+    for question in (" ".join(rng.choices(words, k=count)) for count in (1, 1, 2, 2, 3, 4, 5, 6)):
+        places = [[(hit["path"], hit["start_line"]) for hit in found(one, question)] for one in (repo, other)]
+        assert places[0] == places[1], question

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from functools import wraps
@@ -58,6 +58,7 @@ class ReaderCache:
 REMEMBERED = 20_000  # chunks, or files, that are remembered of an index: of a chunk some two kilobytes
 SCANS, LARGE = 3, 20_000  # of an index that stays open, from so many on its signs are kept: NumPy's import pays then
 OVERFETCH = 10  # candidates of the binary scan for each vector asked for, rescored exactly
+EQUALS = 2  # times as many where others are as near as the last: it is not for a chunk's number to say which counts
 
 
 class Index:
@@ -374,9 +375,9 @@ class Index:
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
         """The k chunks of `norms` nearest to a vector (float32, little-endian): (chunk id, cosine), best first.
 
-        A binary scan, then exact rescoring of `OVERFETCH * k` by int8. A chunk without a word an embedder knows (an
-        emoji, a withheld secret) has a vector of zeros, which is near nothing and never among them. Empty when the
-        vector is not of the embedder in force, or is all zeros.
+        A binary scan, then exact rescoring by int8 of `OVERFETCH * k` and of those as near as the last of these. A
+        chunk without a word an embedder knows (an emoji, a withheld secret) has a vector of zeros, which is near
+        nothing and never among them. Empty when the vector is not of the embedder in force, or is all zeros.
         """
         low = self._first_vector(vector)
         if low is None:
@@ -392,28 +393,28 @@ class Index:
         return [(chunk, cosine) for chunk, cosine in rows if cosine is not None]  # NULL: a vector of zeros
 
     def _scanned(self, low: int, signs: bytes, norms: bytes, count: int) -> list[int]:
-        """Ids in `code` of the chunks of `norms` whose signs differ least."""
+        """Ids in `code` of the `count` chunks of `norms` whose signs differ least, with those as near as the last."""
+        most = EQUALS * count
         table = self._sign_table(low, len(norms))
         if table is not None:
             from gitmem.index.db import sign_table
 
-            return [low + chunk for chunk in sign_table.nearest(table, signs, norms, count)]
+            return [low + chunk for chunk in sign_table.nearest(table, signs, norms, count, most)]
         scan = (
-            "SELECT id FROM code WHERE id >= ?1 AND id < ?2 {}ORDER BY vec_distance_hamming(vec_bit(bits), vec_bit(?3))"
-            " LIMIT ?4"
+            "SELECT id, vec_distance_hamming(vec_bit(bits), vec_bit(?3)) AS apart FROM code"
+            " WHERE id >= ?1 AND id < ?2 {}ORDER BY apart, id LIMIT ?4"
         )
         outside = norms.count(0, 1)  # no chunk has the number 0
         inside = len(norms) - 1 - outside
         if outside * 4 < inside:
             # To look each chunk up in `norms` costs as much as to compare it: take some more and drop those outside.
             more = count * outside // inside * 2 + 64 if outside else 0
-            nearest = [i for (i,) in self._rows(scan.format(""), (low, low + len(norms), signs, count + more))]
-            kept = [i for i in nearest if norms[i - low]] if more else nearest
-            if len(kept) >= count or len(nearest) < count + more:
-                return kept[:count]
+            nearest = self._rows(scan.format(""), (low, low + len(norms), signs, most + more))
+            kept = [row for row in nearest if norms[row[0] - low]] if more else nearest
+            if len(kept) >= most or len(nearest) < most + more:
+                return _first(kept[:most], count)
         only = "AND substr(?5, id - ?1 + 1, 1) > x'00' "
-        rows = self._rows(scan.format(only), (low, low + len(norms), signs, count, norms))
-        return [i for (i,) in rows]
+        return _first(self._rows(scan.format(only), (low, low + len(norms), signs, most, norms)), count)
 
     def _sign_table(self, low: int, end: int) -> Table | None:
         """The signs of all chunks below `end` in memory; None for an index that does not stay open, a small one, one
@@ -465,3 +466,10 @@ class Index:
 def _path(stored: bytes) -> str:
     """Paths are stored as Git's bytes: not every one of them is UTF-8."""
     return stored.decode("utf-8", "surrogateescape")
+
+
+def _first(rows: Sequence[tuple[int, int]], count: int) -> list[int]:
+    """Of (id, distance) by distance, the first `count` and those as near as the last of these."""
+    return (
+        [number for number, apart in rows if apart <= rows[count - 1][1]] if len(rows) > count else [i for i, _ in rows]
+    )

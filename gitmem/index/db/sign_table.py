@@ -48,8 +48,9 @@ def table_of(rows: Sequence[tuple[int, bytes]]) -> Table:
     return Table(ids, signs.view(np.uint64), int(ids[-1]) if rows else 0)
 
 
-def nearest(table: Table, signs: bytes, norms: bytes, count: int) -> list[int]:
-    """The `count` chunks of `norms` whose signs differ least, of equal ones those of the lowest numbers."""
+def nearest(table: Table, signs: bytes, norms: bytes, count: int, most: int) -> list[int]:
+    """The `count` chunks of `norms` whose signs differ least, and those that differ as much as the last of them: `most`
+    in all, of equal ones those of the lowest numbers."""
     inside = np.frombuffer(norms, np.uint8)
     known = table.ids[: np.searchsorted(table.ids, len(norms))]
     rows = np.flatnonzero(inside[known])
@@ -65,6 +66,6 @@ def nearest(table: Table, signs: bytes, norms: bytes, count: int) -> list[int]:
     if len(rows) > count:
         farthest = int(np.searchsorted(np.cumsum(np.bincount(distances)), count))
         near = np.flatnonzero(distances < farthest)
-        rows = rows[np.concatenate([near, np.flatnonzero(distances == farthest)[: count - len(near)]])]
+        rows = rows[np.concatenate([near, np.flatnonzero(distances == farthest)[: most - len(near)]])]
     found: list[int] = known[rows].tolist()
     return found

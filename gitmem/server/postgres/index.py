@@ -18,7 +18,7 @@ from typing import Any
 
 import psycopg
 
-from gitmem.index.db.reader import OVERFETCH
+from gitmem.index.db.reader import EQUALS, OVERFETCH
 from gitmem.index.db.sign_table import nearest
 from gitmem.index.db.values import Place, Shape, Snapshot, bits, int8
 from gitmem.index.line_records import Packed, unpack
@@ -256,10 +256,12 @@ class PostgresIndex:
         if table is None:
             found = self._scanned(number, norms, signs, numbers, k)
         else:
+            count = k * OVERFETCH
+            near = nearest(table, bits(vector), norms, count, EQUALS * count)
             found = self._rows(
                 "SELECT id, 1 - (embedding <=> %s::halfvec) AS cosine FROM chunk WHERE tenant = %s"
                 " AND id = ANY(%s::int[]) ORDER BY cosine DESC, id LIMIT %s",
-                numbers, self._tenant, arrays.numbers("int", nearest(table, bits(vector), norms, k * OVERFETCH)), k,
+                numbers, self._tenant, arrays.numbers("int", near), k,
             )  # fmt: skip
         return [(chunk, cosine) for chunk, cosine in found if cosine == cosine]
 
@@ -284,7 +286,8 @@ class PostgresIndex:
         return self._rows(
             "SELECT id, 1 - (embedding <=> %s::halfvec) AS cosine FROM (SELECT id, embedding FROM chunk"
             f" WHERE tenant = %s AND embedder = %s AND bits IS NOT NULL AND {where}"
-            f" ORDER BY bits::bit({size}) <~> %s::bit({size}), id LIMIT %s) AS near ORDER BY cosine DESC, id LIMIT %s",
+            f" ORDER BY bits::bit({size}) <~> %s::bit({size}) FETCH FIRST %s ROWS WITH TIES) AS near"
+            " ORDER BY cosine DESC, id LIMIT %s",
             numbers, self._tenant, number, *values, signs, k * OVERFETCH, k,
         )  # fmt: skip
 
