@@ -206,14 +206,15 @@ def not_text(blob: Blob, problem: str, policy: Policy) -> Finding:
     return _whole("not-text", blob, problem, policy)
 
 
-def _rest(hidden: Sequence[Match | Finding], path: str, policy: Policy, text: str) -> Finding:
+def _rest(hidden: Sequence[Match], path: str, policy: Policy, text: str) -> Finding:
     """The findings that are not told one by one, as one whose fingerprint is of what they found in `text`."""
     blocks = any(match.severity is Severity.BLOCK for match in hidden)
     rules = ", ".join(sorted({match.rule for match in hidden})[:4])
     words = f"{len(hidden)} more findings in this file ({rules})"
     matched = [f"{match.rule}\0{text[match.start : match.end]}" for match in hidden]
     finding = _whole("more-findings", Blob(path, b"", oid=_digest(matched)), words, policy)
-    return replace(finding, severity=Severity.BLOCK if blocks else Severity.WARN)
+    secret = any(map(detectors.is_secret, hidden))
+    return replace(finding, severity=Severity.BLOCK if blocks else Severity.WARN, secret=secret)
 
 
 def _digest(texts: Iterable[str]) -> str:
@@ -286,6 +287,7 @@ def finding_of(match: Match, inspection: Inspection, policy: Policy) -> Finding:
     whole = Finding(
         match.rule, match.severity, text.path, line, column, end_line, end_column + (match.end > match.start),
         match.message, excerpt(text.raw, match, inspection.secrets), match.start, match.end,
+        secret=detectors.is_secret(match),
     )  # fmt: skip
     return _with_fingerprint(whole, identity(inspection, match), policy)
 

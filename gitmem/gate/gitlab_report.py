@@ -13,7 +13,7 @@ from typing import Any
 
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import MESSAGE
-from gitmem.gate.report import MESSAGE_FILE, order, remedy
+from gitmem.gate.report import MESSAGE_FILE, ROTATE, order, remedy
 from gitmem.gate.scan import Report
 
 SCHEMA = "15.2.1"
@@ -52,7 +52,7 @@ def _vulnerability(finding: Finding) -> dict[str, Any]:
         "name": finding.rule,
         "description": _words(finding),
         "severity": "Critical" if finding.severity is Severity.BLOCK else "Low",
-        "solution": remedy(finding) or "git mem redact FILE masks it; a real secret is rotated first",
+        "solution": remedy(finding) or f"git mem redact FILE masks it{f'; {ROTATE}' if finding.secret else ''}",
         "location": {"file": _path(finding), "start_line": finding.line, "end_line": finding.end_line},
         "identifiers": [{"type": "git_mem_rule", "name": f"git mem {finding.rule}", "value": finding.rule}],
     }

@@ -45,13 +45,15 @@ class Mask:
 class Redaction:
     """A masked text. `whole` says that nothing less than the whole text could be masked.
 
-    `rules` are those of what was found, in order of place: of finds that overlap a mask names one.
+    `rules` are those of what was found, in order of place: of finds that overlap a mask names one. `secret`: one of the
+    finds is a secret that can be changed.
     """
 
     text: str
     masks: tuple[Mask, ...] = ()
     whole: bool = False
     rules: tuple[str, ...] = ()
+    secret: bool = False
 
     @property
     def characters(self) -> int:
@@ -85,20 +87,23 @@ def redaction(
     policy = _of_secrets(policy) if only_secrets else policy
     draft = _Draft(text.replace("\0", "\ufffd"))
     rules: dict[str, None] = {}
+    secret = False
     scores: Scores = {}
     for attempt in range(2 * ROUNDS):
         inspection, matches = _to_mask(draft.text, path, policy, only_secrets, leave, scores)
         if not matches:
-            return draft.redaction(rules)
+            return draft.redaction(rules, secret=secret)
         rules |= dict.fromkeys(match.rule for match in matches)
+        secret = secret or any(map(detectors.is_secret, matches))
         if attempt < ROUNDS:
             draft.replace([_Span(match.start, match.end, _mask(match, draft.text), match.rule) for match in matches])
         else:
             draft.replace(_lines_of(inspection, matches))
     inspection, matches = _to_mask(draft.text, path, policy, only_secrets, leave, scores)
     if not matches:
-        return draft.redaction(rules)
-    return Redaction(LINE + "\n", (Mask(matches[0].rule, 1, len(text)),), whole=True, rules=tuple(rules))
+        return draft.redaction(rules, secret=secret)
+    masks = (Mask(matches[0].rule, 1, len(text)),)
+    return Redaction(LINE + "\n", masks, whole=True, rules=tuple(rules), secret=secret)
 
 
 def _of_secrets(policy: Policy) -> Policy:
@@ -212,11 +217,11 @@ class _Draft:
         self.text = "".join([*out, self.text[at:]])
         self.masks = masks
 
-    def redaction(self, rules: Iterable[str] = ()) -> Redaction:
-        """What was masked, by line; `rules` as `Redaction` has them."""
+    def redaction(self, rules: Iterable[str] = (), *, secret: bool = False) -> Redaction:
+        """What was masked, by line; `rules` and `secret` as `Redaction` has them."""
         ends = list(accumulate(len(line) + 1 for line in self.text.split("\n")))
         masks = [Mask(span.rule, bisect_right(ends, span.start) + 1, span.hidden) for span in self.masks]
-        return Redaction(self.text, tuple(masks), rules=tuple(rules))
+        return Redaction(self.text, tuple(masks), rules=tuple(rules), secret=secret)
 
 
 def _groups(spans: Sequence[_Span]) -> list[list[_Span]]:

@@ -93,7 +93,9 @@ def as_text(report: Report, escape: Callable[[str], str]) -> str:
 
 def _rotate(report: Report) -> list[str]:
     """What is said of secrets that are in commits already: taking the line out does not take it back."""
-    return [f"what is committed stays in history: {ROTATE}"] if any(f.commit for f in report.findings) else []
+    return (
+        [f"what is committed stays in history: {ROTATE}"] if any(f.commit and f.secret for f in report.findings) else []
+    )
 
 
 def finding_lines(finding: Finding, escape: Callable[[str], str]) -> list[str]:
@@ -177,8 +179,7 @@ def _what_to_do(worst: Sequence[Finding], hook: str) -> list[str]:
     if hook != "pre-receive":
         verb = "push" if hook == "pre-push" else "commit"
         lines.append(f"  bypass: git {verb} --no-verify (CI scans the same range again)")
-    lines.append(f"  {ROTATE}")
-    return lines
+    return [*lines, f"  {ROTATE}"] if any(f.secret for f in worst) else lines
 
 
 def shell_word(text: str) -> str:
@@ -238,10 +239,8 @@ def _rule(finding: Finding) -> dict[str, Any]:
     """The rule of a finding as SARIF describes it: what it looks for and what to do about it."""
     words = RULES.get(finding.rule) or finding.message.partition(" (")[0]
     mend = remedy(finding) or "git mem redact FILE masks it"
-    help_text = (
-        f"Mend: {mend}. Let it pass: git mem allow FINGERPRINT --reason 'why', as a change of its own."
-        f" {ROTATE.capitalize()}."
-    )
+    help_text = f"Mend: {mend}. Let it pass: git mem allow FINGERPRINT --reason 'why', as a change of its own."
+    help_text += f" {ROTATE.capitalize()}." if finding.secret else ""
     return {
         "id": finding.rule,
         "name": finding.rule,
@@ -352,7 +351,7 @@ def as_markdown(report: Report, escape: Callable[[str], str], title: str) -> str
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         if len(findings) > ROWS:
             lines += ["", f"and {len(findings) - ROWS} more"]
-        if any(finding.commit for finding in findings):
+        if any(finding.commit and finding.secret for finding in findings):
             lines += ["", "A secret that was pushed is known: rotate it first, then remove it from history."]
     lines += [f"- skipped {code(one_line(skip.path, escape))}: {skip.reason}" for skip in report.skipped]
     return "\n".join(lines) + "\n"

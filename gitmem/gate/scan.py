@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
+from gitmem.gate.detectors import is_secret
 from gitmem.gate.detectors.finding import Finding, Severity, Skipped
 from gitmem.gate.detectors.text import Scope, Text
 from gitmem.gate.examine import (
@@ -157,6 +158,7 @@ def scan_names(names: dict[str, str], policy: Policy) -> tuple[list[Finding], di
             shown[name] = _masked(name, 0, len(name), secrets, nothing=False)
         for match in strong:
             whole = Finding(match.rule, match.severity, name, 1, 1, 1, 1, f"{IN_NAME}{match.message}")
+            whole = replace(whole, secret=is_secret(match))
             findings.append(
                 _with_fingerprint(replace(whole, commit=names[name]), name[match.start : match.end], policy)
             )

@@ -284,7 +284,7 @@ class _View:
             joined[finding.rule, finding.severity, finding.path, finding.message].append(finding)
         for rows in joined.values():
             yield self._finding(rows)
-        if any(row.severity is Severity.BLOCK and not remedy(row) for row in self.review.report.findings):
+        if any(row.secret for row in self.review.report.findings):
             yield Row(ROTATE)
 
     def _finding(self, rows: Sequence[Finding]) -> Row:

@@ -62,7 +62,7 @@ def command(paths: tuple[str, ...], staged: bool, dry_run: bool, force: bool, as
         write_json({"redacted": rows, "left": unmended, "dry_run": dry_run})
     else:
         _show(masked, left)
-    if masked and not dry_run:
+    if not dry_run and any(plan.redaction.secret for plan in masked):
         say("a real secret is rotated first: masking does not take it back (docs/leaked-secret.md)")
     return Exit.FINDINGS if left else Exit.DONE
 

@@ -18,6 +18,7 @@ __all__ = [
     "EXCEPTED_FOR_FILES",
     "GUESSABLE",
     "ON_REQUEST",
+    "PERSONAL",
     "REMEDIES",
     "Detector",
     "Evidence",
@@ -27,6 +28,7 @@ __all__ = [
     "Text",
     "evidence",
     "examples",
+    "is_secret",
     "load",
     "registered",
     "run",
@@ -40,7 +42,8 @@ class Detector:
     `secret`: what it matches may be secret or personal, so that it is asked where only those are masked. `in_messages`:
     the commit-msg hook asks it too, which runs right after pre-commit and must be quick (CI reads messages with all).
     `guessable`: beginnings of the names of its rules whose finds can be guessed (a number with a form, a word that a
-    person chose): of these nothing is shown. `excepted_for_files`: its rules that may be excepted for a whole file,
+    person chose): of these nothing is shown. `personal`: all of its rules are in `guessable`, and find what says who
+    somebody is: nobody can change it, as a secret is. `excepted_for_files`: its rules that may be excepted for a whole file,
     which is for what a page that discusses attacks, merges or people may hold, never for secrets, exfiltration and what
     hides. `remedies`: what mends a find of a rule that no mask mends, as a sentence for a person. `evidence`: a module
     with `evidence(text)`, for a detector that can say what it weighed; of the others the message says it.
@@ -50,6 +53,7 @@ class Detector:
     secret: bool = True
     in_messages: bool = False
     guessable: tuple[str, ...] = ()
+    personal: bool = False
     excepted_for_files: tuple[str, ...] = ()
     remedies: tuple[tuple[str, str], ...] = ()
     evidence: str = ""
@@ -70,6 +74,7 @@ DETECTORS: dict[str, Detector] = {
             "email", "phone", "resident-number", "card-number", "business-number", "iban", "national-id",
             "bank-account", "postal-address", "identity-document", "birth-date", "health", "security-answer",
         ),
+        personal=True,
         excepted_for_files=("email", "phone-number", "postal-address"),
     ),
     "injection": Detector(
@@ -117,6 +122,7 @@ ON_REQUEST: dict[str, Detector] = {  # never in a hook, see there
 
 _ALL = (*DETECTORS.values(), *ON_REQUEST.values())
 GUESSABLE = tuple(beginning for detector in _ALL for beginning in detector.guessable)
+PERSONAL = tuple(beginning for detector in _ALL if detector.personal for beginning in detector.guessable)
 EXCEPTED_FOR_FILES = tuple(rule for detector in _ALL for rule in detector.excepted_for_files)
 REMEDIES = dict(remedy for detector in _ALL for remedy in detector.remedies)
 
@@ -124,6 +130,11 @@ REMEDIES = dict(remedy for detector in _ALL for remedy in detector.remedies)
 def registered(name: str) -> Detector:
     """The detector of a name. KeyError for one that is not registered."""
     return DETECTORS.get(name) or ON_REQUEST[name]
+
+
+def is_secret(match: Match) -> bool:
+    """Whether a match is a secret that can be changed, and must be once it is known; personal data cannot."""
+    return match.secret and not match.rule.startswith(PERSONAL)
 
 
 def load(name: str) -> Callable[[Text], Iterator[Match]]:

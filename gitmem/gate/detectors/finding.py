@@ -20,7 +20,8 @@ class Finding:
     """What a detector found. `excerpt` is already redacted: it never holds a secret.
 
     `start`/`end` are character offsets into the decoded text (half-open), for redaction; `commit` is set
-    by range and history scans; `fingerprint` is filled in by the scan flow, empty from a detector.
+    by range and history scans; `fingerprint` is filled in by the scan flow, empty from a detector. `secret`: it is one
+    that can be changed (a token, a password), which masking does not take back.
     """
 
     rule: str
@@ -36,6 +37,7 @@ class Finding:
     end: int = -1
     commit: str = ""
     fingerprint: str = ""
+    secret: bool = False
 
 
 @dataclass(frozen=True, slots=True)

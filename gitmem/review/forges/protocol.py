@@ -260,7 +260,7 @@ def _suggested(row: Suggestion, word: str) -> str:
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", row.text)), default=0))
     return (
         f"{SUGGESTED}{mark} -->\n`git mem redact` would write this line so. What it masks stays in the history of the "
-        f"branch: rotate a secret first.\n\n{fence}{word}\n{row.text}\n{fence}\n"
+        f"branch: a secret is rotated first.\n\n{fence}{word}\n{row.text}\n{fence}\n"
     )
 
 
