@@ -25,8 +25,8 @@ from gitmem.memory.snapshot import layout_at
 from gitmem.paths import LIMIT
 from gitmem.review.commit_diff import changed_files, fact_changes
 from gitmem.review.fact_diff import FactChange
-from gitmem.review.fact_merge import merge
-from gitmem.review.line_merge import MARK, Labels
+from gitmem.review.merge.fact_merge import merge
+from gitmem.review.merge.line_merge import MARK, Labels
 from gitmem.review.publish import through_the_gate
 
 PREFIX = "refs/heads/"

@@ -33,8 +33,8 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
     from gitmem.git.merge_file import merge_text
     from gitmem.git.worktree import write_atomic
     from gitmem.regular_file import read_regular
-    from gitmem.review.fact_merge import merge
-    from gitmem.review.line_merge import MARK, Labels
+    from gitmem.review.merge.fact_merge import merge
+    from gitmem.review.merge.line_merge import MARK, Labels
 
     try:
         versions = [read_regular(file) for file in (base, ours, theirs)]

@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from gitmem.memory.fences import open_after
+from gitmem.review.merge.unit_merge import HEADING, Hunk, fence_of, settled
+
 TextMerge = Callable[[bytes, bytes, bytes], tuple[bytes, bool]]
 MARK = 47  # length of the inner marks: no memory file has such a line, and `merge` looks
 _TIME = re.compile(r"##[ \t]+(\d{1,2}):(\d{2})(?:[ \t]*([AaPp])\.?[Mm])?")
-HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +42,6 @@ class Labels:
             f"{'<' * self.size} {self.ours}\n", *ours, f"{'|' * self.size} {self.base}\n", *base,
             f"{'=' * self.size}\n", *theirs, f"{'>' * self.size} {self.theirs}\n",
         ]  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Hunk:
-    """Lines the three versions have at a place where they do not agree."""
-
-    ours: tuple[str, ...]
-    base: tuple[str, ...]
-    theirs: tuple[str, ...]
 
 
 def merge_text(base: bytes, ours: bytes, theirs: bytes, text_merge: TextMerge, labels: Labels, log: bool) -> Merged:
@@ -80,23 +73,32 @@ def join(lines: Iterable[str]) -> bytes:
 def merge_lines(
     base: Sequence[str], ours: Sequence[str], theirs: Sequence[str], text_merge: TextMerge
 ) -> list[str | Hunk]:
-    """The text merge as lines and hunks it could not settle."""
+    """The text merge as lines and hunks in which both sides changed the same bullet, paragraph, heading or block."""
     merged, _ = text_merge(join(base), join(ours), join(theirs))
     out: list[str | Hunk] = []
     sides: list[list[str]] = []
+    fence = ""
     for line in split(merged):
         if line.startswith("<" * MARK):
             sides = [[]]
         elif sides and line.startswith(("|" * MARK, "=" * MARK)):
             sides.append([])
         elif sides and line.startswith(">" * MARK):
-            out.append(Hunk(tuple(sides[0]), tuple(sides[1]), tuple(sides[2])))
+            hunk = Hunk(tuple(sides[0]), tuple(sides[1]), tuple(sides[2]))
+            out += [hunk] if fence else settled(hunk)
+            for base_line in hunk.base:
+                fence = _fence_after(fence, base_line)
             sides = []
         elif sides:
             sides[-1].append(line)
         else:
             out.append(line)
+            fence = _fence_after(fence, line)
     return out
+
+
+def _fence_after(fence: str, line: str) -> str:
+    return open_after(fence, line) if fence else fence_of(line)
 
 
 def _by_time(hunk: Hunk) -> list[str]:

@@ -24,18 +24,8 @@ from gitmem.memory.fact import Fact, Meta, parse_comment, render_comment, split_
 from gitmem.memory.facts import Entry, Memory
 from gitmem.paths import is_daily
 from gitmem.review.fact_diff import Op, pair
-from gitmem.review.line_merge import (
-    HEADING,
-    MARK,
-    Hunk,
-    Labels,
-    Merged,
-    TextMerge,
-    join,
-    merge_lines,
-    merge_text,
-    split,
-)
+from gitmem.review.merge.line_merge import MARK, Labels, Merged, TextMerge, join, merge_lines, merge_text, split
+from gitmem.review.merge.unit_merge import HEADING, TOKEN, Hunk
 
 
 def merge(
@@ -85,9 +75,9 @@ class _FactMerge:
         self.conflicts = 0
         joined = base + ours + theirs
         number = 0
-        while f"\x1d{number}:".encode() in joined:
+        while f"{TOKEN}{number}:".encode() in joined:
             number += 1
-        self.token = f"\x1d{number}:"
+        self.token = f"{TOKEN}{number}:"
 
     def _side(self, data: bytes) -> _Side:
         memory = facts.parse(join(split(data)))

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from gitmem.git.merge_file import merge_text
 from gitmem.memory import facts
-from gitmem.review.fact_merge import merge
-from gitmem.review.line_merge import MARK, Merged
+from gitmem.review.merge.fact_merge import merge
+from gitmem.review.merge.line_merge import MARK, Merged
 from tests.harness import Repo
 
 BASE = """# Memory
@@ -138,6 +138,92 @@ def test_a_log_that_two_machines_began_has_one_heading() -> None:
 def test_a_log_line_rewritten_on_both_sides_is_a_conflict() -> None:
     log = "# 2026-02-05\n\n- up\n"
     assert merged(log, log.replace("up", "u1"), log.replace("up", "u2"), "memory/2026-02-05.md").conflicts == 1
+
+
+LOG = "# 2026-02-05\n\n## 09:00\n\n- The crane is set up.\n- The gate is open.\n"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "merge"),
+    [
+        # one edits the last line, the other appends beneath it
+        (("gate is open", "gate is shut"), ("open.\n", "open.\n- A\n"), LOG.replace("open.\n", "shut.\n- A\n")),
+        (
+            ("gate is open", "gate is shut"),
+            ("open.\n", "open.\n\n## 10:00\n\n- A\n"),
+            LOG.replace("open.\n", "shut.\n\n## 10:00\n\n- A\n"),
+        ),
+        # each edits another one of two neighbours
+        (("set up", "taken down"), ("is open", "is shut"), LOG.replace("set up", "taken down").replace("open", "shut")),
+        # one puts a line between two, the other edits both or takes one away
+        (("up.\n", "up.\n- A\n"), ("is", "was"), LOG.replace("is", "was").replace("up.\n", "up.\n- A\n")),
+        (("- The gate is open.\n", ""), ("open.\n", "open.\n- A\n"), LOG.replace("The gate is open.", "A")),
+        # both append, and one edits beside it
+        (
+            ("gate is open.\n", "gate is shut.\n\n## 11:00\n\n- O\n"),
+            ("open.\n", "open.\n\n## 10:00\n\n- T\n"),
+            LOG.replace("open.\n", "shut.\n\n## 10:00\n\n- T\n\n## 11:00\n\n- O\n"),
+        ),
+    ],
+)
+def test_changes_of_different_bullets_of_a_log_are_no_conflict(
+    ours: tuple[str, str], theirs: tuple[str, str], merge: str
+) -> None:
+    for one, other in ((ours, theirs), (theirs, ours)):
+        assert clean(LOG, LOG.replace(*one), LOG.replace(*other), "memory/2026-02-05.md") == merge
+
+
+def test_both_texts_of_one_bullet_are_marked_and_what_was_appended_stands_beside() -> None:
+    ours, theirs = (LOG.replace("open.\n", f"{state}.\n- {state}\n") for state in ("shut", "ajar"))
+    found = merged(LOG, ours, theirs, "memory/2026-02-05.md")
+    block = "<<<<<<< ours\n- The gate is shut.\n||||||| base\n- The gate is open.\n=======\n- The gate is ajar.\n>>>>>>> theirs\n"
+    expected = LOG.replace("- The gate is open.\n", f"{block}- shut\n- ajar\n")
+    assert (found.conflicts, found.data.decode()) == (1, expected)
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs"),
+    [
+        # a continuation is of its bullet, a line of its paragraph, a line of code of its block
+        ("- a\n", "- b\n", "- a\n  more\n"),
+        ("one\ntwo\n", "uno\ntwo\n", "one\ndos\n"),
+        ("- x\n\n```\none\ntwo\n```\n", "- x\n\n```\nuno\ntwo\n```\n", "- x\n\n```\none\ndos\n```\n"),
+        ("```\n- one\n- two\n```\n", "```\n- uno\n- two\n```\n", "```\n- one\n- dos\n```\n"),
+        # what was written below a heading that the other side took away would stand below another one
+        ("## 09:00\n- a\n## 10:00\n- b\n", "## 09:00\n- a\n", "## 09:00\n- a\n## 10:00\n- b\n- c\n"),
+        # the other side's line would become a part of the new bullet
+        ("- a\n- b\n", "- a\nprose\n", "- a\n- c\n- b\n"),
+    ],
+)
+def test_changes_of_the_same_unit_of_a_log_are_a_conflict(base: str, ours: str, theirs: str) -> None:
+    for one, other in ((ours, theirs), (theirs, ours)):
+        found = merged(base, one, other, "memory/2026-02-05.md")
+        assert found.conflicts == 1
+        assert {*one.split("\n"), *other.split("\n")} <= set(found.data.decode().split("\n"))
+
+
+BULLETS = st.lists(st.integers(0, 99), unique=True, min_size=1, max_size=8)
+
+
+@settings(max_examples=150, deadline=None)
+@given(BULLETS, st.data())
+def test_edits_of_different_bullets_and_what_both_append_always_merge(numbers: list[int], data: st.DataObject) -> None:
+    who = [data.draw(st.sampled_from(["", "ours", "theirs"])) for _ in numbers]
+    new = {side: data.draw(st.lists(st.integers(0, 99), max_size=3)) for side in ("ours", "theirs")}
+
+    def version(side: str) -> list[str]:
+        lines = [
+            f"- line {n} of the log{f', {by} says' if by == side else ''}" for n, by in zip(numbers, who, strict=True)
+        ]
+        return [*lines, *(f"- {side} adds {n}" for n in new.get(side, []))]
+
+    day = "# 2026-02-05\n\n"
+    found = clean(*(day + text(version(side)) for side in ("", "ours", "theirs")), "memory/2026-02-05.md")
+    edited_by_both = [
+        f"- line {n} of the log{f', {by} says' if by else ''}" for n, by in zip(numbers, who, strict=True)
+    ]
+    added = [line for side in ("ours", "theirs") for line in version(side)[len(numbers) :]]
+    assert found == day + text([*edited_by_both, *added])
 
 
 PIECES = st.sampled_from(
