@@ -170,7 +170,7 @@ def scan_push(repo: Repository, words: tuple[str, ...], today: date) -> Report:
 
     reports = []
     for base, tip, revs in sources.pushed(repo, sys.stdin.read().splitlines(), words[0] if words else ""):
-        policy = sources.tree_policy(repo, tip, today)
+        policy = sources.pushed_policy(repo, base, tip, today)
         reports.append(scan_source(sources.commits(repo, revs, policy, base), policy, workers=2))
     return united(reports)
 
@@ -190,7 +190,7 @@ def scan_framework_push(repo: Repository, today: date) -> Report:
     remote = os.environ.get("PRE_COMMIT_REMOTE_NAME", "")
     base = sources.default_branch(repo, remote)
     for branch, revs in sources.lacking(repo, remote, tip, start):
-        policy = sources.tree_policy(repo, branch, today)
+        policy = sources.pushed_policy(repo, base, branch, today)
         reports.append(scan_source(sources.commits(repo, revs, policy, base), policy, workers=2))
     return united(reports)
 
@@ -203,7 +203,7 @@ def scan_named_range(repo: Repository, today: date) -> Report:
     tip = repo.resolve(os.environ["PRE_COMMIT_TO_REF"])
     start = os.environ.get("PRE_COMMIT_FROM_REF", "")
     base = repo.resolve(start) if start.strip("0") else ""
-    policy = sources.tree_policy(repo, tip, today)
+    policy = sources.pushed_policy(repo, base, tip, today)
     return scan_source(sources.commits_beyond(repo, base, tip, policy), policy, workers=2)
 
 

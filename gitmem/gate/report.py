@@ -38,6 +38,7 @@ REMEDIES = detectors.REMEDIES | {
     "path-twin": "give one of the two another name: git mv",
     "protected-file": "take the change out, or have it reviewed: git mem allow",
     "settings-loosened": "put them back, or have it reviewed: git mem allow",
+    "layout-narrowed": "name them in [memory] paths: git mem init --adopt; or have it reviewed: git mem allow",
     "encoding-attribute": "take it out of .gitattributes, or name files that are not scanned",
     "log-rewritten": "put the lines back, or say why: git commit --trailer 'Memory-Rewrite: why'",
     "memory-bulk-deletion": "put the facts back, or say why: git commit --trailer 'Memory-Rewrite: why'",

@@ -18,6 +18,7 @@ from gitmem.config import TRACKED, load
 from gitmem.errors import GitFailed, GitMemError, OutsideRepository, UsageError
 from gitmem.gate import exceptions
 from gitmem.gate.changes import rules
+from gitmem.gate.changes.layout_loss import layout_loss, may_narrow
 from gitmem.gate.changes.staging import change_findings, counts, merge_heads, staged_change
 from gitmem.gate.changes.texts import attribute_findings, history_findings, link_target, range_loss
 from gitmem.gate.changes.unmerged import before_merge, dropped
@@ -78,6 +79,12 @@ def staged_policy(repo: Repository, today: date, *, merging: bool = False) -> Po
 def base_policy(repo: Repository, base: str, tip: str, today: date) -> Policy:
     """What CI holds a range to: nothing in it can except itself. `base` "" when there is none: no exceptions."""
     return policy_from(repo, [repo.entries(base) if base else [], repo.entries(tip)], today)
+
+
+def pushed_policy(repo: Repository, base: str, tip: str, today: date) -> Policy:
+    """What a push is held to: the exceptions of its tip, the rules of that and of `base` ("" for none)."""
+    trees = [repo.entries(commit) for commit in (tip, base) if commit]
+    return policy_from(repo, trees, today)
 
 
 def tree_policy(repo: Repository, commit: str, today: date) -> Policy:
@@ -208,6 +215,8 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
     findings = [*_findings_of(repo, changed, policy), *_rewritten(repo, changed, merges, reasoned, policy)]
     rows = [(row, change.commit) for change in changed for row in change.settings]
     findings += range_loss(repo, rows, base, tip)
+    if base and may_narrow(policy.layouts):
+        findings += layout_loss(repo, repo.merge_base(base, tip) or base, tip, tip)
     return Source(blobs, tuple(findings))
 
 
@@ -252,7 +261,7 @@ class CommitChange:
 
 def commit_change(commit: str, changes: Sequence[PathChange], policy: Policy) -> CommitChange:
     """The changes of one commit, sorted by what is to be done with them. Reads nothing."""
-    moved = {change.new_oid for change in changes if change.added}
+    moved = {change.new_oid for change in changes if change.added and policy.concerns(change.path)}
     findings: list[Finding] = []
     wanted: list[BlobPlace] = []
     attributes: list[BlobPlace] = []

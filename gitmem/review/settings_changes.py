@@ -13,6 +13,9 @@ from functools import cache
 from gitmem.agent_paths import SETTINGS
 from gitmem.config import TRACKED
 from gitmem.gate import exceptions
+from gitmem.gate.changes.ignored_memory import NAME as IGNORE
+from gitmem.gate.changes.ignored_memory import newly_ignored
+from gitmem.gate.changes.layout_loss import layout_loss
 from gitmem.gate.changes.texts import loss_between
 from gitmem.git.protocol import Repository
 
@@ -40,10 +43,18 @@ class SettingsChange:
 def settings_changes(repo: Repository, base: str, head: str) -> list[SettingsChange]:
     """The changed files from `base` ("" for nothing) to `head` that decide how memory is checked, what loosens first.
 
-    Only .gitmem.toml is compared word for word; of the others it is said that they change.
+    Only .gitmem.toml is compared word for word; of the others it is said that they change. A file by which notes are
+    memory no more stands among them, and a .gitignore that keeps new memory out of commits.
     """
+    changed = repo.changes(base, head)
     changes = []
-    for change in repo.changes(base, head):
+    if any(change.status == "A" for change in changed):
+        changes = [SettingsChange(row.path, "added", row.message) for row in layout_loss(repo, base, head)]
+    ignored = newly_ignored(repo, base, head, [change.path for change in changed])
+    for change in changed:
+        if ignored and change.path.rpartition("/")[2] == IGNORE:
+            words = f"new memory is ignored there, and never committed: {', '.join(ignored)}"
+            changes.append(SettingsChange(change.path, WORDS.get(change.status, "changed"), words))
         if decides(change.path):
             lost = ""
             if change.path == TRACKED and change.old_oid.strip("0"):

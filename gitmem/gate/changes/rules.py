@@ -38,6 +38,7 @@ RULES: dict[str, str] = {
     "protected-file": "a protected file is changed",
     "encoding-attribute": "`working-tree-encoding` or `filter` shows other text than the one that is committed",
     "settings-loosened": "settings no longer name what they kept under the gate",
+    "layout-narrowed": "notes are memory no more since a file of memory is there, and the settings do not name them",
     "log-rewritten": "past lines of a daily log are changed without a `Memory-Rewrite` trailer",
     "memory-bulk-deletion": "most of MEMORY.md is deleted without a `Memory-Rewrite` trailer",
 }

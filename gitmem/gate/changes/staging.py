@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from gitmem.config import TRACKED
 from gitmem.gate.changes import rules
+from gitmem.gate.changes.layout_loss import may_narrow, staged_layout_loss
 from gitmem.gate.changes.texts import attribute_findings, history_findings, link_target, staged_loss
 from gitmem.gate.changes.unmerged import before_merge, dropped_staged
 from gitmem.gate.detectors.finding import Finding
@@ -76,6 +77,8 @@ def change_findings(repo: Repository, staging: Staging, policy: Policy) -> list[
                 findings += attribute_findings(repo, change.path, change.new_mode, change.new_oid, policy)
     if any(change.path == TRACKED for change in changes) or len(staging.parents) > 1:
         findings += staged_loss(repo, staging.parents)
+    if staging.parents and may_narrow(policy.layouts):
+        findings += staged_layout_loss(repo, staging.parents[0])
     findings += rules.check_protection(staging.own(), policy)
     added = [change.path for change in changes if change.status == "A"]
     if any(policy.concerns(path) for path in added):
@@ -89,7 +92,7 @@ def staged_history(repo: Repository, staging: Staging, message: str, policy: Pol
         return []
     findings: list[Finding] = []
     lost = {change.path for change in staging.dropped}
-    moved = {c.new_oid for c in staging.changes if c.status == "A"}
+    moved = {c.new_oid for c in staging.changes if c.status == "A" and policy.concerns(c.path)}
     for change in (*staging.changes, *staging.dropped):
         if not change.old_oid.strip("0") or not policy.keeps_history(change.path):
             continue

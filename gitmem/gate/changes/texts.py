@@ -74,7 +74,7 @@ def staged_loss(repo: Repository, parents: Sequence[str]) -> list[Finding]:
         fork = repo.merge_base(parents[0], parent) if number else None
         before = rules.named_settings(_text(repo, settings_of(repo, fork))) if fork else []
         kept = rules.merged_settings(kept, names, before) if number else names
-    return list(rules.check_settings(kept, _text(repo, _regular(repo.staged())))) if kept else []
+    return list(rules.check_settings(kept, settings_text(repo, repo.staged()))) if kept else []
 
 
 def range_loss(repo: Repository, rows: Sequence[tuple[PathChange, str]], base: str, tip: str) -> Iterator[Finding]:
@@ -104,6 +104,11 @@ def range_loss(repo: Repository, rows: Sequence[tuple[PathChange, str]], base: s
 def settings_of(repo: Repository, commit: str) -> str:
     """The blob of a commit's settings, "" where it ("" for none) has none."""
     return _regular(repo.entries(commit, [TRACKED])) if commit else ""
+
+
+def settings_text(repo: Repository, entries: Sequence[Entry]) -> str:
+    """The text of the settings in a tree, "" where it has none, or one above the limit."""
+    return _text(repo, _regular(entries))
 
 
 def _regular(entries: Sequence[Entry]) -> str:

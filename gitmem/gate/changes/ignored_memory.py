@@ -1,0 +1,60 @@
+"""What a change to the files `.gitignore` keeps out of commits: memory that is written and never reviewed.
+
+Git itself says it, of the two versions of those files, in an empty repository elsewhere. Reads only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from gitmem.git.objects import LINKS
+from gitmem.git.opening import open_repository
+from gitmem.git.protocol import Repository
+from gitmem.git.write import init_repository
+from gitmem.system import temporary_folder
+
+NAME = ".gitignore"
+FOLDER = "memory/"
+PROBES = (
+    "MEMORY.md", "SOUL.md", "AGENTS.md", "memory/2026-01-01.md", "memory/topic.md", "memory/folder/topic.md",
+    "memory/sessions/session.md", "memory/skills/skill.md",
+)  # fmt: skip
+LIMIT = 1 << 20  # bytes of a .gitignore
+
+
+def newly_ignored(repo: Repository, base: str, head: str, changed: Collection[str]) -> list[str]:
+    """The paths, as examples, at which new memory is ignored by the files of `head` and not by those of `base`.
+
+    `changed` are the paths that change between the two; nothing is asked where no such file is among them.
+    """
+    files = {path for path in changed if _may_ignore(path)}
+    if not files:
+        return []
+    files |= {NAME, FOLDER + NAME}
+    before = _ignored(repo, base, files) if base else set()
+    ignored = _ignored(repo, head, files) - before
+    return [path for path in PROBES if path in ignored]
+
+
+def _may_ignore(path: str) -> bool:
+    """Whether a path is a .gitignore that has a say in memory's own places."""
+    folder, _, name = path.rpartition("/")
+    return name == NAME and (not folder or f"{folder}/".startswith(FOLDER)) and ".." not in path.split("/")
+
+
+def _ignored(repo: Repository, commit: str, files: Collection[str]) -> set[str]:
+    entries = [entry for entry in repo.entries(commit, sorted(files)) if entry.mode not in LINKS]
+    sizes = repo.sizes([entry.oid for entry in entries])
+    environ = {name: value for name, value in repo.environ.items() if not name.startswith("GIT_")}
+    with temporary_folder() as folder:
+        init_repository(folder, environ)
+        for entry in entries:
+            if entry.path in files and sizes.get(entry.oid, LIMIT + 1) <= LIMIT:
+                place = folder / entry.path
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(repo.read(entry.oid))
+        empty = open_repository(folder, environ)
+        try:
+            return empty.ignored(PROBES)
+        finally:
+            empty.close()
