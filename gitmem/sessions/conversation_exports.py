@@ -1,8 +1,8 @@
 """The archives that services give people of their data: which conversations they hold, and each as a transcript.
 
 ChatGPT and Claude both send a zip with `conversations.json`, a list with an object a conversation (large accounts get
-several files). It is copied to a temporary file without a name, and of that one conversation at a time is read. What a
-conversation attaches or cites is nobody's word and stays out, as do hidden messages and those of tools.
+several files). Of a private copy one conversation at a time is read. What a conversation attaches or cites is nobody's
+word and stays out, as do hidden messages and those of tools.
 """
 
 from __future__ import annotations
@@ -10,26 +10,21 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import lzma
 import mmap
 import re
-import tempfile
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from gitmem.errors import GitMemError, UsageError
+from gitmem.errors import UsageError
+from gitmem.exchange.service_archives import ARCHIVE, files_named
 from gitmem.hosts.entries import role_of, text_of, time_of, word
 from gitmem.hosts.transcript import Role, Transcript, Turn, first_time
 from gitmem.hosts.transcript_parser import as_spoken
-from gitmem.regular_file import open_regular
 from gitmem.sessions.past_sessions import Listing, PastSession, Recording, in_order
 
 FILE = re.compile(r"(?:^|/)conversations[^/]*\.json$")  # `conversations.json`, `conversations-001.json`
-SIZE_LIMIT = 4 << 30  # bytes of one file unpacked: the largest archives people report have a quarter of it
 LONGEST = 64 << 20  # bytes of one conversation; a longer one is not read
 # A string without its end reaches to the end of the file: else each quotation mark in it would be tried again.
 BRACE_OR_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[{}]', re.S)
@@ -70,41 +65,10 @@ def exported(service: str, path: Path) -> Listing:
 
 def _files(path: Path) -> list[tuple[str, IO[bytes]]]:
     """(name, private copy) of each file of conversations."""
-    try:
-        if path.is_dir():
-            inside = sorted(file for file in path.rglob("*.json") if FILE.search(file.name) and file.is_file())
-            files = [(str(file), _copy(open_regular(file))) for file in inside]
-        elif not path.exists():
-            raise UsageError(f"there is no file or folder '{path}'", "name the archive that the service sent")
-        else:
-            with open_regular(path) as file:
-                packed = zipfile.is_zipfile(file)
-                file.seek(0)
-                files = _unpacked(path, file) if packed else [(str(path), _copy(file))]
-    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise GitMemError(f"cannot read '{path}': {reason}", "unpack it, and name the folder") from None
+    files = files_named(path, FILE, any_name=True)
     if not files:
-        raise UsageError(f"there is no conversations.json in '{path}'", "name the archive that the service sent")
+        raise UsageError(f"there is no conversations.json in '{path}'", ARCHIVE)
     return files
-
-
-def _unpacked(path: Path, file: IO[bytes]) -> list[tuple[str, IO[bytes]]]:
-    with zipfile.ZipFile(file) as archive:
-        names = sorted(name for name in archive.namelist() if FILE.search(name))
-        return [(f"{path}:{name}", _copy(archive.open(name))) for name in names]
-
-
-def _copy(source: IO[bytes]) -> IO[bytes]:
-    """The bytes in a temporary file that has no name and goes with the process. Raises OSError."""
-    copy = tempfile.TemporaryFile()  # noqa: SIM115 - it is read as long as its conversations are
-    with source:
-        while part := source.read(1 << 20):
-            copy.write(part)
-            if copy.tell() > SIZE_LIMIT:
-                raise OSError(errno.EFBIG, f"it is longer than {SIZE_LIMIT >> 30} GiB")
-    copy.flush()
-    return copy
 
 
 def _conversations(file: IO[bytes]) -> Iterator[tuple[int, int]]:

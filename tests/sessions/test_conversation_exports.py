@@ -196,10 +196,10 @@ def test_an_archive_that_is_none_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_a_file_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gitmem.sessions.conversation_exports.SIZE_LIMIT", 1000)
+    monkeypatch.setattr("gitmem.exchange.service_archives.SIZE_LIMIT", 1000)
     with pytest.raises(GitMemError, match="longer than"):
         exported("chatgpt", zipped(tmp_path / "a.zip", conversations=[chatgpt()] * 9))
-    monkeypatch.setattr("gitmem.sessions.conversation_exports.SIZE_LIMIT", 1 << 30)
+    monkeypatch.setattr("gitmem.exchange.service_archives.SIZE_LIMIT", 1 << 30)
     monkeypatch.setattr("gitmem.sessions.conversation_exports.LONGEST", 100)
     found = exported("chatgpt", zipped(tmp_path / "a.zip", conversations=[chatgpt()]))
     assert found.sessions == () and "longer than" in found.left[0][1]

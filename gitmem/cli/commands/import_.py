@@ -17,16 +17,17 @@ from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.git import undo_record
 from gitmem.plural import counted
 from gitmem.sessions.conversation_exports import SERVICES, exported
-from gitmem.sessions.past_sessions import files_below, files_of_host, importable_hosts, listed
+from gitmem.sessions.past_sessions import Listing, files_below, files_of_host, importable_hosts, listed
 
 if TYPE_CHECKING:
     from gitmem.exchange.document_import import DocumentImport
     from gitmem.memory.importing import Plan
-    from gitmem.sessions.past_sessions import Listing, PastSession
+    from gitmem.sessions.past_sessions import PastSession
     from gitmem.sessions.session_import import ImportedSession, Totals
 
 
 DOCUMENTS = ("notes", "okf", "skills")  # sources of documents; the others are of sessions
+CLAUDE = "claude-export"  # its archive has conversations, and notes of what the service remembered
 OF_SESSIONS = ("project", "yes", "agent", "committing")  # options that mean nothing to documents
 OF_DOCUMENTS = ("name", "instructions", "keep", "no_history")
 
@@ -83,7 +84,7 @@ def command(**given: Any) -> int:
     What old sessions decided goes into the daily logs of their days, with an episode for each session. PATH is a
     transcript or a folder of them. Without PATH, what the host keeps on this machine is listed and nothing is written;
     --yes imports it. Of chatgpt and claude-export PATH is the archive that the service sends people of their data: the
-    zip, or the folder it was unpacked to.
+    zip, or the folder it was unpacked to; what Claude remembered (memories.json) becomes notes in memory/claude-export.
 
     Of okf PATH is a folder in the Open Knowledge Format: what 'git mem export okf' wrote goes back to where it stood,
     any other bundle below memory/NAME. Of skills it is a folder of them (.agents/skills), or one: memory/skills.
@@ -102,18 +103,19 @@ def command(**given: Any) -> int:
     options = ImportCommand(**given)
     of_documents = options.source in DOCUMENTS
     for name in OF_SESSIONS if of_documents else OF_DOCUMENTS:
-        if getattr(options, name):
+        if getattr(options, name) and (name, options.source) != ("keep", CLAUDE):
             option = "commit" if name == "committing" else name.replace("_", "-")
             raise UsageError(f"--{option} says nothing about {options.source}", "leave it out")
     if of_documents:
         return _bring_documents(options)
-    listing = _found(options)
+    remembered = _remembered(options)
+    listing = _found(options, remembered is not None)
     if options.project is not None:
         listing = listing.of_project(options.project)
     if options.path is None and not options.yes:
         _show_listing(listing, options)
         return Exit.DONE
-    return _bring(listing, options)
+    return _bring(listing, options, remembered)
 
 
 def _bring_documents(options: ImportCommand) -> int:
@@ -225,13 +227,33 @@ def _show_notes(plan: Plan, asked: NotesImport) -> None:
         write("next: look at them (git status), then git add and git commit\n")
 
 
-def _found(options: ImportCommand) -> Listing:
-    """The sessions that PATH holds, or the host's on this machine."""
+def _remembered(options: ImportCommand) -> DocumentImport | None:
+    """What the archive's service remembered, as notes; None where it holds nothing of that."""
+    from gitmem.exchange.claude_memories import read_memories
+    from gitmem.exchange.document_import import planned
+
+    if options.source != CLAUDE or options.path is None:
+        return None
+    arrivals, left = read_memories(options.path)
+    if not arrivals and not left:
+        return None
+    repo, config = open_here()
+    return planned(repo, config._replace(on_personal="keep") if options.keep else config, arrivals, left)
+
+
+def _found(options: ImportCommand, others: bool) -> Listing:
+    """The sessions that PATH holds, or the host's on this machine. With `others`, that an archive holds none is no
+    error: it has something else."""
     if options.source in SERVICES:
         if options.path is None:
             hint = f"git mem import {options.source} ARCHIVE.zip --dry-run"
             raise UsageError("the archive that the service sent is missing", hint)
-        return exported(options.source, options.path)
+        try:
+            return exported(options.source, options.path)
+        except UsageError:
+            if not others:
+                raise
+            return Listing(())
     if options.path:
         listing = listed(files_below(options.path))
         if not listing.sessions and not any(reason.startswith("cannot be read") for _, reason in listing.left):
@@ -243,8 +265,9 @@ def _found(options: ImportCommand) -> Listing:
     return listed(files_of_host(options.source, Path(os.path.expanduser("~"))))
 
 
-def _bring(listing: Listing, options: ImportCommand) -> int:
-    """Import the sessions that were found; 1 where one was left out."""
+def _bring(listing: Listing, options: ImportCommand, remembered: DocumentImport | None) -> int:
+    """Import the sessions that were found and what was remembered; 1 where something was left out."""
+    from gitmem.exchange.document_import import bring
     from gitmem.sessions.session_import import Done, ImportOptions, Totals, import_sessions
 
     if options.committing and options.dry_run:
@@ -255,6 +278,8 @@ def _bring(listing: Listing, options: ImportCommand) -> int:
     totals, values = Totals(), []
     outcomes = import_sessions(repo, config, listing.sessions, given, now())
     with undo_record.together():
+        if remembered is not None and not options.dry_run:
+            bring(repo, remembered)
         for outcome in outcomes if each else progress(outcomes, len(listing.sessions), "sessions"):
             totals.count(outcome)
             if options.as_json:
@@ -262,16 +287,18 @@ def _bring(listing: Listing, options: ImportCommand) -> int:
             else:
                 _show(outcome, options, each=each)
     unread = [(place, reason) for place, reason in listing.left if reason.startswith("cannot be read")]
-    failed = bool(totals.sessions[Done.FAILED] or unread)
+    failed = bool(totals.sessions[Done.FAILED] or unread or (remembered is not None and remembered.left))
     for place, reason in () if options.as_json else unread:
         say(f"git mem: {place} is left out: {reason}")
     if options.as_json:
         left = [{"from": place, "reason": reason} for place, reason in listing.left]
-        write_json(
-            {"source": options.source, "sessions": values, "left": left, "totals": totals.as_value(),
-             "dry_run": options.dry_run}
-        )  # fmt: skip
+        value: dict[str, object] = {"source": options.source, "sessions": values, "left": left}
+        if remembered is not None:
+            value["memories"] = remembered.as_value(options.source, dry_run=options.dry_run)
+        write_json({**value, "totals": totals.as_value(), "dry_run": options.dry_run})
     else:
+        if remembered is not None:
+            _show_documents(remembered, options)
         _show_totals(totals, listing, options)
     return Exit.FINDINGS if failed else Exit.DONE
 

@@ -1,0 +1,98 @@
+"""What Claude remembered of a person, from the archive that claude.ai sends: a note for the account and one for each
+project.
+
+`memories.json` is a list of objects (newer archives have one object in each of `memories/*.json`) with
+`conversations_memory`, a text, and `project_memories`, a text for each project's id; `projects.json` or
+`projects/*.json` have the names. The form is that of archives of 2026, as people describe them: the service documents
+none. A note is by an agent and no fact of memory: it says where it comes from, and is for a person to look at.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from gitmem.exchange.document_import import Arrival
+from gitmem.exchange.okf import rendered
+from gitmem.exchange.service_archives import files_named
+
+SERVICE = "claude-export"
+HOME = f"memory/{SERVICE}"
+LONGEST = 16 << 20  # bytes of a file; what people describe is below 100 KiB
+_MEMORIES = re.compile(r"(?:^|[/:])memories(?:[^/]*|/[^/]+)\.json$")
+_PROJECTS = re.compile(r"(?:^|/)projects(?:|/[^/]+)\.json$")
+_PLAIN = re.compile(r"[0-9A-Za-z-]{1,64}")
+
+
+def read_memories(path: Path) -> tuple[list[Arrival], list[tuple[str, str]]]:
+    """The notes that the archive at `path` makes, and (place, reason) of what in it is none. Both are empty where it
+    holds no memories.
+
+    Raises as `files_named`.
+    """
+    arrivals: dict[str, Arrival] = {}
+    left: list[tuple[str, str]] = []
+    names = _project_names(path)
+    account = 0
+    for place, file in files_named(path, _MEMORIES):
+        named = _MEMORIES.search(place)
+        values = _objects(file)
+        if values is None or named is None:
+            left.append((place, "cannot be read: it is no JSON of at most 16 MiB"))
+            continue
+        for value in values:
+            notes = list(_notes(named[0].lstrip("/:"), value, names, account))
+            arrivals |= {note.path: note for note in notes if note.path not in arrivals}
+            account += bool(notes)
+            if notes and value.get("memory_files"):
+                left.append((f"{place}#memory_files", "is of a form that is not known"))
+    return list(arrivals.values()), left
+
+
+def _notes(name: str, value: Mapping[str, Any], names: Mapping[str, str], account: int) -> Iterator[Arrival]:
+    """The notes of one account; `name` is that of its file in the archive."""
+    text = value.get("conversations_memory")
+    if isinstance(text, str) and text.strip():
+        number = f"-{account + 1}" if account else ""
+        yield _note(f"{name}#conversations_memory", f"{HOME}/memory{number}.md", "What Claude remembered", text)
+    projects = value.get("project_memories")
+    for ident, project in projects.items() if isinstance(projects, dict) else ():
+        if isinstance(project, str) and project.strip():
+            plain = ident if _PLAIN.fullmatch(ident) else hashlib.sha256(ident.encode("utf-8", "replace")).hexdigest()
+            title = f"What Claude remembered of {names.get(ident) or f'project {plain}'}"
+            yield _note(f"{name}#project_memories/{plain}", f"{HOME}/project-{plain}.md", title, project)
+
+
+def _note(place: str, path: str, title: str, text: str) -> Arrival:
+    """A note, marked as an agent's word (docs/format.md, `origin`) and with its source."""
+    keys = rendered([("type", "note"), ("origin", "agent"), ("source", f"{SERVICE} {place}")])
+    lines = ["---", *keys, "---", "", f"# {title}", "", text.strip().replace("\r\n", "\n"), ""]
+    return Arrival(place, path, "\n".join(lines).encode("utf-8", "replace"))
+
+
+def _project_names(path: Path) -> dict[str, str]:
+    """The name of each project by its id, on one line."""
+    names: dict[str, str] = {}
+    for _, file in files_named(path, _PROJECTS):
+        for value in _objects(file) or ():
+            ident, name = value.get("uuid"), value.get("name")
+            if isinstance(ident, str) and isinstance(name, str) and name.strip():
+                names[ident] = " ".join(name.split())
+    return names
+
+
+def _objects(file: IO[bytes]) -> list[Mapping[str, Any]] | None:
+    """The objects of a file: one, or those of its list; None where it is too long or no JSON."""
+    file.seek(0)
+    data = file.read(LONGEST + 1)
+    if len(data) > LONGEST:
+        return None
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
