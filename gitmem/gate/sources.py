@@ -18,6 +18,7 @@ from gitmem.config import TRACKED, load
 from gitmem.errors import GitFailed, GitMemError, OutsideRepository, UsageError
 from gitmem.gate import exceptions
 from gitmem.gate.changes import rules
+from gitmem.gate.changes.attributes import is_attributes
 from gitmem.gate.changes.layout_loss import layout_loss, may_narrow
 from gitmem.gate.changes.staging import change_findings, counts, merge_heads, staged_change
 from gitmem.gate.changes.texts import attribute_findings, history_findings, link_target, range_loss
@@ -273,7 +274,7 @@ def commit_change(commit: str, changes: Sequence[PathChange], policy: Policy) ->
         if not change.new_oid:
             continue
         findings += rules.check_entry(change.path, change.mode, policy, commit)
-        if rules.is_attributes(change.path):
+        if is_attributes(change.path):
             attributes.append(BlobPlace(change.path, change.new_oid, commit, change.mode))
         if change.mode in LINKS:
             if change.mode == SYMLINK and policy.guides(change.path):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from gitmem.config import TRACKED
 from gitmem.gate.changes import rules
+from gitmem.gate.changes.attributes import is_attributes
 from gitmem.gate.changes.layout_loss import may_narrow, staged_layout_loss
 from gitmem.gate.changes.texts import attribute_findings, history_findings, link_target, staged_loss
 from gitmem.gate.changes.unmerged import before_merge, dropped_staged
@@ -60,7 +61,7 @@ def staged_change(repo: Repository, policy: Policy, *, merging: bool = False) ->
 
 def counts(path: str, policy: Policy) -> bool:
     """Whether the gate has a word on a change of this path."""
-    own = path == TRACKED or rules.is_attributes(path)
+    own = path == TRACKED or is_attributes(path)
     return own or policy.concerns(path) or policy.protects(path) or policy.holds(path) or policy.guides(path)
 
 
@@ -73,7 +74,7 @@ def change_findings(repo: Repository, staging: Staging, policy: Policy) -> list[
             findings += rules.check_entry(change.path, change.new_mode, policy)
             if change.new_mode == SYMLINK and policy.guides(change.path):
                 findings += rules.check_link(change.path, link_target(repo, change.new_oid), policy)
-            if rules.is_attributes(change.path):
+            if is_attributes(change.path):
                 findings += attribute_findings(repo, change.path, change.new_mode, change.new_oid, policy)
     if any(change.path == TRACKED for change in changes) or len(staging.parents) > 1:
         findings += staged_loss(repo, staging.parents)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from gitmem.config import TRACKED
 from gitmem.gate.changes import rules
+from gitmem.gate.changes.attributes import check_attributes
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.policy import Policy
 from gitmem.git.objects import LINKS, Entry
@@ -34,7 +35,7 @@ def attribute_findings(
         words = "attributes that cannot be read: a link, or too large"
         yield rules.finding("encoding-attribute", path, words, commit=commit)
         return
-    yield from rules.check_attributes(path, repo.read(oid).decode("utf-8", "replace"), policy, commit)
+    yield from check_attributes(path, repo.read(oid).decode("utf-8", "replace"), policy, commit)
 
 
 def history_findings(

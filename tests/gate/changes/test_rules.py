@@ -7,7 +7,6 @@ import unicodedata
 import pytest
 
 from gitmem.gate.changes.rules import (
-    check_attributes,
     check_entry,
     check_history,
     check_protection,
@@ -21,7 +20,6 @@ from gitmem.git.objects import GITLINK, REGULAR, SYMLINK, Change
 from gitmem.paths import Layout
 
 POLICY = Policy(protected=("SOUL.md", "memory/rules/*"))
-WITH_TEXT = Policy(layouts=(Layout(extra=("notes/*.txt",)),))
 LOG = "memory/2026-02-05.md"
 
 
@@ -87,51 +85,6 @@ def test_a_protected_file_names_its_new_blob() -> None:
     assert rules(found) == ["protected-file"] * 2
     assert "b" * 12 in found[0].message
     assert "deleted" in found[1].message
-
-
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        (".gitattributes", "*.md working-tree-encoding=UTF-16LE"),
-        (".gitattributes", "memory/** text working-tree-encoding=UTF-16"),
-        (".gitattributes", "# one\nMEMORY.md working-tree-encoding=UTF-16LE"),
-        ("memory/.gitattributes", "* working-tree-encoding=SHIFT-JIS"),
-        (".gitattributes", "[attr]odd working-tree-encoding=UTF-16LE"),
-        (".gitattributes", "memory/other-name.md working-tree-encoding=UTF-16LE"),
-        (".gitattributes", '"#x.md" working-tree-encoding=CSISO5427CYRILLIC'),
-        (".gitattributes", "\\MEMORY.md working-tree-encoding=UTF-16LE"),
-        (".gitattributes", "MEMORY.m\\d working-tree-encoding=UTF-16LE"),
-        (".gitattributes", '"\\115EMORY.md" working-tree-encoding=UTF-16LE'),
-        (".gitattributes", "*.[mM]d\tworking-tree-encoding=UTF-16LE"),
-        (".gitattributes", "docs/** working-tree-encoding=UTF-16LE"),
-        (".GITATTRIBUTES", "* working-tree-encoding=UTF-16LE"),
-        (".gitattributes", "memory/** filter=lfs"),
-        (".gitattributes", "mem*/** filter=x"),
-        (".gitattributes", "* filter"),
-        (".claude/.gitattributes", "* filter=x"),
-        (".gitattributes", ".cursorrules filter=x"),
-        (".gitattributes", "*.txt filter=x"),
-    ],
-)
-def test_an_encoding_that_hides_memory_is_found(path: str, text: str) -> None:
-    assert rules(check_attributes(path, text, WITH_TEXT)) == ["encoding-attribute"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "*.ps1 working-tree-encoding=UTF-16LE",
-        "*.md text eol=lf",
-        "# *.md working-tree-encoding=X",
-        "*.png filter=lfs diff=lfs merge=lfs -text",
-        "assets/** filter=lfs",
-        "*.md -filter",
-        '"',
-        "",
-    ],
-)
-def test_other_attributes_pass(text: str) -> None:
-    assert rules(check_attributes(".gitattributes", text, WITH_TEXT)) == []
 
 
 def test_a_daily_log_may_grow_anywhere_and_lose_nothing() -> None:
