@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from enum import Enum
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from gitmem.errors import UsageError
@@ -84,6 +84,7 @@ def _only_topics(names: Sequence[str]) -> bool:
     return bool(topics) and plain
 
 
+@lru_cache(maxsize=4096)  # asked for each fact, of a few paths
 def kind(path: str) -> Kind:
     """The kind of a path by its spelling alone."""
     if not path.endswith(".md"):

@@ -7,7 +7,7 @@ opens a file or runs git (`gate/sources.py` does), and no finding it makes holds
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -30,6 +30,7 @@ from gitmem.gate.policy import MESSAGE, Policy
 
 IN_NAME = "in the file's name: "  # how the message of a finding in a name begins
 POOL_FROM = 100  # blobs from which two processes pay for their start
+Read = Callable[[Blob, Policy], Sequence[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +48,20 @@ class Report:
         return any(finding.severity is Severity.BLOCK for finding in self.findings)
 
 
-def scan(blobs: Iterable[Blob], policy: Policy, more: Iterable[Finding] = (), *, workers: int = 1) -> Report:
+def scan(
+    blobs: Iterable[Blob], policy: Policy, more: Iterable[Finding] = (), *, workers: int = 1, read: Read = scan_blob
+) -> Report:
     """Scan every blob once per path. `more` are findings about the change itself (`gate/changes/rules.py`).
 
-    With `workers` above 1 and some hundred blobs the texts are scanned in as many processes.
+    With `workers` above 1 and some hundred blobs the texts are scanned in as many processes; `read`, what finds in one
+    blob as `scan_blob` does, is for one process alone.
     """
+    assert workers < 2 or read is scan_blob
     findings: list[Finding] = []
     skipped: list[Skipped] = []
     count = size = 0
     names: dict[str, str] = {}
-    for blob, of_blob in _each(blobs, policy, workers):
+    for blob, of_blob in _each(blobs, policy, workers, read):
         size += len(blob.data)
         findings += of_blob
         if blob.path != MESSAGE:
@@ -171,12 +176,12 @@ def scan_names(names: dict[str, str], policy: Policy) -> tuple[list[Finding], di
 # -- many blobs ----------------------------------------------------------------------------------------------
 
 
-def _each(blobs: Iterable[Blob], policy: Policy, workers: int) -> Iterator[tuple[Blob, list[Finding]]]:
+def _each(blobs: Iterable[Blob], policy: Policy, workers: int, read: Read) -> Iterator[tuple[Blob, Sequence[Finding]]]:
     """(blob, its findings) in order, every (oid, path) once."""
     distinct = _once(blobs)
     if workers < 2:
         for blob in distinct:
-            yield blob, scan_blob(blob, policy)
+            yield blob, read(blob, policy)
         return
     first = []
     for blob in distinct:

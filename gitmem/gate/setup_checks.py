@@ -52,8 +52,9 @@ def _hooks(folder: Path, framework: bool) -> Check:
     state = hook_files.installed(folder)
     present = [name for name, how in state.items() if how != "missing"]
     if not present:
-        detail = "pre-commit runs them" if framework else "none of ours are installed: git mem install"
-        return Check("hooks", detail=detail)
+        if framework:
+            return Check("hooks", detail="pre-commit runs them")
+        return Check("hooks", hint="git mem install", detail="none of ours are installed")
     old = [name for name, how in state.items() if how == "old"]
     expected = hook_files.HOOKS if any(name in hook_files.GATES for name in present) else hook_files.REFRESH
     missing = [name for name in expected if state[name] == "missing"]
@@ -157,7 +158,8 @@ def _text(repo: Repository, path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One comparison of `doctor`: `wrong` says what does not hold, "" when it does; `hint` what to type."""
+    """One comparison of `doctor`: `wrong` says what does not hold, "" when it does; `hint` what to type, of what holds
+    too where it might be better; `detail` what was found."""
 
     name: str
     wrong: str = ""

@@ -9,9 +9,9 @@ from datetime import date
 
 from gitmem.gate import sources
 from gitmem.gate.detectors.finding import Finding, Severity
-from gitmem.gate.examine import Blob
+from gitmem.gate.examine import Blob, scan_blob
 from gitmem.gate.policy import Policy
-from gitmem.gate.scan import Report, scan
+from gitmem.gate.scan import Read, Report, scan
 from gitmem.git.protocol import Repository
 
 MOST = 2 << 20  # bytes that are scanned: about a second
@@ -44,9 +44,9 @@ class Contents:
         read = tuple((blob.path, blob.skipped, hashlib.sha256(blob.data).digest()) for blob in self.blobs)
         return self.policy, read, self.more
 
-    def scanned(self) -> Report:
-        """The report of the gate on it."""
-        return scan(iter(self.blobs), self.policy, self.more)
+    def scanned(self, read: Read = scan_blob) -> Report:
+        """The report of the gate on it; `read` finds in one blob (`scan`)."""
+        return scan(iter(self.blobs), self.policy, self.more, read=read)
 
     def counts(self, report: Report) -> Counts:
         """What a report on it comes to."""

@@ -96,8 +96,7 @@ def compare(old: Mapping[str, Sequence[Fact]], new: Mapping[str, Sequence[Fact]]
     Files that are the same on both sides may be left out of both.
     """
     gone, come = _without_common(old, new)
-    changes = list(_moves(gone, come, today))
-    changes += _pairs(gone, come)
+    changes = [*_moves(gone, come, today), *_pairs(gone, come)] if gone and come else []
     for at in come:
         changes.append(FactChange(Op.ADDED, at.path, new=at.fact))
     for at in gone:

@@ -11,22 +11,35 @@ ENTRIES = 32  # values that are kept; the one that was asked for longest ago goe
 
 
 class Kept:
-    """The last values that were asked for. Safe between threads, of which two may make the same value."""
+    """The last values that were asked for. Safe between threads: one makes a value, others wait for it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._entries: list[tuple[str, Any, Any]] = []
+        self._making: dict[str, threading.Lock] = {}
 
     def of(self, name: str, key: object, make: Callable[[], Value]) -> Value:
         """The value `name` of `key`, an immutable value that says all that it depends on; what `make` gives where that
         is not kept."""
         with self._lock:
+            making = self._making.setdefault(name, threading.Lock())
+        with making:
+            if (found := self._found(name, key)) is not None:
+                return cast("Value", found[0])
+            made = make()
+            with self._lock:
+                self._entries.append((name, key, made))
+                del self._entries[:-ENTRIES]
+        return made
+
+    def has(self, name: str, key: object) -> bool:
+        """Whether the value is kept now."""
+        return self._found(name, key) is not None
+
+    def _found(self, name: str, key: object) -> tuple[Any] | None:
+        with self._lock:
             for at, (known, of, value) in enumerate(self._entries):
                 if known == name and of == key:
                     self._entries.append(self._entries.pop(at))
-                    return cast("Value", value)
-        made = make()
-        with self._lock:
-            self._entries.append((name, key, made))
-            del self._entries[:-ENTRIES]
-        return made
+                    return (value,)
+        return None

@@ -391,6 +391,14 @@ FLOWS = {
     "in progress": "진행 중",
     "hooks": "훅",
     "hooks of hosts": "호스트의 훅",
+    "hooks of {}": "{}의 훅",
+    "Codex runs no hook, and says nothing, before you trust this project and then each hook, in '/hooks' of its screen, and again after a change of it": (
+        "Codex는 이 프로젝트와 각 훅을 화면의 '/hooks'에서 신뢰하기 전에는 아무 말 없이 훅을 실행하지 않습니다. 훅이 바뀌면 다시 신뢰해야 합니다"
+    ),
+    "none of ours are installed": "git mem의 훅이 설치되어 있지 않습니다",
+    "pre-commit runs them": "pre-commit이 실행합니다",
+    "{n} in {}": "{1}에 {0}개",
+    "{n} in force": "{}개 적용 중",
     "hook revision": "훅 리비전",
     "hook types": "훅 종류",
     "modes": "권한",

@@ -22,6 +22,7 @@ from gitmem.git.write import merging
 from gitmem.provenance.present_facts import FactList, FactLists
 from gitmem.review.masking import masked
 from gitmem.ui.answers import Answers
+from gitmem.ui.examined import Examined
 from gitmem.ui.kept import Kept
 from gitmem.ui.korean import WORDS
 from gitmem.ui.rendering import Ours, masked_word, rendered
@@ -52,6 +53,7 @@ class Site:
     crash_log: Callable[[BaseException], str] = lambda _: ""  # writes down a bug and says where
     answers: Answers = field(default_factory=Answers)
     kept: Kept = field(default_factory=Kept)
+    examined: Examined = field(default_factory=Examined)
     changing: threading.Lock = field(default_factory=threading.Lock)  # one change after the other
 
 

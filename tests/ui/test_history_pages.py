@@ -88,7 +88,7 @@ def test_a_prompt_is_tried_within_a_budget(history: Repo, browse: Browse) -> Non
 
 
 def test_pictures_have_their_tables(history: Repo, browse: Browse) -> None:
-    text = browse(history).get("pictures")
+    text = browse(history).get("pictures?whole=yes")
     rows = re.findall(r"<tr><td>(.*?)</td></tr>", text)
     assert rows[0].startswith("2026-02-09") and re.sub(r"<.*?>", " ", rows[0]).split()[1:] == ["1", "2"]
     assert rows[1].startswith("2026-02-16") and re.sub(r"<.*?>", " ", rows[1]).split()[1:] == ["1", "1"]
@@ -119,7 +119,7 @@ def test_pictures_of_the_gate_count_what_each_period_brought(repo: Repo, browse:
         "2026-02-12T10:00:00+00:00",
     )
     repo.commit("three", {"MEMORY.md": "# Memory\n\n- fine again\n"}, "2026-02-20T10:00:00+00:00")
-    text = browse(repo).get("pictures")
+    text = browse(repo).get("pictures?whole=yes")
     table = text[text.index("Gate findings") :]
     counts = [
         sum(map(int, re.findall(r"<td class=\"n\">(\d+)</td>", row))) for row in re.findall(r"<tr><td>.*?</tr>", table)

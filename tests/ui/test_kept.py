@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import replace
+from datetime import date
+
+from gitmem.agents.repository_pool import RepositoryPool
+from gitmem.gate.work_tree import contents
+from gitmem.ui.examined import Examined
 from gitmem.ui.kept import ENTRIES, Kept
 from tests.harness import Repo
 from tests.ui.conftest import Browse
 
+TODAY = date(2026, 2, 20)
 LEAK = "- the key is AKIA" + "Z7QK3M2PXW5LR8TD\n"
 
 
@@ -21,6 +29,44 @@ def test_a_value_is_made_once_for_each_key() -> None:
     for key in range(ENTRIES):
         kept.of("c", key, make)
     assert kept.of("a", 1, make) == made[-1]
+
+
+def test_one_thread_makes_a_value_and_the_others_wait_for_it() -> None:
+    kept, made, found = Kept(), list[int](), list[int]()
+    begun, asked = threading.Event(), threading.Event()
+
+    def make() -> int:
+        made.append(len(made))
+        begun.set()
+        asked.wait()
+        return made[-1]
+
+    def ask() -> None:
+        if begun.is_set():
+            asked.set()
+        found.append(kept.of("a", 1, make))
+
+    first, second = threading.Thread(target=ask), threading.Thread(target=ask)
+    first.start()
+    begun.wait()
+    second.start()
+    first.join()
+    second.join()
+    assert found == [0, 0] and made == [0] and kept.has("a", 1) and not kept.has("a", 2)
+
+
+def test_a_file_that_stays_is_examined_once(memory: Repo) -> None:
+    examined = Examined()
+    with RepositoryPool(memory.path).lent() as (repo, _):
+        first = contents(repo, TODAY)
+        assert examined.unread(first) == sum(len(blob.data) for blob in first.blobs) > 0
+        assert first.scanned(examined) == first.scanned() and examined.unread(first) == 0
+        memory.write("MEMORY.md", memory.read("MEMORY.md") + LEAK)
+        then = contents(repo, TODAY)
+        assert examined.unread(then) == len(memory.read("MEMORY.md").encode())
+        assert then.scanned(examined) == then.scanned() and then.scanned(examined).blocked
+        strict = replace(then, policy=replace(then.policy, strict=True))
+        assert examined.unread(strict) == sum(len(blob.data) for blob in strict.blobs)
 
 
 def test_health_and_findings_follow_what_stands_in_the_work_tree(memory: Repo, browse: Browse) -> None:

@@ -172,6 +172,57 @@ def test_health_says_how_memory_is_and_what_to_type(memory: Repo, browse: Browse
     assert "git mem scan" in text and "<html" not in text
 
 
+def test_health_says_what_was_looked_at(memory: Repo, browse: Browse) -> None:
+    memory.mem("index")
+    text = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", browse(memory).get("health")))
+    for words in (
+        "holds 2 memory files as they are", "2 files of the work tree read; findings that block: 0, that warn: 0",
+        "no fact was promoted here", "hooks none of ours are installed git mem install", "exceptions 0 in force",
+        "nobody else can read or write what git mem keeps here", "every setting can be taken as it stands",
+        "unfinished runs there are none", "no failure was logged in 7 days",
+    ):  # fmt: skip
+        assert words in text, (words, text)
+
+
+def test_a_promotion_that_was_edited_is_a_note_on_health_and_one_whose_source_went_is_wrong(
+    history: Repo, browse: Browse
+) -> None:
+    sources = re.compile(r'<dt>Sources</dt><dd><span class="([a-z]+)">([^<]*)<')
+    state, words = sources.findall(browse(history).get("health"))[0]
+    assert state == "good" and "1 promoted fact compared with its source; text is in the source: 1" in words
+    line = next(n for n, text in enumerate(history.read("MEMORY.md").splitlines(), 1) if "src=" in text)
+    history.mem("edit", f"MEMORY.md:{line}", "REST webhooks: easier to debug than a queue", "--reason", "measured")
+    state, words = sources.findall(browse(history).get("health"))[0]
+    assert state == "note" and "edited after promotion: 1" in words
+    text = history.read("MEMORY.md").replace("src=memory/2026-02-05.md", "src=memory/2026-02-04.md")
+    history.commit("no such source", {"MEMORY.md": text})
+    state, words = sources.findall(browse(history).get("health"))[0]
+    assert state == "bad" and re.search("[12] faults?$", words)
+
+
+def test_what_takes_long_is_asked_for_after_the_page_is_shown(memory: Repo, browse: Browse) -> None:
+    long = "# Notes\n\n" + "".join(f"- on day {number} nothing was out of order\n" for number in range(2000))
+    memory.commit("notes", {"memory/notes.md": long})
+    browser = browse(memory)
+    text = browser.get("health")
+    assert "findings that block" not in text and "up to date" not in text
+    address = re.findall(r'hx-get="/[^/"]+/(health\?part=gate)"', text)
+    part = browser.get(*address, **{"hx-request": "true"})
+    assert "findings that block: 0" in part and 'id="health-gate"' in part and "<h1" not in part and "<h2" not in part
+    assert "findings that block: 0" in browser.get("health")  # it is known now
+    assert "findings that block: 0" in browse(memory).get("health?whole=yes")  # without a script, by a link
+
+
+def test_pictures_of_the_gate_come_after_the_others(history: Repo, browse: Browse) -> None:
+    browser = browse(history)
+    text = browser.get("pictures")
+    assert "takes a moment" in text and "blocking" not in text
+    address = re.findall(r'hx-get="/[^/"]+/(pictures\?part=gate)"', text)
+    part = browser.get(*address, **{"hx-request": "true"})
+    assert part.count("<figure") == 1 and "blocking" in part and "Recall" not in part
+    assert "blocking" in browser.get("pictures") and "blocking" in browse(history).get("pictures?whole=yes")
+
+
 def test_facts_are_filtered_by_who_changed_them_last(memory: Repo, browse: Browse) -> None:
     memory.git("config", "user.name", "Dana Reyes")
     memory.commit("memory: more", {"MEMORY.md": memory.read("MEMORY.md") + "- written by another\n"})

@@ -60,7 +60,7 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
         for check in checks:
             detail = check.wrong or check.detail
             line = f"{'wrong' if check.wrong else 'ok':5}  {check.name}{': ' if detail else ''}{detail}"
-            out += [line, *([f"       {check.hint}"] if check.wrong and check.hint else [])]
+            out += [line, *([f"       {check.hint}"] if check.hint else [])]
         page("".join(escape(line) + "\n" for line in out))
     return Exit.FINDINGS if wrong else Exit.DONE
 

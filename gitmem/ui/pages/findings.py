@@ -13,7 +13,8 @@ from gitmem.gate import exceptions
 from gitmem.gate.examine import decode
 from gitmem.gate.quoting import visible
 from gitmem.gate.redaction import redaction
-from gitmem.gate.work_tree import contents
+from gitmem.gate.scan import Report
+from gitmem.gate.work_tree import Contents, contents
 from gitmem.provenance.erasure import drop_kept_texts
 from gitmem.provenance.finding_decisions import allow_plan, mask_plan
 from gitmem.provenance.preview import Plan, commit_previewed, preview
@@ -32,15 +33,19 @@ def page(view: View) -> Response:
 
 def waiting(view: View) -> int:
     """How many findings there are."""
-    read = contents(view.repo, view.now.date())
-    return len(view.site.kept.of("gate", read.key, read.scanned).findings)
+    return len(report_of(view, contents(view.repo, view.now.date())).findings)
+
+
+def report_of(view: View, read: Contents) -> Report:
+    """The report of the gate; a file that stays since an earlier one is not examined again."""
+    return view.site.kept.of("gate", read.key, lambda: read.scanned(view.site.examined))
 
 
 def _page(view: View, status: int = 200, problem: str = "") -> Response:
     if view.snapshot.past:
         return view.render("findings.html", status, rows=(), count=0, whole=True, problem=problem, until="", masks=())
     read = contents(view.repo, view.now.date())
-    report = view.site.kept.of("gate", read.key, read.scanned)
+    report = report_of(view, read)
     rows = sorted(report.findings, key=lambda finding: (str(finding.severity) != "block", finding.path, finding.line))
     shown = {row.path for row in rows[:SHOWN]}
     masks = {  # (path, rule) that a mask mends without a word of the text going

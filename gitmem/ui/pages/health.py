@@ -1,13 +1,15 @@
-"""The page Health: the index, the gate, the set-up, hosts, sources; and what it takes to mend what is wrong.
+"""The page Health: the index, the gate, sources, the set-up, each with what was looked at; and what it takes to mend
+what is wrong.
 
-It reads every memory file, so the page Today asks for it once it is shown.
+A part that would keep the page waiting is a link, which the page follows of itself once it is shown.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from starlette.responses import Response
 
@@ -15,93 +17,154 @@ from gitmem.errors import GitMemError
 from gitmem.gate.quoting import one_line
 from gitmem.ui.view import View
 
+if TYPE_CHECKING:
+    from gitmem.gate.setup_checks import Check
+
+AT_ONCE = 50_000  # bytes that the gate reads, and
+VERIFIED = 100  # facts with a source that are verified, before the page is shown: about a tenth of a second for each
+
+State = Literal["good", "quiet", "note", "bad"]  # holds; nothing to judge; to be looked at; wrong
+
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """One line: `good` None where it is neither well nor wrong; `hint` says what to type."""
+    """One line: what was looked at and how it is; `hint` says what to type."""
 
     name: str
     words: str
-    good: bool | None
+    state: State
     hint: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of the page: `rows` None where it is yet to be asked for by its `key`."""
+
+    key: str
+    title: str
+    rows: tuple[Health, ...] | None
+
+
 def page(view: View) -> Response:
-    """Everything that can be asked of the present; a part that cannot answer says why."""
-    rows: list[Health] = []
-    for title, part in (("Index", index), ("Gate", gate), ("Sources", sources), ("Set-up", set_up)):
-        try:
-            rows += part(view)
-        except GitMemError as error:
-            rows.append(Health(title, view.t(one_line(error.message)), None, view.t(one_line(error.hint))))
-    return view.render("health.html", rows=rows)
+    """Everything that can be asked of the present, or the `part` that the address names; a part that cannot answer
+    says why. With `whole` no part is left for later."""
+    asked = view.fields.get("part", "")
+    whole = asked in PARTS or bool(view.fields.get("whole"))
+    chosen = {asked: PARTS[asked]} if asked in PARTS else PARTS
+    parts = [Part(key, title, _rows(view, title, part, whole)) for key, (title, part) in chosen.items()]
+    return view.render("health.html", parts=parts, only=asked in PARTS)
 
 
-def index(view: View) -> Iterator[Health]:
+def _rows(view: View, title: str, part: Ask, whole: bool) -> tuple[Health, ...] | None:
+    try:
+        return None if (rows := part(view, whole)) is None else tuple(rows)
+    except GitMemError as error:
+        return (Health(title, view.t(one_line(error.message)), "note", view.t(one_line(error.hint))),)
+
+
+def index(view: View, _: bool) -> Iterator[Health]:
     """Whether the index is current, and what is left out of it."""
     from gitmem.index import status as index_status
 
     status = index_status.status(view.repo, view.config)
     if not status.exists:
-        yield Health("Index", view.t("none yet: the first search builds it"), None)
+        yield Health("Index", view.t("none yet: the first search builds it"), "quiet")
+    elif status.stale:
+        reason = view.t(status.reason)
+        yield Health("Index", view.t("behind, the next search brings it up to date: {reason}", reason=reason), "quiet")
     else:
-        stale = view.t("behind, the next search brings it up to date: {reason}", reason=view.t(status.reason))
-        yield Health("Index", stale if status.stale else view.t("up to date"), not status.stale or None)
+        yield Health("Index", view.t("holds {count} memory files as they are", count=status.files), "good")
     if status.secret_lines:
         words = view.t("{count} lines with a secret are left out of search", count=status.secret_lines)
-        yield Health("Secrets", words, False, "docs/leaked-secret.md")
+        yield Health("Secrets", words, "bad", "docs/leaked-secret.md")
     for odd in status.odd:
-        yield Health(
-            "Left out", f"{one_line(odd.path)}: {view.t(one_line(odd.reason))}", False, view.t(one_line(odd.hint))
-        )
+        words = f"{one_line(odd.path)}: {view.t(one_line(odd.reason))}"
+        yield Health("Left out", words, "bad", view.t(one_line(odd.hint)))
 
 
-def gate(view: View) -> Iterator[Health]:
+def gate(view: View, whole: bool) -> list[Health] | None:
     """What the gate finds in the work tree."""
     from gitmem.gate.work_tree import contents
+    from gitmem.ui.pages.findings import report_of
 
     if view.repo.root is None:
-        return
+        return []
     read = contents(view.repo, view.now.date())
-    found = read.counts(view.site.kept.of("gate", read.key, read.scanned))
-    words = view.t(
-        "findings that block: {blocking}, that warn: {warnings}", blocking=found.blocking, warnings=found.warnings
-    )
-    rest = "" if found.whole else view.t("more files are not looked at here")
-    hint = "git mem scan" if found.blocking or found.warnings or rest else ""
-    yield Health("Gate", "; ".join(filter(None, (words, rest))), not found.blocking, hint)
+    if not whole and not view.site.kept.has("gate", read.key) and view.site.examined.unread(read) > AT_ONCE:
+        return None
+    found = read.counts(report_of(view, read))
+    words = [
+        view.t("{count} files of the work tree read", count=found.files),
+        view.t(
+            "findings that block: {blocking}, that warn: {warnings}", blocking=found.blocking, warnings=found.warnings
+        ),
+    ]
+    words += [] if found.whole else [view.t("more files are not looked at here")]
+    state: State = "bad" if found.blocking else "note" if found.warnings or not found.whole else "good"
+    return [Health("Gate", "; ".join(words), state, "" if state == "good" else "git mem scan")]
 
 
-def sources(view: View) -> Iterator[Health]:
+def sources(view: View, whole: bool) -> list[Health] | None:
     """What `git mem verify` says of all facts."""
     from gitmem.provenance.grounding import WORDS, Support
     from gitmem.provenance.verify import verify
 
     if (head := view.snapshot.commit or view.repo.head()) is None:
-        return
+        return []
+    sourced = sum(bool(row.fact.get("src")) for row in view.facts.rows)
+    if not whole and not view.site.kept.has("sources", head) and sourced > VERIFIED:
+        return None
 
     def verified() -> tuple[Counter[Support], int]:
         verdict = verify(view.repo, head=head)
         return Counter(row.attribution.support for row in verdict.facts), len(verdict.flaws)
 
     kinds, flaws = view.site.kept.of("sources", head, verified)
-    words = [f"{view.t(text)}: {kinds[support]}" for support, text in WORDS.items() if kinds[support]]
-    said = ", ".join(words) or view.t("no fact was promoted here")
-    yield Health("Sources", said, None if not words else not flaws, "git mem verify" if flaws else "")
+    if not kinds:
+        return [Health("Sources", view.t("no fact was promoted here"), "quiet")]
+    counts = ", ".join(f"{view.t(text)}: {kinds[support]}" for support, text in WORDS.items() if kinds[support])
+    words = [view.t("{count} promoted facts compared with their sources", count=kinds.total()), counts]
+    words += [view.t("{count} faults", count=flaws)] if flaws else []
+    state: State = "bad" if flaws else "good" if set(kinds) == {Support.IN_SOURCE} else "note"
+    return [Health("Sources", "; ".join(words), state, "" if state == "good" else "git mem verify")]
 
 
-def set_up(view: View) -> Iterator[Health]:
-    """What `git mem doctor` says of hooks, settings, hosts and runs that were killed: what is wrong of it."""
+def set_up(view: View, _: bool) -> Iterator[Health]:
+    """What `git mem doctor` says of hooks, settings, hosts and runs that were killed."""
     from gitmem.agents import host_checks
     from gitmem.gate import setup_checks
     from gitmem.git.hook_files import hooks_folder
     from gitmem.index import doctor
 
-    checks = doctor.unfinished(view.repo) + host_checks.examine(view.repo, view.now)
+    checks = doctor.unfinished(view.repo)
+    if not checks:
+        yield Health("unfinished runs", view.t("there are none: nothing waits for a lock"), "good")
     if view.repo.root is not None:
         checks += setup_checks.examine(view.repo, view.config, hooks_folder(view.repo), view.now.date())
-    wrong = [check for check in checks if check.wrong]
-    for check in wrong:
-        yield Health(check.name, view.t(one_line(check.wrong)), False, view.t(one_line(check.hint)))
-    if not wrong:
-        yield Health("Set-up", view.t("hooks, settings and hosts are as they should be"), True)
+    for check in checks:
+        words = check.detail or HOLDS.get(check.name, "nothing is wrong")
+        yield _checked(view, check, words, "note" if check.hint else "good")
+    of_hosts = host_checks.examine(view.repo, view.now)
+    yield from (_checked(view, check, check.detail, "note") for check in of_hosts)
+    if not any(check.wrong for check in of_hosts):
+        words = view.t("no failure was logged in {count} days", count=host_checks.LOG_DAYS)
+        yield Health("hooks of hosts", words, "good")
+
+
+def _checked(view: View, check: Check, words: str, state: State) -> Health:
+    """One check of `git mem doctor`: what is wrong, else `words` in `state`."""
+    words, state = (check.wrong, "bad") if check.wrong else (words, state)
+    return Health(check.name, view.t(one_line(words)), state, view.t(one_line(check.hint)))
+
+
+Ask = Callable[[View, bool], "Iterator[Health] | list[Health] | None"]
+PARTS: Mapping[str, tuple[str, Ask]] = {  # key -> its title, its rows (None: later)
+    "index": ("Index", index),
+    "gate": ("Gate", gate),
+    "sources": ("Sources", sources),
+    "set-up": ("Set-up", set_up),
+}
+HOLDS = {  # what a check of the set-up looked at, where it says nothing itself
+    "modes": "nobody else can read or write what git mem keeps here",
+    "settings": "every setting can be taken as it stands",
+}

@@ -33,19 +33,27 @@ class Picture:
 
 
 def page(view: View) -> Response:
-    """The pictures of the snapshot's history; recall is measured where the address asks for it."""
+    """The pictures of the snapshot's history; recall is measured where the address asks for it.
+
+    What the gate finds is worked out once the page is shown (`part=gate`), or with it where the address says `whole`.
+    """
     from gitmem.provenance import trends
 
     head = view.snapshot.commit or view.repo.head() or ""
     among = tuple(trends.periods(view.repo, head))
-    asked = trends.questions(view.repo, view.snapshot.commit)
-    pictures = [*_growth(view, among), *_given(view, among), *_gate(view, head, among)] if among else []
+    only = view.fields.get("part") == "gate"
+    whole = only or view.static or bool(view.fields.get("whole"))
+    pictures = [] if only or not among else [*_growth(view, among), *_given(view, among)]
+    later = not whole and bool(among) and not view.site.kept.has("findings", (head, among, view.today))
+    if among and not later:
+        pictures.append(_gate(view, head, among))
+    asked = [] if only else trends.questions(view.repo, view.snapshot.commit)
     measured = bool(asked) and view.fields.get("measure") == "recall"
     if measured:
         pictures.append(_recall(view, asked, among))
     return view.render(
         "pictures.html", pictures=pictures, questions=len(asked), measured=measured, file=trends.QUESTIONS,
-        commits=min(trends.MEASURED, len(among)),
+        commits=min(trends.MEASURED, len(among)), later=later, only=only,
     )  # fmt: skip
 
 
@@ -100,7 +108,7 @@ def _given(view: View, among: Sequence[Period]) -> list[Picture]:
     ]  # fmt: skip
 
 
-def _gate(view: View, head: str, among: Sequence[Period]) -> list[Picture]:
+def _gate(view: View, head: str, among: Sequence[Period]) -> Picture:
     from gitmem.provenance import trends
 
     key = (head, among, view.today)
@@ -108,15 +116,13 @@ def _gate(view: View, head: str, among: Sequence[Period]) -> list[Picture]:
     names = _names(among)
     rows = [(row.blocking, row.warnings) if row else (0, 0) for row in found]
     words = "What the gate finds in what each period brought."
-    return [
-        Picture(
-            "Gate findings", words, columns(names, rows), ("blocking", "warnings"), ("until", "blocking", "warnings"),
-            tuple(
-                (name, _cell(row.blocking), _cell(row.warnings)) if row else (name, "-", "-")
-                for name, row in zip(names, found, strict=True)
-            ),
-        )
-    ]  # fmt: skip
+    return Picture(
+        "Gate findings", words, columns(names, rows), ("blocking", "warnings"), ("until", "blocking", "warnings"),
+        tuple(
+            (name, _cell(row.blocking), _cell(row.warnings)) if row else (name, "-", "-")
+            for name, row in zip(names, found, strict=True)
+        ),
+    )  # fmt: skip
 
 
 def _recall(view: View, asked: Sequence[LabelledQuestion], among: Sequence[Period]) -> Picture:
