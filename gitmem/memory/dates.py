@@ -21,10 +21,10 @@ MONTHS = (
     "december",
 )  # fmt: skip
 MONTH = {name[:n]: at for at, name in enumerate(MONTHS, 1) for n in (3, len(name))} | {"sept": 9}
-_MONTH_NAME = "|".join(sorted(MONTH, key=len, reverse=True))
+MONTH_NAME = "|".join(sorted(MONTH, key=len, reverse=True))
 # Korean, Japanese and Chinese names of days, by their distance from today. A name that contains another comes first.
 _SPOKEN_DAYS: tuple[tuple[int, tuple[str, ...]], ...] = (
-    (-2, ("그저께", "그제", "一昨日", "おととい", "前天")),
+    (-2, ("그저께", "엊그제", "그제", "一昨日", "おととい", "前天")),
     (2, ("모레", "明後日", "あさって", "后天", "後天")),
     (-1, ("어제", "昨日", "昨天", "昨晚", "きのう")),
     (1, ("내일", "明日", "明天", "あした")),
@@ -57,11 +57,11 @@ _SPELLED: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("eastern", lazy(r"(?:(\d{4})[년年]\s*)?(?<!\d)(\d{1,2})[월月]\s*(\d{1,2})[일日号號]")),
     (
         "us",
-        lazy(rf"\b({_MONTH_NAME})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s+(\d{{4}}))?", re.IGNORECASE),
+        lazy(rf"\b({MONTH_NAME})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s+(\d{{4}}))?", re.IGNORECASE),
     ),
     (
         "eu",
-        lazy(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH_NAME})\b\.?(?:,?\s+(\d{{4}}))?", re.IGNORECASE),
+        lazy(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({MONTH_NAME})\b\.?(?:,?\s+(\d{{4}}))?", re.IGNORECASE),
     ),
     # Behind a letter of a script that may write no space (`は2/5`), not behind "of", "about" and "the ...th".
     (
@@ -225,7 +225,7 @@ class Period(NamedTuple):
 
 
 # A day by itself is no date: `5일` is five days as well, `the 5th` any fifth thing.
-_MONTH_YEAR = lazy(rf"\b({_MONTH_NAME})\.?,?\s+(\d{{4}})\b", re.IGNORECASE)
+_MONTH_YEAR = lazy(rf"\b({MONTH_NAME})\.?,?\s+(\d{{4}})\b", re.IGNORECASE)
 _EASTERN_MONTH = lazy(r"(?:(?<!\d)(\d{4})[년年]\s*)?(?<!\d)(\d{1,2})[월月]")
 # "in 2026" before a word that may be what is counted ("in 2026 places") is no year.
 _AFTER_YEAR = (
@@ -263,36 +263,73 @@ _EASTERN = lazy(
 _ISO = lazy(r"(?<!\d)(?P<year>(?:19|20)\d\d)[-./](?P<month>\d{1,2})(?:[-./](?P<day>\d{1,2}))?(?!\d)")
 _YEAR = lazy(r"(?<![\d.\-/])(?P<year>(?:19|20)\d\d)(?![\d.\-/])\s*[년年]?(?!\s*\d{1,2}\s*[월月])")
 # (English, words of the other languages, unit, how many of it back). `재작년` comes before `작년`, which it contains.
-_BACK: tuple[tuple[str, tuple[str, ...], str, int], ...] = (
+BACK: tuple[tuple[str, tuple[str, ...], str, int], ...] = (
     ("", ("재작년", "一昨年", "前年"), "year", 2),
     ("last year", ("작년", "지난해", "지난 해", "昨年", "去年"), "year", 1),
     ("this year", ("올해", "今年"), "year", 0),
+    ("month before last", ("지지난달", "지지난 달", "저저번달", "저저번 달", "先々月", "上上个月"), "month", 2),
     ("last month", ("지난달", "지난 달", "저번달", "저번 달", "先月", "上月", "上个月"), "month", 1),
     ("this month", ("이번달", "이번 달", "今月", "这个月", "本月"), "month", 0),
+    (
+        "week before last",
+        ("지지난주", "지지난 주", "저저번주", "저저번 주", "先々週", "上上周", "上上週", "上上星期"),
+        "week",
+        2,
+    ),
     ("last week", ("지난주", "지난 주", "저번주", "저번 주", "先週", "上周", "上週", "上星期", "上个星期"), "week", 1),
     ("this week", ("이번주", "이번 주", "今週", "这周", "本周", "這週"), "week", 0),
-    *(({-1: "yesterday", 0: "today"}.get(away, ""), names, "day", -away) for away, names in _SPOKEN_DAYS if away <= 0),
+    *(
+        ({-2: "day before yesterday", -1: "yesterday", 0: "today"}.get(away, ""), names, "day", -away)
+        for away, names in _SPOKEN_DAYS
+        if away <= 0
+    ),
 )
-_BACK_IN_ENGLISH = {english: lazy(rf"\b{english}\b", re.IGNORECASE) for english, _, _, _ in _BACK if english}
-_AGO = lazy(
-    r"\b(?P<count>\d{1,3}|a|an|one|two|three|four|five|six)\s+(?P<unit>day|week|month|year)s?\s+ago\b"
-    r"|(?P<count2>\d{1,3})\s*(?P<unit2>일|주일|주|개월|달|년|日|週間|か月|ヶ月|年|天|周|个月)\s*(?:전|前)",
-    re.IGNORECASE,
-)
+_WORDS_IN_ENGLISH = {english: lazy(rf"\b{english}\b", re.IGNORECASE) for english, _, _, _ in BACK if english}
+_COUNTS = {
+    **dict.fromkeys(("a", "an", "one", "한", "일"), 1), **dict.fromkeys(("two", "a couple of", "두", "이"), 2),
+    **dict.fromkeys(("three", "세", "석", "삼"), 3), **dict.fromkeys(("four", "네", "넉"), 4),
+    **dict.fromkeys(("five", "다섯"), 5), **dict.fromkeys(("six", "여섯"), 6), **dict.fromkeys(("seven", "일곱"), 7),
+    **dict.fromkeys(("eight", "여덟"), 8), **dict.fromkeys(("nine", "아홉"), 9), **dict.fromkeys(("ten", "열"), 10),
+    **dict.fromkeys(("eleven", "열한"), 11), **dict.fromkeys(("twelve", "열두"), 12),
+}  # fmt: skip
+_DAYS_AS_WORDS = {
+    "하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "닷새": 5, "엿새": 6, "이레": 7, "여드레": 8, "아흐레": 9, "열흘": 10,
+    "보름": 15,
+}  # fmt: skip
 _UNITS = {
+    "분": "minute", "分": "minute", "分钟": "minute", "시간": "hour", "時間": "hour", "小时": "hour",
     "일": "day", "日": "day", "天": "day", "주": "week", "주일": "week", "週間": "week", "周": "week", "개월": "month",
     "달": "month", "か月": "month", "ヶ月": "month", "个月": "month", "년": "year", "年": "year",
 }  # fmt: skip
-_COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
-_WEEKDAYS_IN_FULL = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_SPAN_ENGLISH = (
+    r"(?P<count>\d{1,4}|" + "|".join(word for word in sorted(_COUNTS, key=len, reverse=True) if word.isascii())
+    + r")\s+(?P<unit>minute|hour|day|week|month|year)s?\b"
+)  # fmt: skip
+# A count that is a word follows no other word (`만두 주`); "이 주" is this week as often as two.
+_SPAN_EASTERN = (
+    r"(?:(?P<count2>\d{1,4}|(?<![가-힣])(?:" + "|".join(
+        word for word in sorted(_COUNTS, key=len, reverse=True) if not word.isascii() and word != "이"
+    ) + r"))\s*(?P<unit2>" + "|".join(sorted(_UNITS, key=len, reverse=True)) + r")|(?<![가-힣])(?P<days>"
+    + "|".join(_DAYS_AS_WORDS) + "))"
+)  # fmt: skip
+_AGO = (
+    lazy(rf"\b{_SPAN_ENGLISH}\s+ago\b", re.IGNORECASE),
+    lazy(rf"{_SPAN_EASTERN}\s*(?:전(?![체화원문])|前)"),
+)
+_LAST = (
+    lazy(rf"\b(?:last|past)\s+{_SPAN_ENGLISH}", re.IGNORECASE),
+    lazy(rf"(?:지난|최근)\s*{_SPAN_EASTERN}(?:간|\s*동안)?(?!\s*[전요차째])"),
+)
+WEEKDAYS_IN_FULL = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _EASTERN_WEEKDAYS = ("요일", "曜", "周", "週", "星期", "礼拜", "禮拜")
 _CUES = (
     "today",
     "yesterday",
     "last",
+    "past",
     "this",
     "ago",
-    *_WEEKDAYS_IN_FULL,
+    *WEEKDAYS_IN_FULL,
 )  # without one of them an English text names no relative day
 
 
@@ -331,19 +368,21 @@ def days(text: str, today: date) -> list[Days]:
     named = any(name[:3] in lower for name in MONTHS)
     if text.isascii() and not digits and not named and not any(cue in lower for cue in _CUES):
         return spans
-    of_week, left = _asked_days_of_week(text, lower, today)
+    of_week, left = asked_days_of_week(text, lower, today)
     spans += of_week
-    for english, words, unit, count in _BACK:
+    for english, words, unit, count in BACK:
         if _names_it(left, lower, english, words):
-            spans.append(_span(unit, count, today))
+            spans.append(span_back(unit, count, today))
+            left = _WORDS_IN_ENGLISH[english].sub(" ", left) if english else left
             for word in words:
                 left = left.replace(word, " ")
-    ago = "ago" in lower or (digits and ("전" in text or "前" in text))
-    for match in _AGO.finditer(text) if ago else ():
-        unit = (match["unit"] or _UNITS[match["unit2"]]).lower()
-        number = match["count"] or match["count2"]
-        count = _COUNTS.get(number.lower()) or int(number)
-        spans.append(_span(unit, count, today))
+    # `회의 30분 전` is before a meeting: of minutes and hours only `ago`, or what a question begins with, is from now.
+    spans += [
+        span_back(ago.unit, ago.number, today)
+        for ago in agos(text)
+        if ago.unit not in ("minute", "hour") or not ago.start or (text[ago.start].isascii() and "ago" in lower)
+    ]
+    spans += [Days(start, today) for last in lasts(text) if (start := _start(last, today)) is not None]
     years = [int(match["year"]) for match in _YEAR.finditer(text)] if digits else []
     eastern = digits and ("월" in text or "月" in text)
     for pattern in [p for p, there in ((_ISO, digits), (_NAMED, named), (_EASTERN, eastern)) if there]:
@@ -361,52 +400,52 @@ def days(text: str, today: date) -> list[Days]:
             year = year + 2000 if 0 < year < 100 else year
             if not year and len(set(years)) == 1:
                 year = years[0]
-            spans.append(_month(year, month, day))
+            spans.append(month_days(year, month, day))
     if not any(item.first or item.month for item in spans):
         spans += [Days(date(year, 1, 1), date(year, 12, 31)) for year in years]
     return spans
 
 
-def named_days(text: str, today: date) -> Days | None:
-    """The days that the whole of `text` names, as of `today`; None for any other text.
+class Back(NamedTuple):
+    """So many units of time back, and where in a text: `unit` is minute, hour, day, week, month or year."""
 
-    `2026-02-05`, a day near today (`yesterday`, `어제`), a week, month or year (`last week`, `지난주`), the day so many
-    days, weeks, months or years back (`3 days ago`, `3일 전`), or a day of a week (`last Friday`, `지난주 금요일`).
-    """
-    text = " ".join(text.split()).lower()
-    try:
-        return Days(date.fromisoformat(text), date.fromisoformat(text))
-    except ValueError:
-        pass
-    for english, words, unit, count in _BACK:
-        if text in words or (english and text == english):
-            return _span(unit, count, today)
-    match = _AGO.fullmatch(text)
-    if match is not None:
-        unit = (match["unit"] or _UNITS[match["unit2"]]).lower()
-        number = match["count"] or match["count2"]
-        day = _days_back(unit, _COUNTS.get(number) or int(number), today)
-        return Days(day, day) if day is not None else None
-    of_week, left = _asked_days_of_week(text, text, today)
-    return of_week[0] if len(of_week) == 1 and not left.strip() else None
+    start: int
+    end: int
+    unit: str
+    number: int
 
 
-def _days_back(unit: str, count: int, today: date) -> date | None:
-    """The day so many units before `today`; the last of its month where that is shorter. None before the year 1."""
-    try:
-        if unit in ("day", "week"):
-            return today - timedelta(count * (7 if unit == "week" else 1))
-        months = today.year * 12 + today.month - 1 - count * (12 if unit == "year" else 1)
-        last = _month(months // 12, months % 12 + 1, 0).last
-        return last.replace(day=min(last.day, today.day)) if last is not None else None
-    except (ValueError, OverflowError):
-        return None
+def agos(text: str) -> Iterator[Back]:
+    """What a text says to be so long ago: `3 days ago`, `two hours ago`, `3일 전`, `이틀 전`, `한 시간 전`."""
+    if "전" in text or "前" in text or "ago" in text.lower():
+        yield from _back(text, _AGO)
 
 
-def _asked_days_of_week(text: str, lower: str, today: date) -> tuple[list[Days], str]:
+def lasts(text: str) -> Iterator[Back]:
+    """The times up to now that a text names: `last 3 days`, `past two weeks`, `지난 3일`, `최근 한 달`."""
+    if any(word in text for word in ("지난", "최근")) or any(word in text.lower() for word in ("last", "past")):
+        for back in _back(text, _LAST):
+            said = text[back.start : back.end]
+            if not (said.startswith("지난") and said.endswith("일") and any(c.isdigit() for c in said)):
+                yield back  # `지난 3일` is the third of this month as often, `지난 3일간` is not
+
+
+def _back(text: str, forms: Iterable[re.Pattern[str]]) -> Iterator[Back]:
+    for form in forms:
+        for match in form.finditer(text):
+            groups = match.groupdict()
+            if groups.get("days"):
+                yield Back(*match.span(), "day", _DAYS_AS_WORDS[groups["days"]])
+                continue
+            number = (groups.get("count") or groups["count2"]).lower()
+            unit = groups["unit"].lower() if groups.get("unit") else _UNITS[groups["unit2"]]
+            yield Back(*match.span(), unit, _COUNTS.get(number) or int(number))
+
+
+def asked_days_of_week(text: str, lower: str, today: date) -> tuple[list[Days], str]:
     """The days of a week that a question names, and the text without them. One that is `near` is the latest: most
     questions are about what was."""
-    forms = _ENGLISH_OF_WEEK if any(name in lower for name in _WEEKDAYS_IN_FULL) else ()
+    forms = _ENGLISH_OF_WEEK if any(name in lower for name in WEEKDAYS_IN_FULL) else ()
     if not text.isascii() and any(name in text for name in _EASTERN_WEEKDAYS):
         forms = (*forms, *_EASTERN_OF_WEEK)
     named: list[Days] = []
@@ -420,13 +459,20 @@ def _asked_days_of_week(text: str, lower: str, today: date) -> tuple[list[Days],
     return named, left
 
 
+def _start(last: Back, today: date) -> date | None:
+    """The first day of a time up to `today`."""
+    if last.unit in ("minute", "hour"):
+        return span_back(last.unit, last.number, today).first
+    return day_back(last.unit, last.number, today)
+
+
 def _names_it(text: str, lower: str, english: str, words: tuple[str, ...]) -> bool:
     if not text.isascii() and any(word in text for word in words):
         return True
-    return bool(english) and english in lower and _BACK_IN_ENGLISH[english].search(text) is not None
+    return bool(english) and english in lower and _WORDS_IN_ENGLISH[english].search(text) is not None
 
 
-def _month(year: int, month: int, day: int) -> Days:
+def month_days(year: int, month: int, day: int) -> Days:
     if not year:
         return Days(month=month, day=day)
     try:
@@ -438,9 +484,13 @@ def _month(year: int, month: int, day: int) -> Days:
         return Days(month=month, day=day)
 
 
-def _span(unit: str, count: int, today: date) -> Days:
-    """`count` units back: that day, that week (from Monday), that month, that year."""
+def span_back(unit: str, count: int, today: date) -> Days:
+    """`count` units back: that day, that week (from Monday), that month, that year; of minutes and hours, whose moment
+    today is not known here, the days in which it may lie. The day of today where the calendar has no such time."""
     try:
+        if unit in ("minute", "hour"):
+            hours = count if unit == "hour" else -(-count // 60)
+            return Days(today - timedelta(-(-hours // 24)), today)
         if unit == "day":
             day = today - timedelta(count)
             return Days(day, day)
@@ -449,7 +499,19 @@ def _span(unit: str, count: int, today: date) -> Days:
             return Days(monday, monday + timedelta(6))
         if unit == "month":
             months = today.year * 12 + today.month - 1 - count
-            return _month(months // 12, months % 12 + 1, 0)
+            return month_days(months // 12, months % 12 + 1, 0)
         return Days(date(today.year - count, 1, 1), date(today.year - count, 12, 31))
     except (ValueError, OverflowError):
         return Days(today, today)
+
+
+def day_back(unit: str, count: int, today: date) -> date | None:
+    """The day so many units before `today`; the last of its month where that is shorter. None before the year 1."""
+    try:
+        if unit in ("day", "week"):
+            return today - timedelta(count * (7 if unit == "week" else 1))
+        months = today.year * 12 + today.month - 1 - count * (12 if unit == "year" else 1)
+        last = month_days(months // 12, months % 12 + 1, 0).last
+        return last.replace(day=min(last.day, today.day)) if last is not None else None
+    except (ValueError, OverflowError):
+        return None

@@ -1,17 +1,43 @@
-"""Days and moments as a person names them, for options and calls: `2026-02-05`, `yesterday`, `지난주`, `3 days ago`.
+"""Days and moments as a person names them, for options and calls: `2026-02-05`, `yesterday`, `지난주`, `3 days ago`,
+`3 Nov`, `11월 3일`, `2 hours ago`.
 
 The whole text has to be the name of a time; words that merely hold one are refused. A revision, where one is taken too,
-comes before a day.
+comes before a day. A day or month without its year is the latest that is not after today.
 """
 
-# A search imports this: annotations are not postponed, and nothing is compiled.
-from datetime import date, datetime, time
+# A search imports this: annotations are not postponed, and no pattern is compiled before its first use.
+from collections.abc import Iterable
+from datetime import date, datetime, time, timedelta
 
 from gitmem.errors import UnknownRevision, UsageError
 from gitmem.git.protocol import Repository
-from gitmem.memory.dates import Days, named_days
+from gitmem.lazy_patterns import lazy
+from gitmem.memory.dates import (
+    BACK,
+    MONTH,
+    MONTH_NAME,
+    WEEKDAYS_IN_FULL,
+    Back,
+    Days,
+    agos,
+    asked_days_of_week,
+    day_back,
+    lasts,
+    month_days,
+    span_back,
+)
 
-FORMS = "YYYY-MM-DD, yesterday, last week, 3 days ago, 어제, 지난주, 3일 전"
+FORMS = "YYYY-MM-DD, yesterday, last week, 3 days ago, 3 Nov, 어제, 지난주, 3일 전, 11월 3일"
+LEAP_YEARS_APART = 8  # at most: 1896 and 1904
+_NOW = ("now", "지금")
+_CALENDAR = (
+    lazy(r"(?P<year>\d{4})[-./](?P<month>\d{1,2})(?:[-./](?P<day>\d{1,2}))?"),
+    lazy(r"(?:(?P<year>\d{4})\s?[년年]\s?)?(?P<month>\d{1,2})\s?[월月](?:\s?(?P<day>\d{1,2})\s?[일日号號])?"),
+    lazy(rf"(?P<month>{MONTH_NAME})\.?(?:\s(?P<day>\d{{1,2}})(?:st|nd|rd|th)?)?(?:,?\s(?P<year>\d{{4}}))?"),
+    lazy(rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<month>{MONTH_NAME})\.?(?:,?\s(?P<year>\d{{4}}))?"),
+    lazy(r"(?P<year>\d{4})\s?[년年]?"),
+)
+_WEEKDAY = lazy(r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?")
 
 
 def first_day(text: str, now: datetime, option: str = "--since") -> date | None:
@@ -25,10 +51,97 @@ def last_day(text: str, now: datetime, option: str = "--until") -> date | None:
 
 
 def _named(text: str, now: datetime, option: str) -> Days:
-    days = named_days(text, now.date())
+    days = named_days(text, now)
     if days is None:
         raise UsageError(f"{option} takes a day, not '{text[:40]}'", FORMS)
     return days
+
+
+def named_days(text: str, now: datetime) -> Days | None:
+    """The days that the whole of `text` names, as of `now`; None for any other text.
+
+    `2026-02-05`, a day near today (`yesterday`, `어제`), a week, month or year (`last week`, `지난주`, `11월`,
+    `2025`), a day of the calendar (`3 Nov`, `11월 3일`), the day so many units of time back (`3 days ago`,
+    `2 hours ago`, `이틀 전`), the days up to today (`last 3 days`, `최근 일주일`), or a day of a week (`last Friday`,
+    `지난주 금요일`, `월요일`).
+    """
+    text, today = " ".join(text.split()).lower(), now.date()
+    if text in _NOW:
+        return Days(today, today)
+    try:
+        return Days(date.fromisoformat(text), date.fromisoformat(text))
+    except ValueError:
+        pass
+    for english, words, unit, count in BACK:
+        if text in words or (english and text in (english, f"the {english}")):
+            return span_back(unit, count, today)
+    if (ago := _whole(text, agos(text))) is not None:
+        return _days(_before(ago, now), None)
+    if (last := _whole(text, lasts(text))) is not None:
+        return _days(_before(last, now), today)
+    return _of_calendar(text, today) or _of_week(text, today)
+
+
+def beginning(text: str, now: datetime) -> datetime | None:
+    """When the time that the whole of `text` names began: a moment, else the midnight of its first day; None for any
+    other text."""
+    if (moment := _to_the_minute(text, now)) is not None:
+        return moment
+    days = named_days(text, now)
+    return datetime.combine(days.first, time.min, now.tzinfo) if days is not None and days.first is not None else None
+
+
+def _to_the_minute(text: str, now: datetime) -> datetime | None:
+    """The moment so many minutes or hours ago that `text` names."""
+    text = " ".join(text.split()).lower()
+    ago = _whole(text, agos(text))
+    return _before(ago, now) if ago is not None and ago.unit in ("minute", "hour") else None
+
+
+def _whole(text: str, found: Iterable[Back]) -> Back | None:
+    """What the whole of `text` says of it."""
+    return next((back for back in found if (back.start, back.end) == (0, len(text))), None)
+
+
+def _before(back: Back, now: datetime) -> datetime | None:
+    """The moment so long before `now`; None before the year 1."""
+    if back.unit in ("minute", "hour"):
+        try:
+            return now - timedelta(minutes=back.number * (60 if back.unit == "hour" else 1))
+        except OverflowError:
+            return None
+    day = day_back(back.unit, back.number, now.date())
+    return datetime.combine(day, now.timetz()) if day is not None else None
+
+
+def _days(first: datetime | None, last: date | None) -> Days | None:
+    return Days(first.date(), last or first.date()) if first is not None else None
+
+
+def _of_calendar(text: str, today: date) -> Days | None:
+    """A day, month or year of the calendar; where the year is not said, the latest that has begun by `today`."""
+    match = next(filter(None, (form.fullmatch(text) for form in _CALENDAR)), None)
+    if match is None:
+        return None
+    groups = match.groupdict()
+    year, day = int(groups["year"] or 0), int(groups.get("day") or 0)
+    if "month" not in groups:
+        return Days(date(year, 1, 1), date(year, 12, 31)) if year else None
+    month = MONTH.get(groups["month"]) or int(groups["month"])
+    if not 1 <= month <= 12 or (groups.get("day") and not day) or (groups["year"] and not year):
+        return None
+    for candidate in [year] if year else range(today.year, max(0, today.year - LEAP_YEARS_APART - 1), -1):
+        days = month_days(candidate, month, day)
+        if days.first is not None and (year or days.first <= today):
+            return days
+    return None
+
+
+def _of_week(text: str, today: date) -> Days | None:
+    if _WEEKDAY.fullmatch(text):
+        text = "on " + next(name for name in WEEKDAYS_IN_FULL if name[:3] == text[:3])
+    of_week, left = asked_days_of_week(text, text, today)
+    return of_week[0] if len(of_week) == 1 and not left.strip() else None
 
 
 def resolve_at(repo: Repository, text: str, now: datetime) -> str:
@@ -54,7 +167,9 @@ def resolve_at(repo: Repository, text: str, now: datetime) -> str:
 
 def _moment(text: str, now: datetime) -> datetime | None:
     """The end of the days that `text` names, or the moment it gives; None for any other text."""
-    days = named_days(text, now.date())
+    if (moment := _to_the_minute(text, now)) is not None:
+        return moment
+    days = named_days(text, now)
     if days is not None and days.last is not None:
         return datetime.combine(days.last, time.max, now.tzinfo)
     try:

@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, time
+from datetime import datetime
 
 from gitmem.errors import UnknownRevision
 from gitmem.gate.detectors.finding import Skipped
 from gitmem.git.objects import EXECUTABLE, REGULAR, Entry, Span
 from gitmem.git.protocol import Repository
 from gitmem.memory import facts as memory_facts
-from gitmem.memory.dates import named_days
 from gitmem.memory.document import Fault, glance
 from gitmem.memory.fact import Fact, fact_id, id_of_hash, normalise, parse_span, text_hash, worst_origin
-from gitmem.memory.named_times import FORMS
+from gitmem.memory.named_times import FORMS, beginning
 from gitmem.paths import LIMIT, Kind, kind, log_day
 from gitmem.promotion.protocol import Log
 from gitmem.provenance.ledger import Ledger, rejections
@@ -54,10 +53,9 @@ def since(repo: Repository, text: str, head: str, now: datetime) -> str:
     try:
         return repo.resolve(text)
     except UnknownRevision:
-        days = named_days(text, now.date())
-        if days is None or days.first is None:
+        start = beginning(text, now)
+        if start is None:
             raise UnknownRevision(f"'{text}' is neither a revision nor a date", f"a commit, or {FORMS}") from None
-    start = datetime.combine(days.first, time.min, now.tzinfo)
     older = (c for c in repo.log([head], first_parent=True) if c.commit_date < start)
     first = next(older, None)
     return first.oid if first else ""

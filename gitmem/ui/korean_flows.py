@@ -30,7 +30,7 @@ FLOWS = {
     "there is no commit at or before {}": "{} 이전의 커밋이 없습니다",
     "git log --first-parent shows the dates": "날짜는 git log --first-parent로 볼 수 있습니다",
     "{} takes a day, not '{}'": "{}에는 날짜를 넣으세요('{}'은 안 됩니다)",
-    "YYYY-MM-DD, yesterday, last week, 3 days ago, 어제, 지난주, 3일 전": "2026-03-01, yesterday, last week, 어제, 지난주, 3일 전 같은 형식",
+    "YYYY-MM-DD, yesterday, last week, 3 days ago, 3 Nov, 어제, 지난주, 3일 전, 11월 3일": "2026-03-01, yesterday, last week, 3 Nov, 어제, 지난주, 3일 전, 11월 3일 같은 형식",
     "'{}' is neither a revision nor a date": "'{}'은(는) 리비전도 날짜도 아닙니다",
     "a commit, or {}": "커밋 또는 {}",
     "'{}' is a {}, not a commit": "'{}'은(는) 커밋이 아니라 {}입니다",
