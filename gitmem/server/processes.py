@@ -12,10 +12,12 @@ import os
 import shutil
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing import connection
 from typing import Any
 
@@ -23,11 +25,13 @@ from gitmem.errors import BadConfig
 from gitmem.server.json_log import configure
 from gitmem.server.postgres.database import Database, ensure_safe
 from gitmem.server.settings import Settings
+from gitmem.server.tenant_load import TenantLoad
 
 BACKLOG = 1024
 SHARED = "PROMETHEUS_MULTIPROC_DIR"  # `observation.SHARED`, which would import prometheus_client too early
 QUICK = 5.0  # seconds within which an end counts as a failure of the start
 LONGEST = 30.0  # seconds between two starts
+SWITCH = 0.001  # seconds after which a thread that computes gives way to one that waited for the database
 PATIENCE = 20.0  # seconds that are left to a process to end what it is at
 
 log = logging.getLogger("gitmem.server")
@@ -35,7 +39,8 @@ log = logging.getLogger("gitmem.server")
 
 @dataclass
 class Child:
-    """One place for a process. `failures` counts the starts that soon ended, `due` is when the next may be."""
+    """One place for a process. `failures` counts the starts that soon ended, `due` is when the next may be; `cleared`
+    is called when it has ended."""
 
     name: str
     target: Callable[..., None]
@@ -44,6 +49,7 @@ class Child:
     started: float = 0.0
     failures: int = 0
     due: float = 0.0
+    cleared: Callable[[], None] = lambda: None
     ended: list[int] = field(default_factory=list)
 
 
@@ -74,7 +80,10 @@ def supervise(settings: Settings) -> None:
     children: list[Child] = []
     try:
         with listening(settings) as opened:
-            children += [Child(f"answers-{at}", answer, (settings, opened)) for at in range(settings.processes)]
+            load = TenantLoad(settings.processes, context)
+            for at in range(settings.processes):
+                given = (settings, opened, load, at)
+                children.append(Child(f"answers-{at}", answer, given, cleared=partial(load.clear, at)))
             if settings.workers:
                 children.append(Child("indexes", index, (settings,)))
             while not stop.is_set():
@@ -109,6 +118,7 @@ def attend(context: Any, child: Child) -> None:
         child.failures = child.failures + 1 if now - child.started < QUICK else 0
         child.due = now + min(LONGEST, 2.0**child.failures / 2 if child.failures else 0.0)
         child.process = None
+        child.cleared()
         log.error("ended", extra={"which": child.name, "code": code, "failures": child.failures})
     if child.process is None and now >= child.due:
         child.process = context.Process(target=child.target, args=child.given, name=child.name, daemon=False)
@@ -146,9 +156,10 @@ def prepare(settings: Settings) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def answer(settings: Settings, opened: socket.socket) -> None:
-    """A process that answers."""
+def answer(settings: Settings, opened: socket.socket, load: TenantLoad, number: int) -> None:
+    """A process that answers, the one of a number."""
     prepare(settings)
+    sys.setswitchinterval(SWITCH)
     import uvicorn
 
     from gitmem.server.startup import Running
@@ -156,7 +167,11 @@ def answer(settings: Settings, opened: socket.socket) -> None:
     running = Running(settings)
     try:
         config = uvicorn.Config(
-            running.application(), log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=10
+            running.application(load.row(number)),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=10,
         )
         uvicorn.Server(config).run(sockets=[opened])
     finally:

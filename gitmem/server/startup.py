@@ -22,6 +22,7 @@ from gitmem.server.postgres.database import Database, ensure_safe, migrate
 from gitmem.server.proposals import Proposals
 from gitmem.server.settings import Settings
 from gitmem.server.shared_search import Shared
+from gitmem.server.tenant_load import Row
 from gitmem.server.web.routes import application
 from gitmem.server.worker import Worker
 
@@ -73,10 +74,12 @@ class Running:
         """Whether every worker that was started still runs."""
         return all(thread.is_alive() or thread.ident is None for thread in self._threads)
 
-    def application(self) -> Any:
-        """The ASGI application: REST, webhooks, health, metrics and MCP."""
+    def application(self, load: Row | None = None) -> Any:
+        """The ASGI application: REST, webhooks, health, metrics and MCP. With `load`, that of its process, requests
+        wait for their tenant's turn."""
         from starlette.middleware import Middleware
 
+        from gitmem.server.web.fair_queue import MOST, FairQueue, Queued
         from gitmem.server.web.mcp_tools import Authenticated
         from gitmem.server.web.mcp_tools import application as mcp_application
 
@@ -86,9 +89,14 @@ class Running:
         allowed = [*here, *self.settings.public_hosts] if local else []
         mcp = mcp_application(self.operations, self.settings.host, allowed)
         hook_secret = (self.settings.secrets or {}).get("HOOK_SECRET", "")
+        middleware = [Middleware(Authenticated, operations=self.operations)]
+        if load is not None:
+            most = max(1, min(MOST, self.settings.connections))
+            queued = Middleware(Queued, queue=FairQueue(load, most), tenant_of=self.operations.tenant_of)
+            middleware.insert(0, queued)
         return application(
             self.operations, hook_secret, list(mcp.routes), alive=self.alive,
-            lifespan=mcp.router.lifespan_context, middleware=[Middleware(Authenticated, operations=self.operations)],
+            lifespan=mcp.router.lifespan_context, middleware=middleware,
         )  # fmt: skip
 
 

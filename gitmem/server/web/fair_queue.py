@@ -1,0 +1,186 @@
+"""Which requests run now: those of the tenants in turn, so that one that asks a hundred times as much as the others
+makes its own requests wait and not theirs.
+
+A tenant that asks much more than the others did of late has its share of the processes: what is above waits, a queue a
+tenant, the tenants in turn, the oldest first whichever process it is at. Any other has the whole server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.datastructures import Headers
+
+from gitmem.server.observation import ERRORS, REQUESTS, STAGES
+from gitmem.server.tenant_load import Row
+from gitmem.server.web.routes import error
+
+MOST = 8  # requests that a process runs at once; each may hold a connection to the database
+OWN = 4  # of these of one tenant, and of all whose token is not known yet: more only take turns at the processor
+KEPT = 100  # tenants whose place in turn is remembered
+QUEUED = 64  # requests of a tenant that wait in a process
+LOOK = 0.003  # seconds between two looks at what other processes run, while something waits for it
+LARGEST = 1 << 20  # bytes of a request: its whole body is read before it takes the place of another
+
+Waiting = deque[tuple[float, "asyncio.Future[None]"]]
+
+
+class QueueFull(Exception):
+    """More requests of a tenant wait than may."""
+
+
+class FairQueue:
+    """The requests of one process; for its event loop alone."""
+
+    def __init__(self, row: Row, most: int = MOST, queued: int = QUEUED) -> None:
+        self.row = row
+        self._most = most
+        self._queued = queued
+        self._count = 0
+        self._queues: OrderedDict[int, Waiting] = OrderedDict()  # in turn: who was let in last is the last
+        self._look: asyncio.TimerHandle | None = None
+
+    async def enter(self, tenant: int) -> None:
+        """Wait for the turn of a request. Raises QueueFull."""
+        moment = self.row.ask(tenant)
+        queue = self._queue(tenant)
+        if len(queue) >= self._queued:
+            raise QueueFull
+        turn = asyncio.get_running_loop().create_future()
+        queue.append((moment, turn))
+        self._grant()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self.leave(tenant)
+            else:
+                self._grant()
+            raise
+
+    def _queue(self, tenant: int) -> Waiting:
+        """The queue of a tenant. One that was not let in of late is the first in turn."""
+        if tenant not in self._queues:
+            if len(self._queues) >= KEPT:
+                self._queues = OrderedDict((one, queue) for one, queue in self._queues.items() if queue)
+            self._queues[tenant] = deque()
+            self._queues.move_to_end(tenant, last=False)
+        return self._queues[tenant]
+
+    def leave(self, tenant: int) -> None:
+        """A request that entered has ended."""
+        self._count -= 1
+        self.row.run(tenant, -1)
+        self._grant()
+
+    def _grant(self) -> None:
+        """Let in what may run, one of each tenant in turn."""
+        granted = True
+        while granted and self._count < self._most:
+            granted = False
+            for tenant in [tenant for tenant, queue in self._queues.items() if queue]:
+                if self._count < self._most and self._enters(tenant):
+                    granted = True
+        if any(self._queues.values()) and self._look is None:
+            self._look = asyncio.get_running_loop().call_later(LOOK, self._look_again)
+
+    def _look_again(self) -> None:
+        self._look = None
+        self._grant()
+
+    def _enters(self, tenant: int) -> bool:
+        """Let in the oldest request of a tenant where its share is not used up; whether it was."""
+        queue = self._queues[tenant]
+        while queue and queue[0][1].done():  # who asked is gone
+            queue.popleft()
+        self.row.wait(tenant, queue[0][0] if queue else 0.0)
+        if not queue or self.row.running_here(tenant) >= min(OWN, self._most):
+            return False
+        share = self.row.share(tenant)
+        if share is not None and (self.row.running(tenant) >= share or not self.row.is_next(tenant)):
+            return False
+        _, turn = queue.popleft()
+        self._count += 1
+        self.row.run(tenant, 1)
+        self.row.wait(tenant, queue[0][0] if queue else 0.0)
+        self._queues.move_to_end(tenant)
+        turn.set_result(None)
+        return True
+
+
+class Queued:
+    """An ASGI middleware: has each request of a caller wait for its turn. Its body is read before, and it makes room
+    when its answer begins: a slow client takes nobody's place. `tenant_of` says whose a token is, 0 where that is not
+    known yet."""
+
+    def __init__(self, app: Any, queue: FairQueue, tenant_of: Callable[[str], int]) -> None:
+        self.app = app
+        self.queue = queue
+        self.tenant_of = tenant_of
+
+    async def __call__(self, scope: Any, receive: Any, send: Callable[[Any], Awaitable[None]]) -> None:
+        if not is_queued(scope):
+            await self.app(scope, receive, send)
+            return
+        body = await whole(receive)
+        if body is None:
+            await error(413, "too-large", f"a request has {LARGEST} bytes at most")(scope, receive, send)
+            return
+        tenant = self.tenant_of(Headers(scope=scope).get("authorization", "").partition(" ")[2].strip())
+        began = self.queue.row.clock()
+        try:
+            await self.queue.enter(tenant)
+        except QueueFull:
+            ERRORS.labels("QueueFull").inc()
+            REQUESTS.labels("queue", "429").inc()
+            await error(429, "too-many-requests", "too many requests of yours wait already", "ask fewer at once")(
+                scope, receive, send
+            )
+            return
+        STAGES.labels("queue").observe(self.queue.row.clock() - began)
+        await self._run(scope, [*body], receive, send, tenant)
+
+    async def _run(self, scope: Any, body: list[Any], receive: Any, send: Any, tenant: int) -> None:
+        inside = True
+
+        def leave() -> None:
+            nonlocal inside
+            if inside:
+                inside = False
+                self.queue.leave(tenant)
+
+        async def read() -> Any:
+            return body.pop(0) if body else await receive()
+
+        async def answer(message: Any) -> None:
+            leave()
+            await send(message)
+
+        try:
+            await self.app(scope, read, answer)
+        finally:
+            leave()
+
+
+def is_queued(scope: Any) -> bool:
+    """Whether a request is one of a caller, and answered at once: not a stream of MCP's, which stays open."""
+    if scope["type"] != "http":
+        return False
+    path: str = scope["path"]
+    return path.startswith("/v1/") or (path.startswith("/mcp") and bool(scope["method"] == "POST"))
+
+
+async def whole(receive: Any) -> list[Any] | None:
+    """The messages of a request's body; None for one that is too large."""
+    messages, size = [], 0
+    while True:
+        message = await receive()
+        messages.append(message)
+        size += len(message.get("body", b""))
+        if size > LARGEST:
+            return None
+        if message["type"] != "http.request" or not message.get("more_body"):
+            return messages
