@@ -288,6 +288,22 @@ def test_the_example_for_compose_names_files_that_are_read(tmp_path: Path) -> No
         read(None, {"GITLAB_TOKEN_FILE": os.fspath(tmp_path)})
 
 
+def test_the_example_for_systemd_names_files_that_are_read(tmp_path: Path) -> None:
+    rows = [
+        line.split("=", 1)
+        for line in (SOURCE / "packaging/git-mem-server.service").read_text(encoding="utf-8").splitlines()
+        if line[:1] not in ("", "#", "[")
+    ]
+    loaded = [value.partition(":")[0] for name, value in rows if name == "LoadCredential"]
+    for one in loaded:
+        (tmp_path / one).write_text(f"value of {one}\n")
+    given = [part.split("=", 1) for name, value in rows if name == "Environment" for part in value.split()]
+    assert sorted(value for _, value in given) == sorted(f"%d/{one}" for one in loaded)
+    settings = read(None, {name: value.replace("%d", os.fspath(tmp_path)) for name, value in given})
+    assert settings.secret("DATABASE_URL") == "value of database_url"
+    assert settings.forge_tokens == {"GITHUB_TOKEN": "value of forge_token"}
+
+
 def test_every_setting_of_the_documentation_is_read(tmp_path: Path) -> None:
     page = (SOURCE / "docs/server.md").read_text(encoding="utf-8")
     general, people = re.findall(r"```toml\n(.*?)```", page, re.S)

@@ -56,9 +56,22 @@ def test_a_refusal_over_mcp_is_audited(filled: Server) -> None:
         for tool, given, row in (
             ("memory_get", {"repository": "absent", "path": "MEMORY.md"}, ("lines", 400)),
             ("memory_propose", {"repository": "notes", "text": "an ibex"}, ("propose", 403)),
+            ("memory_search", {"query": "okapi", "maxResults": 1000}, ("search", 400)),
+            ("memory_get", {"repository": "notes"}, ("lines", 400)),
+            ("memory_context", {"repositories": ["notes"] * 6}, ("context", 400)),
+            ("no_such_tool", {}, ("unknown", 400)),
         ):
             assert call(filled, "acme read", tool, **given)["isError"]
             assert newest(filled, "action", "status") == row
+
+
+def test_a_call_that_fits_no_tool_takes_a_turn(filled: Server) -> None:
+    limit(filled, 3)
+    with filled.client:
+        for given in ({}, {"query": 1, "maxResults": "x"}, {"query": "okapi"}):
+            told = str(call(filled, "acme read", "memory_search", **given))
+            assert "may ask" not in told
+        assert "may ask 3 times a minute" in str(call(filled, "acme read", "memory_search", query="okapi"))
 
 
 @pytest.mark.parametrize(

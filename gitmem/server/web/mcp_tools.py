@@ -6,26 +6,29 @@ Each request carries its own token; nothing is kept between requests.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Annotated, Any
 
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import ToolAnnotations
-from pydantic import Field
+from pydantic import Field, ValidationError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from typing_extensions import TypedDict
 
 from gitmem import __version__
-from gitmem.errors import GitMemError
+from gitmem.errors import GitMemError, UsageError
 from gitmem.gate.quoting import MCP_INSTRUCTIONS, fence, one_line
 from gitmem.memory.writing import NewLine
 from gitmem.search.results import shortened
 from gitmem.search.search import Query
 from gitmem.server.caller import Caller
+from gitmem.server.observation import ERRORS
 from gitmem.server.operations import Operations
 from gitmem.server.proposals import Change
 from gitmem.server.web.routes import MOST_HITS, STATUS, bearer, failed, record_failure
@@ -83,9 +86,40 @@ class Opened(TypedDict):
     url: str
 
 
+ACTIONS = {
+    "memory_search": "search", "memory_get": "lines", "memory_context": "context", "memory_propose": "propose",
+}  # fmt: skip
+
+
+class CountedTools(MCPServer):
+    """Tools of which every call is counted, and audited where the SDK refuses it: a name that is no tool's, arguments
+    that do not fit."""
+
+    def __init__(self, operations: Operations) -> None:
+        super().__init__("git-mem", version=__version__, instructions=MCP_INSTRUCTIONS)
+        self.operations = operations
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Context | None = None) -> Any:
+        """As MCPServer's. Raises ToolError."""
+        caller, refused = _caller.get(), UsageError("there is no such tool, or it takes other arguments", "")
+        try:
+            await run_in_threadpool(self.operations.take_turn, caller)
+        except GitMemError as problem:
+            raise _told(problem) from None
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as problem:
+            if name not in ACTIONS or isinstance(problem.__cause__, ValidationError):
+                ERRORS.labels(type(refused).__name__).inc()
+                action = ACTIONS.get(name, "unknown")
+                with suppress(GitMemError):  # the answer is the same where the log is away
+                    await run_in_threadpool(record_failure, self.operations, caller, action, refused)
+            raise
+
+
 def tools(operations: Operations) -> MCPServer:
     """The MCP server of these operations."""
-    server = MCPServer("git-mem", version=__version__, instructions=MCP_INSTRUCTIONS)
+    server = CountedTools(operations)
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     writes = ToolAnnotations(read_only_hint=False, open_world_hint=True)
     server.add_tool(searcher(operations), annotations=reads)
@@ -182,19 +216,21 @@ def proposer(operations: Operations) -> Callable[..., Any]:
 
 
 def _run(operations: Operations, name: str, operation: Callable[[Caller], Any]) -> Any:
-    """What an operation gives: counted, and audited where it is refused, as over REST. Raises ToolError."""
+    """What an operation gives, audited where it is refused, as over REST. Raises ToolError."""
     caller = _caller.get()
     try:
-        operations.take_turn(caller)
-        try:
-            return operation(caller)
-        except GitMemError as problem:
+        return operation(caller)
+    except GitMemError as problem:
+        with suppress(GitMemError):
             record_failure(operations, caller, name, problem)
-            raise
-    except tuple(STATUS) as problem:
-        raise ToolError(one_line(f"{problem.message}: {problem.hint}" if problem.hint else problem.message)) from None
-    except GitMemError:
-        raise ToolError("the server could not answer") from None
+        raise _told(problem) from None
+
+
+def _told(problem: GitMemError) -> ToolError:
+    """What a client is told of what went wrong: what is not foreseen is one sentence, as over REST."""
+    if not isinstance(problem, tuple(STATUS)):
+        return ToolError("the server could not answer")
+    return ToolError(one_line(f"{problem.message}: {problem.hint}" if problem.hint else problem.message))
 
 
 def application(operations: Operations, host: str, allowed: list[str]) -> Starlette:
