@@ -122,6 +122,11 @@ def cli_page() -> str:
         "`--json` is there wherever a command answers, `--dry-run` wherever one writes more than it is given. A flag",
         "has one spelling in all of them (`-n, --limit`, `--at`, `--since`, `--until`, `--agent`, `--reason`).",
         "",
+        "A command that changes this memory does so at once; on a terminal `undo` shows what goes and asks first.",
+        "Nothing is asked where standard input is no terminal, and whatever is asked has a flag (`--yes`; `--adopt` or",
+        "`--only-new` of `init`). What concerns more than this memory waits for `--yes` there: `setup` prints the",
+        "commands it stands for, `import HOST` lists the sessions of this machine.",
+        "",
         *shape_table(),
         "",
     ]

@@ -19,14 +19,15 @@ SHOWN = 20  # lines of a file
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Show what would be taken back, change nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask (elsewhere than on a terminal it never does).")
+@click.option("--yes", is_flag=True, help="Do not ask; without a terminal nothing is asked.")
 @json_option
 def command(dry_run: bool, yes: bool, as_json: bool) -> int:
     """Take back the last thing that git mem wrote in this work tree.
 
-    What was not committed goes out of the files again; what was committed is reverted by a commit of its own. It shows
-    what goes and asks first. Again, it takes back the one before, twenty at most; what one command wrote goes together.
-    A file that was changed since is never touched. What `redact` masked does not come back.
+    What was not committed goes out of the files again; what was committed is reverted by a commit of its own. On a
+    terminal it shows what goes and asks first; elsewhere it acts at once, as every command does that changes memory.
+    Again, it takes back the one before, twenty at most; what one command wrote goes together. A file that was changed
+    since is never touched. What `redact` masked does not come back.
 
     \b
     git mem undo --dry-run
