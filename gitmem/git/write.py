@@ -29,6 +29,7 @@ IN_PROGRESS = {
     "rebase-apply": ("a rebase or am", "git rebase --continue"),
     "BISECT_LOG": ("a bisect", "git bisect reset"),
 }
+SCRATCH = "writing"  # in the folder of our state: files in between
 MERGE_HEAD = "MERGE_HEAD"
 SIGNING = ("commit", "merge")  # what of ours makes commits
 NOT_SIGNED = "failed to write commit object"  # what Git says last when it could not sign
@@ -160,9 +161,18 @@ def scratch_folder(repo: Repository) -> Path:
 
     What a killed run leaves there goes when the next one writes (`replacement.sweep`).
     """
-    folder = state_dir(repo.common_dir) / "writing"
+    folder = state_dir(repo.common_dir) / SCRATCH
     folder.mkdir(mode=0o700, exist_ok=True)
     return folder
+
+
+def between_files(repo: Repository) -> list[Path]:
+    """The files in `scratch_folder`, of a writer at work or one that was killed; makes no folder."""
+    folder = repo.common_dir / "gitmem" / SCRATCH
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
 
 
 def commit_paths(

@@ -17,7 +17,7 @@ from gitmem.errors import IndexDamaged, ModelUnavailable
 from gitmem.gate.setup_checks import Check
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import RECORD
-from gitmem.git.write import IN_PROGRESS
+from gitmem.git.write import IN_PROGRESS, between_files
 from gitmem.index import db
 from gitmem.index.chunks import blob_row
 from gitmem.index.db.reader import Index
@@ -43,6 +43,9 @@ def unfinished(repo: Repository) -> list[Check]:
     if (Path(repo.git_dir) / RECORD).exists():
         wrong = "a git mem that was writing files was killed, or is at work"
         checks.append(Check("writing", wrong, f"{REPAIR} puts back what is still as it wrote it"))
+    elif left := between_files(repo):
+        wrong = f"{counted(len(left), 'file')} of a git mem that was killed, or is at work, may hold text of memory"
+        checks.append(Check("writing", wrong, f"{REPAIR} deletes what a killed one left"))
     for name, (what, then) in IN_PROGRESS.items():
         if name != "BISECT_LOG" and (Path(repo.git_dir) / name).exists():
             hint = f"{then}, or {then.replace('--continue', '--abort')}"

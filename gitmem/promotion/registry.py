@@ -8,7 +8,11 @@ from collections.abc import Mapping
 from datetime import date
 from typing import TYPE_CHECKING
 
+from gitmem.errors import GitMemError
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from gitmem.config import Config
     from gitmem.gate.policy import Policy
     from gitmem.git.opening import Repository
@@ -50,5 +54,9 @@ def model_setting(repo: Repository, config: Config, today: date, environ: Mappin
     from gitmem.models.language import Setting
 
     policy = worktree_policy(repo, today)
-    folder = state_dir(repo.common_dir)
+    folder: Path | None
+    try:
+        folder = state_dir(repo.common_dir)
+    except GitMemError:  # a read-only mount: nothing is kept, and what needs the egress log is not asked
+        folder = None
     return Setting(config, environ, folder, lambda text, path: redact(text, path, policy)), policy

@@ -356,6 +356,13 @@ FLOWS = {
     "Git's index is locked: a git is at work here, or was killed": "Git의 인덱스가 잠겨 있습니다. git이 작업 중이거나 강제로 끝났습니다",
     "if no git runs any more: {}": "실행 중인 git이 없다면: {}",
     "a git mem that was writing files was killed, or is at work": "파일을 쓰던 git mem이 강제로 끝났거나 작업 중입니다",
+    "{n} file of a git mem that was killed, or is at work, may hold text of memory": (
+        "강제로 끝났거나 작업 중인 git mem의 파일 {}개에 메모리의 내용이 있을 수 있습니다"
+    ),
+    "{n} files of a git mem that was killed, or is at work, may hold text of memory": (
+        "강제로 끝났거나 작업 중인 git mem의 파일 {}개에 메모리의 내용이 있을 수 있습니다"
+    ),
+    "{} deletes what a killed one left": "{}로 강제로 끝난 것이 남긴 파일을 지웁니다",
     "{} puts back what is still as it wrote it": "{}로 쓴 그대로인 것을 되돌립니다",
     "{} has not ended: git mem commits nothing meanwhile": "{}이(가) 끝나지 않아 그동안 git mem은 커밋하지 않습니다",
     "{}, or {}": "{} 또는 {}",

@@ -265,6 +265,16 @@ def test_doctor_names_what_a_killed_run_wrote_and_repair_puts_it_back(memory: Re
     assert memory.git("status", "--porcelain") == "" and "killed" not in memory.mem("doctor", check=False).stdout
 
 
+def test_doctor_names_the_files_that_a_killed_run_left_and_repair_deletes_them(memory: Repo) -> None:
+    memory.mem("add", "deploys wait for the tests")
+    left = memory.path / ".git/gitmem/writing/tmpleft"
+    left.write_text("- text of memory\n")
+    done = memory.mem("doctor", check=False)
+    assert done.returncode == 1 and "1 file of a git mem that was killed" in done.stdout and left.exists()
+    memory.mem("doctor", "--repair", check=False)
+    assert not left.exists() and "killed" not in memory.mem("doctor", check=False).stdout
+
+
 def test_a_new_file_is_committed_without_an_object_that_nothing_names(memory: Repo) -> None:
     memory.mem("promote")
     memory.mem("insight", "[PoC] margin fell to 3 percent", check=False)

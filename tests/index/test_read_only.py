@@ -65,6 +65,14 @@ def test_nothing_is_sent_to_an_endpoint_whose_log_would_not_stay(memory: Repo) -
     assert json.loads(done.stdout)["lanes"] == ["lexical", "vector"] and "127.0.0.1" not in done.stderr
 
 
+def test_a_promotion_is_planned(memory: Repo) -> None:
+    memory.commit("log", {"memory/2026-01-05.md": "# 2026-01-05\n\n- Decided: deploys wait for row locks\n"})
+    done = read_only_mem(memory, "promote", "--dry-run")
+    assert done.returncode == 0 and "deploys wait for row locks" in done.stdout, done
+    asked = read_only_mem(memory, "promote", "--dry-run", "--model", "http:http://127.0.0.1:9/v1#none")
+    assert asked.returncode == 3 and "nothing is sent without a place for the egress log" in asked.stderr, asked
+
+
 @pytest.mark.parametrize("command", ["context", "session list", "status", "doctor", "undo --dry-run"])
 def test_what_only_reads_works(memory: Repo, command: str) -> None:
     done = read_only_mem(memory, *command.split())
