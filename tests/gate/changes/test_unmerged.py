@@ -233,3 +233,65 @@ def replaced(repo: Repo, mode: str, path: str = ".gitmem.toml") -> None:
     """What stands at a path is staged as something that is no file."""
     oid = repo.git("rev-parse", f":{path}" if mode == "120000" else "HEAD").strip()
     repo.git("update-index", "--cacheinfo", f"{mode},{oid},{path}")
+
+
+def octopus(repo: Repo) -> None:
+    """Branches `a` and `b` off main, each with a note, and a branch `x` without either."""
+    for name in "ab":
+        repo.git("switch", "-q", "-c", name, "main")
+        repo.commit(name, {f"memory/{name}.md": f"- {name}\n"})
+    repo.git("switch", "-q", "-c", "x", "old")
+    repo.git("commit", "-q", "--allow-empty", "-m", "wip")
+
+
+def test_a_merge_of_many_branches_is_scanned_as_each_of_them(base: Repo) -> None:
+    octopus(base)
+    base.mem("install")
+    base.git("merge", "-q", "-m", "Merge", "main", "a", "b")
+    assert len(base.git("log", "-1", "--format=%p").split()) > 2
+    assert rules(base, "--range", "main..HEAD") == set()
+    assert base.mem("review", "main..HEAD").returncode == 0
+    base.git("switch", "-q", "-c", "c", "main")
+    base.commit("secret", {"memory/c.md": f"- token {GITHUB}\n"})
+    base.git("switch", "-q", "-c", "y", "old")
+    base.git("commit", "-q", "--allow-empty", "--no-verify", "-m", "wip")
+    refused = base.run("git", "merge", "-q", "-m", "Merge", "a", "b", "c", check=False)
+    assert refused.returncode and "github-token" in refused.stderr and GITHUB not in refused.stderr
+
+
+def test_what_a_merge_of_many_branches_drops_is_found(base: Repo) -> None:
+    octopus(base)
+    base.git("merge", "-q", "-s", "ours", "-m", "Merge", "main", "a", "b")
+    assert rules(base, "--range", "main..HEAD") == {"settings-loosened", "protected-file", "log-rewritten"}
+    shown = base.mem("review", "main..HEAD", check=False)
+    assert shown.returncode == 1 and all(rule in shown.stdout for rule in ("protected-file", "log-rewritten"))
+
+
+def crossed(repo: Repo) -> None:
+    """Branches `a` and `b` that merged each other's first commit (two merge bases), then went on; HEAD is `a`."""
+    for name in "ab":
+        repo.git("switch", "-q", "-c", name, "main")
+        repo.commit(name, {f"memory/2026-01-03.{name}.md": "- first\n"})
+    first = {name: repo.git("rev-parse", name).strip() for name in "ab"}
+    for name, other in ("ab", "ba"):
+        repo.git("switch", "-q", name)
+        repo.git("merge", "-q", "-m", "Merge", first[other])
+        repo.commit(f"more of {name}", {f"memory/2026-01-03.{name}.md": "- first\n- second\n"})
+    assert len(repo.git("merge-base", "--all", "a", "b").split()) == 2
+    repo.git("switch", "-q", "a")
+
+
+def test_branches_that_merged_each_other_before_merge_without_a_finding(base: Repo) -> None:
+    crossed(base)
+    base.mem("install")
+    base.git("merge", "-q", "-m", "Merge", "b")
+    assert rules(base, "--range", "main..HEAD") == set() and rules(base, "--range", "b..HEAD") == set()
+    assert base.mem("review", "main..HEAD").returncode == 0
+
+
+def test_what_one_of_branches_that_merged_each_other_drops_is_found(base: Repo) -> None:
+    crossed(base)
+    base.git("merge", "-q", "-s", "ours", "-m", "Merge", "b")
+    assert rules(base, "--range", "b..HEAD") == {"log-rewritten"}
+    shown = base.mem("review", "b..HEAD", check=False)
+    assert shown.returncode == 1 and "log-rewritten" in shown.stdout and "second" in shown.stdout
