@@ -2,9 +2,10 @@
 
 python bench/framework.py [--runs 10]
 
-Each run commits one more line of one daily log in five repositories by turns: without hooks, with detect-secrets-hook,
-with the scan alone, with scan, message and index, and with our native hooks. The process that brings the index up to
-date works on after the commit and is not counted.
+Each run commits one more line of one daily log in seven repositories by turns: without hooks, with detect-secrets-hook,
+with the scan alone, with scan and message (as the README has it), with these and the native hook of the index (as
+docs/gate.md recommends), with scan, message and index, and with our native hooks alone. The process that
+brings the index up to date works on after the commit and is not counted.
 """
 
 from __future__ import annotations
@@ -28,14 +29,17 @@ OURS = LOCAL + (
     " pass_filenames: false, stages: [post-commit]}\n"
 )
 PEER = LOCAL + "  - {id: peer, name: peer, entry: detect-secrets-hook, language: system}\n"
-# Name -> configuration of pre-commit ("" for none) and its stages; `native` has the hooks of `git mem install`.
+# Name -> configuration of pre-commit ("" for none) and its stages.
 CASES: dict[str, tuple[str, tuple[str, ...]]] = {
     "none": ("", ()),
     "detect-secrets": (PEER, ("pre-commit",)),
     "scan": (OURS, ("pre-commit",)),
+    "readme": (OURS, ("pre-commit", "commit-msg")),
+    "recommended": (OURS, ("pre-commit", "commit-msg")),
     "all": (OURS, ("pre-commit", "commit-msg", "post-commit")),
     "native": ("", ()),
 }
+NATIVE = {"native": (), "recommended": ("--refresh-only",)}  # what `git mem install` is told
 LOG = "memory/2026-11-23.md"
 
 
@@ -55,8 +59,8 @@ def repository(folder: Path, name: str, env: dict[str, str]) -> None:
     run("git", "commit", "-qm", "start")
     for stage in stages:
         run(str(BIN / "pre-commit"), "install", "-t", stage)
-    if name == "native":
-        run(str(BIN / "git-mem"), "install")
+    if name in NATIVE:
+        run(str(BIN / "git-mem"), "install", *NATIVE[name])
 
 
 def commit(folder: Path, number: int, env: dict[str, str]) -> float:

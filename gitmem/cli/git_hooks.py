@@ -127,7 +127,8 @@ def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Repor
         data = file.read_bytes()
     except OSError as error:
         raise GitMemError(f"cannot read the message: {error.strerror}") from None
-    policy = sources.staged_policy(repo, today)
+    user_config = repo.user_config()  # each question of Git is a process
+    policy = sources.staged_policy(repo, today, user_config=user_config)
     staging = staged_change(repo, policy)
     edited = os.environ.get("GIT_EDITOR") != ":"
     text = without_diff(
@@ -135,7 +136,7 @@ def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Repor
     )
     more = redaction_record.drop_explained(repo, file, staged_history(repo, staging, text, policy))
     more += change_findings(repo, staging, policy)
-    more += agent_findings(repo, text)
+    more += agent_findings(repo, load(user_config), text)
     quick = tuple(name for name, detector in DETECTORS.items() if detector.in_messages)
     policy = replace(policy, detectors=quick)
     return scan([Blob(MESSAGE, text.encode("utf-8", "replace"))], policy, more)
@@ -234,11 +235,11 @@ def united(reports: list[Report]) -> Report:
     return whole
 
 
-def agent_findings(repo: Repository, message: str) -> list[Finding]:
+def agent_findings(repo: Repository, config: Config, message: str) -> list[Finding]:
     """What the message of an agent's memory change lacks."""
     from gitmem.provenance import agent_trailers
 
-    return agent_trailers.check(repo, settings(repo), message)
+    return agent_trailers.check(repo, config, message)
 
 
 def prepare(words: tuple[str, ...]) -> None:

@@ -36,7 +36,7 @@ def examine(repo: Repository, config: Config, hooks: Path, today: date) -> list[
     """The checks of the gate, in the order a person should mend them."""
     framework = _text(repo, FRAMEWORK)
     return [
-        _hooks(hooks, "git-mem-scan" in framework),
+        hook_check(repo, hooks),
         *_framework(framework, hooks),
         _modes(repo),
         _exceptions(repo, today),
@@ -48,11 +48,12 @@ def examine(repo: Repository, config: Config, hooks: Path, today: date) -> list[
     ]
 
 
-def _hooks(folder: Path, framework: bool) -> Check:
+def hook_check(repo: Repository, folder: Path) -> Check:
+    """Whether the hooks in `folder` are those of this version, all of them, or run by pre-commit."""
     state = hook_files.installed(folder)
     present = [name for name, how in state.items() if how != "missing"]
     if not present:
-        if framework:
+        if "git-mem-scan" in _text(repo, FRAMEWORK):
             return Check("hooks", detail="pre-commit runs them")
         return Check("hooks", hint="git mem install", detail="none of ours are installed")
     old = [name for name, how in state.items() if how == "old"]

@@ -49,12 +49,23 @@ class BlobPlace:
 # -- policies ------------------------------------------------------------------------------------------------
 
 
-def policy_from(repo: Repository, trees: Sequence[Sequence[Entry]], today: date, *, trusted: int = 0) -> Policy:
+UserConfig = Sequence[tuple[str, str, str]]  # as `Repository.user_config` gives it
+
+
+def policy_from(
+    repo: Repository,
+    trees: Sequence[Sequence[Entry]],
+    today: date,
+    *,
+    trusted: int = 0,
+    user_config: UserConfig | None = None,
+) -> Policy:
     """The policy of tree `trees[trusted]`, with the paths, protection and layouts of all `trees` united.
 
-    Uniting only ever tightens; exceptions come from the trusted tree alone. Raises BadConfig.
+    Uniting only ever tightens; exceptions come from the trusted tree alone. `user_config` is asked for where it is not
+    given. Raises BadConfig.
     """
-    pairs = repo.user_config()
+    pairs = repo.user_config() if user_config is None else user_config
     configs = [load(pairs, _text(repo, entries, TRACKED)) for entries in trees] or [load(pairs)]
     extra = tuple(dict.fromkeys(glob for config in configs for glob in config.memory_paths))
     allow = _text(repo, trees[trusted], exceptions.FILE) if trees else ""
@@ -69,12 +80,14 @@ def policy_from(repo: Repository, trees: Sequence[Sequence[Entry]], today: date,
     )
 
 
-def staged_policy(repo: Repository, today: date, *, merging: bool = False) -> Policy:
+def staged_policy(
+    repo: Repository, today: date, *, merging: bool = False, user_config: UserConfig | None = None
+) -> Policy:
     """What hooks hold a commit to: the staged tree's exceptions, the rules of the staged tree, of HEAD and of what is
     merged into it (`merging`: as in `staged`)."""
     head = repo.head()
     before = [repo.entries(commit) for commit in (head, *merge_heads(repo, merging=merging))] if head else [[]]
-    return policy_from(repo, [repo.staged(), *before], today)
+    return policy_from(repo, [repo.staged(), *before], today, user_config=user_config)
 
 
 def base_policy(repo: Repository, base: str, tip: str, today: date) -> Policy:

@@ -40,6 +40,20 @@ def test_loosened_hooks_are_named(memory: Repo) -> None:
     assert "pre-commit" in said and "commit-msg" in said and "pre-push" in said
 
 
+def test_status_says_that_hooks_of_an_older_version_are_to_be_installed_again(memory: Repo) -> None:
+    assert "hooks" not in memory.mem("status").stdout
+    memory.mem("install")
+    assert "hooks" not in memory.mem("status").stdout
+    hook = memory.path / ".git/hooks/pre-merge-commit"
+    hook.write_text(hook.read_text().replace(" MERGE_HEAD", " HEAD"))
+    (memory.path / ".git/hooks/pre-push").unlink()
+    line = "hooks     changed or of another version: pre-merge-commit; missing: pre-push; git mem install\n"
+    assert line in memory.mem("status").stdout
+    assert json.loads(memory.mem("status", "--json").stdout)["hooks"].startswith("changed or of another version")
+    memory.mem("install")
+    assert json.loads(memory.mem("status", "--json").stdout)["hooks"] == ""
+
+
 @pytest.mark.parametrize(
     ("rev", "fine"), [("main", False), ("v1", False), ("v1.2.3", True), ("a" * 40, True), ("HEAD", False)]
 )

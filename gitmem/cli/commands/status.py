@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gitmem.config import Config
     from gitmem.gate.work_tree import Counts
     from gitmem.git.opening import Repository
+    from gitmem.index.status import Status
 
 
 @click.command()
@@ -28,38 +29,26 @@ def command(as_json: bool) -> None:
     to date. Lines in which a secret was found are counted, never indexed.
     """
     from gitmem.cli.promotion_hook import last_run, last_run_in_words
+    from gitmem.gate.setup_checks import hook_check
     from gitmem.gate.work_tree import counts
+    from gitmem.git.hook_files import hooks_folder
     from gitmem.index import status as index_status
 
     repo, config = open_here()
     status = index_status.status(repo, config)
     gate = counts(repo, now().date()) if repo.root is not None else None
+    hooks = hook_check(repo, hooks_folder(repo)) if repo.root is not None else None
     if as_json:
-        write_json(
-            {**asdict(status), "gate": asdict(gate) if gate else None, "promotion": last_run(repo.common_dir) or None}
-        )
+        more = {"hooks": hooks.wrong if hooks else "", "promotion": last_run(repo.common_dir) or None}
+        write_json({**asdict(status), "gate": asdict(gate) if gate else None, **more})
         return
-    lines = []
-    if not status.exists:
-        lines.append(
-            f"no index yet; {counted(status.files, 'memory file')}; the first search builds it, or 'git mem index'"
-        )
-    else:
-        behind = [name for name, current in status.branches if not current]
-        state = f"stale: {status.reason}" if status.stale else "current" if not behind else "has the work tree"
-        lines.append(f"index     {status.path} ({status.bytes / 1e6:.1f} MB), {state}")
-        lines.append(f"files     {status.indexed} of {status.files} indexed, {status.ignored} ignored by Git")
-        lines.append(f"chunks    {status.chunks}")
-        changing = "" if status.wanted == status.embedder else f"; {status.wanted} after 'git mem index'"
-        lines.append(f"vectors   {status.vectors} by {status.embedder or 'no embedder'}{changing}")
-        rest = f"not indexed yet: {', '.join(behind)}; a search there does it" if behind else "all indexed"
-        lines.append(f"branches  {len(status.branches)}, {rest}")
-        if status.secret_lines:
-            lines.append(f"secrets   left out: {counted(status.secret_lines, 'line')}")
+    lines = _index_lines(status)
     if status.commits:
         lines.append(f"history   {counted(status.commits, 'commit')}")
     if gate is not None:
         lines.append(f"gate      {_gate_in_words(gate)}")
+    if hooks and hooks.wrong:
+        lines.append(f"hooks     {hooks.wrong}; {hooks.hint}")
     promoted = last_run_in_words(repo.common_dir)
     if promoted:
         lines.append(f"promotion {promoted}")
@@ -68,6 +57,25 @@ def command(as_json: bool) -> None:
     for odd in status.odd:
         lines.append(f"! {odd.path}: {odd.reason}" + (f"\n    {odd.hint}" if odd.hint else ""))
     page("\n".join(escape(line) for line in lines) + "\n")
+
+
+def _index_lines(status: Status) -> list[str]:
+    """What of memory is indexed, and how."""
+    if not status.exists:
+        return [f"no index yet; {counted(status.files, 'memory file')}; the first search builds it, or 'git mem index'"]
+    behind = [name for name, current in status.branches if not current]
+    state = f"stale: {status.reason}" if status.stale else "current" if not behind else "has the work tree"
+    lines = []
+    lines.append(f"index     {status.path} ({status.bytes / 1e6:.1f} MB), {state}")
+    lines.append(f"files     {status.indexed} of {status.files} indexed, {status.ignored} ignored by Git")
+    lines.append(f"chunks    {status.chunks}")
+    changing = "" if status.wanted == status.embedder else f"; {status.wanted} after 'git mem index'"
+    lines.append(f"vectors   {status.vectors} by {status.embedder or 'no embedder'}{changing}")
+    rest = f"not indexed yet: {', '.join(behind)}; a search there does it" if behind else "all indexed"
+    lines.append(f"branches  {len(status.branches)}, {rest}")
+    if status.secret_lines:
+        lines.append(f"secrets   left out: {counted(status.secret_lines, 'line')}")
+    return lines
 
 
 def _receipts_in_words(repo: Repository, config: Config) -> str:
