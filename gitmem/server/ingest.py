@@ -96,7 +96,8 @@ class Ingest:
         """(commit, key of its snapshot, its date) of what `text` names on the repository's own branch: a revision or a
         day, as `--at` takes it. Its tree is indexed where it is not yet; the next fetch drops it again.
 
-        Raises UnknownRevision, for a commit too that is no ancestor of the branch: what a rewritten history dropped.
+        Raises UnknownRevision, for a commit too that is no ancestor of the branch: what a rewritten history dropped;
+        NotARepository where the repository was not fetched yet, or was taken out meanwhile.
         """
         with self._mirrors.lent(tenant, repository) as repo:
             commit = resolve_at(repo, text, now)
@@ -108,6 +109,8 @@ class Ingest:
             writer = self._writer(tenant)
             if key not in writer.snapshot_keys(repository):
                 with self._database.ingesting(tenant, PATIENCE):
+                    if not writer.is_there(repository):  # nothing may be added that no later run takes out
+                        raise NotARepository("there is no such repository", "")
                     entries = self._tree(self._blobs(repo, writer, Work()), repo, tree)
                     with writer.writing():
                         writer.put_snapshot(repository, key, entries)

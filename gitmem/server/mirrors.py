@@ -119,16 +119,21 @@ class Mirrors:
 
     @contextmanager
     def lent(self, tenant: int, repository: int) -> Iterator[Repository]:
-        """A copy, open. Raises NotARepository where there is none."""
+        """A copy, open. Raises NotARepository where there is none, or none any more when something fails."""
         key = (tenant, repository)
         with self._lock:
             idle = self._idle.get(key)
             repo = idle.pop() if idle else None
-        repo = repo or _open(self.place(tenant, repository), clean(self._environ))
+        place = self.place(tenant, repository)
+        repo = repo or _open(place, clean(self._environ))
         good = False
         try:
             yield repo
             good = True
+        except Exception as error:
+            if (place / "HEAD").exists() or isinstance(error, NotARepository):
+                raise
+            raise _missing() from error
         finally:
             closing: list[Repository] = []
             with self._lock:
@@ -155,9 +160,18 @@ def _open(place: Path, environ: Mapping[str, str]) -> Repository:
     from gitmem.git.library import open_library
 
     if not (place / "HEAD").exists():
-        raise NotARepository("there is no copy of this repository yet", "it is fetched in a moment")
+        raise _missing()
     alone = {**environ, "GIT_DIR": os.fspath(place)}
     try:
         return open_library(place, alone)
     except (GitFailed, NotARepository):  # SHA-256, reftable, a partial clone: the git binary says what is
-        return open_repository(place, alone)
+        try:
+            return open_repository(place, alone)
+        except GitMemError:
+            if (place / "HEAD").exists():
+                raise
+            raise _missing() from None
+
+
+def _missing() -> NotARepository:
+    return NotARepository("there is no copy of this repository yet", "it is fetched in a moment")

@@ -200,6 +200,9 @@ class Operations:
                 shown = read_file(repo, self.shared.config, path, commit).lines
         except MissingFile:
             raise UsageError("there is no such memory file", "search names the files") from None
+        except NotARepository:
+            self.shared.doubt(caller.tenant, permitted[0])
+            raise
         self.record(caller, "lines", permitted, 1)
         if first > max(1, len(shown)):
             raise UsageError(f"the file has {counted(len(shown), 'line')}", "ask from one of these")

@@ -21,7 +21,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 from starlette.testclient import TestClient
 
-from gitmem.errors import IndexUnusable
+from gitmem.errors import GitFailed, IndexUnusable, NotARepository
 from gitmem.search.search import Query
 from gitmem.server.administration import administration
 from gitmem.server.embedded_postgres import engine_of, start
@@ -124,6 +124,76 @@ def test_searches_that_miss_a_file_put_one_job_into_the_queue(server: Server, no
         (failed,) = server.owner.jobs()
         texts(server, "okapi number 17")
         assert server.owner.jobs() == [failed]  # with its wait
+
+
+def test_lines_of_a_copy_that_is_gone_are_away_until_it_is_made_anew(server: Server, notes: Repo) -> None:
+    number = server.add("acme", "notes", notes)
+    asked = {"repository": "notes", "path": "memory/note-1.md"}
+    assert server.ask("acme read", "GET", "/v1/lines", params=asked).status_code == 200
+    server.running.mirrors.remove(server.numbers["acme"], number)
+    answer = server.ask("acme read", "GET", "/v1/lines", params=asked)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "unavailable")
+    context = server.ask("acme read", "POST", "/v1/context", json={"prompt": "okapi", "repository": ["notes"]})
+    assert context.status_code == 503
+    server.work()
+    assert server.ask("acme read", "GET", "/v1/lines", params=asked).status_code == 200
+
+
+def test_what_fails_because_a_copy_was_removed_meanwhile_is_said_so(server: Server, notes: Repo) -> None:
+    tenant, number = server.numbers["acme"], server.add("acme", "notes", notes)
+    with pytest.raises(NotARepository, match="no copy"), server.running.mirrors.lent(tenant, number):
+        server.running.mirrors.remove(tenant, number)
+        raise GitFailed("cannot be read", "")
+    with pytest.raises(NotARepository, match="no copy"), server.running.mirrors.lent(tenant, number):
+        pass
+
+
+def test_a_search_as_of_a_day_adds_nothing_of_a_repository_that_is_taken_out(server: Server, notes: Repo) -> None:
+    old = notes.git("rev-parse", "HEAD").strip()
+    notes.commit("later", {"MEMORY.md": "# Memory\n\n- The ibex climbs\n"})
+    number = server.add("acme", "notes", notes)
+    tenant, ingest = server.numbers["acme"], server.running.operations.ingest
+    writer = ingest._writer(tenant)
+    with writer.writing():  # as `remove` does before the copy goes
+        writer.put_refs(number, {})
+        writer.forget(number)
+        writer.prune()
+    with pytest.raises(NotARepository):
+        ingest.as_of(tenant, number, old, NOW)
+    ingest.remove(tenant, number)
+    assert server.owner._connection.execute("SELECT count(*) FROM blob WHERE tenant = %s", (tenant,)).fetchone() == (0,)
+
+
+def test_searches_beside_a_removal_are_answered(server: Server, notes: Repo, tmp_path: Path) -> None:
+    old = notes.git("rev-parse", "HEAD").strip()
+    notes.commit("later", {"memory/2026-02-03.md": f"# 2026-02-03\n\n{LINES}"})
+    tenant, stop, statuses = server.numbers["acme"], threading.Event(), []
+    asked: list[tuple[str, str, dict[str, Any]]] = [
+        ("POST", "/v1/search", {"json": {"query": QUERY}}),
+        ("POST", "/v1/search", {"json": {"query": QUERY, "since": "2026-01-01"}}),
+        ("POST", "/v1/search", {"json": {"query": QUERY, "repository": "notes", "at": old}}),
+        ("POST", "/v1/context", {"json": {"prompt": QUERY, "repository": ["notes"]}}),
+        ("GET", "/v1/lines", {"params": {"repository": "notes", "path": "memory/note-1.md"}}),
+    ]
+
+    def searches() -> None:
+        while not stop.is_set():
+            for method, address, given in asked:
+                answer = server.ask("acme read", method, address, **given)
+                statuses.append((address, answer.status_code, answer.text if answer.status_code >= 500 else ""))
+
+    thread = threading.Thread(target=searches)
+    thread.start()
+    try:
+        for _ in range(6):
+            number = server.add("acme", "notes", notes)
+            server.running.operations.ingest.remove(tenant, number)
+    finally:
+        stop.set()
+        thread.join()
+    assert {status for _, status, _ in statuses} <= {200, 400, 429, 503}, [row for row in statuses if row[1] == 500]
+    rows = server.owner._connection.execute("SELECT count(*) FROM blob WHERE tenant = %s", (tenant,)).fetchone()
+    assert rows == (0,)
 
 
 def test_a_full_disk_loses_no_job(server: Server, tmp_path: Path) -> None:

@@ -312,6 +312,10 @@ class PostgresWriter:
             repository, [key for _, key in refs.values()],
         )  # fmt: skip
 
+    def is_there(self, repository: int) -> bool:
+        """Whether a repository was not taken out."""
+        return bool(self._rows("SELECT 1 FROM repository WHERE tenant = %s AND id = %s", repository))
+
     def forget(self, repository: int) -> None:
         """Delete the repository itself, with its refs and snapshots; its number and name stay, for the audit log."""
         self._change(

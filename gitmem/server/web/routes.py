@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from gitmem.context.assembly import as_value as context_value
-from gitmem.errors import GitMemError, IndexUnusable, Refused, UsageError
+from gitmem.errors import GitMemError, IndexUnusable, NotARepository, Refused, UsageError
 from gitmem.memory.writing import NewLine
 from gitmem.search.results import as_value
 from gitmem.search.search import Lane, Query
@@ -40,6 +40,7 @@ STATUS: dict[type[GitMemError], tuple[int, str]] = {
     UsageError: (400, "bad-request"),
     Refused: (403, "forbidden"),
     IndexUnusable: (503, "unavailable"),
+    NotARepository: (503, "unavailable"),  # its copy is made anew, or it is taken out just now
 }
 Operation = Callable[[Caller, Mapping[str, Any]], Any]
 MOST_HITS = 50
