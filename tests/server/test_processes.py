@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
+from gitmem.server.processes import QUICK
 from tests.harness import SOURCE, Repo
 from tests.server.conftest import Server
 
@@ -62,6 +68,22 @@ class Served:
                     found += [int(pid)] if "resource_tracker" not in words else []
         return found
 
+    def answering(self) -> list[int]:
+        """The processes that accept from the socket: those that listen at the port."""
+        return [
+            pid
+            for pid in self.processes()
+            if any(one.laddr.port == self.port and one.status == "LISTEN" for one in connections(pid))
+        ]
+
+
+def connections(pid: int) -> list[Any]:
+    """The sockets of a process; none of one that has just ended."""
+    try:
+        return list(psutil.Process(pid).net_connections())
+    except psutil.Error:
+        return []
+
 
 def eventually(true: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE
@@ -83,6 +105,7 @@ def served(server: Server, tmp_path: Path, notes: Repo) -> Iterator[Served]:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
     server.owner.add_repository(server.enter("acme"), "notes", str(notes.path))
+    server.owner._connection.execute("UPDATE tenant SET searches_a_minute = 1000000")
     file = tmp_path / "server.toml"
     file.write_text(f'listen = "127.0.0.1:{port}"\nstate = "{tmp_path / "served"}"\nprocesses = 2\npoll_minutes = 0\n')
     env = {
@@ -124,6 +147,62 @@ def test_a_process_that_is_killed_is_started_again(served: Served) -> None:
     eventually(lambda: len(served.processes()) == len(before) and not set(victims) & set(served.processes()))
     eventually(served.answers)
     assert served.texts("okapi")
+
+
+def is_replaced(served: Served, victim: int) -> bool:
+    there = served.answering()
+    return len(there) == 2 and victim not in there
+
+
+def rounds_of_kills(served: Served, rounds: int) -> None:
+    """A process that answers is killed at some moment of clients' searches: each is answered rightly or its connection
+    is cut, and the next is answered by the process that is left or by the new one."""
+    eventually(lambda: served.texts("okapi") != [])
+    right, rng, stop, wrong = served.texts("okapi"), random.Random(7), threading.Event(), list[object]()
+    cut = answered = 0
+
+    def client() -> None:
+        nonlocal cut, answered
+        while not stop.wait(rng.random() / 10):
+            try:
+                found = served.texts("okapi")
+            except urllib.error.HTTPError as error:
+                wrong.append(error.code)
+            except (OSError, http.client.HTTPException):
+                cut += 1
+            else:
+                answered += 1
+                wrong.extend([] if found == right else [found])
+
+    clients = [threading.Thread(target=client) for _ in range(3)]
+    for thread in clients:
+        thread.start()
+    try:
+        for _ in range(rounds):
+            victim = rng.choice(served.answering())
+            started = psutil.Process(victim).create_time()
+            stop.wait(max(0.0, started + QUICK + rng.random() - time.time()))  # else its next start waits
+            before = answered
+            os.kill(victim, signal.SIGKILL)
+            eventually(partial(is_replaced, served, victim))
+            eventually(lambda least=before + 3: answered > least or bool(wrong))  # type: ignore[misc]
+            assert not wrong
+    finally:
+        stop.set()
+        for thread in clients:
+            thread.join()
+    print(f"{rounds} kills: {answered} answers, {cut} connections cut")
+    assert not wrong and served.texts("okapi") == right
+
+
+def test_an_answering_process_that_is_killed_takes_no_other_request_with_it(served: Served) -> None:
+    rounds_of_kills(served, 1)
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("rounds", [50, 200])
+def test_many_kills_of_answering_processes_give_no_wrong_answer(served: Served, rounds: int) -> None:
+    rounds_of_kills(served, rounds)
 
 
 def test_no_process_outlives_the_first(served: Served) -> None:
