@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from gitmem import system
-from gitmem.gate.changes.rules import REWRITE_TRAILER
+from gitmem.gate.changes.rewrite_trailer import REWRITE_TRAILER
 from gitmem.gate.detectors.finding import Finding
 from gitmem.git.protocol import Repository
 from gitmem.git.worktree import state_dir

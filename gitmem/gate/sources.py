@@ -20,6 +20,7 @@ from gitmem.gate import exceptions
 from gitmem.gate.changes import rules
 from gitmem.gate.changes.attributes import is_attributes
 from gitmem.gate.changes.layout_loss import layout_loss, may_narrow
+from gitmem.gate.changes.rewrite_trailer import rewrite_reason
 from gitmem.gate.changes.staging import change_findings, counts, merge_heads, staged_change
 from gitmem.gate.changes.texts import attribute_findings, history_findings, link_target, range_loss
 from gitmem.gate.changes.unmerged import before_merge, dropped
@@ -211,7 +212,7 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
         messages[commit.oid] = commit.message.encode("utf-8", "surrogateescape")
         if len(commit.parents) > 1:
             merges[commit.oid] = commit.parents
-        if rules.rewrite_reason(commit.message):
+        if rewrite_reason(commit.message):
             reasoned.add(commit.oid)
     if not messages:
         return Source(iter(()))

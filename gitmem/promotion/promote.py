@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from gitmem.config import Config
 from gitmem.errors import Changed, GitMemError, ModelUnavailable, UsageError
-from gitmem.gate.changes.rules import BULK_LINES, REWRITE_TRAILER
+from gitmem.gate.changes.rules import BULK_LINES
 from gitmem.gate.detectors.finding import Severity, Skipped
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.git import undo_record
@@ -264,7 +264,7 @@ def _written(run: Run, planned: Planned, before: Position, noted: dict[str, byte
     for path in {path for step in steps for path in step.contents}:
         noted.setdefault(path, None)
     if run.request.mode is Mode.STAGE:
-        _stage(run.place, noted, steps[0], trailer_rows(steps[0], outcome, agent, accepted, last=True))
+        _stage(run.place, noted, steps[0], trailers.rows(recorded(steps[0], outcome, agent, accepted, last=True)))
         return planned
     commits = []
     with undo_record.together():
@@ -400,7 +400,7 @@ def compose(run: Run, step: Files, outcome: Outcome, agent: str, accepted: str, 
     body = _body(step, run.config.memory_daily, quote=True)
     if stopped_by(body, run.policy, MESSAGE):
         body = _body(step, run.config.memory_daily, quote=False)
-    return trailers.append(body, trailer_rows(step, outcome, agent, accepted, last=last))
+    return trailers.with_record(body, recorded(step, outcome, agent, accepted, last=last))
 
 
 def _body(step: Files, daily: Iterable[str], *, quote: bool) -> str:
@@ -420,27 +420,26 @@ def _body(step: Files, daily: Iterable[str], *, quote: bool) -> str:
     return "\n".join(lines)
 
 
-def trailer_rows(step: Files, outcome: Outcome, agent: str, accepted: str, *, last: bool) -> list[trailers.Trailer]:
-    """The trailers of a promotion (docs/promotion.md). The cursor stands in the last commit of a run only."""
-    rows: list[trailers.Trailer] = []
-    for item in step.approved:
-        for span in item.operation.sources:
-            link = trailers.Link(span, MEMORY, text_hash(item.operation.text))
-            rows.append((trailers.SOURCE, trailers.render_link(link)))
-    rows.append((trailers.MODEL, outcome.model))
-    if agent:
-        rows.append((trailers.AGENT, agent))
+def recorded(step: Files, outcome: Outcome, agent: str, accepted: str, *, last: bool) -> trailers.Recorded:
+    """What a promotion records (docs/promotion.md). The cursor stands in the last commit of a run only."""
+    links = [
+        trailers.Link(span, MEMORY, text_hash(item.operation.text))
+        for item in step.approved
+        for span in item.operation.sources
+    ]
     count = len(step.approved)
     reason = step.approved[0].operation.reason if count == 1 else f"{count} facts that outlast their day"
-    rows.append((trailers.REASON, reason or "it outlasts its day"))
-    if last and outcome.cursor:
-        rows.append((trailers.CURSOR, outcome.cursor))
     replaced = sum(item.old is not None for item in step.approved)
-    if len(step.moved) + replaced >= BULK_LINES:
-        rows.append((REWRITE_TRAILER, f"{replaced} replaced, {len(step.moved)} archived by promotion"))
-    if accepted:
-        rows.append((trailers.REVIEWED, accepted))
-    return rows
+    bulk = len(step.moved) + replaced >= BULK_LINES
+    return trailers.Recorded(
+        sources=tuple(links),
+        model=outcome.model,
+        agent=agent,
+        reason=reason or "it outlasts its day",
+        cursor=outcome.cursor if last else "",
+        rewrite=f"{replaced} replaced, {len(step.moved)} archived by promotion" if bulk else "",
+        reviewer=accepted,
+    )
 
 
 def reviewer(repo: Repository) -> str:

@@ -186,7 +186,6 @@ def reject(repo: Repository, config: Config, operation: Operation, reason: str) 
     lines = ["memory: reject 1 proposal", "", f"- {fact_id(operation.text)} ({operation.type})"]
     lines += [f"  {render_span(span._replace(blob=''))}" for span in operation.sources]
     digest = text_hash(operation.text)
-    links = [trailers.render_link(trailers.Link(span, MEMORY, digest)) for span in operation.sources]
-    rows = [(trailers.REJECTED, link) for link in links]
-    rows += [(trailers.REASON, reason), (trailers.REVIEWED, reviewer(repo))]
-    return commit_nothing(repo, trailers.append("\n".join(lines), rows))
+    links = tuple(trailers.Link(span, MEMORY, digest) for span in operation.sources)
+    recorded = trailers.Recorded(rejected=links, reason=reason, reviewer=reviewer(repo))
+    return commit_nothing(repo, trailers.with_record("\n".join(lines), recorded))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, MissingFile, Refused, UsageError
-from gitmem.gate.changes.rules import BULK_LINES, REWRITE_TRAILER
+from gitmem.gate.changes.rules import BULK_LINES
 from gitmem.git.objects import Commit, Span
 from gitmem.git.protocol import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
@@ -181,7 +181,7 @@ def revert(
     def plan(reading: Reading) -> Draft:
         taken, memories = _taken_back(repo, selector, reading)
         what = f"revert {len(taken)} fact{'s' if len(taken) > 1 else ''} from {selector}"
-        account = Account(what, reason or f"taken back: {selector}", ((trailers.REVERTED, str(selector)),))
+        account = Account(what, reason or f"taken back: {selector}", reverted=str(selector))
         return _draft(config, account, taken, memories)
 
     return Correction(*commit(repo, plan))
@@ -383,12 +383,12 @@ def _superseded(repo: Repository, oid: str, path: str, fact: Fact, gone: set[str
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """How a commit accounts for what it takes out: what it does, why, and trailers besides the usual ones. `lines`:
+    """How a commit accounts for what it takes out: what it does and why. `reverted`: what it takes back by; `lines`:
     rows of its body besides the facts, places and no text; `rewrites`: it changes past lines of logs."""
 
     what: str
     reason: str
-    trailers: tuple[trailers.Trailer, ...] = ()
+    reverted: str = ""
     lines: tuple[str, ...] = ()
     rewrites: bool = False
 
@@ -428,21 +428,23 @@ def _message(account: Account, taken: Sequence[Removal], reason: str, config: Co
         )
         lines += [f"  {render_span(span)}" for span in item.sources]
     lines += account.lines
-    rows: list[trailers.Trailer] = []
-    for item in taken:
-        for span in item.sources or (None,):
-            link = trailers.Link(span, item.path, text_hash(item.fact.text))
-            rows.append((trailers.REJECTED, trailers.render_link(link)))
-            if item.new and span:
-                link = trailers.Link(span, item.path, text_hash(item.new))
-                rows.append((trailers.SOURCE, trailers.render_link(link)))
-    rows += account.trailers
-    rows += [(trailers.REASON, reason)] if reason else []
-    rows += trailers.of_agent(config.agent)
+    rejected = [
+        trailers.Link(span, item.path, text_hash(item.fact.text)) for item in taken for span in item.sources or (None,)
+    ]
+    sources = [
+        trailers.Link(span, item.path, text_hash(item.new)) for item in taken if item.new for span in item.sources
+    ]
     logs = any(is_daily(item.path, config.memory_daily) for item in taken)
-    if account.rewrites or len(taken) >= BULK_LINES or logs:
-        rows.append((REWRITE_TRAILER, reason or account.what))
-    return trailers.append("\n".join(lines), rows)
+    rewrites = account.rewrites or len(taken) >= BULK_LINES or logs
+    recorded = trailers.Recorded(
+        rejected=tuple(rejected),
+        sources=tuple(sources),
+        reverted=account.reverted,
+        agent=config.agent,
+        reason=reason,
+        rewrite=(reason or account.what) if rewrites else "",
+    )
+    return trailers.with_record("\n".join(lines), recorded)
 
 
 def as_value(done: object) -> dict[str, object]:

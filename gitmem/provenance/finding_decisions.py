@@ -8,7 +8,6 @@ from datetime import date
 from gitmem.config import Config
 from gitmem.errors import Refused, UsageError
 from gitmem.gate import exceptions, sources
-from gitmem.gate.changes.rules import REWRITE_TRAILER
 from gitmem.gate.examine import decode
 from gitmem.gate.new_exception import entry_of, exceptions_text, with_exceptions
 from gitmem.gate.policy import MESSAGE
@@ -38,8 +37,8 @@ def mask_plan(repo: Repository, path: str, today: date) -> Plan:
         if not done.masks:
             raise UsageError("no mask mends what is found there", "git mem scan says what does")
         rules = ", ".join(sorted({mask.rule for mask in done.masks}))
-        rows = [(REWRITE_TRAILER, f"masked: {rules}")]
-        message = trailers.append(f"memory: mask what the gate finds in {encode(path)}", rows)
+        recorded = trailers.Recorded(rewrite=f"masked: {rules}")
+        message = trailers.with_record(f"memory: mask what the gate finds in {encode(path)}", recorded)
         return CommitDraft({path: done.text.encode("utf-8", "replace")}, None, message)
 
     return plan
@@ -67,7 +66,8 @@ def allow_plan(
     def plan(reading: Reading) -> CommitDraft[None]:
         if reading.raw(exceptions.FILE) is not None:
             reading.committed(exceptions.FILE)
-        message = trailers.append(f"gate: except {entry.rule} in {encode(path)}", [(trailers.REASON, reason)])
+        recorded = trailers.Recorded(reason=reason)
+        message = trailers.with_record(f"gate: except {entry.rule} in {encode(path)}", recorded)
         return CommitDraft({exceptions.FILE: with_exceptions(reading, text, [entry], salt)}, None, message)
 
     return plan

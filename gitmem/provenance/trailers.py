@@ -1,7 +1,9 @@
 """The trailers of a commit message: read as `git interpret-trailers` reads them, written so that it can.
 
 Pure: no Git is run. `parse` is what Git sees; `parse_lenient` is what a squash left of it (a squash joins
-messages, and only the last paragraph stays a trailer block). Also the two values with a grammar of their own:
+messages, and only the last paragraph stays a trailer block). `FIELDS` has what a commit of memory records, a row
+each: who commits says what there is to record (`Recorded`), and `with_record` spells it. Two values have their own
+grammar:
 
     Memory-Source: memory/2026-02-05.md#L12-L14@<blob oid> -> MEMORY.md sha256:<hash of the fact's text>
     Memory-Rejected: memory/2026-02-05.md#L12-L14@<blob oid> -> MEMORY.md sha256:<hash of the fact's text>
@@ -13,9 +15,11 @@ source leaves `PATH#L... -> ` out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from gitmem.gate.changes.rewrite_trailer import REWRITE_TRAILER
 from gitmem.git.objects import Span
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.fact import decode, encode, parse_span, render_span
@@ -23,8 +27,9 @@ from gitmem.memory.fact import decode, encode, parse_span, render_span
 SOURCE, REJECTED = "Memory-Source", "Memory-Rejected"
 AGENT, REASON, MODEL, CURSOR = "Memory-Agent", "Memory-Reason", "Memory-Model", "Memory-Cursor"
 SESSION, REVERTED = "Memory-Session", "Memory-Reverted"
-TRANSCRIPT = "Memory-Transcript"  # <session> sha256:<hash of its file> <first turn>..<last turn>
+TRANSCRIPT = "Memory-Transcript"
 REVIEWED = "Reviewed-by"
+REWRITE = REWRITE_TRAILER
 SUBJECT = 60  # characters of a line of memory in the subject of the commit that adds it
 
 _SPACE = " \t\n\r"  # Git's isspace()
@@ -115,16 +120,6 @@ def values(trailers: Iterable[Trailer], key: str) -> list[str]:
     return [value for name, value in trailers if name.lower() == wanted]
 
 
-def of_agent(agent: str) -> list[Trailer]:
-    """The trailer that names the agent who writes, none for a person."""
-    return [(AGENT, agent)] if agent else []
-
-
-def message_of_line(text: str, agent: str) -> str:
-    """The message of a commit that adds one line of memory; `agent` is "" for a person."""
-    return append(f"memory: {text[:SUBJECT]}", of_agent(agent))
-
-
 def render(trailers: Iterable[Trailer]) -> str:
     """One line a trailer, each ending in a newline; white space in values (newlines too) collapsed.
 
@@ -186,6 +181,64 @@ def render_link(link: Link) -> str:
 def links(trailers: Iterable[Trailer], key: str) -> list[Link]:
     """Every well-formed Link among the values of `key`."""
     return [link for value in values(trailers, key) if (link := parse_link(value))]
+
+
+# -- what a commit of memory records ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What a commit of memory has to record beside its files. What is empty gets no trailer."""
+
+    rejected: tuple[Link, ...] = ()  # texts that it takes out
+    sources: tuple[Link, ...] = ()  # texts that it adds, with the lines they come from
+    reverted: str = ""  # what facts are taken back by: `commit:...`, `agent:...`
+    model: str = ""  # that proposed the facts
+    agent: str = ""  # who writes, "" for a person
+    reason: str = ""  # why, one line
+    transcripts: tuple[str, ...] = ()  # <session> sha256:<hash of its file> <first turn>..<last turn>
+    cursor: str = ""  # the commit up to which logs were read
+    rewrite: str = ""  # why past lines change or many facts go
+    reviewer: str = ""  # `Name <e-mail>` of who looked at each fact
+
+
+class Field(NamedTuple):
+    """A trailer of ours: its key, and the values that it has for what a commit records."""
+
+    key: str
+    values: Callable[[Recorded], Iterable[str]]
+
+
+FIELDS = (  # in the order in which they stand
+    Field(REJECTED, lambda recorded: map(render_link, recorded.rejected)),
+    Field(SOURCE, lambda recorded: map(render_link, recorded.sources)),
+    Field(REVERTED, lambda recorded: [recorded.reverted]),
+    Field(MODEL, lambda recorded: [recorded.model]),
+    Field(AGENT, lambda recorded: [recorded.agent]),
+    Field(REASON, lambda recorded: [recorded.reason]),
+    Field(TRANSCRIPT, lambda recorded: recorded.transcripts),
+    Field(CURSOR, lambda recorded: [recorded.cursor]),
+    Field(REWRITE, lambda recorded: [recorded.rewrite]),
+    Field(REVIEWED, lambda recorded: [recorded.reviewer]),
+)
+
+
+def rows(recorded: Recorded) -> list[Trailer]:
+    """The trailers of a commit that records this, in the order of FIELDS."""
+    return [(field.key, value) for field in FIELDS for value in field.values(recorded) if value]
+
+
+def with_record(body: str, recorded: Recorded) -> str:
+    """The message of a commit: subject and body, and the trailers of what it records."""
+    return append(body, rows(recorded))
+
+
+def message_of_line(text: str, agent: str) -> str:
+    """The message of a commit that adds one line of memory; `agent` is "" for a person."""
+    return with_record(f"memory: {text[:SUBJECT]}", Recorded(agent=agent))
+
+
+# -- Git's own reading ---------------------------------------------------------------------------------------
 
 
 def _lines(text: str) -> list[str]:

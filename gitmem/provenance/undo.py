@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from gitmem.config import Config
 from gitmem.errors import Changed, GitMemError
-from gitmem.gate.changes.rules import BULK_LINES, REWRITE_TRAILER, lost_lines
+from gitmem.gate.changes.rules import BULK_LINES, lost_lines
 from gitmem.git import undo_record
 from gitmem.git.protocol import Repository
 from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, is_committed, unstage, write, writer
@@ -162,10 +162,9 @@ def _contents(plan: Undo) -> dict[str, bytes | None]:
 def _commit_draft(config: Config, plan: Undo) -> CommitDraft[None]:
     what = f'Undo "{plan.subject}"'
     lines = [what, "", *(f"This reverts commit {oid}." for oid in reversed(plan.commits))]
-    rows = list(trailers.of_agent(config.agent))
-    if any(_rewrites(file, config) for file in plan.files):
-        rows.append((REWRITE_TRAILER, f"undo of {plan.commits[0][:12]}"))
-    return CommitDraft(_contents(plan), None, trailers.append("\n".join(lines), rows))
+    rewrite = f"undo of {plan.commits[0][:12]}" if any(_rewrites(file, config) for file in plan.files) else ""
+    recorded = trailers.Recorded(agent=config.agent, rewrite=rewrite)
+    return CommitDraft(_contents(plan), None, trailers.with_record("\n".join(lines), recorded))
 
 
 def _rewrites(file: FileChange, config: Config) -> bool:

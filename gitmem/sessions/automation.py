@@ -96,7 +96,7 @@ def propose(repo: Repository, config: Config, paths: list[str], when: datetime, 
     from gitmem.promotion.registry import promotion_model
     from gitmem.provenance import trailers
 
-    message = trailers.append("memory: log of a session", trailers.of_agent(config.agent))
+    message = trailers.with_record("memory: log of a session", trailers.Recorded(agent=config.agent))
 
     def logs(reading: Reading) -> CommitDraft[None]:
         return CommitDraft({path: reading.raw(path) for path in paths}, None, message)

@@ -297,11 +297,13 @@ class _Importer:
     def _message(self, prepared: Sequence[_Prepared]) -> str:
         """The message of a commit, with a trailer for each session: its transcript's hash, its first and last turn."""
         words = f"memory: import {counted(len(prepared), 'session')} of {self._options.source}"
-        rows = [*trailers.of_agent(self._options.agent), (trailers.REASON, f"old sessions of {self._options.source}")]
-        for item in prepared:
-            turns = f"{encode(item.turns[0].id)}..{encode(item.turns[-1].id)}"
-            rows.append((trailers.TRANSCRIPT, f"{encode(item.name)} sha256:{item.sha256} {turns}"))
-        return trailers.append(words, rows)
+        transcripts = tuple(
+            f"{encode(item.name)} sha256:{item.sha256} {encode(item.turns[0].id)}..{encode(item.turns[-1].id)}"
+            for item in prepared
+        )
+        reason = f"old sessions of {self._options.source}"
+        recorded = trailers.Recorded(agent=self._options.agent, reason=reason, transcripts=transcripts)
+        return trailers.with_record(words, recorded)
 
     def _remember(self, item: _Prepared) -> None:
         """Let a flush of the same session, should it go on, read on from here. Of a session that is older than what

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import subprocess
+from operator import attrgetter
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
@@ -10,19 +12,22 @@ from hypothesis import strategies as st
 
 from gitmem.git.objects import Span
 from gitmem.provenance.trailers import (
+    FIELDS,
     SOURCE,
     Link,
+    Recorded,
     append,
     block_with,
     links,
     memory_trailers,
     message_of_line,
-    of_agent,
     parse,
     parse_lenient,
     parse_link,
     render,
     render_link,
+    rows,
+    with_record,
 )
 
 HASH = "ab" * 32
@@ -251,5 +256,23 @@ def test_nothing_to_append_leaves_the_message_with_one_end_and_a_row_may_have_no
 
 
 def test_an_agents_row_and_message() -> None:
-    assert of_agent("") == [] and of_agent("coder") == [("Memory-Agent", "coder")]
+    assert rows(Recorded()) == [] and message_of_line("Deploys happen before 11.", "").count("\n") == 1
     assert memory_trailers(message_of_line("Deploys happen before 11.", "coder")) == [("Memory-Agent", "coder")]
+
+
+def test_each_thing_recorded_is_a_trailer_of_its_own_that_git_reads_back() -> None:
+    link = Link(Span("memory/a b.md", 1, 2, "1" * 40), "MEMORY.md", "0" * 64)
+    recorded = Recorded(
+        rejected=(link,), sources=(link, link), reverted="agent:coder", model="rules/1", agent="coder", reason="why",
+        transcripts=("s sha256:0 1..2",), cursor="2" * 40, rewrite="r", reviewer="Ada <a@example.com>",
+    )  # fmt: skip
+    expected = [key for key in map(attrgetter("key"), FIELDS) for _ in range(2 if key == "Memory-Source" else 1)]
+    message = with_record("subject", recorded)
+    assert [key for key, _ in git_says(message)] == expected and parse(message) == rows(recorded)
+    assert links(rows(recorded), "Memory-Source") == [link, link]
+
+
+def test_the_table_of_trailers_has_every_field() -> None:
+    page = (Path(__file__).parents[2] / "docs/provenance.md").read_text(encoding="utf-8")
+    table = page.split("\n## Trailers\n")[1].split("\n## ")[0]
+    assert [field.key for field in FIELDS if f"`{field.key}`" not in table] == []

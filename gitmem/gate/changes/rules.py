@@ -5,7 +5,6 @@ Pure: changes, paths and texts in, findings out. Fingerprints are the scan flow'
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +20,6 @@ from gitmem.git.objects import GITLINK, SYMLINK, Change
 from gitmem.paths import AGENT_ENDINGS, Kind, agents_read, is_daily, kind
 from gitmem.plural import counted
 
-REWRITE_TRAILER = "Memory-Rewrite"
 BULK_SHARE = 0.5  # MEMORY.md may lose half of its facts in one commit ...
 BULK_LINES = 4  # ... and this many, without a word
 DEVICES = frozenset(
@@ -214,15 +212,3 @@ def check_history(
 
 def _bullets(text: str) -> int:
     return sum(line.lstrip().startswith(("- ", "* ", "+ ")) for line in text.split("\n"))
-
-
-REASON = re.compile(rf"^{REWRITE_TRAILER}:[ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE)
-
-
-def rewrite_reason(message: str) -> str:
-    """The value of the message's `Memory-Rewrite:` line, "" where there is none.
-
-    Any line of the body counts: squashed and edited messages lose the trailer paragraph, never the intent.
-    """
-    match = REASON.search(message)
-    return match.group(1).strip() if match else ""

@@ -12,6 +12,7 @@ from gitmem.config import TRACKED
 from gitmem.gate.changes import rules
 from gitmem.gate.changes.attributes import is_attributes
 from gitmem.gate.changes.layout_loss import may_narrow, staged_layout_loss
+from gitmem.gate.changes.rewrite_trailer import rewrite_reason
 from gitmem.gate.changes.texts import attribute_findings, history_findings, link_target, staged_loss
 from gitmem.gate.changes.unmerged import before_merge, dropped_staged
 from gitmem.gate.detectors.finding import Finding
@@ -89,7 +90,7 @@ def change_findings(repo: Repository, staging: Staging, policy: Policy) -> list[
 
 def staged_history(repo: Repository, staging: Staging, message: str, policy: Policy) -> list[Finding]:
     """The history rules for the commit about to be made with this message; a merge's other sides count."""
-    if rules.rewrite_reason(message):
+    if rewrite_reason(message):
         return []
     findings: list[Finding] = []
     lost = {change.path for change in staging.dropped}

@@ -12,7 +12,6 @@ from gitmem.gate.changes.rules import (
     check_protection,
     check_twins,
     lost_lines,
-    rewrite_reason,
 )
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.policy import Policy, canonical
@@ -117,16 +116,3 @@ def test_bulk_deletion_of_memory_needs_a_reason() -> None:
     assert rules(check_history("MEMORY.md", [old], "# Memory\n", "moved to the archive")) == []
     assert rules(check_history("MEMORY.md", [old], old.replace("- fact 3\n", ""), "")) == []
     assert rules(check_history("MEMORY.md", ["- a\n- b\n"], "", "")) == []
-
-
-@pytest.mark.parametrize(
-    ("message", "reason"),
-    [
-        ("subject\n\nMemory-Rewrite: a name was wrong\n", "a name was wrong"),
-        ("subject\n\nmemory-rewrite: x\n\nsquashed paragraph\n", "x"),
-        ("subject\n\nMemory-Rewrite:\n", ""),
-        ("Memory rewrite: no\n", ""),
-    ],
-)
-def test_the_reason_is_read_wherever_a_squash_left_it(message: str, reason: str) -> None:
-    assert rewrite_reason(message) == reason
