@@ -63,7 +63,12 @@ ROWS = st.sampled_from([
 ])  # fmt: skip
 
 
-@given(st.lists(ROWS, max_size=14), st.integers(-1, 16))
+PLAIN_ROWS = st.sampled_from(
+    ["", "- a", "- b <!-- mem src=x -->", " - c", "  deep", "\t", "# Head", "prose", "---", "+ f"]
+)
+
+
+@given(st.lists(ROWS, max_size=14) | st.lists(PLAIN_ROWS, max_size=8), st.integers(-1, 16))
 def test_the_fact_of_one_line_is_that_of_the_whole_file(rows: list[str], line: int) -> None:
     lines = facts.split_lines("\n".join(rows).encode())
     whole = facts.parse_lines(lines).at(line)
@@ -349,3 +354,30 @@ def test_a_successor_names_what_it_replaces_once() -> None:
     for meta in ((), (("supersedes", entry.fact.id),)):
         made = facts.supersede(memory, entry, "new", meta)
         assert made.data() == f"- new <!-- mem supersedes={entry.fact.id} -->\r\n- other\r\n".encode()
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=6), st.lists(st.integers(1, 4), max_size=4))
+def test_facts_inserted_together_stand_as_those_inserted_one_by_one(new: list[int], old: list[int]) -> None:
+    def line(number: int, day: int) -> str:
+        return f"- fact {number} <!-- mem type=fact from=2026-01-0{day} -->\n"
+
+    there = "".join(line(100 + number, day) for number, day in enumerate(sorted(old, reverse=True)))
+    memory = parsed(f"# Memory\n\n## Facts\n\n{there}\n## Notes\n\n- last\n".encode())
+    lines = [line(number, day) for number, day in enumerate(new)]
+    rows = [([text], parsed(text.encode()).facts[0]) for text in lines]
+    together = facts.insert_all(memory, rows, ["Facts"])
+    single = memory
+    for block, fact in sorted(reversed(rows), key=lambda row: facts.fact_date(row[1])):
+        single = facts.insert(single, block, fact, ["Facts"])
+    assert together.data() == single.data()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+def test_another_comment_changes_nothing_but_the_comment(end: str) -> None:
+    before, line, after = "# Memory\n\n- first\n", f"* second <!-- mem type=fact -->{end}", "  deep\n" if end else ""
+    memory = parsed(f"{before}{line}{after}".encode())
+    entry = memory.entries[1]
+    assert facts.with_comment(memory, entry, [("pinned", "true")]).data().decode() == (
+        f"{before}* second <!-- mem pinned=true -->{end}{after}"
+    )
+    assert facts.with_comment(memory, entry, []).data().decode() == f"{before}* second{end}{after}"

@@ -519,3 +519,29 @@ def test_limits_hold_at_their_last_value() -> None:
     assert not sources(op("a", 20, 19 + SOURCE_LINES), read) and sources(op("a", 20, 20 + SOURCE_LINES), read)
     assert not sources(op("a", 18, 20), read)
     assert sources(op("a", 17, 19), read) and sources(op("a", 21, 22), read)
+
+
+def test_an_update_keeps_what_the_fact_says_of_itself_and_still_holds() -> None:
+    memory = b"- Rate limit is 600 requests a minute <!-- mem type=fact tags=api -->\n"
+    (old,) = facts.parse(memory).facts
+    (item,) = plan(replace(op(RATE, 3), op=Op.UPDATE, target=old.id), memory=memory).approved
+    assert item.operation.op is Op.UPDATE and dict(item.meta)["tags"] == "api"
+
+
+def test_an_update_to_the_words_that_are_there_is_refused() -> None:
+    memory = f"- {RATE}\n".encode()
+    (old,) = facts.parse(memory).facts
+    assert why(replace(op(RATE, 3), op=Op.UPDATE, target=old.id), memory=memory) == [Why.DUPLICATE]
+
+
+def test_lines_all_covered_are_no_source_and_one_that_is_not_is_enough() -> None:
+    covered = frozenset([(PATH, LINES[1].removeprefix("- "))])
+    rules = replace(RULES, covered=covered)
+    refused = plan(GOOD, rules=rules)
+    assert refused.stopped(Why.COVERED) == list(refused.refused) and not refused.stopped(Why.SOURCE)
+    assert plan(op(RATE, 3), rules=rules).approved
+    assert plan(op(RATE, 2, 3), rules=rules).approved
+
+
+def test_an_importance_that_is_no_number_is_none() -> None:
+    assert dict(meta_of(op(RATE, 3, importance=float("nan")), LOG, None))["importance"] == "0"

@@ -276,3 +276,27 @@ def test_the_table_of_trailers_has_every_field() -> None:
     page = (Path(__file__).parents[2] / "docs/provenance.md").read_text(encoding="utf-8")
     table = page.split("\n## Trailers\n")[1].split("\n## ")[0]
     assert [field.key for field in FIELDS if f"`{field.key}`" not in table] == []
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        "A: 1\n  more\nB: 2\n",
+        "Key X: v\n",
+        "K : v\n",
+        "Key: XvX\n",
+        "Key: v\nXoo: w\n",
+        "A: b\n  \n",
+        "A: b\n \n\n",
+        "A: b\n# note\nB: d\n",
+        "# note\nA: b\n",
+        "A: b\n\n\tfoo\n",
+        "A: b\n\nConflicts:\n\tx\n",
+        "A: b\n\nConflicts:\n\tx\nmore\n",
+        "A: b\n\nConflicts:\n\tx\nmore: c\n\n\tfoo\n",
+        "A: b\nSigned-off-by: x\n" + "prose\n" * 6,
+        "A: b\nSigned-off-by: x\n" + "prose\n" * 7,
+    ],
+)
+def test_an_odd_end_of_a_message_is_read_as_git_reads_it(below: str) -> None:
+    assert parse(f"subject\n\n{below}") == git_says(f"subject\n\n{below}")
