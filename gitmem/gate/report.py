@@ -176,7 +176,10 @@ def _what_to_do(worst: Sequence[Finding], hook: str) -> list[str]:
         lines += list(mends)[:REMEDIES_SHOWN]
     if any(f.rule in REASONED for f in worst):
         lines.append("  say so: git commit --trailer 'Memory-Rewrite: why the past is changed'")
-    lines.append(f"  allow:  git mem allow {worst[0].fingerprint} --reason 'why' (it is reviewed as its own change)")
+    where = " --history" if hook in ("pre-push", "pre-receive") else ""  # the work tree may hold it no more
+    lines.append(
+        f"  allow:  git mem allow {worst[0].fingerprint}{where} --reason 'why' (it is reviewed as its own change)"
+    )
     if hook != "pre-receive":
         verb = "push" if hook == "pre-push" else "commit"
         lines.append(f"  bypass: git {verb} --no-verify (CI scans the same range again)")

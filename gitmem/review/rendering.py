@@ -294,11 +294,29 @@ class _View:
         places = some([self._place_of(finding) for finding in rows])
         excerpts = dict.fromkeys(finding.excerpt for finding in rows if finding.excerpt)
         words = " ".join(quoted(text) for text in list(excerpts)[:PLACES])
-        parts = [f"{what} {places}: {plain(first.message)} {words}".rstrip(), f"  - fix: {_fix(first)}"]
+        parts = [f"{what} {places}: {plain(first.message)} {words}".rstrip(), f"  - fix: {self._fix(rows)}"]
         for mask in self.review.masks:  # of the head: a finding's own line number is true in its commit
             if mask.path == first.path and first.rule in mask.rules:
                 parts.append(f"  - line {mask.line}, masked: {shown(mask.text)[0]}")
         return Row("\n".join(parts), short=f"{what} {places}")
+
+    def _fix(self, rows: Sequence[Finding]) -> str:
+        """What to type, or to do, about the finds of one rule in one file."""
+        finding = next((row for row in rows if row.fingerprint in self.review.standing), rows[0])
+        span = f"--range {self.review.base[:12]}..{self.review.head[:12]}" if self.review.base else "--history"
+        allow = code(f"git mem allow {finding.fingerprint} {span} --reason WHY")
+        others = len({row.fingerprint for row in rows}) - 1
+        allow += f" (and {others} more: {code(f'git mem scan {span}')} names them)" if others else ""
+        mend = remedy(finding)
+        if finding.path == MESSAGE:
+            words = "`git rebase -i`, reword the commit"
+        elif mend:
+            words = plain(mend.partition("; or have it reviewed")[0].partition(", or have it reviewed")[0])
+        elif finding.fingerprint in self.review.standing or not finding.commit:
+            words = code(f"git mem redact {shell_word(finding.path)}")
+        else:
+            words = f"`git rebase -i`, take it out of `{finding.commit[:12]}`: later versions do not hold it"
+        return f"{words}; let it pass: {allow}, as a change of its own" if finding.fingerprint else words
 
     def _place_of(self, finding: Finding) -> str:
         commit = finding.commit[:12]
@@ -528,14 +546,3 @@ def _edits(edits: Sequence[tuple[str, str, str]]) -> tuple[str, str]:
             words = f"{shown(old or 'nothing')[0]} → {shown(new or 'nothing')[0]}"
         parts.append(f"{plain(what)} {words}")
     return "; ".join(parts), "\n\n".join(rest for rest in rests if rest)
-
-
-def _fix(finding: Finding) -> str:
-    """What to type, or to do, about a finding."""
-    if finding.path == MESSAGE:
-        return "`git rebase -i`, reword the commit"
-    words = plain(remedy(finding)) or code(f"git mem redact {shell_word(finding.path)}")
-    if "git mem allow" in words:
-        return words
-    allow = code(f"git mem allow {finding.fingerprint} --reason WHY")
-    return f"{words}; let it pass: {allow}, as a change of its own" if finding.fingerprint else words

@@ -19,7 +19,7 @@ from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.redaction import redaction
 from gitmem.gate.report import remedy
-from gitmem.gate.scan import Report, once_each, scan_source
+from gitmem.gate.scan import Report, once_each, scan, scan_source
 from gitmem.git.objects import Commit
 from gitmem.git.protocol import Repository
 from gitmem.paths import LIMIT, Layout
@@ -84,8 +84,11 @@ class MaskedLine:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """`changes` are facts that came, went or say something else, `other` what else of the files an agent reads changes;
-    `cited` has the source lines of the facts by commit, path and line, `daily` the patterns of daily logs."""
+    """`changes` are facts that came, went or say something else, `other` what else of the files an agent reads changes.
+
+    `cited` has the source lines of the facts by commit, path and line, `daily` the patterns of daily logs. `standing`
+    are the fingerprints of what is found in files as they are at the head, and not in an earlier version alone.
+    """
 
     base: str
     head: str
@@ -99,6 +102,7 @@ class Review:
     cited: Mapping[Place, tuple[Source, ...]] = field(default_factory=dict)
     masks: tuple[MaskedLine, ...] = ()
     daily: tuple[str, ...] = ()
+    standing: frozenset[str] = frozenset()
 
     @property
     def failed(self) -> bool:
@@ -137,8 +141,17 @@ def review(
         cited=citations(repo, base, head, [*changes, *other.placements], verdict.facts),
         masks=tuple(_masked_lines(repo, head, report, policy)),
         daily=daily,
+        standing=_standing(repo, head, report, policy),
     )  # fmt: skip
     return masked(whole, policy)
+
+
+def _standing(repo: Repository, head: str, report: Report, policy: Policy) -> frozenset[str]:
+    """The fingerprints of all that is found in the files of the report as they are at `head`."""
+    paths = {finding.path for finding in report.findings if finding.path != MESSAGE}
+    places = [sources.BlobPlace(path, oid) for path, oid in repo.blobs(head, sorted(paths)).items()] if paths else []
+    found = scan(sources.read(repo, places, policy), policy).findings
+    return frozenset(finding.fingerprint for finding in found)
 
 
 def _masked_lines(repo: Repository, head: str, report: Report, policy: Policy) -> Iterator[MaskedLine]:

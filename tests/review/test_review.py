@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -239,6 +240,26 @@ def test_a_finding_says_what_to_type_and_how_its_line_would_read(repo: Repo) -> 
     text = repo.mem("review", "main..HEAD", check=False).stdout
     assert "fix: `git mem redact 'memory/my notes.md'`; let it pass: `git mem allow" in text
     assert "line 1, masked: `- the token is [redacted:github-token]`" in text and SECRET not in text
+
+
+def test_what_an_earlier_version_alone_holds_is_mended_in_its_commit_and_each_command_works(repo: Repo) -> None:
+    repo.commit(
+        "start", {"MEMORY.md": "- one\n", "SOUL.md": "Be kind.\n", ".gitmem.toml": "[gate]\nprotected = ['SOUL.md']\n"}
+    )
+    topic(repo)
+    brought = repo.commit("brought", {"memory/a.md": f"- token {SECRET}\n", "SOUL.md": "Be quick.\n"})[:12]
+    repo.commit("taken out", {"memory/a.md": "- none\n"})
+    text = repo.mem("review", "main..HEAD", check=False).stdout
+    assert f"fix: `git rebase -i`, take it out of `{brought}`" in text and "git mem redact" not in text
+    commands = re.findall(r"let it pass: `git mem (allow [^`]* )WHY`", text)
+    assert len(commands) == 2
+    repo.git("switch", "-q", "main")
+    for words in commands:
+        repo.mem(*words.split(), "WHY")
+    repo.commit("except")
+    repo.git("switch", "-q", "topic")
+    repo.git("rebase", "-q", "main")
+    assert "2 excepted" in repo.mem("review", "main..HEAD").stdout
 
 
 def test_what_reads_as_an_instruction_is_shown_to_the_reviewer_as_text(repo: Repo) -> None:
