@@ -91,6 +91,7 @@ NO_DRY_RUN = {
     "session flush": "appends only; git mem undo takes it back",
     "session end": "as flush",
     "session set": "writes the one value it is given",
+    "server approximate": "its other run is --drop",
     "server repositories": "writes the one row it is given",
     "profile add": "says what it made",
     "profile remove": "removes no file",

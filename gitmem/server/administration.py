@@ -14,6 +14,7 @@ import psycopg
 
 from gitmem.errors import IndexUnusable, UsageError
 from gitmem.git.mirrors import shown_url
+from gitmem.server.postgres import hnsw
 from gitmem.server.postgres.database import UNREACHABLE, checked
 
 PREFIX = "gitmem_"  # of a token: scanners of secrets know it by that
@@ -162,6 +163,13 @@ class Administration:
                 for at, action, hits, status in asked
             ],
         }
+
+    def approximate(self, tenant: int, *, drop: bool = False) -> int:
+        """Make the approximate index of a tenant's vectors, or drop it; how many were made or dropped."""
+        if drop:
+            return hnsw.drop(self._connection, tenant)
+        hnsw.make(self._connection, tenant)
+        return 1
 
     def _unreachable(self, tenant: int) -> dict[str, int]:
         """Rows of the tenant that belong to no snapshot: there are none after an ingest or a removal."""

@@ -5,6 +5,7 @@
     processes = 2                     # that answer
     workers = 1                       # threads that fetch and index, in a process of their own; 0: none here
     poll_minutes = 15                 # 0: webhooks alone
+    approximate_from = 200000         # chunks of a tenant from which its approximate index is asked, if it has one
     connections = 8                   # to the database, at most, of each process that answers
     public_hosts = ["memory.example.com"]  # as clients of MCP name the server, behind a proxy
     traces = true                     # send OpenTelemetry spans (extra `traces`), where OTEL_* variables say
@@ -37,7 +38,9 @@ SECRETS = ("DATABASE_URL", "OWNER_DATABASE_URL", "SECRET", "HOOK_SECRET")
 FORGE_TOKENS = ("GITHUB_TOKEN", "GITLAB_TOKEN", "FORGEJO_TOKEN")
 LONGEST = 1 << 16  # bytes of a configuration or of a secret's file
 PORT = 8470
-KNOWN = {"listen", "state", "processes", "workers", "poll_minutes", "connections", "public_hosts", "traces", "oidc"}
+NUMBERS = {"processes": 2, "workers": 1, "poll_minutes": 15, "connections": 8, "approximate_from": 200_000}
+LARGEST = {"approximate_from": 1 << 31}  # of a number; else 10,000
+KNOWN = {"listen", "state", *NUMBERS, "public_hosts", "traces", "oidc"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ class Settings:
     workers: int = 1
     poll_minutes: int = 15
     connections: int = 8
+    approximate_from: int = 200_000
     public_hosts: tuple[str, ...] = ()
     traces: bool = False
     providers: tuple[Provider, ...] = ()
@@ -92,12 +96,9 @@ def read(file: Path | None, environ: Mapping[str, str]) -> Settings:
     if unknown:
         raise BadConfig(f"'{unknown[0]}' is no setting of a server", "see docs/server.md")
     host, _, port = str(table.get("listen", f"127.0.0.1:{PORT}")).rpartition(":")
-    numbers = {
-        name: table.get(name, default)
-        for name, default in (("processes", 2), ("workers", 1), ("poll_minutes", 15), ("connections", 8))
-    }
+    numbers = {name: table.get(name, default) for name, default in NUMBERS.items()}
     for name, value in numbers.items():
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 10_000:
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST.get(name, 10_000):
             raise BadConfig(f"'{name}' takes a number", "see docs/server.md")
     if not host or not port.isdigit():
         raise BadConfig("'listen' takes HOST:PORT", 'listen = "127.0.0.1:8470"')

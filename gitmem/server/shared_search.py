@@ -30,6 +30,7 @@ from gitmem.server.keys import Keyring
 from gitmem.server.mirrors import Mirrors
 from gitmem.server.observation import cached, stage
 from gitmem.server.postgres.database import Database
+from gitmem.server.postgres.hnsw import FROM
 from gitmem.server.postgres.index import PostgresIndex
 from gitmem.server.postgres.signs import SignTables
 
@@ -58,6 +59,7 @@ class Shared:
         self._state = state
         self._signs = SignTables()
         self.doubt_seconds = DOUBT_SECONDS
+        self.approximate_from = FROM
         self._doubted: dict[tuple[int, int], float] = {}
         self._lock = threading.Lock()
         self._shapes: OrderedDict[tuple[int, str], Shape] = OrderedDict()
@@ -79,6 +81,7 @@ class Shared:
 
         def opener(commit: str) -> OpenIndex:
             index = PostgresIndex(self.database, tenant, self._keyring.of(tenant), self._state / "index", self._signs)
+            index.approximate_from = self.approximate_from
             try:
                 asked[:] = as_of(index, past) if past else searched(index, permitted, ref)
                 index.snapshots = [one.snapshot for one in asked]

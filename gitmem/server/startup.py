@@ -44,6 +44,7 @@ class Running:
             self.mirrors = Mirrors(settings.state / "mirrors", os.environ)
             stack.callback(self.mirrors.close)
             shared = Shared(self.database, self.mirrors, keyring, CONFIG, settings.state)
+            shared.approximate_from = settings.approximate_from
             # Its own connections: a long ingest does not take those of the searches, nor they its.
             self.writers = Database(settings.secret("DATABASE_URL"), most=settings.workers + 2)
             stack.callback(self.writers.close)

@@ -252,6 +252,8 @@ def test_an_administrator_works_from_the_command_line(filled: Server, tmp_path: 
     assert here.mem("server", "token", name, "ci", env=env).stdout.startswith("gitmem_")
     assert "1 token revoked" in here.mem("server", "token", name, "ci", "--revoke", env=env).stdout
     assert json.loads(here.mem("server", "jobs", "--json", env=env).stdout)[0]["kind"] == "fetch"
+    assert "no vectors yet" in here.mem("server", "approximate", name, env=env, check=False).stderr
+    assert json.loads(here.mem("server", "approximate", name, "--drop", "--json", env=env).stdout) == {"dropped": 0}
     assert "notes: there" in here.mem("server", "audit", name, "notes", env=env).stdout
     assert "1 repository to be" in here.mem("server", "rebuild", name, env=env).stdout
     assert "0 steps" in here.mem("server", "migrate", env=env).stdout

@@ -194,6 +194,25 @@ def audit(context: click.Context, tenant: str, repository: str, as_json: bool) -
 
 @command.command()
 @click.argument("tenant")
+@click.option("--drop", is_flag=True, help="Drop it instead.")
+@json_option
+@click.pass_context
+def approximate(context: click.Context, tenant: str, drop: bool, as_json: bool) -> int:
+    """Make an approximate index (HNSW) of TENANT's vectors.
+
+    For a tenant of some 200,000 chunks or more. Built while the server goes on; it makes an ingest slower.
+    """
+    with _owner(context) as owner:
+        count = owner.approximate(owner.tenant(tenant), drop=drop)
+    if as_json:
+        write_json({"dropped" if drop else "there": count})
+    else:
+        write(f"{counted(count, 'index', 'indexes')} {'dropped' if drop else 'there'}\n")
+    return Exit.DONE
+
+
+@command.command()
+@click.argument("tenant")
 @click.pass_context
 def rebuild(context: click.Context, tenant: str) -> int:
     """Delete the index of TENANT and make it again from Git."""

@@ -24,7 +24,7 @@ from gitmem.index.db.values import Place, Shape, Snapshot, bits, int8
 from gitmem.index.line_records import Packed, unpack
 from gitmem.server.keys import Keys
 from gitmem.server.observation import stage
-from gitmem.server.postgres import arrays
+from gitmem.server.postgres import arrays, hnsw
 from gitmem.server.postgres.database import Database
 from gitmem.server.postgres.signs import SignTables
 
@@ -53,6 +53,7 @@ class PostgresIndex:
         self._held: AbstractContextManager[psycopg.Connection[Any]] | None = database.tenant(tenant)
         self._connection = self._held.__enter__()
         self._tables = tables
+        self.approximate_from = hnsw.FROM  # chunks; more of a tenant are looked up in its approximate index, if any
         # What one statement read and is asked for piece by piece.
         self._chunks: dict[str, dict[int, tuple[int, int, int]]] = {}
         self._secrets: dict[str, int] = {}
@@ -248,7 +249,11 @@ class PostgresIndex:
         if self._embedder is None or len(vector) != 4 * self._embedder[3] or not any(vector):
             return []
         signs, numbers = vector_columns(bits(vector), int8(vector))
-        *_, number, _, epoch = self._embedder
+        *_, number, dims, epoch = self._embedder
+        if len(norms) > self.approximate_from and len(norms) - norms.count(0) >= FEW * len(norms):
+            found = self._approximate(number, dims, norms, signs, numbers, k)
+            if found is not None:
+                return [(chunk, cosine) for chunk, cosine in found if cosine == cosine]
         table = None
         if self._tables is not None:
             key = (self._tenant, number, epoch)
@@ -264,6 +269,21 @@ class PostgresIndex:
                 numbers, self._tenant, arrays.numbers("int", near), k,
             )  # fmt: skip
         return [(chunk, cosine) for chunk, cosine in found if cosine == cosine]
+
+    def _approximate(
+        self, number: int, dims: int, norms: bytes, signs: Any, numbers: Any, k: int
+    ) -> list[tuple[Any, ...]] | None:
+        """The same by the tenant's approximate index; None where there is none."""
+        with stage("statement"), self._database.answering():
+            if not hnsw.is_there(self._connection, hnsw.name_of(self._tenant, number, dims)):
+                return None
+        count = EQUALS * k * OVERFETCH
+        self._rows(hnsw.SETTINGS, str(min(hnsw.MOST_CANDIDATES, count)), "off")
+        found = self._rows(
+            hnsw.statement(self._tenant, number, dims), numbers, len(norms), norms, signs, count, k
+        )  # fmt: skip
+        self._rows(hnsw.SETTINGS, "40", "on")
+        return found
 
     def _signs(self, number: int, after: int, most: int) -> bytes:
         """Chunk, count of bits and signs of the chunks after one, as `SignTables.table` reads them."""

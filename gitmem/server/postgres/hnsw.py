@@ -1,0 +1,85 @@
+"""An approximate index of the signs of one large tenant: pgvector's HNSW, partial, on the tenant's own partition.
+
+An administrator makes it, and there are to be few: planning locks every index of a table. It is built without a lock
+that writers wait for, and kept up by PostgreSQL. A search goes on in it until it has as many chunks of what it searches
+as it wants (`hnsw.iterative_scan`), since the index knows nothing of snapshots.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from gitmem.errors import UsageError
+
+FROM = 200_000  # chunks of a tenant from which its index is asked: below it an exact scan is quick
+LOOKED_AT = 200_000  # chunks that a search looks at, at most
+MOST_CANDIDATES = 1000  # pgvector's most for `hnsw.ef_search`
+SETTINGS = (
+    "SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', %s, true),"
+    f" set_config('hnsw.max_scan_tuples', '{LOOKED_AT}', true), set_config('enable_sort', %s, true)"
+)  # without a sort the planner takes the index, which gives the order
+
+
+def name_of(tenant: int, embedder: int, dims: int) -> str:
+    """The index of a tenant's vectors of an embedder."""
+    return f"chunk_hnsw_{int(tenant)}_{int(embedder)}_{int(dims)}"
+
+
+def is_there(connection: psycopg.Connection[Any], name: str) -> bool:
+    """Whether an index was made, and its making has ended."""
+    row = connection.execute(
+        "SELECT indisvalid AND indisready FROM pg_index WHERE indexrelid = to_regclass(%s)", (name,)
+    ).fetchone()
+    return row is not None and bool(row[0])
+
+
+def make(connection: psycopg.Connection[Any], tenant: int) -> str:
+    """Make the index of a tenant, as the owner of the tables and outside a transaction; its name. One that was begun
+    and not ended is made anew. Raises UsageError for a tenant without vectors."""
+    row = connection.execute(
+        "SELECT chunk.tableoid::regclass::text, embedder.id, dims FROM chunk JOIN embedder"
+        " ON embedder.tenant = chunk.tenant AND embedder.id = chunk.embedder"
+        " WHERE chunk.tenant = %s AND in_force AND bits IS NOT NULL LIMIT 1",
+        (tenant,),
+    ).fetchone()
+    if row is None:
+        raise UsageError("the tenant has no vectors yet", "git mem server jobs")
+    partition, embedder, dims = row
+    name = name_of(tenant, embedder, dims)
+    if not is_there(connection, name):
+        connection.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(sql.Identifier(name)))
+        connection.execute(
+            sql.SQL(
+                "CREATE INDEX CONCURRENTLY {} ON {} USING hnsw ((bits::bit({})) bit_hamming_ops)"
+                " WHERE tenant = {} AND embedder = {} AND bits IS NOT NULL"
+            ).format(
+                sql.Identifier(name), sql.Identifier(partition), *map(sql.Literal, (dims, tenant, embedder)),
+            )
+        )  # fmt: skip
+    return name
+
+
+def drop(connection: psycopg.Connection[Any], tenant: int) -> int:
+    """Drop every such index of a tenant; how many there were."""
+    rows = connection.execute(
+        "SELECT relname FROM pg_class WHERE relkind = 'i' AND relname ~ %s",
+        (f"^chunk_hnsw_{int(tenant)}_[0-9]+_[0-9]+$",),
+    ).fetchall()
+    for (name,) in rows:
+        connection.execute(sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(sql.Identifier(name)))
+    return len(rows)
+
+
+def statement(tenant: int, embedder: int, dims: int) -> str:
+    """What asks the index: (vector, norms' length, norms, signs, how many candidates, how many chunks) give (chunk,
+    cosine), best first. Tenant and embedder stand in it as numbers: the planner has to see that the index fits."""
+    tenant, embedder, dims = int(tenant), int(embedder), int(dims)
+    return (
+        "SELECT id, 1 - (embedding <=> %s::halfvec) AS cosine FROM (SELECT id, embedding FROM chunk"
+        f" WHERE tenant = {tenant} AND embedder = {embedder} AND bits IS NOT NULL"
+        " AND CASE WHEN id < %s THEN get_byte(%s, id) > 0 ELSE false END"
+        f" ORDER BY bits::bit({dims}) <~> %s::bit({dims}) LIMIT %s) AS near ORDER BY cosine DESC, id LIMIT %s"
+    )
