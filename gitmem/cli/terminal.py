@@ -79,13 +79,18 @@ def paint(text: str, style: str, on: bool) -> str:
     return f"\x1b[{STYLES[style]}m{text}\x1b[m" if on else text
 
 
-def write_json(value: Any, *, lines: bool = False) -> None:
-    """One JSON value on stdout; indented unless `lines` (JSON Lines). Keys in the order given."""
+def json_text(value: Any, *, lines: bool = False) -> str:
+    """One JSON value and a line end, indented unless `lines` (JSON Lines). Keys in the order given."""
     text = json.dumps(value, ensure_ascii=False, indent=None if lines else 2)
     if not text.isascii() or "\x7f" in text:  # DEL is ASCII and a terminal obeys it
         # What a terminal would obey, and lone surrogates, have an ASCII spelling in JSON: the value is the same.
         text = "".join(c if c == "\n" or not _hostile(c) else json.dumps(c)[1:-1] for c in text)
-    page(text + "\n")
+    return text + "\n"
+
+
+def write_json(value: Any, *, lines: bool = False) -> None:
+    """`json_text` of a value on stdout."""
+    page(json_text(value, lines=lines))
 
 
 def write(text: str) -> None:

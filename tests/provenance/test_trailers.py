@@ -256,7 +256,7 @@ def test_nothing_to_append_leaves_the_message_with_one_end_and_a_row_may_have_no
 
 
 def test_an_agents_row_and_message() -> None:
-    assert rows(Recorded()) == [] and message_of_line("Deploys happen before 11.", "").count("\n") == 1
+    assert rows(Recorded()) == [] and message_of_line("x" * 70, "") == f"memory: {'x' * 60}\n"
     assert memory_trailers(message_of_line("Deploys happen before 11.", "coder")) == [("Memory-Agent", "coder")]
 
 

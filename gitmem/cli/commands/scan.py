@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +27,38 @@ from gitmem.regular_file import read_input, read_regular
 
 WORKERS = 2
 TRIAL = 200  # commits of a trial without a number
+
+
+def _text(report: Report) -> str:
+    from gitmem.cli.terminal import escape
+    from gitmem.gate.report import as_text
+
+    return as_text(report, escape)
+
+
+def _json(report: Report) -> str:
+    from gitmem.cli.terminal import json_text
+    from gitmem.gate.report import as_value
+
+    return json_text(as_value(report))
+
+
+def _sarif(report: Report) -> str:
+    from gitmem import __version__
+    from gitmem.gate.report import as_sarif
+
+    return as_sarif(report, __version__)
+
+
+def _github(report: Report) -> str:
+    from gitmem.cli.terminal import escape
+    from gitmem.gate.report import as_annotations
+
+    return as_annotations(report, escape)
+
+
+# How a scan answers: the report in, the text for stdout out.
+FORMATS: dict[str, Callable[[Report], str]] = {"text": _text, "json": _json, "sarif": _sarif, "github": _github}
 
 
 class ScanOptions(NamedTuple):
@@ -59,9 +91,7 @@ class ScanOptions(NamedTuple):
 )
 @click.option("--history", is_flag=True, help="The same for all of history.")
 @click.option("--message", metavar="FILE", help="A commit message; - reads standard input.")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json", "sarif", "github"]), default="text", help="How to answer."
-)
+@click.option("--format", "form", type=click.Choice(tuple(FORMATS)), default="text", help="How to answer.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(
     "--severity", type=click.Choice(["block", "warn"]), default=None,
@@ -191,18 +221,9 @@ def read_rules(name: str) -> tuple[Rule, ...]:
 
 def render(report: Report, form: str) -> None:
     """The report on stdout."""
-    from gitmem import __version__
     from gitmem.cli import terminal
-    from gitmem.gate import report as reports
 
-    if form == "json":
-        terminal.write_json(reports.as_value(report))
-    elif form == "sarif":
-        terminal.page(reports.as_sarif(report, __version__))
-    elif form == "github":
-        terminal.page(reports.as_annotations(report, terminal.escape))
-    else:
-        terminal.page(reports.as_text(report, terminal.escape))
+    terminal.page(FORMATS[form](report))
 
 
 def show_explanation(repo: Repository, place: str, form: str) -> int:
