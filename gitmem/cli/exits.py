@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from gitmem.cli.terminal import say
-from gitmem.errors import Exit, GitMemError
+from gitmem.errors import Exit, GitMemError, UsageError
 
 # What is wrong with the disk, or with a path that was typed: no bug.
 SURROUNDINGS = frozenset(
@@ -21,10 +21,16 @@ SURROUNDINGS = frozenset(
      errno.EISDIR, errno.EACCES, errno.EPERM, errno.ENXIO, errno.ENODEV)
 )  # fmt: skip
 SHOWN = 200  # characters of a path in a message
+# What to type next where the error says nothing of it.
+FULL, FORBIDDEN = "df -h shows what is free", "ls -ld shows who may write there"
+HINTS = {
+    errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EFBIG: FULL, errno.EROFS: FORBIDDEN, errno.EACCES: FORBIDDEN,
+    errno.EPERM: FORBIDDEN, errno.ENOENT: "ls shows what there is", errno.ENOTDIR: "ls shows what there is",
+}  # fmt: skip
 
 
-def ending(run: Callable[[], int | None]) -> int:
-    """Run a command and return its exit code. Never raises."""
+def ending(run: Callable[[], int | None], command: str = "git mem") -> int:
+    """Run a command and return its exit code. Never raises. `command` is the one whose options a hint names."""
     try:
         code = run()
         sys.stdout.flush()
@@ -33,8 +39,8 @@ def ending(run: Callable[[], int | None]) -> int:
         return Exit.INTERRUPTED
     except GitMemError as error:
         say(f"git mem: {error.message}")
-        if error.hint:
-            say(f"hint: {error.hint}")
+        if hint := error.hint or _hint(error, command):
+            say(f"hint: {hint}")
         return error.exit_code
     except (BrokenPipeError, SystemExit) as error:
         if isinstance(error, SystemExit) and not error.code:
@@ -49,9 +55,20 @@ def ending(run: Callable[[], int | None]) -> int:
         name = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else ""
         where = f" '{name if len(name) <= SHOWN else name[:SHOWN] + '...'}'" if name else ""
         say(f"git mem: cannot read or write{where}: {error.strerror}")
+        if error.errno in HINTS:
+            say(f"hint: {HINTS[error.errno]}")
         return Exit.CANNOT_RUN
     except Exception as error:  # noqa: BLE001 - the one place where a bug becomes exit 4
         return _bug(error)
+
+
+def _hint(error: GitMemError, command: str) -> str:
+    """What to type next after an error that does not say it; "" after a refusal, whose words do."""
+    if isinstance(error, UsageError):
+        return f"'{command} -h' shows its options."
+    if isinstance(error.__context__, OSError) and error.__context__.errno in HINTS:
+        return HINTS[error.__context__.errno]
+    return "" if error.exit_code is not Exit.CANNOT_RUN else "git mem doctor looks for what is wrong"
 
 
 def _bug(error: Exception) -> int:

@@ -82,4 +82,4 @@ def search(words: Sequence[str]) -> int | None:
         finally:
             repo.close()
 
-    return ending(run)
+    return ending(run, "git mem search")

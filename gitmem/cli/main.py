@@ -118,7 +118,8 @@ def run(argv: list[str] | None = None) -> int:
             return Exit.CANNOT_RUN
         return int(code or 0)
 
-    return ending(parsed)
+    words = sys.argv[1:] if argv is None else argv
+    return ending(parsed, f"git mem {words[0]}" if words and words[0] in COMMANDS else "git mem")
 
 
 def _in_one_line(error: click.ClickException) -> str:

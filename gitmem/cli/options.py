@@ -70,6 +70,13 @@ def open_here(
     return repo, config
 
 
+def say_if_detached(repo: Repository, commit: str) -> None:
+    """Say that no branch holds what was committed just now, where none is checked out."""
+    if commit and repo.branch() is None:
+        say("note: no branch is checked out, so none holds this commit")
+        say(f"hint: git branch NAME {commit[:12]}")
+
+
 def _stood() -> str:
     """The current folder, "" where it is gone: a profile in force changes it."""
     try:

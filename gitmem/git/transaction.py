@@ -102,7 +102,7 @@ class Reading:
         except (IsADirectoryError, NotADirectoryError):
             data = None
         if data is None:
-            raise GitMemError(f"there is no file '{path}' here")
+            raise GitMemError(f"there is no file '{path}' here", "git mem search finds lines")
         if not is_committed(self.repo, path, data):
             raise GitMemError(f"'{path}' has edits that are not committed", "commit or stash them first")
         return data

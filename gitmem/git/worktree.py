@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
+from unicodedata import normalize
 
 from gitmem import system
 from gitmem.errors import GitMemError, Locked, OutsideRepository
@@ -20,7 +21,25 @@ from gitmem.errors import GitMemError, Locked, OutsideRepository
 def relative(root: Path, path: str, cwd: Path | None = None) -> str:
     """The repository-relative spelling of a path a person typed in `cwd`. Raises OutsideRepository."""
     at = cwd or root
-    return _checked(os.path.relpath(os.path.join(at, path), root))
+    return _as_spelled(root, _checked(os.path.relpath(os.path.join(at, path), root)))
+
+
+def _as_spelled(root: Path, path: str) -> str:
+    """A path as its file is spelled: a name that a Mac wrote is made of other code points than the same name typed."""
+    if path.isascii() or os.path.lexists(root / path):
+        return path
+    at, parts = root, []
+    for part in path.split("/"):
+        if not os.path.lexists(at / part):
+            try:
+                names = [] if at.is_symlink() else os.listdir(at)
+            except OSError:
+                names = []
+            same = normalize("NFC", part)
+            part = next((name for name in sorted(names) if normalize("NFC", name) == same), part)
+        parts.append(part)
+        at = at / part
+    return "/".join(parts)
 
 
 def _checked(path: str) -> str:

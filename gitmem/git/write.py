@@ -21,6 +21,8 @@ from gitmem.git.protocol import Repository
 from gitmem.git.worktree import state_dir
 from gitmem.system import temporary_folder
 
+NOBODY = ("Author identity unknown", "Committer identity unknown", "empty ident name", "unable to auto-detect email")
+IDENTITY = 'git config --global user.name "Your Name"; git config --global user.email you@example.com'
 IN_PROGRESS = {
     "MERGE_HEAD": ("a merge", "git merge --continue"),
     "CHERRY_PICK_HEAD": ("a cherry-pick", "git cherry-pick --continue"),
@@ -86,7 +88,8 @@ def _run(at: str, args: Sequence[str], input: str | None, environ: Mapping[str, 
             raise
     if process.returncode != 0:
         words = os.fsdecode(problem).strip() or os.fsdecode(out).strip()
-        raise GitFailed(f"git {args[0]} failed: {first_line(words)}", _rest(words))
+        nobody = any(said in words for said in NOBODY)
+        raise GitFailed(f"git {args[0]} failed: {first_line(words)}", IDENTITY if nobody else _rest(words))
     return os.fsdecode(out)
 
 
@@ -139,7 +142,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _rest(words: str) -> str:
     """The rest of what git or a hook said, kept short: the person needs it to act."""
-    return "\n".join(line for line in words.splitlines()[1:20])
+    return "\n".join(words.splitlines()[1:20]).strip("\n")
 
 
 def merging(repo: Repository) -> bool:

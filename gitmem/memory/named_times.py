@@ -158,7 +158,7 @@ def resolve_at(repo: Repository, text: str, now: datetime) -> str:
             hint = f"a revision (git log --oneline --all) or a time: {FORMS}, YYYY-MM-DDTHH:MM[Z]"
             raise UnknownRevision(unknown.message, hint) from None
     if (head := repo.head()) is None:
-        raise UsageError("there is no commit yet")
+        raise UsageError("there is no commit yet", "git add -A && git commit")
     for commit in repo.log([head], first_parent=True):
         if commit.commit_date <= when:
             return commit.oid

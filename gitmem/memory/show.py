@@ -6,6 +6,7 @@ Only memory files of this repository are read, by any spelling of a path; links 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from shlex import quote
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, UsageError
@@ -42,6 +43,6 @@ def as_value(shown: ShownFile, first: int = 0, last: int = 0) -> dict[str, objec
     """The JSON of docs/json.md, "show": lines `first` to `last`, 0 for the ends. Raises UsageError past the end."""
     start, end = first or 1, min(last or len(shown.lines), len(shown.lines))
     if start > max(1, len(shown.lines)):
-        raise UsageError(f"'{shown.path}' has {counted(len(shown.lines), 'line')}")
+        raise UsageError(f"'{shown.path}' has {counted(len(shown.lines), 'line')}", f"git mem show {quote(shown.path)}")
     text = "\n".join(shown.lines[start - 1 : end])
     return {"path": shown.path, "at": shown.at, "blob": shown.blob, "start_line": start, "end_line": end, "text": text}

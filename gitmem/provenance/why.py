@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
+from shlex import quote
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError
@@ -75,7 +76,9 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     data = read_memory_file(repo, config, path, rev)
     lines = memory_facts.split_lines(data)
     if not 1 <= line <= len(lines):
-        raise GitMemError(f"{path} has {counted(len(lines), 'line')}, there is no line {line}")
+        raise GitMemError(
+            f"{path} has {counted(len(lines), 'line')}, there is no line {line}", f"git mem show {quote(path)}"
+        )
     fact = _fact_at(lines, data, line)
     start = fact.line if fact else line
     at = rev or repo.head() or ""

@@ -12,6 +12,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
+from unicodedata import normalize
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, IndexDamaged, UsageError
@@ -346,8 +347,11 @@ def _path_filter(paths: Sequence[str]) -> Callable[[str], bool] | None:
     if not paths:
         return None
     globs = [path.rstrip("/") for path in paths]
+    typed = not all(glob.isascii() for glob in globs)  # names may be made of other code points than what was typed
+    globs = [normalize("NFC", glob) for glob in globs] if typed else globs
 
     def keep(path: str) -> bool:
+        path = normalize("NFC", path) if typed else path
         return any(fnmatchcase(path, glob) or path.startswith(glob + "/") for glob in globs)
 
     return keep

@@ -117,7 +117,9 @@ def test_a_full_disk_is_said_and_no_bug(repo: Repo) -> None:
     for words in ("search Postgres", "status"):
         done = repo.run("sh", "-c", f"{sys.executable} -m gitmem {words} > /dev/full", check=False)
         assert done.returncode == 3
-        assert done.stderr.splitlines() == ["git mem: cannot read or write: No space left on device"]
+        assert done.stderr.splitlines() == [
+            "git mem: cannot read or write: No space left on device", "hint: df -h shows what is free",
+        ]  # fmt: skip
 
 
 def test_the_help_of_the_whole_imports_no_heavy_library(repo: Repo) -> None:

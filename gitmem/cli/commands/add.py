@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.options import agent_option, json_option, keep_option, keeping, open_here
+from gitmem.cli.options import agent_option, json_option, keep_option, keeping, open_here, say_if_detached
 from gitmem.cli.terminal import edited, escape, say, say_masked, write, write_json
 from gitmem.config import Config
 from gitmem.environment import cache_folder, now
@@ -128,6 +128,7 @@ def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> N
         write(f"{added.path}:{added.line}\n")
         if options.commit:
             say(f"committed {commit[:12]}" if commit else "it says so already; nothing was committed")
+        say_if_detached(repo, commit)
     if others:
         say(f"note: other edits of {escape(added.path, '')} that were not committed are in that commit too")
     say_masked(added.masks)

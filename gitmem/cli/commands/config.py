@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,9 @@ def command(key: str | None, list_all: bool, as_json: bool) -> None:
         wanted = key.lower() if key.lower().startswith("mem.") else f"mem.{key.lower()}"
         rows = [row for row in rows if row["key"].lower() == wanted]
         if not rows:
-            raise UsageError(f"there is no setting '{key}'", "'git mem config --list' shows them all")
+            near = get_close_matches(wanted, [git_name(name) for name, _ in keys()], 1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            raise UsageError(f"there is no setting '{key}'", f"{hint}'git mem config --list' shows them all")
     known = {row["key"].lower(): row["key"] for row in rows}
     for name in clones_settings(Path.cwd(), os.environ):
         if name in known:

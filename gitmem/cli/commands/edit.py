@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.options import json_option, keep_option, keeping, open_here
+from gitmem.cli.options import json_option, keep_option, keeping, open_here, say_if_detached
 from gitmem.cli.terminal import escape, say, say_masked, write, write_json
 from gitmem.config import Config
 from gitmem.environment import now
@@ -70,6 +70,7 @@ def command(**given: Any) -> None:
         write_json(as_value(done))
         return
     write(f"{done.commit[:12]} {escape(path, '')}:{line}\n")
+    say_if_detached(repo, done.commit)
     if options.text:
         say("corrected; the old text will not be promoted again")
 

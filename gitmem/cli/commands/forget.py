@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.options import json_option, open_here
+from gitmem.cli.options import json_option, open_here, say_if_detached
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.plural import counted
 
@@ -58,6 +58,7 @@ def command(place: str, reason: str, everywhere: bool, dry_run: bool, as_json: b
         write("".join(f"{escape(item.path, '')}:{line}: - {escape(item.fact.text, '')}\n" for item in done.taken))
         say("1 fact would go; nothing was changed")
     else:
+        say_if_detached(repo, done.commit)
         _tell(done, path, line, [place for item in done.taken for place in remaining_lines(repo, config, item)])
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.options import json_option, open_here
+from gitmem.cli.options import json_option, open_here, say_if_detached
 from gitmem.cli.terminal import page, say, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, UsageError
@@ -127,4 +127,5 @@ def _promote(options: PromoteOptions) -> int:
         write_json(as_value(outcome))
     else:
         page(as_text(outcome, options.explain))
+        say_if_detached(repo, outcome.commits[-1] if outcome.commits and mode is not Mode.BRANCH else "")
     return Exit.DONE

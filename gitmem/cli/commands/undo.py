@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitmem.cli.options import json_option, open_here
+from gitmem.cli.options import json_option, open_here, say_if_detached
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.plural import counted
 
@@ -50,6 +50,7 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
         say("nothing was changed")
     else:
         say(f"taken back in commit {done.commit[:12]}" if done.commit else "taken back in the work tree")
+        say_if_detached(repo, done.commit)
         if done.held:
             say("HEAD still has it: git commit takes it out there")
         if done.merge:
