@@ -23,7 +23,7 @@ from gitmem.plural import counted
 from gitmem.review.commit_diff import fact_changes
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.forges.protocol import Client, Forge, Pull, push_environment
-from gitmem.review.markup import flat
+from gitmem.review.markup import flat, place_words
 from gitmem.review.masking import masked
 
 MARKER = "<!-- git-mem:publish -->"
@@ -227,7 +227,7 @@ def source_links(change: FactChange, forge: Forge | None, commit: str) -> list[s
         span = parse_span(value) if key == "src" else None
         if span is None:
             continue
-        words = code(flat(f"{span.path}#L{span.start_line}-L{span.end_line}"))
+        words = place_words(span.path, span.start_line, span.end_line)
         url = forge.lines(commit, span.path, span.start_line, span.end_line) if forge else ""
         links.append(f"[{words}]({url})" if url else words)
     return links

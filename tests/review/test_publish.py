@@ -12,6 +12,7 @@ import pytest
 
 from gitmem.errors import GitMemError
 from gitmem.memory.fact import Fact
+from gitmem.memory.facts import parse
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.forges.github import GitHub, GitHubClient
 from gitmem.review.forges.location import forge_of
@@ -70,6 +71,13 @@ def test_links_are_encoded_and_show_lines_as_text() -> None:
     link = forge.lines("abc", "memory/회의 #1.md", 3, 4)
     assert link == "https://github.com/team/memory/blob/abc/memory/%ED%9A%8C%EC%9D%98%20%231.md?plain=1#L3-L4"
     assert forge.compare("main", 'a";x') == "https://github.com/team/memory/compare/main...a%22%3Bx?expand=1"
+
+
+def test_a_source_of_one_line_is_named_by_one_number() -> None:
+    text = "- a fact <!-- mem src=memory/2026-02-05.md#L5-L5@1a2b3c4d5e6f src=memory/2026-02-06.md#L5-L6@1a2b3c4d5e6f -->\n"
+    (fact,) = parse(text.encode()).facts
+    body = describe([FactChange(Op.ADDED, "MEMORY.md", None, fact)], GitHub("https://x", "", "a/b"), "abc")
+    assert "[`memory/2026-02-05.md#L5`](" in body and "[`memory/2026-02-06.md#L5-L6`](" in body
 
 
 def test_one_pull_request_is_opened_then_updated(rest: RestServer) -> None:
