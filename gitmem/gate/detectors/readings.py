@@ -72,16 +72,36 @@ def of_passwords(text: Text) -> list[Reading]:
     return of_secrets(text) + ([Reading(lines.text, text, lines, False)] if lines is not None else [])
 
 
-def find_in_all(found: Callable[[str], Iterable[Found]], text: Text, others: list[Reading]) -> Iterator[Found]:
-    """What `found` says of the text as it stands and of its other readings, each with its place in the text.
+def of_personal_data(text: Text) -> list[Reading]:
+    """Lines as rendered."""
+    lines = as_rendered(text.raw)
+    return [] if lines is None else [Reading(lines.text, text, lines, False)]
 
-    Of two that overlap the longer one counts; without other readings the one that `found` says first.
+
+def _range(find: Found) -> tuple[int, int]:
+    return find[1:]
+
+
+def find_in_all(
+    found: Callable[[str], Iterable[_Find]],
+    text: Text,
+    others: list[Reading],
+    span: Callable[[_Find], tuple[int, int]],
+) -> Iterator[tuple[int, int, _Find]]:
+    """What `found` says of the text as it stands and of its other readings: the range of each in the text, and what was said.
+
+    `span` says where a find is in the string that `found` was given. Of two that overlap the longer one counts; without
+    other readings the one that `found` says first.
     """
-    finds = list(found(text.raw))
+    finds = [(*span(find), find) for find in found(text.raw)]
     if others:
         for reading in others:
-            rows = reading.finds(found(reading.text), lambda find: find[1:])
-            finds += [(rule, start, end) for start, end, (rule, _, _) in rows]
-        finds.sort(key=lambda find: find[1] - find[2])
+            finds += reading.finds(found(reading.text), span)
+        finds.sort(key=lambda find: find[0] - find[1])
     seen = Spans()
-    yield from (find for find in finds if seen.claim(*find[1:]))
+    yield from (find for find in finds if seen.claim(find[0], find[1]))
+
+
+def rules_in_all(found: Callable[[str], Iterable[Found]], text: Text, others: list[Reading]) -> Iterator[Found]:
+    """`find_in_all` where a find is a rule and its range."""
+    yield from ((rule, start, end) for start, end, (rule, _, _) in find_in_all(found, text, others, _range))

@@ -18,6 +18,7 @@ from functools import lru_cache
 
 from gitmem.gate.detectors.injection import scorer, weights
 from gitmem.gate.detectors.injection.lexicon import Concept as C
+from gitmem.gate.detectors.injection.secret_handling import is_ordinary, question_and_answer
 from gitmem.gate.detectors.injection.structure import (
     Line,
     Reading,
@@ -39,6 +40,7 @@ from gitmem.lazy_patterns import lazy
 # What counts as a part of an instruction; the others only describe the sentence around it.
 _CONTEXT = frozenset({C.ALL, C.USER, C.TALK, C.NEGATED, C.PLAN, C.MEMORY, C.TRIGGER})
 _MARKER_BOOST = 1.75  # what stands after a role label is held to less
+_DOUBT = 0.01  # how far below what blocks a sentence of ordinary words about a secret is
 _MOST_MARKERS = 1_000  # whose context is read; a text of so many role markers is no note
 
 
@@ -84,7 +86,7 @@ def _verdicts(text: Text, boost: float) -> Iterator[Verdict]:
     seen: set[tuple[str, str, str]] = set()
     exhaustive, scores = text.exhaustive, text.scores
     least = weights.words().least - boost
-    warn = scorer.load().warn
+    learned = scorer.load()
     weights_before: list[float] = []  # of the lines so far
     for line, source, before, after in in_context(folded):
         weight = _line_weight(source)
@@ -105,8 +107,21 @@ def _verdicts(text: Text, boost: float) -> Iterator[Verdict]:
                 if len(unit.text) < 0.7 * len(source) and _word_weight(unit.text) < least:
                     continue
                 score = scores[key] = score_of(unit.text, before, after)
-            if score + boost >= warn:
-                yield Verdict(unit.start, unit.end, score + boost, read(without_markup(unit.text)))
+            if score + boost < learned.warn:
+                continue
+            says = without_markup(unit.text)
+            reading = read(says)
+            if score >= learned.block and _is_ordinary(says, reading, after):
+                score = learned.block - _DOUBT
+            yield Verdict(unit.start, unit.end, score + boost, reading)
+
+
+def _is_ordinary(says: str, reading: Reading, after: str) -> bool:
+    """Whether a unit names a secret in the way of a set-up page or an FAQ, and an answer in it alone does not block."""
+    question, answer = question_and_answer(says)
+    if not answer:
+        return is_ordinary(says, reading.concepts)
+    return is_ordinary(question, read(question).concepts) and score_of(answer, question, after) < scorer.load().block
 
 
 def in_context(folded: str) -> Iterator[tuple[Line, str, str, str]]:

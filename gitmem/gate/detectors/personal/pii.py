@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
+from gitmem.gate.detectors import readings
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.personal import (
     bank_accounts,
@@ -24,9 +25,7 @@ from gitmem.gate.detectors.personal import (
     security_answers,
 )
 from gitmem.gate.detectors.prefilter import CJK, class_of, has_byte, numbered, plain, runs, table
-from gitmem.gate.detectors.rendered_text import as_rendered
 from gitmem.gate.detectors.secrets.candidates import candidates
-from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Scope, Text
 from gitmem.lazy_patterns import lazy
 
@@ -285,16 +284,15 @@ def _worded(raw: str) -> Iterator[tuple[str, int, int]]:
     yield from (("security-answer", *span) for span in security_answers.find(raw, low))
 
 
-def _found(text: Text) -> Iterator[tuple[str, int, int]]:
-    raw = text.raw
-    if "@" in raw and text.scope is not Scope.MESSAGE:
+def _found(raw: str, scope: Scope) -> Iterator[tuple[str, int, int]]:
+    if "@" in raw and scope is not Scope.MESSAGE:
         for start, end in _emails(raw):
             yield "email", start, end
     windows = list(_windows(raw))
     for first, last, enough in windows:
         if enough:
             yield from _numbers(raw, first, last)
-    if text.scope is not Scope.MESSAGE:
+    if scope is not Scope.MESSAGE:
         yield from _worded(raw)
     for first, last, enough in windows:
         if enough:
@@ -361,17 +359,10 @@ RULES = {
 
 def detect(text: Text) -> Iterator[Match]:
     """Personal data of the text, each place once, by the first rule that says so; with markup inside it, the longest."""
-    seen = Spans()
-    finds = list(_found(text))
-    rendered = as_rendered(text.raw)
-    if rendered is not None:
-        found = rendered.finds(_found(Text(rendered.text, text.path, text.scope)), lambda find: find[1:])
-        finds += [(rule, start, end) for start, end, (rule, _, _) in found]
-        finds.sort(key=lambda find: find[1] - find[2])
-    for rule, start, end in finds:
-        if seen.claim(start, end):
-            message, mask, severity = RULES[rule]
-            yield Match(rule, severity, start, end, f"this looks like {message}", secret=True, mask=mask)
+    found = partial(_found, scope=text.scope)
+    for rule, start, end in readings.rules_in_all(found, text, readings.of_personal_data(text)):
+        message, mask, severity = RULES[rule]
+        yield Match(rule, severity, start, end, f"this looks like {message}", secret=True, mask=mask)
 
 
 def __getattr__(name: str) -> dict[str, Examples]:

@@ -182,7 +182,7 @@ _MESSAGES = {
 
 def detect(text: Text) -> Iterator[Match]:
     """Every session cookie and credential header of the text, read as `readings.of_secrets` says; the longer of two counts."""
-    for rule, start, end in readings.find_in_all(_found, text, readings.of_secrets(text)):
+    for rule, start, end in readings.rules_in_all(_found, text, readings.of_secrets(text)):
         yield Match(rule, Severity.BLOCK, start, end, _MESSAGES[rule], secret=True, mask=mask(text.raw[start:end]))
 
 

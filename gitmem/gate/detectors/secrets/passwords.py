@@ -375,7 +375,7 @@ def detect(text: Text) -> Iterator[Match]:
 
     Of two finds that overlap the longer one counts.
     """
-    for rule, start, end in readings.find_in_all(_found, text, readings.of_passwords(text)):
+    for rule, start, end in readings.rules_in_all(_found, text, readings.of_passwords(text)):
         yield _match(rule, start, end, text.raw[start:end])
 
 

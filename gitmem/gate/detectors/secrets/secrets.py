@@ -8,6 +8,7 @@ network whether a secret is still good. `secret_lines` is the same for the index
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -47,18 +48,9 @@ def detect(text: Text) -> Iterator[Match]:
     Of two finds that overlap the longer one counts: a character nobody sees must not cut a token in two.
     """
     others = readings.of_secrets(text)
-    if not others:
-        for secret in _found(text.raw, text.most):
-            yield _match(text.raw, secret, secret.start, secret.end)
-        return
-    finds = [(secret.start, secret.end, secret) for secret in _found(text.raw, text.most)]
-    for reading in others:
-        finds += reading.finds(_found(reading.text), lambda secret: (secret.start, secret.end))
-    finds.sort(key=lambda find: find[0] - find[1])
-    taken = Spans()
-    for start, end, secret in finds:
-        if taken.claim(start, end):
-            yield _match(text.raw, secret, start, end)
+    found = partial(_found, most=text.most)
+    for start, end, secret in readings.find_in_all(found, text, others, lambda secret: (secret.start, secret.end)):
+        yield _match(text.raw, secret, start, end)
 
 
 def _match(raw: str, secret: tokens.Found, start: int, end: int) -> Match:
