@@ -19,7 +19,8 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent
 sys.path.insert(0, str(SOURCE))
 
-from gitmem.gate.detectors.secrets import cookies, passwords, pii, secrets, tokens  # noqa: E402
+from gitmem.gate.detectors.personal import pii  # noqa: E402
+from gitmem.gate.detectors.secrets import cookies, passwords, secrets, tokens  # noqa: E402
 from gitmem.gate.detectors.secrets.candidates import candidates  # noqa: E402
 from gitmem.gate.detectors.secrets.examples import fake  # noqa: E402
 from gitmem.gate.detectors.secrets.shapes import SAMPLES, shapes  # noqa: E402

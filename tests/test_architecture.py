@@ -192,3 +192,30 @@ def test_a_test_of_one_module_stands_where_the_module_stands() -> None:
 def test_the_design_shows_this_order() -> None:
     text = (SOURCE / "docs/design.md").read_text(encoding="utf-8")
     assert " < ".join(ORDER) in " ".join(text.split())
+
+
+def _names_of(path: Path) -> set[str]:
+    """The names that a module defines or imports outside functions."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names.update(alias.asname or alias.name for alias in node.names)
+    return names
+
+
+@pytest.mark.parametrize("folder", ["bench", "tools"])
+def test_what_a_benchmark_or_a_tool_imports_of_the_package_is_there(folder: str) -> None:
+    absent = []
+    for path in sorted((SOURCE / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("gitmem"):
+                continue
+            module = SOURCE.joinpath(*(node.module or "").split("."))
+            file = module / "__init__.py" if module.is_dir() else module.with_suffix(".py")
+            known = (_names_of(file) if file.is_file() else set()) | {each.stem for each in module.glob("*")}
+            absent += [f"{path.name}: {node.module}.{alias.name}" for alias in node.names if alias.name not in known]
+    assert not absent
