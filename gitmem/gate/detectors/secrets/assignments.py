@@ -344,9 +344,9 @@ def _name_start(text: str, at: int) -> int:
     return head
 
 
-def _names_no_secret(text: str, low: str, stem: re.Match[str], join: re.Match[str]) -> bool:
-    """Whether the name around a word for a secret says that something else stands here."""
-    at, head, rest = stem.start(), _name_start(text, stem.start()), join.group("rest")
+def _names_no_secret(text: str, low: str, stem: re.Match[str], join: re.Match[str], head: int) -> bool:
+    """Whether the name around a word for a secret, which begins at `head`, says that something else stands here."""
+    at, rest = stem.start(), join.group("rest")
     name = text[head : stem.end()] + rest
     before = low[max(0, head - 12) : head]
     if (
@@ -378,17 +378,21 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             done = glued.end()
             yield Found("assigned-secret", "a random value where a key or token is named", *glued.span(1))
             continue
-        if low.rfind("arn:", max(0, at - 100), at) > max([low.rfind(mark, max(0, at - 100), at) for mark in " \n\"'"]):
+        arn = low.rfind("arn:", max(0, at - 100), at)
+        if arn >= 0 and arn > max([low.rfind(mark, max(0, at - 100), at) for mark in " \n\"'"]):
             continue  # the name of a secret kept elsewhere
         if _NEAR.search(text, match.end(), match.end() + 80) is None:
             continue
         join = _JOIN.match(text, match.end())
-        if join is None or join.end("rest") == join.start("value") or _names_no_secret(text, low, match, join):
+        if join is None or join.end("rest") == join.start("value"):
+            continue
+        head = _name_start(text, at)
+        if _names_no_secret(text, low, match, join, head):
             continue
         op, start = join.group("op"), join.start("value")
         quote = op[-1] if op and op[-1] in "\"'`" else ""
         end = _cut(text, start, join.end("value"), quote)
-        value, head = text[start:end], _name_start(text, at)
+        value = text[start:end]
         if (quote and text[end + 1 : end + 2] == ":") or low[max(0, at - 5) : at] == "<add ":
             continue  # a key of a mapping, the name of a setting
         if _BADGE.search(low, max(0, at - 100), at):
