@@ -9,7 +9,7 @@ import importlib
 import importlib.util
 import os
 import sys
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -18,6 +18,9 @@ from gitmem.cli.exits import ending
 from gitmem.cli.registry import COMMANDS, SECTIONS
 from gitmem.cli.terminal import say
 from gitmem.errors import Exit, GitMemError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 COMPLETE = "_GIT_MEM_COMPLETE"
 SUMMARY = 62  # characters that the help has for what a command does, where the terminal has 80 columns
@@ -48,6 +51,14 @@ class Commands(click.Group):
             hint = f"did you mean 'git mem {near[0]}'?" if near else "'git mem -h' lists the commands."
             raise click.UsageError(f"there is no command '{name}'; {hint}", ctx)
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """As click's, with each summary whole: a shell cuts what it has no room for."""
+        items = super().shell_complete(ctx, incomplete)
+        for item in items:
+            command = self.get_command(ctx, item.value)
+            item.help = command.get_short_help_str(SUMMARY) if command is not None else item.help
+        return items
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

@@ -74,6 +74,13 @@ def test_words_are_offered(memory: Repo, words: tuple[str, ...], wanted: list[st
     assert found == wanted or (not wanted and all(name.startswith("mem.search") for name in found) and found)
 
 
+def test_what_a_command_does_is_offered_as_a_whole_sentence(memory: Repo) -> None:
+    env = {"_GIT_MEM_COMPLETE": "zsh_complete", "COMP_WORDS": "git-mem ", "COMP_CWORD": "1"}
+    rows = memory.mem(env=env).stdout.splitlines()
+    summaries = rows[2::3]
+    assert len(summaries) > 30 and all(said.endswith(".") and not said.endswith("...") for said in summaries), summaries
+
+
 def test_in_a_folder_and_elsewhere(memory: Repo, tmp_path: Path) -> None:
     inner = Repo(memory.path / "memory", init=False)
     assert offered(inner, "show", "../ME") == ["../MEMORY.md"]
