@@ -26,9 +26,19 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parent.parent
 TIMES = 7
 WORDS = (SOURCE / "docs" / "search.md").read_text(encoding="utf-8").split()
-PAGES = ("today", "facts", "facts?type=decision&page=3", "facts?q=deploy+before+eleven", "file?path=MEMORY.md")
+PAGES = (
+    "today", "facts", "facts?type=decision&page=3", "facts?q=deploy+before+eleven", "file?path=MEMORY.md", "health",
+    "health?part=gate", "pictures", "pictures?part=gate", "timeline",
+)  # fmt: skip
 TYPES = ("decision", "rule", "fact", "preference", "lesson")
-AIMS = {"start": 400, "today": 300, "facts": 300}  # milliseconds; the memory is AIM_MB
+AIMS = {
+    "start": 400,
+    "today": 300,
+    "facts": 300,
+    "health": 300,
+    "pictures": 300,
+    "timeline": 300,
+}  # milliseconds; the memory is AIM_MB
 AIM_MB = 150
 FORM = 250_000  # bytes of a form, about the most that is read
 FIELD = re.compile(r'<input type="hidden" name="([a-z]+)" value="([^"]*)"')

@@ -105,7 +105,7 @@ def taken(browser: Browser, address: str, folder: Path) -> None:
         fact = str(page.locator(sourced).first.get_attribute("href")).rpartition("/fact/")[2]
         for name, path in PAGES.items():
             page.goto(address + (path or f"fact/{fact}"))
-            page.wait_for_function("!document.querySelector('[hx-trigger=load]')")  # what it asks for once it is shown
+            page.wait_for_selector("[hx-trigger=load]", state="detached")  # what it asks for once it is shown
             page.screenshot(path=folder / f"{name}-{look}.png")
         context.close()
 

@@ -283,6 +283,7 @@ FLOWS = {
     "it says the same as another fact of this run": "이번의 다른 사실과 같은 내용입니다",
     "it says the same as {}": "{}과(와) 같은 내용입니다",
     # Where a fact comes from
+    "edited after promotion by {}": "승격된 뒤에 {}이(가) 수정했습니다",
     "the source lines are empty": "출처의 줄이 비어 있습니다",
     "{} has only {} in {}": "{0}은(는) {2}에서 {1}뿐입니다",
     "{} is not a memory file": "{}은(는) 메모리 파일이 아닙니다",
@@ -349,9 +350,14 @@ FLOWS = {
     "budget: {} of {} parts left out of {} tokens": "예산: {2}토큰에서 {1}개 부분 중 {0}개를 뺐습니다",
     "pinned: {}; {} tokens are too few": "고정 사실: {}. {}토큰으로는 부족합니다",
     "{} left out": "{} 제외",
+    "{} left out, {} left out": "{} 제외, {} 제외",
+    "{} left out, {} left out, {} left out": "{} 제외, {} 제외, {} 제외",
+    "{} left out, {} left out, {} left out and {n} more": "{} 제외, {} 제외, {} 제외, 그 밖에 {}개",
+    "pinned fact": "고정된 사실",
     "{} cut after line {}": "{}은(는) {}번째 줄까지만",
     "include: there is no '{}'": "포함: '{}'이(가) 없습니다",
     "include: '{}' has no line {}": "포함: '{}'에 {}번째 줄이 없습니다",
+    "a revision (git log --oneline --all) or a time: {}": "리비전(git log --oneline --all) 또는 시점: {}",
     # Set-up
     "Git's index is locked: a git is at work here, or was killed": "Git의 인덱스가 잠겨 있습니다. git이 작업 중이거나 강제로 끝났습니다",
     "if no git runs any more: {}": "실행 중인 git이 없다면: {}",

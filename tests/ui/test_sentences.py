@@ -16,6 +16,7 @@ from gitmem import errors
 from gitmem.gate.detectors import DETECTORS, examples, load
 from gitmem.gate.detectors.text import Text
 from gitmem.git.write import IN_PROGRESS
+from gitmem.hosts import all_hosts
 from gitmem.ui.korean import WORDS
 from gitmem.ui.korean_findings import FINDINGS
 from gitmem.ui.korean_flows import FLOWS
@@ -164,3 +165,17 @@ def test_an_error_and_a_refusal_are_told_in_the_language_of_the_browser(memory: 
         f"{address}/fact/pin", data={"csrf": "x"}, headers={**korean, "sec-fetch-site": "cross-site"}
     )
     assert refused.status_code == 403 and "다른 사이트" in refused.text
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "edited after promotion by Dana <d@example.org>", "hooks of Codex", "none of ours are installed", "4 in /repo/.git/hooks",
+        "2 in force", "a revision (git log --oneline --all) or a time: YYYY-MM-DD",
+        "pinned: pinned fact left out, pinned fact left out, pinned fact left out and 3 more; 400 tokens are too few",
+        *(host.trust for host in all_hosts() if host.trust),
+    ],
+)  # fmt: skip
+def test_what_pages_show_beside_errors_is_told_in_korean(sentence: str) -> None:
+    told = said("ko", sentence)
+    assert re.search("[가-힣]", told) and not re.search("left out|more|pinned|force|edited|installed|time:", told)
