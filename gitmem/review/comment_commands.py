@@ -1,4 +1,4 @@
-"""What a person with write access may say in a comment on a pull request: `/mem accept`, `/mem reject ID reason`.
+"""What a person with write access may say in a comment on a pull request: `/mem accept`, `/mem reject FACT reason`.
 
 A command is bound to the head commit at which it was written: where the branch has moved since, it is refused. Who may
 give one is asked of the forge, never read from the payload; an edited comment is ignored, since somebody else may have
@@ -29,7 +29,7 @@ from gitmem.review.publish import through_the_gate
 
 ACCEPTED_CHECK = "memory accepted"
 REASON = 200  # characters of a reason that a commit message keeps
-_REJECT = re.compile(r"/mem +reject +([0-9a-f]{6,64}) +(\S.*)")
+_REJECT = re.compile(r"/mem +reject +([0-9a-f]{6,64}|\S+:[1-9][0-9]{0,8}) +(\S.*)")
 _ACCEPT = re.compile(r"/mem +accept")
 
 
@@ -42,7 +42,8 @@ class Verb(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command: `fact` is the beginning of a fact's id, `reason` one line; both "" for accept."""
+    """A command: `fact` is the beginning of a fact's id or its place at the head (`MEMORY.md:4`, as a review names it),
+    `reason` one line; both "" for accept."""
 
     verb: Verb
     fact: str = ""
@@ -138,11 +139,12 @@ def _reject(run: CommandRun, pull: Pull, comment: Comment, command: Command) -> 
     matches = {
         (change.path, change.new.line): change.new
         for change in fact_changes(repo, base, pull.head, layout, run.today, authors=False)
-        if change.new and change.new.id.startswith(command.fact)
+        if change.new and (change.new.id.startswith(command.fact) or f"{change.path}:{change.new.line}" == command.fact)
     }
     if len(matches) != 1:
         count = "no fact" if not matches else f"{len(matches)} facts"
-        raise GitMemError(f"{count} of this pull request has an id that begins with {command.fact}")
+        words = "stands at" if ":" in command.fact else "has an id that begins with"
+        raise GitMemError(f"{count} of this pull request {words} {command.fact}")
     ((path, line),) = matches
     run_git(repo, ["update-ref", f"refs/heads/{pull.branch}", pull.head])
     reason = f"{command.reason} ({comment.author}, pull request {pull.number})"

@@ -59,6 +59,18 @@ def test_reject_takes_one_fact_out_and_says_who_and_why(stage: Stage) -> None:
     assert stage.repo.git("rev-parse", "origin/change~1").strip() == head and len(answers(stage)) == 1
 
 
+def test_reject_takes_the_place_that_the_review_shows(stage: Stage) -> None:
+    proposal(stage)
+    lines = stage.repo.read("MEMORY.md").splitlines()
+    place = next(number for number, line in enumerate(lines, 1) if FACT in line)
+    done = run(stage, "/mem reject MEMORY.md:1 no fact")
+    assert done.outputs["result"] == "refused" and "stands at MEMORY.md:1" in answers(stage)[-1]
+    done = run(stage, f"/mem reject MEMORY.md:{place} it is wrong")
+    assert done.outputs["result"] == "rejected", done.log
+    stage.repo.git("fetch", "-q", "origin")
+    assert FACT not in stage.repo.git("show", "origin/change:MEMORY.md")
+
+
 @pytest.mark.parametrize(
     ("more", "state"),
     [
@@ -118,6 +130,8 @@ def test_when_github_cannot_say_who_may_write_nothing_is_done(stage: Stage) -> N
     [
         ("/mem accept", Command(Verb.ACCEPT)), ("\n /mem accept \nfine", Command(Verb.ACCEPT)),
         ("/mem reject 0a1b2c3d it is wrong", Command(Verb.REJECT, "0a1b2c3d", "it is wrong")),
+        ("/mem reject MEMORY.md:4 it is wrong", Command(Verb.REJECT, "MEMORY.md:4", "it is wrong")),
+        ("/mem reject MEMORY.md:0 no", None), ("/mem reject MEMORY.md no", None),
         ("please /mem accept", None), ("> /mem accept", None), ("/mem accept now", None), ("/mem", None), ("", None),
         ("/mem reject 0a1b2c3d", None), ("/mem reject zz wrong", None), ("/mem reject 0a1 short", None),
         ("/mem accept\n/mem reject 0a1b2c3d no", None), ("/memaccept", None), ("`/mem accept`", None),
