@@ -20,10 +20,10 @@ from gitmem.gate import exceptions
 from gitmem.gate.changes import rules
 from gitmem.gate.changes.attributes import is_attributes
 from gitmem.gate.changes.layout_loss import layout_loss, may_narrow
+from gitmem.gate.changes.merge_losses import before_merge, dropped
 from gitmem.gate.changes.rewrite_trailer import rewrite_reason
 from gitmem.gate.changes.staging import change_findings, counts, merge_heads, staged_change
 from gitmem.gate.changes.texts import attribute_findings, history_findings, link_target, range_loss
-from gitmem.gate.changes.unmerged import before_merge, dropped
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Blob, Source
 from gitmem.gate.policy import MESSAGE, Policy, united
@@ -191,7 +191,7 @@ def commits(repo: Repository, revs: Sequence[str], policy: Policy, base: str = "
     """Every version of every memory blob the commits of `revs` bring in, and their messages, oldest first.
 
     `base` ("" for none) is what the first of `revs` will be merged into: its settings are to be kept, and what a merge
-    drops of a parent (`gate/changes/unmerged.py`) counts but for what `base` has alike.
+    drops of a parent (`gate/changes/merge_losses.py`) counts but for what `base` has alike.
     What the commits change is read at once; the texts are read one window after the other while they are scanned.
     """
     return _source_of(repo, repo.log(revs, reverse=True), policy, base, revs[0] if base else "")

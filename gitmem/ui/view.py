@@ -23,8 +23,8 @@ from gitmem.provenance.present_facts import FactList, FactLists
 from gitmem.review.masking import masked
 from gitmem.ui.answers import Answers
 from gitmem.ui.examined import Examined
-from gitmem.ui.kept import Kept
 from gitmem.ui.korean import WORDS
+from gitmem.ui.page_cache import Kept
 from gitmem.ui.rendering import Ours, masked_word, rendered
 from gitmem.ui.security import Keys
 from gitmem.ui.sentences import said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,7 +16,7 @@ NOW = datetime(2026, 2, 5, 12, tzinfo=UTC)
 
 def test_keys_are_hierarchical_and_normalised() -> None:
     assert normalise(" Task : Deploy  API:Plan ") == "task:deploy api:plan"
-    assert normalise("작업:배포") == normalise("작업:배포")
+    assert normalise(unicodedata.normalize("NFD", "작업:배포")) == "작업:배포"
     for key in ("alone", "a::b", "a:b:c:d:e:f", "", "a:\n"):
         with pytest.raises(UsageError):
             normalise(key)

@@ -12,9 +12,9 @@ from gitmem.config import TRACKED
 from gitmem.gate.changes import rules
 from gitmem.gate.changes.attributes import is_attributes
 from gitmem.gate.changes.layout_loss import may_narrow, staged_layout_loss
+from gitmem.gate.changes.merge_losses import before_merge, dropped_staged
 from gitmem.gate.changes.rewrite_trailer import rewrite_reason
 from gitmem.gate.changes.texts import attribute_findings, history_findings, link_target, staged_loss
-from gitmem.gate.changes.unmerged import before_merge, dropped_staged
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.policy import Policy
 from gitmem.git.objects import SYMLINK, Change
@@ -25,8 +25,8 @@ MERGED = re.compile(r"GITHEAD_([0-9a-f]{40,64})")  # a variable of `git merge`: 
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """`changes` against HEAD; `dropped`, what a merge drops of a parent (`gate/changes/unmerged.py`); `parents`, HEAD
-    and what is merged; `theirs`, for each of the latter its version of the changed paths."""
+    """`changes` against HEAD; `dropped`, what a merge drops of a parent (`gate/changes/merge_losses.py`);
+    `parents`, HEAD and what is merged; `theirs`, for each of the latter its version of the changed paths."""
 
     changes: tuple[Change, ...]
     dropped: tuple[Change, ...] = ()

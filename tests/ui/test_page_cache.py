@@ -9,7 +9,7 @@ from datetime import date
 from gitmem.agents.repository_pool import RepositoryPool
 from gitmem.gate.work_tree import contents
 from gitmem.ui.examined import Examined
-from gitmem.ui.kept import ENTRIES, Kept
+from gitmem.ui.page_cache import ENTRIES, Kept
 from tests.harness import Repo
 from tests.ui.conftest import Browse
 
