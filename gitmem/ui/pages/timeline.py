@@ -67,7 +67,7 @@ def page(view: View) -> Response:
     return view.render(
         "timeline.html", day=day, month=_month(day, days), total=len(entries),
         entries=entries[:SHOWN], episodes=episodes[:SHOWN],
-        became=[row for row in view.facts.rows if (row.path, row.fact.id) in ids][:SHOWN],
+        became=[row for row in view.facts.rows if (row.path, row.fact.id) in ids][:SHOWN] if ids else [],
         changes=[(change.op.value, row) for change, row in changes],
         former=max((other for other in others if other < day), default=None),
         later=min((other for other in others if other > day), default=None),
