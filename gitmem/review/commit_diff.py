@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -14,9 +14,10 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, text_hash
 from gitmem.memory.facts import expired
 from gitmem.paths import LIMIT, Kind, Layout, is_memory, kind
-from gitmem.provenance.ledger import read_ledger
+from gitmem.provenance.ledger import by_machine, read_ledger
 from gitmem.provenance.sources import facts_at
 from gitmem.review.fact_diff import FactChange, Op, compare
+from gitmem.review.renames import renames
 
 FILES = (REGULAR, EXECUTABLE)
 WALK = 500  # commits of one file looked at for who removed a fact
@@ -44,7 +45,7 @@ def fact_changes(
     files = changed_files(repo, base, head, layout)
     old = facts_of(repo, {c.old_path or c.path: c.old_oid for c in files if c.status != "A" and c.old_mode in FILES})
     new = facts_of(repo, {c.path: c.new_oid for c in files if c.status != "D" and c.new_mode in FILES})
-    changes = compare(old, new, today)
+    changes = compare(old, new, today, renames(repo, base, head, files))
     changes += _newly_expired(repo, base, head, {(change.path, change.fact.id) for change in changes}) if base else []
     changes.sort(key=lambda change: (change.path, change.fact.line))
     commits = list(repo.log([head, *([f"^{base}"] if base else [])])) if files else []
@@ -89,6 +90,7 @@ class Authors:
             for oid, items in touched(repo, self.commits):
                 for item in items:
                     self.versions[item.path].append((self.commits[oid], item))
+        self.merges = [commit for commit in commits if len(commit.parents) > 1]
         self.ids: dict[str, frozenset[str]] = {}  # blob -> ids of its facts
 
     def attribute(self, changes: Sequence[FactChange]) -> list[FactChange]:
@@ -104,28 +106,39 @@ class Authors:
             for row in self.repo.blame(path, min(lines), max(lines), self.head) if lines else ():
                 if row.line in lines:
                     writers[path, row.line] = self.commits.get(row.commit) or self.repo.commit(row.commit)
-            gone = {change.old.id for change in mine if change.old and not change.new}
-            removers |= self._removers(path, gone) if gone else {}
+            removers |= self._removers(path, _gone(mine))
+        for path in dict.fromkeys(change.path for change in changes if change.path in only and not change.new):
+            removers |= self._removers(path, _gone([c for c in changes if c.path == path])) if self.merges else {}
         attributed = []
         for change in changes:
             known = only.get(change.path)
             if known is None and change.new is not None:
                 known = writers.get((change.path, change.new.line))
-            elif known is None:
-                known = removers.get((change.path, change.fact.id))
+            elif change.new is None:
+                known = removers.get((change.path, change.fact.id), known)
             attributed.append(_with_author(change, known) if known else change)
         return attributed
 
     def _removers(self, path: str, wanted: set[str]) -> dict[tuple[str, str], Commit]:
-        """(path, fact id) -> the newest commit whose version lacks a fact that its parent's has."""
+        """(path, fact id) -> the newest commit whose version lacks a fact that its parent's has, else the merge that
+        took the side without it."""
         removers: dict[tuple[str, str], Commit] = {}
         for commit, item in self.versions[path][:WALK]:
-            before = frozenset[str]().union(*(self._facts(oid) for oid in item.olds))
-            for ident in (before - self._facts(item.new_oid)) & wanted:
+            if len(removers) == len(wanted):
+                return removers
+            for ident in self._lost(item.olds, item.new_oid) & wanted:
                 removers.setdefault((path, ident), commit)
+        for commit in self.merges[:WALK]:
             if len(removers) == len(wanted):
                 break
+            new, *olds = (self.repo.blobs(oid, [path]).get(path, "") for oid in (commit.oid, *commit.parents))
+            for ident in self._lost(olds, new) & wanted:
+                removers.setdefault((path, ident), commit)
         return removers
+
+    def _lost(self, olds: Iterable[str], new: str) -> frozenset[str]:
+        """The ids of the facts that one of the blobs `olds` has and `new` has not."""
+        return frozenset[str]().union(*map(self._facts, olds)) - self._facts(new)
 
     def _facts(self, oid: str) -> frozenset[str]:
         if oid and oid not in self.ids:
@@ -135,9 +148,14 @@ class Authors:
         return self.ids.get(oid, frozenset())
 
 
+def _gone(changes: Iterable[FactChange]) -> set[str]:
+    """The ids of the facts that are no more."""
+    return {change.old.id for change in changes if change.old and not change.new}
+
+
 def _with_author(change: FactChange, commit: Commit) -> FactChange:
     author = f"{commit.author.name} <{commit.author.email}>"
-    return replace(change, commit=commit.oid, author=author, date=commit.author_date)
+    return replace(change, commit=commit.oid, author=author, date=commit.author_date, by_machine=by_machine(commit))
 
 
 def as_value(change: object) -> dict[str, object]:

@@ -52,7 +52,8 @@ class Op(StrEnum):
 class FactChange:
     """One fact before (`old`, None when added) and after (`new`, None when it is gone), each with its path.
 
-    `commit`, `author`, `date` are of the commit that did it, "" and None where nobody asked.
+    `commit`, `author`, `date` are of the commit that did it, "" and None where nobody asked; `by_machine`: an agent or
+    a bot made it.
     """
 
     op: Op
@@ -63,6 +64,7 @@ class FactChange:
     commit: str = ""
     author: str = ""
     date: datetime | None = None
+    by_machine: bool = False
 
     @property
     def fact(self) -> Fact:
@@ -90,13 +92,19 @@ class _At:
     fact: Fact
 
 
-def compare(old: Mapping[str, Sequence[Fact]], new: Mapping[str, Sequence[Fact]], today: date) -> list[FactChange]:
+def compare(
+    old: Mapping[str, Sequence[Fact]],
+    new: Mapping[str, Sequence[Fact]],
+    today: date,
+    renamed: Mapping[str, str] = {},
+) -> list[FactChange]:
     """The changes between two sets of files (path -> facts), in order of path and line.
 
-    Files that are the same on both sides may be left out of both.
+    Files that are the same on both sides may be left out of both. `renamed` are files that have another name now (path
+    -> former path): a fact that was edited in one is paired with what it was.
     """
     gone, come = _without_common(old, new)
-    changes = [*_moves(gone, come, today), *_pairs(gone, come)] if gone and come else []
+    changes = [*_moves(gone, come, today), *_pairs(gone, come, renamed)] if gone and come else []
     for at in come:
         changes.append(FactChange(Op.ADDED, at.path, new=at.fact))
     for at in gone:
@@ -145,9 +153,9 @@ def _moves(gone: list[_At], come: list[_At], today: date) -> Iterator[FactChange
         yield FactChange(op, at.path, before.fact, at.fact, before.path)
 
 
-def _pairs(gone: list[_At], come: list[_At]) -> list[FactChange]:
+def _pairs(gone: list[_At], come: list[_At], renamed: Mapping[str, str] = {}) -> list[FactChange]:
     """Edited facts: the best pair first, each fact in one pair at most, in one file. Both lists lose what is paired."""
-    candidates = _Candidates(gone)
+    candidates = _Candidates(gone, renamed)
     scored = [
         (-score, abs(other.fact.line - at.fact.line), number, at, other)
         for number, at in enumerate(come)
@@ -165,8 +173,8 @@ def _pairs(gone: list[_At], come: list[_At]) -> list[FactChange]:
 class _Candidates:
     """The facts that went, to be found by what a fact that came may share with them: id, source, words."""
 
-    def __init__(self, gone: Sequence[_At]) -> None:
-        self.gone = list(gone)
+    def __init__(self, gone: Sequence[_At], renamed: Mapping[str, str]) -> None:
+        self.gone, self.renamed = list(gone), renamed
         self.words = [terms(at.fact.text) for at in self.gone]
         self.sources = [_sources(at.fact) for at in self.gone]
         self.holding: dict[tuple[str, object], list[int]] = defaultdict(list)  # (path, word or source or id) -> places
@@ -199,13 +207,14 @@ class _Candidates:
 
     def _near(self, at: _At, words: Iterable[str], sources: Iterable[Source]) -> list[int]:
         near: set[int] = set()
+        path = self.renamed.get(at.path, at.path)
         for word in words:
-            places = self.holding.get((at.path, word), ())
+            places = self.holding.get((path, word), ())
             near.update(places if len(places) <= COMMON_WORD else ())
         for key in (*sources, _Id(at.fact.id)):
-            near.update(self.holding.get((at.path, key), ()))
+            near.update(self.holding.get((path, key), ()))
         if at.fact.get("supersedes"):
-            near.update(n for n, other in enumerate(self.gone) if other.path == at.path and _names(at.fact, other.fact))
+            near.update(n for n, other in enumerate(self.gone) if other.path == path and _names(at.fact, other.fact))
         return sorted(near)
 
 

@@ -157,9 +157,14 @@ class _View:
         return warns + edited + unread + told_by_warnings + self.unsourced + bool(self.instructions)
 
     @cached_property
+    def _bare(self) -> list[FactChange]:
+        """The facts that came and cite nothing."""
+        return [change for change in self.facts if change.op in (Op.ADDED, Op.CHANGED) and not change.fact.get("src")]
+
+    @property
     def unsourced(self) -> int:
         """1 where a fact came that cites nothing: one point, however many they are."""
-        return int(any(not change.fact.get("src") for change in self.facts if change.op in (Op.ADDED, Op.CHANGED)))
+        return int(bool(self._bare))
 
     @property
     def verdict(self) -> str:
@@ -178,8 +183,8 @@ class _View:
         moved = [*review.other.placements, *(change for change in self.facts if change.op in STAYING)]
         parts = []
         if come:
-            by_risk = sorted(come, key=lambda change: RISK.index(_state(self.verdict_of(change))))
-            kinds = Counter(_origin(self.verdict_of(change)) for change in by_risk)
+            by_risk = sorted(come, key=lambda change: (RISK.index(self._state(change)), not change.by_machine))
+            kinds = Counter(self._origin(change) for change in by_risk)
             by_kind = ", ".join(f"{count} {words}" for words, count in kinds.items())
             parts.append(f"**{counted(len(come), 'fact')} new or changed**: {by_kind}")
         if gone:
@@ -242,10 +247,13 @@ class _View:
         words = [f"**{fails} {'fails' if fails == 1 else 'fail'}**"] if fails else []
         words += [f"{edited} edited after promotion"] if edited else []
         words += [f"{bare} without a source"] if bare else []
+        said = ", ".join(words) or ("all hold" if lines else "no line changed")
+        notes = sum(self.verdict_of(change) is None for change in self._bare)
+        said += f"; {counted(notes, 'fact')} of notes without a source" if notes else ""
         sign = "❌" if fails else "⚠️" if edited or self.unsourced else "✅"
         changed = counted(len(lines), "changed line") if lines else "changed lines"
         what = f"Sources and authors of {changed} of long-term memory and instructions"
-        return sign, what, ", ".join(words) or ("all hold" if lines else "no line changed")
+        return sign, what, said
 
     # -- the sections ----------------------------------------------------------------------------------------
 
@@ -354,39 +362,67 @@ class _View:
     # -- facts -----------------------------------------------------------------------------------------------
 
     def _facts(self, op: Op) -> Iterator[Row]:
-        """The facts one thing happened to, in groups of where they come from; what weighs most first."""
+        """The facts one thing happened to, in groups of where they come from and of their heading; what weighs most
+        first. Equal facts are one row, and facts that are alone below their heading stand in one group."""
         changes = [*self.facts, *(row for row in self.review.other.placements if row.op in STAYING)]
-        rows = [change for change in changes if change.op is op and not self.told_apart(change)]
         groups: dict[str, list[FactChange]] = defaultdict(list)
-        for change in rows:
-            groups[self._from(change)].append(change)
+        for change in changes:
+            if change.op is op and not self.told_apart(change):
+                groups[self._from(change)].append(change)
         for group, members in sorted(groups.items(), key=lambda item: min(map(_weight, item[1]))):
             equal: dict[object, list[FactChange]] = defaultdict(list)
             for change in sorted(members, key=lambda change: (_weight(change), change.path, change.fact.line)):
                 alone = change.op is Op.CHANGED or bool(change.fact.get("src"))
                 equal[(change.path, change.fact.line) if alone else (change.fact.text, change.fact.meta)].append(change)
-            for changes in equal.values():
-                yield self._fact(changes, group)
+            yield from self._below_headings(group, list(equal.values()))
+
+    def _below_headings(self, group: str, rows: Sequence[Sequence[FactChange]]) -> Iterator[Row]:
+        """Rows of equal facts that come from one place: those of one heading together, below it; first what stands
+        below several or is alone below its own."""
+        headings = [{_below(change) for change in row} for row in rows]
+        heads = Counter(next(iter(names)) for names in headings if len(names) == 1)
+        single = {head for head, count in heads.items() if count == 1} if len(heads) > 1 else set()
+        mixed = [len(names) > 1 or names <= single for names in headings]
+        for row, names, apart in zip(rows, headings, mixed, strict=True):
+            if apart:
+                yield self._fact(row, group, "".join(names) if len(names) == 1 else "")
+        for head in heads:
+            for row, names, apart in zip(rows, headings, mixed, strict=True):
+                if not apart and head in names:
+                    yield self._fact(row, f"{group}, {head}" if head else group)
 
     def _from(self, change: FactChange) -> str:
-        """What the facts of a group have in common: where they come from, or where they went."""
+        """What the facts of a group have in common beside their heading: where they come from, or where they went."""
         if change.op in STAYING:
             return _way(change)
         who = f"{code(change.commit[:12])} by {code(flat(change.author.partition(' <')[0]))}" if change.commit else ""
         if change.new is None:
             return f"taken out in {who}" if who else ""
-        words = _origin(self.verdict_of(change)) + (f", in {who}" if who else "")
-        below = change.op is not Op.CHANGED and change.fact.heading
-        return f"{words}, below {_named(change.fact.heading)}" if below else words
+        return self._origin(change) + (f", in {who}" if who else "")
 
-    def _fact(self, changes: Sequence[FactChange], group: str) -> Row:
-        """What happened to one fact, or to equal ones alike."""
+    def _state(self, change: FactChange) -> State | None:
+        line = self.verdict_of(change)
+        return line.state if line else None
+
+    def _origin(self, change: FactChange) -> str:
+        """Where a fact comes from, for counting and for grouping."""
+        line = self.verdict_of(change)
+        if line is None:
+            return f"**by an agent**, {UNCHECKED}" if change.by_machine else UNCHECKED
+        if line.state is State.PERSON and line.support:
+            words = UNCHECKED if line.support == Support.NO_SOURCE else line.words
+            return f"by a person, {words}"
+        promoted = line.state is not State.EDITED or line.promoted
+        return STATES[line.state] if promoted else "by a person, with another comment"
+
+    def _fact(self, changes: Sequence[FactChange], group: str, below: str = "") -> Row:
+        """What happened to one fact, or to equal ones alike; `below` names its heading where the group does not."""
         change = changes[0]
         body, rest = self._body(change)
         place = some([self._place(row) for row in changes])
         words = comment_words(change.fact) if change.op is not Op.CHANGED else ""
         heading = _heading(change)
-        about = ", ".join(part for part in (words, heading) if part)
+        about = ", ".join(part for part in (words, heading, below) if part)
         parts = [f"{body} ({place}" + (f"; {about}" if about else "") + ")", *self._sources(change)]
         return Row("\n".join(parts), rest, f"{place}", group, len(changes))
 
@@ -443,24 +479,36 @@ class _View:
         other = self.review.other
         for row in other.renamed:
             if holds_instructions(row.path) is instructions:
-                yield Row(f"{code(flat(row.old_path))} is {self.link(row.path, 1)} now, unchanged")
+                unchanged = ", its text unchanged" if row.same else ""
+                yield Row(f"{code(flat(row.old_path))} is {self.links.file(row.path)} now{unchanged}")
         texts = [text for text in other.texts if holds_instructions(text.path) is instructions]
         texts.sort(key=lambda text: (text.path, text.line or text.old_line, text.op is not TextOp.REMOVED))
+        wanted = []
         for text in texts if instructions else [text for text in texts if not self.passes(text.path)]:
             line = self.lines.get((text.path, text.line))
             if line is None or not line.fails:
-                yield self._text(text, line)
+                wanted.append((text, line))
+        counts = Counter(text.path for text, _ in wanted)
+        single = {path for path, count in counts.items() if count == 1}
+        together = f"in {len(single)} files, one line each" if len(single) > 1 else ""
+        if together:
+            wanted.sort(key=lambda row: row[0].path in single)
+        for text, line in wanted:
+            yield self._text(text, line, together if text.path in single else "")
 
-    def _text(self, text: TextChange, line: LineVerdict | None) -> Row:
+    def _text(self, text: TextChange, line: LineVerdict | None, together: str = "") -> Row:
         if text.op is TextOp.CHANGED:
             body, rest = difference(text.old_text, text.text)
         else:
             body, rest = shown(text.text or text.old_text)
         gone = text.op is TextOp.REMOVED
-        place = self.link(text.path, text.old_line if gone else text.line, self.review.base if gone else "")
+        if gone:
+            place = self.link(text.old_path or text.path, text.old_line, self.review.base)
+        else:
+            place = self.link(text.path, text.line)
         what = f"{text.op.value} heading" if text.heading else text.op.value
         who = f" by {code(flat(line.author.partition(' <')[0]))}" if line else ""
-        group = f"in {code(flat(text.path))}"
+        group = together or f"in {code(flat(text.path))}"
         return Row(f"{what}{who}: {body} ({place})", rest, f"{what} {place}", group)
 
     def _logs(self) -> Iterator[Row]:
@@ -472,21 +520,6 @@ class _View:
                 yield self._text(text, None)
 
 
-def _origin(line: LineVerdict | None) -> str:
-    """Where a line comes from, for counting and for grouping."""
-    if line is None:
-        return UNCHECKED
-    if line.state is State.PERSON and line.support:
-        return f"by a person, {UNCHECKED}" if line.support == Support.NO_SOURCE else f"by a person, {line.words}"
-    return (
-        STATES[line.state] if line.state is not State.EDITED or line.promoted else "by a person, with another comment"
-    )
-
-
-def _state(line: LineVerdict | None) -> State | None:
-    return line.state if line else None
-
-
 def _edited(line: LineVerdict) -> bool:
     """Whether a promoted fact was edited since: the comment of one that a person wrote may change."""
     return line.state is State.EDITED and line.promoted
@@ -496,7 +529,9 @@ def _group(line: LineVerdict) -> str:
     """What lines of one verdict, commit and author have in common; of an edited one who edited it."""
     words = STATES[line.state] + (f", {plain(line.words)}" if line.words and not line.edits else "")
     if line.editor:
-        words = f"**{plain(STATES[line.state].strip('*'))} by {plain(line.editor.partition(' <')[0])}**"
+        by = plain(line.editor.partition(" <")[0])
+        words = f"**edited after promotion by {by}**"
+        words += f", {STATES[line.state]}" if line.state is not State.EDITED else ""
     return f"{words} ({code(line.commit[:12])} by {code(flat(line.author.partition(' <')[0]))})"
 
 
@@ -507,10 +542,11 @@ def _of_files(texts: Sequence[TextChange], noun: str, plural: str = "") -> str:
     return f"**{counted(len(texts), noun, plural)}** in {code(flat(files[0]))}{more}"
 
 
-def _weight(change: FactChange) -> tuple[bool, bool, bool]:
-    """Falsy first: words of the web or a tool, pins, facts without a source."""
+def _weight(change: FactChange) -> tuple[bool, bool, bool, bool]:
+    """Falsy first: words of the web or a tool, pins, what an agent wrote, facts without a source."""
     fact = change.fact
-    return fact.origin not in ("web", "tool"), not fact.get("pinned"), bool(fact.get("src"))
+    outside = fact.origin in ("web", "tool")
+    return not outside, not fact.get("pinned"), not change.by_machine, bool(fact.get("src"))
 
 
 def _way(change: FactChange) -> str:
@@ -525,10 +561,19 @@ def _way(change: FactChange) -> str:
 
 
 def _heading(change: FactChange) -> str:
-    """Both headings of a fact that changed and stands below another one now, else ""."""
-    if change.op is Op.CHANGED and change.old and change.new and change.old.heading != change.new.heading:
-        return f"now below {_named(change.new.heading)}, was below {_named(change.old.heading)}"
+    """Where a fact that changed stood, where its heading or file is another one now, else ""."""
+    if change.op is not Op.CHANGED or not change.old or not change.new:
+        return ""
+    file = f" in {code(flat(change.old_path))}," if change.old_path not in ("", change.path) else ""
+    if file or change.old.heading != change.new.heading:
+        return f"now below {_named(change.new.heading)}, was{file} below {_named(change.old.heading)}"
     return ""
+
+
+def _below(change: FactChange) -> str:
+    """The heading of a fact in words, "" for one that was there before or has none."""
+    told = change.op not in (Op.CHANGED, *GONE, *STAYING) and change.fact.heading
+    return f"below {_named(change.fact.heading)}" if told else ""
 
 
 def _named(heading: str) -> str:

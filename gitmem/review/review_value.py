@@ -65,6 +65,7 @@ def _text_value(text: TextChange) -> dict[str, Any]:
         "text": text.text or None,
         "old_line": text.old_line or None,
         "old_text": text.old_text or None,
+        "old_path": (text.old_path or text.path) if text.old_line else None,
         "heading": text.heading,
     }
 

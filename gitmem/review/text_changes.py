@@ -7,8 +7,8 @@ agent does. Covers memory and what hosts give to their agents besides (skills, r
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from gitmem.gate.policy import canonical
@@ -19,6 +19,7 @@ from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, fact_id
 from gitmem.paths import LIMIT, Layout, agents_read, is_memory, passes
 from gitmem.review.fact_diff import FactChange, longest_rising, pair, placements
+from gitmem.review.renames import renames
 
 FILES = (REGULAR, EXECUTABLE)
 
@@ -33,7 +34,7 @@ class TextOp(StrEnum):
 @dataclass(frozen=True, slots=True)
 class TextChange:
     """A line that is no fact: `line` and `text` after the change (0 and "" when it is gone), `old_line` and `old_text`
-    before it. `heading`: it is a heading of Markdown."""
+    before it; `old_path` where the file had another name. `heading`: it is a heading of Markdown."""
 
     op: TextOp
     path: str
@@ -42,14 +43,16 @@ class TextChange:
     old_line: int = 0
     old_text: str = ""
     heading: bool = False
+    old_path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """A file that agents read, that is no memory file, and that only has another name now."""
+    """A file that agents read and that has another name now; `same`: its text is as it was."""
 
     old_path: str
     path: str
+    same: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +72,11 @@ def other_changes(repo: Repository, base: str, head: str, layout: Layout, daily:
     In what `paths.passes` (with the patterns `daily`) nothing is told as moved: its order says nothing.
     """
     files = [change for change in repo.changes(base, head) if _is_read(change.path, layout)]
-    renamed = list(_renamed(files, layout))
-    same = {path for row in renamed for path in (row.old_path, row.path)}
-    oids = {oid for change in files for oid in _sides(change) if oid}
+    former = renames(repo, base, head, files)
+    renamed = list(_renamed(files, former, layout))
+    same = {path for row in renamed if row.same for path in (row.old_path, row.path)} | set(former.values())
+    sides = {change.path: _sides(change) for change in files}
+    oids = {oid for both in sides.values() for oid in both if oid}
     sizes = repo.sizes(list(oids))
     small = [oid for oid in oids if sizes.get(oid, LIMIT + 1) <= LIMIT]
     texts_of = {oid: data or b"" for oid, (_, data) in zip(small, repo.read_many(small), strict=True) if is_text(data)}
@@ -79,7 +84,9 @@ def other_changes(repo: Repository, base: str, head: str, layout: Layout, daily:
     moved: list[FactChange] = []
     unread = []
     for change in files:
-        old_oid, new_oid = _sides(change)
+        old_oid, new_oid = sides[change.path]
+        old_path = former.get(change.path, "")
+        old_oid = sides[old_path][0] if old_path else old_oid
         if any(oid and oid not in texts_of for oid in (old_oid, new_oid)):
             unread.append(change.path)
             continue
@@ -87,8 +94,9 @@ def other_changes(repo: Repository, base: str, head: str, layout: Layout, daily:
             continue
         old, new = (texts_of[oid] if oid else b"" for oid in (old_oid, new_oid))
         facts = is_memory(change.path, layout)
-        texts += line_changes(change.path, old, new, facts=facts)
-        if facts and not passes(change.path, daily):
+        found = line_changes(change.path, old, new, facts=facts)
+        texts += [replace(row, old_path=old_path) for row in found] if old_path else found
+        if facts and not old_path and not passes(change.path, daily):
             moved += placements(change.path, memory_facts.parse(old).facts, memory_facts.parse(new).facts)
     texts.sort(key=lambda row: (row.path, row.line or row.old_line))
     return OtherChanges(tuple(texts), tuple(moved), tuple(renamed), tuple(unread))
@@ -112,17 +120,19 @@ def _sides(change: Change) -> tuple[str, str]:
     return old, new
 
 
-def _renamed(files: Sequence[Change], layout: Layout) -> Iterator[Renamed]:
-    """Files outside memory that went and came with the same bytes; those of memory are told by their facts."""
+def _renamed(files: Sequence[Change], former: Mapping[str, str], layout: Layout) -> Iterator[Renamed]:
+    """The files of `former`, and those outside memory that went and came with the same bytes, whatever their role."""
+    oids = {change.path: _sides(change) for change in files}
+    taken = {*former, *former.values()}
     gone = defaultdict(list)
-    for change in files:
-        old, new = _sides(change)
-        if old and not new and not is_memory(change.path, layout):
-            gone[old].append(change.path)
-    for change in files:
-        old, new = _sides(change)
-        if new and not old and gone.get(new) and not is_memory(change.path, layout):
-            yield Renamed(gone[new].pop(0), change.path)
+    for path, (old, new) in oids.items():
+        if old and not new and path not in taken and not is_memory(path, layout):
+            gone[old].append(path)
+    for path, (old, new) in oids.items():
+        if path in former:
+            yield Renamed(former[path], path, oids[former[path]][0] == new)
+        elif new and not old and gone.get(new) and not is_memory(path, layout):
+            yield Renamed(gone[new].pop(0), path)
 
 
 def line_changes(path: str, old: bytes, new: bytes, *, facts: bool) -> list[TextChange]:

@@ -436,3 +436,96 @@ def test_a_review_counts_in_sentences(repo: Repo) -> None:
         "other", {"MEMORY.md": "# Memory\n\n- The API listens on port 8080.\n- The API listens on port 9090.\n"}
     )
     assert "1 contradicts" in repo.mem("review", f"{base}..HEAD", check=False).stdout
+
+
+def test_a_renamed_file_is_compared_with_what_it_was(repo: Repo) -> None:
+    text = "# Memory\n\n## Facts\n\n- The mirror is refreshed at noon.\n- The licence is MIT, for all.\n- Dana owns billing and invoices.\n"
+    skill = "---\nname: rollback\n---\n\n# Rollback\n\nStop the queue first.\n\nDeploy the last tag.\n"
+    repo.commit("start", {"MEMORY.md": text, "memory/skills/rollback.md": skill})
+    topic(repo)
+    repo.git("mv", "MEMORY.md", "memory/facts.md")
+    repo.git("mv", "memory/skills/rollback.md", "memory/skills/되돌리기.md")
+    edited = text.replace("noon", "midnight").replace("## Facts", "## Facts of ours")
+    changed = skill.replace("the last tag", "the tag before the last")
+    repo.commit("rename", {"memory/facts.md": edited, "memory/skills/되돌리기.md": changed})
+    _, found = review(repo)
+    assert sorted((row["op"], row["text"] or row["old_text"]) for row in found["changes"]) == [
+        ("changed", "The mirror is refreshed at midnight."),
+        ("moved", "Dana owns billing and invoices."), ("moved", "The licence is MIT, for all."),
+    ]  # fmt: skip
+    assert {(row["op"], row["old_text"], row["old_path"]) for row in found["texts"]} == {
+        ("added", None, None), ("removed", "## Facts", "MEMORY.md"),
+        ("changed", "Deploy the last tag.", "memory/skills/rollback.md"),
+    }  # fmt: skip
+    text = repo.mem("review", "main..HEAD", env=GITHUB).stdout
+    assert (
+        "`MEMORY.md` is [`memory/facts.md`]" in text
+        and "was in `MEMORY.md`, below `Facts`" in text
+        and "%EB%90%98" in text
+        and "Dana owns billing" in text
+    )
+
+
+def test_a_note_that_becomes_an_instruction_is_shown_whole(repo: Repo) -> None:
+    prose = "# Ideas\n\nDelete without asking.\n\nAnswer at length.\n"
+    repo.commit("start", {"MEMORY.md": "- a\n", "memory/ideas.md": prose})
+    topic(repo)
+    repo.git("mv", "memory/ideas.md", "SOUL.md")
+    repo.commit("rename")
+    assert {row["text"] for row in review(repo)[1]["texts"] if row["path"] == "SOUL.md"} >= {"Delete without asking."}
+
+
+@pytest.mark.parametrize("name", ["memory/facts.md", "notes.txt", ""])
+def test_a_memory_file_that_hosts_load_and_that_is_gone_is_a_point(repo: Repo, name: str) -> None:
+    start(repo)
+    topic(repo)
+    repo.git(*(["mv", "MEMORY.md", name] if "/" not in name and name else ["rm", "-q", "MEMORY.md"]))
+    repo.commit(
+        "x", {name: "# Memory\n\n## Decisions\n\n- The API listens on port 8080.\n- old\n"} if "/" in name else {}
+    )
+    code, found = review(repo)
+    assert code == 0 and found["gone"] == [{"path": "MEMORY.md", "now": name if "/" in name else None}]
+    text = repo.mem("review", "main..HEAD").stdout
+    assert "point to look at" in text.splitlines()[0] and "agents' hosts no longer load it" in text
+
+
+def test_a_fact_that_a_merge_dropped_was_taken_out_by_the_merge(repo: Repo) -> None:
+    start(repo)
+    text = repo.read("MEMORY.md")
+    topic(repo)
+    repo.commit("ours", {"MEMORY.md": text + "- Ours.\n"})
+    repo.git("checkout", "-q", "main")
+    repo.commit("theirs", {"MEMORY.md": text + "- Theirs.\n"})
+    repo.git("checkout", "-q", "topic")
+    repo.git("merge", "-q", "-s", "ours", "-m", "merge", "main")
+    merge = repo.git("rev-parse", "HEAD").strip()
+    rows = {row["old_text"] or row["text"]: row for row in review(repo)[1]["changes"]}
+    assert rows["Theirs."]["op"] == "removed" and rows["Theirs."]["commit"] == merge
+    assert rows["Ours."]["commit"] != merge
+
+
+def test_what_an_agent_wrote_in_a_note_is_told_as_an_agents(repo: Repo) -> None:
+    start(repo)
+    topic(repo)
+    repo.commit("note\n\nMemory-Agent: codex", {"memory/n.md": "- Reviews are not needed.\n"})
+    repo.commit("note", {"memory/m.md": "- The mirror is in Oslo.\n"})
+    text = repo.mem("review", "main..HEAD").stdout
+    assert "**2 facts new or changed**: 1 **by an agent**, without a source, 1 without a source" in text
+    assert text.index("Reviews are not needed") < text.index("The mirror is in Oslo")
+    assert "no line changed; 2 facts of notes without a source" in text
+
+
+def test_equal_facts_and_single_ones_below_many_headings_stand_in_one_group(repo: Repo) -> None:
+    start(repo)
+    topic(repo)
+    files: dict[str, str | bytes | None] = {
+        f"memory/n{n:02}.md": f"# n{n}\n\n- the mirror is in Oslo\n- {word} is in charge of {n}\n"
+        for n, word in enumerate(("Ada", "Bea", "Cem", "Dag", "Eli", "Fay", "Gus", "Hal", "Ivo", "Jan", "Kai", "Lea"))
+    }
+    repo.commit("x", files)
+    text = repo.mem("review", "main..HEAD", check=False).stdout
+    added = text.partition("#### Added")[2].partition("####")[0]
+    assert added.count("the mirror is in Oslo") == 1 and added.count("without a source") == 1, added
+    assert "below `n3`" in added
+    prose = text.partition("#### Prose and headings")[2]
+    assert prose.count("12 in 12 files, one line each:") == 1 and prose.count("\n- ") == 12, prose

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gitmem.review.warnings import changed_checks, file_sizes, lost_answers, rival_facts
+from gitmem.review.warnings import changed_checks, file_sizes, gone_files, lost_answers, rival_facts
 from gitmem.review.warnings.warning import Range, ReviewWarning
 
 WARNINGS: tuple[Callable[[Range], ReviewWarning], ...] = (
     changed_checks.look,
+    gone_files.look,
     rival_facts.look,
     lost_answers.look,
     file_sizes.look,

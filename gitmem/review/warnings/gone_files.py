@@ -1,0 +1,65 @@
+"""The warning that a file is gone which agents' hosts load by its name: what stood in it reaches no agent by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from gitmem.gate.report import code
+from gitmem.paths import INSTRUCTIONS
+from gitmem.review.markup import Links, flat
+from gitmem.review.page import Row
+from gitmem.review.renames import renames
+from gitmem.review.warnings.warning import Checked, Place, Range, Remark, ReviewWarning
+
+LOADED = ("MEMORY.md", ".claude/MEMORY.md", *INSTRUCTIONS, "CLAUDE.md")
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A file that was at `old_path`; `path` is its name now, "" where it has none."""
+
+    old_path: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GoneFiles(ReviewWarning):
+    """The files of LOADED that the change takes away."""
+
+    key: ClassVar[str] = "gone"
+    title: ClassVar[str] = "Files that hosts load no more"
+    noun: ClassVar[str] = "file"
+    place: ClassVar[Place] = Place.FIRST
+    files: tuple[Gone, ...] = ()
+
+    def points(self) -> int:
+        return len(self.files)
+
+    def checked(self) -> Iterator[Checked]:
+        if self.files:
+            names = ", ".join(code(flat(file.old_path)) for file in self.files)
+            yield Checked(False, "Files that hosts load by their name", f"**gone**: {names}")
+
+    def rows(self, links: Links) -> Iterator[Row]:
+        for file in self.files:
+            now = f"is {links.file(file.path)} now" if file.path else "is gone"
+            yield Row(f"{code(flat(file.old_path))} {now}: agents' hosts no longer load it")
+
+    def remarks(self) -> Iterator[Remark]:
+        for file in self.files:
+            yield Remark(file.old_path, 1, "gone", "the file is gone: agents' hosts no longer load it")
+
+    def as_value(self) -> list[dict[str, Any]]:
+        return [{"path": file.old_path, "now": file.path or None} for file in self.files]
+
+
+def look(commits: Range) -> GoneFiles:
+    """Which of them are there at the base and not at the head."""
+    if not commits.base:
+        return GoneFiles()
+    files = commits.repo.changes(commits.base, commits.head)
+    gone = [change.path for change in files if change.status == "D" and change.path in LOADED]
+    now = {old: new for new, old in renames(commits.repo, commits.base, commits.head, files).items()} if gone else {}
+    return GoneFiles(files=tuple(Gone(path, now.get(path, "")) for path in gone))
