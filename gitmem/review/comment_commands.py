@@ -29,7 +29,9 @@ from gitmem.review.publish import through_the_gate
 
 ACCEPTED_CHECK = "memory accepted"
 REASON = 200  # characters of a reason that a commit message keeps
-_REJECT = re.compile(r"/mem +reject +([0-9a-f]{6,64}|\S+:[1-9][0-9]{0,8}) +(\S.*)")
+_REJECT = re.compile(r"/mem +reject +(?:`([^`]+)`|([0-9a-f]{6,64}|\S.*?:[1-9][0-9]{0,8})) +(\S.*)")
+_FACT = re.compile(r"[0-9a-f]{6,64}|.+:[1-9][0-9]{0,8}")
+USAGE = "write /mem accept, or /mem reject MEMORY.md:4 reason, as the first line and the only command of a comment"
 _ACCEPT = re.compile(r"/mem +accept")
 
 
@@ -42,8 +44,8 @@ class Verb(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command: `fact` is the beginning of a fact's id or its place at the head (`MEMORY.md:4`, as a review names it),
-    `reason` one line; both "" for accept."""
+    """A command: `fact` is the beginning of a fact's id or its place at the head (`MEMORY.md:4`, as a review names it,
+    as code or not), `reason` one line; both "" for accept."""
 
     verb: Verb
     fact: str = ""
@@ -87,10 +89,17 @@ def parse(body: str) -> Command | None:
         return None
     if _ACCEPT.fullmatch(lines[0]):
         return Command(Verb.ACCEPT)
-    if match := _REJECT.fullmatch(lines[0]):
-        reason = "".join(c if c.isprintable() else " " for c in match[2])[:REASON]
-        return Command(Verb.REJECT, match[1], reason)
-    return None
+    match = _REJECT.fullmatch(lines[0])
+    fact = (match[1] or match[2]) if match else ""
+    if not match or not _FACT.fullmatch(fact):
+        return None
+    reason = "".join(c if c.isprintable() else " " for c in match[3])[:REASON]
+    return Command(Verb.REJECT, fact, reason)
+
+
+def _begins(body: str) -> bool:
+    """Whether the first line of a comment begins as a command does, right or not."""
+    return bool(re.match(r"\s*/mem(\s|$)", body))
 
 
 def carry_out(run: CommandRun, number: int, comment_id: int) -> Outcome:
@@ -98,12 +107,14 @@ def carry_out(run: CommandRun, number: int, comment_id: int) -> Outcome:
     client = run.client
     comment = client.comment(comment_id)
     command = parse(comment.body)
-    if command is None:
+    if command is None and not _begins(comment.body):
         return Outcome(State.IGNORED, "the comment is no command")
     if comment.edited != comment.written or not comment.written:
         return Outcome(State.IGNORED, "the comment was edited: write a new one")
     if comment.automatic or not comment.author or not client.may_write(comment.author):
         return Outcome(State.IGNORED, "its author may not push to this repository")
+    if command is None:
+        return Outcome(State.REFUSED, f"that is no command: {USAGE}", answer=True)
     pull = client.pull(number)
     if pull.state != "open" or not pull.head:
         return Outcome(State.REFUSED, "the pull request is closed", answer=True)

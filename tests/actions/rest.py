@@ -175,7 +175,8 @@ class RestServer(LoopbackServer):
         owner = self.repository.split("/")[0]
         head = value["head"].partition(":")[2] or value["head"]
         label = f"{owner}:{head}"
-        if any(pull["state"] == "open" and pull["head"]["label"] == label for pull in self.state.pulls):
+        ends = [(pull["head"]["label"], pull["base"]["ref"]) for pull in self.state.pulls if pull["state"] == "open"]
+        if (label, value["base"]) in ends:
             message = f"A pull request already exists for {label}."
             return 422, {}, {"message": "Validation Failed", "errors": [{"message": message}]}
         number = len(self.state.pulls) + 1

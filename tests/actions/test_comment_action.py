@@ -131,6 +131,10 @@ def test_when_github_cannot_say_who_may_write_nothing_is_done(stage: Stage) -> N
         ("/mem accept", Command(Verb.ACCEPT)), ("\n /mem accept \nfine", Command(Verb.ACCEPT)),
         ("/mem reject 0a1b2c3d it is wrong", Command(Verb.REJECT, "0a1b2c3d", "it is wrong")),
         ("/mem reject MEMORY.md:4 it is wrong", Command(Verb.REJECT, "MEMORY.md:4", "it is wrong")),
+        ("/mem reject `MEMORY.md:4` it is wrong", Command(Verb.REJECT, "MEMORY.md:4", "it is wrong")),
+        ("/mem reject memory/my notes.md:3 at 10:30 too", Command(Verb.REJECT, "memory/my notes.md:3", "at 10:30 too")),
+        ("/mem reject `memory/내 메모.md:3` 틀렸다", Command(Verb.REJECT, "memory/내 메모.md:3", "틀렸다")),
+        ("/mem reject `MEMORY.md` no", None), ("/mem reject `MEMORY.md:4`", None),
         ("/mem reject MEMORY.md:0 no", None), ("/mem reject MEMORY.md no", None),
         ("please /mem accept", None), ("> /mem accept", None), ("/mem accept now", None), ("/mem", None), ("", None),
         ("/mem reject 0a1b2c3d", None), ("/mem reject zz wrong", None), ("/mem reject 0a1 short", None),
@@ -144,3 +148,11 @@ def test_a_command_stands_alone_on_the_first_line(body: str, command: Command | 
 def test_the_example_listens_for_new_comments_only() -> None:
     text = (SOURCE / "examples/workflows/comments.yml").read_text(encoding="utf-8")
     assert "types: [created]" in text and not re.search(r"edited|deleted", text)
+
+
+@pytest.mark.parametrize(("author", "told"), [("dana", 1), ("guest", 0)])
+def test_who_may_give_commands_is_told_how_they_are_written(stage: Stage, author: str, told: int) -> None:
+    proposal(stage)
+    done = run(stage, "/mem reject MEMORY.md it is wrong", author=author)
+    assert done.outputs["result"] == ("refused" if told else "ignored") and stage.server.pushes == 0
+    assert ["/mem reject MEMORY.md:4 reason" in text for text in answers(stage)] == [True] * told

@@ -133,6 +133,11 @@ def test_the_pull_request_into_another_base_is_another_pull_request(rest: RestSe
     with pytest.raises(ForgeError):
         here.open_or_update(head="topic", base="main", title="ours", body="2")
     assert [pull["title"] for pull in rest.state.pulls] == ["theirs"]
+    here.open_or_update(head="topic", base="main", title="ours", body="2")
+    assert [(pull["title"], pull["base"]["ref"]) for pull in rest.state.pulls] == [
+        ("theirs", "release"),
+        ("ours", "main"),
+    ]
 
 
 def test_a_race_that_answers_422_ends_in_the_same_pull_request(rest: RestServer) -> None:
