@@ -27,7 +27,7 @@ def examine(repo: Repository, client: GitHubClient, commit: str) -> list[Check]:
     return [
         _required(rules, branch),
         _reviewed(rules, branch),
-        Check("no forced pushes", forced, RECIPE),
+        Check("no forced pushes", forced, RECIPE if forced else ""),
         _owned(repo, client, commit),
     ]
 
@@ -41,7 +41,7 @@ def _required(rules: list[dict[str, object]], branch: str) -> Check:
             listed = parameters.get("required_status_checks")
             names += [str(row.get("context")) for row in listed or () if isinstance(row, dict)]
     wrong = "" if names else f"no check is required on '{branch}': what the scan refuses can be merged"
-    return Check("required checks", wrong, RECIPE, ", ".join(sorted(names)))
+    return Check("required checks", wrong, RECIPE if wrong else "", ", ".join(sorted(names)))
 
 
 def _reviewed(rules: list[dict[str, object]], branch: str) -> Check:
@@ -68,7 +68,7 @@ def _owned(repo: Repository, client: GitHubClient, commit: str) -> Check:
         if error.status != 404:
             raise
         errors = []  # GitHub does not have this commit yet
-    return Check("CODEOWNERS", "; ".join(errors[:3]), f"mend {place}", place)
+    return Check("CODEOWNERS", "; ".join(errors[:3]), f"mend {place}" if errors else "", place)
 
 
 def owners_of(text: str, path: str) -> list[str]:

@@ -27,11 +27,11 @@ def rest() -> Iterator[RestServer]:
 
 
 def wrong(repo: Repo, rest: RestServer) -> dict[str, str]:
+    """What is wrong by the name of its check; what is right has nothing to type next."""
     client = GitHubClient(GitHub("https://github.com", rest.url, rest.repository), "read", lambda seconds: None)
-    return {
-        check.name: check.wrong
-        for check in examine(open_repository(repo.path, os.environ), client, repo.git("rev-parse", "HEAD").strip())
-    }
+    checks = examine(open_repository(repo.path, os.environ), client, repo.git("rev-parse", "HEAD").strip())
+    assert all(bool(check.hint) is bool(check.wrong) for check in checks)
+    return {check.name: check.wrong for check in checks}
 
 
 def test_the_recipe_is_read_back_as_kept(repo: Repo, rest: RestServer) -> None:
