@@ -289,6 +289,9 @@ class BinaryRepository:
     def merge_base(self, a: str, b: str) -> str | None:
         return self._run(["merge-base", "--end-of-options", a, b], ok=(0, 1)).decode().strip() or None
 
+    def merge_bases(self, a: str, b: str) -> list[str]:
+        return self._run(["merge-base", "--all", "--end-of-options", a, b], ok=(0, 1)).decode().split()
+
     def is_ancestor(self, a: str, b: str) -> bool:
         if a.startswith("-") or b.startswith("-"):
             raise UnknownRevision("a commit's name does not begin with '-'")

@@ -131,6 +131,9 @@ class Repository(Protocol):
     def merge_base(self, a: str, b: str) -> str | None:
         """The best common ancestor."""
 
+    def merge_bases(self, a: str, b: str) -> list[str]:
+        """The common ancestors of which none is better than another: several where two branches merged each other."""
+
     def is_ancestor(self, a: str, b: str) -> bool:
         """Whether commit `a` is reachable from `b`; False where one of them is not here (a shallow clone, a rewritten
         history). Raises GitFailed where Git cannot tell."""

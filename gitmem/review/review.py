@@ -130,8 +130,7 @@ def review(
     commits = Range(repo, config, base, head, changes, verdict.standing, daily, now, clock)
     warnings = tuple(look(commits) for look in WARNINGS)
     whole = Review(
-        base, head,
-        changes=tuple(changes),
+        base, head, tuple(changes),
         report=report,
         lines=tuple(lines),
         warnings=warnings,
@@ -144,6 +143,16 @@ def review(
         standing=_standing(repo, head, report, policy),
     )  # fmt: skip
     return masked(whole, policy)
+
+
+def with_merge_bases(review: Review, repo: Repository, target: str) -> Review:
+    """The same review, which says so where its head and `target`, the tip of the branch that takes it, merged each
+    other: a change is told against one of their merge bases, and what another has and it takes out is not told."""
+    others = [oid[:12] for oid in repo.merge_bases(target, review.head) if oid != review.base]
+    if not others or not review.base:
+        return review
+    note = f"both branches merged each other: what {', '.join(others)} has and this takes out; merge the target again"
+    return replace(review, notes=(note, *review.notes))
 
 
 def _standing(repo: Repository, head: str, report: Report, policy: Policy) -> frozenset[str]:

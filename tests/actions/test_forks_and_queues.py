@@ -75,6 +75,20 @@ def test_a_pull_request_is_reviewed_by_its_number(stage: Stage) -> None:
     assert hostile.status == "failure" and "no number" in hostile.log
 
 
+def test_a_pull_request_whose_branches_merged_each_other_is_said_not_to_be_checked_whole(stage: Stage) -> None:
+    stage.repo.git("checkout", "-q", "-b", "change")
+    ours = stage.repo.commit("ours", {"memory/a.md": "- Ours.\n"})
+    stage.repo.git("checkout", "-q", "main")
+    theirs = stage.repo.commit("theirs", {"memory/b.md": "- Theirs.\n"})
+    stage.repo.git("merge", "-q", "-m", "x", ours)
+    base = stage.push()
+    stage.repo.git("checkout", "-q", "change")
+    stage.repo.git("merge", "-q", "-m", "y", theirs)
+    stage.repo.commit("more", {"memory/a.md": "- Ours.\n- More.\n"})
+    done = stage.run("review", stage.pull_request(base, stage.push("change")))
+    assert "both branches merged each other" in stage.rest.state.comments[1][0]["body"], done.log
+
+
 def test_a_merge_queue_is_scanned_from_what_it_is_put_on(stage: Stage) -> None:
     base = stage.repo.git("rev-parse", "HEAD").strip()
     stage.repo.commit("oops", {"memory/x.md": f"- {TOKEN}\n"})

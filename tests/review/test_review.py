@@ -529,3 +529,23 @@ def test_equal_facts_and_single_ones_below_many_headings_stand_in_one_group(repo
     assert "below `n3`" in added
     prose = text.partition("#### Prose and headings")[2]
     assert prose.count("12 in 12 files, one line each:") == 1 and prose.count("\n- ") == 12, prose
+
+
+def test_branches_that_merged_each_other_are_not_said_to_be_checked_whole(repo: Repo) -> None:
+    start(repo)
+    text = repo.read("MEMORY.md")
+    topic(repo)
+    ours = repo.commit("ours", {"MEMORY.md": text + "- Ours.\n"})
+    repo.git("checkout", "-q", "main")
+    theirs = repo.commit("theirs", {"memory/n.md": "- Theirs.\n"})
+    repo.git("merge", "-q", "-m", "x", ours)
+    repo.git("checkout", "-q", "topic")
+    repo.git("merge", "-q", "-m", "y", theirs)
+    repo.commit("out", {"MEMORY.md": text})
+    found = review(repo)[1]
+    (note,) = [note for note in found["notes"] if "merged each other" in note]
+    other = ours if found["base"] == theirs else theirs
+    assert other[:12] in note
+    assert "| Not checked | both branches merged each other" in repo.mem("review", "main..HEAD").stdout
+    repo.git("merge", "-q", "-m", "z", "main")
+    assert review(repo)[1]["notes"] == []
