@@ -23,6 +23,19 @@ from gitmem.provenance.grounding import Support
 from gitmem.provenance.signatures import told
 from gitmem.provenance.sources import Source
 from gitmem.review.fact_diff import FactChange, Op
+from gitmem.review.fact_words import (
+    GONE,
+    STATES,
+    STAYING,
+    below_words,
+    edit_words,
+    edited_after_promotion,
+    former_place,
+    of_files,
+    verdict_words,
+    way_words,
+    weight,
+)
 from gitmem.review.forges.protocol import Forge
 from gitmem.review.markup import (
     Links,
@@ -47,15 +60,6 @@ TITLES = {
     Op.CHANGED: "Changed", Op.ADDED: "Added", Op.PROMOTED: "Promoted", Op.REMOVED: "Removed", Op.EXPIRED: "Expired",
     Op.MOVED: "Moved", Op.REORDERED: "Reordered",
 }  # fmt: skip
-GONE = (Op.REMOVED, Op.EXPIRED)
-STAYING = (Op.MOVED, Op.REORDERED)
-STATES = {
-    State.PROMOTED: "promoted, and the source says it",
-    State.PERSON: "by a person",
-    State.AGENT: "**added by an agent, and by no promotion**",
-    State.EDITED: "**edited after promotion**",
-    State.BROKEN: "**whose provenance does not hold**",
-}
 RISK = (State.BROKEN, State.AGENT, State.EDITED, State.PERSON, None, State.PROMOTED)  # the worst first
 UNCHECKED = "without a source"  # of notes that cite none: verify has no row of them
 ROTATE = "A secret that was pushed is known: rotate it first, then remove it from history."
@@ -128,7 +132,7 @@ class _View:
     def told_apart(self, change: FactChange) -> bool:
         """Whether a section about its provenance shows the fact already."""
         line = self.verdict_of(change)
-        return line is not None and (line.fails or _edited(line))
+        return line is not None and (line.fails or edited_after_promotion(line))
 
     @cached_property
     def links(self) -> Links:
@@ -149,7 +153,7 @@ class _View:
         """What no check refuses and a person should look at."""
         review = self.review
         warns = sum(finding.severity is Severity.WARN for finding in review.report.findings)
-        edited = sum(_edited(line) and not line.fails for line in review.lines)
+        edited = sum(edited_after_promotion(line) and not line.fails for line in review.lines)
         signed = told(review.signatures)
         notes = sum(note != signed for note in review.notes) + ("BAD" in signed)
         unread = len(review.other.unread) + notes + len(review.report.skipped)
@@ -193,8 +197,8 @@ class _View:
             parts.append(f"{counted(len(moved), 'fact')} moved or reordered")
         heads = [text for text in review.other.texts if text.heading and not self.passes(text.path)]
         prose = [text for text in review.other.texts if not text.heading and not self.passes(text.path)]
-        parts += [_of_files(heads, "heading")] if heads else []
-        parts += [_of_files(prose, "line of prose", "lines of prose")] if prose else []
+        parts += [of_files(heads, "heading")] if heads else []
+        parts += [of_files(prose, "line of prose", "lines of prose")] if prose else []
         logs = sum(self.passes(path) for path in self._paths)
         parts += [counted(logs, "line") + " of logs"] if logs else []
         span = f"`{review.base[:12] or 'the beginning'}..{review.head[:12]}`"
@@ -213,7 +217,7 @@ class _View:
         rows += self._warning_rows(first=True)
         if self.instructions:
             rows.append(
-                ("⚠️", "Instructions: what the agent is told to do", _of_files(self.instructions, "line") + " changed")
+                ("⚠️", "Instructions: what the agent is told to do", of_files(self.instructions, "line") + " changed")
             )
         rows += self._warning_rows(first=False)
         unread = [f"{code(flat(path))} is too large to be shown, or no UTF-8" for path in review.other.unread]
@@ -242,7 +246,10 @@ class _View:
 
     def _provenance_row(self) -> tuple[str, str, str]:
         lines = self.review.lines
-        fails, edited = sum(line.fails for line in lines), sum(_edited(line) and not line.fails for line in lines)
+        fails, edited = (
+            sum(line.fails for line in lines),
+            sum(edited_after_promotion(line) and not line.fails for line in lines),
+        )
         bare = sum(line.support == Support.NO_SOURCE and not line.fails for line in lines)
         words = [f"**{fails} {'fails' if fails == 1 else 'fail'}**"] if fails else []
         words += [f"{edited} edited after promotion"] if edited else []
@@ -269,7 +276,7 @@ class _View:
             ),
             Section(
                 "Edited after promotion",
-                tuple(self._provenance(lambda line: _edited(line) and not line.fails)),
+                tuple(self._provenance(lambda line: edited_after_promotion(line) and not line.fails)),
                 "edited fact", risky=True,
             ),
             Section("Instructions", tuple(self._texts(instructions=True)), "instruction"),
@@ -335,16 +342,24 @@ class _View:
     def _provenance(self, wanted: Callable[[LineVerdict], bool]) -> Iterator[Row]:
         """Facts and lines with their verdict, those of one verdict, commit and author together."""
         lines = sorted((line for line in self.review.lines if wanted(line)), key=lambda line: line.state is State.AGENT)
-        groups = {key: list(rows) for key, rows in groupby(sorted(lines, key=_group), key=_group)}
+        groups = {key: list(rows) for key, rows in groupby(sorted(lines, key=verdict_words), key=verdict_words)}
         for group, rows in sorted(groups.items(), key=lambda item: (item[1][0].state is State.AGENT, item[0])):
+            equal: dict[object, list[LineVerdict]] = defaultdict(list)
             for line in rows:
-                yield self._judged(line, group)
+                change = self.changes.get((line.path, line.line))
+                meta = change.fact.meta if change and change.op is Op.ADDED and not change.fact.get("src") else None
+                alone = line.edits or (change and meta is None)
+                equal[(line.path, line.line) if alone else (line.text, meta, line.message)].append(line)
+            for lines in equal.values():
+                yield self._judged(lines, group)
 
-    def _judged(self, line: LineVerdict, group: str) -> Row:
+    def _judged(self, lines: Sequence[LineVerdict], group: str) -> Row:
+        """A line and its verdict, or equal lines alike."""
+        line = lines[-1]
         change = self.changes.get((line.path, line.line))
-        place = self.link(line.path, line.line)
+        place = some([self.link(row.path, row.line) for row in lines])
         if line.edits:
-            words, rest = _edits(line.edits)
+            words, rest = edit_words(line.edits)
             body = words if line.edits[0][0] == "text" else f"{shown(line.text)[0]}: {words}"
         else:
             body, rest = self._body(change) if change else shown(line.text)
@@ -356,8 +371,9 @@ class _View:
             where = shell_word(f"{line.path}:{line.line}")
             why = f"{code(f'git mem why {where}')} shows what it cites"
             other = why if line.state is State.BROKEN else "a person who means it commits it without `Memory-Agent`"
-            parts.append(f"  - fix: {code(f'git mem forget {where} --reason WHY')} takes it out; {other}")
-        return Row("\n".join(parts), rest, f"{place} {STATES[line.state]}", group)
+            which = "it" if len(lines) == 1 else f"the last of {len(lines)}"
+            parts.append(f"  - fix: {code(f'git mem forget {where} --reason WHY')} takes {which} out; {other}")
+        return Row("\n".join(parts), rest, f"{place} {STATES[line.state]}", group, len(lines))
 
     # -- facts -----------------------------------------------------------------------------------------------
 
@@ -369,9 +385,9 @@ class _View:
         for change in changes:
             if change.op is op and not self.told_apart(change):
                 groups[self._from(change)].append(change)
-        for group, members in sorted(groups.items(), key=lambda item: min(map(_weight, item[1]))):
+        for group, members in sorted(groups.items(), key=lambda item: min(map(weight, item[1]))):
             equal: dict[object, list[FactChange]] = defaultdict(list)
-            for change in sorted(members, key=lambda change: (_weight(change), change.path, change.fact.line)):
+            for change in sorted(members, key=lambda change: (weight(change), change.path, change.fact.line)):
                 alone = change.op is Op.CHANGED or bool(change.fact.get("src"))
                 equal[(change.path, change.fact.line) if alone else (change.fact.text, change.fact.meta)].append(change)
             yield from self._below_headings(group, list(equal.values()))
@@ -379,7 +395,7 @@ class _View:
     def _below_headings(self, group: str, rows: Sequence[Sequence[FactChange]]) -> Iterator[Row]:
         """Rows of equal facts that come from one place: those of one heading together, below it; first what stands
         below several or is alone below its own."""
-        headings = [{_below(change) for change in row} for row in rows]
+        headings = [{below_words(change) for change in row} for row in rows]
         heads = Counter(next(iter(names)) for names in headings if len(names) == 1)
         single = {head for head, count in heads.items() if count == 1} if len(heads) > 1 else set()
         mixed = [len(names) > 1 or names <= single for names in headings]
@@ -394,7 +410,7 @@ class _View:
     def _from(self, change: FactChange) -> str:
         """What the facts of a group have in common beside their heading: where they come from, or where they went."""
         if change.op in STAYING:
-            return _way(change)
+            return way_words(change)
         who = f"{code(change.commit[:12])} by {code(flat(change.author.partition(' <')[0]))}" if change.commit else ""
         if change.new is None:
             return f"taken out in {who}" if who else ""
@@ -421,7 +437,7 @@ class _View:
         body, rest = self._body(change)
         place = some([self._place(row) for row in changes])
         words = comment_words(change.fact) if change.op is not Op.CHANGED else ""
-        heading = _heading(change)
+        heading = former_place(change)
         about = ", ".join(part for part in (words, heading, below) if part)
         parts = [f"{body} ({place}" + (f"; {about}" if about else "") + ")", *self._sources(change)]
         return Row("\n".join(parts), rest, f"{place}", group, len(changes))
@@ -445,7 +461,7 @@ class _View:
             text, rest = shown(change.fact.text)
         else:
             text, rest = difference(change.old.text, change.new.text)
-        return (f"{text}: {_edits(edits)[0]}" if edits else text), rest
+        return (f"{text}: {edit_words(edits)[0]}" if edits else text), rest
 
     def _sources(self, change: FactChange) -> list[str]:
         """The lines a fact cites, quoted, each with a link to where its number is true."""
@@ -518,76 +534,3 @@ class _View:
         for text in self.review.other.texts:
             if self.passes(text.path):
                 yield self._text(text, None)
-
-
-def _edited(line: LineVerdict) -> bool:
-    """Whether a promoted fact was edited since: the comment of one that a person wrote may change."""
-    return line.state is State.EDITED and line.promoted
-
-
-def _group(line: LineVerdict) -> str:
-    """What lines of one verdict, commit and author have in common; of an edited one who edited it."""
-    words = STATES[line.state] + (f", {plain(line.words)}" if line.words and not line.edits else "")
-    if line.editor:
-        by = plain(line.editor.partition(" <")[0])
-        words = f"**edited after promotion by {by}**"
-        words += f", {STATES[line.state]}" if line.state is not State.EDITED else ""
-    return f"{words} ({code(line.commit[:12])} by {code(flat(line.author.partition(' <')[0]))})"
-
-
-def _of_files(texts: Sequence[TextChange], noun: str, plural: str = "") -> str:
-    """`4 lines of prose in SOUL.md and 2 more files`."""
-    files = list(dict.fromkeys(text.path for text in sorted(texts, key=lambda t: not holds_instructions(t.path))))
-    more = f" and {counted(len(files) - 1, 'more file')}" if len(files) > 1 else ""
-    return f"**{counted(len(texts), noun, plural)}** in {code(flat(files[0]))}{more}"
-
-
-def _weight(change: FactChange) -> tuple[bool, bool, bool, bool]:
-    """Falsy first: words of the web or a tool, pins, what an agent wrote, facts without a source."""
-    fact = change.fact
-    outside = fact.origin in ("web", "tool")
-    return not outside, not fact.get("pinned"), not change.by_machine, bool(fact.get("src"))
-
-
-def _way(change: FactChange) -> str:
-    """Where a fact went that says the same as before."""
-    assert change.old is not None and change.new is not None
-    path = code(flat(change.path))
-    if change.op is Op.REORDERED:
-        return f"in another order in {path}"
-    if change.old_path not in ("", change.path):
-        return f"moved from {code(flat(change.old_path))} to {path}"
-    return f"moved in {path} from {_named(change.old.heading)} to {_named(change.new.heading)}"
-
-
-def _heading(change: FactChange) -> str:
-    """Where a fact that changed stood, where its heading or file is another one now, else ""."""
-    if change.op is not Op.CHANGED or not change.old or not change.new:
-        return ""
-    file = f" in {code(flat(change.old_path))}," if change.old_path not in ("", change.path) else ""
-    if file or change.old.heading != change.new.heading:
-        return f"now below {_named(change.new.heading)}, was{file} below {_named(change.old.heading)}"
-    return ""
-
-
-def _below(change: FactChange) -> str:
-    """The heading of a fact in words, "" for one that was there before or has none."""
-    told = change.op not in (Op.CHANGED, *GONE, *STAYING) and change.fact.heading
-    return f"below {_named(change.fact.heading)}" if told else ""
-
-
-def _named(heading: str) -> str:
-    return code(flat(heading)) if heading else "no heading"
-
-
-def _edits(edits: Sequence[tuple[str, str, str]]) -> tuple[str, str]:
-    """Each change of a text and its comment: what, before, now."""
-    parts, rests = [], []
-    for what, old, new in edits:
-        if what == "text" and old:
-            words, rest = difference(old, new)
-            rests.append(rest)
-        else:
-            words = f"{shown(old or 'nothing')[0]} → {shown(new or 'nothing')[0]}"
-        parts.append(f"{plain(what)} {words}")
-    return "; ".join(parts), "\n\n".join(rest for rest in rests if rest)

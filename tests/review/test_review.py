@@ -549,3 +549,15 @@ def test_branches_that_merged_each_other_are_not_said_to_be_checked_whole(repo: 
     assert "| Not checked | both branches merged each other" in repo.mem("review", "main..HEAD").stdout
     repo.git("merge", "-q", "-m", "z", "main")
     assert review(repo)[1]["notes"] == []
+
+
+def test_equal_facts_of_an_agent_are_one_row_that_fails(repo: Repo) -> None:
+    start(repo)
+    topic(repo)
+    text = repo.read("MEMORY.md")
+    repo.commit("x\n\nMemory-Agent: codex", {"MEMORY.md": text + "- The mirror is in Oslo.\n" * 24})
+    page = repo.mem("review", "main..HEAD", check=False).stdout
+    fails = page.partition("#### Provenance that does not hold")[2].partition("####")[0]
+    assert fails.count("The mirror is in Oslo.") == 1 and fails.count("git mem forget") == 1
+    assert "24 **added by an agent" in fails and "and 4 more" in fails and "**24 fail**" in page
+    assert "`git mem forget MEMORY.md:30 --reason WHY` takes the last of 24 out" in fails, "no number above it changes"
