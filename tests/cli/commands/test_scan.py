@@ -20,6 +20,8 @@ from tests.samples import AWS, GITHUB
 
 CLEAN = "- 오늘 배포했다\n"
 BAD = f"- 토큰은{GITHUB}를 쓴다\n"
+# sarif-2.1/schema/sarif-schema-2.1.0.json of the specification (OASIS), where it is at hand; read before it is isolated.
+SARIF_SCHEMA = os.environ.get("GITMEM_SARIF_SCHEMA", "")
 
 
 @pytest.fixture
@@ -158,7 +160,7 @@ def test_a_file_over_one_mebibyte_is_not_read_and_not_let_through(memory: Repo) 
         assert value["skipped"][0]["path"] == "memory/big.md"
 
 
-def test_sarif_is_valid_and_has_stable_fingerprints_and_no_secret(memory: Repo) -> None:
+def test_sarif_has_places_and_stable_fingerprints_and_no_secret(memory: Repo) -> None:
     memory.write("memory/a b.md", BAD)
     done = memory.mem("scan", "--format", "sarif", check=False)
     value = json.loads(done.stdout)
@@ -205,6 +207,21 @@ def test_github_takes_the_sarif_of_a_message_of_a_name_and_of_a_change(memory: R
     (message,) = [row for row in rows if row["message"]["text"].startswith("commit message")]
     assert message["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == ".git/COMMIT_EDITMSG"
     assert message["locations"][0]["logicalLocations"] and message["properties"]["commit"]
+
+
+@pytest.mark.skipif(not SARIF_SCHEMA, reason="GITMEM_SARIF_SCHEMA names no schema")
+def test_sarif_is_what_its_published_schema_describes(memory: Repo) -> None:
+    from jsonschema import Draft4Validator
+
+    memory.git("tag", "start")
+    memory.commit(
+        f"use {GITHUB}", {"memory/a b.md": BAD, "memory/한글.md": BAD, "memory/2026-02-05.md": "- one\n- two\n"}
+    )
+    memory.commit("x\n\nMemory-Agent: codex", {"memory/2026-02-05.md": "- two\n", "MEMORY.md": "- an agent says so\n"})
+    schema = json.loads(Path(SARIF_SCHEMA).read_text(encoding="utf-8"))
+    for args in (["scan"], ["scan", "--range", "start..HEAD"], ["scan", "--history"], ["review", "start..HEAD"]):
+        value = json.loads(memory.mem(*args, "--format", "sarif", check=False).stdout)
+        assert [error.message for error in Draft4Validator(schema).iter_errors(value)] == []
 
 
 def test_a_secret_in_a_log_that_is_edited_twelve_times_is_one_finding(memory: Repo) -> None:
