@@ -106,6 +106,7 @@ def listening(settings: Settings) -> socket.socket:
         raise BadConfig(
             f"{settings.host}:{settings.port} cannot be listened at ({error.strerror})", "another 'listen' or --port"
         ) from None
+    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # inherited; else the body of an answer waits 40 ms
     opened.setblocking(False)
     return opened
 

@@ -23,7 +23,8 @@ from typing import Any
 import psutil
 import pytest
 
-from gitmem.server.processes import QUICK
+from gitmem.server.processes import QUICK, listening
+from gitmem.server.settings import Settings
 from tests.harness import SOURCE, Repo
 from tests.server.conftest import Server
 
@@ -210,6 +211,13 @@ def test_no_process_outlives_the_first(served: Served) -> None:
     served.child.kill()
     served.child.wait()
     eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in below))
+
+
+def test_the_body_of_an_answer_does_not_wait_for_its_head_to_be_acknowledged(tmp_path: Path) -> None:
+    with listening(Settings(tmp_path, port=0)) as opened:
+        opened.setblocking(True)
+        with socket.create_connection(opened.getsockname()), opened.accept()[0] as accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_an_address_that_is_taken_is_one_sentence(served: Served, server: Server, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.memory.fact import fact_id
+from gitmem.ui.server import bound
 from tests.harness import Repo
 from tests.ui.conftest import Browse  # noqa: F401 - the fixtures of this folder
 
@@ -69,6 +70,13 @@ def test_it_listens_on_the_loopback_address_only(memory: Repo) -> None:
         table = Path(f"/proc/{process.pid}/net/tcp").read_text()
         listening = [line.split()[1] for line in table.splitlines()[1:] if line.split()[3] == "0A"]
         assert [place for place in listening if place.endswith(f":{port:04X}")] == [f"0100007F:{port:04X}"]
+
+
+def test_the_body_of_an_answer_does_not_wait_for_its_head_to_be_acknowledged() -> None:
+    with bound(0) as listening:
+        listening.listen()
+        with socket.create_connection(listening.getsockname()), listening.accept()[0] as accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_a_taken_port_and_an_unknown_revision_are_said(memory: Repo) -> None:
