@@ -102,7 +102,7 @@ def answer_of_server(request: SearchRequest) -> None:
     taken = {"query", "limit", "at", "paths", "types", "tags", "since", "until", "lane", "verbose", "explain", "jsonl"}
     for name, value in request._asdict().items():
         if (
-            name not in taken | {"everything", "colour", "as_json", "server", "repositories"}
+            name not in taken | {"everything", "colour", "as_json", "server", "repositories", "history", "history_only"}
             and value != only_here[name]
         ):
             raise UsageError(f"--{name.replace('_', '-')} does not go with --server")
@@ -111,9 +111,11 @@ def answer_of_server(request: SearchRequest) -> None:
         "query": words, "limit": request.limit, "at": request.at, "path": list(request.paths),
         "type": list(request.types), "tag": list(request.tags), "since": request.since, "until": request.until,
         "lane": request.lane, "repository": list(request.repositories), "explain": request.explain,
-        "all": request.everything,
+        "all": request.everything, "history": "only" if request.history_only else "with" if request.history else "",
     }  # fmt: skip
     answered, value = search(request.server, token_of(os.environ), asked)
+    if answered.stale:
+        say("note: the answer may miss something: the server is indexing the history; ask again")
     if request.jsonl:
         for hit in value["hits"]:
             write_json(hit, lines=True)

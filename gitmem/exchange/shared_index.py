@@ -67,18 +67,23 @@ def _is_here(host: str) -> bool:
 
 
 WORDS = ("heading", "text", "date", "type", "origin", "trust", "blob", "id", "commit", "state")
+OF_COMMITS = ("kind", "subject", "author", "by")
 
 
 def _hit(value: Any) -> Hit:
     """A hit of an answer. Raises KeyError, TypeError or ValueError for one of another form: a server is foreign."""
-    words: dict[str, Any] = {name: value.get(name) or "" for name in WORDS} if isinstance(value, dict) else {}
-    texts = [*words.values(), *value["tags"], value["repository"], value["path"]]
+    commit = isinstance(value, dict) and value.get("kind") == "commit"
+    names = (*WORDS, *OF_COMMITS) if commit else WORDS
+    words: dict[str, Any] = {name: value.get(name) or "" for name in names} if isinstance(value, dict) else {}
+    texts = [*words.values(), *value["tags"], value["repository"], "" if commit else value["path"]]
     first, last, score = value["start_line"], value["end_line"], value["score"]
     if not all(isinstance(text, str) for text in texts) or not all(type(line) is int for line in (first, last)):
         raise ValueError("no hit")
     if type(score) not in (int, float) or not 0 <= score <= 1:
         raise ValueError("no score")
-    path = f"{value['repository']}:{value['path']}"
+    if commit:
+        words["repository"] = value["repository"]
+    path = "" if commit else f"{value['repository']}:{value['path']}"
     return Hit(path=path, start_line=first, end_line=last, score=float(score), tags=tuple(value["tags"]), **words)
 
 

@@ -54,10 +54,10 @@ class State(NamedTuple):
     by: str = ""
 
 
-def joined(repo: Repository, config: Config, made: OpenIndex, how: str) -> OpenIndex:
-    """`made` with the history beside it, as `Query.history` says."""
+def joined(repo: Repository, config: Config, made: OpenIndex, how: str, bounds: Bounds | None = None) -> OpenIndex:
+    """`made` with the history beside it, as `Query.history` says, brought up to date within the bounds."""
     try:
-        past = history.ready(repo, config, made.commit, Bounds(most=SOON if how == "known" else 0))
+        past = history.ready(repo, config, made.commit, bounds or Bounds(most=SOON if how == "known" else 0))
     except GitMemError as error:
         if how == "only":
             raise
@@ -76,7 +76,8 @@ class _Both(OpenIndex):
         self, repo: Repository, memory: OpenIndex, past: history.History, index: Joined, stale: Freshness
     ) -> None:
         notes = (*memory.notes, *past.notes)
-        super().__init__(index, index.both, stale, memory.commit, notes, passages=PassagesWithCommits)
+        passages = memory.passages or PassagesWithCommits
+        super().__init__(index, index.both, stale, memory.commit, notes, passages=passages)
         self._repo, self._memory, self._past = repo, memory, past
 
     def close(self, *, damaged: bool = False) -> None:

@@ -160,9 +160,19 @@ class Ingest:
             writer.compact()
         if removed[0] or writer.to_expire(repository):
             self._mirrors.expire(tenant, repository)
+            self._follow(tenant, repository, rewritten=True)
             with writer.writing():
                 writer.expired(repository)
+        else:
+            self._follow(tenant, repository, rewritten=False)
         return Ingested(len(refs), work.blobs, work.chunks, *removed)
+
+    def _follow(self, tenant: int, repository: int, *, rewritten: bool) -> None:
+        """Have the index of the history in the copy be what the branches have now."""
+        from gitmem.server.shared_history import follow
+
+        with self._mirrors.lent(tenant, repository) as repo:
+            follow(repo, self._config, rewritten=rewritten)
 
     def _rewritten(self, tenant: int, repository: int, repo: Repository, refs: Mapping[str, str]) -> bool:
         """Whether a branch or tag is gone, or no longer has in its history what it pointed to."""

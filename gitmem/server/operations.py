@@ -124,6 +124,8 @@ class Operations:
             raise UsageError(f"{MOST_GLOBS} globs at most, of {LONGEST_GLOB} characters at most", "")
         ensure_text(query.text, *query.paths, *query.types, *query.tags, *names, ref, at)
         permitted = self._permitted(caller, names)
+        if query.history and (permitted is None or len(permitted) != 1):
+            raise UsageError("'history' takes the name of one repository", "name it in 'repository'")
         now = self.now()
         past: dict[int, tuple[str, str]] = {}
         if at:

@@ -10,19 +10,21 @@ import threading
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError
+from gitmem.git.protocol import Repository
 from gitmem.index.chunks import blob_row
 from gitmem.index.db.values import Cut, Shape, Snapshot
 from gitmem.index.index_file import Freshness, OpenIndex
 from gitmem.index.line_days import line_days
+from gitmem.search.history import PassagesWithCommits, joined
 from gitmem.search.hits import Hit, blamed
 from gitmem.search.passages import Passages
 from gitmem.search.search import Answer, Query, search
@@ -33,6 +35,7 @@ from gitmem.server.postgres.database import Database
 from gitmem.server.postgres.hnsw import FROM
 from gitmem.server.postgres.index import PostgresIndex
 from gitmem.server.postgres.signs import SignTables
+from gitmem.server.shared_history import BOUNDS
 
 KEPT_SHAPES, KEPT_NORMS = 20_000, 64  # blobs, and sets of snapshots, that are remembered
 DOUBT_SECONDS = 60.0  # for which a copy that was doubted is not doubted again
@@ -76,8 +79,10 @@ class Shared:
     ) -> tuple[Answer, list[int]]:
         """The answer over the permitted repositories (None: all of the tenant), and which they were. `ref` names a
         branch or a tag; without it each repository's own branch counts, or of those in `past` (commit, key of its
-        snapshot). Raises as `search`."""
+        snapshot). With `Query.history` one repository is permitted, and its commits count too. Raises as `search`."""
         asked: list[Searched] = []
+        copy = ExitStack()
+        repo: Any = None
 
         def opener(commit: str) -> OpenIndex:
             index = PostgresIndex(self.database, tenant, self._keyring.of(tenant), self._state / "index", self._signs)
@@ -92,10 +97,28 @@ class Shared:
             except BaseException:
                 index.close()
                 raise
+            if query.history and asked:
+                return self._with_history(repo, query.history, files, asked[0].commit, (index, snapshot))
             return OpenIndex(index, snapshot, Freshness(), LATEST, passages=partial(SharedPassages, files))
 
-        answer = search(cast(Any, None), self.config, query, now, opener=opener)
+        with copy:
+            if query.history:  # of one repository
+                assert permitted is not None
+                repo = copy.enter_context(self.mirrors.lent(tenant, permitted[0]))
+            answer = search(repo, self.config, query._replace(history=""), now, opener=opener)
         return answer._replace(at=ref or LATEST), [one.repository for one in asked]
+
+    def _with_history(
+        self, repo: Repository, how: str, files: Files, commit: str, of: tuple[PostgresIndex, Snapshot]
+    ) -> OpenIndex:
+        """The memory and the history of one repository as of a commit, closed together."""
+        index, snapshot = of
+        try:
+            made = OpenIndex(index, snapshot, Freshness(), commit, passages=partial(SharedPassagesWithCommits, files))
+            return joined(repo, self.config, made, how, BOUNDS)
+        except BaseException:
+            index.close()
+            raise
 
     def branches(self, tenant: int, permitted: Sequence[int] | None) -> list[Searched]:
         """Each permitted repository's own branch, where it was indexed."""
@@ -260,3 +283,12 @@ class SharedPassages(Passages):
             with self.mirrored.shared.mirrors.lent(self.mirrored.tenant, number) as repo:
                 days |= line_days(repo, self.config, self.index, files, home.commit, self.filters.today)
         self.line_days = days
+
+
+class SharedPassagesWithCommits(PassagesWithCommits, SharedPassages):
+    """Hits of the files and of the commits of one repository."""
+
+    def _vouched(self, hits: list[Hit], blame: bool) -> list[Hit]:
+        names = [home.name for home in self.mirrored.repositories.values()]
+        made = super()._vouched(hits, blame)
+        return [hit._replace(repository=names[0]) if hit.kind else hit for hit in made]

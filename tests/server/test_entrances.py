@@ -176,6 +176,9 @@ def test_search_asks_a_server_and_prints_as_ever(filled: Server, address: str, t
     assert "notes:MEMORY.md:3" in done.stdout and "eats leaves" in done.stdout
     value = json.loads(here.mem("search", "--server", address, "기린", "--json", env=token).stdout)
     assert value["hits"][0]["repository"] == "notes"
+    commits = ["--repository", "notes", "--history-only", "--json"]
+    value = json.loads(here.mem("search", "--server", address, "memory", *commits, env=token).stdout)
+    assert {hit["kind"] for hit in value["hits"]} == {"commit"}
     refused = here.mem("search", "--server", address, "okapi", check=False, env={"GITMEM_SERVER_TOKEN": "gitmem_x"})
     assert refused.returncode and "no token that holds" in refused.stderr and "gitmem_x" not in refused.stderr
 

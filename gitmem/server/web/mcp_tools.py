@@ -25,6 +25,7 @@ from gitmem import __version__
 from gitmem.errors import GitMemError, UsageError
 from gitmem.gate.quoting import MCP_INSTRUCTIONS, fence, one_line
 from gitmem.memory.writing import NewLine
+from gitmem.search.hits import Hit as Passage
 from gitmem.search.results import shortened
 from gitmem.search.search import Query
 from gitmem.server.caller import Caller
@@ -137,16 +138,20 @@ def searcher(operations: Operations) -> Callable[..., Any]:
         ref: Annotated[str | None, Field(description="A branch or tag.")] = None,
         type: Annotated[str | None, Field(description="Only facts of this type, such as decision.")] = None,
         path: Annotated[str | None, Field(description="Only files that match this glob.")] = None,
+        history: Annotated[bool, Field(description="Commits of the one repository too: why it is as it is.")] = False,
     ) -> Found:
         """Search the memory of every repository you may see. Returns quoted passages with repository, path, lines."""
-        asked = Query(query, limit=maxResults, paths=(path,) if path else (), types=(type,) if type else ())
+        asked = Query(
+            query, limit=maxResults, paths=(path,) if path else (), types=(type,) if type else (),
+            history="with" if history else "",
+        )  # fmt: skip
         answer = _run(
             operations,
             "search",
             lambda caller: operations.search(caller, asked, (repository,) if repository else (), ref or ""),
         )
         hits = [
-            Hit(
+            _of_commit(hit, query) if hit.kind else Hit(
                 repository=one_line(hit.repository), path=one_line(hit.path), start_line=hit.start_line,
                 end_line=hit.end_line, score=round(hit.score, 4), heading=one_line(hit.heading),
                 date=one_line(hit.date), type=one_line(hit.type), commit=hit.commit,
@@ -160,6 +165,16 @@ def searcher(operations: Operations) -> Callable[..., Any]:
         return Found(hits=hits, lanes=[one_line(lane) for lane in answer.lanes], answered=answer.answered)
 
     return memory_search
+
+
+def _of_commit(hit: Passage, query: str) -> Hit:
+    state = f" ({hit.state} by {hit.by})" if hit.state else ""
+    said = f"{hit.author}, {hit.date}: {hit.subject}{state}\n{shortened(hit.text, query)}"
+    return Hit(
+        repository=one_line(hit.repository), path="", start_line=hit.start_line, end_line=hit.end_line,
+        score=round(hit.score, 4), heading=one_line(hit.subject), date=one_line(hit.date), type="", commit=hit.commit,
+        snippet=fence(said, hit.repository, commit=hit.commit, trust=hit.trust, note="history"),
+    )  # fmt: skip
 
 
 def reader(operations: Operations) -> Callable[..., Any]:

@@ -66,7 +66,7 @@ def _asked() -> dict[str, Any]:
                 "limit": {"type": "integer", "minimum": 1, "maximum": 50},
                 **dict.fromkeys(("repository", "path", "type", "tag"), TEXTS),
                 **{key: {"type": "string"} for key in ("ref", "at", "since", "until", "lane")},
-                "explain": {"type": "boolean"},
+                "explain": {"type": "boolean"}, "history": {"enum": ["", "with", "only"]},
             },
             ["query"],
         ),
@@ -95,11 +95,11 @@ def _answered() -> dict[str, Any]:
         ),
         "Hit": _object(
             {
-                "repository": {"type": "string"}, "path": {"type": "string"}, "commit": {"type": "string"},
+                "repository": {"type": "string"}, "path": NULLABLE, "commit": {"type": "string"},
                 "start_line": {"type": "integer"}, "end_line": {"type": "integer"},
                 "heading": {"type": "string"}, "text": {"type": "string"}, "score": {"type": "number"},
                 "date": NULLABLE, "type": NULLABLE, "tags": {"type": "array", "items": {"type": "string"}},
-                "origin": NULLABLE, "trust": {"type": "string"}, "blob": {"type": "string"},
+                "origin": NULLABLE, "trust": {"type": "string"}, "blob": NULLABLE,
                 "id": {"type": "string"},
             }
         ),

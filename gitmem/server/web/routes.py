@@ -143,13 +143,16 @@ class Routes:
         lane = text(given, "lane") or Lane.BOTH.value
         if lane not in list(Lane):
             raise UsageError("'lane' is one of " + ", ".join(Lane), "leave it out for both")
+        history = text(given, "history")
+        if history not in ("", "with", "only"):
+            raise UsageError("'history' is 'with' or 'only'", "leave it out for memory alone")
         query = Query(
             text(given, "query", required=True),
             limit=number(given, "limit", 6, 1, MOST_HITS),
             paths=texts(given, "path"), types=texts(given, "type"), tags=texts(given, "tag"),
             since=first_day(text(given, "since"), when, "since"), until=last_day(text(given, "until"), when, "until"),
             lane=Lane(lane), explain=given.get("explain") is True,
-            everything=given.get("all") is True,
+            everything=given.get("all") is True, history=history,
         )  # fmt: skip
         names, ref, at = texts(given, "repository"), text(given, "ref"), text(given, "at")
         return as_value(self.operations.search(caller, query, names, ref, at))
