@@ -105,6 +105,21 @@ def test_a_change_of_what_changed_meanwhile_shows_both_and_writes_nothing(memory
     assert "- PoC phase 1 uses gRPC <!--" in memory.read("MEMORY.md") and count(memory) == 3
 
 
+def test_what_became_of_a_fact_is_found_among_many_that_are_like_it(repo: Repo, browse: Browse) -> None:
+    """Another text at its place, with its comment: not the one of its neighbours that says nearly the same."""
+    lines = [f"- {name} 배포는 {hour}시 이전에만 한다 (#{hour}) <!-- mem from=2026-01-{hour} -->"
+             for name, hour in (("정산", 11), ("알림", 12), ("알림", 13))]  # fmt: skip
+    repo.commit("first", {"MEMORY.md": "# Memory\n\n" + "\n".join(lines) + "\n"})
+    browser = browse(repo)
+    said = "알림 배포는 12시 이전에만 한다 (#12)"
+    asked = form(browser, fact(browser, said), "fact/edit")
+    repo.commit("theirs", {"MEMORY.md": repo.read("MEMORY.md").replace(said, "nobody owns that any more")})
+    both = asked.send(browser, 409, text="알림 배포는 정오 이전에만 한다", reason="mine")
+    now = both[both.index('id="now"') :]
+    assert "nobody owns that any more" in now and "13시" not in now[: now.index("</section>")]
+    form(browser, both, "fact/edit").send(browser)
+
+
 def test_a_change_between_preview_and_commit_shows_both(memory: Repo, browse: Browse) -> None:
     browser = browse(memory)
     shown = form(browser, fact(browser), "fact/forget").send(browser, reason="no longer needed")

@@ -273,7 +273,7 @@ def test_the_longest_facts_make_no_page_that_is_too_large(repo: Repo, browse: Br
     repo.commit("long", {"MEMORY.md": "# Memory\n" + "".join(f"- 사실 {n} {'기억 ' * 300}\n" for n in range(300))})
     browser = browse(repo)
     loaded = sum(len((STATIC / name).read_bytes()) for name in ("style.css", "keyboard.js", "ui.js", "htmx.min.js"))
-    for page in ("facts", "today", "facts?q=%EA%B8%B0%EC%96%B5", "file?path=MEMORY.md"):
+    for page in ("facts", "today", "facts?q=%EA%B8%B0%EC%96%B5", "file?path=MEMORY.md", "alike"):
         assert loaded + len(browser.get(page).encode()) < 150_000, page
 
 

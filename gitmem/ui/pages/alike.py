@@ -15,7 +15,7 @@ from gitmem.review.warnings.rival_facts import Rival, find_rivals
 from gitmem.ui.view import View
 
 COMPARED = 2_000  # facts, the newest of them: each is held against those that share words with it
-SHOWN = 40  # pairs
+SHOWN = 20  # pairs
 
 
 def waiting(view: View) -> int:

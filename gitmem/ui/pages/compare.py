@@ -16,7 +16,7 @@ from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.word_diff import Piece, word_diff
 from gitmem.ui.view import View
 
-SHOWN = 100  # facts of one group
+SHOWN = 50  # facts of one group
 GROUPS = (  # title, the operations it has
     ("Added", (Op.ADDED, Op.PROMOTED)),
     ("Changed", (Op.CHANGED,)),

@@ -189,7 +189,11 @@ def _later(view: View, form: Form, was: PresentFact | None) -> PresentFact | Non
     same = next((row for row in here if row.fact.id == form.get("id")), None)
     if same is not None or was is None or not here:
         return same
-    path = here[0].path
-    changes = compare({path: [was.fact]}, {path: [row.fact for row in here]}, view.today)
-    new = next((change.new for change in changes if change.old is not None and change.new is not None), None)
+    path, before = here[0].path, memory_facts.parse(view.repo.read(was.blob)).facts
+    changes = compare({path: before}, {path: [row.fact for row in here]}, view.today)
+    new = next((each.new for each in changes if each.old is not None and each.old.line == was.fact.line), None)
+    if new is None:  # another text altogether: the only one that came with its comment
+        came = [each.new for each in changes if each.old is None and each.new is not None]
+        own = [fact for fact in came if fact.meta == was.fact.meta]
+        new = own[0] if len(own) == 1 else None
     return next((row for row in here if new is not None and row.fact.line == new.line), None)
