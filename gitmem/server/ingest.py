@@ -71,7 +71,7 @@ class Ingest:
                 # Where the remote answers it is the copy that is damaged: it is made anew, once.
                 if not self._mirrors.is_reachable(row[0]):
                     raise
-                self._mirrors.remove(tenant, repository)
+                self._mirrors.renew(tenant, repository)
                 done = self._fetch(tenant, repository, row[0])
         except Exception as error:
             self._record(tenant, repository, failure_of(error))

@@ -38,6 +38,7 @@ class Mirrors:
         self._environ.update(GIT_TERMINAL_PROMPT="0", LC_ALL="C.UTF-8", GIT_ALLOW_PROTOCOL=PROTOCOLS)
         self._lock = threading.Lock()
         self._idle: OrderedDict[tuple[int, int], list[Repository]] = OrderedDict()
+        self._renewed: set[tuple[int, int]] = set()
 
     def place(self, tenant: int, repository: int) -> Path:
         """Where the copy of a repository lies."""
@@ -50,7 +51,7 @@ class Mirrors:
         if (place / DOUBTED).exists():
             (place / DOUBTED).unlink(missing_ok=True)
             if not self._is_whole(place):
-                self.remove(tenant, repository)
+                self.renew(tenant, repository)
         if not (place / "HEAD").exists():
             place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             shutil.rmtree(place, ignore_errors=True)
@@ -77,7 +78,7 @@ class Mirrors:
         return os.fsdecode(out)
 
     def read_by_git(self, tenant: int, repository: int, oids: Iterable[str]) -> dict[str, bytes | None]:
-        """Blobs read with the git binary: libgit2 remembers a pack by its path, though the copy was made anew."""
+        """Blobs read with the git binary, for what libgit2 does not find: see `renew`, which another process ran."""
         place = self.place(tenant, repository)
         repo = open_repository(place, {**clean(self._environ), "GIT_DIR": os.fspath(place)})
         try:
@@ -106,9 +107,23 @@ class Mirrors:
         return True
 
     def remove(self, tenant: int, repository: int) -> None:
-        """Delete a copy, and its objects with it."""
+        """Delete a copy, and its objects with it. It is moved away first: a search finds it whole or not at all."""
         self.close(tenant, repository)
-        shutil.rmtree(self.place(tenant, repository), ignore_errors=True)
+        place = self.place(tenant, repository)
+        removed = place.with_name(f"{place.name}.removed")
+        shutil.rmtree(removed, ignore_errors=True)  # of a removal that was cut off
+        with suppress(OSError):
+            place.rename(removed)
+        shutil.rmtree(removed, ignore_errors=True)
+        shutil.rmtree(place, ignore_errors=True)
+
+    def renew(self, tenant: int, repository: int) -> None:
+        """Delete a copy that is damaged: the next fetch makes it anew, and this process reads that with the git binary.
+
+        libgit2 remembers a pack by its path for as long as anybody has it open, and the new pack has the name of the
+        damaged one."""
+        self.remove(tenant, repository)
+        self._renewed.add((tenant, repository))
 
     def expire(self, tenant: int, repository: int) -> None:
         """Delete the objects that no branch and no tag reaches."""
@@ -125,7 +140,7 @@ class Mirrors:
             idle = self._idle.get(key)
             repo = idle.pop() if idle else None
         place = self.place(tenant, repository)
-        repo = repo or _open(place, clean(self._environ))
+        repo = repo or _open(place, clean(self._environ), binary=key in self._renewed)
         good = False
         try:
             yield repo
@@ -156,14 +171,15 @@ class Mirrors:
             repo.close()
 
 
-def _open(place: Path, environ: Mapping[str, str]) -> Repository:
+def _open(place: Path, environ: Mapping[str, str], *, binary: bool) -> Repository:
+    """A copy, open over libgit2, or with `binary` by the git binary."""
     from gitmem.git.library import open_library
 
     if not (place / "HEAD").exists():
         raise _missing()
     alone = {**environ, "GIT_DIR": os.fspath(place)}
     try:
-        return open_library(place, alone)
+        return open_repository(place, alone) if binary else open_library(place, alone)
     except (GitFailed, NotARepository):  # SHA-256, reftable, a partial clone: the git binary says what is
         try:
             return open_repository(place, alone)

@@ -164,6 +164,15 @@ def test_a_search_as_of_a_day_adds_nothing_of_a_repository_that_is_taken_out(ser
     assert server.owner._connection.execute("SELECT count(*) FROM blob WHERE tenant = %s", (tenant,)).fetchone() == (0,)
 
 
+def test_a_copy_goes_at_once_and_after_a_removal_that_was_cut_off(server: Server, notes: Repo) -> None:
+    number, tenant = server.add("acme", "notes", notes), server.numbers["acme"]
+    mirrors = server.running.mirrors
+    place = mirrors.place(tenant, number)
+    shutil.copytree(place, place.with_name(f"{place.name}.removed"))
+    mirrors.remove(tenant, number)
+    assert [other.name for other in place.parent.iterdir() if other.name.startswith(str(number))] == []
+
+
 def test_searches_beside_a_removal_are_answered(server: Server, notes: Repo, tmp_path: Path) -> None:
     old = notes.git("rev-parse", "HEAD").strip()
     notes.commit("later", {"memory/2026-02-03.md": f"# 2026-02-03\n\n{LINES}"})
