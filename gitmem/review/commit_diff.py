@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from typing import NamedTuple
 
 from gitmem.git.objects import EXECUTABLE, REGULAR, Change, Commit
 from gitmem.git.protocol import Repository
@@ -58,6 +59,35 @@ def fact_changes(
         for change in changes
     ]
     return Authors(repo, commits, head).attribute(changes) if authors else changes
+
+
+class MergeBases(NamedTuple):
+    """Of two branches that merged each other, `head` and `target`, which takes it, the merge bases but the first."""
+
+    bases: tuple[str, ...]
+    head: str
+    target: str
+
+
+def with_facts_taken_out(
+    repo: Repository, changes: Sequence[FactChange], merges: MergeBases, layout: Layout, today: date
+) -> list[FactChange]:
+    """`changes`, and those since each of the merge bases that take out or edit a fact of the target; by path and line.
+
+    Git merges against all of them at once; where a review compares with one, what another and the target have and the
+    head has not is taken out too. An edit takes the place of the addition that the first comparison had for it.
+    """
+    told = list(changes)
+    for base in merges.bases:
+        known = {(change.old_path or change.path, change.old.id) for change in told if change.old}
+        since = fact_changes(repo, base, merges.head, layout, today)
+        old = {(c.old_path or c.path, c.old.id): c for c in since if c.old and (c.new is None or c.new.id != c.old.id)}
+        oids = repo.blobs(merges.target, sorted({path for path, _ in old})) if old else {}
+        standing = {(path, fact.id) for path, facts in facts_of(repo, oids).items() for fact in facts}
+        more = [change for key, change in old.items() if key in standing - known]
+        edited = {(change.path, change.new.line) for change in more if change.new}
+        told = [c for c in told if c.old or not c.new or (c.path, c.new.line) not in edited] + more
+    return sorted(told, key=lambda change: (change.path, change.fact.line))
 
 
 def _newly_expired(repo: Repository, base: str, head: str, known: set[tuple[str, str]]) -> list[FactChange]:

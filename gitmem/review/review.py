@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from gitmem.config import Config
 from gitmem.gate import sources
@@ -30,11 +31,11 @@ from gitmem.provenance.signatures import Signature
 from gitmem.provenance.sources import Source
 from gitmem.provenance.verify import Checked, Verdict, verify
 from gitmem.review.citations import Place, citations
-from gitmem.review.commit_diff import fact_changes
+from gitmem.review.commit_diff import MergeBases, fact_changes, with_facts_taken_out
 from gitmem.review.fact_diff import FactChange
 from gitmem.review.forges.protocol import Suggestion
 from gitmem.review.masking import masked
-from gitmem.review.text_changes import OtherChanges, is_text, other_changes
+from gitmem.review.text_changes import OtherChanges, is_text, other_changes, with_texts_taken_out
 from gitmem.review.warnings import WARNINGS
 from gitmem.review.warnings.warning import Clock, Range, ReviewWarning
 
@@ -110,21 +111,33 @@ class Review:
         return self.report.blocked or any(line.fails for line in self.lines)
 
 
-def review(
-    repo: Repository, config: Config, base: str, head: str, layout: Layout, now: datetime, clock: Clock
-) -> Review:
-    """Review what `head` brings beyond `base` (oids; "" for all of it). Raises Refused when the gate cannot read it.
+class Span(NamedTuple):
+    """What is reviewed: what `head` brings beyond `base` (oids, `base` "" for all of it). `target` is the tip of the
+    branch that takes it, "" where nobody knows."""
 
-    Paths that the base's settings name stay memory: a change that takes them out hides nothing it changes.
+    base: str
+    head: str
+    target: str = ""
+
+
+def review(repo: Repository, config: Config, span: Span, layout: Layout, now: datetime, clock: Clock) -> Review:
+    """The review of a span. Raises Refused when the gate cannot read it.
+
+    Paths that the base's settings name stay memory: a change that takes them out hides nothing it changes. Where head
+    and target merged each other, what the merge takes out of the target is told, whichever merge base has it.
     """
+    base, head, _ = span
     today = now.date()
     policy = sources.base_policy(repo, base, head, today)
     report = once_each(scan_source(sources.commits_beyond(repo, base, head, policy), policy))
     extra = (glob for each in (layout, *policy.layouts) for glob in each.extra)
     layout = layout._replace(extra=tuple(dict.fromkeys(extra)))
+    merges = _merge_bases(repo, span)
     changes = fact_changes(repo, base, head, layout, today)
+    changes = with_facts_taken_out(repo, changes, merges, layout, today)
     daily = sources.daily_patterns(repo, base or head)  # of the base: no change makes its own files logs
     other = other_changes(repo, base, head, layout, daily)
+    other = replace(other, texts=with_texts_taken_out(repo, other.texts, merges, layout, daily))
     verdict = verify(repo, base, head, policy=True)
     lines = verdicts(verdict)
     commits = Range(repo, config, base, head, changes, verdict.standing, daily, now, clock)
@@ -145,14 +158,10 @@ def review(
     return masked(whole, policy)
 
 
-def with_merge_bases(review: Review, repo: Repository, target: str) -> Review:
-    """The same review, which says so where its head and `target`, the tip of the branch that takes it, merged each
-    other: a change is told against one of their merge bases, and what another has and it takes out is not told."""
-    others = [oid[:12] for oid in repo.merge_bases(target, review.head) if oid != review.base]
-    if not others or not review.base:
-        return review
-    note = f"both branches merged each other: what {', '.join(others)} has and this takes out; merge the target again"
-    return replace(review, notes=(note, *review.notes))
+def _merge_bases(repo: Repository, span: Span) -> MergeBases:
+    """The merge bases of head and target besides `base`; none where `base` or `target` is ""."""
+    bases = repo.merge_bases(span.target, span.head) if span.base and span.target else []
+    return MergeBases(tuple(oid for oid in bases if oid != span.base), span.head, span.target)
 
 
 def _standing(repo: Repository, head: str, report: Report, policy: Policy) -> frozenset[str]:

@@ -18,6 +18,7 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, fact_id
 from gitmem.paths import LIMIT, Layout, agents_read, is_memory, passes
+from gitmem.review.commit_diff import MergeBases
 from gitmem.review.fact_diff import FactChange, longest_rising, pair, placements
 from gitmem.review.renames import renames
 
@@ -100,6 +101,31 @@ def other_changes(repo: Repository, base: str, head: str, layout: Layout, daily:
             moved += placements(change.path, memory_facts.parse(old).facts, memory_facts.parse(new).facts)
     texts.sort(key=lambda row: (row.path, row.line or row.old_line))
     return OtherChanges(tuple(texts), tuple(moved), tuple(renamed), tuple(unread))
+
+
+def with_texts_taken_out(
+    repo: Repository, texts: Sequence[TextChange], merges: MergeBases, layout: Layout, daily: Sequence[str]
+) -> tuple[TextChange, ...]:
+    """What `commit_diff.with_facts_taken_out` does for facts, for the other lines."""
+    told = list(texts)
+    for base in merges.bases:
+        known = {(row.old_path or row.path, row.old_text) for row in told if row.old_line}
+        since = other_changes(repo, base, merges.head, layout, daily).texts
+        old = {(r.old_path or r.path, r.old_text): r for r in since if r.old_line and r.text != r.old_text}
+        standing = _lines_at(repo, merges.target, sorted({path for path, _ in old})) if old else set()
+        more = [row for key, row in old.items() if key in standing - known]
+        edited = {(row.path, row.line) for row in more if row.line}
+        told = [row for row in told if row.old_line or (row.path, row.line) not in edited] + more
+    return tuple(sorted(told, key=lambda row: (row.path, row.line or row.old_line)))
+
+
+def _lines_at(repo: Repository, commit: str, paths: Sequence[str]) -> set[tuple[str, str]]:
+    """(path, line without the space around it) of the files at a commit that may be read."""
+    oids = repo.blobs(commit, paths)
+    sizes = repo.sizes(list(oids.values()))
+    small = {path: oid for path, oid in oids.items() if sizes.get(oid, LIMIT + 1) <= LIMIT}
+    read = zip(small, repo.read_many(list(small.values())), strict=True)
+    return {(path, line.strip()) for path, (_, data) in read for line in blob_lines(data or b"")}
 
 
 def _is_read(path: str, layout: Layout) -> bool:

@@ -75,7 +75,7 @@ def test_a_pull_request_is_reviewed_by_its_number(stage: Stage) -> None:
     assert hostile.status == "failure" and "no number" in hostile.log
 
 
-def test_a_pull_request_whose_branches_merged_each_other_is_said_not_to_be_checked_whole(stage: Stage) -> None:
+def test_a_pull_request_whose_branches_merged_each_other_tells_all_that_it_takes_out(stage: Stage) -> None:
     stage.repo.git("checkout", "-q", "-b", "change")
     ours = stage.repo.commit("ours", {"memory/a.md": "- Ours.\n"})
     stage.repo.git("checkout", "-q", "main")
@@ -84,9 +84,11 @@ def test_a_pull_request_whose_branches_merged_each_other_is_said_not_to_be_check
     base = stage.push()
     stage.repo.git("checkout", "-q", "change")
     stage.repo.git("merge", "-q", "-m", "y", theirs)
-    stage.repo.commit("more", {"memory/a.md": "- Ours.\n- More.\n"})
+    stage.repo.git("rm", "-q", "memory/a.md")
+    stage.repo.commit("out", {"memory/b.md": "# b\n"})
     done = stage.run("review", stage.pull_request(base, stage.push("change")))
-    assert "both branches merged each other" in stage.rest.state.comments[1][0]["body"], done.log
+    comment = stage.rest.state.comments[1][0]["body"]
+    assert "Ours." in comment and "Theirs." in comment and "2 facts gone" in comment, (done.log, comment)
 
 
 def test_a_merge_queue_is_scanned_from_what_it_is_put_on(stage: Stage) -> None:

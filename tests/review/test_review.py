@@ -531,24 +531,68 @@ def test_equal_facts_and_single_ones_below_many_headings_stand_in_one_group(repo
     assert prose.count("12 in 12 files, one line each:") == 1 and prose.count("\n- ") == 12, prose
 
 
-def test_branches_that_merged_each_other_are_not_said_to_be_checked_whole(repo: Repo) -> None:
+def merged_each_other(repo: Repo) -> str:
+    """`main` and `topic`, each with a fact and a sentence of its own, that merged those of the other (two merge bases):
+    returns MEMORY.md as both have it. The branch is `topic`."""
     start(repo)
     text = repo.read("MEMORY.md")
+    memory = text + "- Ours is port 80.\n"
     topic(repo)
-    ours = repo.commit("ours", {"MEMORY.md": text + "- Ours.\n"})
+    ours = repo.commit("ours", {"MEMORY.md": memory, "memory/o.md": "Ours in prose.\n"})
     repo.git("checkout", "-q", "main")
-    theirs = repo.commit("theirs", {"memory/n.md": "- Theirs.\n"})
+    theirs = repo.commit("theirs", {"memory/n.md": "- Theirs is port 90.\n\nTheirs in prose.\n"})
     repo.git("merge", "-q", "-m", "x", ours)
     repo.git("checkout", "-q", "topic")
     repo.git("merge", "-q", "-m", "y", theirs)
-    repo.commit("out", {"MEMORY.md": text})
+    assert set(repo.git("merge-base", "--all", "main", "topic").split()) == {ours, theirs}
+    return memory
+
+
+def test_what_a_change_takes_out_is_told_whichever_merge_base_has_it(repo: Repo) -> None:
+    memory = merged_each_other(repo)
+    kept = memory.replace("- Ours is port 80.\n", "")
+    repo.git("rm", "-q", "memory/o.md", "memory/n.md")
+    repo.commit("out", {"MEMORY.md": kept})
     found = review(repo)[1]
-    (note,) = [note for note in found["notes"] if "merged each other" in note]
-    other = ours if found["base"] == theirs else theirs
-    assert other[:12] in note
-    assert "| Not checked | both branches merged each other" in repo.mem("review", "main..HEAD").stdout
+    told = {(row["op"], row["old_text"]) for row in found["changes"]}
+    assert told == {("removed", "Ours is port 80."), ("removed", "Theirs is port 90.")}
+    prose = {(row["op"], row["old_text"]) for row in found["texts"]}
+    assert prose == {("removed", "Ours in prose."), ("removed", "Theirs in prose.")}
+    page = repo.mem("review", "main..HEAD", check=False).stdout
+    assert "Ours is port 80." in page and "Theirs is port 90." in page and "prose" in page
     repo.git("merge", "-q", "-m", "z", "main")
-    assert review(repo)[1]["notes"] == []
+    assert {(row["op"], row["old_text"]) for row in review(repo)[1]["changes"]} == told
+
+
+def test_an_edit_of_what_another_merge_base_has_is_one_change(repo: Repo) -> None:
+    memory = merged_each_other(repo)
+    edits = {"MEMORY.md": memory.replace("80", "81"), "memory/n.md": "- Theirs is port 91.\n\nTheirs in new prose.\n"}
+    repo.commit("edits", dict(edits))
+    found = review(repo)[1]
+    told = {(row["op"], row["old_text"], row["text"]) for row in found["changes"]}
+    assert told >= {
+        ("changed", "Ours is port 80.", "Ours is port 81."),
+        ("changed", "Theirs is port 90.", "Theirs is port 91."),
+    }
+    assert not any(
+        row["text"] in ("Ours is port 81.", "Theirs is port 91.") for row in found["changes"] if row["op"] == "added"
+    )
+    texts = [(row["op"], row["old_text"], row["text"]) for row in found["texts"] if "new prose" in (row["text"] or "")]
+    assert texts == [("changed", "Theirs in prose.", "Theirs in new prose.")]
+
+
+def test_what_the_target_has_taken_out_itself_is_not_told(repo: Repo) -> None:
+    memory = merged_each_other(repo)
+    kept = memory.replace("- Ours is port 80.\n", "")
+    for branch in ("topic", "main"):
+        repo.git("checkout", "-q", branch)
+        repo.git("rm", "-q", "memory/n.md")
+        repo.commit("out", {"MEMORY.md": kept})
+    repo.git("checkout", "-q", "topic")
+    found = review(repo)[1]
+    base = repo.git("show", f"{found['base']}:MEMORY.md")
+    first = "Ours is port 80." if "Ours is port 80." in base else "Theirs is port 90."
+    assert [row["old_text"] for row in found["changes"] if row["op"] == "removed"] == [first]
 
 
 def test_equal_facts_of_an_agent_are_one_row_that_fails(repo: Repo) -> None:

@@ -367,7 +367,7 @@ def _reviewed(event: Event, client: Client | None) -> tuple[Event, Review | None
     import time
 
     from gitmem.memory.snapshot import layout_at
-    from gitmem.review.review import review, with_merge_bases
+    from gitmem.review.review import Span, review
 
     repo, config = open_here()
     event = with_pull(repo, event, client)
@@ -375,9 +375,9 @@ def _reviewed(event: Event, client: Client | None) -> tuple[Event, Review | None
         return event, None
     base, tip = commits_of(repo, event)
     layout = layout_at(repo, tip, config)
-    done = review(repo, config, base, tip, layout, now(), time.perf_counter)
-    target = os.environ.get("GITMEM_BASE") or event.base
-    return event, with_merge_bases(done, repo, _have(repo, target)) if event.number and target else done
+    branch = os.environ.get("GITMEM_BASE") or event.base
+    target = _have(repo, branch) if event.number and branch else ""
+    return event, review(repo, config, Span(base, tip, target), layout, now(), time.perf_counter)
 
 
 def _bytes(text: str) -> int:
