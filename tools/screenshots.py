@@ -6,6 +6,7 @@ to docs/pictures too, in few colours so that they stay small.
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -134,7 +135,9 @@ def main() -> None:
         sys.exit(chromium.MISSING)
     if no_korean_letters():
         sys.exit("no font here has Korean letters: apt-get install fonts-nanum (or fonts-noto-cjk)")
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / ".screenshots")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / ".screenshots")
+    folder: Path = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         build(Path(place) / "eta-memory")

@@ -63,7 +63,7 @@ def fit(
             done.limits.append(f"summary: {'cut' if text else 'left out'}")
     over = sum(1 for _, why in done.dropped if why in (OVER, OVER_LAYER))
     if over:
-        done.limits.append(f"budget: {over} of {len(parts)} parts left out of {total} tokens")
+        done.limits.append(f"budget of {total} tokens: {over} of {len(parts)} parts left out")
     order = {id(part): at for at, part in enumerate(done.kept)}
     done.kept.sort(key=lambda part: (part.layer is not Layer.INCLUDED, -part.relevance, order[id(part)]))
     return done

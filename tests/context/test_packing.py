@@ -23,7 +23,7 @@ def test_the_most_relevant_that_fit_are_kept_and_the_rest_is_dropped_with_the_re
     words = [f"w{n} x{n} y{n} z{n} " * 5 for n in range(6)]
     done = fitted([part(Layer.PROJECT, word, n / 10, 9 * n, f"n{n}.md") for n, word in enumerate(words)], 50)
     assert [p.relevance for p in done.kept] == [0.5, 0.4] and len(dropped(done, OVER)) == 4
-    assert done.limits == ["budget: 4 of 6 parts left out of 50 tokens"]
+    assert done.limits == ["budget of 50 tokens: 4 of 6 parts left out"]
 
 
 def test_pinned_facts_are_served_before_long_files_which_are_cut_at_a_line() -> None:

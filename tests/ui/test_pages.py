@@ -277,6 +277,33 @@ def test_the_longest_facts_make_no_page_that_is_too_large(repo: Repo, browse: Br
         assert loaded + len(browser.get(page).encode()) < 150_000, page
 
 
+def test_the_longest_changes_make_no_page_that_is_too_large(repo: Repo, browse: Browse) -> None:
+    def lines(numbers: range, port: int, word: str = "기억") -> str:
+        return "".join(f"- {word} {n} {(word + ' ') * 300}포트 {port} {'저장 ' * 300}\n" for n in numbers)
+
+    days = [f"memory/2026-02-0{day}.md" for day in (1, 2)]
+    repo.commit(
+        "old",
+        {
+            "MEMORY.md": "# Memory\n" + lines(range(100), 8080) + lines(range(100, 200), 5, "옛것"),
+            days[0]: lines(range(100), 1),
+        },
+    )
+    new = {
+        "MEMORY.md": "# Memory\n" + lines(range(100), 9090) + lines(range(300, 400), 6, "새것"),
+        days[1]: lines(range(99), 2),
+    }
+    repo.commit("new", dict(new))
+    browser = browse(repo)
+    loaded = sum(len((STATIC / name).read_bytes()) for name in ("style.css", "keyboard.js", "ui.js", "htmx.min.js"))
+    text = browser.get("compare?from=HEAD~1&to=HEAD")
+    assert loaded + len(text.encode()) < 150_000
+    assert "<del>8080</del>" in text and "<ins>9090</ins>" in text and "… " in text
+    shown = [html for html in text.split("<h2>")[1:] if "<li" in html]
+    assert len(shown) == 3 and all(re.search(r"and \d+ more", html) for html in shown)
+    assert loaded + len(browser.get("timeline?day=2026-02-02").encode()) < 150_000
+
+
 def test_a_repository_that_vanished_is_a_sentence_and_a_way_on(memory: Repo, browse: Browse) -> None:
     browser = browse(memory)
     browser.get("facts")

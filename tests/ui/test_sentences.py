@@ -17,6 +17,7 @@ from gitmem.gate.detectors import DETECTORS, examples, load
 from gitmem.gate.detectors.text import Text
 from gitmem.git.write import IN_PROGRESS
 from gitmem.hosts import all_hosts
+from gitmem.provenance.grounding import CHECKS
 from gitmem.ui.korean import WORDS
 from gitmem.ui.korean_findings import FINDINGS
 from gitmem.ui.korean_flows import FLOWS
@@ -141,6 +142,10 @@ def test_both_languages_have_the_same_values(key: str) -> None:
     numbered = {int(at) for at in re.findall(r"\{(\d)\}", words)}
     assert (numbered == set(range(values)) and "{}" not in words) if numbered else words.count("{}") == values
     assert re.search("[가-힣]", words) or key == "mem.contextLayer '{}': {}" or words.startswith("git ")
+
+
+def test_why_a_source_does_not_say_a_fact_is_told_in_korean() -> None:
+    assert all(re.search("[가-힣]", said("ko", words)) for _, words in CHECKS)
 
 
 def test_what_stands_in_progress_is_named_in_korean() -> None:

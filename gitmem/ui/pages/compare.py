@@ -17,6 +17,9 @@ from gitmem.review.word_diff import Piece, word_diff
 from gitmem.ui.view import View
 
 SHOWN = 50  # facts of one group
+TEXT = 8_000  # bytes of their texts, after which a group ends: a page stays under 150,000
+LONGEST = 600  # characters of one of them
+AROUND = 60  # characters of what is the same on either side of a difference, in a longer text
 GROUPS = (  # title, the operations it has
     ("Added", (Op.ADDED, Op.PROMOTED)),
     ("Changed", (Op.CHANGED,)),
@@ -49,11 +52,11 @@ def page(view: View) -> Response:
         lasting, logged = parted(changes, view.config.memory_daily)
         for title, ops in GROUPS:
             own = [change for change in lasting if change.op in ops]
-            groups.append((title, len(own), [row_of(change) for change in view.mask(own[:SHOWN])]))
+            groups.append((title, len(own), _rows(view, own)))
     return view.render(
         "compare.html", first=first, last=last, base=base, head=head, groups=groups, ways=_ways(view),
         newer=_newer(view, base, head), logged=len(logged),
-        lines=[row_of(change) for change in view.mask(logged[:SHOWN])],
+        lines=_rows(view, logged),
     )  # fmt: skip
 
 
@@ -63,18 +66,47 @@ def parted(changes: Sequence[FactChange], daily: Sequence[str]) -> tuple[list[Fa
     return [change for change in changes if not passes(change.path, daily)], passing
 
 
+def _rows(view: View, changes: Sequence[FactChange]) -> list[Row]:
+    """The first changes of a group, as many as a page has room for: one at least."""
+    rows: list[Row] = []
+    size = 0
+    for change in view.mask(changes[:SHOWN]):
+        row = row_of(change)
+        size += sum(len(piece.text.encode("utf-8", "replace")) for piece in row.pieces)
+        if rows and size > TEXT:
+            break
+        rows.append(row)
+    return rows
+
+
 def row_of(change: FactChange) -> Row:
-    """A change, masked already, with its differences."""
+    """A change, masked already, with its differences; what is the same in a long text is left out around them."""
     old, new = change.old, change.new
     if old is None or new is None:
-        return Row(change, (Piece("=", change.fact.text),), (), ())
+        return Row(change, _shortened([Piece("=", change.fact.text)]), (), ())
     before, after = set(old.meta), set(new.meta)
     return Row(
         change,
-        tuple(word_diff(old.text, new.text)),
+        _shortened(word_diff(old.text, new.text)),
         tuple(pair for pair in old.meta if pair not in after),
         tuple(pair for pair in new.meta if pair not in before),
     )
+
+
+def _shortened(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """The pieces within LONGEST: of a longer text the differences and what is near them, `…` for what is left out."""
+    if sum(len(piece.text) for piece in pieces) <= LONGEST:
+        return tuple(pieces)
+    shown: list[Piece] = []
+    left = LONGEST
+    for at, (sign, text) in enumerate(pieces):
+        if sign == "=" and len(pieces) > 1 and len(text) > 2 * AROUND:
+            text = f"{text[:AROUND] if at else ''} … {text[-AROUND:] if at + 1 < len(pieces) else ''}"
+        shown.append(Piece(sign, text if len(text) <= left else f"{text[:left]}…"))
+        left -= len(text)
+        if left <= 0:
+            break
+    return tuple(shown)
 
 
 def _ways(view: View) -> list[tuple[str, str, str]]:
