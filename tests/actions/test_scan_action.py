@@ -80,6 +80,15 @@ def test_a_force_push_over_a_lost_tip_is_still_scanned(stage: Stage) -> None:
     assert stage.run("scan", payload, event="push", ref="feature").status == "failure"
 
 
+def test_a43_a_push_whose_branch_is_not_named_is_scanned_whole(stage: Stage, tmp_path: Path) -> None:
+    stage.repo.commit("bad", {"memory/x.md": f"- {TOKEN}\n"})
+    head = stage.push("main")
+    event = tmp_path / "event.json"
+    event.write_text(json.dumps({"before": "d" * 40, "after": head, "repository": {"default_branch": "main"}}))
+    variables = {"GITHUB_EVENT_NAME": "push", "GITHUB_EVENT_PATH": str(event), "GITHUB_REF_NAME": ""}
+    assert stage.repo.mem("action", "scan", env=variables, check=False).returncode == 1
+
+
 @pytest.mark.parametrize("depth", [1, 2])
 @pytest.mark.parametrize(("ref", "before"), [("main", "known"), ("feature", "known"), ("feature", "new branch")])
 def test_a43_a_shallow_checkout_is_refused_and_says_what_to_write(

@@ -81,8 +81,8 @@ def commits_of(repo: Repository, event: Event) -> tuple[str, str]:
     """(base, head) to look at; base "" for all of history. Raises GitMemError when the clone is too shallow.
 
     `base` and `head` inputs win. Where the event names no base (a new branch) or a base that a force-push took away,
-    it is where the default branch was left; on the default branch itself all of history: never nothing. Whether a
-    shallow clone holds all of the range is the scan's to say.
+    it is where the default branch was left; on the default branch itself, or where no branch is named, all of history:
+    never nothing. Whether a shallow clone holds all of the range is the scan's to say.
     """
     head = os.environ.get("GITMEM_HEAD") or event.head or "HEAD"
     tip = _have(repo, head)
@@ -99,7 +99,7 @@ def commits_of(repo: Repository, event: Event) -> tuple[str, str]:
             return repo.resolve(base), tip
         except UnknownRevision:
             say(f"git mem: the former tip {base[:12]} is gone; looking from the default branch")
-    if event.branch != event.default_branch:
+    if event.branch and event.branch != event.default_branch:
         for ref in (f"refs/remotes/origin/{event.default_branch}", f"refs/heads/{event.default_branch}"):
             try:
                 return repo.merge_base(repo.resolve(ref), tip) or "", tip
