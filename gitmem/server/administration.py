@@ -18,6 +18,7 @@ from gitmem.server.postgres import hnsw
 from gitmem.server.postgres.database import UNREACHABLE, checked
 
 PREFIX = "gitmem_"  # of a token: scanners of secrets know it by that
+HOLDS = "tenant = %s AND name = %s AND revoked IS NULL AND (expires IS NULL OR expires > now())"  # of a token
 
 
 class Administration:
@@ -81,13 +82,34 @@ class Administration:
         self, tenant: int, name: str, scope: str, repositories: Sequence[str], days: int, now: datetime
     ) -> str:
         """A token, which is shown this once: only its hash is kept. No repository named: all of the tenant's."""
-        token = PREFIX + secrets.token_urlsafe(32)
         numbers = [self.repository(tenant, one) for one in repositories] or None
+        return self._add_token(tenant, name, scope, numbers, now + timedelta(days=days) if days else None)
+
+    def _add_token(
+        self, tenant: int, name: str, scope: str, repositories: list[int] | None, expires: datetime | None
+    ) -> str:
+        token = PREFIX + secrets.token_urlsafe(32)
         self._connection.execute(
             "INSERT INTO token (tenant, hash, name, scope, repositories, expires) VALUES (%s, %s, %s, %s, %s, %s)",
-            (tenant, hash_of(token), name, scope, numbers, now + timedelta(days=days) if days else None),
+            (tenant, hash_of(token), name, scope, repositories, expires),
         )
         return token
+
+    def rotate(self, tenant: int, name: str, days: int, overlap_hours: int, now: datetime) -> str:
+        """A token like the newest of that name that holds; those that hold end after some hours, or earlier as they
+        would have. Raises UsageError where none holds."""
+        with self._connection.transaction():
+            held = self._connection.execute(
+                f"SELECT scope, repositories FROM token WHERE {HOLDS} ORDER BY id DESC LIMIT 1 FOR UPDATE",
+                (tenant, name),
+            ).fetchone()
+            if held is None:
+                raise UsageError(f"no token '{name[:60]}' holds", "git mem server token TENANT NAME makes one")
+            self._connection.execute(
+                f"UPDATE token SET expires = least(expires, now() + make_interval(hours => %s)) WHERE {HOLDS}",
+                (overlap_hours, tenant, name),
+            )
+            return self._add_token(tenant, name, held[0], held[1], now + timedelta(days=days) if days else None)
 
     def revoke(self, tenant: int, name: str) -> int:
         """Revoke every token of that name; how many."""

@@ -94,7 +94,9 @@ class Worker:
         one that failed keeps its waits, and a dead one stays dead."""
         with self._database.anyone() as connection:
             due = connection.execute(
-                "SELECT tenant, repository FROM idle_repositories() WHERE fetched < now() - %s::interval", (self._poll,)
+                "SELECT tenant, repository FROM idle_repositories()"
+                " WHERE NOT fetched BETWEEN now() - %s::interval AND now()",  # a clock that was set back: fetched later
+                (self._poll,),
             ).fetchall()
         for tenant, repository in due:
             with self._database.tenant(tenant) as connection:

@@ -253,7 +253,11 @@ def test_an_administrator_works_from_the_command_line(filled: Server, tmp_path: 
     listed = here.mem("server", "repositories", name, "notes", str(tmp_path / "notes"), env=env)
     assert "notes" in listed.stdout
     assert here.mem("server", "token", name, "ci", env=env).stdout.startswith("gitmem_")
-    assert "1 token revoked" in here.mem("server", "token", name, "ci", "--revoke", env=env).stdout
+    rotated = here.mem("server", "token", name, "ci", "--rotate", "--overlap", "1", env=env)
+    assert rotated.stdout.startswith("gitmem_") and "end in 1 hour" in rotated.stderr
+    both = here.mem("server", "token", name, "ci", "--rotate", "--scope", "admin", env=env, check=False)
+    assert both.returncode == 2 and "keeps scope" in both.stderr
+    assert "2 tokens revoked" in here.mem("server", "token", name, "ci", "--revoke", env=env).stdout
     assert json.loads(here.mem("server", "jobs", "--json", env=env).stdout)[0]["kind"] == "fetch"
     assert "no vectors yet" in here.mem("server", "approximate", name, env=env, check=False).stderr
     assert json.loads(here.mem("server", "approximate", name, "--drop", "--json", env=env).stdout) == {"dropped": 0}

@@ -12,6 +12,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,10 @@ from gitmem.errors import GitFailed, IndexUnusable, NotARepository
 from gitmem.search.search import Query
 from gitmem.server.administration import administration
 from gitmem.server.embedded_postgres import engine_of, start
-from gitmem.server.postgres.database import Database, migrate
+from gitmem.server.postgres.database import Database, migrate, migrations
 from gitmem.server.settings import Settings
 from gitmem.server.startup import Running
+from gitmem.server.worker import Worker
 from tests.harness import SOURCE, Repo
 from tests.server.conftest import HOOK_SECRET, NOW, Server
 
@@ -226,6 +228,55 @@ def test_a_full_disk_loses_no_job(server: Server, tmp_path: Path) -> None:
     later(server)
     server.work()
     assert server.owner.jobs() == [] and texts(server, "okapi")
+
+
+@pytest.mark.parametrize(
+    "moment", ["taken = now() + interval '2 days', state = 'taken'", "due = now() + interval '2 days'"]
+)
+def test_a_clock_that_ran_ahead_holds_no_job_back(server: Server, notes: Repo, moment: str) -> None:
+    """As rows say that were written while the database's clock was two days ahead."""
+    server.owner.add_repository(server.enter("acme"), "notes", str(notes.path))
+    server.owner._connection.execute(f"UPDATE job SET {moment}")
+    server.work()
+    assert server.owner.jobs() == [] and texts(server, "okapi number 17")
+
+
+def test_a_clock_that_ran_ahead_is_polled_past_and_no_age_is_negative(server: Server, notes: Repo) -> None:
+    number = server.add("acme", "notes", notes)
+    connection = server.owner._connection
+    connection.execute("UPDATE repository SET fetched = now() + interval '2 days'")
+    assert server.running.database.call("SELECT oldest FROM freshness()") == [(0.0,)]
+    worker = Worker(server.running.writers, server.running.operations.ingest, poll_minutes=1)
+    worker.put_due()
+    assert [job["repository"] for job in server.owner.jobs() if job["repository"] == number] == [number]
+    connection.execute("UPDATE job SET due = now() + interval '1 minute'")
+    assert all(age == timedelta(0) for _, _, age in server.running.database.call("SELECT * FROM queue()"))
+    server.owner._connection.execute("DELETE FROM job")
+
+
+def test_a_migration_that_waits_for_a_table_lets_searches_pass(
+    server: Server, notes: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.add("acme", "notes", notes)
+    steps = [*migrations(), (len(migrations()) + 1, "tried", "ALTER TABLE repository ADD COLUMN tried integer")]
+    monkeypatch.setattr("gitmem.server.postgres.database.migrations", lambda: steps)
+    owner, run = server.owner._connection, list[str]()
+    thread = threading.Thread(target=lambda: run.extend(migrate(server.owner_url)))
+    try:
+        with psycopg.connect(server.owner_url) as reading:
+            reading.execute("SELECT count(*) FROM repository")  # and holds the table until its transaction ends
+            thread.start()
+            while (
+                owner.execute("SELECT 1 FROM pg_locks WHERE NOT granted AND locktype = 'relation'").fetchone() is None
+            ):
+                threading.Event().wait(0.005)
+            assert texts(server, "okapi number 17")
+            assert run == []
+        thread.join()
+        assert run == ["tried"]
+    finally:
+        owner.execute("ALTER TABLE repository DROP COLUMN IF EXISTS tried")
+        owner.execute("DELETE FROM migration WHERE name = 'tried'")
 
 
 def test_a_pool_that_is_exhausted_is_said_and_passes(owner_url: str) -> None:

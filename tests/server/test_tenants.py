@@ -9,7 +9,7 @@ import statistics
 import threading
 import time
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import psycopg
 import pytest
 
 from gitmem.errors import IndexUnusable, UsageError
+from gitmem.server.administration import hash_of
 from gitmem.server.postgres.database import Database, ensure_safe
 from gitmem.server.web.openapi import description
 from tests.harness import Repo
@@ -137,9 +138,25 @@ def test_expired_revoked_and_made_up_tokens_are_the_same(both: Server) -> None:
 
 
 def test_a_token_is_rotated_without_a_gap(both: Server) -> None:
-    tenant = both.enter("acme")
-    tokens = [both.owner.new_token(tenant, "service", "read", (), 0, NOW) for _ in range(2)]
-    assert all(both.ask(token, "GET", "/v1/repositories").status_code == 200 for token in tokens)
+    """The old one holds for a while beside the new one, which sees and may do the same; then the new one alone."""
+    tenant, owner = both.enter("acme"), both.owner
+    old = owner.new_token(tenant, "service", "propose", ["acme-own"], 0, NOW)
+    new = owner.rotate(tenant, "service", 90, 24, datetime.now(UTC))
+
+    def seen(token: str) -> tuple[int, bytes]:
+        answer = both.ask(token, "GET", "/v1/repositories")
+        return answer.status_code, answer.content
+
+    assert seen(old) == seen(new) and seen(new)[0] == 200 and b"notes" not in seen(new)[1]
+    rows = [row for row in owner.tokens(tenant) if row["name"] == "service"]
+    assert [row["scope"] for row in rows] == ["propose", "propose"] and rows[0]["expires"] < rows[1]["expires"]
+    owner._connection.execute("UPDATE token SET expires = now() WHERE hash = %s", (hash_of(old),))  # the day after
+    assert (seen(old)[0], seen(new)[0]) == (401, 200)
+    at_once = owner.rotate(tenant, "service", 0, 0, NOW)
+    assert (seen(new)[0], seen(at_once)[0]) == (401, 200)
+    owner.revoke(tenant, "service")
+    with pytest.raises(UsageError, match="no token 'service' holds"):
+        owner.rotate(tenant, "service", 0, 24, NOW)
 
 
 def test_the_server_sees_no_row_without_a_tenant_and_none_of_another(both: Server) -> None:

@@ -11,7 +11,7 @@ import click
 from gitmem.cli.options import json_option
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.environment import now
-from gitmem.errors import Exit, GitMemError
+from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.plural import counted
 from gitmem.server.settings import PORT
 
@@ -136,21 +136,33 @@ def repositories(
               help="What it may do.")  # fmt: skip
 @click.option("--repository", "repositories", multiple=True, help="Only this repository; may be repeated.")
 @click.option("--days", type=click.IntRange(0, 3650), default=90, show_default=True, help="It ends after; 0: never.")
-@click.option("--revoke", is_flag=True, help="Revoke the tokens of this name instead.")
+@click.option("--rotate", is_flag=True, help="Make one like the newest of this name; the others end later.")
+@click.option("--overlap", type=click.IntRange(0, 8760), default=24, show_default=True, metavar="HOURS",
+              help="With --rotate: the others hold for so long.")  # fmt: skip
+@click.option("--revoke", is_flag=True, help="Revoke the tokens of this name instead, at once.")
 @click.pass_context
 def token(
-    context: click.Context, tenant: str, name: str, scope: str, repositories: tuple[str, ...], days: int, revoke: bool
+    context: click.Context, /, tenant: str, name: str, revoke: bool, rotate: bool, overlap: int, **of: Any
 ) -> int:
     """Make a token for TENANT, and print it this once.
 
-    Tokens of the same NAME hold until they are revoked.
+    Tokens of the same NAME hold until they end or are revoked. With --rotate the new one has the scope and the
+    repositories of the newest; change the client while both hold.
     """
+    from click.core import ParameterSource
+
+    given = [key for key in ("scope", "repositories") if context.get_parameter_source(key) != ParameterSource.DEFAULT]
+    if rotate and (revoke or given):
+        raise UsageError("--rotate goes with --days and --overlap alone", "it keeps scope and repositories")
     with _owner(context) as owner:
         number = owner.tenant(tenant)
         if revoke:
             write(f"{counted(owner.revoke(number, name), 'token')} revoked\n")
+        elif rotate:
+            write(owner.rotate(number, name, of["days"], overlap, now()) + "\n")
+            say(f"the other tokens '{escape(name)}' end in {counted(overlap, 'hour')}")
         else:
-            write(owner.new_token(number, name, scope, repositories, days, now()) + "\n")
+            write(owner.new_token(number, name, of["scope"], of["repositories"], of["days"], now()) + "\n")
     return Exit.DONE
 
 

@@ -29,6 +29,7 @@ INGEST = LOCK + 1  # with a tenant's number, of its ingests
 NEEDED = (160000, (0, 8))  # PostgreSQL 16, pgvector 0.8
 LOST = (psycopg.errors.AdminShutdown, psycopg.errors.CrashShutdown)
 WAIT = 10.0  # seconds for a free connection
+STEP_TRIES, STEP_WAIT, STEP_PAUSE = 120, "500ms", 0.5  # of a step of the migrations that waits for a table
 logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # it quotes addresses
 UNREACHABLE = "is PostgreSQL running, and is the address of the database right?"
 
@@ -174,14 +175,28 @@ def migrate(url: str) -> list[str]:
             for number, name, sql in steps:
                 if number in done:
                     continue
-                with connection.transaction():
-                    connection.execute(sql)
-                    connection.execute("INSERT INTO migration VALUES (%s, %s)", (number, name))
+                run_step(connection, number, name, sql)
                 run.append(name)
             return run
     except psycopg.Error as error:
         where = getattr(error.diag, "message_primary", "") or type(error).__name__
         raise IndexUnusable(f"the database cannot be set up ({where})", UNREACHABLE) from None
+
+
+def run_step(connection: psycopg.Connection[Any], number: int, name: str, sql: str) -> None:
+    """Run a step of the migrations beside a server that answers. Where a table is in use it gives up and tries again:
+    whoever asks for the table meanwhile waits behind it. Raises psycopg.Error."""
+    for left in reversed(range(STEP_TRIES)):
+        try:
+            with connection.transaction():
+                connection.execute(f"SET LOCAL lock_timeout = '{STEP_WAIT}'")
+                connection.execute(sql)
+                connection.execute("INSERT INTO migration VALUES (%s, %s)", (number, name))
+            return
+        except psycopg.errors.LockNotAvailable:
+            if not left:
+                raise
+            time.sleep(STEP_PAUSE)
 
 
 def ensure_recent(connection: psycopg.Connection[Any]) -> None:
