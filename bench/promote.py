@@ -43,8 +43,8 @@ def year(folder: Path, logs: int, lines: int) -> None:
 
 def kept(texts: Sequence[str]) -> float:
     """The share of lines that `rules` keeps, each in a log of its own."""
-    from gitmem.promotion.protocol import Log, Op
-    from gitmem.promotion.rules import RulesModel
+    from gitmem.promotion.proposal import Log, Op
+    from gitmem.promotion.rules_model import RulesModel
 
     day = date(2026, 3, 2)
     lines = [("## 10:00 - notes", "", f"- {text}") for text in texts]

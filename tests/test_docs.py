@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
+from gitmem.cli.command_registry import COMMANDS, SECTIONS
 from gitmem.cli.main import SUMMARY, main_command
-from gitmem.cli.registry import COMMANDS, SECTIONS
 from gitmem.config import git_name, keys
 from gitmem.errors import Exit
 from tests.harness import SOURCE

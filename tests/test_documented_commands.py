@@ -18,8 +18,8 @@ from typing import Any
 import click
 import pytest
 
+from gitmem.cli.command_registry import COMMANDS
 from gitmem.cli.main import main_command
-from gitmem.cli.registry import COMMANDS
 from tests.harness import SOURCE, Repo
 from tests.sessions.test_conversation_exports import chatgpt, claude, zipped
 

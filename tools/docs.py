@@ -18,8 +18,8 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from gitmem import __version__  # noqa: E402
+from gitmem.cli.command_registry import SECTIONS  # noqa: E402
 from gitmem.cli.main import SUMMARY, main_command  # noqa: E402
-from gitmem.cli.registry import SECTIONS  # noqa: E402
 from gitmem.config import COUNT, git_name, keys  # noqa: E402
 from gitmem.errors import Exit  # noqa: E402
 from gitmem.git import hook_files  # noqa: E402

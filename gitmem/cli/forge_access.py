@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gitmem.review.forges.protocol import Client, Forge
+    from gitmem.review.forges.forge import Client, Forge
 
 GH_SECONDS = 10  # for a program that only reads a file or a key ring
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from gitmem import __version__
+from gitmem.cli.command_registry import COMMANDS, SECTIONS
 from gitmem.cli.exits import ending
-from gitmem.cli.registry import COMMANDS, SECTIONS
 from gitmem.cli.terminal import say
 from gitmem.errors import Exit, GitMemError
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.registry import SECTIONS
+from gitmem.cli.command_registry import SECTIONS
 from gitmem.cli.terminal import say, say_warnings
 from gitmem.config import Config
 from gitmem.environment import cache_folder, enter, now, opened, settings, tracked_text

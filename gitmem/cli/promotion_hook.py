@@ -58,7 +58,7 @@ def _touches_logs(repo: Repository, head: str, daily: Sequence[str]) -> bool:
 
 def run(mode: str) -> None:
     """One promotion, recorded: what it did, or why it could not."""
-    from gitmem.promotion.registry import promotion_model
+    from gitmem.promotion.model_registry import promotion_model
 
     repo, config = open_here(stay=True)
     if hasattr(signal, "SIGALRM"):

@@ -15,8 +15,8 @@ from gitmem.git.opening import Repository
 from gitmem.memory.fact import normalise, render_span
 from gitmem.promotion.plan import Plan
 from gitmem.promotion.promote import Outcome, Request
+from gitmem.promotion.proposal import Model
 from gitmem.promotion.proposal_review import Offered, Recorded, Review, ensure_person, offered
-from gitmem.promotion.protocol import Model
 
 KEYS = "y,n,e,q,?"
 HELP = """y - promote this fact

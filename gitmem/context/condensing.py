@@ -155,7 +155,7 @@ def merger(
     A part with anything the gate has something against is not shown to a model.
     """
     from gitmem.models.language import FORMS, LANGUAGE_MODELS, open_language_model
-    from gitmem.promotion.registry import model_setting
+    from gitmem.promotion.model_registry import model_setting
 
     if name.partition(":")[0] not in LANGUAGE_MODELS:
         raise BadConfig(f"'{name}' condenses nothing", f"--merge {FORMS}")

@@ -26,7 +26,7 @@ from gitmem.gate.scan import scan_text
 from gitmem.gate.sources import tree_policy
 from gitmem.gate.withholding import withheld
 from gitmem.git.objects import Commit, Span
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import decode, parse
 from gitmem.memory.fact import Fact, parse_span, text_hash

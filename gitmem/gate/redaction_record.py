@@ -14,7 +14,7 @@ from pathlib import Path
 from gitmem import system
 from gitmem.gate.changes.rewrite_trailer import REWRITE_TRAILER
 from gitmem.gate.detectors.finding import Finding
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.git.worktree import state_dir
 from gitmem.git.write import run_git
 from gitmem.paths import Kind, is_daily, kind

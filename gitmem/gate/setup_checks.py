@@ -17,7 +17,7 @@ from gitmem.config import Config
 from gitmem.errors import BadConfig, OutsideRepository
 from gitmem.gate import exceptions
 from gitmem.git import hook_files
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
 
 PINNED = re.compile(r"v?\d+\.\d+\.\d+([.+-][0-9A-Za-z.+-]+)?|[0-9a-f]{40}|[0-9a-f]{64}")

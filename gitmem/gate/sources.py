@@ -23,13 +23,13 @@ from gitmem.gate.changes.layout_loss import layout_loss, may_narrow
 from gitmem.gate.changes.merge_losses import before_merge, dropped
 from gitmem.gate.changes.rewrite_trailer import rewrite_reason
 from gitmem.gate.changes.staging import change_findings, counts, merge_heads, staged_change
-from gitmem.gate.changes.texts import attribute_findings, history_findings, link_target, range_loss
+from gitmem.gate.changes.text_rules import attribute_findings, history_findings, link_target, range_loss
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Blob, Source
 from gitmem.gate.policy import MESSAGE, Policy, united
 from gitmem.git.objects import GITLINK, LINKS, REGULAR, SYMLINK, Change, Commit, Entry
-from gitmem.git.protocol import Repository
 from gitmem.git.ranges import PathChange, shallow, touched
+from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
 from gitmem.paths import layout_of
 

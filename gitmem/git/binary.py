@@ -136,7 +136,7 @@ def first_line(words: str) -> str:
 
 
 class BinaryRepository:
-    """`gitmem.git.protocol.Repository` over git processes."""
+    """`gitmem.git.repository.Repository` over git processes."""
 
     def __init__(self, place: Place, environ: Mapping[str, str]) -> None:
         self.place = place

@@ -12,7 +12,7 @@ from operator import ne
 
 from gitmem.errors import GitFailed
 from gitmem.git.objects import BlameLine
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
 
 COMPARED = 1 << 14  # pairs of lines of a block that are compared each with each; of a larger one only its ends

@@ -22,7 +22,7 @@ from gitmem.errors import GitMemError
 from gitmem.paths import AGENT_ENDINGS
 
 if TYPE_CHECKING:
-    from gitmem.git.protocol import Repository
+    from gitmem.git.repository import Repository
 
 GATES = ("pre-commit", "pre-merge-commit", "commit-msg", "pre-push", "pre-applypatch", "applypatch-msg")
 REFRESH = ("post-commit", "post-merge", "post-checkout", "post-rewrite")

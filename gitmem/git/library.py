@@ -16,13 +16,13 @@ from gitmem.errors import GitFailed, NotARepository, UnknownRevision
 from gitmem.git.binary import BinaryRepository, discover
 from gitmem.git.objects import Commit, Entry
 from gitmem.git.parse import parse_commit, parse_tree
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 
 BLOB_MODES = {0o100644, 0o100755, 0o100664, 0o120000, 0o160000}
 
 
 class LibraryRepository(BinaryRepository):
-    """`gitmem.git.protocol.Repository` whose objects, trees and revisions come from libgit2."""
+    """`gitmem.git.repository.Repository` whose objects, trees and revisions come from libgit2."""
 
     def __init__(self, opened: pygit2.Repository, inner: BinaryRepository) -> None:
         super().__init__(inner.place, inner.environ)

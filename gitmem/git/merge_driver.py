@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 
 from gitmem.errors import GitFailed, GitMemError
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes, write_atomic
 from gitmem.git.write import run_git
 from gitmem.paths import daily_glob

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gitmem.git.binary import BinaryRepository, RepositoryLookup, discover
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 
 __all__ = ["Repository", "RepositoryLookup", "discover", "open_repository"]
 

@@ -10,7 +10,7 @@ from typing import IO
 
 from gitmem.errors import GitFailed
 from gitmem.git.binary import SAFE, first_line, read_environment
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitmem.errors import GitMemError, UsageError
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 
 
 def split_range(repo: Repository, typed: str, *, both: bool = False) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gitmem.errors import GitMemError
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
 
 KEPT = 20  # writes, or groups of them, that are remembered

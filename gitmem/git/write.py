@@ -17,7 +17,7 @@ from pathlib import Path
 from gitmem.errors import GitFailed, GitMemError
 from gitmem.git.binary import first_line
 from gitmem.git.objects import Entry
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.git.worktree import state_dir
 from gitmem.system import temporary_folder
 

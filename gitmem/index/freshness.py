@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from gitmem.config import Config
 from gitmem.errors import IndexDamaged
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.index.db.connection import open_index
 from gitmem.index.index_file import Freshness, IndexKeeper, OpenIndex, cut_as_set, directory
 from gitmem.memory.snapshot import read_work_tree, tree_key, work_tree_key

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from gitmem.config import Config
 from gitmem.errors import IndexDamaged
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.index.db.connection import HISTORY, open_index
 from gitmem.index.db.reader import Index
 from gitmem.index.history_tips import Bounds, Tip, close, tips

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gitmem.config import Config
 from gitmem.errors import IndexDamaged
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.git.worktree import locked
 from gitmem.index.db.connection import open_index, remove
 from gitmem.index.db.reader import Index

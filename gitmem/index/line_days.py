@@ -19,7 +19,7 @@ from gitmem.index.index_file import directory
 
 if TYPE_CHECKING:
     from gitmem.config import Config
-    from gitmem.git.protocol import Repository
+    from gitmem.git.repository import Repository
     from gitmem.index.store import IndexReader
 
 File = tuple[str, str]  # path, blob oid

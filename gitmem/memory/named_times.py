@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
 
 from gitmem.errors import UnknownRevision, UsageError
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.dates import (
     BACK,

@@ -10,7 +10,7 @@ from datetime import date
 
 from gitmem.errors import OutsideRepository
 from gitmem.git.objects import EXECUTABLE, REGULAR
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines

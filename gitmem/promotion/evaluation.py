@@ -15,7 +15,7 @@ from typing import Any
 
 from gitmem.errors import GitMemError
 from gitmem.paths import log_date
-from gitmem.promotion.protocol import Log, Model, Op, Operation
+from gitmem.promotion.proposal import Log, Model, Op, Operation
 from gitmem.regular_file import read_regular
 
 TOP = 5

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from gitmem.memory.fact import origin_of, parse_comment, worst_origin
 from gitmem.memory.fences import open_after
 from gitmem.memory.front_matter import closing_line
-from gitmem.promotion.protocol import Log
+from gitmem.promotion.proposal import Log
 
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[(?P<box>[ xX])\]\s+)?")
 _TIME = re.compile(r"^\[?(?:[01]?\d|2[0-3]):[0-5]\d(?::\d\d)?\]?\s*(?:[aApP]\.?[mM]\.?)?\s*[-–—:|]?\s+")

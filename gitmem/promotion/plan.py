@@ -26,7 +26,7 @@ from gitmem.memory.fact import (
 from gitmem.memory.facts import Memory, fact_date
 from gitmem.memory.similarity import ALIKE, alike, contradicts, likeness, same, terms
 from gitmem.promotion.log_lines import line_origins
-from gitmem.promotion.protocol import Log, Op, Operation
+from gitmem.promotion.proposal import Log, Op, Operation
 from gitmem.provenance.grounding import denied, uncounted, undated, unnamed, unreasoned, unsaid
 
 TEXT_LIMIT = 600  # characters of a fact: one line that a person can read

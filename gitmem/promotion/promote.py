@@ -44,7 +44,7 @@ from gitmem.paths import log_day
 from gitmem.plural import counted
 from gitmem.promotion import logs
 from gitmem.promotion.plan import LOSS, LOSS_SHARE, WAITS, Approved, Plan, Rules, decide
-from gitmem.promotion.protocol import Model, Op
+from gitmem.promotion.proposal import Model, Op
 from gitmem.provenance import trailers
 from gitmem.provenance.agent_trailers import PENDING
 from gitmem.provenance.ledger import cursor, read_ledger

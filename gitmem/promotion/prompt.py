@@ -16,7 +16,7 @@ from gitmem.git.objects import Span
 from gitmem.memory.fact import TYPES, Fact, normalise
 from gitmem.models.language import REPLY_LIMIT, Complete, LanguageModel, OutOfBudget, Prompt, Reply, Setting
 from gitmem.plural import counted
-from gitmem.promotion.protocol import Log, Op, Operation, Proposal
+from gitmem.promotion.proposal import Log, Op, Operation, Proposal
 
 BATCH = 60  # lines a request
 FACTS = 8  # facts a reply

@@ -22,7 +22,7 @@ from gitmem.git.transaction import commit_nothing
 from gitmem.memory.fact import Fact, fact_id, render_span, text_hash
 from gitmem.promotion.plan import WAITS, Plan, Why
 from gitmem.promotion.promote import MEMORY, Mode, Outcome, Request, promote, reviewer
-from gitmem.promotion.protocol import Log, Model, Operation, Proposal
+from gitmem.promotion.proposal import Log, Model, Operation, Proposal
 from gitmem.provenance import trailers
 
 

@@ -16,7 +16,7 @@ from gitmem.memory.fact import Fact
 from gitmem.promotion import lexicon_en, lexicon_ja, lexicon_ko, lexicon_zh
 from gitmem.promotion.cues import THRESHOLD, CueResult
 from gitmem.promotion.log_lines import Candidate
-from gitmem.promotion.protocol import Log
+from gitmem.promotion.proposal import Log
 
 RETRACTABLE = frozenset(("decision", "rule", "deadline", "constraint", "goal"))  # kinds that can be taken back
 COMMON = 40  # lines a word may stand in and still tell which topic a later line is about

@@ -12,7 +12,7 @@ from pathlib import Path
 from gitmem.config import Config
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import MESSAGE
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.memory.fact import text_hash
 from gitmem.paths import Kind, kind, spelling
 from gitmem.provenance import trailers

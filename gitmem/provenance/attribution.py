@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gitmem.git.objects import Commit, Span
-from gitmem.git.protocol import Repository
 from gitmem.git.ranges import shallow
+from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, Meta, id_of_hash, text_hash
 from gitmem.memory.similarity import likeness, terms

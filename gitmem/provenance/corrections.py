@@ -16,7 +16,7 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError, MissingFile, Refused, UsageError
 from gitmem.gate.changes.rules import BULK_LINES
 from gitmem.git.objects import Commit, Span
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines

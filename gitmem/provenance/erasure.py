@@ -15,7 +15,7 @@ from enum import StrEnum
 from gitmem.config import Config
 from gitmem.errors import GitMemError, Refused
 from gitmem.git import undo_record
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, writer
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, encode, normalise, text_hash

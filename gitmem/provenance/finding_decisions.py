@@ -12,7 +12,7 @@ from gitmem.gate.examine import decode
 from gitmem.gate.new_exception import entry_of, exceptions_text, with_exceptions
 from gitmem.gate.policy import MESSAGE
 from gitmem.gate.redaction import redaction, refuse_or_mask_text
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading
 from gitmem.memory.fact import encode
 from gitmem.provenance import trailers

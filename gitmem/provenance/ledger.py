@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from gitmem.errors import GitMemError, UnknownRevision
 from gitmem.git.objects import Commit, Span
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.lazy_patterns import lazy
 from gitmem.provenance import trailers
 

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 from gitmem.config import Config
 from gitmem.errors import UsageError
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, Meta, encode

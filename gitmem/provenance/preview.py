@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from typing import TypeVar
 
 from gitmem.errors import Changed, UsageError
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
 from gitmem.git.undo_record import digest
 from gitmem.memory.document import blob_lines

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import normalise
 from gitmem.memory.files import read_memory_file

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from gitmem.git.objects import EXECUTABLE, REGULAR, Entry, Span
-from gitmem.git.protocol import Repository
 from gitmem.git.ranges import touched
+from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, Meta, parse_span, render_span

@@ -13,7 +13,7 @@ from gitmem.config import Config
 from gitmem.errors import Changed, GitMemError
 from gitmem.gate.changes.rules import BULK_LINES, lost_lines
 from gitmem.git import undo_record
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, is_committed, unstage, write, writer
 from gitmem.git.undo_record import Entry, digest
 from gitmem.git.worktree import drop_empty_parents

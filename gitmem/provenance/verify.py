@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from gitmem.git.objects import EXECUTABLE, REGULAR, Commit, Span
-from gitmem.git.protocol import Repository
 from gitmem.git.ranges import shallow
+from gitmem.git.repository import Repository
 from gitmem.git.write import run_git
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines

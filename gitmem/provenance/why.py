@@ -15,18 +15,18 @@ from shlex import quote
 from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git.objects import Commit
-from gitmem.git.protocol import Repository
 from gitmem.git.ranges import shallow
+from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, fact_id, normalise, render_span, text_hash
 from gitmem.memory.files import read_memory_file
 from gitmem.paths import agent_of
 from gitmem.plural import counted
 from gitmem.provenance import trailers
-from gitmem.provenance.amendments import Amendment, Amendments, amendments, replaced
 from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit
 from gitmem.provenance.grounding import WORDS, Support
 from gitmem.provenance.ledger import ledger_of, matching_commits, promotes
+from gitmem.provenance.line_amendments import Amendment, Amendments, amendments, replaced
 from gitmem.provenance.sources import Source, cited, file_meta, inherit
 
 MERGES = 8  # reviewed merges above a commit that are asked whether they brought it in

@@ -17,14 +17,14 @@ from enum import StrEnum
 from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError
 from gitmem.git.branch_worktree import branch_worktree
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.git.write import run_git
 from gitmem.paths import layout_of
 from gitmem.provenance import corrections
 from gitmem.review import proposals
 from gitmem.review.commit_diff import fact_changes
+from gitmem.review.forges.forge import Comment, ForgeError, Pull, push_environment
 from gitmem.review.forges.github import GitHubClient
-from gitmem.review.forges.protocol import Comment, ForgeError, Pull, push_environment
 from gitmem.review.publish import through_the_gate
 
 ACCEPTED_CHECK = "memory accepted"

@@ -9,8 +9,8 @@ from datetime import date
 from typing import NamedTuple
 
 from gitmem.git.objects import EXECUTABLE, REGULAR, Change, Commit
-from gitmem.git.protocol import Repository
 from gitmem.git.ranges import PathChange, touched
+from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, text_hash
 from gitmem.memory.facts import expired

@@ -30,8 +30,8 @@ from gitmem.memory.writing import Added, NewLine
 from gitmem.paths import layout_of
 from gitmem.provenance import trailers
 from gitmem.review import publish
+from gitmem.review.forges.forge import Client, Forge, Pull
 from gitmem.review.forges.location import forge_of
-from gitmem.review.forges.protocol import Client, Forge, Pull
 from gitmem.search.keywords import slug
 
 KEPT = "refs/gitmem/proposals/"  # in a copy, whose branches follow those of its origin

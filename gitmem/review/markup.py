@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gitmem.gate.report import code
 from gitmem.memory.fact import Fact, parse_span
-from gitmem.review.forges.protocol import Forge
+from gitmem.review.forges.forge import Forge
 from gitmem.review.word_diff import Piece, word_diff
 
 SHOWN = 300  # characters of one text that are shown at once; the rest is folded

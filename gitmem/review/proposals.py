@@ -17,7 +17,7 @@ from gitmem.git.write import run_git
 from gitmem.paths import is_memory, layout_of
 from gitmem.plural import counted
 from gitmem.provenance import corrections, trailers
-from gitmem.review.forges.protocol import Client, Pull, push_environment
+from gitmem.review.forges.forge import Client, Pull, push_environment
 from gitmem.review.publish import through_the_gate
 
 MARKER_OF_REJECTION = "declined: pull request #{} was closed without merging"

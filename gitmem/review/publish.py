@@ -15,14 +15,14 @@ from datetime import date
 from gitmem.errors import GitFailed, GitMemError, Refused, UsageError
 from gitmem.gate import sources
 from gitmem.gate.report import code
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.git.write import run_git
 from gitmem.memory.fact import parse_span
 from gitmem.paths import Layout, passes
 from gitmem.plural import counted
 from gitmem.review.commit_diff import fact_changes
 from gitmem.review.fact_diff import FactChange, Op
-from gitmem.review.forges.protocol import Client, Forge, Pull, push_environment
+from gitmem.review.forges.forge import Client, Forge, Pull, push_environment
 from gitmem.review.markup import flat, place_words
 from gitmem.review.masking import masked
 

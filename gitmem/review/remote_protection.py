@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 
 from gitmem.gate.setup_checks import Check
 from gitmem.git.objects import REGULAR
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
+from gitmem.review.forges.forge import ForgeError
 from gitmem.review.forges.github import GitHubClient
-from gitmem.review.forges.protocol import ForgeError
 
 OWNED = ("MEMORY.md", "SOUL.md", ".gitmem.toml", ".gitmem-allow.toml")  # what decides what agents read, and the gate
 PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")  # the first that is there counts

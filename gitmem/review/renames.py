@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gitmem.git.objects import EXECUTABLE, REGULAR, Change
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.paths import Kind, holds_instructions, kind
 
 FILES = (REGULAR, EXECUTABLE)

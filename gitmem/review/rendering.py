@@ -36,7 +36,7 @@ from gitmem.review.fact_words import (
     way_words,
     weight,
 )
-from gitmem.review.forges.protocol import Forge
+from gitmem.review.forges.forge import Forge
 from gitmem.review.markup import (
     Links,
     cell,

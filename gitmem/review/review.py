@@ -22,7 +22,7 @@ from gitmem.gate.redaction import redaction
 from gitmem.gate.report import remedy
 from gitmem.gate.scan import Report, once_each, scan, scan_source
 from gitmem.git.objects import Commit
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.paths import LIMIT, Layout
 from gitmem.provenance import trailers
 from gitmem.provenance.grounding import Support
@@ -33,7 +33,7 @@ from gitmem.provenance.verify import Checked, Verdict, verify
 from gitmem.review.citations import Place, citations
 from gitmem.review.commit_diff import MergeBases, fact_changes, with_facts_taken_out
 from gitmem.review.fact_diff import FactChange
-from gitmem.review.forges.protocol import Suggestion
+from gitmem.review.forges.forge import Suggestion
 from gitmem.review.masking import masked
 from gitmem.review.text_changes import OtherChanges, is_text, other_changes, with_texts_taken_out
 from gitmem.review.warnings import WARNINGS

@@ -10,7 +10,7 @@ from gitmem.memory.fact import parse_span
 from gitmem.provenance.signatures import UNSIGNED
 from gitmem.provenance.sources import Source
 from gitmem.review.fact_diff import FactChange
-from gitmem.review.forges.protocol import Forge
+from gitmem.review.forges.forge import Forge
 from gitmem.review.review import LineVerdict, Review
 from gitmem.review.text_changes import TextChange
 

@@ -16,8 +16,8 @@ from gitmem.gate import exceptions
 from gitmem.gate.changes.ignored_memory import NAME as IGNORE
 from gitmem.gate.changes.ignored_memory import newly_ignored
 from gitmem.gate.changes.layout_loss import layout_loss
-from gitmem.gate.changes.texts import loss_between
-from gitmem.git.protocol import Repository
+from gitmem.gate.changes.text_rules import loss_between
+from gitmem.git.repository import Repository
 
 NAMES = (
     TRACKED, exceptions.FILE, ".pre-commit-config.yaml", ".gitlab-ci.yml", "CODEOWNERS", "docs/CODEOWNERS",

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from gitmem.gate.policy import canonical
 from gitmem.git.objects import EXECUTABLE, REGULAR, Change
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, fact_id

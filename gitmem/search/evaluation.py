@@ -16,7 +16,7 @@ from typing import Any
 
 from gitmem.config import Config, changed, git_name, keys, tunable
 from gitmem.errors import BadConfig, UsageError
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.memory.similarity import terms
 from gitmem.search import tuning
 from gitmem.search.fact_places import FactPlaces

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from gitmem.config import Config
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_files
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines

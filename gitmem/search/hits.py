@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from gitmem.errors import GitMemError
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 
 # For what reason one line amends another.
 BY_HAND, CHANGES_IT, CONTRADICTS = "by hand", "it says that something changed", "it contradicts the earlier line"

@@ -13,7 +13,7 @@ from math import exp
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.config import Config
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.index.db.values import Shape
 from gitmem.index.line_records import ASKS, CHANGES, FENCE, HEADING
 from gitmem.lazy_patterns import lazy

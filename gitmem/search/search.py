@@ -16,7 +16,7 @@ from unicodedata import normalize
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, IndexDamaged, UsageError
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.index.db.values import Place
 from gitmem.index.freshness import ready
 from gitmem.index.index_file import IndexKeeper, OpenIndex, discard
@@ -156,7 +156,7 @@ def _one(repo: Repository, config: Config, query: Query, now: datetime, opener: 
         notes = (*made.notes, *evidence.notes, *((EMPTY,) if empty else ()))
         settings: dict[str, Any] = {}
         if query.explain:
-            from gitmem.search.explain import settings_in_force
+            from gitmem.search.score_explanation import settings_in_force
 
             settings = settings_in_force(config, ranking)
         return Answer(
@@ -171,7 +171,7 @@ def _opened(repo: Repository, config: Config, query: Query, opener: Opener) -> O
     made = opener(query.commit)
     if not query.history:
         return made
-    from gitmem.search.history import joined
+    from gitmem.search.commit_hits import joined
 
     try:
         return joined(repo, config, made, query.history)
@@ -260,7 +260,7 @@ def _answer(
     hits, left_out = fitting(hits if answered or query.everything else hits[:FIRST], query.budget)
     evidence = evidence._replace(notes=(*evidence.notes, *left_out), answered=answered)
     if query.explain:
-        from gitmem.search.explain import explained
+        from gitmem.search.score_explanation import explained
 
         lanes = {"lexical": evidence.lexical, "vector": evidence.vector}
         hits = tuple(hit._replace(explain=explained(hit, lanes, ranking)) for hit in hits)

@@ -25,8 +25,8 @@ from gitmem.git.write import run_git
 from gitmem.memory.snapshot import layout_at
 from gitmem.memory.writing import NewLine, add_and_commit
 from gitmem.review import publish
+from gitmem.review.forges.forge import Client, Forge, Pull
 from gitmem.review.forges.location import client_of, forge_of, token_of
-from gitmem.review.forges.protocol import Client, Forge, Pull
 from gitmem.server.mirrors import Mirrors
 
 PLACES = ("auto", "memory", "daily")

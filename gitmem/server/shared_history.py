@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.index.db.connection import HISTORY
 from gitmem.index.history_indexer import discard, refresh
 from gitmem.index.history_tips import Bounds

@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.index.chunks import blob_row
 from gitmem.index.db.values import Cut, Shape, Snapshot
 from gitmem.index.index_file import Freshness, OpenIndex
 from gitmem.index.line_days import line_days
-from gitmem.search.history import PassagesWithCommits, joined
+from gitmem.search.commit_hits import PassagesWithCommits, joined
 from gitmem.search.hits import Hit, blamed
 from gitmem.search.passages import Passages
 from gitmem.search.search import Answer, Query, search

@@ -12,7 +12,7 @@ from gitmem.errors import GitMemError, Locked, UsageError
 from gitmem.git.opening import Repository
 from gitmem.hosts.transcript import Transcript
 from gitmem.memory.fact import Fact
-from gitmem.promotion.protocol import Log, Model, Proposal
+from gitmem.promotion.proposal import Log, Model, Proposal
 from gitmem.sessions.working_memory import Store, Value
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def model_of(repo: Repository, config: Config, when: datetime, environ: Mapping[
     """The model that chooses besides the rules, None where none is configured."""
     if config.session_model in ("", "rules"):
         return None
+    from gitmem.promotion.model_registry import model_setting, open_model
     from gitmem.promotion.prompt import packaged
-    from gitmem.promotion.registry import model_setting, open_model
 
     words = packaged("flush").replace("{what}", config.session_prompt.strip() or packaged("flush-what").strip())
     made, _ = model_setting(repo, config, when.date(), environ)
@@ -92,8 +92,8 @@ def propose(repo: Repository, config: Config, paths: list[str], when: datetime, 
     Raises Changed where somebody writes the logs, commits or switches the branch meanwhile; nothing is promoted then.
     """
     from gitmem.git.transaction import CommitDraft, Reading, commit
+    from gitmem.promotion.model_registry import promotion_model
     from gitmem.promotion.promote import BRANCH, Mode, Request, promote
-    from gitmem.promotion.registry import promotion_model
     from gitmem.provenance import trailers
 
     message = trailers.with_record("memory: log of a session", trailers.Recorded(agent=config.agent))

@@ -25,7 +25,7 @@ from gitmem.memory import facts, writing
 from gitmem.memory.fact import fact_id
 from gitmem.memory.writing import Entry
 from gitmem.paths import daily_path
-from gitmem.promotion.protocol import Model
+from gitmem.promotion.proposal import Model
 from gitmem.sessions.compaction import KEEP
 from gitmem.sessions.episode import episode_of, write_episode
 from gitmem.sessions.log_files import log_files

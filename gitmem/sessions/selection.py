@@ -16,7 +16,7 @@ from gitmem.errors import GitMemError
 from gitmem.hosts.pasted_text import without_pasted_text
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.memory.fact import normalise
-from gitmem.promotion.protocol import Log, Model, Op, Operation
+from gitmem.promotion.proposal import Log, Model, Op, Operation
 from gitmem.sessions.compaction import SENTENCE
 from gitmem.sessions.decision_turns import Answer, answers
 
@@ -101,7 +101,7 @@ def select(
     said = sentences(turns)
     if not said:
         return [], ()
-    from gitmem.promotion.rules import RulesModel  # 0.1 s of tables, which a turn with nothing new need not pay
+    from gitmem.promotion.rules_model import RulesModel  # 0.1 s of tables, which a turn with nothing new need not pay
 
     both = [*context, *said]
     chosen = _chosen(RulesModel().propose([_log(both, path, now)], ()).operations, len(both))
@@ -230,6 +230,6 @@ def _says_why(text: str) -> bool:
 def _promotable(text: str) -> bool:
     from gitmem.promotion.cues import THRESHOLD
     from gitmem.promotion.log_lines import Candidate, languages_of
-    from gitmem.promotion.rules import score_line
+    from gitmem.promotion.rules_model import score_line
 
     return score_line(Candidate(1, text, text, languages=languages_of(text))).score >= THRESHOLD

@@ -35,7 +35,7 @@ from gitmem.errors import (
     UnknownRevision,
     UsageError,
 )
-from gitmem.ui.live import events
+from gitmem.ui.change_events import events
 from gitmem.ui.pages import CHANGES, PAGES
 from gitmem.ui.rendering import STATIC, Ours, rendered
 from gitmem.ui.security import Guard, Refusal, checked_form

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from gitmem.config import Config
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.memory.named_times import resolve_at
 from gitmem.memory.snapshot import read_work_tree
 

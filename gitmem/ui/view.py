@@ -21,9 +21,9 @@ from gitmem.git.opening import Repository
 from gitmem.git.write import merging
 from gitmem.provenance.present_facts import FactList, FactLists
 from gitmem.review.masking import masked
-from gitmem.ui.answers import Answers
-from gitmem.ui.examined import Examined
+from gitmem.ui.file_findings import Examined
 from gitmem.ui.korean import WORDS
+from gitmem.ui.model_answers import Answers
 from gitmem.ui.page_cache import Kept
 from gitmem.ui.rendering import Ours, masked_word, rendered
 from gitmem.ui.security import Keys

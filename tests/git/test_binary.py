@@ -12,7 +12,7 @@ import pytest
 from gitmem.errors import GitFailed, NotARepository, UnknownRevision
 from gitmem.git.binary import BinaryRepository
 from gitmem.git.opening import discover, open_repository
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from tests.harness import Repo
 
 Opener = Callable[[Path], Repository]

@@ -32,8 +32,8 @@ from gitmem.git.transaction import RECORD, writer
 from gitmem.memory import facts, importing, insights, writing
 from gitmem.memory.fact import Fact, fact_id
 from gitmem.promotion.promote import Request, promote
-from gitmem.promotion.protocol import Log, Proposal
-from gitmem.promotion.rules import RulesModel
+from gitmem.promotion.proposal import Log, Proposal
+from gitmem.promotion.rules_model import RulesModel
 from gitmem.provenance import corrections, erasure
 from tests.harness import Repo
 

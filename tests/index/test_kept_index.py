@@ -12,7 +12,7 @@ import pytest
 from gitmem.config import Config
 from gitmem.errors import IndexUnusable
 from gitmem.git.opening import open_repository
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.index.index_file import directory
 from gitmem.index.kept_index import KeptIndex
 from gitmem.search.search import Answer, Query, search

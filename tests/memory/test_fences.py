@@ -16,7 +16,7 @@ from gitmem.memory.document import parse
 from gitmem.memory.facts import parse_lines
 from gitmem.memory.fences import closes, open_after, opening
 from gitmem.promotion.log_lines import candidates_of
-from gitmem.promotion.protocol import Log
+from gitmem.promotion.proposal import Log
 
 LINES = st.lists(
     st.sampled_from(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gitmem.errors import UnknownRevision, UsageError
 from gitmem.git.opening import open_repository
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.memory.dates import MONTHS, days
 from gitmem.memory.named_times import beginning, first_day, last_day, named_days, resolve_at
 from tests.harness import Repo

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from pathlib import Path
 
-from gitmem.promotion.protocol import Log, Op, Operation
-from gitmem.promotion.rules import RulesModel
+from gitmem.promotion.proposal import Log, Op, Operation
+from gitmem.promotion.rules_model import RulesModel
 
 
 def log_of(lines: Iterable[str], path: str = "memory/2026-02-05.md") -> Log:

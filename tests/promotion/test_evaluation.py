@@ -12,7 +12,7 @@ from gitmem.errors import GitMemError
 from gitmem.git.objects import Span
 from gitmem.memory.fact import Fact
 from gitmem.promotion.evaluation import evaluate_promotion
-from gitmem.promotion.protocol import Log, Op, Operation, Proposal
+from gitmem.promotion.proposal import Log, Op, Operation, Proposal
 from tests.harness import Repo
 
 

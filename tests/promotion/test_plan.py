@@ -16,7 +16,7 @@ from gitmem.memory import facts
 from gitmem.memory.fact import fact_id, text_hash
 from gitmem.promotion.plan import SOURCE_LINES, TEXT_LIMIT, Plan, Rules, Why, decide, meta_of, shape, sources
 from gitmem.promotion.promote import apply
-from gitmem.promotion.protocol import Log, Op, Operation
+from gitmem.promotion.proposal import Log, Op, Operation
 
 BLOB = "b" * 40
 PATH = "memory/2026-02-05.md"

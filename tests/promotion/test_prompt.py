@@ -23,10 +23,10 @@ from gitmem.models.http_language import HttpModel
 from gitmem.models.language import Prompt, Reply, Setting
 from gitmem.models.reply_cache import Cache
 from gitmem.promotion import prompt as asking
+from gitmem.promotion.model_registry import open_model
 from gitmem.promotion.plan import Rules, Why, decide
 from gitmem.promotion.prompt import LanguagePromoter, Source
-from gitmem.promotion.protocol import Log, Op, Proposal
-from gitmem.promotion.registry import open_model
+from gitmem.promotion.proposal import Log, Op, Proposal
 from tests.promotion.sample import log_of
 from tests.tiny_gguf import make_embedding_model, make_language_model
 

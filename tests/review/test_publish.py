@@ -14,9 +14,9 @@ from gitmem.errors import GitMemError
 from gitmem.memory.fact import Fact
 from gitmem.memory.facts import parse
 from gitmem.review.fact_diff import FactChange, Op
+from gitmem.review.forges.forge import ForgeError
 from gitmem.review.forges.github import GitHub, GitHubClient
 from gitmem.review.forges.location import forge_of
-from gitmem.review.forges.protocol import ForgeError
 from gitmem.review.publish import describe
 from tests import fake_detectors
 from tests.actions.remote import GitServer

@@ -15,7 +15,7 @@ import pytest
 from gitmem.config import Config
 from gitmem.errors import GitMemError, UsageError
 from gitmem.git.opening import open_repository
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.sessions.conversation_exports import SERVICES, exported
 from gitmem.sessions.session_import import Done, ImportedSession, ImportOptions, import_sessions
 from tests.harness import Repo

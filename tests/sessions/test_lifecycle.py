@@ -15,11 +15,11 @@ import pytest
 from gitmem.config import Config
 from gitmem.git.objects import Span
 from gitmem.git.opening import open_repository
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.git.worktree import locked
 from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.memory.fact import Fact
-from gitmem.promotion.protocol import Log, Op, Operation, Proposal
+from gitmem.promotion.proposal import Log, Op, Operation, Proposal
 from gitmem.search.keywords import slug, topics
 from gitmem.sessions import state
 from gitmem.sessions.lifecycle import Source, end, flush

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from gitmem.hosts.transcript import Role, Turn
-from gitmem.promotion.protocol import Log, Op
-from gitmem.promotion.rules import RulesModel
+from gitmem.promotion.proposal import Log, Op
+from gitmem.promotion.rules_model import RulesModel
 from gitmem.sessions.selection import Selected, select
 
 NOW = datetime(2026, 2, 5, 14, 30, tzinfo=UTC)

@@ -13,7 +13,7 @@ import pytest
 
 from gitmem.config import Config
 from gitmem.git.opening import open_repository
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.hosts.transcript_parser import parse
 from gitmem.sessions import session_import
 from gitmem.sessions.lifecycle import end, flush

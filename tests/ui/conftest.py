@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from gitmem.ui.app import application
-from gitmem.ui.server import site_of
+from gitmem.ui.local_server import site_of
 from gitmem.ui.view import Site
 from tests.harness import Repo
 

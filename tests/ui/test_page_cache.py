@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import date
 
 from gitmem.agents.repository_pool import RepositoryPool
-from gitmem.gate.work_tree import contents
-from gitmem.ui.examined import Examined
+from gitmem.gate.work_tree_findings import contents
+from gitmem.ui.file_findings import Examined
 from gitmem.ui.page_cache import ENTRIES, Kept
 from tests.harness import Repo
 from tests.ui.conftest import Browse

@@ -24,7 +24,7 @@ from gitmem.memory.writing import NewLine, add_and_commit
 from tests.harness import Repo
 from tests.ui.conftest import PORT, Browse, Browser
 from tests.ui.forms import Form, forms
-from tests.ui.test_server import opened, running
+from tests.ui.test_local_server import opened, running
 
 WORDS = [
     "webhooks",

@@ -18,7 +18,7 @@ from gitmem.git.opening import open_repository
 from gitmem.memory.fact import fact_id
 from gitmem.promotion.promote import Request
 from gitmem.promotion.proposal_review import Recorded, Review
-from gitmem.promotion.rules import RulesModel
+from gitmem.promotion.rules_model import RulesModel
 from gitmem.ui.rendering import file_key
 from tests.harness import Repo
 from tests.ui.conftest import Browse, Browser

@@ -49,8 +49,8 @@ NOT_SHOWN = {  # modules that pages import and whose errors no page can meet, an
     "sessions/working_memory": "pages set no value of a session",
     "gate/detectors/rule_file": "an option of the command names it",
     "models/token_count": "the model's own words",
-    "ui/export": "the command says it, before there is a page",
-    "ui/server": "as ui/export",
+    "ui/page_export": "the command says it, before there is a page",
+    "ui/local_server": "as ui/page_export",
     "gate/new_exception": "the exception of a page is of a finding that it showed",
 }
 COMMAND = re.compile(r"[<'`]?(?:git|pip|mem\.|--|rm |docs/|chmod|https?:|[A-Z_]+=)|(?:gguf|http):|rules, |YYYY-MM-DD$")

@@ -30,7 +30,7 @@ from gitmem.review.forges.event import Event
 
 if TYPE_CHECKING:
     from gitmem.gate.scan import Report
-    from gitmem.review.forges.protocol import Client, Forge
+    from gitmem.review.forges.forge import Client, Forge
     from gitmem.review.review import Review
 
 SUMMARY_LIMIT = 1_000_000  # GitHub takes 1 MiB a step
@@ -307,8 +307,8 @@ def put_check(client: Client | None, name: str, head: str, result: Report, summa
     because this one could not be written: that is said."""
     from gitmem.gate.policy import MESSAGE
     from gitmem.gate.report import order
+    from gitmem.review.forges.forge import ForgeError
     from gitmem.review.forges.github import Annotation, GitHubClient
-    from gitmem.review.forges.protocol import ForgeError
 
     if os.environ.get("GITMEM_CHECK", "") != "true":
         return
@@ -404,7 +404,7 @@ def _no_review(event: Event, error: GitMemError) -> str:
 
 def _comment(client: Client | None, event: Event, text: str) -> str:
     """Put the comment where there is a proposal and a token; its id, "" with a word on stderr where that fails."""
-    from gitmem.review.forges.protocol import ForgeError
+    from gitmem.review.forges.forge import ForgeError
 
     if client is None or not event.may_comment:
         return ""
@@ -420,7 +420,7 @@ def _comment(client: Client | None, event: Event, text: str) -> str:
 def _suggest(client: Client | None, event: Event, review: Review) -> None:
     """Suggest the lines that a mask mends, where there is a proposal and a token. Nobody's check fails because that
     could not be done: that is said."""
-    from gitmem.review.forges.protocol import ForgeError
+    from gitmem.review.forges.forge import ForgeError
     from gitmem.review.review import suggestions
 
     if client is None or not event.may_comment:
@@ -438,10 +438,10 @@ def promote_command(branch: str, limit: int) -> int:
     """Promote on a branch of its own and keep one pull request of it, until it is merged or closed."""
     from gitmem.cli.promotion_output import as_text
     from gitmem.memory.snapshot import layout_at
+    from gitmem.promotion.model_registry import promotion_model
     from gitmem.promotion.promote import Mode, Request, promote
-    from gitmem.promotion.registry import promotion_model
     from gitmem.review import proposals, publish
-    from gitmem.review.forges.protocol import push_environment
+    from gitmem.review.forges.forge import push_environment
 
     identity()
     repo, config = open_here()

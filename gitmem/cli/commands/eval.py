@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from gitmem.config import Config
-    from gitmem.git.protocol import Repository
+    from gitmem.git.repository import Repository
     from gitmem.promotion.question_runs import Since
     from gitmem.promotion.questions import AskedFact
     from gitmem.search.evaluation import LabelledQuestion, Result, Summary
@@ -140,8 +140,8 @@ def _by_model(
 ) -> list[AskedFact]:
     """The facts, those without a question in `known` with one that a language model writes."""
     from gitmem.models.language import open_language_model
+    from gitmem.promotion.model_registry import model_setting
     from gitmem.promotion.questions import by_model
-    from gitmem.promotion.registry import model_setting
 
     setting, _ = model_setting(repo, config, now().date(), os.environ)
     new = [
@@ -330,7 +330,7 @@ def promotion(facts: Path, model: str, as_json: bool) -> int:
     from dataclasses import asdict
 
     from gitmem.promotion.evaluation import TOP, evaluate_promotion
-    from gitmem.promotion.registry import promotion_model
+    from gitmem.promotion.model_registry import promotion_model
 
     repo, config = open_here({"model": model} if model else {})
     proposer, _ = promotion_model(repo, config, now().date(), os.environ)

@@ -15,7 +15,7 @@ from gitmem.plural import counted
 if TYPE_CHECKING:
     from gitmem.config import Config
     from gitmem.exchange.okf_export import Bundle
-    from gitmem.git.protocol import Repository
+    from gitmem.git.repository import Repository
 
 A_SKILL = "a folder memory/skills/NAME with a SKILL.md, committed, is one"
 

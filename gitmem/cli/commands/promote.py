@@ -94,9 +94,9 @@ def command(**given: Any) -> int:
 def _promote(options: PromoteOptions) -> int:
     """Promote and print the outcome; the exit code. Raises what `open_here`, `promotion_model` and `promote` raise."""
     from gitmem.cli.promotion_output import as_text
+    from gitmem.promotion.model_registry import promotion_model
     from gitmem.promotion.outcome import as_value
     from gitmem.promotion.promote import Mode, Request, promote
-    from gitmem.promotion.registry import promotion_model
 
     repo, config = open_here({"model": options.model} if options.model else {})
     if options.dry_run:

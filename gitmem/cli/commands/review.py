@@ -16,7 +16,7 @@ from gitmem.errors import Exit, GitMemError
 from gitmem.git.opening import Repository
 
 if TYPE_CHECKING:
-    from gitmem.review.forges.protocol import Forge
+    from gitmem.review.forges.forge import Forge
 
 
 @click.command()

@@ -15,7 +15,7 @@ from gitmem.plural import counted
 
 if TYPE_CHECKING:
     from gitmem.config import Config
-    from gitmem.gate.work_tree import Counts
+    from gitmem.gate.work_tree_findings import Counts
     from gitmem.git.opening import Repository
     from gitmem.index.status import Status
 
@@ -30,7 +30,7 @@ def command(as_json: bool) -> None:
     """
     from gitmem.cli.promotion_hook import last_run, last_run_in_words
     from gitmem.gate.setup_checks import hook_check
-    from gitmem.gate.work_tree import counts
+    from gitmem.gate.work_tree_findings import counts
     from gitmem.git.hook_files import hooks_folder
     from gitmem.index import status as index_status
 

@@ -43,11 +43,11 @@ def command(port: int, no_browser: bool, read_only: bool, at: str, folder: Path 
     if any(find_spec(name) is None for name in NEEDED):
         raise GitMemError("the inspector needs the packages of the extra 'ui'", "pip install 'git-mem[ui]'")
     repo, _ = open_here()
-    from gitmem.ui.server import bound, serve, site_of
+    from gitmem.ui.local_server import bound, serve, site_of
 
     place = Path(repo.root or repo.git_dir)
     if folder is not None:
-        from gitmem.ui.export import export
+        from gitmem.ui.page_export import export
 
         site = site_of(place, 0, read_only=True, at=at)
         count = export(site, folder, now(), _language())

@@ -13,7 +13,7 @@ from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import look_up, now
 
 if TYPE_CHECKING:
-    from gitmem.provenance.amendments import Amendment
+    from gitmem.provenance.line_amendments import Amendment
     from gitmem.provenance.sources import Source
     from gitmem.provenance.why import Answer
 

@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from gitmem.git.objects import LINKS
 from gitmem.git.opening import open_repository
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.git.write import init_repository
 from gitmem.system import temporary_folder
 

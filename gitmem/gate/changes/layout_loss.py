@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from gitmem.config import TRACKED, load
 from gitmem.gate import exceptions
 from gitmem.gate.changes.rules import RULES, finding
-from gitmem.gate.changes.texts import settings_text
+from gitmem.gate.changes.text_rules import settings_text
 from gitmem.gate.detectors.finding import Finding
 from gitmem.git.objects import LINKS, Entry
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.paths import Kind, Layout, agents_read, aside, is_memory, kind, layout_of
 
 SAID = 3  # paths that a finding names

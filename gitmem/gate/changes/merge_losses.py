@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gitmem.git.objects import Change
-from gitmem.git.protocol import Repository
 from gitmem.git.ranges import PathChange, touched
+from gitmem.git.repository import Repository
 
 NAMED = 200  # paths that are asked for by name; of more the whole tree is listed
 Version = tuple[int, str]  # mode and oid of what is at a path; ABSENT where nothing is

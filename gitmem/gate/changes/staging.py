@@ -14,11 +14,11 @@ from gitmem.gate.changes.attributes import is_attributes
 from gitmem.gate.changes.layout_loss import may_narrow, staged_layout_loss
 from gitmem.gate.changes.merge_losses import before_merge, dropped_staged
 from gitmem.gate.changes.rewrite_trailer import rewrite_reason
-from gitmem.gate.changes.texts import attribute_findings, history_findings, link_target, staged_loss
+from gitmem.gate.changes.text_rules import attribute_findings, history_findings, link_target, staged_loss
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.policy import Policy
 from gitmem.git.objects import SYMLINK, Change
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 
 MERGED = re.compile(r"GITHEAD_([0-9a-f]{40,64})")  # a variable of `git merge`: MERGE_HEAD is written after its hook
 

@@ -84,7 +84,7 @@ DETECTORS: dict[str, Detector] = {
             "injection-instruction", "injection-prompt-leak", "injection-poisoning", "injection-standing-rule",
             "injection-role-marker",
         ),
-        evidence="gitmem.gate.detectors.injection.evidence",
+        evidence="gitmem.gate.detectors.injection.sentence_evidence",
     ),
     "invisible": Detector(
         "gitmem.gate.detectors.injection.invisible_characters", secret=False, in_messages=True

@@ -1,1 +1,1 @@
-"""Forges: where a repository lives, and its API. `protocol` says what is asked of one, an adapter each answers."""
+"""Forges: where a repository lives, and its API. `forge` says what is asked of one, an adapter each answers."""

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from gitmem.review.forges.forge import Client, Comment, ForgeError, Pull
 from gitmem.review.forges.github import GITHUB, GitHub, GitHubClient
-from gitmem.review.forges.protocol import Client, Comment, ForgeError, Pull
 from gitmem.review.forges.rest import Words, inner
 
 ACTIONS_USER = -2  # the number of the user as whom Forgejo's own Actions comment

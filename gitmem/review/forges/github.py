@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from urllib.parse import quote, urlencode
 
 from gitmem.review.forges.event import oid_of
-from gitmem.review.forges.protocol import Client, Comment, ForgeError, Pull
+from gitmem.review.forges.forge import Client, Comment, ForgeError, Pull
 from gitmem.review.forges.rest import Connection, Words, inner, number_of, object_of
 
 VERSION = "2022-11-28"

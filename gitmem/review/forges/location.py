@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
+from gitmem.review.forges.forge import Client, Forge
 from gitmem.review.forges.forgejo import Forgejo, ForgejoClient
 from gitmem.review.forges.github import GitHub, GitHubClient
 from gitmem.review.forges.gitlab import GitLab, GitLabClient
-from gitmem.review.forges.protocol import Client, Forge
 
 _REMOTE = re.compile(
     r"(?:(?:https?|ssh|git)://(?:[^@/\s]*@)?(?P<host>[\w.-]+)(?::\d+)?/|(?:[\w.-]+@)?(?P<scp>[\w.-]+):(?!//))"

@@ -16,7 +16,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from gitmem.review.forges.protocol import ForgeError
+from gitmem.review.forges.forge import ForgeError
 
 TIMEOUT = 30.0
 ANSWER_LIMIT = 8 << 20

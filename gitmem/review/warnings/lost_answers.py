@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from gitmem.errors import GitMemError
 from gitmem.git.objects import REGULAR
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.memory.document import blob_lines
 from gitmem.paths import LIMIT
 from gitmem.plural import counted

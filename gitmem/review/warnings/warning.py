@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, NamedTuple
 
 from gitmem.config import Config
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.memory.fact import Fact
 from gitmem.review.fact_diff import FactChange
 from gitmem.review.markup import Links

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from gitmem.errors import Changed, GitMemError, UsageError
-from gitmem.exchange.begun_merge import BegunMerge, begun_merge, end_merge
 from gitmem.exchange.branch_merge import (
     BranchMerge,
     Conflict,
@@ -19,6 +18,7 @@ from gitmem.exchange.branch_merge import (
     outcome,
     settled,
 )
+from gitmem.exchange.unfinished_merge import BegunMerge, begun_merge, end_merge
 from gitmem.gate.quoting import visible
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact

@@ -14,7 +14,7 @@ from gitmem.gate.examine import decode
 from gitmem.gate.quoting import visible
 from gitmem.gate.redaction import redaction
 from gitmem.gate.scan import Report
-from gitmem.gate.work_tree import Contents, contents
+from gitmem.gate.work_tree_findings import Contents, contents
 from gitmem.provenance.erasure import drop_kept_texts
 from gitmem.provenance.finding_decisions import allow_plan, mask_plan
 from gitmem.provenance.preview import Plan, commit_previewed, preview

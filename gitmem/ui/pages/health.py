@@ -84,7 +84,7 @@ def index(view: View, _: bool) -> Iterator[Health]:
 
 def gate(view: View, whole: bool) -> list[Health] | None:
     """What the gate finds in the work tree."""
-    from gitmem.gate.work_tree import contents
+    from gitmem.gate.work_tree_findings import contents
     from gitmem.ui.pages.findings import report_of
 
     if view.repo.root is None:

@@ -67,7 +67,7 @@ def waiting(view: View) -> int:
 def _review(view: View) -> Review | None:
     """The going through of the model in force, None where it is a language model that nobody asked yet."""
     from gitmem.gate.sources import worktree_policy
-    from gitmem.promotion.rules import RulesModel
+    from gitmem.promotion.rules_model import RulesModel
 
     recorded = Recorded(RulesModel()) if view.config.model == "rules" else view.site.answers.get(view.config.model)
     if recorded is None:
@@ -209,7 +209,7 @@ def offer_again(view: View, form: dict[str, str]) -> Response:
 
 def ask(view: View, form: dict[str, str]) -> Response:
     """Ask the language model in force; its answer is kept while the server runs. Nothing is committed."""
-    from gitmem.promotion.registry import promotion_model
+    from gitmem.promotion.model_registry import promotion_model
 
     ensure_person(view.config)
     model, policy = promotion_model(view.repo, view.config, view.now.date(), os.environ)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from gitmem.review.forges.forge import Suggestion
 from gitmem.review.forges.forgejo import Forgejo, ForgejoClient
 from gitmem.review.forges.location import forge_of, token_of
-from gitmem.review.forges.protocol import Suggestion
 from tests.review.forges.loopback import LoopbackForge, Reply, Request, Route
 
 AT = "/api/v1/repos/team/memory"

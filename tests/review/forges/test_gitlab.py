@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from gitmem.review.forges.forge import ForgeError, Suggestion, push_environment
 from gitmem.review.forges.gitlab import GitLab, GitLabClient
 from gitmem.review.forges.location import forge_of, token_of
-from gitmem.review.forges.protocol import ForgeError, Suggestion, push_environment
 from tests.review.forges.gitlab_server import FORK, GitLabServer
 
 HERE = GitLab("https://gitlab.com", "https://gitlab.com/api/v4", "team/sub/memory")

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.review.forges.forge import push_environment
 from gitmem.review.forges.github import GitHub, GitHubClient
 from gitmem.review.forges.location import forge_of, token_of
-from gitmem.review.forges.protocol import push_environment
 from tests.harness import SOURCE
 
 CORP = "https://git.corp.example"

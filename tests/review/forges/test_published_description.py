@@ -23,10 +23,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import yaml
 
+from gitmem.review.forges.forge import Client, ForgeError, Pull, Suggestion
 from gitmem.review.forges.forgejo import Forgejo, ForgejoClient
 from gitmem.review.forges.github import Annotation, GitHub, GitHubClient
 from gitmem.review.forges.gitlab import GitLab, GitLabClient
-from gitmem.review.forges.protocol import Client, ForgeError, Pull, Suggestion
 from tests.actions.rest import RestServer
 from tests.review.forges.gitlab_server import GitLabServer
 from tests.review.forges.test_forgejo import ForgejoServer

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from gitmem.review.forges.forge import ForgeError
 from gitmem.review.forges.github import GitHub, GitHubClient
-from gitmem.review.forges.protocol import ForgeError
 from gitmem.review.forges.rest import PATIENCE, Answer, limit_of, reason
 from tests.actions.rest import BOT, RestServer
 

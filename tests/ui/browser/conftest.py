@@ -13,7 +13,7 @@ import pytest
 
 from tests.harness import Repo
 from tests.ui.browser import chromium
-from tests.ui.test_server import running
+from tests.ui.test_local_server import running
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Request

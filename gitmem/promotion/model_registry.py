@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gitmem.gate.policy import Policy
     from gitmem.git.opening import Repository
     from gitmem.models.language import Setting
-    from gitmem.promotion.protocol import Model
+    from gitmem.promotion.proposal import Model
 
 
 def open_model(name: str, setting: Setting, words: str = "") -> Model:
@@ -26,7 +26,7 @@ def open_model(name: str, setting: Setting, words: str = "") -> Model:
     `words` are said to a language model instead of the package's own prompt. Raises ModelUnavailable, BadConfig.
     """
     if name == "rules":
-        from gitmem.promotion.rules import RulesModel
+        from gitmem.promotion.rules_model import RulesModel
 
         return RulesModel()
     from gitmem.models.language import FORMS, LANGUAGE_MODELS, open_language_model

@@ -10,7 +10,7 @@ from dataclasses import replace
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Blob, scan_blob
 from gitmem.gate.policy import Policy
-from gitmem.gate.work_tree import Contents
+from gitmem.gate.work_tree_findings import Contents
 
 FILES = 4096  # files whose findings are kept; the one that was asked for longest ago goes first
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from gitmem.memory import facts
-from gitmem.promotion import cues, log_lines, rules
-from gitmem.promotion.protocol import Op
+from gitmem.promotion import cues, log_lines, rules_model
+from gitmem.promotion.proposal import Op
 from gitmem.promotion.retractions import words
-from gitmem.promotion.rules import RulesModel, _until
+from gitmem.promotion.rules_model import RulesModel, _until
 from tests.promotion.sample import kept, log_of, propose, sample
 
 
@@ -253,7 +253,7 @@ def test_a_dialogue_is_read_by_turns_and_questions_are_not_kept() -> None:
 def test_a_long_read_shared_out_to_processes_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     logs = [log for _, log, _ in sample()]
     alone = RulesModel().propose(logs, [])
-    monkeypatch.setattr(rules, "PARALLEL_LINES", 40)
+    monkeypatch.setattr(rules_model, "PARALLEL_LINES", 40)
     assert RulesModel().propose(logs, []) == alone
     monkeypatch.setattr("multiprocessing.get_context", lambda how: (_ for _ in ()).throw(PermissionError()))
     assert RulesModel().propose(logs, []) == alone

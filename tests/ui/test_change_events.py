@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from gitmem.ui import live
+from gitmem.ui import change_events
 from gitmem.ui.snapshot import state
 from tests.harness import Repo
 from tests.ui.conftest import Browse
-from tests.ui.test_server import opened, running
+from tests.ui.test_local_server import opened, running
 
 
 def test_the_state_changes_with_files_and_with_commits(memory: Repo, browse: Browse) -> None:
@@ -53,5 +53,5 @@ def test_the_end_of_the_server_ends_what_is_open(memory: Repo) -> None:
 def test_no_more_pages_are_told_at_once_than_the_limit(
     memory: Repo, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live, "STREAMS", 0)
+    monkeypatch.setattr(change_events, "STREAMS", 0)
     assert browse(memory).get("live", 204) == ""

@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.memory.fact import fact_id
-from gitmem.ui.server import bound
+from gitmem.ui.local_server import bound
 from tests.harness import Repo
 from tests.ui.conftest import Browse  # noqa: F401 - the fixtures of this folder
 

@@ -19,7 +19,7 @@ from gitmem.memory.fact import Fact, normalise
 from gitmem.promotion import dialogue, lexicon_en, lexicon_ja, lexicon_ko, lexicon_zh, log_lines
 from gitmem.promotion.cues import THRESHOLD, CueResult, CueSet, cue_set, match_cues
 from gitmem.promotion.log_lines import Candidate
-from gitmem.promotion.protocol import Log, Op, Operation, Proposal
+from gitmem.promotion.proposal import Log, Op, Operation, Proposal
 from gitmem.promotion.retractions import (
     ScoredLine,
     mark_retracted,

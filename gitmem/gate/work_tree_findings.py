@@ -12,7 +12,7 @@ from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.examine import Blob, scan_blob
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import Read, Report, scan
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 
 MOST = 2 << 20  # bytes that are scanned: about a second
 

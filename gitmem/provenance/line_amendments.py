@@ -15,7 +15,7 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.gate.quoting import without_secrets
 from gitmem.git.objects import Commit
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.index.change_words import says_change
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import parse_comment

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git.objects import Commit
-from gitmem.git.protocol import Repository
+from gitmem.git.repository import Repository
 from gitmem.index import history
 from gitmem.index.db import commits as stored
 from gitmem.index.db.reader import Index

@@ -14,8 +14,8 @@ from gitmem.gate.changes.attributes import check_attributes
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.policy import Policy
 from gitmem.git.objects import LINKS, Entry
-from gitmem.git.protocol import Repository
 from gitmem.git.ranges import PathChange
+from gitmem.git.repository import Repository
 
 LIMIT = 1 << 20  # bytes of a .gitattributes or of settings
 
