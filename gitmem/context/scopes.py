@@ -16,9 +16,9 @@ from gitmem.config import Config
 from gitmem.context.assembly import UNCOMMITTED, Scope
 from gitmem.context.layers import MEMORY, Hit
 from gitmem.errors import GitMemError, OutsideRepository
-from gitmem.git.mirrors import clean, fetch_mirror, is_url, mirror_of
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository, open_repository
+from gitmem.git.other_memories import clean, fetch_mirror, is_url, mirror_of
 from gitmem.git.worktree import read_bytes
 from gitmem.memory import facts
 from gitmem.memory.document import Document, glance, parse

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError
-from gitmem.git.mirrors import clean
 from gitmem.git.opening import Repository, open_repository
+from gitmem.git.other_memories import clean
 
 
 class Bounds(NamedTuple):

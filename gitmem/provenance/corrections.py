@@ -25,8 +25,8 @@ from gitmem.memory.facts import Entry, Memory
 from gitmem.memory.files import ensure_memory
 from gitmem.paths import Kind, agent_of, is_daily, kind, spelling
 from gitmem.provenance import trailers
+from gitmem.provenance.cited_sources import cited, facts_at
 from gitmem.provenance.ledger import Ledger, read_ledger
-from gitmem.provenance.sources import cited, facts_at
 
 if TYPE_CHECKING:
     from gitmem.gate.redaction import Mask, Redaction

@@ -22,7 +22,7 @@ from gitmem.memory.facts import expired, fact_date, parse, pinned
 from gitmem.memory.files import memory_paths
 from gitmem.memory.snapshot import tree_files
 from gitmem.paths import LIMIT, Kind, kind
-from gitmem.provenance.sources import file_meta, inherit
+from gitmem.provenance.cited_sources import file_meta, inherit
 
 KINDS = (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
 LASTING = (Kind.MEMORY, Kind.ARCHIVE)

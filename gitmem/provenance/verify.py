@@ -19,10 +19,10 @@ from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, normalise, parse_span, render_span, text_hash
 from gitmem.paths import Kind, kind
 from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, differing
+from gitmem.provenance.cited_sources import facts_at
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import Ledger, Refusal, by_machine, read_ledger, refusals, span_key
 from gitmem.provenance.signatures import FORMAT, Signature, parse_signatures, told
-from gitmem.provenance.sources import facts_at
 
 LOADED = (Kind.MEMORY, Kind.RULE, Kind.INSTRUCTIONS)
 LOGS = (Kind.DAILY, Kind.SESSION, Kind.NOTE, Kind.OTHER)  # the last: daily notes and notes by a setting

@@ -24,10 +24,10 @@ from gitmem.paths import agent_of
 from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit
+from gitmem.provenance.cited_sources import Source, cited, file_meta, inherit
 from gitmem.provenance.grounding import WORDS, Support
 from gitmem.provenance.ledger import ledger_of, matching_commits, promotes
 from gitmem.provenance.line_amendments import Amendment, Amendments, amendments, replaced
-from gitmem.provenance.sources import Source, cited, file_meta, inherit
 
 MERGES = 8  # reviewed merges above a commit that are asked whether they brought it in
 CUT = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gitmem.git.repository import Repository
-from gitmem.provenance.sources import Source, SourceReader, cited
+from gitmem.provenance.cited_sources import Source, SourceReader, cited
 from gitmem.provenance.verify import Checked
 from gitmem.review.fact_diff import FactChange
 

@@ -19,9 +19,9 @@ from gitmem.gate.report import code, order, remedy, shell_word
 from gitmem.paths import holds_instructions, passes
 from gitmem.plural import counted
 from gitmem.provenance.attribution import differing
+from gitmem.provenance.cited_sources import Source
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.signatures import told
-from gitmem.provenance.sources import Source
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.fact_words import (
     GONE,

@@ -25,10 +25,10 @@ from gitmem.git.objects import Commit
 from gitmem.git.repository import Repository
 from gitmem.paths import LIMIT, Layout
 from gitmem.provenance import trailers
+from gitmem.provenance.cited_sources import Source
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import by_machine
 from gitmem.provenance.signatures import Signature
-from gitmem.provenance.sources import Source
 from gitmem.provenance.verify import Checked, Verdict, verify
 from gitmem.review.citations import Place, citations
 from gitmem.review.commit_diff import MergeBases, fact_changes, with_facts_taken_out

@@ -7,8 +7,8 @@ from typing import Any
 from gitmem.gate.report import finding_value, order
 from gitmem.git.objects import Span
 from gitmem.memory.fact import parse_span
+from gitmem.provenance.cited_sources import Source
 from gitmem.provenance.signatures import UNSIGNED
-from gitmem.provenance.sources import Source
 from gitmem.review.fact_diff import FactChange
 from gitmem.review.forges.forge import Forge
 from gitmem.review.review import LineVerdict, Review

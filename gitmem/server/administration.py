@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import psycopg
 
 from gitmem.errors import IndexUnusable, UsageError
-from gitmem.git.mirrors import shown_url
+from gitmem.git.other_memories import shown_url
 from gitmem.server.postgres import hnsw
 from gitmem.server.postgres.database import UNREACHABLE, checked
 

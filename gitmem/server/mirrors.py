@@ -17,8 +17,8 @@ from pathlib import Path
 
 from gitmem.errors import GitFailed, GitMemError, NotARepository
 from gitmem.git.binary import first_line
-from gitmem.git.mirrors import clean
 from gitmem.git.opening import Repository, open_repository
+from gitmem.git.other_memories import clean
 from gitmem.git.write import HOOK_VIEW
 
 OPEN = 64  # repositories that stay open

@@ -22,12 +22,12 @@ from gitmem.search.search import Answer, Query
 from gitmem.server.administration import PREFIX, hash_of
 from gitmem.server.caller import Caller, Unauthorized
 from gitmem.server.ingest import Ingest
-from gitmem.server.observation import TOKENS, stage
+from gitmem.server.line_proposals import Change, Proposals, Proposed
 from gitmem.server.oidc import Identities, Identity
 from gitmem.server.postgres.database import Database
-from gitmem.server.proposals import Change, Proposals, Proposed
 from gitmem.server.shared_context import context_of
 from gitmem.server.shared_search import Shared, spellings
+from gitmem.server.telemetry import TOKENS, stage
 
 LONGEST_QUESTION = 10_000  # characters
 LONGEST_LINE = 4_000  # of what is proposed

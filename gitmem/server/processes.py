@@ -144,7 +144,7 @@ def prepare(settings: Settings) -> None:
     """What each process begins with: it logs as the first one does, and ends when that is gone."""
     configure()
     if settings.traces:
-        from gitmem.server.observation import export_traces
+        from gitmem.server.telemetry import export_traces
 
         export_traces()
     parent = multiprocessing.parent_process()

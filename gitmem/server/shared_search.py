@@ -30,12 +30,12 @@ from gitmem.search.passages import Passages
 from gitmem.search.search import Answer, Query, search
 from gitmem.server.keys import Keyring
 from gitmem.server.mirrors import Mirrors
-from gitmem.server.observation import cached, stage
 from gitmem.server.postgres.database import Database
 from gitmem.server.postgres.hnsw import FROM
 from gitmem.server.postgres.index import PostgresIndex
 from gitmem.server.postgres.signs import SignTables
 from gitmem.server.shared_history import BOUNDS
+from gitmem.server.telemetry import cached, stage
 
 KEPT_SHAPES, KEPT_NORMS = 20_000, 64  # blobs, and sets of snapshots, that are remembered
 DOUBT_SECONDS = 60.0  # for which a copy that was doubted is not doubted again

@@ -15,11 +15,11 @@ from gitmem.environment import now
 from gitmem.server.embedded_postgres import embedded
 from gitmem.server.ingest import Ingest
 from gitmem.server.keys import Keyring
+from gitmem.server.line_proposals import Proposals
 from gitmem.server.mirrors import Mirrors
 from gitmem.server.oidc import Identities
 from gitmem.server.operations import Operations
 from gitmem.server.postgres.database import Database, ensure_safe, migrate
-from gitmem.server.proposals import Proposals
 from gitmem.server.settings import Settings
 from gitmem.server.shared_search import Shared
 from gitmem.server.tenant_load import Row

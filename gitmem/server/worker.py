@@ -15,8 +15,8 @@ from typing import Any
 
 from gitmem.errors import GitMemError
 from gitmem.server.ingest import Ingest, failure_of
-from gitmem.server.observation import ERRORS, INGESTED, stage
 from gitmem.server.postgres.database import Database
+from gitmem.server.telemetry import ERRORS, INGESTED, stage
 
 TRIES = 8  # of a job: with the waits below a day and a half
 FIRST_WAIT, LONGEST_WAIT = 10.0, 6 * 3600.0  # seconds

@@ -36,11 +36,11 @@ from gitmem.errors import (
     UsageError,
 )
 from gitmem.ui.change_events import events
+from gitmem.ui.page_snapshot import Snapshot, snapshot
 from gitmem.ui.pages import CHANGES, PAGES
 from gitmem.ui.rendering import STATIC, Ours, rendered
 from gitmem.ui.security import Guard, Refusal, checked_form
 from gitmem.ui.sentences import said
-from gitmem.ui.snapshot import Snapshot, snapshot
 from gitmem.ui.translation import language_of, translate
 from gitmem.ui.view import Site, View
 

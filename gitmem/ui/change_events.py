@@ -16,7 +16,7 @@ from starlette.responses import Response, StreamingResponse
 
 from gitmem.environment import now
 from gitmem.errors import GitMemError
-from gitmem.ui.snapshot import state
+from gitmem.ui.page_snapshot import state
 from gitmem.ui.translation import language_of, translate
 from gitmem.ui.view import Site
 

@@ -16,8 +16,8 @@ from gitmem.environment import now
 from gitmem.errors import GitMemError
 from gitmem.git.transaction import RECORD, writer
 from gitmem.ui.app import application
+from gitmem.ui.page_snapshot import snapshot
 from gitmem.ui.security import Keys
-from gitmem.ui.snapshot import snapshot
 from gitmem.ui.view import Site
 from gitmem.ui.visits import Visit, keep, last_visit
 

@@ -14,9 +14,9 @@ from datetime import datetime
 from pathlib import Path
 
 from gitmem.errors import GitMemError, MissingFile, OutsideRepository, UsageError
+from gitmem.ui.page_snapshot import snapshot
 from gitmem.ui.pages import PAGES
 from gitmem.ui.rendering import STATIC, Ours, masked_word
-from gitmem.ui.snapshot import snapshot
 from gitmem.ui.view import NAVIGATION, Site, View
 
 FIELDS: Mapping[str, tuple[str, ...]] = {  # the pages that are exported, with the fields that make another file of them

@@ -40,7 +40,7 @@ def translate(language: str, phrase: str, **values: object) -> str:
 
 
 def _table(language: str) -> Mapping[str, str]:
-    from gitmem.ui.korean import WORDS
+    from gitmem.ui.korean_pages import WORDS
 
     return WORDS if language == KOREAN else {}
 

@@ -22,13 +22,13 @@ from gitmem.git.write import merging
 from gitmem.provenance.present_facts import FactList, FactLists
 from gitmem.review.masking import masked
 from gitmem.ui.file_findings import Examined
-from gitmem.ui.korean import WORDS
+from gitmem.ui.korean_pages import WORDS
 from gitmem.ui.model_answers import Answers
 from gitmem.ui.page_cache import Kept
+from gitmem.ui.page_snapshot import Snapshot, branches, state
 from gitmem.ui.rendering import Ours, masked_word, rendered
 from gitmem.ui.security import Keys
 from gitmem.ui.sentences import said
-from gitmem.ui.snapshot import Snapshot, branches, state
 from gitmem.ui.translation import translate
 from gitmem.ui.visits import Visit
 

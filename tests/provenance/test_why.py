@@ -12,8 +12,8 @@ import pytest
 from gitmem.git.objects import Span
 from gitmem.git.opening import open_repository
 from gitmem.memory.fact import text_hash
+from gitmem.provenance.cited_sources import file_meta
 from gitmem.provenance.ledger import matching_commits
-from gitmem.provenance.sources import file_meta
 from gitmem.provenance.why import _until_promoted
 from tests.harness import Repo
 from tests.provenance_cases import DAY, FACT, LOG, promote, record_log

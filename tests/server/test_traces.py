@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from gitmem.server.observation import stage
+from gitmem.server.telemetry import stage
 from tests.harness import Repo
 from tests.server.conftest import Server
 

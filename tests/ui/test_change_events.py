@@ -7,7 +7,7 @@ import json
 import pytest
 
 from gitmem.ui import change_events
-from gitmem.ui.snapshot import state
+from gitmem.ui.page_snapshot import state
 from tests.harness import Repo
 from tests.ui.conftest import Browse
 from tests.ui.test_local_server import opened, running

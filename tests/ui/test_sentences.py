@@ -18,9 +18,9 @@ from gitmem.gate.detectors.text import Text
 from gitmem.git.write import IN_PROGRESS
 from gitmem.hosts import all_hosts
 from gitmem.provenance.grounding import CHECKS
-from gitmem.ui.korean import WORDS
 from gitmem.ui.korean_findings import FINDINGS
 from gitmem.ui.korean_flows import FLOWS
+from gitmem.ui.korean_pages import WORDS
 from gitmem.ui.sentences import said
 from tests.harness import Repo
 from tests.ui.conftest import Browse
@@ -39,7 +39,7 @@ NOT_SHOWN = {  # modules that pages import and whose errors no page can meet, an
     "environment": "the profile is chosen before the server starts",
     "profiles": "as environment",
     "git/hook_files": "pages look at hooks and write none",
-    "git/mirrors": "pages fetch nothing",
+    "git/other_memories": "pages fetch nothing",
     "git/git_config": "pages change no setting",
     "memory/show": "the command's",
     "promotion/logs": "pages name no range",

@@ -13,7 +13,7 @@ from gitmem.provenance.grounding import WORDS as SUPPORT
 from gitmem.provenance.present_facts import AGES, STATES, TRUST
 from gitmem.review.fact_diff import Op
 from gitmem.search.hits import BY_HAND, CHANGES_IT, CONTRADICTS
-from gitmem.ui.korean import WORDS
+from gitmem.ui.korean_pages import WORDS
 from gitmem.ui.pages.facts import FILTERS, PARTS
 from gitmem.ui.pages.today import GROUPS
 from gitmem.ui.rendering import HERE

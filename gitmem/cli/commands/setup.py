@@ -20,8 +20,8 @@ from gitmem.cli.options import json_option
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import Exit, NotARepository, UsageError
 from gitmem.git import hook_files
-from gitmem.git.mirrors import shown_url
 from gitmem.git.opening import Repository, open_repository
+from gitmem.git.other_memories import shown_url
 from gitmem.hosts import HOSTS
 from gitmem.paths import is_memory, layout_of
 

@@ -13,8 +13,8 @@ from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import look_up, now
 
 if TYPE_CHECKING:
+    from gitmem.provenance.cited_sources import Source
     from gitmem.provenance.line_amendments import Amendment
-    from gitmem.provenance.sources import Source
     from gitmem.provenance.why import Answer
 
 

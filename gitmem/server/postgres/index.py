@@ -23,10 +23,10 @@ from gitmem.index.db.sign_table import nearest
 from gitmem.index.db.values import Place, Shape, Snapshot, bits, int8
 from gitmem.index.line_records import Packed, unpack
 from gitmem.server.keys import Keys
-from gitmem.server.observation import stage
 from gitmem.server.postgres import arrays, hnsw
 from gitmem.server.postgres.database import Database
 from gitmem.server.postgres.signs import SignTables
+from gitmem.server.telemetry import stage
 
 Shapes = Callable[[Iterable[str]], dict[str, Shape]]
 BEGINNING = "\0"  # before a character: all words that begin with it

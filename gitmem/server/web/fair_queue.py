@@ -14,7 +14,7 @@ from typing import Any
 
 from starlette.datastructures import Headers
 
-from gitmem.server.observation import ERRORS, REQUESTS, STAGES
+from gitmem.server.telemetry import ERRORS, REQUESTS, STAGES
 from gitmem.server.tenant_load import Row
 from gitmem.server.web.routes import error
 

@@ -29,9 +29,9 @@ from gitmem.search.hits import Hit as Passage
 from gitmem.search.results import shortened
 from gitmem.search.search import Query
 from gitmem.server.caller import Caller
-from gitmem.server.observation import ERRORS
+from gitmem.server.line_proposals import Change
 from gitmem.server.operations import Operations
-from gitmem.server.proposals import Change
+from gitmem.server.telemetry import ERRORS
 from gitmem.server.web.routes import MOST_HITS, STATUS, bearer, failed, record_failure
 
 _caller: ContextVar[Caller] = ContextVar("caller")

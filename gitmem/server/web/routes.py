@@ -25,9 +25,9 @@ from gitmem.memory.writing import NewLine
 from gitmem.search.results import as_value
 from gitmem.search.search import Lane, Query
 from gitmem.server.caller import Caller, Forbidden, Unauthorized
-from gitmem.server.observation import ERRORS, REQUESTS, STAGES, exposition, freshness_of, request_span
+from gitmem.server.line_proposals import PLACES, Change
 from gitmem.server.operations import Operations, TooMany, ensure_text
-from gitmem.server.proposals import PLACES, Change
+from gitmem.server.telemetry import ERRORS, REQUESTS, STAGES, exposition, freshness_of, request_span
 from gitmem.server.web.openapi import description
 from gitmem.server.web.webhooks import LARGEST, delivery
 

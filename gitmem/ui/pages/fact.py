@@ -11,9 +11,9 @@ from gitmem.errors import GitMemError, MissingFile
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import text_hash
 from gitmem.provenance import why
+from gitmem.provenance.cited_sources import Source
 from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.present_facts import PresentFact
-from gitmem.provenance.sources import Source
 from gitmem.sessions import receipts
 from gitmem.ui.view import View
 

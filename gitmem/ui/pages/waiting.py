@@ -8,8 +8,8 @@ from functools import partial
 from starlette.responses import Response
 
 from gitmem.errors import GitMemError
+from gitmem.ui.page_snapshot import state
 from gitmem.ui.pages import alike, branches, findings, review
-from gitmem.ui.snapshot import state
 from gitmem.ui.view import View
 
 PARTS: tuple[tuple[str, str, Callable[[View], int]], ...] = (  # page, phrase, how many

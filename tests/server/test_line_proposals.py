@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.server.proposals import Proposals
+from gitmem.server.line_proposals import Proposals
 from gitmem.server.startup import CONFIG
 from tests.harness import Repo
 from tests.review.forges.gitlab_server import GitLabServer

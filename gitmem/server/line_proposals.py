@@ -19,8 +19,8 @@ from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError, UsageError
 from gitmem.gate.quoting import one_line
 from gitmem.gate.report import code
-from gitmem.git.mirrors import clean
 from gitmem.git.opening import Repository, open_repository
+from gitmem.git.other_memories import clean
 from gitmem.git.write import run_git
 from gitmem.memory.snapshot import layout_at
 from gitmem.memory.writing import NewLine, add_and_commit
