@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import pygit2
 
@@ -18,6 +19,7 @@ from gitmem.git.objects import Commit, Entry
 from gitmem.git.parse import parse_commit, parse_tree
 from gitmem.git.repository import Repository
 
+_Stored = TypeVar("_Stored", pygit2.Tree, pygit2.Blob)
 BLOB_MODES = {0o100644, 0o100755, 0o100664, 0o120000, 0o160000}
 
 
@@ -82,14 +84,17 @@ class LibraryRepository(BinaryRepository):
                 path.encode()
         except UnicodeEncodeError:  # a name that is not UTF-8, which libgit2 cannot be asked for
             return super().blobs(treeish, paths)
-        top = self._opened[self.tree(treeish)].peel(pygit2.Tree)
+        # A large tree is in no cache of libgit2's (4 KiB at most): each folder is read once a call, not for each path.
+        folders: dict[str, pygit2.Tree | None] = {"": self._opened[self.tree(treeish)].peel(pygit2.Tree)}
         blobs = {}
         for path in paths:
-            try:
-                item = top[path]
-            except (KeyError, ValueError, pygit2.GitError):
+            folder, slash, name = path.rpartition("/")
+            if folder.endswith("/") or (slash and not folder):
                 continue
-            if isinstance(item, pygit2.Blob) and not path.endswith("/"):
+            if folder not in folders:
+                folders[folder] = _within(folders[""], folder, pygit2.Tree)
+            item = _within(folders[folder], name, pygit2.Blob)
+            if item is not None:
                 blobs[path] = str(item.id)
         return blobs
 
@@ -128,6 +133,15 @@ class LibraryRepository(BinaryRepository):
             return a == b or bool(self._opened.descendant_of(b, a))
         except pygit2.GitError as error:
             raise GitFailed(f"libgit2: {error}") from None
+
+
+def _within(tree: pygit2.Tree | None, path: str, kind: type[_Stored]) -> _Stored | None:
+    """What a tree has at a path, None where that is nothing or not of that kind."""
+    try:
+        item = tree[path] if tree is not None and path else None
+    except (KeyError, ValueError, pygit2.GitError):
+        return None
+    return item if isinstance(item, kind) else None
 
 
 def open_library(start: Path, environ: Mapping[str, str]) -> Repository:
