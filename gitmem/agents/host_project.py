@@ -38,7 +38,7 @@ def project_folder(host: Host, fields: Mapping[str, Any], environ: Mapping[str, 
         return _folder_for_plugin(host, root, environ)
     if root is not None:
         outside = without_location(environ)
-        return here if here is not None and _same_repository(here, root, outside) else root
+        return here if here is not None and _is_work_tree_of(here, root, outside) else root
     if here is not None and (_holds_memory(here, environ) or in_force(user_settings(environ), None) is not None):
         return here
     return None
@@ -98,11 +98,13 @@ def _runs_our_hook(folder: Path, path: str) -> bool:
         return False
 
 
-def _same_repository(here: Path, root: Path, environ: Mapping[str, str]) -> bool:
+def _is_work_tree_of(here: Path, root: Path, environ: Mapping[str, str]) -> bool:
+    """Whether here is in a work tree of the repository at `root`, not in its Git directory."""
     try:
         if here.samefile(root):
             return True
-        return discover(here, environ).common_dir == discover(root, environ).common_dir
+        place = discover(here, environ)
+        return place.root is not None and place.common_dir == discover(root, environ).common_dir
     except (OSError, GitMemError):
         return False
 

@@ -91,6 +91,13 @@ def test_a_linked_work_tree_is_the_project(project: Repo, talk: Path, tmp_path: 
     assert "REST webhooks" in (linked / LOG).read_text() and not (project.path / LOG).exists()
 
 
+@pytest.mark.parametrize("stated", [True, False])
+def test_an_agent_in_the_git_directory_writes_to_the_project(project: Repo, talk: Path, stated: bool) -> None:
+    project.mem("install", "--agent", "claude")
+    fire("Stop", project.path / ".git/hooks", talk, root=project.path if stated else None)
+    assert SAID in project.read(LOG)
+
+
 def test_a_host_without_a_root_of_its_own_belongs_to_where_it_was_installed(
     project: Repo, talk: Path, tmp_path: Path
 ) -> None:
