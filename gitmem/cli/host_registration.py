@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gitmem.cli.server_check import count_tools
@@ -51,12 +51,13 @@ def register(repo: Repository, names: Sequence[str], *, dry_run: bool, as_json: 
     if repo.root is None:
         raise GitMemError("an agent works in a work tree, and the repository is bare", "run it in a clone")
     hosts = [host_named(name) for name in _named(repo.root, names, remove)]
-    program, notes = ("git-mem", []) if remove else _program()
+    program, notes = _program()
     setup = Setup(str(repo.root), program, remove)
-    done = [_register(repo.root, host, setup, dry_run) for host in hosts]
+    staying = [host for host in all_hosts() if host not in hosts and _is_here(repo.root, host)] if remove else []
+    done = [_register(repo.root, host, setup, dry_run, staying) for host in hosts]
     if remove and FOUND in names:  # a host that shares its file with one before it
         done = [each for each in done if each.changes or each.problem or each.host in names]
-    if len(done) == 1 and done[0].problem:
+    if len(done) == 1 and done[0].problem and not done[0].changes:
         raise GitMemError(done[0].problem, done[0].hint)
     if as_json:
         values = [each.as_value(dry_run) for each in done]
@@ -67,7 +68,7 @@ def register(repo: Repository, names: Sequence[str], *, dry_run: bool, as_json: 
     if not remove:
         if not dry_run:
             notes += [note for host in hosts for note in _asks(repo.root, host)]
-            notes += _server_problem(repo.root, program) if any(each.changes for each in done) else []
+            notes += [] if all(each.problem for each in done) else _server_problem(repo.root, program)
         for note in notes:
             say(escape(f"note: {note}"))
     return Exit.CANNOT_RUN if any(each.problem for each in done) else Exit.DONE
@@ -86,37 +87,51 @@ def _named(root: Path, names: Sequence[str], remove: bool) -> list[str]:
     return list(found)
 
 
-def _holds_us(root: Path, path: str) -> bool:
+def _holds_us(root: Path, path: str, words: str = registration.NAME) -> bool:
     try:
-        return registration.NAME in _read(root, path)
+        return words in _read(root, path)
     except GitMemError:
         return False
 
 
-def _register(root: Path, host: Host, setup: Setup, dry_run: bool) -> Registration:
-    """Write what changes for one host. Nothing of it is written where one of its files is refused."""
-    try:
-        changes = _changes(root, host, setup)
-        if not dry_run:
-            for change in changes:
-                _write(root, change)
-    except GitMemError as error:
-        return Registration(host.name, (), error.message, error.hint)
-    return Registration(host.name, changes)
+def _is_here(root: Path, host: Host) -> bool:
+    """Whether a host is registered here: by a file that no other reads, or by its name in a command."""
+    shared = {path for other in all_hosts() if other is not host for path in other.paths}
+    option = registration.command_option(host)
+    own = any(_holds_us(root, path) for path in host.paths if path not in shared)
+    return own or (bool(option) and any(_holds_us(root, path, option) for path in host.paths))
+
+
+def _register(root: Path, host: Host, setup: Setup, dry_run: bool, staying: Sequence[Host] = ()) -> Registration:
+    """Write what changes for one host. Where one of its files is refused nothing of it is written; a host that is
+    removed loses what is in its others."""
+    files = [replace(host, registration=(file,)) for file in host.registration] if setup.remove else [host]
+    done: list[registration.Change] = []
+    refused = None
+    for each in files:
+        try:
+            changes = _changes(root, each, setup, staying)
+            if not dry_run:
+                for change in changes:
+                    _write(root, change)
+            done += changes
+        except GitMemError as error:
+            refused = error
+    return Registration(host.name, done, *((refused.message, refused.hint) if refused else ()))
 
 
 def _show(done: Registration, setup: Setup, dry_run: bool) -> None:
     host, changes = done.host, done.changes
-    if done.problem:
-        say(escape(f"git mem: {host}: {done.problem}"))
-        if done.hint:
-            say(escape(f"hint: {done.hint}"))
-        return
     for change in changes:
         verb = "write" if change.text else "remove"
         write(escape(f"{'would ' if dry_run else ''}{verb} {change.path}\n"))
         if dry_run and change.text:
             write("".join(escape(f"    {line}\n") for line in change.text.splitlines()))
+    if done.problem:
+        say(escape(f"git mem: {host}: {done.problem}"))
+        if done.hint:
+            say(escape(f"hint: {done.hint}"))
+        return
     if changes and not setup.remove and not dry_run:
         write(f"next: start {host} in this folder again; it may ask whether you trust the server and the hooks\n")
     if not changes:
@@ -133,8 +148,8 @@ def hosts_on_path() -> list[str]:
     return [host.name for host in all_hosts() if any(map(shutil.which, host.programs))]
 
 
-def _changes(root: Path, host: Host, setup: Setup) -> list[registration.Change]:
-    return registration.plan(host, {path: _read(root, path) for path in host.paths}, setup)
+def _changes(root: Path, host: Host, setup: Setup, staying: Sequence[Host] = ()) -> list[registration.Change]:
+    return registration.plan(host, {path: _read(root, path) for path in host.paths}, setup, staying)
 
 
 def _program() -> tuple[str, list[str]]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from gitmem.errors import GitMemError
-from gitmem.hosts.host import EVENT_SECONDS, OURS, Hooks, Host, Setup
+from gitmem.hosts.host import EVENT_SECONDS, OURS, Hooks, Host, RegistrationFile, Setup
 from gitmem.hosts.json_editing import edited
 
 NAME = "git-mem"
@@ -33,18 +33,40 @@ class Change:
     text: str
 
 
-def plan(host: Host, texts: Mapping[str, str], setup: Setup) -> list[Change]:
+def plan(host: Host, texts: Mapping[str, str], setup: Setup, staying: Sequence[Host] = ()) -> list[Change]:
     """What registering with a host changes, given the texts of its files ("" where there is none).
 
-    Raises GitMemError for a file that is not what it should be, or has a server of another kind under our name.
+    Those that are `staying` keep what they have in the files of a host that is removed. Raises GitMemError for a file
+    that is not what it should be, or has a server of another kind under our name.
     """
     changes = []
     for file in host.registration:
         old = texts.get(file.path, "")
-        new = file.rewrite(host, file.path, old, setup)
+        new = _left(host, file, old, setup, staying) if setup.remove else file.rewrite(host, file.path, old, setup)
         if new != old:
             changes.append(Change(file.path, new))
     return changes
+
+
+def _left(host: Host, file: RegistrationFile, text: str, setup: Setup, staying: Sequence[Host]) -> str:
+    """A file without what a host has in it, and with what others need there; one that does not name us is not read."""
+    if NAME not in text:
+        return text
+    put_back = replace(setup, remove=False)
+    others = [(other, each.rewrite) for other in staying for each in other.registration if each.path == file.path]
+    option = command_option(host)
+    named = bool(option) and option in text
+    if others and not named and all(rewrite(other, file.path, text, put_back) == text for other, rewrite in others):
+        return text  # as a person made it, `--read-only` for one
+    text = file.rewrite(host, file.path, text, setup)
+    for other, rewrite in others:
+        text = rewrite(other, file.path, text, put_back)
+    return text
+
+
+def command_option(host: Host) -> str:
+    """What a hook of this host has in its command; Claude Code's has nothing."""
+    return "" if host.name == "claude" else f" --host {host.name}"
 
 
 def load_json(path: str, text: str, hint: str = "add the server by hand (docs/agents.md)") -> dict[str, Any]:
@@ -113,9 +135,9 @@ def hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
         present = hooks.get(name, [])
         if not isinstance(present, list):
             raise GitMemError(f"'hooks.{name}' of '{path}' is no list and is left as it is")
-        rows = [row for row in present if not _is_ours(row)]
+        rows = [left for row in present if (left := _without_ours(row)) is not None]
         if not setup.remove:
-            rows.append(_hook(host.name, form, event, setup.program))
+            rows.append(_hook(host, form, event, setup.program))
         if rows:
             hooks[name] = rows
         else:
@@ -135,8 +157,8 @@ def server_and_hooks(**more: Any) -> Rewrite:
     return lambda host, path, text, setup: hooks_file(host, path, server(host, path, text, setup), setup)
 
 
-def _hook(host: str, form: Hooks, event: str, program: str) -> dict[str, Any]:
-    words = f"{program}{OURS.removeprefix(NAME)} {event}" + ("" if host == "claude" else f" --host {host}")
+def _hook(host: Host, form: Hooks, event: str, program: str) -> dict[str, Any]:
+    words = f"{program}{OURS.removeprefix(NAME)} {event}{command_option(host)}"
     command: dict[str, Any] = {"command": words}
     seconds = form.end_seconds if event == "SessionEnd" else EVENT_SECONDS[event]
     command["timeout"] = seconds * (1000 if form.milliseconds else 1)
@@ -145,12 +167,17 @@ def _hook(host: str, form: Hooks, event: str, program: str) -> dict[str, Any]:
     return {"hooks": [command]} if form.grouped else command
 
 
-def _is_ours(row: Any) -> bool:
-    """Whether a command, or every command of a group, is one of ours."""
+def _without_ours(row: Any) -> Any:
+    """A command, or a group of them, without ours; None where nothing is left."""
     commands = row.get("hooks", [row]) if isinstance(row, dict) else None
-    if not isinstance(commands, list) or not commands:
-        return False
-    return all(isinstance(hook, dict) and OUR_COMMAND.match(str(hook.get("command", ""))) for hook in commands)
+    if not isinstance(commands, list):
+        return row
+    left = [
+        hook for hook in commands if not (isinstance(hook, dict) and OUR_COMMAND.match(str(hook.get("command", ""))))
+    ]
+    if len(left) == len(commands):
+        return row
+    return {**row, "hooks": left} if left else None
 
 
 def own_file(source: Path) -> Rewrite:

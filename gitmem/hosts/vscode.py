@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gitmem.hosts import copilot
 from gitmem.hosts.copilot import HOOKS, INSTRUCTIONS
-from gitmem.hosts.host import Host, RegistrationFile
+from gitmem.hosts.host import Host, RegistrationFile, Setup
 from gitmem.hosts.registration import hooks_file, json_server
+
+
+def _hooks(host: Host, path: str, text: str, setup: Setup) -> str:
+    """Copilot CLI's own hooks do the same for both and have the end of a session too: where they are, they stay."""
+    if not setup.remove and text and hooks_file(copilot.HOST, path, text, setup) == text:
+        return text
+    return hooks_file(host, path, text, setup)
+
 
 HOST = Host(
     "vscode",
     (RegistrationFile(".vscode/mcp.json", json_server("servers", type="stdio")),
-     RegistrationFile(".github/hooks/git-mem.json", hooks_file)),
+     RegistrationFile(".github/hooks/git-mem.json", _hooks)),
     hooks=replace(HOOKS, events={event: event for event in HOOKS.events if event != "SessionEnd"}),
     instructions=INSTRUCTIONS,
     settings=(".vscode/mcp.json", ".github/hooks/**"),

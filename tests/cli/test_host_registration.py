@@ -119,6 +119,56 @@ def test_leaving_all_says_nothing_of_a_host_that_shares_its_file(repo: Repo) -> 
     assert "remove .github/hooks/git-mem.json" in said and "not registered" not in said
 
 
+def test_a_host_that_leaves_takes_nothing_from_one_that_shares_its_files(repo: Repo) -> None:
+    env = {"PATH": on_path(repo.path.parent / "bin", git_mem=ANSWERS)}
+    sharing = {"copilot": ("claude", "vscode"), "vscode": ("copilot",)}
+    for leaving, staying in sharing.items():
+        repo.mem("install", *(word for name in staying for word in ("--agent", name)), env=env)
+        before = files(repo.path)
+        repo.mem("install", "--agent", leaving, env=env)
+        again = [word for name in (leaving, *staying) for word in ("--agent", name)]
+        together = files(repo.path)
+        assert "write" not in repo.mem("install", *again, env=env).stdout and files(repo.path) == together
+        repo.mem("uninstall", "--agent", leaving, env=env)
+        assert files(repo.path) == before, leaving
+        repo.mem("uninstall", "--agent", env=env)
+        assert files(repo.path) == {}
+
+
+def test_a_host_that_leaves_keeps_the_server_that_a_person_changed_for_another(repo: Repo) -> None:
+    env = {"PATH": on_path(repo.path.parent / "bin", git_mem=ANSWERS)}
+    repo.mem("install", "--agent", "copilot", "--agent", "claude", env=env)
+    theirs = repo.read(".mcp.json").replace('"mcp"\n', '"mcp",\n        "--read-only"\n')
+    repo.write(".mcp.json", theirs)
+    repo.mem("uninstall", "--agent", "copilot", env=env)
+    assert repo.read(".mcp.json") == theirs and not (repo.path / ".github").exists()
+    repo.mem("install", "--agent", "copilot", env=env)
+    repo.mem("uninstall", "--agent", "claude", env=env)
+    assert repo.read(".mcp.json") == theirs and not (repo.path / ".claude").exists()
+
+
+def test_a_broken_file_keeps_nothing_of_ours_in_the_others(repo: Repo) -> None:
+    env = {"PATH": on_path(repo.path.parent / "bin", git_mem=ANSWERS)}
+    repo.mem("install", "--agent", "claude", env=env)
+    ours = repo.read(".mcp.json")
+    repo.write(".mcp.json", "{ // a comment\n}")
+    assert "remove .claude/settings.json" in repo.mem("uninstall", "--agent", "claude").stdout
+    repo.write(".mcp.json", ours)
+    repo.mem("install", "--agent", "claude", env=env)
+    repo.write(".mcp.json", f"// a comment\n{ours}")
+    left = repo.mem("uninstall", "--agent", "claude", check=False)
+    assert left.returncode == 3 and "'.mcp.json' is not plain JSON and is left as it is" in left.stderr
+    assert "remove .claude/settings.json" in left.stdout and not (repo.path / ".claude").exists()
+
+
+def test_a_host_that_is_registered_already_hears_whether_the_server_answers(repo: Repo) -> None:
+    env = {"PATH": on_path(repo.path.parent / "bin", git_mem=ANSWERS)}
+    repo.mem("install", "--agent", "claude", env=env)
+    on_path(repo.path.parent / "bin", git_mem="exit 1")
+    done = repo.mem("install", "--agent", "claude", env=env)
+    assert "registered already" in done.stdout and "the MCP server does not answer" in done.stderr
+
+
 def test_one_host_that_is_refused_leaves_the_others_registered(repo: Repo) -> None:
     repo.write(".mcp.json", "{ // a comment\n}")
     env = {"PATH": on_path(repo.path.parent / "bin", git_mem=ANSWERS)}

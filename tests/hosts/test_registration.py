@@ -228,3 +228,15 @@ def test_a_file_keeps_its_indentation_and_its_last_line() -> None:
         assert '"git-mem"' in made and made.endswith("\n") == theirs.endswith("\n")
         back = next(c.text for c in plan("claude", {path: made}, remove=True) if c.path == path)
         assert back == theirs
+
+
+def test_a_hook_of_ours_that_a_person_put_beside_theirs_is_one_and_goes_again() -> None:
+    path = ".claude/settings.json"
+    theirs = {"type": "command", "command": "theirs"}
+    text = json.dumps(
+        {"hooks": {"Stop": [{"hooks": [theirs, {"type": "command", "command": "git-mem session hook Stop"}]}]}}
+    )
+    made = next(c.text for c in plan("claude", {path: text}) if c.path == path)
+    assert made.count("session hook Stop") == 1 and json.loads(made)["hooks"]["Stop"][0] == {"hooks": [theirs]}
+    gone = next(c.text for c in plan("claude", {path: text}, remove=True) if c.path == path)
+    assert json.loads(gone) == {"hooks": {"Stop": [{"hooks": [theirs]}]}}
