@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -294,7 +295,7 @@ class PassagesWithCommits(Passages):
             if name == "reverted" and self._state_of(other, depth - 1).name != "reverted":
                 found = State(name, other)
                 break
-            if name == "amended":
+            if name == "amended" and (not found.by or _moment(later) > _moment(self.commits[found.by][0])):
                 found = State(name, other)
         self.states[oid] = found
         return found
@@ -336,7 +337,7 @@ class PassagesWithCommits(Passages):
                 continue
             hits.append(hit)
             seen.update([hit.commit] if hit.kind else [])
-        hits = _reverts_first(hits)
+        hits = _latest_first(hits)
         return [self._shown(hit) if hit.kind else hit for hit in hits[:limit]]
 
     def _hit(self, best: Candidate, members: list[Candidate]) -> Hit:
@@ -367,17 +368,21 @@ class PassagesWithCommits(Passages):
         )
 
 
-def _reverts_first(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits, each reverted commit right behind its revert where that is a worse hit."""
+def _moment(commit: Commit) -> tuple[datetime, str]:
+    """What says which of several commits is the latest, the same in every clone."""
+    return commit.commit_date, commit.oid
+
+
+def _latest_first(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits, each reverted or amended commit right behind the one that did so where that is a worse hit."""
     ordered: list[Hit] = []
     left = list(hits)
     while left:
-        hit = left.pop(0)
-        reverts = [later for later in left if hit.state == "reverted" and later.kind and later.commit == hit.by]
-        for later in reverts[:1]:
+        chain = [left.pop(0)]
+        while chain[-1].by and (later := next((hit for hit in left if hit.commit == chain[-1].by), None)):
             left.remove(later)
-            ordered.append(later._replace(score=max(later.score, hit.score)))
-        ordered.append(hit)
+            chain.append(later._replace(score=max(later.score, chain[-1].score)))
+        ordered += reversed(chain)
     return ordered
 
 

@@ -138,6 +138,20 @@ def test_a_reverted_commit_stands_behind_its_revert(repo: Repo) -> None:
     assert found(repo, "--history-only", "-n", "1", "back out redis invoices cache")[0]["commit"] == revert
 
 
+def test_an_amended_commit_stands_behind_the_last_one_that_names_it(repo: Repo) -> None:
+    text = "Send receipts at night\n\nThe mail provider throttles by day, so receipts leave between two and four."
+    decision = repo.commit(text, {"a.py": "a\n"}, date=DAY.format(1))
+    first = repo.commit(f"Send receipts at noon\n\nInstead of {decision[:9]}.", {"a.py": "b\n"}, date=DAY.format(2))
+    last = repo.commit(f"Send receipts at once\n\nAmends {decision[:9]}.", {"a.py": "c\n"}, date=DAY.format(3))
+    for question in ("when do receipts leave", "mail provider throttles by day"):
+        hits = found(repo, "--history-only", question)
+        oids = [hit["commit"] for hit in hits]
+        assert oids.index(last) + 1 == oids.index(decision), question
+        assert hits[oids.index(decision)]["by"] == last
+        assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
+    assert first in oids
+
+
 @pytest.mark.parametrize(
     ("message", "state"),
     [
