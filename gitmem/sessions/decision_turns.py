@@ -55,6 +55,7 @@ AGREES = re.compile(
     r"|好的?|可以|同意|没问题|沒問題|行|对|對|是的|就这样吧?|就這樣吧?)[\W_]*)+",
     re.I,
 )
+_HIRAGANA = re.compile("[\u3040-\u309f]")
 ASKS = re.compile(r"[?？]\W*$|(?:까요?|나요|은가요|ㄴ가요|죠|었더라|지)\W*[?？]\W*$")
 
 
@@ -122,9 +123,10 @@ def _drop(left: dict[int, str], places: Sequence[int]) -> None:
 
 
 def telling(text: str) -> int:
-    """How many words of a text say something of a subject."""
+    """How many words of a text say something of a subject. Kana and Han stand without spaces: two letters that are no
+    Hiragana count as one."""
     told = [word for word in words(text) if word not in STOP and STOP_KOREAN.isdisjoint((word, without_ending(word)))]
-    return len(told)
+    return sum((len(_HIRAGANA.sub("", word)) + 1) // 2 if "\u3040" <= word[0] < "\uac00" else 1 for word in told)
 
 
 def _states(text: str) -> bool:

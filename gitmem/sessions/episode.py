@@ -22,8 +22,11 @@ from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading, write
 from gitmem.git.worktree import read_bytes
 from gitmem.hosts.transcript import Role, Turn
+from gitmem.models.wordpiece import words
 from gitmem.paths import Kind, kind
+from gitmem.search.evidence import COURTESY
 from gitmem.search.keywords import slug, topics
+from gitmem.sessions.decision_turns import AGREED, telling
 from gitmem.sessions.rolling_summary import Rolling, SummaryLine, best, fold
 from gitmem.sessions.selection import select
 from gitmem.sessions.state import file_of
@@ -36,7 +39,7 @@ MASK = re.compile(r"\[redacted[^\]\n]*\]")
 HEAD = 4_096  # bytes of an episode that hold its front matter
 TRANSCRIPT = "transcript: sha256:"
 TRANSCRIPT_LINE = re.compile(rf"^{TRANSCRIPT}([0-9a-f]{{64}})$", re.M)
-DECIDED = ("decision", "rule", "constraint", "policy")
+DECIDED = ("decision", "rule", "constraint", "policy", "exception")
 
 
 def write_episode(
@@ -77,8 +80,8 @@ def gated_episode(turns: Sequence[Turn], heading: Heading, config: Config, exist
     policy = Policy()
     clean = [replace(turn, text=redact(turn.text, UNNAMED, policy)) for turn in turns[-TURNS:]]
     # The name is made of what is masked already: a secret in it would be in every listing.
-    words = slug(MASK.sub(" ", turn.text) for turn in clean)
-    path = existing or f"{FOLDER}/{heading.when.date().isoformat()}-{words}.md"
+    named = slug(MASK.sub(" ", turn.text) for turn in clean)
+    path = existing or f"{FOLDER}/{heading.when.date().isoformat()}-{named}.md"
     return path, refuse_or_mask_text(redact(render_episode(clean, heading), path, policy), path, config)
 
 
@@ -99,15 +102,24 @@ def render_episode(turns: Sequence[Turn], heading: Heading) -> str:
         front += [f"{TRANSCRIPT}{heading.transcript}", f"file: {json.dumps(heading.file)}"]
     body = [*front, "---", f"# Session of {now.date().isoformat()}", "", "## Summary", ""]
     # No `user:` before a sentence: a role's name makes a plain wish look like a forged turn, to the gate and to models.
-    summary = [f"- {line.text}" + (" (agent)" if line.role == Role.ASSISTANT else "") for line in _most_telling(turns)]
+    lines = _most_telling(turns, decisions)
+    summary = [f"- {line.text}" + (" (agent)" if line.role == Role.ASSISTANT else "") for line in lines]
     body += [*(summary or ["- (nothing but small talk)"]), ""]
     body += ["## Decisions", "", *decisions, ""] if decisions else []
     body += ["## Topics", "", about, ""] if about else []
     return "\n".join(body).rstrip() + "\n"
 
 
-def _most_telling(turns: Sequence[Turn]) -> list[SummaryLine]:
-    return best(fold(Rolling(), turns), TOKENS)
+def _most_telling(turns: Sequence[Turn], decisions: Sequence[str]) -> list[SummaryLine]:
+    """The sentences of a summary: those of the decisions, and of the others those that say something of a subject."""
+    decided = "\n".join(decisions)
+    return [line for line in best(fold(Rolling(), turns), TOKENS) if line.text in decided or _says_something(line.text)]
+
+
+def _says_something(text: str) -> bool:
+    """Whether a sentence has telling words, more of them where it is courteous: no greeting, no thanks."""
+    said = MASK.sub(" ", text)
+    return telling(said) >= AGREED + (not COURTESY.isdisjoint(words(said)))
 
 
 class EpisodeFile(NamedTuple):

@@ -83,6 +83,23 @@ def test_agreeing_asking_and_doing_are_no_lines() -> None:
     ) == []  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "talk",
+    [
+        ("u: 上线时间呢？", "a: 可以选周二或者周四。", "u: 以后只在周二上午上线"),
+        ("u: わかった？", "a: 承知しました。", "u: 外部向けのAPIには必ずバージョン番号を付ける"),
+    ],
+)
+def test_a_rule_without_spaces_between_its_words_is_kept(talk: tuple[str, ...]) -> None:
+    (item,) = kept(*talk)
+    assert item.text == talk[-1].removeprefix("u: ") and item.type == "rule"
+
+
+@pytest.mark.parametrize("agreed", ["好的，明白了。", "就这样吧", "了解です、それでお願いします。"])
+def test_agreement_without_spaces_is_no_line(agreed: str) -> None:
+    assert kept("u: 上线时间呢？", "a: 可以选周二或者周四。", f"u: {agreed}") == []
+
+
 def test_a_flush_after_each_turn_finds_the_same_decision(repo: Repo) -> None:
     git = open_repository(repo.path, os.environ)
     turns = turns_of(RETRIES)

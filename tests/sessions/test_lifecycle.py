@@ -81,6 +81,25 @@ def test_a_secret_is_not_written_and_not_quoted(repo: Repo, git: Repository) -> 
     assert not (repo.path / "memory").exists() or TOKEN not in repo.git("grep", "--no-index", "", "memory", check=False)
 
 
+def test_an_episode_says_what_was_decided_and_no_courtesies(repo: Repo, git: Repository) -> None:
+    said = talk(
+        ("user", "Good morning. The import fails when a supplier sends the same file twice."),
+        ("assistant", "We could keep a hash of each file, or ask suppliers for a batch number."),
+        (
+            "user",
+            "Keep a hash of each file for 90 days and refuse the second one, except for returns, which may repeat.",
+        ),
+        ("assistant", "Gotcha."),
+        ("user", "公開は火曜の午前だけにする"),
+        ("user", "Thanks! See you tomorrow. 고마워, 내일 봐. ありがとう、また明日。谢谢，明天见。"),
+    )
+    text = repo.read(end(git, Config(), said, now=NOW)[1])
+    summary, decisions = text.split("## Summary")[1].split("## Topics")[0].split("## Decisions")
+    assert "except for returns" in summary and "except for returns" in decisions and "公開は火曜" in summary
+    for courtesy in ("Good morning", "Gotcha", "tomorrow", "고마워", "ありがとう", "谢谢"):
+        assert courtesy not in summary, courtesy
+
+
 def test_the_end_writes_one_episode_and_again_replaces_it(repo: Repo, git: Repository) -> None:
     _, path = end(git, Config(), SAID, now=NOW)
     assert path.startswith("memory/sessions/2026-02-05-") and path.endswith(".md")
