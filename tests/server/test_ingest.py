@@ -78,6 +78,33 @@ def test_a_signed_push_is_fetched_once(server: Server, notes: Repo, forge: str) 
     assert jobs(server) == []
 
 
+@pytest.mark.parametrize("forge", ["github", "forgejo"])
+def test_a_push_that_is_sent_again_under_another_number_does_nothing(server: Server, notes: Repo, forge: str) -> None:
+    """The number of a delivery is not signed: whoever saw one can give it another."""
+    server.add("acme", "notes", notes)
+    body = {"after": notes.git("rev-parse", "HEAD").strip(), "repository": {"clone_url": str(notes.path)}}
+    assert server.ask("", "POST", "/hooks", **push(body, forge, id=f"first {notes.path}")).status_code == 202
+    assert len(jobs(server)) == 1
+    server.work()
+    assert server.ask("", "POST", "/hooks", **push(body, forge, id=f"second {notes.path}")).status_code == 202
+    assert jobs(server) == []
+
+
+@pytest.mark.parametrize("forge", ["github", "gitlab", "forgejo"])
+def test_pushes_out_of_order_end_with_what_the_branch_has(server: Server, notes: Repo, forge: str) -> None:
+    server.add("acme", "notes", notes)
+    deliveries = []
+    for animal in ("bongo", "quokka"):
+        notes.commit(animal, {"MEMORY.md": f"{MEMORY}- The {animal} hides\n"})
+        after, address = notes.git("rev-parse", "HEAD").strip(), {"clone_url": str(notes.path), "url": str(notes.path)}
+        deliveries.append(push({"after": after, "repository": address}, forge, id=after))
+    for delivered in reversed(deliveries):
+        assert server.ask("", "POST", "/hooks", **delivered).status_code == 202
+        server.work()
+        found = "".join(hit["text"] for hit in server.search("acme read", "what hides")["hits"])
+        assert "quokka" in found and "bongo" not in found
+
+
 @pytest.mark.parametrize("forge", ["github", "gitlab", "forgejo"])
 def test_a_forged_push_does_nothing(server: Server, notes: Repo, forge: str) -> None:
     server.add("acme", "notes", notes)

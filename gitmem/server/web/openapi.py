@@ -7,7 +7,11 @@ from typing import Any
 from gitmem import __version__
 
 TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "maxItems": 100}]}
+TEXT, INTEGER, OBJECT = {"type": "string"}, {"type": "integer"}, {"type": "object"}
+OBJECTS = {"type": "array", "items": OBJECT}
 NULLABLE = {"type": ["string", "null"]}
+# What a hit has where there is something to say.
+HIT_WORDS, HIT_LISTS = ("kind", "subject", "state", "by", "branch", "author"), ("amended_by", "supersedes")
 
 
 def description() -> dict[str, Any]:
@@ -66,7 +70,8 @@ def _asked() -> dict[str, Any]:
                 "limit": {"type": "integer", "minimum": 1, "maximum": 50},
                 **dict.fromkeys(("repository", "path", "type", "tag"), TEXTS),
                 **{key: {"type": "string"} for key in ("ref", "at", "since", "until", "lane")},
-                "explain": {"type": "boolean"}, "history": {"enum": ["", "with", "only"]},
+                "explain": {"type": "boolean"}, "all": {"type": "boolean"},
+                "history": {"enum": ["", "with", "only"]},
             },
             ["query"],
         ),
@@ -89,9 +94,11 @@ def _answered() -> dict[str, Any]:
         "Answer": _object(
             {
                 "query": {"type": "string"}, "at": {"type": "string"}, "stale": {"type": "boolean"},
-                "lanes": {"type": "array", "items": {"type": "string"}},
+                "answered": {"type": "boolean"}, "lanes": {"type": "array", "items": {"type": "string"}},
                 "hits": {"type": "array", "items": {"$ref": "#/components/schemas/Hit"}},
-            }
+                "settings": {"type": "object"},
+            },
+            without=("settings",),
         ),
         "Hit": _object(
             {
@@ -101,7 +108,11 @@ def _answered() -> dict[str, Any]:
                 "date": NULLABLE, "type": NULLABLE, "tags": {"type": "array", "items": {"type": "string"}},
                 "origin": NULLABLE, "trust": {"type": "string"}, "blob": NULLABLE,
                 "id": {"type": "string"},
-            }
+                **dict.fromkeys(HIT_WORDS, TEXT),
+                **dict.fromkeys(HIT_LISTS, OBJECTS),
+                "explain": {"type": "object"},
+            },
+            without=(*HIT_WORDS, *HIT_LISTS, "explain"),
         ),
         "Repositories": _object(
             {
@@ -118,8 +129,11 @@ def _answered() -> dict[str, Any]:
         ),
         "Context": _object(
             {
-                "text": {"type": "string"}, "tokens": {"type": "integer"}, "budget": {"type": "integer"},
-                "summary": {"type": "string"},
+                **dict.fromkeys(("text", "tokenizer", "summary", "hash", "assembled_at"), TEXT),
+                **dict.fromkeys(("tokens", "budget"), INTEGER),
+                **dict.fromkeys(("layers", "keys"), OBJECT),
+                **dict.fromkeys(("parts", "dropped", "scopes"), OBJECTS),
+                "limits": {"type": "array", "items": {"type": "string"}},
             }
         ),
         "Proposed": _object(
@@ -128,15 +142,33 @@ def _answered() -> dict[str, Any]:
                 "number": {"type": "integer"},
             }
         ),
-        "Audit": _object({"audit": {"type": "array", "items": {"type": "object"}}}),
+        "Audit": _object(
+            {
+                "audit": {
+                    "type": "array",
+                    "items": _object(
+                        {
+                            **dict.fromkeys(("at", "subject", "action"), TEXT),
+                            **dict.fromkeys(("hits", "status"), INTEGER),
+                            "token": {"type": ["integer", "null"]},
+                            "repositories": {"type": "array", "items": {"type": "integer"}},
+                        }
+                    ),
+                }
+            }
+        ),
         "Error": _object(
             {"error": _object({key: {"type": "string"} for key in ("code", "message", "hint")})}
         ),
     }  # fmt: skip
 
 
-def _object(properties: dict[str, Any], required: list[str] | None = None) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties) if required is None else required}
+def _object(
+    properties: dict[str, Any], required: list[str] | None = None, without: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """An object that has all of its properties, or those `required`, or all but those that it may be `without`."""
+    needed = [name for name in properties if name not in without] if required is None else required
+    return {"type": "object", "properties": properties, "required": needed}
 
 
 def _parameter(name: str, required: bool = False, kind: str = "string") -> dict[str, Any]:
@@ -153,7 +185,8 @@ def _operation(
     errors = {
         str(status): {"description": what, "content": _content("Error")}
         for status, what in ((400, "bad request"), (401, "no token that holds"), (403, "another scope"),
-                             (429, "too many requests"), (503, "the database does not answer"))
+                             (413, "too large a request"), (429, "too many requests"),
+                             (500, "the server could not answer"), (503, "the database does not answer"))
     }  # fmt: skip
     operation: dict[str, Any] = {
         "operationId": name,

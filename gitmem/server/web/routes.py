@@ -29,7 +29,7 @@ from gitmem.server.line_proposals import PLACES, Change
 from gitmem.server.operations import Operations, TooMany, ensure_text
 from gitmem.server.telemetry import ERRORS, REQUESTS, STAGES, exposition, freshness_of, request_span
 from gitmem.server.web.openapi import description
-from gitmem.server.web.webhooks import LARGEST, delivery
+from gitmem.server.web.webhooks import LARGEST, Delivery, delivery
 
 log = logging.getLogger("gitmem.server")
 BODY = 1 << 16  # bytes of a request
@@ -231,22 +231,22 @@ class Routes:
         if push is None:
             return error(401, "unauthorized", "no signature that holds")
         try:
-            await run_in_threadpool(self._push, push.forge, push.id, push.addresses)
+            await run_in_threadpool(self._push, push)
         except GitMemError as problem:
             return failed(problem)
         return JSONResponse({"accepted": True}, 202)
 
-    def _push(self, forge: str, id: str, addresses: tuple[str, ...]) -> None:
+    def _push(self, push: Delivery) -> None:
         with self.operations.database.anyone() as connection:
-            if id:
-                connection.execute("DELETE FROM delivery WHERE received < now() - interval '30 days'")
-                fresh = connection.execute(
-                    "INSERT INTO delivery (forge, id) VALUES (%s, %s) ON CONFLICT DO NOTHING RETURNING id", (forge, id)
-                ).fetchone()
-                if fresh is None:
-                    return
+            connection.execute("DELETE FROM delivery WHERE received < now() - interval '30 days'")
+            fresh = connection.execute(
+                "INSERT INTO delivery (forge, id) SELECT %s, unnest(%s::text[]) ON CONFLICT DO NOTHING RETURNING id",
+                (push.forge, list(push.ids)),
+            ).fetchall()
+            if len(fresh) < len(push.ids):
+                return
             rows = []
-            for address in addresses:
+            for address in push.addresses:
                 for spelled in {address, address.removesuffix(".git"), address.removesuffix(".git") + ".git"}:
                     rows += connection.execute("SELECT * FROM hooked_repository(%s)", (spelled,)).fetchall()
             for tenant, repository in dict.fromkeys(rows):

@@ -7,6 +7,7 @@ fetched, and from where, is what an administrator set.
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import json
 from collections.abc import Mapping
@@ -17,10 +18,10 @@ ADDRESSES = ("clone_url", "ssh_url", "html_url", "git_url", "git_http_url", "git
 
 
 class Delivery(NamedTuple):
-    """A push that holds: `id` names the delivery, `addresses` the repository."""
+    """A push that holds: `ids` name the delivery, each of them alone, `addresses` the repository."""
 
     forge: str
-    id: str
+    ids: tuple[str, ...]
     addresses: tuple[str, ...]
 
 
@@ -59,7 +60,13 @@ def delivery(headers: Mapping[str, str], body: bytes, secret: str) -> Delivery |
         table: Any = value.get(part)
         if isinstance(table, dict):
             addresses.update({table[name]: None for name in ADDRESSES if _is_text(table.get(name))})
-    return Delivery(forge, number[:200], tuple(addresses))
+    return Delivery(forge, tuple(filter(None, (number[:200], _signed_id(forge, body)))), tuple(addresses))
+
+
+def _signed_id(forge: str, body: bytes) -> str:
+    """What names a delivery where its number is not signed: who sends it again may give it another. Two pushes have the
+    same body at GitLab alone, where nothing is signed but the secret is sent along."""
+    return "" if forge == "gitlab" else f"sha256:{hashlib.sha256(body).hexdigest()}"
 
 
 def _is_text(value: Any) -> bool:
