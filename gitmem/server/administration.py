@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ import psycopg
 
 from gitmem.errors import IndexUnusable, UsageError
 from gitmem.git.other_memories import shown_url
+from gitmem.server.mirrors import Mirrors
 from gitmem.server.postgres import hnsw
 from gitmem.server.postgres.database import UNREACHABLE, checked
 
@@ -145,11 +147,17 @@ class Administration:
             "UPDATE job SET state = 'ready', tries = 0, due = now() WHERE state = 'dead'"
         ).rowcount
 
-    def audit(self, tenant: int, repository: str, most: int = 1000) -> dict[str, Any]:
+    def audit(
+        self, tenant: int, repository: str, most: int = 1000, *, mirrors: Mirrors | None = None, oid: str = ""
+    ) -> dict[str, Any]:
         """What is left of a repository's number in the tables, and who asked of it: proof of a removal.
 
-        `rows` counts rows by table, of one that was removed too. Raises UsageError for a name that never was one.
+        `rows` counts rows by table, of one that was removed too, `blob` the rows of the blob `oid` that it has; `copy`
+        what `mirrors` has of it, None where there are none here. Raises UsageError for a name that never was one, and
+        for an oid that is none.
         """
+        if oid and not re.fullmatch(r"[0-9a-f]{40}([0-9a-f]{24})?", oid):
+            raise UsageError("'--blob' takes the whole oid of a blob", "git rev-parse COMMIT:PATH")
         query = "SELECT id FROM repository WHERE tenant = %s AND name = %s"
         there = self._connection.execute(query, (tenant, repository)).fetchone()
         query = "SELECT repository, at FROM removed WHERE tenant = %s AND name = %s ORDER BY at DESC"
@@ -179,12 +187,24 @@ class Administration:
             "there": there is not None,
             "removed": [_plain(at) for _, at in gone],
             "rows": counts,
+            "blob": self._rows_of_blob(tenant, numbers, oid) if oid else None,
+            "copy": mirrors.left_of(tenant, numbers, oid) if mirrors is not None else None,
             "unreachable": self._unreachable(tenant),
             "asked": [
                 {"at": _plain(at), "action": action, "hits": hits, "status": status}
                 for at, action, hits, status in asked
             ],
         }
+
+    def _rows_of_blob(self, tenant: int, repositories: Sequence[int], oid: str) -> int:
+        return self._one(
+            "SELECT count(*) FROM entry JOIN blob ON blob.tenant = entry.tenant AND blob.id = entry.blob"
+            " JOIN snapshot ON snapshot.tenant = entry.tenant AND snapshot.id = entry.snapshot"
+            " WHERE entry.tenant = %s AND blob.oid = %s AND snapshot.repository = ANY(%s)",
+            tenant,
+            bytes.fromhex(oid),
+            list(repositories),
+        )
 
     def approximate(self, tenant: int, *, drop: bool = False) -> int:
         """Make the approximate index of a tenant's vectors, or drop it; how many were made or dropped."""

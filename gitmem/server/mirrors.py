@@ -98,6 +98,25 @@ class Mirrors:
             return False
         return True
 
+    def left_of(self, tenant: int, repositories: Iterable[int], oid: str = "") -> dict[str, int] | None:
+        """How many copies there are of these repositories, how many objects in them that no branch and no tag reaches,
+        and whether `oid` is among their objects; None where this machine has no copies. Raises GitFailed for a copy
+        that is damaged."""
+        if not self.folder.is_dir():
+            return None
+        places = [self.place(tenant, number) for number in repositories]
+        copies = [place for one in places for place in (one, one.with_name(f"{one.name}.removed")) if place.exists()]
+        left = {"copies": len(copies), "unreachable": 0, "blob": 0}
+        for copy in map(os.fspath, copies):
+            found = self._git(
+                "-C", copy, "fsck", "--unreachable", "--no-reflogs", "--connectivity-only", "--no-progress"
+            )
+            left["unreachable"] += len(found.splitlines())
+            if oid:
+                kinds = self._git("-C", copy, "cat-file", "--batch-check", "--batch-all-objects")
+                left["blob"] += sum(line.startswith(f"{oid} ") for line in kinds.splitlines())
+        return left
+
     def is_reachable(self, url: str) -> bool:
         """Whether a remote answers."""
         try:

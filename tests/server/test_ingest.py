@@ -164,6 +164,35 @@ def test_what_a_rewritten_history_dropped_is_gone_from_rows_and_mirror(server: S
     assert not any(server.owner.audit(server.enter("acme"), "notes")["unreachable"].values())
 
 
+def test_what_history_dropped_is_proven_to_be_gone(server: Server, notes: Repo, tmp_path: Path) -> None:
+    notes.commit("slip", {"memory/slip.md": "# Slip\n\n- the wombat is a confidential matter\n"})
+    gone = notes.git("rev-parse", "HEAD:memory/slip.md").strip()
+    tenant = server.tenant("proof")
+    number = server.add("proof", "notes", notes)
+    file = tmp_path / "server.toml"
+    file.write_text(f'state = "{server.running.settings.state}"\n')
+    env = {"GITMEM_OWNER_DATABASE_URL": server.owner_url}
+
+    def proof(*given: str) -> tuple[int, dict[str, Any]]:
+        command = ["server", "--config", str(file), "audit", tenant, "notes", "--json", *given]
+        done = notes.mem(*command, check=False, env=env)
+        return done.returncode, json.loads(done.stdout)
+
+    status, value = proof("--blob", gone)
+    assert (status, value["blob"], value["copy"]) == (1, 1, {"copies": 1, "unreachable": 0, "blob": 1})
+    notes.git("reset", "-q", "--hard", "HEAD~1")
+    server.running.workers[0]._ingest.fetch(server.numbers["proof"], number)
+    status, value = proof("--blob", gone)
+    assert (status, value["blob"], value["copy"]) == (0, 0, {"copies": 1, "unreachable": 0, "blob": 0})
+    left = Repo(server.running.mirrors.place(server.numbers["proof"], number), init=False)
+    left.git("hash-object", "-w", "--stdin", input="- the wombat is a confidential matter\n")
+    assert proof()[0] == 1 and proof()[1]["copy"]["unreachable"] == 1  # what nothing reaches is not gone
+    server.owner.remove_repository(server.enter("proof"), "notes")
+    server.work()
+    status, value = proof()
+    assert (status, value["there"], value["copy"]["copies"], any(value["rows"].values())) == (0, False, 0, False)
+
+
 def test_a_deleted_branch_is_no_longer_searched(server: Server, notes: Repo) -> None:
     notes.git("switch", "-qc", "topic")
     notes.commit("topic", {"memory/topic.md": "# Topic\n\n- the ibex climbs\n"})

@@ -182,26 +182,43 @@ def jobs(context: click.Context, retry: bool, as_json: bool) -> int:
 @command.command()
 @click.argument("tenant")
 @click.argument("repository")
+@click.option("--blob", "oid", default="", metavar="OID", help="And what is left of this blob in it.")
 @json_option
 @click.pass_context
-def audit(context: click.Context, tenant: str, repository: str, as_json: bool) -> int:
+def audit(context: click.Context, tenant: str, repository: str, oid: str, as_json: bool) -> int:
     """Show what is there of REPOSITORY, and who asked.
 
-    Of one that was removed it shows that nothing is left.
+    Of one that was removed it shows that nothing is left, in the tables and, run with the server's --config where its
+    copies are, on disk; of a blob that a rewritten history dropped the same. Exits 1 where something is left.
     """
+    from gitmem.server.mirrors import Mirrors
+
+    mirrors = Mirrors(_settings(context).state / "mirrors", os.environ)
     with _owner(context) as owner:
-        value = owner.audit(owner.tenant(tenant), repository)
+        value = owner.audit(owner.tenant(tenant), repository, mirrors=mirrors, oid=oid)
+    copy = value["copy"]
+    left = [value["blob"] or 0, *value["unreachable"].values(), *((copy["blob"], copy["unreachable"]) if copy else ())]
+    left += [] if value["there"] else [*value["rows"].values(), copy["copies"] if copy else 0]
     if as_json:
         write_json(value)
-        return Exit.DONE
+    else:
+        _show_audit(repository, value)
+    return Exit.FINDINGS if any(left) else Exit.DONE
+
+
+def _show_audit(repository: str, value: dict[str, Any]) -> None:
     write(f"{escape(repository)}: {'there' if value['there'] else 'not there'}\n")
-    for what, count in {
-        **value["rows"],
-        **{f"unreachable {key}": n for key, n in value["unreachable"].items()},
-    }.items():
+    counts = {**value["rows"], **{f"unreachable {key}": count for key, count in value["unreachable"].items()}}
+    if value["blob"] is not None:
+        counts["entry of the blob"] = value["blob"]
+    if value["copy"] is not None:
+        counts |= {"copy": value["copy"]["copies"], "unreachable objects of a copy": value["copy"]["unreachable"]}
+        counts |= {"blob in a copy": value["copy"]["blob"]} if value["blob"] is not None else {}
+    for what, count in counts.items():
         write(f"{count:>10}  {what}\n")
+    if value["copy"] is None:
+        say("no copies lie on this machine as it is set up: --config FILE names the server's")
     _table(value["asked"], False, "nobody asked of it")
-    return Exit.DONE
 
 
 @command.command()
