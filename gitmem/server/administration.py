@@ -165,18 +165,6 @@ class Administration:
         if there is None and not gone:
             raise UsageError(f"there never was a repository '{repository[:60]}'", "git mem server repositories TENANT")
         numbers = [number for (number, *_) in (*([there] if there else []), *gone)]
-        counts = {
-            table: self._one(
-                f"SELECT count(*) FROM {table} WHERE tenant = %s AND repository = ANY(%s)", tenant, numbers
-            )
-            for table in ("ref", "snapshot")
-        }
-        counts["entry"] = self._one(
-            "SELECT count(*) FROM entry JOIN snapshot ON snapshot.tenant = entry.tenant"
-            " AND snapshot.id = entry.snapshot WHERE entry.tenant = %s AND snapshot.repository = ANY(%s)",
-            tenant,
-            numbers,
-        )
         asked = self._connection.execute(
             "SELECT at, action, hits, status FROM audit WHERE tenant = %s AND repositories && %s::integer[]"
             " ORDER BY id DESC LIMIT %s",
@@ -186,7 +174,7 @@ class Administration:
             "repository": repository,
             "there": there is not None,
             "removed": [_plain(at) for _, at in gone],
-            "rows": counts,
+            "rows": self._rows_of(tenant, numbers),
             "blob": self._rows_of_blob(tenant, numbers, oid) if oid else None,
             "copy": mirrors.left_of(tenant, numbers, oid) if mirrors is not None else None,
             "unreachable": self._unreachable(tenant),
@@ -195,6 +183,22 @@ class Administration:
                 for at, action, hits, status in asked
             ],
         }
+
+    def _rows_of(self, tenant: int, repositories: Sequence[int]) -> dict[str, int]:
+        """Rows of these repositories, by table."""
+        counts = {
+            table: self._one(
+                f"SELECT count(*) FROM {table} WHERE tenant = %s AND repository = ANY(%s)", tenant, list(repositories)
+            )
+            for table in ("ref", "snapshot")
+        }
+        counts["entry"] = self._one(
+            "SELECT count(*) FROM entry JOIN snapshot ON snapshot.tenant = entry.tenant"
+            " AND snapshot.id = entry.snapshot WHERE entry.tenant = %s AND snapshot.repository = ANY(%s)",
+            tenant,
+            list(repositories),
+        )
+        return counts
 
     def _rows_of_blob(self, tenant: int, repositories: Sequence[int], oid: str) -> int:
         return self._one(

@@ -23,7 +23,7 @@ def description() -> dict[str, Any]:
         "paths": _paths(),
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {**_asked(), **_answered()},
+            "schemas": {**_asked(), **_found(), **_answered()},
         },
     }
 
@@ -88,8 +88,8 @@ def _asked() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _answered() -> dict[str, Any]:
-    """The bodies of answers."""
+def _found() -> dict[str, Any]:
+    """The body of a search's answer."""
     return {
         "Answer": _object(
             {
@@ -114,6 +114,12 @@ def _answered() -> dict[str, Any]:
             },
             without=(*HIT_WORDS, *HIT_LISTS, "explain"),
         ),
+    }  # fmt: skip
+
+
+def _answered() -> dict[str, Any]:
+    """The bodies of other answers."""
+    return {
         "Repositories": _object(
             {
                 "repositories": {
