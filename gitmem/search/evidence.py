@@ -9,14 +9,15 @@ it, so that the same question and fact give the same figure everywhere.
 
 # Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
+from operator import add
 
 from gitmem.config import Config
 from gitmem.errors import ModelUnavailable
 from gitmem.index.terms import terms, without_ending
 from gitmem.models.wordpiece import words
 from gitmem.search.late_interaction import WordVectors
-from gitmem.search.question import STOP, STOP_KOREAN, Question
+from gitmem.search.question import STOP, STOP_KOREAN, Question, pairs_of
 
 # The length from which a word tells as much as any, in the table's unit: that of `account` (127,000) and `customer`
 # (138,000). `write` and `show` have .65 of it, `the` .17.
@@ -38,15 +39,15 @@ STRONG = 2 * ENOUGH  # ... from which it is worth interrupting a session that go
 
 class Asked:
     """A question as evidence is counted: its telling words as (terms, how much it tells: 0..1, 0 for courtesy, `EXACT`
-    for an identifier), the vector of their text, None without a table. A plain class: a search makes it when it starts,
-    and a named tuple takes 0.2 ms."""
+    for an identifier), its runs of Kana and Han as such pairs of letters in order, the vector of their text, None
+    without a table. A plain class: a search makes it when it starts, and a named tuple takes 0.2 ms."""
 
-    __slots__ = ("question", "table", "vector", "words")
+    __slots__ = ("question", "runs", "table", "vector", "words")
 
     def __init__(self, question: Question, table: WordVectors | None) -> None:
         self.question = question
         self.table = table
-        self.words = _weighted(question, table)
+        self.words, self.runs = _weighted(question, table)
         self.vector = _vector(question.content, table)
 
 
@@ -64,15 +65,17 @@ def evidence(asked: Asked, text: str, enough: float = 0.0) -> float:
     """How much of the question a text takes up, 0 for nothing; without a table the share of the question's words. Where
     all that is asked is whether there is `enough`, the figure may be another on the same side of it, in less time."""
     there = frozenset(terms(text))
-    shared = sum(weight for own, weight in asked.words if 2 * len(there.intersection(own)) > len(own))
-    total = sum(weight for _, weight in asked.words)
+    in_runs, all_runs = (sum(_covered(run, some) for run in asked.runs) for some in (there, None))
+    shared = sum(weight for own, weight in asked.words if 2 * len(there.intersection(own)) > len(own)) + in_runs
+    total = sum(weight for _, weight in asked.words) + all_runs
     foreign = _in_another_script(asked.question, text)
     if not total or not (shared or foreign):
         return 0.0
     if asked.table is None or asked.vector is None:
         return shared / total
     # One that has each of the words answers who looked for just these, however little else the table sees in common.
-    least = ENOUGH if all(there.issuperset(own) for own, weight in asked.words if weight) else 0.0
+    whole = in_runs == all_runs and all(there.issuperset(own) for own, weight in asked.words if weight)
+    least = ENOUGH if whole else 0.0
     taken = max(shared / min(1.0, total / FEW), 1.0 if foreign else 0.0)
     if least >= enough > 0 or taken < enough:
         return least
@@ -86,21 +89,49 @@ def answers(question: Question, texts: Iterable[str], table: WordVectors | None,
     return any(evidence(asked, text, enough) >= enough for text in texts)
 
 
-def _weighted(question: Question, table: WordVectors | None) -> list[tuple[tuple[str, ...], float]]:
-    """The telling words of a question; none for one that only thanks or agrees."""
-    weighted: list[tuple[tuple[str, ...], float]] = [((term,), EXACT) for term in sorted(question.exact)]
+Weighted = list[tuple[tuple[str, ...], float]]
+Run = list[tuple[str, float]]
+
+
+def _covered(run: Run, there: Container[str] | None) -> float:
+    """How much of a run of Kana and Han stands in a text with these terms (None: all of it), as words of two letters:
+    each letter counts once, by the pair of it that tells most."""
+    letters = [0.0] * (len(run) + 1)
+    for at, (pair, weight) in enumerate(run):
+        if there is None or pair in there:
+            letters[at], letters[at + 1] = max(letters[at], weight), weight
+    return sum(letters) / 2
+
+
+def _weighted(question: Question, table: WordVectors | None) -> tuple[Weighted, list[Run]]:
+    """The telling words of a question, and its runs of Kana and Han; none for one that only thanks or agrees."""
+    weighted: Weighted = [((term,), EXACT) for term in sorted(question.exact)]
+    runs: list[Run] = []
     for word in dict.fromkeys(words(question.content)):
         if word in STOP or not STOP_KOREAN.isdisjoint((word, without_ending(word))):
             continue
         if word in COURTESY:
             weighted.append(((word,), 0.0))
             continue
+        if "\u3041" <= word[0] <= "\u9fff" and len(word) > 1:
+            runs.append(_run(word, table))
+            continue
         own = tuple(term for term in terms(without_ending(word)) if len(term) > 1) or tuple(terms(word))
         if own and not question.exact.intersection(own):
-            length = table.length(word) if table is not None else 0.0
-            # A word the table does not know is no frequent one.
-            weighted.append((own, min(1.0, length / NOUN) if length else 1.0))
-    return weighted
+            weighted.append((own, _tells(word, table)))
+    return weighted, runs
+
+
+def _run(word: str, table: WordVectors | None) -> Run:
+    """The pairs of a run of Kana and Han with how much each tells: 0 for grammar."""
+    telling, none = pairs_of(word)
+    return [(pair, _tells(pair, table) if pair in telling and not none else 0.0) for pair in map(add, word, word[1:])]
+
+
+def _tells(word: str, table: WordVectors | None) -> float:
+    """How much a word tells, 0..1; one that the table does not know is no frequent one."""
+    length = table.length(word) if table is not None else 0.0
+    return min(1.0, length / NOUN) if length else 1.0
 
 
 def _in_another_script(question: Question, text: str) -> bool:

@@ -129,7 +129,7 @@ def parse(text: str, today: date) -> Question:
                 translated.update((part, translated.get(part, ()) + found) for part in parts)
         elif script == HAN_KANA:
             cjk += len(token)
-            parts, stop = _pairs(token)
+            parts, stop = pairs_of(token)
             if len(token) == 1:
                 prefixes.add(token)
         else:
@@ -166,8 +166,9 @@ def _english(word: str) -> tuple[str, ...]:
     return english(word)
 
 
-def _pairs(token: str) -> tuple[tuple[str, ...], bool]:
-    """Pairs of a run of Kana and Han; those of Hiragana only are grammar where others exist."""
+def pairs_of(token: str) -> tuple[tuple[str, ...], bool]:
+    """The pairs of a run of Kana and Han that tell something, and whether none does: those of Hiragana only are grammar
+    where others exist."""
     pairs = [a + b for a, b in pairwise(token)] or [token]
     telling = [
         pair for pair in pairs if not all("ぁ" <= c <= "ゖ" or c == "ー" for c in pair) and pair not in STOP_PAIRS

@@ -12,6 +12,8 @@ from gitmem.search.question import parse
 TODAY = date(2026, 8, 3)
 DECISION = "Stripe webhooks: a processed_events table with a unique index; a conflicting insert returns 200."
 KOREAN = "마케팅 알림은 21시부터 8시까지 보내지 않고 다음 날 8시 30분에 모아서 보냅니다."
+CHINESE = "病历复印开始收费，每页五角。"
+JAPANESE = "環境のため、タオルの交換は連泊中は三日に一度にする。"
 
 
 def of(prompt: str, text: str) -> float:
@@ -26,6 +28,9 @@ def of(prompt: str, text: str) -> float:
         ("processed_events", DECISION),
         ("할인 쿠폰 알림이 밤에 발송되지 않고 다음 날 왔어요", KOREAN),
         ("알림은 언제 보내나요?", KOREAN),
+        ("复印病历要钱吗", CHINESE),
+        ("病历复印一页多少钱？", CHINESE),
+        ("連泊中のタオル交換", JAPANESE),
     ],
 )
 def test_what_a_text_answers_is_enough(prompt: str, text: str) -> None:
@@ -35,10 +40,17 @@ def test_what_a_text_answers_is_enough(prompt: str, text: str) -> None:
 @pytest.mark.parametrize(
     "prompt",
     ["thanks", "sounds good, go ahead", "how do I centre a div?", "ok", "오늘 날씨 어때?", "고마워", "", "?", "\0",
-     "write a haiku about autumn", "谢谢", "ありがとう"],
+     "write a haiku about autumn", "谢谢", "ありがとう", "今天天气怎么样", "谢谢，很有帮助", "続けてください", "空はなぜ青いの"],
 )  # fmt: skip
 def test_what_has_nothing_to_do_with_a_text_is_not(prompt: str) -> None:
-    assert of(prompt, DECISION) < ENOUGH and of(prompt, KOREAN) < ENOUGH
+    assert all(of(prompt, text) < ENOUGH for text in (DECISION, KOREAN, CHINESE, JAPANESE))
+
+
+def test_a_letter_of_two_shared_pairs_counts_once() -> None:
+    apart, together, shorter = (
+        evidence(Asked(parse("病历复印", TODAY), None), text) for text in ("病历在二楼，复印在一楼", "病历复印", "病历")
+    )
+    assert apart == together == 1.0 and shorter == 0.5
 
 
 def test_courtesy_tells_nothing_even_where_memory_has_it() -> None:
