@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitmem.agents import hook_log
-from gitmem.agents.host_project import LOCATION, project_folder, stated_root
+from gitmem.agents.host_project import LOCATION, is_project, project_folder, stated_root
 from gitmem.config import Config
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError
@@ -81,9 +81,9 @@ def handle(event: str, host_name: str, opened: Callable[[], tuple[Repository, Co
     """
     repo: Repository | None = None
     is_ours = False
+    host = host_named(host_name)
     try:
         data = sys.stdin.buffer.read(INPUT_LIMIT + 1) or b"{}"
-        host = host_named(host_name)
         fields, problem = _fields(data)
         is_ours = _enter_project(host, fields)
         if not is_ours:
@@ -104,7 +104,7 @@ def handle(event: str, host_name: str, opened: Callable[[], tuple[Repository, Co
                 _remember(given)
     except Exception as error:  # noqa: BLE001 - a host's turn must not break on our account
         if is_ours:
-            _log(repo, event, error)
+            _log(repo, host, event, error)
 
 
 def _fields(data: bytes) -> tuple[dict[str, Any], str]:
@@ -162,12 +162,13 @@ def _detach(event: str, host_name: str, data: bytes) -> None:
     child.stdin.close()
 
 
-def _log(repo: Repository | None, event: str, error: Exception) -> None:
+def _log(repo: Repository | None, host: Host, event: str, error: Exception) -> None:
     """A line of the log: kind and, for errors of ours, their message (which never quotes memory)."""
     words = error.message if isinstance(error, GitMemError) else type(error).__name__
     try:
-        common = repo.common_dir if repo is not None else discover(Path.cwd(), os.environ).common_dir
-        folder = state_dir(common, make=repo is not None)
+        here = Path.cwd()
+        common = repo.common_dir if repo is not None else discover(here, os.environ).common_dir
+        folder = state_dir(common, make=repo is not None or is_project(host, here, os.environ))
     except (OSError, GitMemError):
         return
     hook_log.append(folder, hook_log.Failure(now(), event, words))

@@ -29,19 +29,32 @@ def project_folder(host: Host, fields: Mapping[str, Any], environ: Mapping[str, 
 
     The root that the host states, in a variable or in the event's `fields`, else the nearest folder from here upwards
     in which `install` registered the host. Here itself where its repository is the same as the root's (a linked work
-    tree). Without any of that, as by hand, here, where memory is or a profile is in force. A plugin's hook runs in
-    every project of its person: it works where memory is, and leaves those alone that run our hooks themselves.
+    tree). Without any of that, as by hand, here. A root or a folder in which neither memory is nor the host was
+    registered is nobody's project (a hook in a person's own settings runs in every one), unless a profile is in force.
+    A plugin's hook works where memory is, and leaves those alone that run our hooks themselves.
     """
     here = _here()
-    root = stated_root(host, fields, environ) or _installed(host, here)
+    stated = stated_root(host, fields, environ)
+    root = stated or _installed(host, here)
     if host.hooks is not None and environ.get(host.hooks.plugin_variable):
         return _folder_for_plugin(host, root, environ)
     if root is not None:
         outside = without_location(environ)
+        if root == stated and not (is_project(host, root, outside) or _has_profile(environ)):
+            return None
         return here if here is not None and _is_work_tree_of(here, root, outside) else root
-    if here is not None and (_holds_memory(here, environ) or in_force(user_settings(environ), None) is not None):
-        return here
-    return None
+    return here if here is not None and (_holds_memory(here, environ) or _has_profile(environ)) else None
+
+
+def is_project(host: Host, folder: Path, environ: Mapping[str, str]) -> bool:
+    """Whether memory is in a folder's repository, or the host was registered there (or for the person, as OpenClaw)."""
+    if all(path.startswith("~/") for path in host.paths):
+        return True
+    return _installed(host, folder) is not None or _holds_memory(folder, environ)
+
+
+def _has_profile(environ: Mapping[str, str]) -> bool:
+    return in_force(user_settings(environ), None) is not None
 
 
 def _folder_for_plugin(host: Host, root: Path | None, environ: Mapping[str, str]) -> Path | None:

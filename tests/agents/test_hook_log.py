@@ -63,6 +63,15 @@ def test_what_is_too_large_is_said(event: str, memory: Repo) -> None:
     assert f"{event}: the host hands over more than 32 MiB" in (memory.path / ".git/gitmem/session.log").read_text()
 
 
+def test_a_first_failure_is_read_out_where_there_is_no_index_yet(repo: Repo) -> None:
+    repo.commit("memory", {"MEMORY.md": "- a\n"})
+    assert not (repo.path / ".git/gitmem").exists()
+    done = repo.run(sys.executable, "-m", "gitmem", "session", "hook", "Stop", input="no json")
+    assert done.stdout == done.stderr == ""
+    said = repo.mem("doctor", check=False).stdout
+    assert "hooks of hosts: 1 failure in 7 days" in said and "at Stop: what the host hands over is no JSON" in said
+
+
 def test_a_broken_installation_ends_with_0_and_is_said_in_the_projects_log(memory: Repo, tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     shutil.copytree(SOURCE / "gitmem", broken / "gitmem", ignore=shutil.ignore_patterns("*.bin", "*.gguf"))

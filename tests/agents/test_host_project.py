@@ -172,6 +172,7 @@ def test_a_repository_without_memory_is_left_alone_where_nothing_was_installed(t
     foreign.commit("theirs", {"README.md": "# Theirs\n"})
     before = files(foreign)
     session_in(foreign.path, talk, None)
+    session_in(foreign.path, talk, foreign.path)  # hooks in a person's own settings run in every project of theirs
     assert files(foreign) == before
 
 
