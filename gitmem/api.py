@@ -52,7 +52,7 @@ def open(
 
         path = profiles.named(profiles.read(user_settings(os.environ)), profile).root
     elif path is None:
-        path = _here()
+        path = _folder_of_profile()
     repo = open_repository(Path(os.path.expanduser(path)), os.environ)
     try:
         return Memory(repo, load_settings(repo, settings), now)
@@ -61,7 +61,7 @@ def open(
         raise
 
 
-def _here() -> Path:
+def _folder_of_profile() -> Path:
     """The memory a command started here would speak of; GitMemError where that is another profile's."""
     pairs = user_settings(os.environ)
     if not any(key.startswith("mem.profile") for key, _, _ in pairs):

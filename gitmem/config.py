@@ -166,11 +166,13 @@ def changed(config: Config, key: str, text: str) -> Config:
     for name, meta in keys():
         if git_name(name).lower() == wanted:
             value = _read(git_name(name), text, meta)
-            return _whole(config._replace(**{name: getattr(config, name) + value if meta["default"] == () else value}))
+            return _checked_together(
+                config._replace(**{name: getattr(config, name) + value if meta["default"] == () else value})
+            )
     raise BadConfig(f"there is no setting '{key}'", "'git mem config --list' shows them all")
 
 
-def _whole(config: Config) -> Config:
+def _checked_together(config: Config) -> Config:
     """What holds between settings."""
     if config.chunk_overlap >= config.chunk_size:
         raise BadConfig(
@@ -206,7 +208,7 @@ def load(
         value = _read(git_name(name), text, meta)
         values[name] = values.get(name, ()) + value if isinstance(value, tuple) else value
         origins[name] = origin
-    config = _whole(Config(**values))
+    config = _checked_together(Config(**values))
     for name, value in _tracked(tracked, warnings):
         tightened = TIGHTEN[dict(keys())[name]["tighten"]](getattr(config, name), value)
         if tightened != getattr(config, name):

@@ -95,7 +95,7 @@ def handle(event: str, host_name: str, opened: Callable[[], tuple[Repository, Co
             return
         repo, config = opened()
         given = Event(repo, config, host, fields, now())
-        with _within(0 if DETACHED in os.environ else SHARE * EVENT_SECONDS[event]):
+        with _time_limit(0 if DETACHED in os.environ else SHARE * EVENT_SECONDS[event]):
             answer = _answer(host, event, EVENTS[event](given))
             if answer:
                 sys.stdout.buffer.write(answer.encode("utf-8", "backslashreplace") + b"\n")
@@ -132,7 +132,7 @@ def _enter_project(host: Host, fields: dict[str, Any]) -> bool:
 
 
 @contextmanager
-def _within(seconds: float) -> Iterator[None]:
+def _time_limit(seconds: float) -> Iterator[None]:
     """Raise TimeoutError after so many seconds; 0 for no limit. What was written until then stays, and is whole."""
 
     def late(*_: object) -> None:

@@ -33,7 +33,7 @@ def project_folder(host: Host, fields: Mapping[str, Any], environ: Mapping[str, 
     registered is nobody's project (a hook in a person's own settings runs in every one), unless a profile is in force.
     A plugin's hook works where memory is, and leaves those alone that run our hooks themselves.
     """
-    here = _here()
+    here = _current_folder()
     stated = stated_root(host, fields, environ)
     root = stated or _installed(host, here)
     if host.hooks is not None and environ.get(host.hooks.plugin_variable):
@@ -81,7 +81,7 @@ def without_location(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if name not in LOCATION}
 
 
-def _here() -> Path | None:
+def _current_folder() -> Path | None:
     """The current folder, None where it is gone."""
     try:
         return Path.cwd()

@@ -87,7 +87,7 @@ def gate(name: str, words: tuple[str, ...]) -> int:
         if os.environ.get("PRE_COMMIT_TO_REF"):  # the framework's pre-push stage, or somebody who says it is
             pushed = scan_named_range(repo, today)
             name = "pre-push" if pushed.blocked else name
-            report = united([report, pushed])
+            report = merged_reports([report, pushed])
     elif name in MESSAGES:
         report = scan_message(repo, words, today)
     elif name == "pre-push":
@@ -173,7 +173,7 @@ def scan_push(repo: Repository, words: tuple[str, ...], today: date) -> Report:
     for base, tip, revs in sources.pushed(repo, sys.stdin.read().splitlines(), words[0] if words else ""):
         policy = sources.pushed_policy(repo, base, tip, today)
         reports.append(scan_source(sources.commits(repo, revs, policy, base), policy, workers=2))
-    return united(reports)
+    return merged_reports(reports)
 
 
 def scan_framework_push(repo: Repository, today: date) -> Report:
@@ -193,7 +193,7 @@ def scan_framework_push(repo: Repository, today: date) -> Report:
     for branch, revs in sources.lacking(repo, remote, tip, start):
         policy = sources.pushed_policy(repo, base, branch, today)
         reports.append(scan_source(sources.commits(repo, revs, policy, base), policy, workers=2))
-    return united(reports)
+    return merged_reports(reports)
 
 
 def scan_named_range(repo: Repository, today: date) -> Report:
@@ -217,10 +217,10 @@ def scan_received(repo: Repository, today: date) -> Report:
     for base, tip, revs in sources.received(repo, sys.stdin.read().splitlines()):
         policy = sources.base_policy(repo, base, tip, today)
         reports.append(scan_source(sources.commits(repo, revs, policy, base), policy, workers=2))
-    return united(reports)
+    return merged_reports(reports)
 
 
-def united(reports: list[Report]) -> Report:
+def merged_reports(reports: list[Report]) -> Report:
     """Several refs' reports as one, each finding once."""
     whole = Report()
     for report in reports:

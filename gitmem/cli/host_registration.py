@@ -50,7 +50,7 @@ def register(repo: Repository, names: Sequence[str], *, dry_run: bool, as_json: 
     """
     if repo.root is None:
         raise GitMemError("an agent works in a work tree, and the repository is bare", "run it in a clone")
-    hosts = [host_named(name) for name in _named(repo.root, names, remove)]
+    hosts = [host_named(name) for name in _hosts_named(repo.root, names, remove)]
     program, notes = _program()
     setup = Setup(str(repo.root), program, remove)
     staying = [host for host in all_hosts() if host not in hosts and _is_here(repo.root, host)] if remove else []
@@ -67,14 +67,14 @@ def register(repo: Repository, names: Sequence[str], *, dry_run: bool, as_json: 
             _show(each, setup, dry_run)
     if not remove:
         if not dry_run:
-            notes += [note for host in hosts for note in _asks(repo.root, host)]
+            notes += [note for host in hosts for note in _first_steps(repo.root, host)]
             notes += [] if all(each.problem for each in done) else _server_problem(repo.root, program)
         for note in notes:
             say(escape(f"note: {note}"))
     return Exit.CANNOT_RUN if any(each.problem for each in done) else Exit.DONE
 
 
-def _named(root: Path, names: Sequence[str], remove: bool) -> list[str]:
+def _hosts_named(root: Path, names: Sequence[str], remove: bool) -> list[str]:
     """The hosts by name, each once; for FOUND those whose program is on the PATH, or with `remove` those that are
     registered here. Raises UsageError where there is none."""
     found = dict.fromkeys(name for name in names if name != FOUND)
@@ -162,7 +162,7 @@ def _program() -> tuple[str, list[str]]:
     return "git-mem", [f"a host starts 'git-mem', which is not on the PATH; add {here.parent} to it, or use pipx"]
 
 
-def _asks(root: Path, host: Host) -> list[str]:
+def _first_steps(root: Path, host: Host) -> list[str]:
     """What a host asks of a person first, and whether it accepts what was written where it can say so."""
     notes = [host.trust] if host.trust else []
     if host.validator and shutil.which(host.validator[0]) is not None:

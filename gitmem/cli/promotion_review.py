@@ -38,21 +38,21 @@ def promote_interactively(
     """
     ensure_person(config)
     review = Review(repo, config, policy, request, Recorded(model), now())
-    look = review.look()
-    candidates = offered(look.plan)
+    proposed = review.outcome()
+    candidates = offered(proposed.plan)
     if not candidates:
-        return look, 0
+        return proposed, 0
     taken: list[Offered] = []
     for number, candidate in enumerate(candidates, 1):
         _show(candidate)
-        answer = _ask(review, look.plan, candidate, f"({number}/{len(candidates)})")
+        answer = _ask(review, proposed.plan, candidate, f"({number}/{len(candidates)})")
         if answer is None:
             break
         taken += answer
     if not taken:
         say("nothing was promoted")
         return None, 0
-    outcome = review.accept(look.plan, taken, left=len(taken) < len(candidates))
+    outcome = review.accept(proposed.plan, taken, left=len(taken) < len(candidates))
     return outcome, len(taken) - len(outcome.plan.approved)
 
 

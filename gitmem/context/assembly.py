@@ -137,7 +137,7 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
     parts, hidden = layers.narrower(chosen)
     included, missing = _included(usable, request)
     parts = [*included, *parts, *_session(request)]
-    wanted = [part for part in parts if _wanted(part, request)]
+    wanted = [part for part in parts if _is_requested(part, request)]
     parts, withheld = _answering(wanted, request, questions, now.date())
     parts = [replace(part, tokens=request.count(until(part) + part.content)) for part in parts]
     commits = {scope.name: scope.commit for scope in usable}
@@ -154,7 +154,7 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
         done.limits = [f"{request.budget} tokens hold no part of memory; the smallest budget that does is {least}"]
     if request.merge is not None:
         done = _condensed(done, request.merge, request.count, lambda parts: fitted(parts, left))
-    done.dropped += [*withheld, *((part, why) for part, why in hidden if _wanted(part, request))]
+    done.dropped += [*withheld, *((part, why) for part, why in hidden if _is_requested(part, request))]
     done.limits += [f"recall: {SILENT}"] if any(why == SILENT for _, why in withheld) else []
     done.kept = _marked_uncommitted(done.kept, usable)
     done.limits += missing
@@ -380,7 +380,7 @@ def _reader(scope: Scope, request: Request) -> Callable[[str], Document | None]:
     return read
 
 
-def _wanted(part: Part, request: Request) -> bool:
+def _is_requested(part: Part, request: Request) -> bool:
     return part.layer.value not in request.without_layers and request.shares[part.layer].on
 
 

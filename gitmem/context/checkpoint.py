@@ -30,9 +30,9 @@ def _interrupted(repo: Repository, when: datetime, session: str) -> str:
         return ""
     from gitmem.gate.quoting import fence
     from gitmem.sessions.rolling_summary import render
-    from gitmem.sessions.state import known, so_far
+    from gitmem.sessions.state import all_states, so_far
 
-    states = [state for state in known(repo.common_dir, when) if state.name != session]
+    states = [state for state in all_states(repo.common_dir, when) if state.name != session]
     last = states[-1] if states else None
     if last is None or last.ended or last.seen is None or not ACTIVE < when - last.seen < INTERRUPTED:
         return ""

@@ -54,7 +54,7 @@ def render_group(parts: Sequence[Part], commits: Mapping[str, str], bare: bool =
     commit = commits.get(first.scope, "") if first.scope != "project" else ""
     if bare:
         return mark(first.path, spans, commit=commit, trust=first.trust, note=note) + "\n"
-    return passage(_joined(parts), first.path, *spans, commit=commit, trust=first.trust, note=note)
+    return passage(_with_gaps(parts), first.path, *spans, commit=commit, trust=first.trust, note=note)
 
 
 def _spans(parts: Sequence[Part]) -> list[tuple[int, int]]:
@@ -73,7 +73,7 @@ def _layer(part: Part) -> str:
     return "" if layers.layer_of(part.path) is part.layer else part.layer.value
 
 
-def _joined(parts: Sequence[Part]) -> str:
+def _with_gaps(parts: Sequence[Part]) -> str:
     """Facts as bullets; places that do not follow each other with a gap between them."""
     text = ""
     for at, part in enumerate(parts):

@@ -127,8 +127,8 @@ def _with_facts(repo: Repository, there: bytes, new: bytes) -> tuple[bytes, str]
         names = (fact.heading,) if fact.heading else facts.HEADINGS.get(fact.get("type"), facts.HEADINGS["fact"])
         block = [line.rstrip("\r\n") + memory.newline for line in other.lines[entry.start - 1 : entry.end]]
         groups.setdefault(names, []).append((block, fact))
-    here = {fact.id: _told(fact) for fact in memory.facts}
-    changed = sum(here.get(fact.id, _told(fact)) != _told(fact) for fact in other.facts)
+    here = {fact.id: _details(fact) for fact in memory.facts}
+    changed = sum(here.get(fact.id, _details(fact)) != _details(fact) for fact in other.facts)
     for names, rows in groups.items():
         memory = facts.insert_all(memory, rows, names)
     words = f"gets {counted(len(wanted), 'fact')}, {len(other.facts) - len(lacking)} there already"
@@ -141,7 +141,7 @@ def _with_facts(repo: Repository, there: bytes, new: bytes) -> tuple[bytes, str]
     )
 
 
-def _told(fact: Fact) -> tuple[str, ...]:
+def _details(fact: Fact) -> tuple[str, ...]:
     """What a concept may say of a fact besides its words."""
     return tuple(fact.get(key) for key in ("type", "tags", "until"))
 

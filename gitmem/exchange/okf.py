@@ -215,7 +215,7 @@ def fact_line(concept: Concept) -> tuple[str, bool]:
     shown, meta = parse_comment(rest)
     old = next(iter(parse_lines([line]).facts), Fact("", "", 0))
     changed = concept.own.get("records") != _digest(concept.keys)
-    before, now = _told(dict(_fact_keys(old))), _told(concept.keys)
+    before, now = _comment_keys(dict(_fact_keys(old))), _comment_keys(concept.keys)
     text = _body(concept)
     if (text, now) == (old.text, before):
         return line, changed
@@ -237,7 +237,7 @@ def _fact_keys(fact: Fact) -> list[tuple[str, Any]]:
     return [*keys, ("stale_after", stale)] if stale else keys
 
 
-def _told(keys: Mapping[str, Any]) -> dict[str, str]:
+def _comment_keys(keys: Mapping[str, Any]) -> dict[str, str]:
     """What a concept says of a fact, as the keys of its comment."""
     tags = keys.get("tags")
     listed = [tags] if isinstance(tags, str) else tags if isinstance(tags, list) else []

@@ -167,7 +167,9 @@ def sync(
     ensure_can_commit(repo)
     unsettled = _unmerged(repo) if repo.root is not None else {}
     if unsettled:
-        raise GitMemError(f"{_told(unsettled)}: a conflict that is not settled", "settle it, then git add the file")
+        raise GitMemError(
+            f"{_file_names(unsettled)}: a conflict that is not settled", "settle it, then git add the file"
+        )
     run = _Run(repo, config, remote, today, commit and not dry_run, dry_run)
     with locked(repo.common_dir, "sync", 0):
         if not dry_run:
@@ -394,7 +396,7 @@ def _merged(repo: Repository, config: Config, remote: Remote, head: str, theirs:
         merge = Merge(theirs)
     else:
         _scanned(repo, remote, head, theirs, "", today)  # before a hook that came with it runs
-        merge = _beside(repo, config, remote, head, theirs)
+        merge = _merge_in_worktree(repo, config, remote, head, theirs)
         _scanned(repo, remote, head, theirs, merge.ours or merge.commit, today, came=False)
         return merge
     _scanned(repo, remote, head, theirs, merge.commit, today)
@@ -424,7 +426,7 @@ def _finding(error: Refused) -> str:
     return error.message.partition(": ")[2]
 
 
-def _beside(repo: Repository, config: Config, remote: Remote, head: str, theirs: str) -> Merge:
+def _merge_in_worktree(repo: Repository, config: Config, remote: Remote, head: str, theirs: str) -> Merge:
     """The merge of the remote's branch into ours, made in a temporary work tree, with the hooks of this one."""
     layout = layout_at(repo, head, config)
     hooks = run_git(repo, ["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).rstrip("\n")
@@ -442,7 +444,7 @@ def _beside(repo: Repository, config: Config, remote: Remote, head: str, theirs:
         if foreign:
             raise _Conflict(foreign)
         settled = {path: _sides(there, path, entries) for path, entries in stages.items()}
-        named = _told(settled)
+        named = _file_names(settled)
         _stage(there, {path: sides[1] for path, sides in settled.items()})
         words = f"{subject}\n\nIts text stands where both sides changed the same: {named}."
         run_git(there, ["commit", "--quiet", "--cleanup=whitespace", "--file=-"], input=words, env=env)
@@ -455,7 +457,7 @@ def _beside(repo: Repository, config: Config, remote: Remote, head: str, theirs:
     return Merge(commit, tuple(settled), ours if ours != commit else "")
 
 
-def _told(paths: Iterable[str]) -> str:
+def _file_names(paths: Iterable[str]) -> str:
     """Names of files for a sentence or a message; one that would not stay on its line is not spelled."""
     return ", ".join(f"'{path}'" if path.isprintable() else "a file with an odd name" for path in paths)
 

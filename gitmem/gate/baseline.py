@@ -78,7 +78,7 @@ def outcomes(
         if isinstance(inspection, str):
             yield Outcome(row, why=inspection)
             continue
-        same = _same(row, inspection)
+        same = _matches_of_row(row, inspection)
         findings = [finding_of(match, inspection, salt) for match in same]
         known = [finding_of(match, inspection, policy) for match in same]
         left = [new for new, old in zip(findings, known, strict=True) if policy.allow.covers(old) is None]
@@ -86,7 +86,7 @@ def outcomes(
         yield Outcome(row, tuple(left), why)
 
 
-def _same(row: Row, inspection: Inspection) -> list[Match]:
+def _matches_of_row(row: Row, inspection: Inspection) -> list[Match]:
     """The secrets that have the row's hash: those on its line, or anywhere where lines have moved since."""
     secrets = [match for match in inspection.matches if match.secret]
     here = [match for match in secrets if inspection.text.line_of(match.start)[0] == row.line]

@@ -55,7 +55,7 @@ class Source:
 def scan_blob(blob: Blob, policy: Policy) -> list[Finding]:
     """All findings of one blob, exceptions not yet applied."""
     if blob.skipped:
-        return [_whole(UNSCANNABLE, blob, f"not scanned, so not let through: {blob.skipped}", policy)]
+        return [finding_of_blob(UNSCANNABLE, blob, f"not scanned, so not let through: {blob.skipped}", policy)]
     text, problem = decode(blob.data)
     own = examine(text, blob.path, policy, binary=bool(problem))
     findings = [replace(finding, commit=blob.commit) for finding in own]
@@ -103,7 +103,7 @@ class Inspection:
         """The lines around `text.raw[start:end]`, secrets masked. Kept: one line may hold thousands of finds."""
         place = _line_around(self.text.raw, start, end)
         if place not in self.masked_lines:
-            self.masked_lines[place] = _masked(self.text.raw, *place, self.secrets, nothing=True)
+            self.masked_lines[place] = masked_excerpt(self.text.raw, *place, self.secrets, nothing=True)
         return self.masked_lines[place]
 
 
@@ -175,7 +175,7 @@ def examine(text: str, path: str, policy: Policy, *, binary: bool = False) -> li
     if inspection.unread:
         findings.append(unread(text, path, policy))
     elif hidden:
-        findings.append(_rest(hidden, path, policy, text))
+        findings.append(_finding_of_the_rest(hidden, path, policy, text))
     return findings + [failure(name, error, path, policy) for name, error in inspection.failed]
 
 
@@ -192,27 +192,27 @@ def _ranked(matches: Sequence[Match]) -> list[Match]:
 def failure(name: str, error: str, path: str, policy: Policy) -> Finding:
     """What a detector that broke is: a finding that blocks."""
     words = f"the detector '{name}' failed ({error}), so nothing is let through"
-    return _whole("scanner-failed", Blob(path, b""), words, policy)
+    return finding_of_blob("scanner-failed", Blob(path, b""), words, policy)
 
 
 def unread(text: str, path: str, policy: Policy) -> Finding:
     """What a text is of which a detector did not read all: a finding that blocks, with the fingerprint of this text."""
     words = "more findings in this file than can be counted: they are no notes"
-    return _whole("more-findings", Blob(path, b"", oid=_digest([text])), words, policy)
+    return finding_of_blob("more-findings", Blob(path, b"", oid=_digest([text])), words, policy)
 
 
 def not_text(blob: Blob, problem: str, policy: Policy) -> Finding:
     """What bytes are that are no UTF-8 text (`problem` of `decode`): a finding that blocks."""
-    return _whole("not-text", blob, problem, policy)
+    return finding_of_blob("not-text", blob, problem, policy)
 
 
-def _rest(hidden: Sequence[Match], path: str, policy: Policy, text: str) -> Finding:
+def _finding_of_the_rest(hidden: Sequence[Match], path: str, policy: Policy, text: str) -> Finding:
     """The findings that are not told one by one, as one whose fingerprint is of what they found in `text`."""
     blocks = any(match.severity is Severity.BLOCK for match in hidden)
     rules = ", ".join(sorted({match.rule for match in hidden})[:4])
     words = f"{len(hidden)} more findings in this file ({rules})"
     matched = [f"{match.rule}\0{text[match.start : match.end]}" for match in hidden]
-    finding = _whole("more-findings", Blob(path, b"", oid=_digest(matched)), words, policy)
+    finding = finding_of_blob("more-findings", Blob(path, b"", oid=_digest(matched)), words, policy)
     secret = any(map(detectors.is_secret, hidden))
     return replace(finding, severity=Severity.BLOCK if blocks else Severity.WARN, secret=secret)
 
@@ -289,7 +289,7 @@ def finding_of(match: Match, inspection: Inspection, policy: Policy) -> Finding:
         match.message, excerpt(text.raw, match, inspection.secrets), match.start, match.end,
         secret=detectors.is_secret(match),
     )  # fmt: skip
-    return _with_fingerprint(whole, identity(inspection, match), policy)
+    return with_fingerprint(whole, identity(inspection, match), policy)
 
 
 def identity(inspection: Inspection, match: Match) -> str:
@@ -305,14 +305,14 @@ def identity(inspection: Inspection, match: Match) -> str:
     return text.raw[match.start : match.end + match.context] or f"{text.path}\0{match.message}"
 
 
-def _with_fingerprint(finding: Finding, text: str, policy: Policy) -> Finding:
+def with_fingerprint(finding: Finding, text: str, policy: Policy) -> Finding:
     return replace(finding, fingerprint=fingerprint(policy.allow.salt, finding.rule, text))
 
 
-def _whole(rule: str, blob: Blob, message: str, policy: Policy) -> Finding:
+def finding_of_blob(rule: str, blob: Blob, message: str, policy: Policy) -> Finding:
     """A finding about a blob as a whole."""
     finding = Finding(rule, Severity.BLOCK, blob.path, 1, 1, 1, 1, message, commit=blob.commit)
-    return _with_fingerprint(finding, f"{blob.path}\0{message}\0{blob.oid}", policy)
+    return with_fingerprint(finding, f"{blob.path}\0{message}\0{blob.oid}", policy)
 
 
 def excerpt(raw: str, match: Match, secrets: list[tuple[int, int]]) -> str:
@@ -323,10 +323,10 @@ def excerpt(raw: str, match: Match, secrets: list[tuple[int, int]]) -> str:
     if end - start > 4 * SHOWN:
         end = start + 4 * SHOWN
     # a window must not cut a secret in two: what is left of it would no longer be masked
-    for a, b in _near(secrets, start, end):
+    for a, b in _touching(secrets, start, end):
         start = b if a < start < b and not a <= match.start < b else min(start, a) if a <= start < b else start
         end = max(end, b) if a < end < b else end
-    shown = _masked(raw, start, end, secrets, nothing=match.rule.startswith(detectors.GUESSABLE))
+    shown = masked_excerpt(raw, start, end, secrets, nothing=match.rule.startswith(detectors.GUESSABLE))
     return ("…" if start > first else "") + shown.strip("\r\n") + ("…" if end < last else "")
 
 
@@ -336,7 +336,7 @@ def _line_around(raw: str, start: int, end: int) -> tuple[int, int]:
     return first, len(raw) if last < 0 else last
 
 
-def _near(secrets: list[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
+def _touching(secrets: list[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
     """The ranges that touch start..end; `secrets` are in order and apart."""
     first = max(0, bisect_right(secrets, (start, start)) - 1)
     last = bisect_right(secrets, (end, end))
@@ -346,10 +346,10 @@ def _near(secrets: list[tuple[int, int]], start: int, end: int) -> list[tuple[in
 WORD = re.compile(r"[A-Za-z0-9_+/=.~%-]*")
 
 
-def _masked(raw: str, start: int, end: int, secrets: list[tuple[int, int]], *, nothing: bool) -> str:
+def masked_excerpt(raw: str, start: int, end: int, secrets: list[tuple[int, int]], *, nothing: bool) -> str:
     """raw[start:end] with its secrets masked, each with the rest of the word it stands in."""
     out, at = [], start
-    for a, b in _near(secrets, start, end):
+    for a, b in _touching(secrets, start, end):
         if b <= at:
             continue
         tail = WORD.match(raw, b, max(b, min(len(raw), b + 512)))

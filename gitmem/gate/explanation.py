@@ -111,14 +111,14 @@ def _read(inspection: Inspection, start: int, end: int, policy: Policy) -> Itera
     from gitmem.gate.detectors.injection.decoding import decoded
 
     shown = inspection.masked_line(start, end)
-    yield "line", _cut(shown)
+    yield "line", _excerpt(shown)
     plain, _ = normalise(shown)
     if plain != shown:
-        yield "without disguise", _cut(plain)
+        yield "without disguise", _excerpt(plain)
     for view in decoded(inspection.text.raw):
         if view.start <= end and view.end > start and view.text:
             secret = any(first < view.end and last > view.start for first, last in inspection.secrets)
-            yield view.kind, "[not shown: a secret]" if secret else _cut(_masked(view.text, policy), gravest=True)
+            yield view.kind, "[not shown: a secret]" if secret else _excerpt(_masked(view.text, policy), gravest=True)
 
 
 def _masked(text: str, policy: Policy) -> str:
@@ -129,7 +129,7 @@ def _masked(text: str, policy: Policy) -> str:
         return "[not shown: a detector failed on it]"
 
 
-def _cut(text: str, gravest: bool = False) -> str:
+def _excerpt(text: str, gravest: bool = False) -> str:
     """At most LONGEST characters of a text: its beginning, or those around what reads most as an instruction."""
     if len(text) <= LONGEST:
         return text

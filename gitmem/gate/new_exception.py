@@ -47,7 +47,7 @@ def entry_of(wanted: str, places: Sequence[Place], printed: Iterable[str], salt:
     salts = list(dict.fromkeys(printed))
     for policy, read in places:
         for known in salts:
-            named = _named(wanted, replace(policy, allow=exceptions.Allowlist(known)), read())
+            named = _findings_named(wanted, replace(policy, allow=exceptions.Allowlist(known)), read())
             if known != salt:
                 salted = replace(policy, allow=exceptions.Allowlist(salt))
                 named = [_same_finding(finding, salted, read()) for finding in named]
@@ -60,7 +60,7 @@ def entry_of(wanted: str, places: Sequence[Place], printed: Iterable[str], salt:
     )
 
 
-def _named(wanted: str, policy: Policy, source: Source) -> list[Finding]:
+def _findings_named(wanted: str, policy: Policy, source: Source) -> list[Finding]:
     """The findings whose fingerprint begins with `wanted`, the first of each rule and path."""
     named = [f for f in scan_source(source, policy).findings if f.fingerprint.startswith(wanted)]
     if len({(f.rule, f.path) for f in named}) > 1 and len(wanted) < exceptions.LENGTH:
@@ -72,8 +72,8 @@ def _same_finding(finding: Finding, policy: Policy, source: Source) -> Finding:
     """The same finding as another policy's salt names it."""
     blobs = (blob for blob in source.blobs if (blob.path, blob.commit) == (finding.path, finding.commit))
     report = scan_source(replace(source, blobs=blobs), policy)
-    return next(f for f in report.findings if _same(f, finding))
+    return next(f for f in report.findings if _is_same_finding(f, finding))
 
 
-def _same(a: Finding, b: Finding) -> bool:
+def _is_same_finding(a: Finding, b: Finding) -> bool:
     return (a.rule, a.path, a.line, a.column, a.message) == (b.rule, b.path, b.line, b.column, b.message)

@@ -97,6 +97,6 @@ def is_instructions(path: str) -> bool:
     return holds_instructions(path)
 
 
-def united(layouts: Iterable[Layout]) -> tuple[Layout, ...]:
+def distinct(layouts: Iterable[Layout]) -> tuple[Layout, ...]:
     """Layouts without repeats, in order."""
     return tuple(dict.fromkeys(layouts))

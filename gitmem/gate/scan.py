@@ -18,13 +18,13 @@ from gitmem.gate.examine import (
     MAX_MATCHES,
     Blob,
     Source,
-    _masked,
-    _whole,
-    _with_fingerprint,
     examine,
+    finding_of_blob,
+    masked_excerpt,
     merge_spans,
     run,
     scan_blob,
+    with_fingerprint,
 )
 from gitmem.gate.policy import MESSAGE, Policy
 
@@ -74,7 +74,7 @@ def scan(
         names.setdefault(finding.path, finding.commit)
     in_names, shown = scan_names(names, policy) if names else ([], {})
     findings += in_names
-    findings += [_with_fingerprint(f, f"{f.path}\0{f.message}", policy) for f in structural]
+    findings += [with_fingerprint(f, f"{f.path}\0{f.message}", policy) for f in structural]
     findings = [replace(f, path=shown.get(f.path, f.path)) for f in findings]
     skipped = [replace(s, path=shown.get(s.path, s.path)) for s in skipped]
     kept, allowed = settled(dict.fromkeys(findings), policy)
@@ -160,16 +160,14 @@ def scan_names(names: dict[str, str], policy: Policy) -> tuple[list[Finding], di
         strong = [m for m in matches if m.severity is Severity.BLOCK]
         secrets = merge_spans([(m.start, m.end) for m in matches if m.secret])
         if secrets:
-            shown[name] = _masked(name, 0, len(name), secrets, nothing=False)
+            shown[name] = masked_excerpt(name, 0, len(name), secrets, nothing=False)
         for match in strong:
             whole = Finding(match.rule, match.severity, name, 1, 1, 1, 1, f"{IN_NAME}{match.message}")
             whole = replace(whole, secret=is_secret(match))
-            findings.append(
-                _with_fingerprint(replace(whole, commit=names[name]), name[match.start : match.end], policy)
-            )
+            findings.append(with_fingerprint(replace(whole, commit=names[name]), name[match.start : match.end], policy))
         for detector, error in broken:
             words = f"the detector '{detector}' failed ({error}) on the file's name, so nothing is let through"
-            findings.append(_whole("scanner-failed", Blob(name, b"", commit=names[name]), words, policy))
+            findings.append(finding_of_blob("scanner-failed", Blob(name, b"", commit=names[name]), words, policy))
     return findings, shown
 
 

@@ -127,12 +127,12 @@ def _ours(value: Any) -> Iterator[dict[str, Any]]:
 def _modes(repo: Repository) -> Check:
     """State of ours that others on this machine can read or write."""
     folder = repo.common_dir / "gitmem"
-    open_ = [path.name for path in _within(folder) if stat.S_IMODE(path.lstat().st_mode) & 0o077]
+    open_ = [path.name for path in _files_in(folder) if stat.S_IMODE(path.lstat().st_mode) & 0o077]
     wrong = f"others can read or write {', '.join(open_[:3])} in {folder}" if open_ else ""
     return Check("modes", wrong, f"chmod -R go-rwx '{folder}'" if wrong else "")
 
 
-def _within(folder: Path) -> Sequence[Path]:
+def _files_in(folder: Path) -> Sequence[Path]:
     if not folder.is_dir() or folder.is_symlink():
         return []
     return [folder, *(path for path in sorted(folder.iterdir()) if not path.is_symlink())]

@@ -26,7 +26,7 @@ from gitmem.gate.changes.staging import change_findings, counts, merge_heads, st
 from gitmem.gate.changes.text_rules import attribute_findings, history_findings, link_target, range_loss
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Blob, Source
-from gitmem.gate.policy import MESSAGE, Policy, united
+from gitmem.gate.policy import MESSAGE, Policy, distinct
 from gitmem.git.objects import GITLINK, LINKS, REGULAR, SYMLINK, Change, Commit, Entry
 from gitmem.git.ranges import PathChange, shallow, touched
 from gitmem.git.repository import Repository
@@ -71,7 +71,7 @@ def policy_from(
     extra = tuple(dict.fromkeys(glob for config in configs for glob in config.memory_paths))
     allow = _text(repo, trees[trusted], exceptions.FILE) if trees else ""
     return Policy(
-        layouts=united(layout_of((e.path for e in entries), extra) for entries in trees if entries)
+        layouts=distinct(layout_of((e.path for e in entries), extra) for entries in trees if entries)
         or (layout_of((), extra),),
         protected=tuple(dict.fromkeys(glob for config in configs for glob in config.protected)),
         daily=tuple(dict.fromkeys(pattern for config in configs for pattern in config.memory_daily)),

@@ -57,7 +57,7 @@ class Group:
     among: tuple[str, ...]
 
 
-def tried(report: Report, commits: Sequence[str]) -> Trial:
+def trial_of(report: Report, commits: Sequence[str]) -> Trial:
     """The report of a scan of `commits` (oids, oldest first), as a verdict on each."""
     by_commit: dict[str, list[Finding]] = {oid: [] for oid in commits}
     for finding in report.findings:

@@ -63,7 +63,7 @@ def contents(repo: Repository, today: date, most: int = MOST) -> Contents:
     policy = sources.worktree_policy(repo, today)
     left = [most]
     source = sources.paths(repo, [], policy)
-    blobs = tuple(_within((blob for blob in source.blobs if policy.concerns(blob.path)), left))
+    blobs = tuple(_within_budget((blob for blob in source.blobs if policy.concerns(blob.path)), left))
     return Contents(policy, blobs, tuple(source.findings), left[0] >= 0)
 
 
@@ -73,7 +73,7 @@ def counts(repo: Repository, today: date) -> Counts:
     return read.counts(read.scanned())
 
 
-def _within(blobs: Iterator[Blob], left: list[int]) -> Iterator[Blob]:
+def _within_budget(blobs: Iterator[Blob], left: list[int]) -> Iterator[Blob]:
     """The blobs until `left[0]` bytes are used up; what is left is negative where they did not suffice."""
     for blob in blobs:
         left[0] -= len(blob.data)

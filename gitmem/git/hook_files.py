@@ -145,22 +145,22 @@ def install(
 
 def _install(path: Path, whole: str, lines: str, dry: bool) -> Step:
     if not os.path.lexists(path):
-        return _put(Step("new", path), whole.encode(), 0o755, dry)
+        return _write_hook(Step("new", path), whole.encode(), 0o755, dry)
     data = path.read_bytes() if _is_plain(path) else b""
     if BLOCK.search(data):
         new = BLOCK.sub(lambda _: lines.encode(), data, count=1)
-        return Step("", path) if new == data else _put(Step("updated", path), new, _mode(path), dry)
+        return Step("", path) if new == data else _write_hook(Step("updated", path), new, _mode(path), dry)
     first = SHELL.match(data)
     if first and _mode(path) & 0o100:
         new = data[: first.end()] + lines.encode() + data[first.end() :]
-        return _put(Step("added to the script that is there", path), new, _mode(path), dry)
+        return _write_hook(Step("added to the script that is there", path), new, _mode(path), dry)
     saved = path.with_name(path.name + SAVED)
     if os.path.lexists(saved):
         raise GitMemError(f"'{saved}' is in the way", "an earlier install was cut short: look at both, keep one")
     if not dry:
         os.rename(path, saved)
     call = f'gitmem_before="$(dirname -- "$0")/{saved.name}"\n[ ! -x "$gitmem_before" ] || exec "$gitmem_before" "$@"\n'
-    return _put(Step("new; what was there is called by it", path), (whole + call).encode(), 0o755, dry)
+    return _write_hook(Step("new; what was there is called by it", path), (whole + call).encode(), 0o755, dry)
 
 
 def uninstall(folder: Path, *, dry: bool = False) -> list[Step]:
@@ -192,10 +192,10 @@ def _uninstall(path: Path, name: str, dry: bool) -> Step | None:
         if not dry:
             path.unlink()
         return Step("removed", path)
-    return _put(Step("our lines taken out", path), rest, _mode(path), dry)
+    return _write_hook(Step("our lines taken out", path), rest, _mode(path), dry)
 
 
-def _put(step: Step, data: bytes, mode: int, dry: bool) -> Step:
+def _write_hook(step: Step, data: bytes, mode: int, dry: bool) -> Step:
     """Write a hook as a whole: a temporary file beside it, then a rename, so that Git never runs half of one."""
     if dry:
         return step

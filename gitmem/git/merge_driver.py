@@ -46,7 +46,7 @@ def set_up(repo: Repository, python: str = "", daily: Iterable[str] = (), *, dry
     if rows:
         block = "\n".join([BEGIN, *rows, END, ""])
         new += (b"" if not new or new.endswith(b"\n") else b"\n") + block.encode()
-    return bool(wanted) | _put(repo, old, new, dry)
+    return bool(wanted) | _write_attributes(repo, old, new, dry)
 
 
 def take_out(repo: Repository, *, dry: bool = False) -> bool:
@@ -55,7 +55,7 @@ def take_out(repo: Repository, *, dry: bool = False) -> bool:
     if present and not dry:
         run_git(repo, ["config", "--local", "--remove-section", SECTION])
     old = _attributes(repo)
-    return present | _put(repo, old, BLOCK.sub(b"", old), dry)
+    return present | _write_attributes(repo, old, BLOCK.sub(b"", old), dry)
 
 
 def _attribute_of(pattern: str) -> str:
@@ -87,7 +87,7 @@ def _attributes(repo: Repository) -> bytes:
         return b""
 
 
-def _put(repo: Repository, old: bytes, new: bytes, dry: bool) -> bool:
+def _write_attributes(repo: Repository, old: bytes, new: bytes, dry: bool) -> bool:
     if new == old:
         return False
     if dry:

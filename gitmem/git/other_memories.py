@@ -42,7 +42,7 @@ TRIED, AGAIN = "gitmem-tried", 600  # when a fetch failed last, and the seconds 
 PATIENCE = 3  # seconds for a server while a copy is there
 
 
-def _tried(folder: Path, now: datetime) -> bool:
+def _failed_recently(folder: Path, now: datetime) -> bool:
     """Whether a fetch failed a short while ago."""
     try:
         return 0 <= now.timestamp() - (folder / TRIED).stat().st_mtime < AGAIN
@@ -66,7 +66,7 @@ def fetch_mirror(url: str, folder: Path, environ: Mapping[str, str], now: dateti
         age = (now.timestamp() - stamp.stat().st_mtime) / 3600
     except FileNotFoundError:
         age = float("inf")
-    if age < fresh_hours or (fresh_hours and age != float("inf") and _tried(folder, now)):
+    if age < fresh_hours or (fresh_hours and age != float("inf") and _failed_recently(folder, now)):
         return max(0.0, age)
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if (folder / "HEAD").exists():

@@ -385,7 +385,7 @@ def _ensure_as_planned(repo: Repository, before: Position, contents: Contents, o
     parent = made.parents[0] if made.parents else None
     paths = list(contents)
     problem = ""
-    if before.branch and not _holds(repo, before.branch, oid):
+    if before.branch and not _branch_contains(repo, before.branch, oid):
         problem = "the branch changed meanwhile"
     elif parent != before.head and _oids(repo, parent, paths) != _oids(repo, before.head, paths):
         problem = "somebody committed to the same file meanwhile"
@@ -402,7 +402,7 @@ def _ensure_as_planned(repo: Repository, before: Position, contents: Contents, o
     raise Changed(f"{problem}; nothing was committed", "run it again")
 
 
-def _holds(repo: Repository, branch: str, oid: str) -> bool:
+def _branch_contains(repo: Repository, branch: str, oid: str) -> bool:
     tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")
     return bool(tip) and (tip == oid or repo.is_ancestor(oid, tip))
 

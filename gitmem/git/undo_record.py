@@ -103,7 +103,7 @@ def load(repo: Repository) -> list[Entry]:
         return []
 
 
-def last(repo: Repository) -> list[Entry]:
+def last_write(repo: Repository) -> list[Entry]:
     """The last write, or all of its group, the oldest first; empty where none is remembered. One that was too large to
     be remembered is an entry without files."""
     runs = _runs(load(repo))

@@ -89,7 +89,7 @@ def _run(at: str, args: Sequence[str], input: str | None, environ: Mapping[str, 
     if process.returncode != 0:
         words = os.fsdecode(problem).strip() or os.fsdecode(out).strip()
         nobody = any(said in words for said in NOBODY)
-        raise GitFailed(f"git {args[0]} failed: {first_line(words)}", IDENTITY if nobody else _rest(words))
+        raise GitFailed(f"git {args[0]} failed: {first_line(words)}", IDENTITY if nobody else _shortened_output(words))
     return os.fsdecode(out)
 
 
@@ -140,7 +140,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.kill()
 
 
-def _rest(words: str) -> str:
+def _shortened_output(words: str) -> str:
     """The rest of what git or a hook said, kept short: the person needs it to act."""
     return "\n".join(words.splitlines()[1:20]).strip("\n")
 

@@ -40,10 +40,10 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
     if kind == DONE:
         call = word(data, "toolCallId")
         return iter((Turn(place.id, Role.TOOL, tool_output(data.get("result")), place.line, place.at, (), call),))
-    return _said(SPOKEN[kind], data, place)
+    return _turns(SPOKEN[kind], data, place)
 
 
-def _said(role: Role, data: dict[str, Any], place: Place) -> Iterator[Turn]:
+def _turns(role: Role, data: dict[str, Any], place: Place) -> Iterator[Turn]:
     requests = [request for request in data.get("toolRequests") or () if isinstance(request, dict)]
     calls = tuple(word(request, "toolCallId") for request in requests)
     if data.get("parentToolCallId") or data.get("source"):

@@ -20,7 +20,7 @@ AFTER_SUMMARY = "Got it. Thanks for the additional context!"  # what it lets the
 SILENT = frozenset(("info", "warning"))  # what Gemini CLI tells the person
 
 
-def _whole(data: bytes) -> Transcript | None:
+def _whole_session(data: bytes) -> Transcript | None:
     """A session of either form, None for any other bytes."""
     head = data.lstrip()[:HEAD]
     if b'"projectHash"' in head.partition(b"\n")[0] and not _is_object(data):
@@ -112,7 +112,7 @@ HOST = Host(
         turn_fields=("prompt", "prompt_response"),
         project_variables=("GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     ),
-    whole=_whole,
+    whole=_whole_session,
     inserted=InsertedText(
         tags=("hook_context", "session_context", "loaded_context", "state_snapshot"),
         blocks=(r"--- Content from referenced (?:files|context) ---.*?(?:--- End of content ---|\Z)",),

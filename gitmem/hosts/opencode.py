@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PLUGIN = Path(__file__).with_name("opencode_plugin.js")
 
 
-def _whole(data: bytes) -> Transcript | None:
+def _whole_session(data: bytes) -> Transcript | None:
     """A session as one object: what it is in `info`, and its messages, each with its own `info` and parts."""
     if b'"messages"' not in data or b'"info"' not in data:
         return None
@@ -98,7 +98,7 @@ HOST = Host(
         project_variables=("OPENCODE_PROJECT_DIR",),
         transcript=lambda fields: json.dumps(fields).encode() if "messages" in fields else None,
     ),
-    whole=_whole,
+    whole=_whole_session,
     database=SessionDatabase((".local/share/opencode/opencode*.db",), _stored, _stored_transcript),
     settings=("opencode.json", "opencode.jsonc", ".opencode/plugin/**", ".opencode/plugins/**"),
     programs=("opencode",),

@@ -32,10 +32,10 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
     if not isinstance(message, dict) or not isinstance(message.get("parts"), list):
         return None
     role = ROLES.get(word(entry, "type"))
-    return iter(()) if role is None else _said(role, entry, message["parts"], place)
+    return iter(()) if role is None else _turns(role, entry, message["parts"], place)
 
 
-def _said(role: Role, entry: Entry, listed: list[Any], place: Place) -> Iterator[Turn]:
+def _turns(role: Role, entry: Entry, listed: list[Any], place: Place) -> Iterator[Turn]:
     parts = [part for part in listed if isinstance(part, dict)]
     if role is Role.TOOL:
         for part in parts:

@@ -25,7 +25,7 @@ class History:
 
     def __init__(self, index: Index | None, tips: Sequence[Tip], stale: str, notes: Sequence[str]) -> None:
         self.index, self.tips, self.stale, self.notes = index, tips, stale, notes
-        self.norms = _united(index, tips) if index is not None else b""
+        self.norms = _joint_norms(index, tips) if index is not None else b""
 
     def close(self) -> None:
         """Close the index and the clones."""
@@ -93,7 +93,7 @@ def _current(index: Index, all_tips: Sequence[Tip], config: Config) -> bool:
     return all(index.scan(tip.key) for tip in all_tips) and cut_as_set(index, config)
 
 
-def _united(index: Index, all_tips: Sequence[Tip]) -> bytes:
+def _joint_norms(index: Index, all_tips: Sequence[Tip]) -> bytes:
     """The norms of all snapshots: a chunk has the same in each that has it."""
     norms = [snapshot.norms for tip in all_tips if (snapshot := index.snapshot(tip.key)) is not None]
     if len(norms) < 2:

@@ -47,7 +47,7 @@ def line_days(
     at = commit or repo.head() or ""
     committed = repo.blobs(at, sorted({path for path, _ in files})) if at else {}
     same = [(path, oid) for path, oid in files if committed.get(path) == oid]
-    known, moved = _known(repo, index, same, files, at)
+    known, moved = _stored_days(repo, index, same, files, at)
     by_file: dict[File, Sequence[date]] = {(row.path, row.oid): row.days for row in known}
     missing = [file for file in same if file not in by_file]
     authored = _AuthorDays(repo, today)
@@ -81,7 +81,7 @@ class _AuthorDays(dict[str, date]):
         return tuple(self[commits.get(line, "")] for line in range(1, count + 1))
 
 
-def _known(
+def _stored_days(
     repo: Repository, index: IndexReader, files: Iterable[File], counts: Mapping[File, int], at: str
 ) -> tuple[list[LineDays], list[LineDays]]:
     """What the index has of these files that holds at the commit `at`; and of it what was asked at an earlier one."""

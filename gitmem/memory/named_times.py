@@ -42,15 +42,15 @@ _WEEKDAY = lazy(r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)
 
 def first_day(text: str, now: datetime, option: str = "--since") -> date | None:
     """The first day of the time that `text` names as of `now`, None for no text. Raises UsageError, naming `option`."""
-    return _named(text, now, option).first if text else None
+    return _days_named(text, now, option).first if text else None
 
 
 def last_day(text: str, now: datetime, option: str = "--until") -> date | None:
     """The last day of it: `last week` ends on Sunday. Raises UsageError, naming `option`."""
-    return _named(text, now, option).last if text else None
+    return _days_named(text, now, option).last if text else None
 
 
-def _named(text: str, now: datetime, option: str) -> Days:
+def _days_named(text: str, now: datetime, option: str) -> Days:
     days = named_days(text, now)
     if days is None:
         raise UsageError(f"{option} takes a day, not '{text[:40]}'", FORMS)
@@ -75,9 +75,9 @@ def named_days(text: str, now: datetime) -> Days | None:
     for english, words, unit, count in BACK:
         if text in words or (english and text in (english, f"the {english}")):
             return span_back(unit, count, today)
-    if (ago := _whole(text, agos(text))) is not None:
+    if (ago := _whole_match(text, agos(text))) is not None:
         return _days(_before(ago, now), None)
-    if (last := _whole(text, lasts(text))) is not None:
+    if (last := _whole_match(text, lasts(text))) is not None:
         return _days(_before(last, now), today)
     return _of_calendar(text, today) or _of_week(text, today)
 
@@ -94,11 +94,11 @@ def beginning(text: str, now: datetime) -> datetime | None:
 def _to_the_minute(text: str, now: datetime) -> datetime | None:
     """The moment so many minutes or hours ago that `text` names."""
     text = " ".join(text.split()).lower()
-    ago = _whole(text, agos(text))
+    ago = _whole_match(text, agos(text))
     return _before(ago, now) if ago is not None and ago.unit in ("minute", "hour") else None
 
 
-def _whole(text: str, found: Iterable[Back]) -> Back | None:
+def _whole_match(text: str, found: Iterable[Back]) -> Back | None:
     """What the whole of `text` says of it."""
     return next((back for back in found if (back.start, back.end) == (0, len(text))), None)
 

@@ -58,7 +58,7 @@ class _Words(dict[str, tuple[str, ...]]):
         bare = piece.strip(_EDGES)
         if bare.isdigit() and bare.isascii() and len(bare) <= WORD_LIMIT:
             return (bare,)  # numbers seldom come again: not worth remembering
-        pieces = self[bare] if bare != piece else tuple(_cut(piece))
+        pieces = self[bare] if bare != piece else tuple(_split_words(piece))
         if len(piece) <= WORD_LIMIT:
             if len(self) >= _KNOWN:
                 self.clear()
@@ -76,7 +76,7 @@ def words(text: str) -> list[str]:
     return list(chain.from_iterable(map(_words.__getitem__, text.split())))
 
 
-def _cut(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     text = text.lower()
     if text.isascii():
         return _ASCII.findall(text)

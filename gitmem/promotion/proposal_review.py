@@ -128,7 +128,7 @@ class Review:
     recorded: Recorded
     now: datetime
 
-    def look(self) -> Outcome:
+    def outcome(self) -> Outcome:
         """What would be promoted of what the model proposed. Writes nothing; asks the model the first time."""
         recorded, given = self.recorded, self.recorded.proposal
         model: Model = recorded
@@ -141,12 +141,12 @@ class Review:
         "" where it would."""
         request = replace(self.request, mode=Mode.NOTHING, accept=_accepted([item]), reviewed=True)
         try:
-            look = self._run(chosen(self.recorded, plan, [item.operation], left=True), request)
+            outcome = self._run(chosen(self.recorded, plan, [item.operation], left=True), request)
         except GitMemError as error:
             return item, error.message
-        if look.plan.refused:
-            return item, look.plan.refused[0].reason
-        for approved in look.plan.approved:
+        if outcome.plan.refused:
+            return item, outcome.plan.refused[0].reason
+        for approved in outcome.plan.approved:
             item = replace(item, operation=approved.operation, old=approved.old)
         return item, ""
 

@@ -62,7 +62,7 @@ class AskedFact:
 # -- making ----------------------------------------------------------------------------------------------------------
 
 
-def made(facts: Iterable[tuple[str, Fact]], today: date, known: Mapping[str, str]) -> list[AskedFact]:
+def asked_facts(facts: Iterable[tuple[str, Fact]], today: date, known: Mapping[str, str]) -> list[AskedFact]:
     """The facts of long-term memory that hold today, each once, with the question it has in `known` (fact id ->
     question, "" for one that is not asked about) or one from a template; facts with a secret are left out."""
     chosen: dict[str, AskedFact] = {}

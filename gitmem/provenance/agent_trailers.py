@@ -35,11 +35,11 @@ def prepare(repo: Repository, config: Config, message: Path, source: str) -> Non
         if not said and subject.strip():
             rows.append((trailers.REASON, subject.strip()))
     if rows:
-        body, comments = _cut(text)
+        body, comments = _split_comments(text)
         message.write_text(trailers.append(body, rows) + comments, encoding="utf-8", errors="surrogateescape")
 
 
-def _cut(text: str) -> tuple[str, str]:
+def _split_comments(text: str) -> tuple[str, str]:
     """The message, and Git's comments below it."""
     lines = text.splitlines(keepends=True)
     end = len(lines)

@@ -107,15 +107,15 @@ def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -
     repo = reading.repo
     _, entry = fact_at(reading, config, path, line)
     known = read_ledger(repo, ["HEAD"])
-    first = _taken(path, entry.fact, known)
-    wanted = _wanted(repo, first)
+    first = _removal_of(path, entry.fact, known)
+    wanted = _forms_of(repo, first)
     files = _files_that_say_it(reading, config, wanted, path)
     facts: list[Removal] = [first]
     for name, data in files.items():
         for other in memory_facts.parse(data).entries:
             again = _lasts(name, other.fact) and other.fact.text.casefold() == wanted.text
             if again and (name, other.start) != (path, entry.start):
-                facts.append(_taken(name, other.fact, known))
+                facts.append(_removal_of(name, other.fact, known))
     places = {(item.path, item.fact.line) for item in facts}
     changes = [row for name, data in files.items() for row in _line_changes(name, data, wanted, places)]
     changes = _spare_sources_of_others(repo, known, changes, places)
@@ -129,11 +129,11 @@ def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -
     return CommitDraft(contents, Erasure(Correction(tuple(facts), ""), lines, left), message_of(config, account, facts))
 
 
-def _taken(path: str, fact: Fact, known: Ledger) -> Removal:
+def _removal_of(path: str, fact: Fact, known: Ledger) -> Removal:
     return Removal(path, fact, tuple(merged(cited(fact), known.sources.get(text_hash(fact.text), []))))
 
 
-def _wanted(repo: Repository, taken: Removal) -> _Wanted:
+def _forms_of(repo: Repository, taken: Removal) -> _Wanted:
     words = r"\s+".join(re.escape(word) for word in taken.fact.text.split())
     whole = re.compile(rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])", re.IGNORECASE)
     return _Wanted(taken.fact.text.casefold(), whole, frozenset(source_texts(repo, taken)))
@@ -155,12 +155,12 @@ def _files_that_say_it(reading: Reading, config: Config, wanted: _Wanted, first:
         except (GitMemError, OSError):
             now = None
         before = repo.read(committed[path]) if path in committed else None
-        if any(data and len(data) <= LIMIT and _says(path, data, wanted) for data in (now, before)):
+        if any(data and len(data) <= LIMIT and _has_text(path, data, wanted) for data in (now, before)):
             files[path] = reading.committed(path)
     return files
 
 
-def _says(path: str, data: bytes, wanted: _Wanted) -> bool:
+def _has_text(path: str, data: bytes, wanted: _Wanted) -> bool:
     return any(True for _ in _line_changes(path, data, wanted, set()))
 
 
@@ -223,7 +223,7 @@ def _rests_on(
     resting: dict[tuple[str, str], str] = {}
     head = repo.head()
     for path, _, fact in facts_at(repo, head) if head else ():
-        taken = _taken(path, fact, known)
+        taken = _removal_of(path, fact, known)
         if (path, fact.line) in places or not any(span.path in paths for span in taken.sources):
             continue
         for key in source_texts(repo, taken):

@@ -68,7 +68,7 @@ class Choice:
     path: str = ""
     author: str = ""  # who changed its line last, by name
 
-    def takes(self, row: PresentFact, today: date) -> bool:
+    def matches(self, row: PresentFact, today: date) -> bool:
         """Whether a fact is wanted."""
         return (
             self.type in ("", row.type or "fact")
@@ -82,10 +82,10 @@ class Choice:
 
     def ages(self, day: str, today: date) -> bool:
         """Whether what is from `day` ("" for no day) is of the age that is wanted."""
-        return not self.age or _within(day, self.age, today)
+        return not self.age or _is_of_age(day, self.age, today)
 
 
-def _within(day: str, age: str, today: date) -> bool:
+def _is_of_age(day: str, age: str, today: date) -> bool:
     try:
         days = (today - date.fromisoformat(day)).days
     except ValueError:
@@ -143,7 +143,7 @@ class FactList:
     def chosen(self, choice: Choice, today: date) -> Sequence[PresentFact]:
         """The facts that are wanted, whoever their authors are."""
         wanted = replace(choice, author="")
-        return self.rows if wanted == Choice() else [row for row in self.rows if wanted.takes(row, today)]
+        return self.rows if wanted == Choice() else [row for row in self.rows if wanted.matches(row, today)]
 
     def by_author(
         self, repo: Repository, commit: str, rows: Sequence[PresentFact], author: str

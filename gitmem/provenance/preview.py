@@ -91,8 +91,8 @@ def diff(before: bytes | None, after: bytes | None) -> Iterator[DiffLine]:
     lines; beyond that all of it goes and comes.
     """
     old, new = blob_lines(before or b""), blob_lines(after or b"")
-    first = _alike(old, new)
-    rest = _alike(old[first:][::-1], new[first:][::-1])
+    first = _common_beginning(old, new)
+    rest = _common_beginning(old[first:][::-1], new[first:][::-1])
     skipped, kept = max(0, first - AROUND), max(0, rest - AROUND)
     old, new = old[skipped : len(old) - kept], new[skipped : len(new) - kept]
     for number, group in enumerate(_groups(old, new, first - skipped, rest - kept)):
@@ -106,7 +106,7 @@ def diff(before: bytes | None, after: bytes | None) -> Iterator[DiffLine]:
             yield from (DiffLine("+", at, text) for at, text in enumerate(new[c:d], skipped + c + 1))
 
 
-def _alike(old: Sequence[str], new: Sequence[str]) -> int:
+def _common_beginning(old: Sequence[str], new: Sequence[str]) -> int:
     """How many lines both begin with."""
     pairs = zip(old, new, strict=False)
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(old), len(new)))

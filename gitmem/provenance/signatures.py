@@ -48,7 +48,7 @@ def parse_signatures(text: str) -> tuple[Signature, ...]:
     return tuple(signatures)
 
 
-def told(signatures: Sequence[Signature]) -> str:
+def summary(signatures: Sequence[Signature]) -> str:
     """One line about the signatures of commits, by what Git says and who signed; "" where none is signed."""
     signed = [one for one in signatures if one.state != UNSIGNED]
     if not signed:

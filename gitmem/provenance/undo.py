@@ -54,7 +54,7 @@ class Undo:
 
 def last_write(repo: Repository) -> Undo:
     """What `undo` would take back. Reads only. Raises as `undo`."""
-    entries = undo_record.last(repo)
+    entries = undo_record.last_write(repo)
     if not entries:
         raise GitMemError("there is nothing to undo here", "git mem log; git mem changes")
     return _plan(repo, entries, Reading(repo))
@@ -70,7 +70,7 @@ def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
     entries: list[Entry] = []
 
     def planned(reading: Reading) -> Undo:
-        entries[:] = undo_record.last(repo)
+        entries[:] = undo_record.last_write(repo)
         now = _plan(repo, entries, reading) if entries else None
         if now != expected:
             raise Changed("something else was written meanwhile; nothing was taken back", "run it again")

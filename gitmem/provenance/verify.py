@@ -22,7 +22,7 @@ from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, d
 from gitmem.provenance.cited_sources import facts_at
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import Ledger, Refusal, by_machine, read_ledger, refusals, span_key
-from gitmem.provenance.signatures import FORMAT, Signature, parse_signatures, told
+from gitmem.provenance.signatures import FORMAT, Signature, parse_signatures, summary
 
 LOADED = (Kind.MEMORY, Kind.RULE, Kind.INSTRUCTIONS)
 LOGS = (Kind.DAILY, Kind.SESSION, Kind.NOTE, Kind.OTHER)  # the last: daily notes and notes by a setting
@@ -112,7 +112,7 @@ def verify(
         notes.append("this clone is shallow: trailers and sources beyond its history were not seen")
     standing = tuple((path, fact) for path, _, fact in there)
     signatures = _signatures(repo, run.base, tip) if base else ()
-    if said := told(signatures):
+    if said := summary(signatures):
         notes.append(said)
     return Verdict(tuple(rows), tuple(run.prose()) if policy else (), tuple(notes), signatures, standing)
 

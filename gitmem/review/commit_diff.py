@@ -136,9 +136,11 @@ class Authors:
             for row in self.repo.blame(path, min(lines), max(lines), self.head) if lines else ():
                 if row.line in lines:
                     writers[path, row.line] = self.commits.get(row.commit) or self.repo.commit(row.commit)
-            removers |= self._removers(path, _gone(mine))
+            removers |= self._removers(path, _removed_ids(mine))
         for path in dict.fromkeys(change.path for change in changes if change.path in only and not change.new):
-            removers |= self._removers(path, _gone([c for c in changes if c.path == path])) if self.merges else {}
+            removers |= (
+                self._removers(path, _removed_ids([c for c in changes if c.path == path])) if self.merges else {}
+            )
         attributed = []
         for change in changes:
             known = only.get(change.path)
@@ -156,17 +158,17 @@ class Authors:
         for commit, item in self.versions[path][:WALK]:
             if len(removers) == len(wanted):
                 return removers
-            for ident in self._lost(item.olds, item.new_oid) & wanted:
+            for ident in self._lost_ids(item.olds, item.new_oid) & wanted:
                 removers.setdefault((path, ident), commit)
         for commit in self.merges[:WALK]:
             if len(removers) == len(wanted):
                 break
             new, *olds = (self.repo.blobs(oid, [path]).get(path, "") for oid in (commit.oid, *commit.parents))
-            for ident in self._lost(olds, new) & wanted:
+            for ident in self._lost_ids(olds, new) & wanted:
                 removers.setdefault((path, ident), commit)
         return removers
 
-    def _lost(self, olds: Iterable[str], new: str) -> frozenset[str]:
+    def _lost_ids(self, olds: Iterable[str], new: str) -> frozenset[str]:
         """The ids of the facts that one of the blobs `olds` has and `new` has not."""
         return frozenset[str]().union(*map(self._facts, olds)) - self._facts(new)
 
@@ -178,7 +180,7 @@ class Authors:
         return self.ids.get(oid, frozenset())
 
 
-def _gone(changes: Iterable[FactChange]) -> set[str]:
+def _removed_ids(changes: Iterable[FactChange]) -> set[str]:
     """The ids of the facts that are no more."""
     return {change.old.id for change in changes if change.old and not change.new}
 
@@ -194,7 +196,7 @@ def as_value(change: object) -> dict[str, object]:
 
     assert isinstance(change, FactChange)
     return {
-        **change.told(),
+        **change.event_value(),
         "sources": [value for key, value in change.fact.meta if key == "src"],
         "commit": change.commit or None,
         "author": change.author or None,

@@ -103,7 +103,7 @@ def offer(
         if dry_run:
             return Offered("would offer", scope, "MEMORY.md", 0, text, branch, target.base, masks=gated.masks)
         made = _offered_before(target, branch, text) or _on_a_branch(target, config, line, branch, access.now)
-        return replace(_sent(target, config, made, access) if made.branch else made, masks=gated.masks)
+        return replace(_push_and_propose(target, config, made, access) if made.branch else made, masks=gated.masks)
     finally:
         repo.close()
 
@@ -168,7 +168,7 @@ def _on_a_branch(target: Target, config: Config, line: NewLine, branch: str, now
     return Offered("kept", target.scope, added.path, added.line, added.text, branch, target.base, commit)
 
 
-def _sent(target: Target, config: Config, done: Offered, access: PushAccess) -> Offered:
+def _push_and_propose(target: Target, config: Config, done: Offered, access: PushAccess) -> Offered:
     """Push the branch and open its pull request, as far as that goes; what to type for the rest."""
     repo, full = target.repo, f"refs/heads/{done.branch}"
     at = shlex.quote(str(repo.root or repo.git_dir))

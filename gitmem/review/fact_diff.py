@@ -72,7 +72,7 @@ class FactChange:
         assert fact is not None
         return fact
 
-    def told(self) -> dict[str, str | int | None]:
+    def event_value(self) -> dict[str, str | int | None]:
         """What happened to it as the JSON of docs/json.md has it everywhere: the fact, where it is and where it was."""
         return {
             "op": self.op.value,
@@ -189,7 +189,7 @@ class _Candidates:
         source. Words decide only where one of the two has no source; two facts of different sources are two facts.
         """
         words, sources = terms(at.fact.text), _sources(at.fact)
-        numbers = self._near(at, words, sources)
+        numbers = self._candidates(at, words, sources)
         alikes = {number: likeness(words, self.words[number]) for number in numbers}
         nearest = sorted(alikes, key=lambda number: -alikes[number])[:SPELLED]
         scores: list[tuple[float, _At]] = []
@@ -205,7 +205,7 @@ class _Candidates:
                 scores.append((max(alike, SAME_FACT), other))
         return scores
 
-    def _near(self, at: _At, words: Iterable[str], sources: Iterable[Source]) -> list[int]:
+    def _candidates(self, at: _At, words: Iterable[str], sources: Iterable[Source]) -> list[int]:
         near: set[int] = set()
         path = self.renamed.get(at.path, at.path)
         for word in words:

@@ -47,10 +47,10 @@ def updated(old_title: str, old_body: str, title: str, text: str, limit: int) ->
 
 def _with_ticks(text: str, former: str) -> str:
     """`text` with the boxes ticked that are ticked in `former`, our part as the forge has it."""
-    ticked = Counter(_said(rows) for rows in _items(former.replace("\r\n", "\n")) if _box(rows) in ("x", "X"))
+    ticked = Counter(_item_text(rows) for rows in _items(former.replace("\r\n", "\n")) if _box(rows) in ("x", "X"))
     lines: list[str] = []
     for rows in _items(text):
-        said = _said(rows)
+        said = _item_text(rows)
         if _box(rows) == " " and ticked[said]:
             ticked[said] -= 1
             lines.append(BOX.sub("- [x] ", rows[0], count=1))
@@ -77,7 +77,7 @@ def _box(rows: Sequence[str]) -> str:
     return match[1] if match else ""
 
 
-def _said(rows: Sequence[str]) -> str:
+def _item_text(rows: Sequence[str]) -> str:
     """What an item says, whatever is in its box and wherever its links lead."""
     return ADDRESS.sub("]", "\n".join(row.rstrip() for row in rows)[len("- [ ] ") :])
 

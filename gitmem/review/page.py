@@ -53,7 +53,7 @@ def some(places: Sequence[str]) -> str:
     return ", ".join(places[:PLACES]) + (f" and {len(places) - PLACES} more" if len(places) > PLACES else "")
 
 
-def whole(sections: Iterable[Section]) -> str:
+def unbounded(sections: Iterable[Section]) -> str:
     """Every row of every section, long texts folded and nothing left out."""
     return "\n".join(_section(section, section.rows, rest=True) for section in sections if section.rows)
 
@@ -65,19 +65,19 @@ def _count(rows: Iterable[Row]) -> int:
 def fit(sections: Sequence[Section], limit: int, size: Callable[[str], int] = len) -> Page:
     """As much of the sections as `limit` holds, by `size`: first without the folded rest of long texts, then without
     the last rows of what is not risky, then with the risky ones in few words. What is left out is counted by kind."""
-    text = whole(sections)
+    text = unbounded(sections)
     if size(text) <= limit:
         return Page(text)
     budget = limit
     for _ in range(TRIES):
-        text, missing = _within(sections, budget, size)
+        text, missing = _fitted(sections, budget, size)
         if size(text) <= limit:
             return Page(text, missing)
         budget = budget * 9 // 10
     return Page("", tuple(_left_out(section, _count(section.rows)) for section in sections if section.rows))
 
 
-def _within(sections: Sequence[Section], budget: int, size: Callable[[str], int]) -> tuple[str, tuple[str, ...]]:
+def _fitted(sections: Sequence[Section], budget: int, size: Callable[[str], int]) -> tuple[str, tuple[str, ...]]:
     """The page of about `budget`, and what it lacks."""
     risky = sum(size(_row(row)) for section in sections if section.risky for row in section.rows)
     brief = risky > budget * 2 // 3
@@ -86,7 +86,7 @@ def _within(sections: Sequence[Section], budget: int, size: Callable[[str], int]
     for risky_ones, most in ((True, None), (False, FIRST), (False, None)):
         for number, section in enumerate(sections):
             if section.risky is risky_ones:
-                counts[number], budget = _taken(rows_of[number], counts[number], most, budget, size)
+                counts[number], budget = _rows_that_fit(rows_of[number], counts[number], most, budget, size)
     parts = []
     missing = []
     cut = sum(bool(row.rest) for n, section in enumerate(sections) for row in section.rows[: counts[n]])
@@ -103,7 +103,7 @@ def _within(sections: Sequence[Section], budget: int, size: Callable[[str], int]
     return "\n".join(parts), tuple(missing)
 
 
-def _taken(
+def _rows_that_fit(
     rows: Sequence[Row], count: int, most: int | None, budget: int, size: Callable[[str], int]
 ) -> tuple[int, int]:
     """(rows that fit, what is left of the budget), from `count` rows on and up to `most`."""

@@ -26,7 +26,7 @@ def examine(repo: Repository, client: GitHubClient, commit: str) -> list[Check]:
     forced = "" if "non_fast_forward" in kinds else f"'{branch}' can be pushed to by force"
     return [
         _required(rules, branch),
-        _reviewed(rules, branch),
+        _owner_review(rules, branch),
         Check("no forced pushes", forced, RECIPE if forced else ""),
         _owned(repo, client, commit),
     ]
@@ -44,7 +44,7 @@ def _required(rules: list[dict[str, object]], branch: str) -> Check:
     return Check("required checks", wrong, RECIPE if wrong else "", ", ".join(sorted(names)))
 
 
-def _reviewed(rules: list[dict[str, object]], branch: str) -> Check:
+def _owner_review(rules: list[dict[str, object]], branch: str) -> Check:
     """Whether a merge waits for the owners of what it changes."""
     asked = [rule.get("parameters") for rule in rules if rule.get("type") == "pull_request"]
     if any(isinstance(row, dict) and row.get("require_code_owner_review") is True for row in asked):

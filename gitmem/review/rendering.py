@@ -21,7 +21,7 @@ from gitmem.plural import counted
 from gitmem.provenance.attribution import differing
 from gitmem.provenance.cited_sources import Source
 from gitmem.provenance.grounding import Support
-from gitmem.provenance.signatures import told
+from gitmem.provenance.signatures import summary
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.fact_words import (
     GONE,
@@ -49,7 +49,7 @@ from gitmem.review.markup import (
     shown,
     unread_sources,
 )
-from gitmem.review.page import PLACES, Page, Row, Section, fit, some, whole
+from gitmem.review.page import PLACES, Page, Row, Section, fit, some, unbounded
 from gitmem.review.review import LineVerdict, Review, State
 from gitmem.review.text_changes import TextChange, TextOp
 from gitmem.review.warnings.warning import Place
@@ -68,7 +68,7 @@ ROTATE = "A secret that was pushed is known: rotate it first, then remove it fro
 def as_markdown(review: Review, forge: Forge | None = None) -> str:
     """The whole review: a verdict, what was checked, then only the sections that have something to say."""
     view = _View(review, forge)
-    return _page(view, Page(whole(view.sections)))
+    return _page(view, Page(unbounded(view.sections)))
 
 
 def as_comment(
@@ -154,21 +154,21 @@ class _View:
         review = self.review
         warns = sum(finding.severity is Severity.WARN for finding in review.report.findings)
         edited = sum(edited_after_promotion(line) and not line.fails for line in review.lines)
-        signed = told(review.signatures)
+        signed = summary(review.signatures)
         notes = sum(note != signed for note in review.notes) + ("BAD" in signed)
         unread = len(review.other.unread) + notes + len(review.report.skipped)
         told_by_warnings = sum(warning.points() for warning in review.warnings)
         return warns + edited + unread + told_by_warnings + self.unsourced + bool(self.instructions)
 
     @cached_property
-    def _bare(self) -> list[FactChange]:
+    def _uncited(self) -> list[FactChange]:
         """The facts that came and cite nothing."""
         return [change for change in self.facts if change.op in (Op.ADDED, Op.CHANGED) and not change.fact.get("src")]
 
     @property
     def unsourced(self) -> int:
         """1 where a fact came that cites nothing: one point, however many they are."""
-        return int(bool(self._bare))
+        return int(bool(self._uncited))
 
     @property
     def verdict(self) -> str:
@@ -222,7 +222,7 @@ class _View:
         rows += self._warning_rows(first=False)
         unread = [f"{code(flat(path))} is too large to be shown, or no UTF-8" for path in review.other.unread]
         unread += [plain(f"{skip.path}: {skip.reason}") for skip in review.report.skipped]
-        signed = told(review.signatures)
+        signed = summary(review.signatures)
         rows += [("⚠️" if "BAD" in signed else "✅", "Who signed", plain(signed))] if signed else []
         notes = [plain(note) for note in review.notes if note != signed]
         rows += [("⚠️", "Not checked", words) for words in [*notes, *unread]]
@@ -255,7 +255,7 @@ class _View:
         words += [f"{edited} edited after promotion"] if edited else []
         words += [f"{bare} without a source"] if bare else []
         said = ", ".join(words) or ("all hold" if lines else "no line changed")
-        notes = sum(self.verdict_of(change) is None for change in self._bare)
+        notes = sum(self.verdict_of(change) is None for change in self._uncited)
         said += f"; {counted(notes, 'fact')} of notes without a source" if notes else ""
         sign = "❌" if fails else "⚠️" if edited or self.unsourced else "✅"
         changed = counted(len(lines), "changed line") if lines else "changed lines"

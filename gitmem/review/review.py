@@ -141,7 +141,7 @@ def review(repo: Repository, config: Config, span: Span, layout: Layout, now: da
     verdict = verify(repo, base, head, policy=True)
     lines = verdicts(verdict)
     commits = Range(repo, config, base, head, changes, verdict.standing, daily, now, clock)
-    warnings = tuple(look(commits) for look in WARNINGS)
+    warnings = tuple(check(commits) for check in WARNINGS)
     whole = Review(
         base, head, tuple(changes),
         report=report,

@@ -23,7 +23,7 @@ def as_value(review: Review, forge: Forge | None = None) -> dict[str, Any]:
         "verdict": "failed" if review.failed else "clean",
         "changes": [
             {
-                **change.told(),
+                **change.event_value(),
                 "author": change.author or None,
                 "commit": change.commit or None,
                 "sources": _sources(change, review, forge),
@@ -78,12 +78,12 @@ def _sources(change: FactChange, review: Review, forge: Forge | None) -> list[di
     for key, value in change.fact.meta:
         if key == "src":
             span = parse_span(value)
-            source = next((row for at, row in read.items() if span and _same(at, span)), None)
+            source = next((row for at, row in read.items() if span and _is_same_span(at, span)), None)
             rows.append({"src": value, **_lines_of(source, forge)})
     return rows
 
 
-def _same(one: Span, other: Span) -> bool:
+def _is_same_span(one: Span, other: Span) -> bool:
     """Whether two records name the same lines: a blob may be written shorter."""
     return one[:3] == other[:3] and one.blob.startswith(other.blob)
 

@@ -164,7 +164,7 @@ def _renamed(files: Sequence[Change], former: Mapping[str, str], layout: Layout)
 def line_changes(path: str, old: bytes, new: bytes, *, facts: bool) -> list[TextChange]:
     """What happened to the lines of one file; with `facts` the lines of facts are left out, blank ones always."""
     before, after = _lines(old, facts), _lines(new, facts)
-    went, came, kept = _apart(before, after)
+    went, came, kept = _gone_come_and_common(before, after)
     gone, come = ({line.number: line for line in lines} for lines in (went, came))
     changes = []
     for heading in (True, False):
@@ -203,7 +203,9 @@ def _lines(data: bytes, facts: bool) -> list[_Line]:
     ]
 
 
-def _apart(before: list[_Line], after: list[_Line]) -> tuple[list[_Line], list[_Line], list[tuple[_Line, _Line]]]:
+def _gone_come_and_common(
+    before: list[_Line], after: list[_Line]
+) -> tuple[list[_Line], list[_Line], list[tuple[_Line, _Line]]]:
     """(gone, come, those on both sides as pairs in the order they have now); equal lines are taken in order."""
     counts = Counter(line.text for line in before)
     left: dict[str, list[_Line]] = defaultdict(list)

@@ -41,15 +41,15 @@ def word_diff(old: str, new: str) -> list[Piece]:
         codes.append(("equal", len(before) - end, len(before), len(after) - end, len(after)))
     pieces: list[Piece] = []
     gone = come = ""
-    for op, a, b, c, d in _joined(codes, before):
+    for op, a, b, c, d in _without_gaps(codes, before):
         was, now = "".join(before[a:b]), "".join(after[c:d])
         if op == "equal":
-            pieces += _both(gone, come)
+            pieces += _pieces(gone, come)
             gone = come = ""
             pieces.append(Piece("=", was))
         else:
             gone, come = gone + was, come + now
-    return pieces + _both(gone, come)
+    return pieces + _pieces(gone, come)
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
@@ -62,7 +62,7 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
     return count
 
 
-def _joined(
+def _without_gaps(
     codes: Sequence[tuple[str, int, int, int, int]], before: Sequence[str]
 ) -> Iterator[tuple[str, int, int, int, int]]:
     """The operations, with what is equal between two changes and no word taken as part of the change."""
@@ -72,5 +72,5 @@ def _joined(
         yield ("replace" if op == "equal" and inside and not word else op), a, b, c, d
 
 
-def _both(gone: str, come: str) -> list[Piece]:
+def _pieces(gone: str, come: str) -> list[Piece]:
     return [Piece(sign, text) for sign, text in (("-", gone), ("+", come)) if text]

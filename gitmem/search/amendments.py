@@ -334,11 +334,11 @@ def _triples(text: str) -> list[tuple[str, str, str]]:
             ]
         else:
             left, right = pieces[max(0, at - 2) : at], pieces[at + 1 : at + 3]
-            values.append((_beside(left[::-1]), without_ending(own), _beside(right)))
+            values.append((_words_beside(left[::-1]), without_ending(own), _words_beside(right)))
     return values
 
 
-def _beside(words: Sequence[str]) -> str:
+def _words_beside(words: Sequence[str]) -> str:
     """What stands beside a word, the nearest first."""
     if not words or words[0] not in STOP:
         return words[0] if words else ""

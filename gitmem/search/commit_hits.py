@@ -55,7 +55,9 @@ class State(NamedTuple):
     by: str = ""
 
 
-def joined(repo: Repository, config: Config, made: OpenIndex, how: str, bounds: Bounds | None = None) -> OpenIndex:
+def with_history(
+    repo: Repository, config: Config, made: OpenIndex, how: str, bounds: Bounds | None = None
+) -> OpenIndex:
     """`made` with the history beside it, as `Query.history` says, brought up to date within the bounds."""
     try:
         past = history.ready(repo, config, made.commit, bounds or Bounds(most=SOON if how == "known" else 0))
@@ -324,8 +326,8 @@ class PassagesWithCommits(Passages):
 
     # -- hits ------------------------------------------------------------------------------------------------
 
-    def _vouched(self, hits: list[Hit], blame: bool) -> list[Hit]:
-        files = iter(super()._vouched([hit for hit in hits if not hit.kind], blame))
+    def _with_provenance(self, hits: list[Hit], blame: bool) -> list[Hit]:
+        files = iter(super()._with_provenance([hit for hit in hits if not hit.kind], blame))
         return [hit if hit.kind else next(files) for hit in hits]
 
     def _join(self, candidates: list[Candidate], limit: int) -> list[Hit]:
@@ -338,7 +340,7 @@ class PassagesWithCommits(Passages):
             hits.append(hit)
             seen.update([hit.commit] if hit.kind else [])
         hits = _latest_first(hits)
-        return [self._shown(hit) if hit.kind else hit for hit in hits[:limit]]
+        return [self._without_blocked_text(hit) if hit.kind else hit for hit in hits[:limit]]
 
     def _hit(self, best: Candidate, members: list[Candidate]) -> Hit:
         hit = super()._hit(best, members)
@@ -352,7 +354,7 @@ class PassagesWithCommits(Passages):
             text="\n".join(best.file.lines[hit.start_line - 1 : hit.end_line]),
         )  # fmt: skip
 
-    def _shown(self, hit: Hit) -> Hit:
+    def _without_blocked_text(self, hit: Hit) -> Hit:
         """A commit's hit without what the gate would block."""
         from gitmem.gate.policy import MESSAGE
         from gitmem.gate.withholding import without_blocked

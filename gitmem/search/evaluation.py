@@ -152,7 +152,7 @@ def run(
 
 def score(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[str, float]:
     """The figures of one question."""
-    wanted = _wanted(question)
+    wanted = _answer_numbers(question)
     total = len(set(wanted.values())) or 1
     said = terms(question.text) if question.text else set()
     covered: set[int] = set()
@@ -186,7 +186,7 @@ def score(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[str, float]:
     return figures
 
 
-def _wanted(question: LabelledQuestion) -> dict[tuple[str, int], int]:
+def _answer_numbers(question: LabelledQuestion) -> dict[tuple[str, int], int]:
     """(path, line) -> number of the answer that it is: each relevant line one of its own, all lines of a fact one."""
     if question.fact:
         places = (*question.relevant, *question.same)

@@ -50,7 +50,7 @@ def retrieve(index: "IndexReader", norms: bytes, question: Question, ranking: Ra
     whole = chunks == len(norms) - 1
     postings: list[tuple[str, list[int], Counter[int], float]] = []
     mass = 0.0
-    wanted = _wanted(index, question, chunks, ranking.common)
+    wanted = _terms_to_look_up(index, question, chunks, ranking.common)
     index.expect([term for term in wanted if term not in question.prefixes])
     for term in wanted:
         rows = _rows(index, term, term in question.prefixes, norms, whole)
@@ -79,7 +79,7 @@ def retrieve(index: "IndexReader", norms: bytes, question: Question, ranking: Ra
     return Lexical(scores, terms)
 
 
-def _wanted(index: "IndexReader", question: Question, chunks: int, common: int) -> list[str]:
+def _terms_to_look_up(index: "IndexReader", question: Question, chunks: int, common: int) -> list[str]:
     """The terms to look for: without those that are in very many chunks, where there are rarer ones."""
     terms = list(question.terms)
     if chunks <= common:
@@ -116,11 +116,11 @@ def best(scores: dict[int, float], terms: Iterable[Term], count: int) -> list[in
     equal = sorted(chunk for chunk, score in scores.items() if score == least)
     if len(above) + len(equal) > count:
         rows = [term.rows for term in terms]
-        equal.sort(key=lambda chunk: [_first(own, chunk) for own in rows])
+        equal.sort(key=lambda chunk: [_first_position(own, chunk) for own in rows])
     return [*above, *equal][:count]
 
 
-def _first(rows: list[int], chunk: int) -> int:
+def _first_position(rows: list[int], chunk: int) -> int:
     """Where a term stands first in a chunk; past its end where it does not."""
     at = bisect_left(rows, chunk << PLACE_BITS)
     return min(rows[at] - (chunk << PLACE_BITS), 1 << PLACE_BITS) if at < len(rows) else 1 << PLACE_BITS

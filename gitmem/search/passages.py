@@ -145,9 +145,9 @@ class Passages:
         """At most `limit` hits, best first."""
         self.limit = limit
         candidates = self._candidates()
-        return tuple(self._vouched(self._join(candidates, limit), blame))
+        return tuple(self._with_provenance(self._join(candidates, limit), blame))
 
-    def _vouched(self, hits: list[Hit], blame: bool) -> list[Hit]:
+    def _with_provenance(self, hits: list[Hit], blame: bool) -> list[Hit]:
         """The hits with whether they are committed and, with `blame`, by whom."""
         if not self.commit:
             hits = trusted(self.repo, hits, lambda hit: self._lines(hit.path, hit.blob))
@@ -484,7 +484,7 @@ class Passages:
                     or other.line.strip != centre.line.strip
                     or other.state != centre.state
                     or self._linked_to(other, members)
-                    or _between(centre.file, members, other)
+                    or _heading_lies_between(centre.file, members, other)
                 ):
                     continue
                 answers = at == members[-1].at + 1 and members[-1].line.flags & ASKS and size < self.ranking.short
@@ -567,7 +567,7 @@ def _reason(new: Candidate) -> str:
     return CHANGES_IT if new.line.flags & CHANGES else CONTRADICTS
 
 
-def _between(file: File, members: list[Candidate], other: Candidate) -> bool:
+def _heading_lies_between(file: File, members: list[Candidate], other: Candidate) -> bool:
     """Whether a heading lies between: a passage is of one section."""
     low = min(members[0].line.last, other.line.last)
     high = max(members[-1].line.first, other.line.first)

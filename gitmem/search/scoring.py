@@ -234,7 +234,7 @@ def _lexical(
         for at in counts:
             cover0[at] += gain
         for size, (length, mean), column in zip(SIZES, lengths, scores, strict=True):
-            near = _near(counts, size, total) if size and counts else counts
+            near = _occurrences_near(counts, size, total) if size and counts else counts
             for at, count in near.items():
                 column[at] += gain * count / (count + (flat + slope / mean * length[at]))
             if size == 2:
@@ -271,7 +271,7 @@ def _occurrences(positions: Positions, columns: _Columns) -> tuple[dict[int, int
     return counts, in_label
 
 
-def _near(positions: dict[int, int], size: int, total: int) -> dict[int, int]:
+def _occurrences_near(positions: dict[int, int], size: int, total: int) -> dict[int, int]:
     """Unit -> occurrences within `size` units of it; by running sums where the term is frequent."""
     if len(positions) * (2 * size + 1) > 2 * total:
         column = [0] * total

@@ -121,7 +121,7 @@ def search(
 
     if kept is not None:
         repo.stay_open()
-    answer = (_across if query.branches else _one)(repo, config, query, now, opener)
+    answer = (_across if query.branches else _search_one)(repo, config, query, now, opener)
     if query.types and not answer.hits:
         from gitmem.memory.fact import TYPES
 
@@ -131,7 +131,7 @@ def search(
     return answer
 
 
-def _one(repo: Repository, config: Config, query: Query, now: datetime, opener: Opener) -> Answer:
+def _search_one(repo: Repository, config: Config, query: Query, now: datetime, opener: Opener) -> Answer:
     made = _opened(repo, config, query, opener)
     try:
         at = query.commit or "worktree"
@@ -171,10 +171,10 @@ def _opened(repo: Repository, config: Config, query: Query, opener: Opener) -> O
     made = opener(query.commit)
     if not query.history:
         return made
-    from gitmem.search.commit_hits import joined
+    from gitmem.search.commit_hits import with_history
 
     try:
-        return joined(repo, config, made, query.history)
+        return with_history(repo, config, made, query.history)
     except BaseException:
         made.close()
         raise
@@ -184,7 +184,7 @@ def _across(repo: Repository, config: Config, query: Query, now: datetime, opene
     """The best of several branches: a passage that several have is shown once, under the first that has it."""
     answers = []
     for name, commit in query.branches:
-        answer = _one(repo, config, query._replace(branches=(), commit=commit), now, opener)
+        answer = _search_one(repo, config, query._replace(branches=(), commit=commit), now, opener)
         answers.append((name, answer))
     seen: set[tuple[str, str]] = set()
     hits: list[Hit] = []
@@ -256,7 +256,7 @@ def _answer(
     kind_of_passages: Callable[..., Passages] = made.passages or Passages
     passages = kind_of_passages(source, strips, lines, filters, ranking, _matcher(evidence, question), question)
     hits = passages.hits(query.limit, blame=query.blame)
-    answered = _answered(hits[:FIRST], question, evidence.table, config)
+    answered = _is_answered(hits[:FIRST], question, evidence.table, config)
     hits, left_out = fitting(hits if answered or query.everything else hits[:FIRST], query.budget)
     evidence = evidence._replace(notes=(*evidence.notes, *left_out), answered=answered)
     if query.explain:
@@ -267,7 +267,7 @@ def _answer(
     return hits, evidence
 
 
-def _answered(hits: Sequence[Hit], question: Question, table: WordVectors | None, config: Config) -> bool:
+def _is_answered(hits: Sequence[Hit], question: Question, table: WordVectors | None, config: Config) -> bool:
     """Whether any of the hits takes up enough of the question, or is of the days that it names."""
     if not hits or not config.context_evidence:
         return bool(hits)

@@ -13,7 +13,7 @@ def in_force(config: Config) -> Ranking:
     priors["recent"], priors["importance"] = config.search_recency, config.search_importance
     numbers: dict[str, float] = {}
     for text in config.search_weight:
-        name, value = _named(text)
+        name, value = _weight_named(text)
         for table in (weights, priors):
             if name in table:
                 table[name] = value
@@ -43,7 +43,7 @@ def names() -> str:
     return ", ".join([*WEIGHTS, *PRIORS, *NUMBERS])
 
 
-def _named(text: str) -> tuple[str, float]:
+def _weight_named(text: str) -> tuple[str, float]:
     name, _, value = text.partition("=")
     try:
         number = float(value)

@@ -187,12 +187,12 @@ class Administration:
     def _rows_of(self, tenant: int, repositories: Sequence[int]) -> dict[str, int]:
         """Rows of these repositories, by table."""
         counts = {
-            table: self._one(
+            table: self._one_number(
                 f"SELECT count(*) FROM {table} WHERE tenant = %s AND repository = ANY(%s)", tenant, list(repositories)
             )
             for table in ("ref", "snapshot")
         }
-        counts["entry"] = self._one(
+        counts["entry"] = self._one_number(
             "SELECT count(*) FROM entry JOIN snapshot ON snapshot.tenant = entry.tenant"
             " AND snapshot.id = entry.snapshot WHERE entry.tenant = %s AND snapshot.repository = ANY(%s)",
             tenant,
@@ -201,7 +201,7 @@ class Administration:
         return counts
 
     def _rows_of_blob(self, tenant: int, repositories: Sequence[int], oid: str) -> int:
-        return self._one(
+        return self._one_number(
             "SELECT count(*) FROM entry JOIN blob ON blob.tenant = entry.tenant AND blob.id = entry.blob"
             " JOIN snapshot ON snapshot.tenant = entry.tenant AND snapshot.id = entry.snapshot"
             " WHERE entry.tenant = %s AND blob.oid = %s AND snapshot.repository = ANY(%s)",
@@ -220,17 +220,17 @@ class Administration:
     def _unreachable(self, tenant: int) -> dict[str, int]:
         """Rows of the tenant that belong to no snapshot: there are none after an ingest or a removal."""
         return {
-            "blobs": self._one(
+            "blobs": self._one_number(
                 "SELECT count(*) FROM blob WHERE tenant = %s AND NOT EXISTS"
                 " (SELECT 1 FROM entry WHERE entry.tenant = blob.tenant AND entry.blob = blob.id)", tenant,
             ),
-            "chunks": self._one(
+            "chunks": self._one_number(
                 "SELECT count(*) FROM chunk WHERE tenant = %s AND NOT EXISTS"
                 " (SELECT 1 FROM place WHERE place.tenant = chunk.tenant AND place.chunk = chunk.id)", tenant,
             ),
         }  # fmt: skip
 
-    def _one(self, query: str, *values: Any) -> int:
+    def _one_number(self, query: str, *values: Any) -> int:
         row = self._connection.execute(query, values).fetchone()
         return int(row[0]) if row else 0
 

@@ -80,7 +80,7 @@ class Identities:
         refused = Unauthorized("no token that holds", "send 'Authorization: Bearer TOKEN'")
         if len(token) > LONGEST:
             raise refused
-        provider = self._named(token)
+        provider = self._provider_of(token)
         if provider is None:
             raise refused
         if time.monotonic() - self._away.get(provider.issuer, -math.inf) < self._wait:
@@ -101,7 +101,7 @@ class Identities:
             raise refused
         return Identity(claims["sub"][:200], provider.tenant, grants)
 
-    def _named(self, token: str) -> Provider | None:
+    def _provider_of(self, token: str) -> Provider | None:
         """The provider that a token names, of those that are configured; nothing of it is believed yet."""
         try:
             return self._providers.get(str(jwt.decode(token, options={"verify_signature": False}).get("iss")))

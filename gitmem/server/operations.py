@@ -87,14 +87,14 @@ class Operations:
 
     def _caller(self, token: str, refused: Unauthorized) -> Caller:
         if self.identities is not None and token.count(".") == 2 and not token.startswith(PREFIX):
-            return self._vouched(self.identities.identity(token), refused)
+            return self._caller_of(self.identities.identity(token), refused)
         rows = self.database.call("SELECT * FROM token_of(%s)", hash_of(token))
         if not rows:
             raise refused
         ((number, tenant, name, scope, repositories),) = rows
         return Caller(number, tenant, name, ((scope, tuple(repositories) if repositories is not None else None),))
 
-    def _vouched(self, identity: Identity, refused: Unauthorized) -> Caller:
+    def _caller_of(self, identity: Identity, refused: Unauthorized) -> Caller:
         """Whom an identity provider vouches for, with the numbers of the repositories that the claims permit."""
         ((tenant,),) = self.database.call("SELECT tenant_named(%s)", identity.tenant)
         if tenant is None:

@@ -24,7 +24,7 @@ from gitmem.index.chunks import blob_row
 from gitmem.index.db.values import Cut, Shape, Snapshot
 from gitmem.index.index_file import Freshness, OpenIndex
 from gitmem.index.line_days import line_days
-from gitmem.search.commit_hits import PassagesWithCommits, joined
+from gitmem.search.commit_hits import PassagesWithCommits, with_history
 from gitmem.search.hits import Hit, blamed
 from gitmem.search.passages import Passages
 from gitmem.search.search import Answer, Query, search
@@ -115,7 +115,7 @@ class Shared:
         index, snapshot = of
         try:
             made = OpenIndex(index, snapshot, Freshness(), commit, passages=partial(SharedPassagesWithCommits, files))
-            return joined(repo, self.config, made, how, BOUNDS)
+            return with_history(repo, self.config, made, how, BOUNDS)
         except BaseException:
             index.close()
             raise
@@ -260,7 +260,7 @@ class SharedPassages(Passages):
     def _contents(self, wanted: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], bytes]:
         return self.mirrored.contents(wanted)
 
-    def _vouched(self, hits: list[Hit], blame: bool) -> list[Hit]:
+    def _with_provenance(self, hits: list[Hit], blame: bool) -> list[Hit]:
         made = []
         for hit in hits:
             home = self.mirrored.homes[hit.path, hit.blob]
@@ -288,7 +288,7 @@ class SharedPassages(Passages):
 class SharedPassagesWithCommits(PassagesWithCommits, SharedPassages):
     """Hits of the files and of the commits of one repository."""
 
-    def _vouched(self, hits: list[Hit], blame: bool) -> list[Hit]:
+    def _with_provenance(self, hits: list[Hit], blame: bool) -> list[Hit]:
         names = [home.name for home in self.mirrored.repositories.values()]
-        made = super()._vouched(hits, blame)
+        made = super()._with_provenance(hits, blame)
         return [hit._replace(repository=names[0]) if hit.kind else hit for hit in made]

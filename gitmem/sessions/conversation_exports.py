@@ -166,12 +166,12 @@ def _chatgpt_turn(message: Conversation, key: str, number: int) -> Iterator[Turn
     if role is Role.ASSISTANT and word(message, "recipient") not in ("", "all"):
         return  # what it asks of a tool
     parts = content.get("parts")
-    text = "\n".join(filter(None, map(_said, parts if isinstance(parts, list) else [])))
+    text = "\n".join(filter(None, map(_part_text, parts if isinstance(parts, list) else [])))
     if text.strip():
         yield Turn(key, role, text, number, time_of(message.get("create_time")))
 
 
-def _said(part: Any) -> str:
+def _part_text(part: Any) -> str:
     """The words of a part: its text, or what was spoken; "" for a picture and the like."""
     if isinstance(part, str):
         return part

@@ -19,7 +19,7 @@ from gitmem.hosts.transcript_parser import parse
 from gitmem.regular_file import read_regular
 from gitmem.sessions.lifecycle import Source, end
 from gitmem.sessions.rolling_summary import MARKS, key
-from gitmem.sessions.state import State, known, load_state, save_state
+from gitmem.sessions.state import State, all_states, load_state, save_state
 
 LocalTime = Callable[[datetime], datetime]  # a time of day without a zone -> the same in the person's zone, that day
 
@@ -91,7 +91,7 @@ def end_due(
         return []
     ended = []
     with locked(repo.common_dir, "sessions"):
-        for state in known(repo.common_dir, now):
+        for state in all_states(repo.common_dir, now):
             if state.ended or state.seen is None:
                 continue
             hour, minutes = config.session_hour, config.session_idle

@@ -128,7 +128,7 @@ def best(state: Rolling, budget: int, focus: str = "") -> list[SummaryLine]:
     left = budget
     for line in ranked:
         cost = estimate(line.text) + 4
-        if cost <= left and not any(_alike(own[line], own[other]) for other in chosen):
+        if cost <= left and not any(_adds_little(own[line], own[other]) for other in chosen):
             chosen.append(line)
             left -= cost
     return sorted(chosen)
@@ -140,7 +140,7 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(term for token, script in kept for term in cut(token, script))
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+def _adds_little(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether the shorter of two sentences of a summary adds little. `repeats` of memory/similarity.py asks more, since
     what it drops is a fact; here the terms are kept as a turn is folded in, so that the words need not be."""
     least = min(len(one), len(other))

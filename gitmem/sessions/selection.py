@@ -115,7 +115,7 @@ def select(
         except GitMemError as error:
             notes = (f"only the rules chose: {error.message}",)
     settled, left = answers(both, chosen, [*earlier, *turns], SETTLING, LONGEST)
-    placed = [(answer.core, _whole(both, answer)) for answer in settled] + _with_reasons(both, left)
+    placed = [(answer.core, _whole_answer(both, answer)) for answer in settled] + _with_reasons(both, left)
     return [item for at, item in sorted(placed, key=lambda row: row[0]) if at >= len(context)], notes
 
 
@@ -124,11 +124,11 @@ def _log(said: Sequence[Sentence], path: str, now: datetime) -> Log:
     return Log(path, "", now.date(), lines, frozenset(range(1, len(lines) + 1)))
 
 
-def _whole(said: Sequence[Sentence], answer: Answer) -> Selected:
+def _whole_answer(said: Sequence[Sentence], answer: Answer) -> Selected:
     """An answer as one line, with the turns in which something was ruled out."""
     core = said[answer.core]
     texts = [said[at].text for at in (*answer.places, *answer.ruled_out)]
-    text = _joined([*(each if each.endswith(ENDS) else f"{each}." for each in texts[:-1]), texts[-1]])
+    text = _join_sentences([*(each if each.endswith(ENDS) else f"{each}." for each in texts[:-1]), texts[-1]])
     others = dict.fromkeys(said[at].turn for at in answer.ruled_out)
     return Selected(text, core.text, answer.type, core.turn, "user", tuple(others))
 
@@ -176,12 +176,12 @@ def _with_reasons(said: Sequence[Sentence], chosen: dict[int, str]) -> list[tupl
         parts = [said[place] for place in places]
         doubtful = any(part.doubtful for part in parts)
         origin = "web" if doubtful else "user" if said[at].turn.role is Role.USER else "agent"
-        text = _joined([part.text for part in parts])
+        text = _join_sentences([part.text for part in parts])
         selected.append((at, Selected(text, said[at].text, chosen[at], said[at].turn, origin)))
     return selected
 
 
-def _joined(texts: Sequence[str]) -> str:
+def _join_sentences(texts: Sequence[str]) -> str:
     """Sentences in a row as one text: no space behind the full stop of a script that writes none."""
     return "".join(text if text.endswith(WIDE_STOPS) else f"{text} " for text in texts).rstrip()
 
@@ -220,7 +220,7 @@ def _reason_after(said: Sequence[Sentence], at: int, chosen: dict[int, str]) -> 
     own = at + 1 in chosen and (chosen[at + 1] != "fact" or any(c.isdigit() for c in after.text))
     if not same_line or own or not plain or len(said[at].text) + len(after.text) >= LONGEST:
         return []
-    return [at + 1] if _promotable(_joined([said[at].text, after.text])) else []
+    return [at + 1] if _promotable(_join_sentences([said[at].text, after.text])) else []
 
 
 def _says_why(text: str) -> bool:

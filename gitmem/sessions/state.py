@@ -104,7 +104,7 @@ def touched(state: State, now: datetime, transcript: str) -> State:
     return replace(state, seen=now, transcript=transcript or state.transcript, ended=False)
 
 
-def known(common_dir: Path, now: datetime) -> list[State]:
+def all_states(common_dir: Path, now: datetime) -> list[State]:
     """Every session that is remembered, the quietest first; those quiet for half a year are forgotten on the way."""
     states = []
     for path in _files(common_dir):

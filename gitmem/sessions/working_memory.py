@@ -99,7 +99,7 @@ class Store:
             self._cache.pop(key, None)
             return None
         if value.until <= now:
-            self._ended(key)
+            self._forget_ended(key)
             return None
         if stamp:
             self._cache[key] = value, stamp
@@ -111,7 +111,7 @@ class Store:
         values = [value for value in map(self._read, names) if value is not None]
         for value in values:
             if value.until <= now:
-                self._ended(value.key)
+                self._forget_ended(value.key)
         wanted = ":".join(map(_plain, prefix.strip().strip(":").split(":")))
         live = [v for v in values if v.until > now]
         return sorted((v for v in live if not wanted or (v.key + ":").startswith(wanted + ":")), key=lambda v: v.key)
@@ -124,7 +124,7 @@ class Store:
         except OSError as error:
             raise GitMemError(f"cannot write in '{self._folder}': {error.strerror}", "check its permissions") from None
 
-    def _ended(self, key: str) -> None:
+    def _forget_ended(self, key: str) -> None:
         """Forget a value that has ended; where nothing can be written, another does it."""
         with suppress(GitMemError):
             self.drop(key)

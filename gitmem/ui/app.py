@@ -65,11 +65,11 @@ def application(site: Site, ending: threading.Event | None = None) -> ASGIApp:
     """The application of one repository, behind its guard; `ending` says that its server is."""
     routes = [Route(f"/{path}", _page(site, name, page), name=name) for name, (path, page) in PAGES.items()]
     routes += [Route(f"/{path}", _change(site, path, change), methods=["POST"]) for path, change in CHANGES.items()]
-    routes += [Route("/", _first(site)), Route("/static/{name}", _static)]
+    routes += [Route("/", _first_page(site)), Route("/static/{name}", _static)]
     routes += [Route("/live", events(site, ending or threading.Event()))]
     app = Starlette(
         routes=[Mount(site.keys.base, routes=routes)],
-        exception_handlers={404: _lost(site), 405: _lost(site), Refusal: _refused},
+        exception_handlers={404: _no_such_page(site), 405: _no_such_page(site), Refusal: _refused},
     )
     return Guard(app, site.keys)
 
@@ -106,14 +106,14 @@ def _changed(view: View, change: Change, form: dict[str, str]) -> Response:
 def _called(site: Site, name: str, request: Request, page: Page) -> Response:
     """The page's answer, or the page of its error. Runs in a thread."""
     try:
-        with _viewed(site, name, request) as view:
+        with _view_of(site, name, request) as view:
             return page(view)
     except Exception as error:  # noqa: BLE001 - whatever went wrong is a page with a sentence and a way on
         return _error_page(site, name, request, error)
 
 
 @contextmanager
-def _viewed(site: Site, name: str, request: Request) -> Iterator[View]:
+def _view_of(site: Site, name: str, request: Request) -> Iterator[View]:
     with site.pool.opened() as opened:
         moment = now()
         shown = snapshot(opened.repo, request.query_params.get("at", "") or site.at, moment)
@@ -156,7 +156,7 @@ def _in_words(site: Site, error: Exception) -> tuple[int, str, str]:
     return 500, f"A bug: {type(error).__name__}", f"details in {where}" if where else "git mem doctor may say why"
 
 
-def _lost(site: Site) -> Callable[[Request, Exception], Awaitable[Response]]:
+def _no_such_page(site: Site) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def answer(request: Request, _: Exception) -> Response:
         unknown = MissingFile("There is no such page", "choose one above")
         return await to_thread.run_sync(_error_page, site, "", request, unknown)
@@ -170,7 +170,7 @@ async def _refused(request: Request, refusal: Exception) -> Response:
     return PlainTextResponse(said(language, refusal.words) + "\n", refusal.status)
 
 
-def _first(site: Site) -> Callable[[Request], Awaitable[Response]]:
+def _first_page(site: Site) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         return Response(status_code=303, headers={"location": f"{site.keys.base}/today"})
 

@@ -33,7 +33,7 @@ def events(site: Site, ending: threading.Event) -> Callable[[Request], Awaitable
         if len(streams) >= STREAMS:
             return Response(status_code=204)  # a browser does not ask again after that
         language = language_of(request.headers.get("accept-language", ""))
-        told = _told(site, ending, request.query_params.get("since", ""), language)
+        told = _events_since(site, ending, request.query_params.get("since", ""), language)
         return StreamingResponse(_counted(told, streams), media_type="text/event-stream")
 
     return answer
@@ -49,14 +49,14 @@ async def _counted(told: AsyncIterator[str], streams: set[object]) -> AsyncItera
         streams.discard(mark)
 
 
-async def _told(site: Site, ending: threading.Event, since: str, language: str) -> AsyncIterator[str]:
+async def _events_since(site: Site, ending: threading.Event, since: str, language: str) -> AsyncIterator[str]:
     """An event for each change after the state `since`."""
-    known, seen = await to_thread.run_sync(_look, site, "")
+    known, seen = await to_thread.run_sync(_current_state, site, "")
     before = seen if known == since else None
     last = since
     yield "retry: 5000\n\n"
     while not ending.is_set():
-        state_now, facts = await to_thread.run_sync(_look, site, last)
+        state_now, facts = await to_thread.run_sync(_current_state, site, last)
         if state_now != last:
             last = state_now
             words = _words(language, before, facts)
@@ -66,7 +66,7 @@ async def _told(site: Site, ending: threading.Event, since: str, language: str) 
                 await anyio.sleep(STEP)
 
 
-def _look(site: Site, last: str) -> tuple[str, frozenset[str] | None]:
+def _current_state(site: Site, last: str) -> tuple[str, frozenset[str] | None]:
     """The state, and the ids of all facts where it is not `last`; `last` again where the repository cannot be read."""
     try:
         with site.pool.opened() as opened:

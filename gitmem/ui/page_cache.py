@@ -24,7 +24,7 @@ class Kept:
         with self._lock:
             making = self._making.setdefault(name, threading.Lock())
         with making:
-            if (found := self._found(name, key)) is not None:
+            if (found := self._cached(name, key)) is not None:
                 return cast("Value", found[0])
             made = make()
             with self._lock:
@@ -34,9 +34,9 @@ class Kept:
 
     def has(self, name: str, key: object) -> bool:
         """Whether the value is kept now."""
-        return self._found(name, key) is not None
+        return self._cached(name, key) is not None
 
-    def _found(self, name: str, key: object) -> tuple[Any] | None:
+    def _cached(self, name: str, key: object) -> tuple[Any] | None:
         with self._lock:
             for at, (known, of, value) in enumerate(self._entries):
                 if known == name and of == key:

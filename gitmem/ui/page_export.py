@@ -88,7 +88,7 @@ def export(site: Site, folder: Path, moment: datetime, language: str) -> int:
     try:
         _make(folder)
         for name in LOADED:
-            _put(folder / name, (STATIC / name).read_bytes())
+            _write_file(folder / name, (STATIC / name).read_bytes())
         with site.pool.opened() as opened:
             shown = snapshot(opened.repo, site.at or "HEAD", moment)
             while target := next((each for each in wanted if each.file not in done), None):
@@ -99,7 +99,7 @@ def export(site: Site, folder: Path, moment: datetime, language: str) -> int:
                     site, opened, shown, target.page, dict(target.fields), parts, language, "", False, moment,
                     wanted=found,
                 )  # fmt: skip
-                _put(folder / target.file, _page(view))
+                _write_file(folder / target.file, _page(view))
                 wanted = {each: None for each in (*wanted, *found) if each.file not in done}
     except OSError as error:
         raise GitMemError(f"cannot write '{folder}': {error.strerror}") from None
@@ -120,6 +120,6 @@ def _make(folder: Path) -> None:
         raise UsageError(f"'{folder}' is not empty", "name a folder that is not there yet")
 
 
-def _put(path: Path, data: bytes) -> None:
+def _write_file(path: Path, data: bytes) -> None:
     with path.open("xb") as file:
         file.write(data)

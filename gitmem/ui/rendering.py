@@ -202,16 +202,16 @@ def markdown(text: str) -> Markup:
     """Markdown as blocks."""
     from gitmem.ui.safe_markdown import parser
 
-    return Markup(parser().render(visible(text[:LONGEST]))) + _rest(text)
+    return Markup(parser().render(visible(text[:LONGEST]))) + _count_of_rest(text)
 
 
 def inline(text: str) -> Markup:
     """One line of Markdown: emphasis, code, links; no block."""
     from gitmem.ui.safe_markdown import parser
 
-    return Markup(parser().renderInline(visible(text[:LONGEST]))) + _rest(text)
+    return Markup(parser().renderInline(visible(text[:LONGEST]))) + _count_of_rest(text)
 
 
-def _rest(text: str) -> Markup:
+def _count_of_rest(text: str) -> Markup:
     left = len(text) - LONGEST
     return Markup(' <span class="quiet">... {}</span>').format(f"{left:,}") if left > 0 else Markup("")

@@ -21,20 +21,20 @@ def said(language: str, sentence: str) -> str:
     """The sentence, line by line, in `language`."""
     if language != KOREAN:
         return sentence
-    return "\n".join(_said(line, DEPTH) for line in sentence.split("\n"))
+    return "\n".join(_translated_line(line, DEPTH) for line in sentence.split("\n"))
 
 
-def _said(line: str, depth: int) -> str:
+def _translated_line(line: str, depth: int) -> str:
     if not depth or not line or len(line) > LONGEST:
         return line
     if (found := _table().get(line)) is not None:
         return found
     for pattern, words in _patterns():
         if match := pattern.fullmatch(line):
-            return words.format(*(_said(value, depth - 1) for value in match.groups()))
+            return words.format(*(_translated_line(value, depth - 1) for value in match.groups()))
     for joint in JOINTS:
         if joint in line:
-            return joint.join(_said(part, depth - 1) for part in line.split(joint))
+            return joint.join(_translated_line(part, depth - 1) for part in line.split(joint))
     return line
 
 

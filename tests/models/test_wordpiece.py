@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.models.wordpiece import PIECES_PER_LETTER, WORD_LIMIT, _cut, grams, rows_of, words
+from gitmem.models.wordpiece import PIECES_PER_LETTER, WORD_LIMIT, _split_words, grams, rows_of, words
 
 PIECES = {
     piece: row
@@ -77,5 +77,5 @@ def test_any_text_is_cut_into_few_pieces_of_bounded_words(text):
 
 @given(st.text() | st.text(alphabet="aB9_.-/:'’`=\u0338é\u0301가ᄀ漢ｶﾞΣσ \u3000\n", max_size=40))
 def test_what_is_remembered_of_words_is_what_cutting_the_whole_text_gives(text):
-    assert words(text) == _cut(text)
+    assert words(text) == _split_words(text)
     assert words(text) == words(text)

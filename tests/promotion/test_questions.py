@@ -11,7 +11,16 @@ import pytest
 
 from gitmem.memory import facts
 from gitmem.models.language import Complete, Prompt, Reply
-from gitmem.promotion.questions import LONGEST, AskedFact, by_model, file_text, made, review_text, reviewed, template
+from gitmem.promotion.questions import (
+    LONGEST,
+    AskedFact,
+    asked_facts,
+    by_model,
+    file_text,
+    review_text,
+    reviewed,
+    template,
+)
 from gitmem.search.evaluation import read
 
 MEMORY = """# Memory
@@ -24,7 +33,7 @@ TODAY = date(2026, 2, 5)
 
 
 def asked() -> list[AskedFact]:
-    return made([("MEMORY.md", fact) for fact in facts.parse(MEMORY.encode()).facts], TODAY, {})
+    return asked_facts([("MEMORY.md", fact) for fact in facts.parse(MEMORY.encode()).facts], TODAY, {})
 
 
 @pytest.mark.parametrize(
@@ -50,9 +59,9 @@ def test_a_fact_that_holds_is_asked_once_and_a_question_that_was_reviewed_stays(
     first, second = asked()
     assert second.question == "What was decided about phase 1?"
     twice = [("MEMORY.md", first.fact), ("MEMORY.md", first.fact), ("memory/a.md", second.fact)]
-    assert [item.question for item in made(twice, TODAY, {first.fact.id: "when?"})] == ["when?"]
+    assert [item.question for item in asked_facts(twice, TODAY, {first.fact.id: "when?"})] == ["when?"]
     secret = "- the token is ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    assert made([("MEMORY.md", fact) for fact in facts.parse(secret.encode()).facts], TODAY, {}) == []
+    assert asked_facts([("MEMORY.md", fact) for fact in facts.parse(secret.encode()).facts], TODAY, {}) == []
 
 
 def test_what_a_person_leaves_in_the_editor_is_kept() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.provenance.signatures import Signature, parse_signatures, told
+from gitmem.provenance.signatures import Signature, parse_signatures, summary
 from tests.harness import SOURCE, Repo
 
 PASSPHRASE = "correct horse"
@@ -130,6 +130,6 @@ def test_every_state_of_git_is_told_and_a_name_stays_one_line() -> None:
     found = parse_signatures(text)
     assert [one.state for one in found][:2] == ["good", "BAD: the commit is not what was signed"]
     assert found[1].signer == "Eve [2J" and found[4] == Signature("e", "?", "", "")
-    words = told(found)
+    words = summary(found)
     assert "no such key) (K3)" in words and "1 unsigned" in words and words.isprintable()
-    assert told(parse_signatures("d\0N\0\0\n")) == "" and told(()) == ""
+    assert summary(parse_signatures("d\0N\0\0\n")) == "" and summary(()) == ""

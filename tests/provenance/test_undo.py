@@ -191,7 +191,7 @@ def test_a_write_that_is_too_large_is_said_and_not_half_undone(memory: Repo, mon
     with undo_record.together():
         for number in range(3):
             undo_record.remember(opened, {f"{number}.md": b"x" * 150}, {f"{number}.md": b"y"}, "")
-    assert [entry.files for entry in undo_record.last(opened)] == [{}]
+    assert [entry.files for entry in undo_record.last_write(opened)] == [{}]
     opened.close()
     done = memory.mem("undo", check=False)
     assert done.returncode == 3 and "too large" in done.stderr

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitmem.review.page import Row, Section, fit, whole
+from gitmem.review.page import Row, Section, fit, unbounded
 
 
 def rows(count: int, text: str = "x" * 100, group: str = "") -> tuple[Row, ...]:
@@ -12,7 +12,7 @@ def rows(count: int, text: str = "x" * 100, group: str = "") -> tuple[Row, ...]:
 def test_a_page_that_fits_is_whole() -> None:
     sections = [Section("A", rows(3, group="by one commit"), "fact"), Section("B", (), "line")]
     page = fit(sections, 10_000)
-    assert page.text == whole(sections) and page.missing == ()
+    assert page.text == unbounded(sections) and page.missing == ()
     assert page.text.startswith("#### A\n\n3 by one commit:\n\n- 0 x") and "#### B" not in page.text
 
 

@@ -81,7 +81,7 @@ def test_frequent_and_rare_terms_are_spread_alike(
     for at, count in found.items():
         for other in range(at - size, at + size + 1):
             slow[other] = slow.get(other, 0) + count
-    near = scoring._near(found, size, total)
+    near = scoring._occurrences_near(found, size, total)
     assert {at: near.get(at, 0) for at in range(total)} == {at: slow.get(at, 0) for at in range(total)}
     assert bool(sums) == (len(places) * (2 * size + 1) > 2 * total), "frequent terms go by running sums"
 

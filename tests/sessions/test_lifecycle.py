@@ -216,7 +216,7 @@ def test_a_session_that_is_forgotten_leaves_no_lock(repo: Repo, git: Repository)
     flush(git, Config(), SAID, now=NOW)
     folder = git.common_dir / "gitmem"
     assert list(folder.glob("session-*.lock"))
-    state.known(git.common_dir, NOW + state.FORGOTTEN * 2)
+    state.all_states(git.common_dir, NOW + state.FORGOTTEN * 2)
     assert not list(folder.glob("session-*.lock")) and not list((folder / "sessions").iterdir())
 
 

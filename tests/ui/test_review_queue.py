@@ -178,7 +178,7 @@ def answered(repo: Repo) -> Recorded:
     recorded = Recorded(RulesModel())
     with closing(open_repository(repo.path, os.environ)) as opened:
         now = datetime(2026, 2, 6, tzinfo=UTC)
-        Review(opened, Config(), worktree_policy(opened, now.date()), Request(), recorded, now).look()
+        Review(opened, Config(), worktree_policy(opened, now.date()), Request(), recorded, now).outcome()
     return recorded
 
 

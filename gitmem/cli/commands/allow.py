@@ -97,12 +97,12 @@ def command(**given: Any) -> None:
     if options.baseline:
         _import(repo, options, today, last)
     elif options.fingerprint:
-        _one(repo, options, today, last)
+        _except_finding(repo, options, today, last)
     else:
         _whole_file(repo, options, today, last)
 
 
-def _one(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
+def _except_finding(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
     """The exception for the finding that FINGERPRINT names."""
     wanted = options.fingerprint.lower()
     if len(wanted) < LEAST or set(wanted) - set("0123456789abcdef"):

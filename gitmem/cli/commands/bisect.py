@@ -117,10 +117,13 @@ def _changes(repo: Repository, config: Config, turn: Turn, moment: datetime) -> 
     from gitmem.review.commit_diff import fact_changes
 
     changes = fact_changes(repo, turn.before, turn.at, layout_at(repo, turn.at, config), moment.date())
-    return [replace(change, old=_shown(change.old, change), new=_shown(change.new, change)) for change in changes]
+    return [
+        replace(change, old=_without_blocked_text(change.old, change), new=_without_blocked_text(change.new, change))
+        for change in changes
+    ]
 
 
-def _shown(fact: Fact | None, change: FactChange) -> Fact | None:
+def _without_blocked_text(fact: Fact | None, change: FactChange) -> Fact | None:
     """A fact without what the gate would block: its text, or its comment."""
     from gitmem.gate.withholding import WITHHELD, without_blocked
 

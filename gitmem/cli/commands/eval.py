@@ -110,7 +110,7 @@ def _make(options: EvalOptions) -> int:
     place = options.qrels or state_dir(repo.common_dir) / question_runs.QUESTIONS
     before = _read(place, rows) if place.exists() else []
     known = {question.fact: question.query for _, question in before if question.fact}
-    asked = questions.made(FactPlaces(repo, config).facts, now().date(), known)
+    asked = questions.asked_facts(FactPlaces(repo, config).facts, now().date(), known)
     if not asked:
         raise GitMemError("there is no fact to ask about", "git mem promote, or git mem add --to memory")
     if options.model:
@@ -215,7 +215,7 @@ def _evaluate(options: EvalOptions) -> int:
     _say_missing(evaluation.missing(repo, asked, query.commit))
 
     def ask(query: Query, settings: Config, name: str) -> list[Result]:
-        return evaluation.run(repo, settings, _shown(asked, name), query, moment, time.perf_counter)
+        return evaluation.run(repo, settings, _with_progress(asked, name), query, moment, time.perf_counter)
 
     columns: dict[str, Mapping[str, Summary]] = {}
     if options.compare:
@@ -277,7 +277,7 @@ def _read(qrels: Path, parse: Callable[[str], list[Value]]) -> list[Value]:
         raise UsageError(f"{qrels}, {error.message}", error.hint) from None
 
 
-def _shown(questions: Sequence[LabelledQuestion], name: str) -> Iterable[LabelledQuestion]:
+def _with_progress(questions: Sequence[LabelledQuestion], name: str) -> Iterable[LabelledQuestion]:
     """The questions, one by one, with a bar of how many there are."""
     return progress(questions, len(questions), f"questions {name}".strip())
 

@@ -109,7 +109,7 @@ def command(**given: Any) -> int:
     if of_documents:
         return _bring_documents(options)
     remembered = _remembered(options)
-    listing = _found(options, remembered is not None)
+    listing = _listing(options, remembered is not None)
     if options.project is not None:
         listing = listing.of_project(options.project)
     if options.path is None and not options.yes:
@@ -241,7 +241,7 @@ def _remembered(options: ImportCommand) -> DocumentImport | None:
     return planned(repo, config._replace(on_personal="keep") if options.keep else config, arrivals, left)
 
 
-def _found(options: ImportCommand, others: bool) -> Listing:
+def _listing(options: ImportCommand, others: bool) -> Listing:
     """The sessions that PATH holds, or the host's on this machine. With `others`, that an archive holds none is no
     error: it has something else."""
     if options.source in SERVICES:

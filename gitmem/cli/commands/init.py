@@ -85,7 +85,7 @@ def _lay_out(options: InitOptions) -> None:
     adopted = notes is not None and bool(notes.notes) and _is_adopted(notes, options.adopt, quiet=quiet)
     daily = [pattern for pattern, _ in notes.daily] if notes and adopted else []
     settings = _settings(place, daily) if adopted else ""
-    daily = _taken(settings, daily)
+    daily = _patterns_in_settings(settings, daily)
     done = lay_out(place, os.environ, options.lang or _locale(), settings=settings, dry_run=options.dry_run)
     if options.as_json:
         write_json(
@@ -144,7 +144,7 @@ def _settings(place: Place, daily: Sequence[str]) -> str:
     return settings_text(old, daily)
 
 
-def _taken(settings: str, daily: Sequence[str]) -> list[str]:
+def _patterns_in_settings(settings: str, daily: Sequence[str]) -> list[str]:
     """Those of some patterns of daily logs that the settings have; the others are said."""
     from gitmem.memory.adoption import lacking_patterns
 

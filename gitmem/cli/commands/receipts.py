@@ -41,7 +41,7 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
     repo, config = open_here()
     found = receipts.read(repo.common_dir, session, first_day(since, now()))
     total = receipts.totals(found)
-    most, never = (_shown(facts) for facts in recalled(repo, config, total.counts))
+    most, never = (_without_blocked_text(facts) for facts in recalled(repo, config, total.counts))
     if as_json:
         write_json(
             {
@@ -70,7 +70,7 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
     page("".join(f"{row}\n" for row in out))
 
 
-def _shown(facts: Sequence[Fact]) -> list[Fact]:
+def _without_blocked_text(facts: Sequence[Fact]) -> list[Fact]:
     """The facts without the text of those that the gate would block."""
     from gitmem.gate.withholding import without_blocked
 

@@ -260,7 +260,7 @@ def show_trial(repo: Repository, number: int, form: str) -> int:
     policy = sources.tree_policy(repo, head, today) if head else Policy(today=today)
     source, commits = sources.last_commits(repo, number, policy)
     report = scan_source(replace(source, blobs=_counted(source.blobs)), policy, workers=WORKERS)
-    result = trial.tried(report, commits)
+    result = trial.trial_of(report, commits)
     if form == "json":
         terminal.write_json(trial.as_value(result))
     else:

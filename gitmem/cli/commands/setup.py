@@ -94,7 +94,7 @@ def command(**given: Any) -> int:
     done: list[dict[str, object]] = []
     for number, step in enumerate(_steps(choices), 1):
         state = _take(step, choices, f"{number}/{len(STEPS)} {step.name}: ", runs=runs, quiet=choices.as_json)
-        done.append({"step": step.name, "commands": [_typed(words) for words in step.commands], "state": state})
+        done.append({"step": step.name, "commands": [_shown_command(words) for words in step.commands], "state": state})
         if state == "failed":
             break
     failed = any(step["state"] == "failed" for step in done)
@@ -117,7 +117,7 @@ def _take(step: Step, choices: Choices, title: str, *, runs: bool, quiet: bool) 
     elif runs and step.name != "repository" and step.commands and _repo(choices.folder) is None:
         step = Step(step.name, (), "after the repository is made")
     if not quiet:
-        write(escape(title + ("; ".join(_typed(words) for words in step.commands) or step.why) + "\n"))
+        write(escape(title + ("; ".join(_shown_command(words) for words in step.commands) or step.why) + "\n"))
         sys.stdout.flush()
     if not step.commands:
         return "skipped" if step.name in choices.skip else "nothing to do"
@@ -147,7 +147,7 @@ def _run(words: tuple[str, ...], folder: Path, *, quiet: bool) -> int:
     return done.returncode
 
 
-def _typed(words: tuple[str, ...]) -> str:
+def _shown_command(words: tuple[str, ...]) -> str:
     """The command as it is shown: an address may hold a token, and a fact that the gate refuses a secret."""
     from gitmem.gate.quoting import without_secrets
 

@@ -57,12 +57,12 @@ def _changes(root: Path, debounce: float) -> Iterator[list[str]]:
     layout = Layout(notes=True)  # every *.md: what of it is memory the refresh itself decides
     pause = int(debounce * 1000)
     for changes in watch(
-        root, watch_filter=lambda _, path: _wanted(root, path, layout), debounce=pause * LONGEST, step=pause
+        root, watch_filter=lambda _, path: _is_watched(root, path, layout), debounce=pause * LONGEST, step=pause
     ):
         yield sorted({Path(path).relative_to(root).as_posix() for _, path in changes})
 
 
-def _wanted(root: Path, path: str, layout: Layout) -> bool:
+def _is_watched(root: Path, path: str, layout: Layout) -> bool:
     try:
         name = Path(path).relative_to(root)
     except ValueError:

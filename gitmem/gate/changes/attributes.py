@@ -51,7 +51,7 @@ def check_attributes(path: str, text: str, policy: Policy, commit: str = "") -> 
             found = macros.get(named, set()) if _is_own(named) else set()  # every line with that word applies it
             apart = False
         else:
-            found = set().union(*(_gives(word, macros) for word in words))
+            found = set().union(*(_attributes_set_by(word, macros) for word in words))
             unknown = {word for word in words if folder and _may_be_macro(word)}
             apart = not _may_end(pattern, ends)
             if found == {"filter"} and not unknown:
@@ -84,7 +84,7 @@ def _macros(lines: Iterable[tuple[int, str, list[str]]]) -> dict[str, set[str]]:
     for _, pattern, words in lines:
         if pattern.startswith(MACRO):  # of two of one name either may be in force: the file may be merged
             bodies.setdefault(pattern.removeprefix(MACRO), set()).update(words)
-    given = {name: set().union(*(_gives(word, {}) for word in words)) for name, words in bodies.items()}
+    given = {name: set().union(*(_attributes_set_by(word, {}) for word in words)) for name, words in bodies.items()}
     users: dict[str, list[str]] = {name: [] for name in bodies}
     for name, body in bodies.items():
         for word in body & bodies.keys():
@@ -99,7 +99,7 @@ def _macros(lines: Iterable[tuple[int, str, list[str]]]) -> dict[str, set[str]]:
     return given
 
 
-def _gives(word: str, macros: Mapping[str, set[str]]) -> set[str]:
+def _attributes_set_by(word: str, macros: Mapping[str, set[str]]) -> set[str]:
     """What an attribute of a line sets of OTHER_TEXT: taken back (`-x`, `!x`) nothing; `x=value` is no macro."""
     name = word.partition("=")[0]
     return {name} if name in OTHER_TEXT else macros.get(word, set())

@@ -48,7 +48,7 @@ def check_layout(repo: Repository, before: Sequence[Entry], after: Sequence[Entr
     if not was.notes or layout_of(paths).notes:
         return
     now = layout_of(paths, load(repo.user_config(), settings_text(repo, after)).memory_paths)
-    lost = _lost([entry for entry in before if _is_note(entry.path, was)], after, now)
+    lost = _paths_lost([entry for entry in before if _is_note(entry.path, was)], after, now)
     if not lost:
         return
     others = sum(not entry.path.endswith(".md") and not aside(entry.path) for entry in before)
@@ -61,7 +61,7 @@ def check_layout(repo: Repository, before: Sequence[Entry], after: Sequence[Entr
     yield finding("layout-narrowed", cause, words, warn=notes <= others and not ours, commit=commit)
 
 
-def _lost(notes: Iterable[Entry], after: Sequence[Entry], now: Layout) -> list[str]:
+def _paths_lost(notes: Iterable[Entry], after: Sequence[Entry], now: Layout) -> list[str]:
     """Where the notes are, in place or moved as they are, that `now` does not take."""
     there = {entry.path for entry in after if entry.mode not in LINKS}
     left = {path for path in there if not is_memory(path, now)}

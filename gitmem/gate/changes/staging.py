@@ -33,14 +33,14 @@ class Staging:
     parents: tuple[str, ...] = ()
     theirs: tuple[dict[str, tuple[int, str]], ...] = ()
 
-    def own(self) -> list[Change]:
+    def own_changes(self) -> list[Change]:
         """What the commit itself does: its changes but for what a merge takes over, and what it drops."""
         lost = {change.path for change in self.dropped}
-        return [change for change in self.changes if change.path not in lost and not self._taken(change)] + [
+        return [change for change in self.changes if change.path not in lost and not self._is_taken_over(change)] + [
             *self.dropped
         ]
 
-    def _taken(self, change: Change) -> bool:
+    def _is_taken_over(self, change: Change) -> bool:
         now = (change.new_mode, change.new_oid) if change.status != "D" else None
         return any(side.get(change.path) == now for side in self.theirs)
 
@@ -81,7 +81,7 @@ def change_findings(repo: Repository, staging: Staging, policy: Policy) -> list[
         findings += staged_loss(repo, staging.parents)
     if staging.parents and may_narrow(policy.layouts):
         findings += staged_layout_loss(repo, staging.parents[0])
-    findings += rules.check_protection(staging.own(), policy)
+    findings += rules.check_protection(staging.own_changes(), policy)
     added = [change.path for change in changes if change.status == "A"]
     if any(policy.concerns(path) for path in added):
         findings += rules.check_twins(added, (entry.path for entry in repo.staged()), policy)

@@ -412,9 +412,9 @@ class Index:
             nearest = self._rows(scan.format(""), (low, low + len(norms), signs, most + more))
             kept = [row for row in nearest if norms[row[0] - low]] if more else nearest
             if len(kept) >= most or len(nearest) < most + more:
-                return _first(kept[:most], count)
+                return _nearest(kept[:most], count)
         only = "AND substr(?5, id - ?1 + 1, 1) > x'00' "
-        return _first(self._rows(scan.format(only), (low, low + len(norms), signs, most, norms)), count)
+        return _nearest(self._rows(scan.format(only), (low, low + len(norms), signs, most, norms)), count)
 
     def _sign_table(self, low: int, end: int) -> Table | None:
         """The signs of all chunks below `end` in memory; None for an index that does not stay open, a small one, one
@@ -468,7 +468,7 @@ def _path(stored: bytes) -> str:
     return stored.decode("utf-8", "surrogateescape")
 
 
-def _first(rows: Sequence[tuple[int, int]], count: int) -> list[int]:
+def _nearest(rows: Sequence[tuple[int, int]], count: int) -> list[int]:
     """Of (id, distance) by distance, the first `count` and those as near as the last of these."""
     return (
         [number for number, apart in rows if apart <= rows[count - 1][1]] if len(rows) > count else [i for i, _ in rows]

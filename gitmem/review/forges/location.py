@@ -36,7 +36,7 @@ def forge_of(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
         forge = named(remote_url, environ)
         if forge is not None:
             return forge
-    return _known(remote_url, environ)
+    return _public_forge(remote_url, environ)
 
 
 def token_of(forge: Forge, environ: Mapping[str, str], ask: Callable[[str], str] = lambda host: "") -> str:
@@ -117,7 +117,7 @@ def _named_github(environ: Mapping[str, str]) -> tuple[str, str]:
     return (server or _server_of(api), api or _api_of(server)) if server or api else ("", "")
 
 
-def _known(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
+def _public_forge(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
     """The forges whose API's address everybody knows, each only where the environment names no other of its kind: its
     token is that other one's."""
     host, path = _place(remote_url)

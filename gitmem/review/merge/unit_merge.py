@@ -54,7 +54,7 @@ def settled(hunk: Hunk) -> list[str | Hunk]:
         if not mine or not yours or ours == theirs:
             parts.append(ours if mine else theirs)
         else:
-            parts.append(Hunk(ours, _joined(units[start:end]), theirs))
+            parts.append(Hunk(ours, _lines_of(units[start:end]), theirs))
         at = end
     parts += units[at:]
     if _run_together(parts):
@@ -100,7 +100,7 @@ def _continues(before: str, line: str) -> bool:
     return bool(before.strip()) and not before.startswith(TOKEN) and not HEADING.match(before)
 
 
-def _joined(units: Iterable[Sequence[str]]) -> tuple[str, ...]:
+def _lines_of(units: Iterable[Sequence[str]]) -> tuple[str, ...]:
     return tuple(line for unit in units for line in unit)
 
 
@@ -114,13 +114,13 @@ def _changes(base: Sequence[tuple[str, ...]], side: Sequence[str]) -> list[_Chan
         old, new = base[start:end], units[first:last]
         at = _place(old, new)
         if at is None:
-            changes.append(_Change(start, end, _joined(new)))
+            changes.append(_Change(start, end, _lines_of(new)))
             continue
         if at:
-            changes.append(_Change(start, start, _joined(new[:at])))
+            changes.append(_Change(start, start, _lines_of(new[:at])))
         changes += [_Change(start + n, start + n + 1, new[at + n]) for n in range(len(old))]
         if at + len(old) < len(new):
-            changes.append(_Change(end, end, _joined(new[at + len(old) :])))
+            changes.append(_Change(end, end, _lines_of(new[at + len(old) :])))
     return changes
 
 
@@ -172,6 +172,6 @@ def _text(units: Sequence[tuple[str, ...]], changes: Sequence[_Change], start: i
     out: list[str] = []
     at = start
     for change in changes:
-        out += [*_joined(units[at : change.start]), *change.lines]
+        out += [*_lines_of(units[at : change.start]), *change.lines]
         at = change.end
-    return (*out, *_joined(units[at:end]))
+    return (*out, *_lines_of(units[at:end]))

@@ -1,4 +1,4 @@
-"""The warnings of a review, in the order of their sections: one module each, with `look(range) -> ReviewWarning`."""
+"""The warnings of a review, in the order of their sections: one module each, with `check(range) -> ReviewWarning`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from gitmem.review.warnings import changed_checks, file_sizes, gone_files, lost_
 from gitmem.review.warnings.warning import Range, ReviewWarning
 
 WARNINGS: tuple[Callable[[Range], ReviewWarning], ...] = (
-    changed_checks.look,
-    gone_files.look,
-    rival_facts.look,
-    lost_answers.look,
-    file_sizes.look,
+    changed_checks.check,
+    gone_files.check,
+    rival_facts.check,
+    lost_answers.check,
+    file_sizes.check,
 )

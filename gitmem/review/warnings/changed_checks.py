@@ -49,6 +49,6 @@ class ChangedChecks(ReviewWarning):
         ]
 
 
-def look(commits: Range) -> ChangedChecks:
+def check(commits: Range) -> ChangedChecks:
     """What of these files changes."""
     return ChangedChecks(changes=tuple(settings_changes(commits.repo, commits.base, commits.head)))

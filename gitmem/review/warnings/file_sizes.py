@@ -67,7 +67,7 @@ class FileSizes(ReviewWarning):
         ]
 
 
-def look(commits: Range) -> FileSizes:
+def check(commits: Range) -> FileSizes:
     """The sizes at the head; a link is no such file."""
     sizes = []
     for entry in commits.repo.entries(commits.head, ["MEMORY.md", ".claude/MEMORY.md"]):

@@ -55,7 +55,7 @@ class GoneFiles(ReviewWarning):
         return [{"path": file.old_path, "now": file.path or None} for file in self.files]
 
 
-def look(commits: Range) -> GoneFiles:
+def check(commits: Range) -> GoneFiles:
     """Which of them are there at the base and not at the head."""
     if not commits.base:
         return GoneFiles()

@@ -90,7 +90,7 @@ class LostAnswers(ReviewWarning):
         }
 
 
-def look(commits: Range) -> LostAnswers:
+def check(commits: Range) -> LostAnswers:
     """What search finds at both ends, and in `notes` what of the base's questions was not asked: a change that takes a
     question out, or breaks their file, hides nothing by it."""
     repo, config, base, head = commits.repo, commits.config, commits.base, commits.head

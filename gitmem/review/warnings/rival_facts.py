@@ -86,7 +86,7 @@ class RivalFacts(ReviewWarning):
         ]
 
 
-def look(commits: Range) -> RivalFacts:
+def check(commits: Range) -> RivalFacts:
     """The pairs of long-term memory at the head."""
     come = [c for c in commits.changes if c.new is not None and not passes(c.path, commits.daily)]
     return RivalFacts(compared=len(come), pairs=tuple(find_rivals(commits.changes, commits.standing)))

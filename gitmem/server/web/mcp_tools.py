@@ -106,7 +106,7 @@ class CountedTools(MCPServer):
         try:
             await run_in_threadpool(self.operations.take_turn, caller)
         except GitMemError as problem:
-            raise _told(problem) from None
+            raise _tool_error(problem) from None
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as problem:
@@ -238,10 +238,10 @@ def _run(operations: Operations, name: str, operation: Callable[[Caller], Any]) 
     except GitMemError as problem:
         with suppress(GitMemError):
             record_failure(operations, caller, name, problem)
-        raise _told(problem) from None
+        raise _tool_error(problem) from None
 
 
-def _told(problem: GitMemError) -> ToolError:
+def _tool_error(problem: GitMemError) -> ToolError:
     """What a client is told of what went wrong: what is not foreseen is one sentence, as over REST."""
     if not isinstance(problem, tuple(STATUS)):
         return ToolError("the server could not answer")

@@ -23,7 +23,7 @@ def description() -> dict[str, Any]:
         "paths": _paths(),
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {**_asked(), **_found(), **_answered()},
+            "schemas": {**_request_bodies(), **_found(), **_answer_bodies()},
         },
     }
 
@@ -61,7 +61,7 @@ def _paths() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _asked() -> dict[str, Any]:
+def _request_bodies() -> dict[str, Any]:
     """The bodies of requests."""
     return {
         "Question": _object(
@@ -117,7 +117,7 @@ def _found() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _answered() -> dict[str, Any]:
+def _answer_bodies() -> dict[str, Any]:
     """The bodies of other answers."""
     return {
         "Repositories": _object(

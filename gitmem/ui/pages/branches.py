@@ -63,7 +63,7 @@ def page(view: View) -> Response:
     if view.fields.get("branch"):
         return _branch(view, view.fields["branch"])
     if view.fields.get("begun"):
-        return _begun(view)
+        return _unfinished_page(view)
     rows = open_branches(view.repo, view.config, view.today) if not view.snapshot.past else []
     return view.render("branches.html", branches=rows)
 
@@ -71,7 +71,7 @@ def page(view: View) -> Response:
 def _branch(view: View, name: str) -> Response:
     """What merging a branch would bring; where a file must be settled in a terminal, why, and what to type."""
     try:
-        return _one(view, _of_branch(view, name))
+        return _merge_page(view, _of_branch(view, name))
     except UsageError:  # there is no such branch
         raise
     except GitMemError as error:
@@ -79,7 +79,7 @@ def _branch(view: View, name: str) -> Response:
         return view.render("left_to_terminal.html", 409, reason=error.message, commands=commands)
 
 
-def _begun(view: View) -> Response:
+def _unfinished_page(view: View) -> Response:
     """The merge that was begun in a terminal; where it must be ended there, why, and what to type."""
     try:
         begun = begun_merge(view.repo, view.config, view.today)
@@ -87,7 +87,7 @@ def _begun(view: View) -> Response:
         if not view.merging:
             raise
         return view.render("left_to_terminal.html", 409, reason=error.message, commands=TERMINAL)
-    return _one(view, _of_begun(view, begun))
+    return _merge_page(view, _of_begun(view, begun))
 
 
 def waiting(view: View) -> int:
@@ -107,7 +107,7 @@ def _of_begun(view: View, begun: BegunMerge) -> Asked:
     return Asked(begun.merge, "branches/end", {"state": begun.token}, view.url("branches", begun="yes"), "git commit")
 
 
-def _one(
+def _merge_page(
     view: View, asked: Asked, status: int = 200, problem: str = "", form: Mapping[str, str] | None = None
 ) -> Response:
     shown = asked.shown
@@ -151,12 +151,12 @@ def _merged(view: View, form: dict[str, str], asked: Asked, made_of: Callable[[M
     shown = asked.shown
     if any(form.get(name) != value for name, value in asked.fields.items()):
         words = view.t("One of the branches moved meanwhile: this is what it is now")
-        return _one(view, asked, 409, words, form)
+        return _merge_page(view, asked, 409, words, form)
     try:
         choices = {conflict.number: _choice(view, conflict, form) for conflict in shown.conflicts}
         contents = settled(shown, choices)
     except UsageError as error:
-        return _one(view, asked, 400, view.t(error.message), form)
+        return _merge_page(view, asked, 400, view.t(error.message), form)
     if shown.others:
         raise GitMemError(view.t("The branch changes more than memory: it is not merged here"), asked.command)
     if form.get("shown") != "yes":
@@ -170,7 +170,7 @@ def _merged(view: View, form: dict[str, str], asked: Asked, made_of: Callable[[M
     try:
         made = made_of(contents)
     except Changed as error:
-        return _one(view, asked, 409, error.message, form)
+        return _merge_page(view, asked, 409, error.message, form)
     return view.redirect("branches", done=made)
 
 

@@ -88,17 +88,17 @@ def change_of(name: str) -> Callable[[View, Form], Response]:
     """What answers the form of one action: a preview, then the commit of what it showed."""
 
     def change(view: View, form: Form) -> Response:
-        asked = _asked(view, ACTIONS[name], form)
+        asked = _with_unseen_fields(view, ACTIONS[name], form)
         row = _row(view, asked)
         if row is None:
-            return _both(view, name, asked)
+            return _conflict_page(view, name, asked)
         plan, masks = _plan(view, name, row, asked)
         if not asked.get(TOKEN):
-            return _shown(view, name, asked, preview(view.repo, plan), masks=masks, path=row.path)
+            return _preview_page(view, name, asked, preview(view.repo, plan), masks=masks, path=row.path)
         try:
             _, oid = commit_previewed(view.repo, plan, asked[TOKEN])
         except Changed:
-            return _both(view, name, asked)
+            return _conflict_page(view, name, asked)
         if name == "everywhere":
             erasure.drop_kept_texts(view.repo)
         if name in ("forget", "everywhere"):
@@ -128,7 +128,7 @@ def _ensure_no_marks(view: View, row: PresentFact, text: str) -> None:
         raise Refused(words, view.t("go back and write what it stands for, or edit the file"))
 
 
-def _asked(view: View, action: Action, form: Form) -> Form:
+def _with_unseen_fields(view: View, action: Action, form: Form) -> Form:
     """The fields as they are worked with: what nobody sees is spelled out, so that what is shown is what is written."""
     asked = {**form, "reason": " ".join(visible(form.get("reason", "")).split())}
     if "text" in form:
@@ -147,7 +147,7 @@ def _row(view: View, form: Form) -> PresentFact | None:
     return next((row for row in found if file_key(row.path) == form.get("file")), None)
 
 
-def _shown(view: View, name: str, form: Form, shown: Preview, status: int = 200, **both: object) -> Response:
+def _preview_page(view: View, name: str, form: Form, shown: Preview, status: int = 200, **both: object) -> Response:
     fields = {key: value for key, value in form.items() if key != TOKEN} | {TOKEN: shown.token}
     values: dict[str, Any] = {"was": None, "now": None, "gone": False, "masks": (), "path": "", **both}
     return view.render(
@@ -156,7 +156,7 @@ def _shown(view: View, name: str, form: Form, shown: Preview, status: int = 200,
     )  # fmt: skip
 
 
-def _both(view: View, name: str, form: Form) -> Response:
+def _conflict_page(view: View, name: str, form: Form) -> Response:
     """The fact as the person was shown it and as it is now, with the change on that to look at; 409."""
     was = _earlier(view, form)
     now = _later(view, form, was)
@@ -165,7 +165,7 @@ def _both(view: View, name: str, form: Form) -> Response:
         fresh = form | {"id": now.fact.id, "line": str(now.fact.line), "blob": now.blob, "file": file_key(now.path)}
         try:
             plan, masks = _plan(view, name, now, fresh)
-            return _shown(view, name, fresh, preview(view.repo, plan), 409, masks=masks, **values)
+            return _preview_page(view, name, fresh, preview(view.repo, plan), 409, masks=masks, **values)
         except GitMemError as error:  # it cannot be made on what is there now: both are shown all the same
             values["problem"] = f"{view.t(error.message)}. {view.t(error.hint)}"
     return view.render("change.html", 409, title=ACTIONS[name].title, address="", fields=form, shown=None, **values)

@@ -46,12 +46,12 @@ def page(view: View) -> Response:
     asked = view.fields.get("q", "").strip()
     choice = Choice(**{name: view.fields.get(name, "") for name in FILTERS})
     if asked:
-        return _found(view, asked, choice)
+        return _search_page(view, asked, choice)
     rows = view.facts.chosen(choice, view.today)
     if choice.author:
         rows = view.facts.by_author(view.repo, view.snapshot.commit, rows, choice.author)
     count = max(1, -(-len(rows) // SHOWN))
-    number = min(max(1, _whole(view.fields.get("page", "1"))), count)
+    number = min(max(1, _page_number(view.fields.get("page", "1"))), count)
     shown = rows[(number - 1) * SHOWN : number * SHOWN]
     return view.render(
         "facts.html", rows=shown, total=len(rows), number=number, pages=count, asked="", choice=choice,
@@ -59,7 +59,7 @@ def page(view: View) -> Response:
     )  # fmt: skip
 
 
-def _whole(text: str) -> int:
+def _page_number(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 1
 
 
@@ -82,7 +82,7 @@ def options(view: View) -> list[tuple[str, list[tuple[str, int]]]]:
     ]
 
 
-def _found(view: View, asked: str, choice: Choice) -> Response:
+def _search_page(view: View, asked: str, choice: Choice) -> Response:
     """What `git mem search` answers: the same hits in the same order."""
     from gitmem.search.search import Query, search
 
@@ -94,7 +94,7 @@ def _found(view: View, asked: str, choice: Choice) -> Response:
     )  # fmt: skip
     answer = search(view.repo, view.config, query, view.now, view.opened.kept_index)
     rows = {(row.path, row.fact.line): row for row in view.facts.rows}
-    found = _taken(view, answer.hits, rows, choice) if others else answer.hits
+    found = _hits_of_choice(view, answer.hits, rows, choice) if others else answer.hits
     hits = [(hit, row.fact.id if (row := rows.get((hit.path, hit.start_line))) else "", parts(hit)) for hit in found]
     answered = bool(answer.lanes) or not answer.stale  # an index that cannot be read answers nothing
     uncertain = view.t("Nothing here seems to answer this; what is shown comes nearest.")
@@ -110,7 +110,7 @@ def _found(view: View, asked: str, choice: Choice) -> Response:
     )  # fmt: skip
 
 
-def _taken(
+def _hits_of_choice(
     view: View, hits: Sequence[Hit], rows: Mapping[tuple[str, int], PresentFact], choice: Choice
 ) -> Sequence[Hit]:
     """The hits with a fact that is wanted, HITS at most; where only the age is asked for, other lines by their day."""
@@ -118,7 +118,7 @@ def _taken(
     kept: dict[tuple[str, int], Hit] = {}
     for hit in hits:
         own = [row for line in range(hit.start_line, hit.end_line + 1) if (row := rows.get((hit.path, line)))]
-        taken = [choice.takes(row, view.today) for row in own] or [aged and choice.ages(hit.date, view.today)]
+        taken = [choice.matches(row, view.today) for row in own] or [aged and choice.ages(hit.date, view.today)]
         if any(taken):
             kept[hit.path, hit.start_line] = hit
     if choice.author:

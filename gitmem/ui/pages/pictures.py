@@ -43,7 +43,7 @@ def page(view: View) -> Response:
     among = tuple(trends.periods(view.repo, head))
     only = view.fields.get("part") == "gate"
     whole = only or view.static or bool(view.fields.get("whole"))
-    pictures = [] if only or not among else [*_growth(view, among), *_given(view, among)]
+    pictures = [] if only or not among else [*_growth(view, among), *_token_pictures(view, among)]
     later = not whole and bool(among) and not view.site.kept.has("findings", (head, among, view.today))
     if among and not later:
         pictures.append(_gate(view, head, among))
@@ -88,7 +88,7 @@ def _growth(view: View, among: Sequence[Period]) -> list[Picture]:
     ]  # fmt: skip
 
 
-def _given(view: View, among: Sequence[Period]) -> list[Picture]:
+def _token_pictures(view: View, among: Sequence[Period]) -> list[Picture]:
     """Tokens that sessions were given, by receipts; nothing where there are none."""
     counts: Counter[int] = Counter()
     for receipt in () if view.static else receipts.read(view.repo.common_dir):

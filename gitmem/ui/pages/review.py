@@ -61,7 +61,7 @@ def page(view: View) -> Response:
 def waiting(view: View) -> int:
     """How many proposals there are, as far as the model in force was asked."""
     review = _review(view) if view.repo.head() is not None else None
-    return len(offered(review.look().plan)) if review else 0
+    return len(offered(review.outcome().plan)) if review else 0
 
 
 def _review(view: View) -> Review | None:
@@ -81,7 +81,7 @@ def _page(view: View, status: int = 200, **values: Any) -> Response:
     if view.repo.head() is None or view.snapshot.past:
         return view.render("review.html", status, cards=(), count=0, outcome=None, asks=False, rejected=(), **given)
     review = _review(view)
-    outcome = review.look() if review else None
+    outcome = review.outcome() if review else None
     items = offered(outcome.plan) if outcome else ()
     cards = [_card(view, item) for item in items[:SHOWN]]
     return view.render(
@@ -131,12 +131,12 @@ def _rejected(view: View) -> list[tuple[str, str]]:
 # -- decisions -----------------------------------------------------------------------------------------------
 
 
-def _found(view: View, form: Mapping[str, str]) -> tuple[Review, Outcome, Offered, int]:
+def _proposal_of(view: View, form: Mapping[str, str]) -> tuple[Review, Outcome, Offered, int]:
     """The proposal that the form speaks of, with its place. Raises Changed where it is not offered like that any more,
     UsageError for an agent."""
     ensure_person(view.config)
     review = _review(view)
-    outcome = review.look() if review else None
+    outcome = review.outcome() if review else None
     if review is not None and outcome is not None:
         for number, item in enumerate(offered(outcome.plan)):
             if item.token == form.get("shown"):
@@ -147,7 +147,7 @@ def _found(view: View, form: Mapping[str, str]) -> tuple[Review, Outcome, Offere
 def accept(view: View, form: dict[str, str]) -> Response:
     """Promote one proposal as it was shown, with the text the person gave it, if any."""
     try:
-        review, outcome, item, number = _found(view, form)
+        review, outcome, item, number = _proposal_of(view, form)
         if form.get("text"):
             checked, problem = review.checked(outcome.plan, _with_text(item, form["text"]))
             if problem:
@@ -165,7 +165,7 @@ def accept(view: View, form: dict[str, str]) -> Response:
 def edit(view: View, form: dict[str, str]) -> Response:
     """The proposal with another text, as it would be promoted: to be looked at."""
     try:
-        review, outcome, item, _ = _found(view, form)
+        review, outcome, item, _ = _proposal_of(view, form)
     except Changed as error:
         return _page(view, 409, problem=error.message, kept=(form.get("shown", ""), form.get("text", "")))
     text = visible(normalise(form.get("text", "")))
@@ -187,7 +187,7 @@ def refuse(view: View, form: dict[str, str]) -> Response:
     """Reject one proposal with a reason."""
     reason = visible(" ".join(form.get("reason", "").split()))
     try:
-        _, _, item, number = _found(view, form)
+        _, _, item, number = _proposal_of(view, form)
     except Changed as error:
         return _page(view, 409, problem=error.message)
     if not reason:
@@ -214,6 +214,6 @@ def ask(view: View, form: dict[str, str]) -> Response:
     ensure_person(view.config)
     model, policy = promotion_model(view.repo, view.config, view.now.date(), os.environ)
     recorded = Recorded(model)
-    Review(view.repo, view.config, policy, Request(), recorded, view.now).look()
+    Review(view.repo, view.config, policy, Request(), recorded, view.now).outcome()
     view.site.answers.keep(view.config.model, recorded)
     return view.redirect("review")

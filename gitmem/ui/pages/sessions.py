@@ -58,7 +58,7 @@ def page(view: View) -> Response:
     found = receipts.read(view.repo.common_dir)
     left = {episode.session: episode for episode in episodes(view.repo.root)} if view.repo.root is not None else {}
     if "session" in view.fields:
-        return _one(view, view.fields["session"], found, left)
+        return _session_page(view, view.fields["session"], found, left)
     total = receipts.totals(found)
     own: dict[str, list[Receipt]] = {}
     for receipt in found:
@@ -89,7 +89,7 @@ def _by_size(tokens: object) -> dict[str, float]:
     return dict(Counter(tokens).most_common())  # type: ignore[call-overload]
 
 
-def _one(view: View, name: str, found: Sequence[Receipt], left: dict[str, EpisodeFile]) -> Response:
+def _session_page(view: View, name: str, found: Sequence[Receipt], left: dict[str, EpisodeFile]) -> Response:
     """One session: each thing it was given, and what it left. Raises MissingFile for a name that nothing has."""
     from gitmem.provenance.corrections import By, Selector, derived
     from gitmem.provenance.ledger import read_ledger

@@ -16,24 +16,24 @@ from gitmem.ui.view import View
 
 def page(view: View) -> Response:
     """What would be taken back, as a diff."""
-    return _shown(view, flow.last_write(view.repo))
+    return _undo_page(view, flow.last_write(view.repo))
 
 
 def change(view: View, form: dict[str, str]) -> Response:
     """Take back the write that was shown, where it is still the last one; only a committed one, in a commit."""
     last = flow.last_write(view.repo)
     if _token(last) != form.get("shown"):
-        return _shown(view, last, 409)
+        return _undo_page(view, last, 409)
     if not last.commits:
         raise UsageError(view.t("The last write is not committed"), "git mem undo")
     try:
         done = flow.undo(view.repo, view.config, last)
     except Changed:
-        return _shown(view, flow.last_write(view.repo), 409)
+        return _undo_page(view, flow.last_write(view.repo), 409)
     return view.redirect("today", done=done.commit)
 
 
-def _shown(view: View, last: flow.Undo, status: int = 200) -> Response:
+def _undo_page(view: View, last: flow.Undo, status: int = 200) -> Response:
     files = tuple(FileDiff(file.path, tuple(diff(file.now, file.then))) for file in last.files)
     return view.render(
         "undo.html", status, last=last, subject=view.mask(FileDiff(last.subject, ())).path, files=view.mask(files),

@@ -34,7 +34,7 @@ def detect(text: Text) -> Iterator[Match]:
         yield from _read(view)
     for row in _rows(views):
         yield from _of_row(row, text.exhaustive)
-    yield from _smuggled(text)
+    yield from _invisible_payloads(text)
     yield from _puzzles(text)
 
 
@@ -122,7 +122,7 @@ def _acrostic(text: Text) -> list[tuple[int, int]]:
     return [text.to_raw(at, at + 1) for at in places[first:last]]
 
 
-def _smuggled(text: Text) -> Iterator[Match]:
+def _invisible_payloads(text: Text) -> Iterator[Match]:
     """What invisible characters spell: each run that can say something, and all of them in a row.
 
     Where every place is wanted the runs are told one by one and not as the stretch from the first to the last.

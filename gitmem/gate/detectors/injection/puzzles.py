@@ -213,7 +213,7 @@ def _split(line: str) -> str:
     return _INSIDE.sub("", line)
 
 
-def _joined(line: str) -> str:
+def _split_joined_words(line: str) -> str:
     """A line with its joined words apart; then the words of each address by themselves, since they are not the sentence's."""
     addresses: list[str] = []
 
@@ -290,7 +290,7 @@ _PUZZLES: tuple[tuple[str, Callable[[str], Iterator[int]], Callable[[str], str]]
         _by_pattern(_GLUED, lambda folded: has_run(folded, LOWER, 20)),
         lambda line: _GLUED.sub(lambda m: segment(m.group()) or m.group(), line),
     ),
-    (JOINED, _by_pattern(_CHAINED_HINT), _joined),
+    (JOINED, _by_pattern(_CHAINED_HINT), _split_joined_words),
     (
         CELLS,
         _by_pattern(_CELLS, lambda folded: folded.count("|") > 4),

@@ -104,7 +104,7 @@ def score(
     off `Scorer.sway` at most.
     """
     learned = load()
-    own, size = _own(sentence)
+    own, size = _word_weights(sentence)
     value = learned.bias + learned.unit * own / sqrt(max(size, SHORTEST))
     if value < learned.warn - SLACK:
         return value
@@ -223,7 +223,7 @@ def _runs(token: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=KEPT)
-def _own(sentence: str) -> tuple[int, int]:
+def _word_weights(sentence: str) -> tuple[int, int]:
     """The sum of the weights of a sentence's own words, and how many buckets they are."""
     return _weighed(own_buckets(sentence))
 

@@ -113,7 +113,7 @@ def candidates(unit: str) -> list[Pattern]:
     for language in languages(unit):
         three, short, always = _anchors(language)
         names = set(always)
-        for entries in (*_held(unit, three, 3), *_held(unit, short, 2)):
+        for entries in (*_rows_in_unit(unit, three, 3), *_rows_in_unit(unit, short, 2)):
             for name, pieces in entries:
                 if name not in names and (not pieces or any(map(holds, pieces))):
                     names.add(name)
@@ -127,7 +127,7 @@ def _order(language: str) -> dict[str, int]:
     return {name: place for place, name in enumerate(_patterns(language))}
 
 
-def _held(unit: str, pieces: Pieces, size: int) -> list[list[tuple[str, tuple[str, ...]]]]:
+def _rows_in_unit(unit: str, pieces: Pieces, size: int) -> list[list[tuple[str, tuple[str, ...]]]]:
     """The rows of the beginnings (of at most `size` characters) that stand in a unit."""
     if len(pieces) < max(len(unit), _FEW):  # those of one character stand among few
         return [pieces[key] for key in pieces if key in unit]

@@ -181,7 +181,7 @@ def _line(raw: str, at: int) -> tuple[int, int]:
     return max(0, at - 200) if first < 0 else first, at + 200 if last < 0 else last
 
 
-def _beside(word: re.Pattern[str], raw: str, at: int) -> bool:
+def _has_context_word(word: re.Pattern[str], raw: str, at: int) -> bool:
     """Whether a word of context stands on the line."""
     first, last = _line(raw, at)
     starts, ends = _places(word, raw)
@@ -228,7 +228,7 @@ def _mails(raw: str) -> Iterator[re.Match[str]]:
 def _phones(raw: str, first: int, last: int) -> Iterator[tuple[int, int]]:
     for match in _PHONE.finditer(raw, first, last):
         digits = _digits(match.group())
-        if match.lastgroup not in ("kr", "jp", "fr") and not _beside(_PHONE_WORD, raw, match.start()):
+        if match.lastgroup not in ("kr", "jp", "fr") and not _has_context_word(_PHONE_WORD, raw, match.start()):
             continue
         if 9 <= len(digits) <= 15 and len(set(digits[-8:])) > 2 and not digits.endswith("12345678"):
             yield match.span()
@@ -238,12 +238,12 @@ def _numbers(raw: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
     for match in _RESIDENT.finditer(raw, first, last):
         dated = match.group("a")[:2] >= "20" or match.group("b")[0] not in "3478"  # else without a check digit
         if check_digits.resident_number(match.group("a") + match.group("b")) and (
-            (match.group("dash") and dated) or _beside(_RESIDENT_WORD, raw, match.start())
+            (match.group("dash") and dated) or _has_context_word(_RESIDENT_WORD, raw, match.start())
         ):
             yield "resident-number", *match.span()
     for match in _BUSINESS.finditer(raw, first, last):
         if check_digits.business_number(_digits(match.group())) and (
-            match.group("dash") or _beside(_BUSINESS_WORD, raw, match.start())
+            match.group("dash") or _has_context_word(_BUSINESS_WORD, raw, match.start())
         ):
             yield "business-number", *match.span()
     for match in _CARD.finditer(raw, first, last):
@@ -253,7 +253,7 @@ def _numbers(raw: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
             and check_digits.luhn(digits)
             and digits not in _TEST_CARDS
             and len(set(digits)) > 3
-            and (match.group("sep") or match.group("amex") or _beside(_CARD_WORD, raw, match.start()))
+            and (match.group("sep") or match.group("amex") or _has_context_word(_CARD_WORD, raw, match.start()))
         ):
             yield "card-number", *match.span()
             yield from (
@@ -263,7 +263,7 @@ def _numbers(raw: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
         if check_digits.chinese_id(match.group()):
             yield "national-id", *match.span()
     for match in _ACCOUNT.finditer(raw, first, last):
-        if 10 <= len(_digits(match.group())) <= 16 and _beside(_ACCOUNT_WORD, raw, match.start()):
+        if 10 <= len(_digits(match.group())) <= 16 and _has_context_word(_ACCOUNT_WORD, raw, match.start()):
             yield "bank-account", *match.span()
 
 
@@ -284,7 +284,7 @@ def _worded(raw: str) -> Iterator[tuple[str, int, int]]:
     yield from (("security-answer", *span) for span in security_answers.find(raw, low))
 
 
-def _found(raw: str, scope: Scope) -> Iterator[tuple[str, int, int]]:
+def _matches(raw: str, scope: Scope) -> Iterator[tuple[str, int, int]]:
     if "@" in raw and scope is not Scope.MESSAGE:
         for start, end in _emails(raw):
             yield "email", start, end
@@ -307,7 +307,7 @@ def _found(raw: str, scope: Scope) -> Iterator[tuple[str, int, int]]:
                 yield "postal-address", *match.span()
     if b"1 A" in plain(raw).translate(_NUMBERED) and any([word in raw for word in _STREETS]):
         for match in _STREET.finditer(raw):
-            if _beside(_ADDRESS_WORD, raw, match.start()):
+            if _has_context_word(_ADDRESS_WORD, raw, match.start()):
                 yield "postal-address", *match.span()
 
 
@@ -359,7 +359,7 @@ RULES = {
 
 def detect(text: Text) -> Iterator[Match]:
     """Personal data of the text, each place once, by the first rule that says so; with markup inside it, the longest."""
-    found = partial(_found, scope=text.scope)
+    found = partial(_matches, scope=text.scope)
     for rule, start, end in readings.rules_in_all(found, text, readings.of_personal_data(text)):
         message, mask, severity = RULES[rule]
         yield Match(rule, severity, start, end, f"this looks like {message}", secret=True, mask=mask)

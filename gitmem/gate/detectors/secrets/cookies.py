@@ -146,7 +146,7 @@ def _is_cookie(text: str, match: re.Match[str], first: int) -> bool:
     return "cookie" in before.lower() or _COOKIE_OPTION.search(before) is not None
 
 
-def _found(text: str) -> Iterator[tuple[str, int, int]]:
+def _matches(text: str) -> Iterator[tuple[str, int, int]]:
     seen = candidates(text)
     for first, last in seen.near:
         if _HINT.search(seen.low, first, last):
@@ -182,7 +182,7 @@ _MESSAGES = {
 
 def detect(text: Text) -> Iterator[Match]:
     """Every session cookie and credential header of the text, read as `readings.of_secrets` says; the longer of two counts."""
-    for rule, start, end in readings.rules_in_all(_found, text, readings.of_secrets(text)):
+    for rule, start, end in readings.rules_in_all(_matches, text, readings.of_secrets(text)):
         yield Match(rule, Severity.BLOCK, start, end, _MESSAGES[rule], secret=True, mask=mask(text.raw[start:end]))
 
 

@@ -180,9 +180,9 @@ def _beside_word(text: str, low: str, digits: bytes, match: re.Match[str]) -> tu
             return [words], words[1]
     join = _JOIN.match(text, name_end)
     if join is None:
-        around = [] if short else list(_near(text, start, name_end))
+        around = [] if short else list(_password_spans_near(text, start, name_end))
         return around, max((span[1] for span in around), default=0)
-    both = _both(text, name_end) if low.startswith(" from ", name_end) else None
+    both = _old_and_new_password(text, name_end) if low.startswith(" from ", name_end) else None
     if both is not None:
         return list(both), both[1][1]
     return _joined(text, low, match, join, name_end)
@@ -206,7 +206,9 @@ def _joined(
             if _is_new(text[start:end]):
                 spans.append((start, end))
         return spans, spans[-1][1]
-    if match.group() not in _SHORT_WORDS and (told := [*_its(text, name_end), *_near(text, match.start(), name_end)]):
+    if match.group() not in _SHORT_WORDS and (
+        told := [*_its(text, name_end), *_password_spans_near(text, match.start(), name_end)]
+    ):
         return told, max(name_end, max(told)[1])
     # Each word for a password in one long value would read the value again.
     return [], end - LONGEST // 2 if end - start > LONGEST else 0
@@ -232,7 +234,7 @@ def _in_columns(text: str, start: int, end: int) -> bool:
     )
 
 
-def _both(text: str, name_end: int) -> tuple[tuple[int, int], tuple[int, int]] | None:
+def _old_and_new_password(text: str, name_end: int) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """The spans of the old and the new password of `password from ... to ...`, or None."""
     match = _FROM_TO.match(text, name_end)
     if match is None or not (_is_new(match.group("old")) and _is_new(match.group("new").rstrip(".,;:)"))):
@@ -250,7 +252,7 @@ def _its(text: str, name_end: int) -> Iterator[tuple[int, int]]:
             yield start, start + len(value)
 
 
-def _near(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _password_spans_near(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The spans of what has the look of a password, a symbol among letters and digits, on the line of a word for one."""
     first = max(text.rfind("\n", max(0, start - _NEAR_BEFORE), start) + 1, start - _NEAR_BEFORE, 0)
     last = text.find("\n", end, end + _NEAR_BEHIND)
@@ -340,7 +342,7 @@ def _quoted(text: str, start: int, end: int, quote: str, phrase: bool) -> tuple[
     return close, True
 
 
-def _found(text: str) -> Iterator[tuple[str, int, int]]:
+def _matches(text: str) -> Iterator[tuple[str, int, int]]:
     low = candidates(text).low
     taken = Spans()
     finds = chain(
@@ -375,7 +377,7 @@ def detect(text: Text) -> Iterator[Match]:
 
     Of two finds that overlap the longer one counts.
     """
-    for rule, start, end in readings.rules_in_all(_found, text, readings.of_passwords(text)):
+    for rule, start, end in readings.rules_in_all(_matches, text, readings.of_passwords(text)):
         yield _match(rule, start, end, text.raw[start:end])
 
 

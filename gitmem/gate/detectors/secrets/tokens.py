@@ -156,7 +156,7 @@ def _plausible(rule: str, start: str, value: str) -> bool:
 
 def _tokens_at(text: str, hot: Iterable[tuple[int, int]]) -> Iterator[Found]:
     """The tokens that begin in the `hot` stretches of a text, in the order of the table."""
-    yield from _tokens_of(text, _seen(text, hot))
+    yield from _tokens_of(text, _beginnings_in(text, hot))
 
 
 def _tokens_of(text: str, seen: list[tuple[str, list[int]]]) -> Iterator[Found]:
@@ -182,7 +182,7 @@ def _tokens_of(text: str, seen: list[tuple[str, list[int]]]) -> Iterator[Found]:
                 yield best
 
 
-def _seen(text: str, hot: Iterable[tuple[int, int]]) -> list[tuple[str, list[int]]]:
+def _beginnings_in(text: str, hot: Iterable[tuple[int, int]]) -> list[tuple[str, list[int]]]:
     """The beginnings that stand in the stretches where a token can begin, and at which places, at most _MANY each."""
     by_two, order = _by_two()
     seen: dict[str, list[int]] = {}
@@ -362,7 +362,7 @@ def continued(text: str, end: int) -> tuple[int, int] | None:
 
 def find(text: str, seen: Candidates) -> Iterator[Found]:
     """Every vendor token and secret shape of a text whose candidates are `seen`."""
-    beginnings = _seen(text, seen.hot)
+    beginnings = _beginnings_in(text, seen.hot)
     yield from _joined(text, beginnings)
     yield from _tokens_of(text, beginnings)
     if seen.low:

@@ -58,13 +58,13 @@ def test_what_is_learned_is_written_as_the_gate_reads_it(
     words = weights.parse_words((tmp_path / "words.txt").read_text(encoding="utf-8"))
     assert learned.warn <= learned.block and "vesper" in words.of
     monkeypatch.setattr(scorer, "load", lambda: learned)
-    scorer._own.cache_clear()
+    scorer._word_weights.cache_clear()
     scorer._neighbour.cache_clear()
     try:
         attack = scorer.score(ATTACK.format("drawer").lower(), "", "", noted_in)
         assert attack > learned.block > scorer.score(HONEST.format("drawer").lower(), "", "", noted_in)
     finally:
-        scorer._own.cache_clear()
+        scorer._word_weights.cache_clear()
         scorer._neighbour.cache_clear()
 
 
