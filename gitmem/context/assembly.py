@@ -314,7 +314,7 @@ def _answering(
 
     def measured(part: Part) -> float:
         own, *behind = (weight * evidence(each, part.content) for each, weight in asked)
-        return max([own, *behind]) if own or not asked[0][0].words else 0.0
+        return max([own, *behind]) if own or not asked[0][0].tells else 0.0
 
     answers = {at: measured(part) for at, part in enumerate(parts) if part.layer in RECALLED}
     silent = max(answers.values(), default=0.0) < request.enough

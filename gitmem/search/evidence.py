@@ -50,6 +50,11 @@ class Asked:
         self.words, self.runs = _weighted(question, table)
         self.vector = _vector(question.content, table)
 
+    @property
+    def tells(self) -> bool:
+        """Whether the question has a word at all that may tell something, courtesies among them."""
+        return bool(self.words or self.runs)
+
 
 def table_of_words() -> WordVectors | None:
     """The table that ships in the package; None where it is missing or damaged."""
@@ -62,13 +67,20 @@ def table_of_words() -> WordVectors | None:
 
 
 def evidence(asked: Asked, text: str, enough: float = 0.0) -> float:
-    """How much of the question a text takes up, 0 for nothing; without a table the share of the question's words. Where
-    all that is asked is whether there is `enough`, the figure may be another on the same side of it, in less time."""
+    """How much of the question a text takes up, or one of its lines by the words it shares, 0 for nothing: what stands
+    beside a fact in a passage takes nothing from it. Without a table the share of the question's words. Where all that
+    is asked is whether there is `enough`, the figure may be another on the same side of it, in less time."""
+    best = _evidence(asked, text, enough, _in_another_script(asked.question, text))
+    if "\n" not in text or best >= enough > 0:
+        return best
+    return max(best, *(_evidence(asked, line, enough, foreign=False) for line in text.split("\n")))
+
+
+def _evidence(asked: Asked, text: str, enough: float, foreign: bool) -> float:
     there = frozenset(terms(text))
     in_runs, all_runs = (sum(_covered(run, some) for run in asked.runs) for some in (there, None))
     shared = sum(weight for own, weight in asked.words if 2 * len(there.intersection(own)) > len(own)) + in_runs
     total = sum(weight for _, weight in asked.words) + all_runs
-    foreign = _in_another_script(asked.question, text)
     if not total or not (shared or foreign):
         return 0.0
     if asked.table is None or asked.vector is None:

@@ -46,6 +46,31 @@ def test_what_has_nothing_to_do_with_a_text_is_not(prompt: str) -> None:
     assert all(of(prompt, text) < ENOUGH for text in (DECISION, KOREAN, CHINESE, JAPANESE))
 
 
+@pytest.mark.parametrize(
+    ("prompt", "fact", "beside"),
+    [
+        (
+            "체육관 대관 결재는 누가 하지",
+            "체육관 대관은 교감 선생님 결재",
+            "유리 제품 박스는 자동 포장 라인에 올리지 않는다",
+        ),
+        ("Below how many reads is a sample excluded?", "Samples below 5,000 reads are excluded.", "Lunch is at noon."),
+    ],
+)
+def test_what_stands_beside_a_fact_takes_nothing_from_it(prompt: str, fact: str, beside: str) -> None:
+    passage = f"- {beside}\n- {fact}\n- {beside}"
+    assert of(prompt, passage) >= of(prompt, f"- {fact}") >= ENOUGH > of(prompt, beside)
+
+
+@pytest.mark.parametrize(("prompt", "tells"), [("and why?", False), ("thanks", True), ("今天天气怎么样", True)])
+def test_a_prompt_without_words_of_its_own_is_known(prompt: str, tells: bool) -> None:
+    assert Asked(parse(prompt, TODAY), table_of_words()).tells is tells
+
+
+def test_a_line_in_another_script_answers_only_with_the_whole_text() -> None:
+    assert of("오늘 날씨 어때?", "# 2026-02-04\n\n## 09:00\n\n- yesterday's work") < ENOUGH
+
+
 def test_a_letter_of_two_shared_pairs_counts_once() -> None:
     apart, together, shorter = (
         evidence(Asked(parse("病历复印", TODAY), None), text) for text in ("病历在二楼，复印在一楼", "病历复印", "病历")
