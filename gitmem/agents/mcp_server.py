@@ -129,6 +129,8 @@ def _error(text: str) -> CallToolResult:
 
 
 def searcher(pool: RepositoryPool) -> Callable[..., Found]:
+    """The tool memory_search over the repositories of a pool."""
+
     def memory_search(
         query: Annotated[str, Field(description="A question or words, in any language.")],
         maxResults: Annotated[int, Field(ge=1, le=50, description="Hits at most.")] = 6,
@@ -197,6 +199,8 @@ def _of_commit(hit: Passage, query: str) -> Hit:
 
 
 def getter(pool: RepositoryPool) -> Callable[..., Got]:
+    """The tool memory_get."""
+
     def memory_get(
         path: Annotated[str, Field(description="A memory file, such as MEMORY.md or memory/2026-02-05.md.")],
         from_: Annotated[int, Field(alias="from", ge=1, description="The first line.")] = 1,
@@ -230,6 +234,8 @@ def getter(pool: RepositoryPool) -> Callable[..., Got]:
 
 
 def adder(pool: RepositoryPool) -> Callable[..., Added]:
+    """The tool memory_add."""
+
     def memory_add(
         text: Annotated[str, Field(description="One sentence worth remembering.")],
         type: Annotated[str, Field(description="decision, preference, constraint, lesson, note, ...")] = "note",
@@ -250,6 +256,8 @@ def adder(pool: RepositoryPool) -> Callable[..., Added]:
 
 
 def explainer(pool: RepositoryPool) -> Callable[..., Why]:
+    """The tool memory_why."""
+
     def memory_why(
         path: Annotated[str, Field(description="A memory file, such as MEMORY.md.")],
         line: Annotated[int, Field(ge=1, description="The line of the fact.")],
@@ -312,6 +320,8 @@ def _quoted_edit(edited: dict[str, Any] | None, path: str, line: int) -> Edited 
 
 
 def assembler(pool: RepositoryPool) -> Callable[..., Assembled]:
+    """The tool memory_context."""
+
     def memory_context(
         prompt: Annotated[str, Field(description="What the person asks now.")] = "",
         budget: Annotated[int, Field(ge=0, le=20_000, description="Tokens of the whole; 0: mem.contextBudget.")] = 0,
@@ -343,6 +353,8 @@ def assembler(pool: RepositoryPool) -> Callable[..., Assembled]:
 
 
 def comparer(pool: RepositoryPool) -> Callable[..., Changes]:
+    """The tool memory_changes."""
+
     def memory_changes(
         range: Annotated[str, Field(description="BASE..HEAD, such as main..HEAD or HEAD~5..HEAD.")] = LAST_COMMIT,
     ) -> Changes:
@@ -364,6 +376,8 @@ def comparer(pool: RepositoryPool) -> Callable[..., Changes]:
 
 
 def filer(pool: RepositoryPool) -> Callable[..., str]:
+    """The tool memory: a model's own files below /memories."""
+
     def memory(
         command: Literal["view", "create", "str_replace", "insert", "delete", "rename"],
         path: Annotated[str | None, Field(description="A path below /memories.")] = None,
@@ -394,6 +408,8 @@ def filer(pool: RepositoryPool) -> Callable[..., str]:
 
 
 def setter(pool: RepositoryPool) -> Callable[..., Value]:
+    """The tool memory_session_set."""
+
     def memory_session_set(
         key: Annotated[str, Field(description="entity:name[:phase[:sub]], such as ticket:4711:review.")],
         value: Annotated[str, Field(description="What to remember; an empty one forgets the key.")],
@@ -412,6 +428,8 @@ def setter(pool: RepositoryPool) -> Callable[..., Value]:
 
 
 def recaller(pool: RepositoryPool) -> Callable[..., Values]:
+    """The tool memory_session_get."""
+
     def memory_session_get(
         key: Annotated[str, Field(description="A key as it was set, in any spelling.")],
     ) -> Values:
@@ -424,6 +442,8 @@ def recaller(pool: RepositoryPool) -> Callable[..., Values]:
 
 
 def lister(pool: RepositoryPool) -> Callable[..., Values]:
+    """The tool memory_session_list."""
+
     def memory_session_list(
         prefix: Annotated[str, Field(description="Only keys below, such as ticket:4711; empty for all.")] = "",
     ) -> Values:

@@ -18,6 +18,8 @@ Count = Callable[[str], int]  # the tokens of a text
 
 
 class Layer(StrEnum):
+    """The layers of a context; what each is, docs/context.md says."""
+
     PINNED = "pinned"
     RECENT = "recent"
     SUMMARY = "summary"

@@ -306,6 +306,7 @@ def identity(inspection: Inspection, match: Match) -> str:
 
 
 def with_fingerprint(finding: Finding, text: str, policy: Policy) -> Finding:
+    """The finding with its fingerprint: of its rule and `text`, salted as the policy's exceptions are."""
     return replace(finding, fingerprint=fingerprint(policy.allow.salt, finding.rule, text))
 
 

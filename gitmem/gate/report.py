@@ -113,6 +113,7 @@ def finding_lines(finding: Finding, escape: Callable[[str], str]) -> list[str]:
 
 
 def one_line(text: str, escape: Callable[[str], str]) -> str:
+    """A text on one line, escaped, its line ends and tabs spelled."""
     return escape(text).replace("\n", "\\n").replace("\t", " ")
 
 

@@ -86,6 +86,7 @@ def groups(trial: Trial, by: Callable[[Finding], str], among: Callable[[Finding]
 
 
 def rule_of(finding: Finding) -> str:
+    """What the findings of a trial are counted by."""
     return finding.rule
 
 

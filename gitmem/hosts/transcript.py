@@ -9,6 +9,8 @@ from enum import StrEnum
 
 
 class Role(StrEnum):
+    """Who a turn is of."""
+
     USER = "user"
     ASSISTANT = "assistant"
     TOOL = "tool"

@@ -473,6 +473,8 @@ def _names_it(text: str, lower: str, english: str, words: tuple[str, ...]) -> bo
 
 
 def month_days(year: int, month: int, day: int) -> Days:
+    """The days of a year's month, or its one `day` (0 for all). Without a year (0) the month and day of any; no
+    days where there is no such day."""
     if not year:
         return Days(month=month, day=day)
     try:

@@ -33,6 +33,8 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class DayLog:
+    """One daily log of a day, by whom it is ("" for the shared one), in its sections."""
+
     path: str
     agent: str
     sections: tuple[Section, ...]

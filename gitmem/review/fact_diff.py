@@ -39,6 +39,8 @@ class _Id(NamedTuple):
 
 
 class Op(StrEnum):
+    """What became of a fact between two commits."""
+
     ADDED = "added"
     PROMOTED = "promoted"
     CHANGED = "changed"

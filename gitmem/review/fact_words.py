@@ -80,6 +80,7 @@ def below_words(change: FactChange) -> str:
 
 
 def named(heading: str) -> str:
+    """A heading as a review names it."""
     return code(flat(heading)) if heading else "no heading"
 
 

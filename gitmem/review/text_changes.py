@@ -26,6 +26,8 @@ FILES = (REGULAR, EXECUTABLE)
 
 
 class TextOp(StrEnum):
+    """What became of a line that is no fact."""
+
     ADDED = "added"
     CHANGED = "changed"
     REMOVED = "removed"

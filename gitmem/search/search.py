@@ -42,6 +42,8 @@ Opener = Callable[[str], OpenIndex]  # a commit, "" for now -> the index to ask
 
 
 class Lane(StrEnum):
+    """Which lanes a search asks."""
+
     BOTH = "both"
     LEXICAL = "lexical"
     VECTOR = "vector"

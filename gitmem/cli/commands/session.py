@@ -101,6 +101,7 @@ def flush_command(
 
 
 def show_report(report: Report, as_json: bool, *, of_flush: bool = False) -> None:
+    """Print a report, as JSON or in words; `of_flush` adds the keys that a flush alone has."""
     if as_json:
         report.write_json(of_flush=of_flush)
     else:

@@ -11,6 +11,8 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
+    """`block` refuses the change, `warn` is shown and passes."""
+
     BLOCK = "block"
     WARN = "warn"
 

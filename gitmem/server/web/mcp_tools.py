@@ -131,6 +131,8 @@ def tools(operations: Operations) -> MCPServer:
 
 
 def searcher(operations: Operations) -> Callable[..., Any]:
+    """The tool memory_search over the repositories that the caller may read."""
+
     def memory_search(
         query: Annotated[str, Field(description="A question or words, in any language.")],
         maxResults: Annotated[int, Field(ge=1, le=MOST_HITS, description="Hits at most.")] = 6,
@@ -178,6 +180,8 @@ def _of_commit(hit: Passage, query: str) -> Hit:
 
 
 def reader(operations: Operations) -> Callable[..., Any]:
+    """The tool memory_get."""
+
     def memory_get(
         repository: Annotated[str, Field(description="A repository, as memory_search names it.")],
         path: Annotated[str, Field(description="A memory file, such as MEMORY.md.")],
@@ -199,6 +203,8 @@ def reader(operations: Operations) -> Callable[..., Any]:
 
 
 def assembler(operations: Operations) -> Callable[..., Any]:
+    """The tool memory_context."""
+
     def memory_context(
         prompt: Annotated[str, Field(description="What the person asks now.")] = "",
         budget: Annotated[int, Field(ge=0, le=20_000, description="Tokens of the whole; 0: the usual.")] = 0,
@@ -216,6 +222,8 @@ def assembler(operations: Operations) -> Callable[..., Any]:
 
 
 def proposer(operations: Operations) -> Callable[..., Any]:
+    """The tool memory_propose."""
+
     def memory_propose(
         repository: Annotated[str, Field(description="A repository, as memory_search names it.")],
         text: Annotated[str, Field(description="One line: what to remember.")],

@@ -189,6 +189,8 @@ def _line(text: str, at: int) -> str:
 
 
 def pairs(text: str, low: str) -> Iterator[tuple[str, int, int]]:
+    """A user beside a password on one line, of every notation: (rule, start, end of the password). `low` is the
+    text in lower case."""
     yield from _logins(text, low)
     digits = plain(text).translate(DIGIT)
     if b"1" not in digits:
@@ -274,6 +276,7 @@ def colons(text: str, digits: bytes) -> Iterator[tuple[str, int, int]]:
 
 
 def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
+    """Passwords in addresses, `scheme://user:password@host`: (rule, start, end). `low` is the text in lower case."""
     if "://" in text:
         for match in _urls(text):
             value = match.group("value")

@@ -273,6 +273,7 @@ def is_tangled(value: str) -> bool:
 
 
 def is_uuid(value: str) -> bool:
+    """Whether a value is a UUID, in its usual notation."""
     return _UUID.match(value) is not None
 
 
