@@ -71,6 +71,10 @@ class Changed(GitMemError):
     """A file, the commit or the branch is not what it was when a writer read it; nothing of it was overwritten."""
 
 
+class NotKept(GitMemError):
+    """The last write of memory cannot be taken back: what stood there before is not kept."""
+
+
 class IndexUnusable(GitMemError):
     """The search index cannot be opened, read or written."""
 

@@ -67,11 +67,22 @@ def _show(candidate: Offered) -> None:
         say(escape(f"    its words are not a person's: origin {operation.origin or 'of its lines'}", ""))
 
 
+def _key(question: str) -> str:
+    """The key that a person types; the end of input is to quit, as for `git add -p`."""
+    try:
+        return str(click.prompt(question, prompt_suffix=" ", err=True)).strip().lower()[:1]
+    except click.Abort as stop:
+        if isinstance(stop.__context__, EOFError):
+            say("")
+            return "q"
+        raise
+
+
 def _ask(review: Review, plan: Plan, candidate: Offered, where: str) -> list[Offered] | None:
     """The candidate as it is to be promoted, [] for not now, None to quit."""
     text = candidate.operation.text
     while True:
-        key = click.prompt(f"{where} promote this fact [{KEYS}]?", prompt_suffix=" ", err=True).strip().lower()[:1]
+        key = _key(f"{where} promote this fact [{KEYS}]?")
         if key == "y":
             return [candidate]
         if key == "n":

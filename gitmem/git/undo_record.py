@@ -1,7 +1,7 @@
 """What the writers of memory did in this work tree, so that the last of it can be taken back (`git mem undo`).
 
 A private file beside the search index, the newest entry last. The text that stood in a file is kept only where it was
-not committed. `redact` drops all of it: nothing keeps what was masked.
+not committed. `redact` drops every text: nothing keeps what was masked.
 """
 
 from __future__ import annotations
@@ -115,20 +115,20 @@ def drop(repo: Repository, entries: Sequence[Entry]) -> None:
     _save(repo, [entry for entry in load(repo) if entry not in entries])
 
 
-def drop_all(repo: Repository) -> None:
-    """Forget every write in every work tree of the repository, and with it every text that is kept."""
+def drop_texts(repo: Repository, *, mark: bool = False) -> None:
+    """Forget the texts that are kept here, and in other work trees of the repository every write; what was committed
+    here, and files that were made here, can still be taken back. With `mark` a write that cannot be taken back stands in
+    the record. The caller is the writer."""
+    own: list[Entry] = []
+    marker = [Entry(datetime.now(UTC).isoformat(timespec="seconds"), "", "", {})] if mark else []
+    for entry in [*map(_without_texts, load(repo)), *marker]:
+        if entry.files or not (own and not own[-1].files):  # one of those that are not kept in a row is enough
+            own.append(entry)
     for file in _files(repo):
         try:
             file.unlink(missing_ok=True)
         except OSError as error:
             raise GitMemError(f"cannot remove '{file}': {error.strerror}") from None
-
-
-def drop_texts(repo: Repository) -> None:
-    """Forget the texts that are kept here, and in other work trees of the repository every write; what was committed
-    here can still be taken back. The caller is the writer."""
-    own = [_without_texts(entry) if entry.commit else _unkept(entry) for entry in load(repo)]
-    drop_all(repo)
     _save(repo, own)
 
 
@@ -170,7 +170,10 @@ def _bounded(run: list[Entry]) -> list[Entry]:
 
 
 def _without_texts(entry: Entry) -> Entry:
-    """A committed write that is taken back to what was committed before it, whatever else stood in its files."""
+    """A write that is taken back without a text of ours: to what was committed before it, whatever else stood in its
+    files, or to no file; one that needs such a text is not kept."""
+    if not entry.commit and any(file.before is not None for file in entry.files.values()):
+        return _unkept(entry)
     files = {path: file._replace(text=None) for path, file in entry.files.items()}
     return Entry(entry.at, entry.commit, entry.group, files)
 

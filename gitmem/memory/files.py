@@ -7,7 +7,10 @@ ignore, in this repository and in none inside it. Symbolic links are never follo
 
 from __future__ import annotations
 
+import difflib
 import os
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import PurePosixPath
 
 from gitmem.config import Config
@@ -49,19 +52,27 @@ def _in_commit(repo: Repository, config: Config, path: str, commit: str) -> byte
     files, _ = tree_files(repo, repo.tree(commit), config.memory_paths) if commit else ({}, Layout())
     oid = files.get(path)
     if oid is None:
-        raise MissingFile(f"there is no memory file '{path}' at {commit[:12] or 'HEAD'}", HINT)
+        raise MissingFile(f"there is no memory file '{path}' at {commit[:12] or 'HEAD'}", _nearest(path, files))
     return repo.read(oid)
 
 
 def _in_work_tree(repo: Repository, config: Config, path: str) -> bytes:
-    missing = MissingFile(f"there is no memory file '{path}'", HINT)
-    if not in_work_tree(repo, config, path):
-        raise missing
     assert repo.root is not None
-    try:
-        return read_bytes(repo.root, path, LIMIT + 1)
-    except OSError:
-        raise missing from None
+    if in_work_tree(repo, config, path):
+        with suppress(OSError):
+            return read_bytes(repo.root, path, LIMIT + 1)
+    raise MissingFile(f"there is no memory file '{path}'", _nearest(path, memory_paths(repo, config)))
+
+
+def _nearest(path: str, paths: Iterable[str]) -> str:
+    """What to type instead of a path that names no memory file: the one of `paths` that is spelled most alike, or the
+    only one of that name in another folder."""
+    spelled = {name.casefold(): name for name in sorted(paths)}
+    wanted = path.casefold()
+    same = [name for folded, name in spelled.items() if PurePosixPath(folded).name == PurePosixPath(wanted).name]
+    near = difflib.get_close_matches(wanted, spelled, n=1, cutoff=0.75)
+    found = spelled[near[0]] if near else same[0] if len(same) == 1 else ""
+    return f"did you mean '{found}'?" if found else HINT
 
 
 def is_memory_path(repo: Repository, config: Config, path: str) -> bool:

@@ -154,11 +154,12 @@ def resolve_at(repo: Repository, text: str, now: datetime) -> str:
         return repo.resolve(text)
     except UnknownRevision as unknown:
         when = _moment(text, now)
-        if when is None:
+        if when is None and (text not in ("HEAD", "@") or repo.head() is not None):
             hint = f"a revision (git log --oneline --all) or a time: {FORMS}, YYYY-MM-DDTHH:MM[Z]"
             raise UnknownRevision(unknown.message, hint) from None
     if (head := repo.head()) is None:
         raise UsageError("there is no commit yet", "git add -A && git commit")
+    assert when is not None  # HEAD names no commit only where there is none
     for commit in repo.log([head], first_parent=True):
         if commit.commit_date <= when:
             return commit.oid

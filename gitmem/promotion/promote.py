@@ -137,7 +137,7 @@ def promote(repo: Repository, config: Config, model: Model, policy: Policy, requ
         raise UsageError("only a person accepts what came from the web or a tool", "unset mem.agent, or leave it")
     head = repo.head()
     if head is None:
-        raise GitMemError("there is no commit here yet, so no log to read", "git add memory && git commit")
+        raise GitMemError("there is no commit here yet, so no log to read", "git add -A && git commit")
     run = Run(repo, repo, config, model, policy, request, now)
     if request.mode is Mode.NOTHING:
         return _planned(run, head, head).outcome

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gitmem.config import Config
-from gitmem.errors import Changed, GitMemError
+from gitmem.errors import Changed, GitMemError, NotKept
 from gitmem.gate.changes.rules import BULK_LINES, lost_lines
 from gitmem.git import undo_record
 from gitmem.git.repository import Repository
@@ -60,11 +60,20 @@ def last_write(repo: Repository) -> Undo:
     return _plan(repo, entries, Reading(repo))
 
 
+def pass_over(repo: Repository) -> None:
+    """Forget the last write, which cannot be taken back (NotKept): the one before it is the last then."""
+    with writer(repo):
+        entries = undo_record.last_write(repo)
+        if not all(entry.files for entry in entries):
+            undo_record.drop(repo, entries)
+
+
 def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
     """Take back `expected`, the last write, and forget that it can be.
 
     Raises Changed where one of its files is not as it left it, where it is not the last write any more, or where its
-    commit is not on this branch; GitMemError where nothing is remembered. Nothing is touched then.
+    commit is not on this branch; GitMemError where nothing is remembered, NotKept for a write whose text is not kept
+    (`pass_over`). Nothing is touched then.
     """
 
     entries: list[Entry] = []
@@ -93,7 +102,7 @@ def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
 
 def _plan(repo: Repository, entries: Sequence[Entry], reading: Reading) -> Undo:
     if not all(entry.files for entry in entries):
-        raise GitMemError("the last write was too large to be remembered", "git status; git log")
+        raise NotKept("the last write stays: it was too large to be remembered, or a redaction", "git status; git log")
     oids = tuple(entry.commit for entry in entries if entry.commit)
     after = _after(entries)
     for path, expected in after.items():

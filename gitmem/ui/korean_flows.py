@@ -153,7 +153,9 @@ FLOWS = {
     "write it as YYYY-MM-DD": "YYYY-MM-DD 형식으로 적으세요",
     "{} has {}, there is no line {}": "{}: {}. {}번째 줄이 없습니다",
     "there is nothing to undo here": "되돌릴 것이 없습니다",
-    "the last write was too large to be remembered": "마지막으로 쓴 내용이 너무 커서 기억하지 못했습니다",
+    "the last write stays: it was too large to be remembered, or a redaction": (
+        "마지막으로 쓴 내용은 그대로 둡니다. 너무 커서 기억하지 못했거나 가린 내용입니다"
+    ),
     "what was written last is not on this branch": "마지막으로 쓴 내용은 이 브랜치에 없습니다",
     "git switch to the branch that holds {}": "{}이(가) 있는 브랜치로 git switch 하세요",
     "something else was written meanwhile; nothing was taken back": "그사이 다른 내용이 쓰여 아무것도 되돌리지 않았습니다",

@@ -132,3 +132,11 @@ def test_the_choices_of_an_argument_are_named_once_in_one_line(repo: Repo, words
     done = repo.mem(*words, check=False)
     assert done.returncode == 2
     assert done.stderr.splitlines() == [f"git mem: {said}", "hint: 'git mem completion -h' shows its options."]
+
+
+def test_that_nothing_is_committed_yet_is_said_in_the_same_words_for_head_and_for_a_day(repo: Repo) -> None:
+    repo.write("MEMORY.md", "# Memory\n\n- Port 80.\n")
+    for at in ("HEAD", "@", "yesterday", "2026-01-01"):
+        done = repo.mem("search", "port", "--at", at, check=False)
+        assert done.returncode == 2 and "there is no commit yet" in done.stderr and "git commit" in done.stderr
+    assert "git add -A && git commit" in repo.mem("promote", check=False).stderr

@@ -146,3 +146,10 @@ def test_an_edited_text_that_is_not_utf8_is_asked_for_again(logs: Repo) -> None:
     editor = logs.write(".git/editor", "#!/bin/sh\nprintf 'caf\\351\\n' > \"$1\"\n")
     editor.chmod(0o755)
     assert "not UTF-8" in answer(logs, ["y", "e", "q"], GIT_EDITOR=str(editor)) and len(texts(logs)) == 1
+
+
+def test_the_end_of_input_quits_and_what_was_accepted_is_promoted(logs: Repo) -> None:
+    shown = answer(logs, ["y", "\x04"])
+    assert "promoted 1 fact" in shown and len(texts(logs)) == 1
+    before = logs.git("rev-parse", "HEAD")
+    assert "nothing was promoted" in answer(logs, ["\x04"]) and logs.git("rev-parse", "HEAD") == before

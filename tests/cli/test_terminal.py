@@ -99,6 +99,11 @@ def test_what_does_not_fit_the_terminal_goes_through_the_pager(memory: Repo, com
     assert not (memory.path / "paged").exists()
 
 
+def test_a_promotion_that_is_made_prints_as_it_goes(memory: Repo) -> None:
+    done = memory.run(sys.executable, "-c", ON_TERMINAL, "4", "promote", env={"GIT_PAGER": "tee paged"})
+    assert "promoted" in done.stdout and not (memory.path / "paged").exists()
+
+
 def test_a_pager_that_is_left_early_is_no_failure(memory: Repo) -> None:
     memory.write("memory/long.md", "".join(f"line {number} of a long note\n" for number in range(20_000)))
     done = memory.run(sys.executable, "-c", ON_TERMINAL, "4", "show", "memory/long.md", env={"GIT_PAGER": "head -1"})

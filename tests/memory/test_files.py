@@ -92,3 +92,15 @@ def test_a_file_beyond_the_limit_is_refused(repo: Repo) -> None:
     for commit in ("", "HEAD"):
         with pytest.raises(GitMemError, match="larger"):
             read(repo, "MEMORY.md", commit)
+
+
+def test_a_path_that_is_mistyped_is_answered_with_the_one_that_is_meant(repo: Repo) -> None:
+    repo.commit("notes", {"Deploy window.md": "- a\n", "프로젝트/결제 설계.md": "- b\n", "secret.txt": "x\n"})
+    for typed, meant in (
+        ("deploy window.md", "Deploy window.md"), ("Deploy windw.md", "Deploy window.md"),
+        ("결제 설계.md", "프로젝트/결제 설계.md"), ("프로젝트/결제 설게.md", "프로젝트/결제 설계.md"),
+    ):  # fmt: skip
+        for more in ((), ("--at", "HEAD")):
+            done = repo.mem("show", typed, *more, check=False)
+            assert done.returncode == 3 and f"did you mean '{meant}'?" in done.stderr, (typed, more)
+    assert "did you mean" not in repo.mem("show", "secret.txt", check=False).stderr

@@ -126,6 +126,6 @@ def _promote(options: PromoteOptions) -> int:
     if options.as_json:
         write_json(as_value(outcome))
     else:
-        page(as_text(outcome, options.explain))
+        (page if options.dry_run else write)(as_text(outcome, options.explain))
         say_if_detached(repo, outcome.commits[-1] if outcome.commits and mode is not Mode.BRANCH else "")
     return Exit.DONE

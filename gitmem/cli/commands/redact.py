@@ -145,7 +145,7 @@ def _plan(blob: Blob, where: str, entry: Entry | None, policy: Policy) -> Plan:
 def _write(repo: Repository, plans: Sequence[Plan], daily: Sequence[str]) -> None:
     from gitmem.gate import redaction_record
     from gitmem.git import undo_record
-    from gitmem.git.transaction import StagedText, write_over
+    from gitmem.git.transaction import StagedText, write_over, writer
 
     files = [plan for plan in plans if plan.entry is None]
     staged = [StagedText(plan.entry, plan.data) for plan in plans if plan.entry is not None]
@@ -157,7 +157,8 @@ def _write(repo: Repository, plans: Sequence[Plan], daily: Sequence[str]) -> Non
         undoable=False,
     )
     if plans:
-        undo_record.drop_all(repo)
+        with writer(repo):
+            undo_record.drop_texts(repo, mark=True)
         made = [(plan.path, repo.hash_blob(plan.data)) for plan in plans]
         redaction_record.record_rewrites(repo, made, daily)
 

@@ -9,6 +9,7 @@ import click
 
 from gitmem.cli.options import json_option, open_here, say_if_detached
 from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.errors import NotKept
 from gitmem.plural import counted
 
 if TYPE_CHECKING:
@@ -33,10 +34,15 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
     git mem undo --dry-run
     git mem undo --yes
     """
-    from gitmem.provenance.undo import as_value, last_write, undo
+    from gitmem.provenance.undo import as_value, last_write, pass_over, undo
 
     repo, config = open_here()
-    plan = last_write(repo)
+    try:
+        plan = last_write(repo)
+    except NotKept as error:
+        if not dry_run:
+            pass_over(repo)
+        raise NotKept(error.message, "git mem undo once more takes back what was written before it") from None
     if not as_json:
         _show(plan)
     asks = not (dry_run or yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty()
