@@ -56,8 +56,8 @@ def named(profiles: dict[str, Profile], name: str) -> Profile:
     """The profile of a name. Raises GitMemError when there is none or its memory is gone."""
     profile = profiles.get(name)
     if profile is None:
-        there = ", ".join(profiles) or "there are none yet"
-        raise GitMemError(f"there is no profile '{name}'", f"git mem profile add {name}; those there are: {there}")
+        there = f"; those there are: {', '.join(profiles)}" if profiles else " makes it"
+        raise GitMemError(f"there is no profile '{name}'", f"git mem profile add {name}{there}")
     if not profile.root.is_dir():
         raise GitMemError(f"the memory of profile '{name}' is gone: {profile.root}", f"git mem profile remove {name}")
     return profile

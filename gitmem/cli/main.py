@@ -20,6 +20,8 @@ from gitmem.cli.terminal import say
 from gitmem.errors import Exit, GitMemError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from click.shell_completion import CompletionItem
 
 COMPLETE = "_GIT_MEM_COMPLETE"
@@ -134,11 +136,23 @@ def run(argv: list[str] | None = None) -> int:
 
 
 def _in_one_line(error: click.ClickException) -> str:
-    """click's words for an error; the choices of an argument, which are its name too, stand there once."""
+    """click's words for an error; the choices of an argument, which are its name too, stand there once. A choice
+    that is mistyped is answered with the one that is meant."""
     parameter = error.param if isinstance(error, click.BadParameter) else None
-    if not isinstance(parameter, click.Argument) or not isinstance(parameter.type, click.Choice):
+    if parameter is None or not isinstance(parameter.type, click.Choice):
         return " ".join(error.format_message().split())
+    near = _nearest(error, parameter.type.choices)
+    if not isinstance(parameter, click.Argument):
+        return " ".join(error.format_message().split()) + near
     choices = ", ".join(map(str, parameter.type.choices))
     if isinstance(error, click.MissingParameter):
         return f"Missing argument, one of {choices}."
-    return f"{error.message.partition(' is not one of')[0]} is not one of {choices}."
+    return f"{error.message.partition(' is not one of')[0]} is not one of {choices}.{near}"
+
+
+def _nearest(error: click.ClickException, choices: Iterable[object]) -> str:
+    import difflib
+
+    typed = error.message.partition("'")[2].partition("'")[0]
+    near = difflib.get_close_matches(typed, [str(choice) for choice in choices], n=1)
+    return f" Did you mean '{near[0]}'?" if near else ""

@@ -117,8 +117,8 @@ def drop(repo: Repository, entries: Sequence[Entry]) -> None:
 
 def drop_texts(repo: Repository, *, mark: bool = False) -> None:
     """Forget the texts that are kept here, and in other work trees of the repository every write; what was committed
-    here, and files that were made here, can still be taken back. With `mark` a write that cannot be taken back stands in
-    the record. The caller is the writer."""
+    here, and files that were made here, can still be taken back. With `mark` a write that cannot be stands in the
+    record. The caller is the writer."""
     own: list[Entry] = []
     marker = [Entry(datetime.now(UTC).isoformat(timespec="seconds"), "", "", {})] if mark else []
     for entry in [*map(_without_texts, load(repo)), *marker]:

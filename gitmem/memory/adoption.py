@@ -65,17 +65,18 @@ def look_at_folder(repo: Repository) -> Folder:
             others[INSTALLED if PACKAGES in path.split("/") else HIDDEN] += 1
         else:
             notes.append(path)
-    return Folder(tuple(notes), tuple((+others).items()), _daily(repo, notes))
+    return Folder(tuple(notes), tuple((+others).items()), daily_patterns(repo.root, notes))
 
 
-def _daily(repo: Repository, notes: Iterable[str]) -> tuple[tuple[str, int], ...]:
-    """The patterns of daily notes: of those whose whole name is a day, and the one that Obsidian's own settings say."""
+def daily_patterns(root: Path | None, notes: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    """The patterns of daily notes below `root`, and how many of `notes` each names: of those whose whole name is a day,
+    and the one that Obsidian's own settings say."""
     found: Counter[str] = Counter()
     for path in notes:
         pattern = daily_pattern(path)
         if pattern:
             found[pattern] += 1
-    stated = _of_obsidian(repo.root) if repo.root else ""
+    stated = _of_obsidian(root) if root else ""
     if stated and stated not in found:
         found[stated] = sum(daily_form(stated).fullmatch(path) is not None for path in notes)
     return tuple(sorted(found.items()))
@@ -129,10 +130,7 @@ def settings_text(old: str, daily: Sequence[str] = ()) -> str:
 
     Raises UsageError where a table of that name is there and has to be changed by hand.
     """
-    try:
-        memory = tomllib.loads(old).get("memory")
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{TRACKED} is not TOML: {error}", f"mend {TRACKED}") from None
+    memory = _memory_table(old)
     there = memory if isinstance(memory, dict) else {}
     lacking = {"paths": _lacking(there, "paths", [GLOB]), "daily": _lacking(there, "daily", daily)}
     if not lacking["paths"]:
@@ -140,10 +138,29 @@ def settings_text(old: str, daily: Sequence[str] = ()) -> str:
     if memory is not None:
         what = " and ".join(f"{values} to its {key}" for key, values in lacking.items() if values)
         raise UsageError(f"{TRACKED} has a [memory] table already", f"add {what} by hand")
-    gap = "" if not old else "\n" if old.endswith("\n") else "\n\n"
     rows = [f'paths = ["{GLOB}"] # every note, in any folder; nothing hidden']
-    if daily:
-        rows.append(f"daily = {_lacking({}, 'daily', daily)} # daily logs: shown by git mem log, promoted from")
+    return _with_memory_table(old, [*rows, *([_daily_row(daily)] if daily else [])])
+
+
+def daily_settings_text(old: str, daily: Sequence[str]) -> str:
+    """The text of .gitmem.toml that takes these patterns as daily logs, from the one it has; `old` where a [memory]
+    table is there, which a person changes (`lacking_patterns`). Raises UsageError for what is not TOML."""
+    return old if _memory_table(old) is not None else _with_memory_table(old, [_daily_row(daily)])
+
+
+def _memory_table(text: str) -> object:
+    try:
+        return tomllib.loads(text).get("memory")
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{TRACKED} is not TOML: {error}", f"mend {TRACKED}") from None
+
+
+def _daily_row(daily: Sequence[str]) -> str:
+    return f"daily = {_lacking({}, 'daily', daily)} # daily logs: shown by git mem log, promoted from"
+
+
+def _with_memory_table(old: str, rows: Sequence[str]) -> str:
+    gap = "" if not old else "\n" if old.endswith("\n") else "\n\n"
     return "\n".join([f"{old}{gap}[memory]", *rows, ""])
 
 

@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from gitmem.config import Config
+from gitmem.config import TRACKED, Config
 from gitmem.errors import GitFailed, GitMemError, NotARepository, OutsideRepository, Refused, UsageError
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.policy import Policy
@@ -30,9 +30,11 @@ from gitmem.git.transaction import position, replaced, writer
 from gitmem.git.worktree import read_bytes
 from gitmem.git.write import ensure_can_commit, run_git
 from gitmem.memory import links
+from gitmem.memory.adoption import daily_patterns, daily_settings_text
 from gitmem.memory.document import decode
+from gitmem.memory.new_repository import settings_now
 from gitmem.memory.templates import as_laid_out
-from gitmem.paths import LIMIT, Kind, Layout, kind
+from gitmem.paths import LIMIT, Kind, Layout, is_daily, kind
 from gitmem.plural import counted
 
 HIDDEN, NO_MEMORY, NO_MARKDOWN = "is a hidden folder", "is no memory file", "is not Markdown"
@@ -63,7 +65,9 @@ class Shape(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What an import does. `files` are (path there, path here, bytes), pictures that documents show among them; `left`
-    are (path there, reason), `masked` (path there, what was masked)."""
+    are (path there, reason), `masked` (path there, what was masked). `daily` are patterns of daily notes among them and
+    how many each names, `settings` is the text that .gitmem.toml gets for them, None where it stays. `same` are the
+    paths here that have these bytes already."""
 
     source: Path
     shape: Shape
@@ -71,11 +75,9 @@ class Plan:
     left: tuple[tuple[str, str], ...]
     masked: tuple[tuple[str, tuple[Mask, ...]], ...]
     history: bool
-
-    @property
-    def pictures(self) -> int:
-        """How many of the files the gate could not read."""
-        return sum(not name.endswith(".md") for name, _, _ in self.files)
+    daily: tuple[tuple[str, int], ...] = ()
+    settings: bytes | None = None
+    same: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +94,8 @@ def look_at(source: Path, config: Config, environ: Mapping[str, str], here: Path
 
     Raises UsageError for a folder that is not there or is the target itself.
     """
-    named, source = source, Path(os.path.expanduser(source)).absolute()
-    if not os.path.isdir(source):
-        raise UsageError(f"there is no folder '{named}'", "git mem import notes PATH")
-    ensure_elsewhere(source, here)
+    ensure_elsewhere(source, here, "notes")
+    source = Path(os.path.expanduser(source)).absolute()
     names, left = markdown_below(source)
     shape = shape_of(["MEMORY.md" if name == "memory.md" else name for name in names])
     moved = {name: to for name in names if (to := _place(name, names, shape))}
@@ -104,6 +104,7 @@ def look_at(source: Path, config: Config, environ: Mapping[str, str], here: Path
     left = [(name, reason) for name, reason in left if name not in pictures]
     moved |= {name: to for name, (to, _) in pictures.items()}
     files: list[tuple[str, str, bytes]] = []
+    same: set[str] = set()
     masked: list[tuple[str, tuple[Mask, ...]]] = []
     for name, to in moved.items():
         made = pictures[name][1] if name in pictures else _document(source, name, moved, config)
@@ -114,10 +115,30 @@ def look_at(source: Path, config: Config, environ: Mapping[str, str], here: Path
         if there is not None and there != made.data and there not in as_laid_out(to):
             left.append((name, f"'{to}' is there already and says something else"))
             continue
+        if there == made.data:
+            same.add(to)
         if made.masks:
             masked.append((name, made.masks))
         files.append((name, to, made.data))
-    return Plan(source, shape, tuple(files), tuple(left), tuple(masked), _is_root(source, environ))
+    daily, text = _daily(source, [(name, to) for name, to, _ in files], config, here)
+    root = _is_root(source, environ)
+    return Plan(source, shape, tuple(files), tuple(left), tuple(masked), root, daily, text, frozenset(same))
+
+
+def _daily(
+    source: Path, moved: Sequence[tuple[str, str]], config: Config, here: Path
+) -> tuple[tuple[tuple[str, int], ...], bytes | None]:
+    """The patterns of daily notes that no setting here names yet, with their numbers, and .gitmem.toml with them."""
+    away = [(name, to) for name, to in moved if to.endswith(".md") and not is_daily(to, config.memory_daily)]
+    home = {to.removesuffix(name) for name, to in away if to.endswith(name)}
+    if len(home) != 1:
+        return (), None
+    (folder,) = home
+    found = [(folder + pattern, number) for pattern, number in daily_patterns(source, [name for name, _ in away])]
+    daily = tuple((pattern, number) for pattern, number in found if number)
+    old = settings_now(here) or b""
+    text = daily_settings_text(old.decode("utf-8", "replace"), [pattern for pattern, _ in daily]).encode()
+    return daily, text if daily and text != old else None
 
 
 def without_ignored(repo: Repository, plan: Plan) -> Plan:
@@ -132,9 +153,13 @@ def without_ignored(repo: Repository, plan: Plan) -> Plan:
     )
 
 
-def ensure_elsewhere(source: Path, here: Path) -> None:
-    """Raises UsageError where one of two folders holds the other: what is imported would be the target itself."""
-    top, target = source.resolve(), here.resolve()
+def ensure_elsewhere(source: Path, here: Path, kind: str) -> None:
+    """Raises UsageError where one of two folders holds the other: what is imported would be the target itself; and for
+    a folder that is not there. `kind` is the source's in `git mem import`."""
+    top, target = Path(os.path.expanduser(source)), here.resolve()
+    if not top.is_dir():
+        raise UsageError(f"there is no folder '{source}'", f"git mem import {kind} FOLDER --dry-run")
+    top = top.resolve()
     if target.is_relative_to(top) or top.is_relative_to(target):
         raise UsageError("a memory is not imported from itself", "name a folder outside of it")
 
@@ -277,6 +302,7 @@ def as_value(plan: Plan, root: Path, commit: str, written: Sequence[str], dry_ru
         "masks": [
             {"from": name, "rule": mask.rule, "line": mask.line} for name, masks in plan.masked for mask in masks
         ],
+        "daily": [{"pattern": pattern, "notes": number} for pattern, number in plan.daily],
         "history": plan.history,
         "commit": commit or None,
         "written": list(written),
@@ -327,6 +353,8 @@ def bring(repo: Repository, plan: Plan, now: datetime, environ: Mapping[str, str
         noted = {to: _existing(repo.root, to) for _, to, _ in plan.files}
         free = {to for to, there in noted.items() if there is None or there in as_laid_out(to)}
         contents = {to: data for _, to, data in plan.files if to in free}
+        if plan.settings is not None:
+            noted[TRACKED], contents[TRACKED] = settings_now(repo.root), plan.settings
         with replaced(repo, contents, {to: noted[to] for to in contents}, before=position(repo)):
             commit = _with_history(repo, plan) if plan.history and plan.files else ""
     return Imported(plan, tuple(contents), commit)
@@ -365,7 +393,7 @@ def _with_history(repo: Repository, plan: Plan) -> str:
             run_git(repo, ["reset", "--quiet", "--soft", "refs/gitmem/import"])
         begun = repo.head()
         try:
-            run_git(repo, ["add", "--", *(to for _, to, _ in plan.files)])
+            run_git(repo, ["add", "--", *(to for _, to, _ in plan.files), *([TRACKED] if plan.settings else [])])
             message = f"memory: import {counted(len(plan.files), 'file')} with their history"
             run_git(repo, ["commit", "--quiet", "--allow-empty", "-F", "-"], input=message + "\n")
         except BaseException as error:

@@ -125,7 +125,7 @@ def test_status_says_current_only_where_all_is_indexed(repo: Repo) -> None:
     ("words", "said"),
     [
         (("completion",), "Missing argument, one of bash, zsh, fish."),
-        (("completion", "zs"), "'zs' is not one of bash, zsh, fish."),
+        (("completion", "zs"), "'zs' is not one of bash, zsh, fish. Did you mean 'zsh'?"),
     ],
 )
 def test_the_choices_of_an_argument_are_named_once_in_one_line(repo: Repo, words: tuple[str, ...], said: str) -> None:
@@ -140,3 +140,30 @@ def test_that_nothing_is_committed_yet_is_said_in_the_same_words_for_head_and_fo
         done = repo.mem("search", "port", "--at", at, check=False)
         assert done.returncode == 2 and "there is no commit yet" in done.stderr and "git commit" in done.stderr
     assert "git add -A && git commit" in repo.mem("promote", check=False).stderr
+
+
+def test_a_choice_that_is_mistyped_is_answered_with_the_one_that_is_meant(repo: Repo) -> None:
+    done = repo.mem("add", "--type", "desicion", "Use REST", check=False)
+    assert done.returncode == 2 and done.stderr.splitlines()[0].endswith("Did you mean 'decision'?")
+    assert "Did you mean" not in repo.mem("add", "--type", "xyz", "Use REST", check=False).stderr
+
+
+def test_install_and_uninstall_say_what_became_of_the_merge_driver(repo: Repo) -> None:
+    assert "\nmerge driver: set (merge.gitmem " in repo.mem("install").stdout
+    assert "\nmerge driver: removed (merge.gitmem " in repo.mem("uninstall").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "hint"),
+    [
+        (("import", "okf", "nosuch"), "there is no folder 'nosuch'", "git mem import okf FOLDER --dry-run"),
+        (("import", "notes", "nosuch"), "there is no folder 'nosuch'", "git mem import notes FOLDER --dry-run"),
+        (("profile", "switch", "work"), "there is no profile 'work'", "git mem profile add work makes it"),
+        (("session", "get", "person:kim"), "there is no value of 'person:kim'", ""),
+    ],
+)
+def test_what_is_not_there_is_said(repo: Repo, words: tuple[str, ...], said: str, hint: str) -> None:
+    repo.commit("first", {"MEMORY.md": "# Memory\n"})
+    done = repo.mem(*words, check=False)
+    assert done.returncode and done.stdout == ""
+    assert done.stderr.splitlines() == [f"git mem: {said}", *([f"hint: {hint}"] if hint else [])]

@@ -232,7 +232,7 @@ def test_pictures_that_notes_show_come_along_and_no_others(target: Repo, tmp_pat
     assert said.returncode == 1 and "left out img/d.jpg: is no picture of the kind that its name says" in said.stdout
     assert (
         "4 pictures that the gate cannot read among them" in said.stdout
-        and "left out 2 files: is not Markdown" in said.stdout
+        and "left out 2: each is not Markdown" in said.stdout
     )
     for name in ("img/a b.png", "other/deep.png", "img/c.gif", "docs/x.pdf"):
         assert (target.path / "memory" / name).read_bytes() == files[name]
@@ -325,3 +325,44 @@ def test_the_old_spelling_lays_out_a_new_repository_and_says_the_new_one(tmp_pat
     done = json.loads(target.mem("init", "--from", str(there.path), "--json").stdout)
     assert done["commit"] and "AGENTS.md" in done["written"] and (target.path / "AGENTS.md").exists()
     assert target.read("SOUL.md") == "Brief.\n" and "--from" not in target.mem("init", "-h").stdout
+
+
+def test_daily_notes_of_other_programs_are_logs_once_they_are_imported(target: Repo, tmp_path: Path) -> None:
+    line = "- Decision: we deploy on Monday, because support is staffed then.\n"
+    there = fill(tmp_path / "vault", {
+        "Daily/2026-02-05.md": line, "journals/2026_02_06.md": line, "Tage/05.02.2026.md": line, "crane.md": "- blue\n",
+        ".obsidian/daily-notes.json": '{"folder": "Tage", "format": "DD.MM.YYYY"}',
+    })  # fmt: skip
+    patterns = ["memory/Daily/YYYY-MM-DD.md", "memory/Tage/DD.MM.YYYY.md", "memory/journals/YYYY_MM_DD.md"]
+    assert [row["pattern"] for row in run(target, there, "--dry-run")["daily"]] == patterns
+    assert not (target.path / ".gitmem.toml").exists()
+    said = target.mem("import", "notes", str(there)).stdout
+    assert "log: 1 daily log by memory/Tage/DD.MM.YYYY.md ([memory] daily in .gitmem.toml)\n" in said
+    assert [row["path"] for row in json.loads(target.mem("log", "--json").stdout)["days"][0]["logs"]]
+    target.commit("notes")
+    assert "memory/journals/2026_02_06.md" in target.mem("promote", "--dry-run", "--explain").stdout
+    again = target.mem("import", "notes", str(there)).stdout
+    assert "log:" not in again and "imported 0 files without history, 4 there already, 1 left out" in again
+    assert target.git("status", "--porcelain") == ""
+
+
+def test_a_memory_table_that_is_there_is_not_rewritten_for_imported_daily_notes(target: Repo, tmp_path: Path) -> None:
+    there = fill(tmp_path / "vault", {"Daily/2026-02-05.md": "- x\n", "Daily/2026-02-06.md": "- y\n"})
+    target.write(".gitmem.toml", '[memory]\npaths = ["*.md"]\n')
+    done = target.mem("import", "notes", str(there))
+    assert "2 daily logs by memory/Daily/YYYY-MM-DD.md (once [memory] daily names it)" in done.stdout
+    assert "by hand" in done.stderr and target.read(".gitmem.toml") == '[memory]\npaths = ["*.md"]\n'
+
+
+def test_daily_notes_come_as_logs_with_their_history_and_undo_takes_the_pattern_back(
+    target: Repo, tmp_path: Path
+) -> None:
+    there = Repo(tmp_path / "vault")
+    there.commit("notes", {"Daily/2026-02-05.md": "- we chose the blue crane\n"})
+    done = run(target, there.path)
+    assert ".gitmem.toml" in target.git("ls-tree", "--name-only", done["commit"]) and target.git("status", "-s") == ""
+    other = Repo(tmp_path / "other")
+    run(other, there.path, "--no-history")
+    assert (other.path / ".gitmem.toml").exists()
+    other.mem("undo")
+    assert other.git("status", "--porcelain", "-uall") == ""

@@ -79,7 +79,8 @@ def command(**given: Any) -> int:
     """Import notes, old sessions, bundles or skills of SOURCE.
 
     Of notes PATH is a folder of them, an OpenClaw workspace or a Claude memory folder. Links between the files hold,
-    and pictures that they show come along. From the top of a Git repository the history comes along, in one commit.
+    and pictures that they show come along; daily notes become daily logs by [memory] daily of .gitmem.toml. From the
+    top of a Git repository the history comes along, in one commit.
 
     What old sessions decided goes into the daily logs of their days, with an episode for each session. PATH is a
     transcript or a folder of them. Without PATH, what the host keeps on this machine is listed and nothing is written;
@@ -140,7 +141,7 @@ def _bring_documents(options: ImportCommand) -> int:
         config = config._replace(on_personal="keep")
     if options.source == "okf":
         if repo.root is not None:
-            ensure_elsewhere(options.path, repo.root)
+            ensure_elsewhere(options.path, repo.root, options.source)
         bundle = read_bundle(options.path, options.name, config.memory_paths)
         given = options.instructions
         plan = planned(repo, config, bundle.arrivals, bundle.left, bundle.notes, instructions=given)
@@ -207,7 +208,8 @@ def _show_notes(plan: Plan, asked: NotesImport) -> None:
 
     would = "would import" if asked.dry_run else "imported"
     for name, to, _ in plan.files if asked.verbose else ():
-        write(escape(f"{would} {to}" + (f" (from {name})" if to != name else ""), "") + "\n")
+        done = "there already" if to in plan.same else would
+        write(escape(f"{done} {to}" + (f" (from {name})" if to != name else ""), "") + "\n")
     for name, reason in plan.left:
         if asked.verbose or reason not in EXPECTED:
             write(escape(f"left out {name}: {reason}", "") + "\n")
@@ -218,12 +220,20 @@ def _show_notes(plan: Plan, asked: NotesImport) -> None:
         write(f"to keep personal data: {first}import again with --keep pii\n")
     if not asked.verbose:
         for reason, number in Counter(reason for _, reason in plan.left if reason in EXPECTED).items():
-            write(f"left out {counted(number, 'file')}: {reason}\n")
-    shown = f", {counted(plan.pictures, 'picture')} that the gate cannot read among them," if plan.pictures else ""
+            write(f"left out {number}: {'each ' if number > 1 else ''}{reason}\n")
+    for pattern, number in plan.daily:
+        named = "[memory] daily in .gitmem.toml" if plan.settings is not None else "once [memory] daily names it"
+        write(escape(f"log: {counted(number, 'daily log')} by {pattern} ({named})", "") + "\n")
+    if plan.daily and plan.settings is None:
+        say("note: .gitmem.toml has a [memory] table already: add these patterns to its daily by hand")
+    new = [name for name, to, _ in plan.files if to not in plan.same]
+    pictures = sum(not name.endswith(".md") for name in new)
+    shown = f", {counted(pictures, 'picture')} that the gate cannot read among them," if pictures else ""
     history = "with their history" if plan.history else "without history"
     more = "" if asked.verbose else " (-v names all)"
-    write(f"{would} {counted(len(plan.files), 'file')}{shown} {history}, {len(plan.left)} left out{more}\n")
-    if plan.files and not plan.history and not asked.dry_run:
+    there = f" {len(plan.same)} there already," if plan.same else ""
+    write(f"{would} {counted(len(new), 'file')}{shown} {history},{there} {len(plan.left)} left out{more}\n")
+    if new and not plan.history and not asked.dry_run:
         write("next: look at them (git status), then git add and git commit\n")
 
 

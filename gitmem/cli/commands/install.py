@@ -56,7 +56,7 @@ def command(
         say("note: nobody commits in a bare repository; 'git mem install --server' holds what is pushed to the gate")
     if shared and shutil.which("git-mem") is None:
         say("note: these hooks may be tracked, so they call git-mem by its name, which is not on your PATH")
-    show(steps, folder, dry_run, as_json, "the hooks are there and current", merging)
+    show(steps, folder, dry_run, as_json, "the hooks are there and current", "set" if merging else "")
     return Exit.DONE
 
 
@@ -72,14 +72,15 @@ def promoted(folder: Path) -> str:
     return match.group(1) if match else ""
 
 
-def show(steps: list[hooks.Step], folder: Path, dry: bool, as_json: bool, nothing: str, merging: bool) -> None:
-    """Each hook and what was done to it; `merging` whether the merge driver was set up or taken out."""
+def show(steps: list[hooks.Step], folder: Path, dry: bool, as_json: bool, nothing: str, merging: str) -> None:
+    """Each hook and what was done to it; `merging` what was done to the merge driver, "" for nothing."""
     if as_json:
         done = [{"hook": step.path.name, "what": step.what} for step in steps]
-        write_json({"folder": str(folder), "dry_run": dry, "hooks": done, "merge_driver": merging})
+        write_json({"folder": str(folder), "dry_run": dry, "hooks": done, "merge_driver": bool(merging)})
         return
     for step in steps:
         write(escape(f"{'would be: ' if dry else ''}{step.path.name}: {step.what}") + "\n")
     if merging:
-        write(f"{'would be: ' if dry else ''}merge driver: {merge_driver.SECTION} in the configuration of this clone\n")
+        where = f"{merge_driver.SECTION} in the configuration of this clone"
+        write(f"{'would be: ' if dry else ''}merge driver: {merging} ({where})\n")
     write(escape(f"{nothing} in {folder}" if not steps else f"in {folder}") + "\n")

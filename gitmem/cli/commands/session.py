@@ -427,6 +427,8 @@ def get_command(key: str, as_json: bool) -> int:
         write_json(shape(value) if value else None)
     elif value:
         write(escape(value.text) + "\n")
+    else:
+        say(f"git mem: there is no value of '{key}'")
     return 0 if value else 1
 
 

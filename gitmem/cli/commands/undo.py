@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,13 @@ from gitmem.errors import NotKept
 from gitmem.plural import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gitmem.provenance.undo import Undo
 
-SHOWN = 20  # lines of a file
+SHOWN, SHOWN_OF_MANY = 20, 4  # lines of a file, and of one of many that were made
+MANY = 3  # files
+NAMED = 3  # paths in a command
 
 
 @click.command()
@@ -58,7 +63,7 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
         say(f"taken back in commit {done.commit[:12]}" if done.commit else "taken back in the work tree")
         say_if_detached(repo, done.commit)
         if done.held:
-            say("HEAD still has it: git commit takes it out there")
+            say(f"HEAD still has it: {_commit_of(done.held)} takes it out there")
         if done.merge:
             say(f"the branch counts as merged: git revert {done.commit[:12]} brings it back")
         if done.subject.startswith("memory: promote "):
@@ -70,7 +75,12 @@ def _since(plan: Undo) -> str:
     """What became of a write that was not committed."""
     if not plan.held:
         return "not committed"
-    return "committed since, not by git mem" + ("" if len(plan.held) == len(plan.files) else " in part")
+    return "committed since" + ("" if len(plan.held) == len(plan.files) else " in part")
+
+
+def _commit_of(paths: Sequence[str]) -> str:
+    """The command that commits these files alone, as they are now."""
+    return f"git commit -- {shlex.join(paths)}" if len(paths) <= NAMED else "git commit -a"
 
 
 def _show(plan: Undo) -> None:
@@ -78,9 +88,10 @@ def _show(plan: Undo) -> None:
     write(escape(f"written {plan.at}, {what}\n"))
     for file in plan.files:
         lines = file.lines()
+        shown = SHOWN_OF_MANY if file.then is None and len(plan.files) > MANY else SHOWN
         end = " (the file goes)" if file.then is None else ""
         write(escape(f"{file.path}{end}\n"))
-        for line in lines[:SHOWN]:
+        for line in lines[:shown]:
             write(f"  {escape(line, '')}\n")
-        if len(lines) > SHOWN:
-            write(f"  and {counted(len(lines) - SHOWN, 'line')} more\n")
+        if len(lines) > shown:
+            write(f"  and {counted(len(lines) - shown, 'line')} more\n")

@@ -45,5 +45,5 @@ def command(dry_run: bool, purge: bool, agents: Sequence[str], as_json: bool) ->
                 raise GitMemError(f"cannot remove '{state}': {error.strerror}") from None
             say(f"removed {state}")
     merging = merge_driver.take_out(repo, dry=dry_run)
-    show(steps, folder, dry_run, as_json, "there are no hooks of ours", merging)
+    show(steps, folder, dry_run, as_json, "there are no hooks of ours", "removed" if merging else "")
     return Exit.DONE
