@@ -296,7 +296,8 @@ def _fetched(repo: Repository, remote: Remote) -> str:
     except GitFailed as error:
         if "couldn't find remote ref" in f"{error.message}\n{error.hint}":
             return ""
-        raise
+        next_line = f"git remote -v shows where {remote.name} leads, git remote set-url {remote.name} URL changes it"
+        raise GitFailed(error.message, f"{next_line}\n{error.hint}".rstrip()) from error
     return repo.resolve(ref)
 
 

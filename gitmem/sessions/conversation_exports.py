@@ -12,9 +12,12 @@ import hashlib
 import json
 import mmap
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
+from itertools import islice
 from pathlib import Path
+from shlex import quote
 from typing import IO, Any
 
 from gitmem.errors import UsageError
@@ -56,10 +59,10 @@ def exported(service: str, path: Path) -> Listing:
             else:
                 sessions.append(session)
     if not sessions and all(reason in NOTHING for _, reason in left) and not all(_is_empty(file) for _, file in files):
-        raise UsageError(
-            f"'{path}' holds no conversation of {service}",
-            f"name the archive that the service sent: git mem import {service} ARCHIVE.zip --dry-run",
-        )
+        held = next((name for name in SERVICES if left and name != service and _holds(name, files)), "")
+        hint = f"it holds some of {held}: git mem import {held} {quote(str(path))} --dry-run"
+        named = f"name the archive that the service sent: git mem import {service} ARCHIVE.zip --dry-run"
+        raise UsageError(f"'{path}' holds no conversation of {service}", hint if held else named)
     return Listing(in_order(sessions), tuple(left))
 
 
@@ -112,6 +115,15 @@ def _read(service: str, file: IO[bytes], start: int, end: int) -> Recording:
     return Recording(_parsed(service, data)[1], hashlib.sha256(data).hexdigest())
 
 
+def _holds(service: str, files: Iterable[tuple[str, IO[bytes]]]) -> bool:
+    """Whether the first object of a file is a conversation of a service."""
+    for _, file in files:
+        for start, end in islice(_conversations(file), 1) if file.seek(0, 2) else ():
+            with suppress(OSError):
+                return bool(_parsed(service, _bytes(file, start, end))[0])
+    return False
+
+
 def _bytes(file: IO[bytes], start: int, end: int) -> bytes:
     if end - start > LONGEST:
         raise OSError(errno.EFBIG, f"it is longer than {LONGEST >> 20} MiB")
@@ -120,11 +132,13 @@ def _bytes(file: IO[bytes], start: int, end: int) -> bytes:
 
 
 def _parsed(service: str, data: bytes) -> tuple[str, Transcript]:
-    """A conversation's id ("" for what is none) and its turns. Raises OSError for what is no JSON."""
+    """A conversation's id ("" for what is none of this service) and its turns. Raises OSError for what is no JSON."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
         raise OSError(errno.EINVAL, NO_JSON) from None
+    if TURNS_IN[service] not in value:
+        return "", Transcript((), "", lines=False)
     ident = word(value, "uuid") or word(value, "conversation_id") or word(value, "id")
     turns = tuple(as_spoken(turn) for turn in SERVICES[service](value))
     return ident, Transcript(turns, ident, lines=False)
@@ -201,3 +215,4 @@ SERVICES: dict[str, Callable[[Conversation], Iterator[Turn]]] = {
     "chatgpt": _of_chatgpt,
     "claude-export": _of_claude,
 }
+TURNS_IN = {"chatgpt": "mapping", "claude-export": "chat_messages"}  # the key that every conversation of a service has

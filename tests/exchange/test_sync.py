@@ -218,6 +218,14 @@ def test_offline_it_waits_and_goes_the_next_time(machines: Machines) -> None:
     assert sync(a)["sent"] == 1 and "4 keys" in machines.at_hub()
 
 
+def test_a_remote_that_has_moved_is_an_error_that_says_where_to_look(machines: Machines) -> None:
+    machines.first.git("remote", "set-url", "origin", "../moved away.git")
+    done = machines.first.mem("sync", check=False)
+    assert done.returncode == 3 and done.stderr.splitlines()[1].startswith(
+        "hint: git remote -v shows where origin leads"
+    )
+
+
 def test_a_remote_that_refuses_for_another_reason_is_an_error(machines: Machines) -> None:
     refusing(machines, "not today")
     replaced(machines.first, "3 keys", "4 keys")

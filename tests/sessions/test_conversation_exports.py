@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import zipfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -209,3 +210,25 @@ def test_a_file_that_was_cut_short_says_which_conversation_is_left_out(tmp_path:
     whole = json.dumps([{"uuid": "a", "chat_messages": []}, {"uuid": "b", "chat_messages": [{"text": "x" * 50}]}])
     (tmp_path / "conversations.json").write_text(whole[:-30])
     assert [reason for _, reason in exported("claude-export", tmp_path).left][-1] == "cannot be read: it is no JSON"
+
+
+def test_the_archive_of_another_service_is_refused_with_the_command_that_reads_it(repo: Repo, tmp_path: Path) -> None:
+    ours = {"chatgpt": zipped(tmp_path / "a b.zip", conversations=[chatgpt()]),
+            "claude-export": zipped(tmp_path / "c.zip", conversations=[claude()])}  # fmt: skip
+    for service, other in (("chatgpt", "claude-export"), ("claude-export", "chatgpt")):
+        done = repo.mem("import", service, str(ours[other]), check=False)
+        assert done.returncode == 2 and f"holds no conversation of {service}" in done.stderr and done.stdout == ""
+        (hint,) = [line for line in done.stderr.splitlines() if line.startswith("hint: ")]
+        typed = shlex.split(hint.partition(": git mem ")[2])
+        assert repo.mem(*typed).stdout.count("would write ") == 1
+
+
+def test_a_dry_run_that_says_why_a_line_is_refused_does_not_name_the_option_for_it(repo: Repo, tmp_path: Path) -> None:
+    given = claude()
+    given["chat_messages"][0]["text"] = (
+        "We decided that the token is " + "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw."
+    )
+    archive = str(zipped(tmp_path / "a.zip", conversations=[given]))
+    dry = repo.mem("import", "claude-export", archive, "--dry-run")
+    assert "refused by the gate\n" in dry.stdout and "github-token" in dry.stderr
+    assert "refused by the gate: -v says why\n" in repo.mem("import", "claude-export", archive).stdout

@@ -309,7 +309,7 @@ def _bring(listing: Listing, options: ImportCommand, remembered: DocumentImport 
     else:
         if remembered is not None:
             _show_documents(remembered, options)
-        _show_totals(totals, listing, options)
+        _show_totals(totals, listing, options, each=each)
     return Exit.FINDINGS if failed else Exit.DONE
 
 
@@ -326,7 +326,7 @@ def _show(outcome: ImportedSession, options: ImportCommand, *, each: bool) -> No
             say(f"git mem: {place}: {text}: {reason}")
 
 
-def _show_totals(totals: Totals, listing: Listing, options: ImportCommand) -> None:
+def _show_totals(totals: Totals, listing: Listing, options: ImportCommand, *, each: bool) -> None:
     would = "would import " if options.dry_run else "imported "
     counts = totals.sessions
     write(f"{would}{counted(counts['imported'], 'session')}, {counted(totals.lines, 'line')} of daily logs\n")
@@ -335,7 +335,7 @@ def _show_totals(totals: Totals, listing: Listing, options: ImportCommand) -> No
             write(f"{counted(counts[state], 'session')}: {state}\n")
     say_masked(totals.masks)
     if totals.refused:
-        write(f"{counted(totals.refused, 'line')} refused by the gate{'' if options.verbose else ': -v says why'}\n")
+        write(f"{counted(totals.refused, 'line')} refused by the gate{'' if each else ': -v says why'}\n")
     if listing.left:
         what = "conversation" if options.source in SERVICES else "file"
         write(f"{counted(len(listing.left), what)} without a turn{'' if what != 'file' else ' of a known host'}\n")
