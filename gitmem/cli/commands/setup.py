@@ -218,8 +218,10 @@ def _commit(folder: Path) -> Step:
     repo = _repo(folder)
     if repo is None or repo.root is None:
         return Step("commit", (), "after the repository is made")
-    layout = layout_of(entry.path for entry in repo.staged())
-    new = [path for path in repo.untracked() if is_memory(path, layout) or path in OURS]
+    staged = [entry.path for entry in repo.staged()]
+    layout = layout_of(staged)
+    left = staged if repo.head() is None else []  # of a commit that was refused: what was mended since is added anew
+    new = sorted(path for path in {*repo.untracked(), *left} if is_memory(path, layout) or path in OURS)
     if repo.head() is not None or not new:
         return Step("commit", (), "what is there is yours to commit" if new else "there already")
     return Step("commit", (("git", "add", "--", *new), ("git", "commit", "--quiet", "-m", "memory: begin")))

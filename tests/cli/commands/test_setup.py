@@ -169,3 +169,19 @@ def test_a_fact_that_is_refused_as_a_secret_is_not_shown(tmp_path: Path, tools: 
     words = ("setup", "--yes", form, "--fact", f"token is {GITHUB}", "m")
     done = Repo(tmp_path / "at", init=False).mem(*words, env=tools, check=False)
     assert GITHUB not in done.stdout + done.stderr and "git mem add --to memory" in done.stdout
+
+
+def test_a_commit_that_was_refused_is_made_with_what_was_mended_the_next_time(
+    tmp_path: Path, tools: dict[str, str]
+) -> None:
+    folder = tmp_path / "my notes"
+    folder.mkdir()
+    (folder / "deploy.md").write_text("- on Monday\n")
+    (folder / "keys.md").write_text(f"- token {GITHUB}\n")
+    refused = setup(folder, "--yes", env=tools, ends=3)
+    assert refused["commit"]["state"] == "failed" and "fact" not in refused
+    (folder / "keys.md").write_text("- none\n")
+    again = setup(folder, "--yes", env=tools)
+    assert again["commit"]["state"] == "done"
+    made = Repo(folder, init=False)
+    assert made.git("show", "HEAD:keys.md") == "- none\n" and made.git("ls-files", "deploy.md")
