@@ -144,6 +144,13 @@ def _within(tree: pygit2.Tree | None, path: str, kind: type[_Stored]) -> _Stored
     return item if isinstance(item, kind) else None
 
 
+def limit_windows(size: int, most: int) -> None:
+    """Have packs be read through windows of some bytes, and keep open at most that many bytes of them, in this process.
+    libgit2's own are 1 GiB and 8 GiB: whole packs of all repositories that are open."""
+    pygit2.settings.mwindow_size = size
+    pygit2.settings.mwindow_mapped_limit = most
+
+
 def open_library(start: Path, environ: Mapping[str, str]) -> Repository:
     """The repository that holds `start`, over libgit2. Raises NotARepository; GitFailed for formats it cannot read."""
     place = discover(start, environ)

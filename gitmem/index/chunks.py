@@ -135,6 +135,12 @@ def shape(document: Document, secret_lines: Set[int] = frozenset()) -> Shape:
     )
 
 
+def shape_of(data: bytes) -> Shape:
+    """The shape of a blob, without what else `blob_row` makes of it: secrets are looked for where keys are alone."""
+    document = parse(data)
+    return shape(document, _secrets(document) if document.front else frozenset())
+
+
 def spans(document: Document, cut: Cut) -> list[tuple[int, int, int]]:
     """(first line, last line, heading's line or 0) of each chunk: every line that is not blank is in one."""
     lines = document.lines

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 from importlib import import_module
 
+from gitmem.git.library import limit_windows
+
 SHARED = (
     "uvicorn",
     "gitmem.server.startup",
@@ -13,6 +15,9 @@ SHARED = (
     "gitmem.git.library",
 )
 
+WINDOW, WINDOWS = 1 << 20, 16 << 20  # bytes of the copies' packs that a process reads at once, and keeps open
+
 for name in SHARED:
     import_module(name)
+limit_windows(WINDOW, WINDOWS)
 gc.freeze()  # a collection would write to each object's header, and with that copy its page

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
-from gitmem.index.chunks import blob_row
-from gitmem.index.db.values import Cut, Shape, Snapshot
+from gitmem.index.chunks import shape_of
+from gitmem.index.db.values import Shape, Snapshot
 from gitmem.index.index_file import Freshness, OpenIndex
 from gitmem.index.line_days import line_days
 from gitmem.search.commit_hits import PassagesWithCommits, with_history
@@ -37,7 +37,7 @@ from gitmem.server.postgres.signs import SignTables
 from gitmem.server.shared_history import BOUNDS
 from gitmem.server.telemetry import cached, stage
 
-KEPT_SHAPES, KEPT_NORMS = 20_000, 64  # blobs, and sets of snapshots, that are remembered
+KEPT_SHAPES, KEPT_NORMS = 4_000, 64  # blobs, and sets of snapshots, that are remembered
 DOUBT_SECONDS = 60.0  # for which a copy that was doubted is not doubted again
 LATEST = "branches"  # what stands in the place of a commit
 
@@ -169,7 +169,7 @@ class Shared:
             known = self._shapes.get((tenant, oid))
         cached("shapes", known is not None)
         if known is None:
-            known = blob_row(oid, data, Cut(self.config.chunk_size, self.config.chunk_overlap)).shape
+            known = shape_of(data)
             with self._lock:
                 self._shapes[tenant, oid] = known
                 while len(self._shapes) > KEPT_SHAPES:

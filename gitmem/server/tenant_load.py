@@ -81,6 +81,10 @@ class Row:
         """How many requests of a tenant run, in all processes."""
         return int(self._running[:, tenant % PLACES].sum())
 
+    def others_run(self, tenant: int) -> bool:
+        """Whether a request of another tenant runs, in whichever process."""
+        return int(self._running.sum()) > self.running(tenant)
+
     def running_here(self, tenant: int) -> int:
         """How many requests of a tenant run in this process."""
         return int(self._running[self._number, tenant % PLACES])

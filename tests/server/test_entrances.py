@@ -6,6 +6,7 @@ import http.server
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -308,18 +309,30 @@ def test_the_example_for_compose_names_files_that_are_read(tmp_path: Path) -> No
     validated = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", os.fspath(file)]
     subprocess.run(validated, check=True, capture_output=True)
     whole = yaml.safe_load(file.read_text(encoding="utf-8"))
-    served = whole["services"]["server"]
     environ = {}
-    for name, place in served["environment"].items():
-        secret = place.removeprefix("/run/secrets/")
-        assert secret in served["secrets"] and secret in whole["secrets"]
-        (tmp_path / secret).write_text(f"value of {secret}\n")
-        environ[name] = os.fspath(tmp_path / secret)
+    for service in ("migrate", "server"):
+        served = whole["services"][service]
+        for name, place in served["environment"].items():
+            secret = place.removeprefix("/run/secrets/")
+            assert secret in served["secrets"] and secret in whole["secrets"]
+            (tmp_path / secret).write_text(f"value of {secret}\n")
+            environ[name] = os.fspath(tmp_path / secret)
     settings = read(None, environ)
     assert settings.secret("DATABASE_URL") == "value of database_url"
+    assert settings.secret("OWNER_DATABASE_URL") == "value of owner_url"
+    assert "GITMEM_OWNER_DATABASE_URL_FILE" not in whole["services"]["server"]["environment"]
     assert settings.forge_tokens == {"GITHUB_TOKEN": "value of forge_token"}
     with pytest.raises(BadConfig, match="GITLAB_TOKEN_FILE cannot be read"):
         read(None, {"GITLAB_TOKEN_FILE": os.fspath(tmp_path)})
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd")
+def test_the_example_for_systemd_is_one_that_systemd_reads(tmp_path: Path) -> None:
+    text = (SOURCE / "packaging/git-mem-server.service").read_text(encoding="utf-8")
+    file = tmp_path / "git-mem-server.service"
+    file.write_text(text.replace("/usr/local/bin/git-mem", sys.executable))
+    done = subprocess.run(["systemd-analyze", "verify", str(file)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_example_for_systemd_names_files_that_are_read(tmp_path: Path) -> None:

@@ -517,6 +517,67 @@ def own(notes: Repo, tmp_path: Path) -> Iterator[Own]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.fixture
+def on_small_disk(notes: Repo, tmp_path: Path) -> Iterator[Own]:
+    """The same with PostgreSQL on a disk of its own of 140 MB, which a test fills."""
+    folder = Path(tempfile.mkdtemp(prefix="gmd"))
+    mount = ["mount", "-t", "tmpfs", "-o", "size=140m,mode=755", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("no right to mount a disk")
+    made = None
+    try:
+        made = Own(folder / "pg", notes, tmp_path / "state")
+        yield made
+    finally:
+        if made is not None:
+            made.running.close()
+            made.engine.cleanup()
+        subprocess.run(["umount", "-l", str(folder)], check=False)
+        folder.rmdir()
+
+
+def fill(file: Path, leave: int) -> None:
+    """Leave some bytes of a disk."""
+    file.write_bytes(b"")
+    with file.open("ab", buffering=0) as full:
+        while (free := shutil.disk_usage(file.parent).free - leave) > 0:
+            full.write(bytes(min(free, 1 << 20)))
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("leave", [0, 1 << 16, 1 << 20, 4 << 20])
+def test_a_full_disk_under_postgresql_gives_the_right_answer_or_none_and_loses_no_job(
+    on_small_disk: Own, leave: int
+) -> None:
+    own, ballast = on_small_disk, on_small_disk.folder.parent / "ballast"
+    before, rng = own.settled(QUERY), random.Random(19)
+    assert before
+    own.turn(0)
+    words = [rng.randbytes(2).hex() for _ in range(3000)]
+    many = {
+        f"memory/large-{n}.md": f"# Large {n}\n\n"
+        + "".join(f"- {' '.join(rng.sample(words, 9))}\n" for _ in range(150))
+        for n in range(20)
+    }
+    own.repo.commit("large", many)
+    fill(ballast, leave)
+    for _ in range(6):
+        with suppress(IndexUnusable, psycopg.Error), administration(own.url) as owner:
+            owner._connection.execute("UPDATE job SET taken = now() - interval '1 hour', due = now()")
+        with suppress(IndexUnusable):  # which `run` waits for
+            own.running.workers[0].once()
+        assert own.search(QUERY) in (before, None)
+    if not leave:
+        with administration(own.url) as owner:
+            assert [job["state"] for job in owner.jobs()] == ["ready"]  # with its waits
+    ballast.unlink()
+    start(own.engine)  # it ends where its log has no room
+    after = own.settled(QUERY)
+    assert own.turns() == {f"- turn {n} of 0" for n in own.chosen(0)}
+    own.rebuild()
+    assert own.settled(QUERY) == after
+
+
 def rounds_of_kills(own: Own, rounds: int, victim: str) -> None:
     """A worker indexes a change, and it or the database is killed at some moment of that: what is found then is what
     was before or what is after it, and afterwards the answer is that of a new index."""

@@ -1,8 +1,9 @@
 """Which requests run now: those of the tenants in turn, so that one that asks a hundred times as much as the others
 makes its own requests wait and not theirs.
 
-A tenant that asks much more than the others did of late has its share of the processes: what is above waits, a queue a
-tenant, the tenants in turn, the oldest first whichever process it is at. Any other has the whole server.
+A tenant that asks much more than the others did of late has its share of the processes, and begins a request where none
+of another runs: what is above waits, a queue a tenant, the tenants in turn, the oldest first whichever process it is
+at. Any other has the whole server.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ MOST = 8  # requests that a process runs at once; each may hold a connection to 
 OWN = 4  # of these of one tenant, and of all whose token is not known yet: more only take turns at the processor
 KEPT = 100  # tenants whose place in turn is remembered
 QUEUED = 64  # requests of a tenant that wait in a process
+YIELD = 0.25  # seconds that a request of a tenant held to its share waits for a moment in which no other's runs
 LOOK = 0.003  # seconds between two looks at what other processes run, while something waits for it
 LARGEST = 1 << 20  # bytes of a request: its whole body is read before it takes the place of another
 
@@ -101,6 +103,8 @@ class FairQueue:
             return False
         share = self.row.share(tenant)
         if share is not None and (self.row.running(tenant) >= share or not self.row.is_next(tenant)):
+            return False
+        if share is not None and self.row.others_run(tenant) and self.row.clock() - queue[0][0] < YIELD:
             return False
         _, turn = queue.popleft()
         self._count += 1

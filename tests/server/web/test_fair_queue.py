@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from gitmem.server.tenant_load import RECENT, TenantLoad
-from gitmem.server.web.fair_queue import LARGEST, OWN, FairQueue, Queued, QueueFull
+from gitmem.server.web.fair_queue import LARGEST, OWN, YIELD, FairQueue, Queued, QueueFull
 from tests.server.conftest import Server
 
 LOUD, QUIET, THIRD = 1, 2, 3
@@ -96,11 +96,27 @@ async def test_a_loud_tenant_has_its_share_once_another_asked_and_the_others_hav
     assert (0, QUIET) in asked.run
     for _ in range(OWN):
         await asked.end(0, LOUD)
+    assert (0, LOUD) not in asked.run  # beside the other's
+    await asked.end(0, QUIET)
     assert asked.run.count((0, LOUD)) == 1  # half of the two processes
     await asked.ask(LOUD, 1, 3)
     assert (1, LOUD) not in asked.run  # over both processes
     await asked.ask(QUIET, 1)
     assert (1, QUIET) in asked.run
+    await asked.stop()
+
+
+@in_a_loop
+async def test_a_loud_tenant_does_not_wait_for_ever_for_the_others() -> None:
+    asked = Requests(1)
+    await asked.ask(QUIET)
+    await asked.ask(LOUD, 0, OWN + 2)
+    while asked.run.count((0, LOUD)):
+        await asked.end(0, LOUD)
+    assert asked.run == [(0, QUIET)]  # which goes on and on
+    asked.clock.now += YIELD
+    await asked.settle()
+    assert asked.run.count((0, LOUD)) == 1
     await asked.stop()
 
 
@@ -111,6 +127,7 @@ async def test_the_oldest_is_next_whichever_process_it_came_to() -> None:
     await asked.ask(LOUD, 0, 8)
     await asked.ask(LOUD, 1, 1)
     await asked.ask(LOUD, 0, 1)
+    await asked.end(1, QUIET)
     for _ in range(7 + OWN):
         if (1, LOUD) in asked.run:
             break
@@ -186,6 +203,7 @@ async def test_what_a_process_that_ended_was_at_is_forgotten() -> None:
     await asked.ask(QUIET, 0)
     await asked.ask(LOUD, 1, 8)
     await asked.ask(LOUD, 0, 1)
+    await asked.end(0, QUIET)
     assert (0, LOUD) not in asked.run
     asked.load.clear(1)
     await asked.settle()
