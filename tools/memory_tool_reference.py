@@ -1,6 +1,6 @@
 """Record what the file system memory tool of Anthropic's SDK answers to a sequence of commands.
 
-    python -m venv /tmp/reference && /tmp/reference/bin/pip install anthropic==2.12.0
+    python -m venv /tmp/reference && /tmp/reference/bin/pip install anthropic==2.14.0
     /tmp/reference/bin/python tools/memory_tool_reference.py
 
 writes tests/agents/memory_tool_reference.json, which tests/agents/test_memory_tool_reference.py puts to

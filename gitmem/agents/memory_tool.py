@@ -243,6 +243,8 @@ class _Tool:
         source, target = self.inside(old), self.inside(new)
         if not source:
             raise _Failure(f"Cannot rename the {ROOT} directory itself")
+        if target.startswith(f"{source}/"):
+            raise _Failure(f"Cannot rename {old} into itself, {new}")
         if (self.root / target).exists():
             raise _Failure(f"The destination {new} already exists")
         names = self.files_of(old, source)

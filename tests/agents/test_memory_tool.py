@@ -45,6 +45,8 @@ def test_a_folder_is_moved_and_deleted_whole_or_not_at_all(repo: Repo, tool: Too
         tool("rename", old_path="/memories/memory/c", new_path="/memories/memory/d"),
     ):
         assert refused == "/memories/memory/c holds files that are not memory"
+    into_itself = tool("rename", old_path="/memories/memory/c", new_path="/memories/memory/c/d")
+    assert into_itself == "Cannot rename /memories/memory/c into itself, /memories/memory/c/d"
     assert tool("rename", old_path="/memories/memory/c/one.md", new_path="/memories/x.py").startswith(
         "/memories/x.py is"
     )
