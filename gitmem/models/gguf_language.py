@@ -63,11 +63,9 @@ class GgufModel:
             self._end()
 
     def _complete(self, prompt: Prompt) -> Reply:
-        known = self._cache.get(prompt)
+        known = self._cache.known(prompt, self._tokens)
         if known is not None:
             return known
-        if self._tokens <= 0:
-            raise OutOfBudget("the run's tokens (mem.modelTokens) are used up")
         child = self._started()
         request = {
             "system": prompt.system, "user": prompt.user, "schema": prompt.schema,

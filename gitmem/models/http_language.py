@@ -48,11 +48,9 @@ class HttpModel:
         yield self._complete
 
     def _complete(self, prompt: Prompt) -> Reply:
-        known = self._cache.get(prompt)
+        known = self._cache.known(prompt, self._tokens)
         if known is not None:
             return known
-        if self._tokens <= 0:
-            raise OutOfBudget("the run's tokens (mem.modelTokens) are used up")
         if time.monotonic() >= self._deadline:
             raise OutOfBudget("the run took longer than mem.modelSeconds allows")
         body = {

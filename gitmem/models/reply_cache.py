@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gitmem.models.language import Prompt, Reply
+from gitmem.models.language import OutOfBudget, Prompt, Reply
 
 FOLDER = "replies"
 KEPT = 400
@@ -35,6 +35,16 @@ class Cache:
     def __init__(self, state: Path | None, model: str) -> None:
         self._folder = state / FOLDER if state else None
         self._model = model
+
+    def known(self, prompt: Prompt, tokens_left: int) -> Reply | None:
+        """The reply to exactly this prompt, which costs nothing; None where the model must be asked.
+
+        Raises OutOfBudget where it must be and the run has no tokens left.
+        """
+        reply = self.get(prompt)
+        if reply is None and tokens_left <= 0:
+            raise OutOfBudget("the run's tokens (mem.modelTokens) are used up")
+        return reply
 
     def get(self, prompt: Prompt) -> Reply | None:
         """The reply to exactly this prompt, None where there is none that can be read."""
