@@ -77,6 +77,7 @@ _OF_SOMETHING = lazy(
 )
 _FINGERPRINT = lazy(r"^(?:[0-9A-F]{16}|[0-9A-F]{40})$")  # of OpenPGP, in capitals
 _BADGE = lazy(r"badge[^\s\"'`<>{},;?]{0,80}\?(?:[\w.~%=&-]{0,60}&)?[\w-]{0,16}\Z")  # `badge.svg?token`
+_SUM_OF = lazy(r"(?:sha-?\d{1,3}|md5|checksum|digest|hash)(?:sum)?s? (?:of|for) [^\n:=]{0,30}\Z")
 _TOLD_SECRET = lazy(
     r"token|(?:api|access|auth|client)[_-]?key|(?:master|ryption|private|licen[cs]e|aes|hmac)[ _-]key|sign(?:ing)?_key|(?<!export-)secret|토큰|시크릿|トークン|令牌",
     re.IGNORECASE,
@@ -395,8 +396,8 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
         value = text[start:end]
         if (quote and text[end + 1 : end + 2] == ":") or low[max(0, at - 5) : at] == "<add ":
             continue  # a key of a mapping, the name of a setting
-        if _BADGE.search(low, max(0, at - 100), at):
-            continue  # a picture's address, made to be shown
+        if _BADGE.search(low, max(0, at - 100), at) or (_HEX.match(value) and _SUM_OF.search(low, max(0, at - 60), at)):
+            continue  # a picture's address, made to be shown; the checksum of what is named
         if text[max(0, head - 2) : head] == "::" or _TEMPLATE.match(value):
             continue  # the name of a type, a string that a program fills in
         if _PRINTED.search(low, max(0, at - 60), at):
@@ -409,6 +410,9 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             yield Found("assigned-secret", "a random value where a key or token is named", start, end)
         elif end - start > _LONG_VALUE:
             done = end - _LONG_VALUE  # or each of a thousand words in one long value would read it again
+
+
+_QUERY = lazy(r"[A-Za-z][\w.-]{0,40}=")
 
 
 @cache
@@ -451,6 +455,7 @@ def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             or _SHA.search(between)
             or _IDENTIFIER.search(between)
             or text[match.end() : match.end() + 1] == "|"
+            or (op == "?" and _QUERY.match(value))  # its own names say what the values are
         ):
             continue
         if is_digest(value) or is_placeholder(value) or is_code(value) or is_readable_base64(value):

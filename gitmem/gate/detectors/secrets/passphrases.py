@@ -29,6 +29,13 @@ _TO_THE_END = lazy(
     r"(?P<after>[.,;!]?[ \t]{0,3}(?:\n|$)|, | \()"
 )
 
+# Three words and more behind a word that means nothing but a passphrase, to the end of their line: none ends like a sentence.
+_PHRASE_ALONE = lazy(r"암호 ?문?구|패스프레이즈|パスフレーズ|合言葉|口令")
+_HAN_PHRASE = lazy(
+    r"(?:문구|구)?[*`]{0,2}[ \t]?[:：][*]{0,2}[ \t]{0,3}(?P<value>[가-힣ぁ-ゖァ-ヺー一-龥]{1,10}(?:[ \u3000][가-힣ぁ-ゖァ-ヺー一-龥]{1,10}){2,9})"
+    r"(?<![다요음함됨])[ \t]{0,3}(?:\n|\Z)"
+)
+
 
 _HAN_POLICY = lazy(
     r"문의|참고|확인|요청|관리자|비밀번호|금고|聞い|くださ|管理|さん|パスワード|請|请|问|查看|密码|密碼|\d ?(?:자|글자|문자|단어|文字|語|单词|位|个|個)|이상|이하|필요|필수|입력|변경|以上|以下|必|入力|变更|忘|错误|무효"
@@ -42,7 +49,7 @@ _REST = lazy(r"[^\n?？]{0,60}(?P<mark>[?？]?)[\"'”」』:：*]{0,3}")
 _ALONE = lazy(
     r"[ \t]{0,3}\n[ \t]{0,3}(?:\n[ \t]{0,3})?[>*-]{0,2}[ \t]{0,2}"
     r"(?:\[[^\]\n]{1,20}\][ \t]{0,2})?(?:\d{1,2}:\d\d(?::\d\d)?[ \t]{1,2})?"
-    r"(?:(?:[^\W\d][\w-]{0,20}\*{0,2}[ \t]?[:：]|A\.|답\.)[ \t]{0,3}\*{0,2})?(?:(?:it'?s|it is|that'?s|try)[: ] ?)?"
+    r"(?:(?:[^\W\d][\w-]{0,20}\*{0,2}[ \t]?[:：]|A\.|답\.)[ \t]{0,3}\*{0,2}[ \t]{0,3})?(?:(?:it'?s|it is|that'?s|try)[: ] ?)?"
     r"[\"'`“「『]?(?P<value>[!-~]{6,64}?)[\"'`”」』]?[ \t]{0,2}"
     r"(?:(?:입니다|이에요|예요|에요|이야|야|요|임|です|だよ)[.!。！]?|[.。])?[ \t]{0,3}(?:\n|\Z)",
     re.IGNORECASE,
@@ -82,8 +89,8 @@ _ALGORITHM = lazy(
 _SYMBOL = lazy(r"[!@#$%^&*?+]")
 _CODE = lazy(
     r"(?:(?:front |back |main )?(?:door|gate|alarm|keypad|garage|locker|safe|padlock|vault)(?: lock)? (?:code|combination|pin)"
-    r"|(?:현관|도어락|금고|사물함|출입문)\s?(?:비밀)?\s?번호|(?:金庫|玄関|ドア)の?(?:番号|暗証番号)|(?:门禁|保险箱|门锁)密?码|puk[12]?(?: code)?|pin (?:for|of|to) (?:the |my |our )?(?:safe|door|gate|alarm|tablet|phone|card|locker|vault)(?=\?|:| is| was))"
-    r"(?: (?:for|of|to|at|in)\b[^\n:=\d]{1,40}?)?(?:(?:[ \t]{0,2}(?:is(?: now)?|was|=|:|：|\?|은|는|は|是|为)){1,2}|(?<=puk)(?= )|(?= \d{4,8}[*#]))[ \t]{0,3}"
+    r"|(?:현관|도어락|금고|사물함|출입문)\s?(?:비밀)?\s?번호|(?:金庫|玄関|ドア)の?(?:番号|暗証番号)|(?:门禁|保险箱|门锁)密?码|puk[12]?(?: code)?|pin (?:for|of|to) (?:the |my |our )?(?:(?:office|home|front|back|main) )?(?:safe|door|gate|alarm|tablet|phone|card|locker|vault)(?=\?|:| is| was|\n[a-z][\w-]{0,20}[:>] ))"
+    r"(?: (?:for|of|to|at|in)\b[^\n:=\d]{1,40}?)?(?:(?:[ \t]{0,2}(?:is(?: now)?|was|=|:|：|\?|은|는|は|是|为)){1,2}|(?<=puk)(?= )|(?= \d{4,8}[*#])|\??[ \t]{0,2}\n(?:[a-z][\w-]{0,20}[:>] |(?<=\?\n)))[ \t]{0,3}"
     r"[\"'`]?(?P<value>\d{4,8}[*#]?|\d{2}-\d{2}-\d{2})(?![\w.-])"
 )
 _CODE_HINTS = (
@@ -133,6 +140,9 @@ def phrase_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
             return quoted.span("value")
         return None
     bare = _TO_THE_END.match(text, end)
+    if bare is None and not low.isascii():
+        han = _HAN_PHRASE.match(text, end) if _PHRASE_ALONE.match(low, start) else None
+        return han.span("value") if han is not None and not _HAN_POLICY.search(han["value"]) else None
     if bare is None:
         return _loose(text, low, start, end) if named else None
     value, joined = bare.group("value"), bare["op"] is not None
@@ -143,7 +153,8 @@ def phrase_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
     ended = bare["after"].strip() in ("", ".", "!")
     told = POLICY.isdisjoint(words) and not _is_sentence(words) and len(words) <= 10 and words[0] not in _POINTING
     lower = value.islower() or any(map(str.isdigit, value))
-    if named and joined and ended and told and lower:
+    coined = any(map(str.isdigit, value)) and not _is_inflected(words)  # `granite otter 41 windmill (on both laptops)`
+    if named and joined and (ended or coined) and told and lower:
         return bare.span("value")
     return _loose(text, low, start, end) if named else None
 

@@ -24,7 +24,7 @@ _URL = lazy(
 _SHIPPED = frozenset(
     {"postgres", "guest", "anonymous", "mysql", "elastic", "airflow", "rabbitmq", "minioadmin", "neo4j"}
 )
-_PAIR = lazy(r"//? ?(?P<value>[!-~]{6,40})")
+_PAIR = lazy(r"(?://?|／) ?(?P<value>[!-~]{6,40})")
 _CAMEL = lazy(
     r"[A-Z]?[a-z]{2,12}(?:[A-Z][a-z]{2,12}){1,3}\d{2,4}|[A-Z][a-z]{2,12}\d{2,4}[A-Z][a-z]{2,12}"
 )  # `BicycleShed77`
@@ -202,7 +202,7 @@ def pairs(text: str, low: str) -> Iterator[tuple[str, int, int]]:
         end, _ = end_of(text, start, match.end("value"), "")
         if is_server_user(match.group("user")) and looks_chosen(text[start:end], True):
             yield "user-password-pair", start, end
-    if "/" in text:
+    if "/" in text or "／" in text:
         for match in _PAIR.finditer(text):
             start = match.start("value")
             if digits.find(b"1", start, match.end()) < 0:

@@ -473,6 +473,8 @@ def test_a_command_without_a_password_passes(text: str) -> None:
         "The jump host takes user jmp, pass {}.",
         "Use the shared login (guestdesk / {}).",
         "ログイン情報は ops / {}",
+        "ログイン：kanri ／ {}",
+        "**Q:** what is the password for the build box?\n**A:** {}",
         "| svc | login | pass |\n|---|---|---|\n| ci | ops | {} |",
     ],
 )
@@ -482,6 +484,12 @@ def test_a_password_that_is_answered_or_told_is_found(form: str) -> None:
 
 def test_the_pin_of_a_voicemail_is_found() -> None:
     assert found("voicemail PIN 90417") == ["90417"]
+
+
+def test_a_code_that_answers_a_question_on_the_next_line_is_found() -> None:
+    assert found("dana: whats the pin for the office safe\nrob: 904172") == ["904172"]
+    assert found("What is the door code?\n9041#") == ["9041#"]
+    assert found("new door code\n2024 was a good year") == []
 
 
 @pytest.mark.parametrize(
