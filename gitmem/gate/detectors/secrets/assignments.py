@@ -132,7 +132,7 @@ _TRAIL = ".:!?*"
 # Identifiers that hold such a word and name no secret.
 # (`license`, `client` and the like name a secret only together with `key`, `secret` or `token`.)
 _PUBLIC = lazy(
-    r"public|pub_?key|certificate|publish|anon|recv|(?<![a-z0-9_])resourcekey|(?:payment|customer|order|site)_?key|foreign|idempoten|keyword|keyboard|keyname|keyid"
+    r"public|(?:exclude|ignore|allow|scan|detect)[-_]secrets|pub_?key|certificate|publish|anon|recv|(?<![a-z0-9_])resourcekey|(?:payment|customer|order|site)_?key|foreign|idempoten|keyword|keyboard|keyname|keyid"
     r"|keyring|keystore|tokeniz|tokens?_?(?:count|limit|budget|type)|fingerprint|checksum|digest|integrity|sha\d|commit"
     r"|monkey|turkey|hockey|author(?!i[sz])|authority|i18n|localstorage|etag|continuation|(?:page|cursor|next|sync|change|update|lock|client-?request)[-_]?(?:key|token)$",
     re.IGNORECASE,
@@ -413,6 +413,7 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
 
 
 _QUERY = lazy(r"[A-Za-z][\w.-]{0,40}=")
+_KEY_LETTERS = lazy(r"[\w.~+/=:%-]+")
 
 
 @cache
@@ -456,6 +457,8 @@ def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             or _IDENTIFIER.search(between)
             or text[match.end() : match.end() + 1] == "|"
             or (op == "?" and _QUERY.match(value))  # its own names say what the values are
+            or not _KEY_LETTERS.fullmatch(value)
+            or (op == "-" and text[match.start() - 1 : match.start()] == "/")  # the name of a page in its address
         ):
             continue
         if is_digest(value) or is_placeholder(value) or is_code(value) or is_readable_base64(value):

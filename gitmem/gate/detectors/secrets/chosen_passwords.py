@@ -56,9 +56,9 @@ _VERSION = lazy(r"^[=<>~^v]{0,3}\d{1,4}(?:\.\d{1,4}){1,3}|(?:^|\|)(?:min|max|req
 _SYMBOL = lazy(r"[!@#$%^&*?~+|<>{}\[\]()=;\"'`]")
 _STRONG_SYMBOL = lazy(r"[!@#$%^&*?~]")
 _NUMBER = lazy(r"^\d{4,12}[*#]{0,2}$")
-# A link, an address without its scheme, a host behind `<user>:<password>`, a blank of a template, a line of /etc/passwd, a bound on a version, an option, a file, a variable, a register, a regular expression.
+# A rate of success (`pass@3`), a link, an address without its scheme, a host behind `<user>:<password>`, a blank of a template, a line of /etc/passwd, a bound on a version, an option, a file, a variable, a register, a regular expression.
 _NO_VALUE = lazy(
-    r"\]\((?:https?:|\.{0,2}/|#[a-z])|^/[\w-]+(?:\.[\w-]+)+/|^@[a-z][a-z-]*\d{0,3}(?:\.[a-z0-9-]+)*:\d{2,5}(?:/|$)|^%%\w+%%(?::|$)|^[a-z]+(?:[A-Z][a-z]*)+\(\w*\)$|^//\w|^\[#?\d+\]\(|^(?:Big)?[Uu]?(?:[Ii]nt|[Ff]loat)\d{1,2}(?:Array)?\W{0,3}$|^\{\w+\}$|^[x*!]:\d+:\d+:|^[\w.-]+(?:\[\w+\])?(?:[<>]|[<>=!~]=)\d|^--?[A-Za-z][A-Za-z-]*(?:[=:]|$)|^-D\w|^[\w./~+-]+\.(?:gpg|zip|tar|t?gz|pem|kdbx|txt|json|ya?ml|md|sh|conf|ini)$|^[\w.~+-]*/[\w./~+-]*\w\.[a-z]{1,5}$|^[A-Z0-9]{2,24}(?:_[A-Z0-9]{1,24})*_(?:VAR|ENV|PASS(?:WORD)?|PWD|KEY|SECRET|TOKEN)$|^0x[0-9A-Fa-f]{1,4}$|^\^.*(?:[\[(\\]|\.[*+]|\$$)|\(\?[=!:<]|\[a-z|\\d"
+    r"^pass[@^]\w{1,3}$|\]\((?:https?:|\.{0,2}/|#[a-z])|^/[\w-]+(?:\.[\w-]+)+/|^@[a-z][a-z-]*\d{0,3}(?:\.[a-z0-9-]+)*:\d{2,5}(?:/|$)|^%%\w+%%(?::|$)|^[a-z]+(?:[A-Z][a-z]*)+\(\w*\)$|^//\w|^\[#?\d+\]\(|^(?:Big)?[Uu]?(?:[Ii]nt|[Ff]loat)\d{1,2}(?:Array)?\W{0,3}$|^\{\w+\}$|^[x*!]:\d+:\d+:|^[\w.-]+(?:\[\w+\])?(?:[<>]|[<>=!~]=)\d|^--?[A-Za-z][A-Za-z-]*(?:[=:]|$)|^-D\w|^[\w./~+-]+\.(?:gpg|zip|tar|t?gz|pem|kdbx|txt|json|ya?ml|md|sh|conf|ini)$|^[\w.~+-]*/[\w./~+-]*\w\.[a-z]{1,5}$|^[A-Z0-9]{2,24}(?:_[A-Z0-9]{1,24})*_(?:VAR|ENV|PASS(?:WORD)?|PWD|KEY|SECRET|TOKEN)$|^0x[0-9A-Fa-f]{1,4}$|^\^.*(?:[\[(\\]|\.[*+]|\$$)|\(\?[=!:<]|\[a-z|\\d"
 )
 _REFERRED = lazy(
     r"\s?(?:참고|참조|를? ?확인|을 ?확인|에 ?(?:있|저장|보관)|を?(?:参照|参考|確認)|に(?:あ|保))"
@@ -122,10 +122,11 @@ _SAMPLES = frozenset(
         "demo",
     ]
 )
-_LEET = str.maketrans("@$013", "asoie")
+_LEET = str.maketrans("@$0134", "asoiea")
 _LOWER_NAME = lazy(r"[a-z-]{0,32}password[a-z-]{0,16}\d{0,6}")
+_COUNTING = lazy(r"12345(?:6(?:7(?:8(?:90?)?)?)?)?|(?i:password)\d{1,4}[!@#]?")
 _SPOKEN = lazy(
-    r"(?i:my|new|old|your|the|another|wrong|correct|complex|(?:very|super)?(?:strong|secure|secret|safe))+[-_]?(?i:pass(?:word|wd)?)(?i:here)?[-_!@#\d]{0,6}"
+    r"(?i:my|top|new|old|your|the|another|wrong|correct|complex|(?:very|super)?(?:strong|secure|secret|safe))+[-_]?(?i:pass(?:word|wd)?)(?i:here)?[-_!@#\d]{0,6}"
 )
 
 
@@ -136,9 +137,10 @@ def is_sample(value: str) -> bool:
     """
     stem = value.rstrip("0123456789")
     known = len(value) - len(stem) <= 3 and stem.lower().translate(_LEET) in _SAMPLES
-    return (value.islower() and (known or _LOWER_NAME.fullmatch(value) is not None)) or _SPOKEN.fullmatch(
-        value
-    ) is not None
+    if value.islower() and (known or _LOWER_NAME.fullmatch(value)):
+        return True
+    letters = value.translate(_LEET) if value[-1:].isalpha() else value
+    return _SPOKEN.fullmatch(letters) is not None or _COUNTING.fullmatch(value) is not None
 
 
 def classes(value: str) -> int:

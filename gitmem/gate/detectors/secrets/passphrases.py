@@ -133,7 +133,7 @@ def phrase_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
     if quoted is not None:
         value = quoted.group("value")
         if value.isascii():
-            spaced = value.count(" ") >= 2 and not is_placeholder(value)
+            spaced = value.count(" ") >= 2 and not is_placeholder(value) and not USER_ID.search(value)
             if spaced and (_is_random_words(value) or (named and POLICY.isdisjoint(value.split()))):
                 return quoted.span("value")
         elif (named or value.count(" ") >= 2) and not _HAN_POLICY.search(value) and not is_placeholder(value):
@@ -159,6 +159,7 @@ def phrase_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
     return _loose(text, low, start, end) if named else None
 
 
+USER_ID = lazy(r"<[^<>\s@]{1,64}@[^<>\s]{1,64}>$")  # of a key, as gpg names it
 _POINTING = frozenset(["see", "ask", "use", "check", "get", "look", "read", "find", "same", "call", "contact"])
 
 

@@ -282,8 +282,10 @@ def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
             value = match.group("value")
             if value.lower() in _SHIPPED and value == match.group("user"):
                 continue
-            if _FOR_ALL.issuperset(value.lower().split(":")):
+            if _FOR_ALL.issuperset(value.lower().split(":")) or _SHOWN.fullmatch(value):
                 continue
+            if value == match["user"] and _LOCAL.match(text, match.end()):
+                continue  # `postgres://shop:shop@localhost`: the name twice, on one's own machine
             if (
                 not is_placeholder(value)
                 and len(value)
@@ -406,6 +408,8 @@ _FAR = 3 + 64 + 1 + 128 + 61 + 1 + 90  # what `_URL` may reach behind the scheme
 _VARIABLE = lazy(r"[A-Z_]{0,30}(?:PASS(?:WORD|WD|PHRASE)?|PWD|PW|SECRET|TOKEN|KEY|AUTH|USER)(?:_[A-Z_]{1,30})?")
 # Passwords of public archives, and what stands before them in an address of CVS.
 _FOR_ALL = frozenset(["anonymous", "anoncvs", "anonsvn", "anon", "guest", "pserver", "ext", ""])
+_SHOWN = lazy(r"(?i:p(?:%[0-9a-f]{2}|[@:/]){1,2}ss(?:w[o0]rd)?\d{0,3})")  # how manuals show what is to be encoded
+_LOCAL = lazy(r"(?:localhost|127\.0\.0\.1|\[::1\])(?![\w.-])")
 _PLAIN = frozenset(
     ["and/or", "stdin", "prompt", "file", "from", "with", "and", "or", "the", "required", "option", "flag"]
 )

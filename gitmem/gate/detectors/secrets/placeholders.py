@@ -252,7 +252,10 @@ _TANGLE = lazy(r"[!@#$%^&*?{}\[\]()|<>~]")
 _CALL = lazy(r"[a-z_]{4,40}(?:\.[a-z_\d]{2,40}){0,3}\(|\(r[\"']")  # `to_text(base64.b64encode(...`
 _EXPRESSION = lazy(r"[\"'\\]|://|[A-Za-z_]{4}\(|=>|->|&&|\|\||[!=]==?|\]\(|\[\w-\w")
 _MIXED = lazy(r"(?<=[a-zA-Z])\d|(?<=\d)[a-zA-Z]")
-_LINK_OR_PATTERN = lazy(r"\]\((?:https?:|[./#])|\[\^?\w-\w[^\[\]]{0,20}\][{+*]")  # `Plan](https://...`, `[a-z0-9]{16}`
+# `Plan](https://...`, `[a-z0-9]{16}`; an element, a template's blank, a function, the next key of JSON: `{item.title}</div>`.
+_LINK_OR_PATTERN = lazy(
+    r"\]\((?:https?:|[./#])|\[\^?\w-\w[^\[\]]{0,20}\][{+*]|</[a-z]{1,12}>|\$\{[a-z]\w{1,40}[}.(]|\{[a-z]{2,40}\.[a-z]{2,40}[}.(]|^\d{1,9},\"[a-z_]{2,}\":"
+)
 
 
 def is_tangled(value: str) -> bool:

@@ -530,10 +530,21 @@ def test_the_settings_of_a_shell_and_a_variable_in_braces_are_no_password() -> N
         "cvs://:pserver:anoncvs@sources.example.com:/cvs/src",
         "비밀번호: Vault/prod-2 참고",
         "パスワード: Vault/prod-2を参照",
+        "2 of 3 trials pass → pass@3 is 96 %, pass^3 30 %",
+        'You need a passphrase to unlock the secret key for user: "Ada (http://example.com) <ada@example.com>"',
+        "axios reads https://user:p%40ss@host and p%2Fss@host decoded",
+        "POSTGRES_URL=postgres://shop:shop@localhost:5433/shop",
     ],
 )
 def test_links_ports_places_and_public_passwords_pass(text: str) -> None:
     assert found(text) == []
+
+
+def test_a_password_that_manuals_show_warns_and_one_that_looks_like_it_blocks() -> None:
+    for text in ('set_password("topS3cr3tP4$$w0rd")', "password: '123456'", "password=Password123!"):
+        assert [match.severity.value for match in load("passwords")(Text(text))] == ["warn"]
+    for text in ("password: '1234567x'", "password=Passw0rdSpring23!", "postgres://shop:" + "shop@db.prod.example/a"):
+        assert [match.severity.value for match in load("passwords")(Text(text))] == ["block"]
 
 
 @pytest.mark.parametrize(

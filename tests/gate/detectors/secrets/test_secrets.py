@@ -187,6 +187,12 @@ def test_hashes_ids_references_and_placeholders_pass(text: str) -> None:
         "| Hub | `HUB_TOKEN` or `HF_TOKEN` | `huggingface/deepseek-ai/DeepSeek-R1` |",
         "| Feishu | `feishu:ou_" + fake("<h>{32}").lower() + "` |",
         "토큰은 `huggingface/deepseek-ai/DeepSeek-R1` 모델용이다",
+        "page.items.map((item) => <div key={item.id}>{item.title}</div>),",
+        'curl -d \'{"max_tokens":16000,"messages":[{"role":"user","content":"Hello"}]}\')',
+        "push(`Tasks (${tokens.tasks.reduce((sum, t) => sum + t.tokens, 0).toLocaleString()}):\\n${details}`);",
+        "detect-secrets scan --exclude-secrets '(fakesecret|\\${.*})'",
+        "[RFC](https://linear.app/acme/document/langfuse-web-project-code-structure-rfc-ecbc304915d6)",
+        "(anthropic\\/)?(claude-opus-4-5-20251101|(eu\\.|us\\.)?anthropic\\.claude-opus-4-5-20251101-v1:0)$",
     ],
 )
 def test_links_patterns_files_hosts_and_names_beside_a_word_for_a_secret_pass(text: str) -> None:
