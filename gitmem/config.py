@@ -50,7 +50,12 @@ class Config(NamedTuple):
     """
 
     # what is memory
-    memory_paths: tuple[str, ...] = _key((), "More globs of memory files.", tracked="memory.paths", tighten="union")
+    memory_paths: tuple[str, ...] = _key(
+        (),
+        "More globs of memory files; a folder's name takes the Markdown below it.",
+        tracked="memory.paths",
+        tighten="union",
+    )
     memory_daily: tuple[str, ...] = _key(
         (), "More daily logs: paths with YYYY, MM and DD, as in `journals/YYYY_MM_DD.md`.", tracked="memory.daily",
         tighten="union",
@@ -214,8 +219,17 @@ def load(
         if tightened != getattr(config, name):
             config = config._replace(**{name: tightened})
             origins[name] = TRACKED
-    config = _with_daily_logs(config, warnings)
+    config = _with_folders(_with_daily_logs(config, warnings))
     return config._replace(origins=tuple(origins.items()), warnings=tuple(warnings))
+
+
+def _with_folders(config: Config) -> Config:
+    """The same; `notes` and `notes/` among the globs of memory take the Markdown below a folder of that name too."""
+    named = [glob.rstrip("/") for glob in config.memory_paths if not any(sign in glob for sign in "*?[")]
+    folders = [f"{glob}/*.md" for glob in named if glob and not glob.endswith(".md")]
+    if not folders:
+        return config
+    return config._replace(memory_paths=tuple(dict.fromkeys([*config.memory_paths, *folders])))
 
 
 def _with_daily_logs(config: Config, warnings: list[str]) -> Config:

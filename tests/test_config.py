@@ -84,6 +84,11 @@ def test_the_name_of_an_agent_is_one_that_its_log_can_have() -> None:
         assert error.value.message.startswith("mem.agent: ")
 
 
+def test_the_name_of_a_folder_takes_the_markdown_below_it() -> None:
+    config = load([], '[memory]\npaths = ["notes", "docs/log/", "kept/*.txt", "one.md"]\n')
+    assert config.memory_paths == ("notes", "docs/log/", "kept/*.txt", "one.md", "notes/*.md", "docs/log/*.md")
+
+
 def test_patterns_of_daily_logs_are_memory_and_bad_ones_are_left_out_with_a_warning() -> None:
     config = load([], '[memory]\ndaily = ["journals/YYYY_MM_DD.md", "every day"]\n')
     assert config.memory_daily == ("journals/YYYY_MM_DD.md",)

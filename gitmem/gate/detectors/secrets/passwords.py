@@ -297,8 +297,8 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> t
     if " " in value and strength == 2 and closed and _is_spaced(value):
         return start, end, True
     if " " in value:  # a passphrase between quotes
-        told = strength == 2 and not passphrases.USER_ID.search(value)
-        return start, end if told else start, told
+        is_phrase = strength == 2 and passphrases.USER_ID.search(value) is None
+        return start, end if is_phrase else start, is_phrase
     user, slash, second = value.partition("/")
     if slash and user and _PAIRED.search(low, max(0, match.start() - 12), match.start()):
         start, value, strength = start + len(user) + 1, second, 2  # `id/pw: master/...`

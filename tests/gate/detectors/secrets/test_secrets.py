@@ -361,7 +361,9 @@ def test_a_badge_and_the_number_of_an_openpgp_key_pass() -> None:
 
 
 def test_the_colours_of_a_badge_and_the_checksum_of_a_scanner_pass() -> None:
-    assert not found("https://img.shields.io/docker/pulls/langfuse/langfuse?labelColor=%20%23FDB062&logo=Docker&color=%2312b76a")
+    assert not found(
+        "https://img.shields.io/docker/pulls/langfuse/langfuse?labelColor=%20%23FDB062&logo=Docker&color=%2312b76a"
+    )
     assert not found(f"sha256 of the secret-scanner binary: {fake('<h>{64}')}")
     key = fake("<h>{64}")
     assert found(f"hmac sha256 key: {key}") == [key]
