@@ -32,6 +32,7 @@ ALWAYS = frozenset((Layer.PINNED, Layer.RECENT, Layer.INCLUDED))
 MERGEABLE = frozenset((Layer.MEMORY, Layer.PROJECT, Layer.EPISODE, Layer.DAILY))  # the rest is wanted word for word
 RECALLED = MERGEABLE | {Layer.HISTORY}  # what stands in a context because of what is asked
 SILENT, WEAK, HAD = "memory does not answer the prompt", "says too little to the prompt", "the session has it"
+AMENDED = "a later line amends it"
 WIDER = 3  # times the budget that a model is given to condense
 UNCOMMITTED = "uncommitted"  # the one kind of trust that is worth its tokens in a context
 
@@ -325,6 +326,7 @@ def _answering(
             kept.append(part)
             continue
         weak = WEAK if answers[at] < request.each else HAD if key_of_part(part) in request.had else ""
+        weak = weak or (AMENDED if request.each and part.until else "")  # the session may have the later one already
         if silent or weak:
             withheld.append((part, SILENT if silent else weak))
         else:

@@ -285,6 +285,15 @@ def test_later_prompts_get_parts_that_say_much_and_are_new() -> None:
     assert WEBHOOKS not in again.text and "the session has it" in {why for _, why in again.dropped}
 
 
+def test_later_prompts_do_not_get_what_was_amended() -> None:
+    old = replace(ANSWER, until="2026-02-01")
+    for each, there in ((0.0, True), (STRONG, False)):
+        request = Request("why do Stripe webhooks return 200 on a conflicting insert?", enough=ENOUGH, each=each)
+        done = assemble([scope(hits=[old])], request, NOW)
+        assert (WEBHOOKS in done.text) is there
+    assert "a later line amends it" in {why for _, why in done.dropped}
+
+
 def test_what_was_talked_of_counts_for_a_prompt_without_words_of_its_own_and_not_for_thanks() -> None:
     said = (Turn("t1", Role.USER, "Why do the `Stripe` webhooks return 200 on a conflict?", 1),)
     for prompt, there in (("and why?", True), ("thanks", False)):
