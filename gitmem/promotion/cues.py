@@ -1,7 +1,8 @@
 """Cues: what in a line speaks for keeping it, and what against. A line's score is the plain sum of their weights.
 
 Pure. Every cue has a name, so that `promote --explain` can say why a line was or was not proposed. Weights live beside
-the patterns, in a lexicon_*.py for each language: about 2 decides alone, 1 needs a little company, 0.5 only helps.
+the patterns, in a module of `promotion/lexicon/` for each language: about 2 decides alone, 1 needs a little company,
+0.5 only helps.
 """
 
 from __future__ import annotations

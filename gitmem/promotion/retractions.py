@@ -13,8 +13,8 @@ from functools import lru_cache
 
 from gitmem.index.terms import without_particle
 from gitmem.memory.fact import Fact
-from gitmem.promotion import lexicon_en, lexicon_ja, lexicon_ko, lexicon_zh
 from gitmem.promotion.cues import THRESHOLD, CueResult
+from gitmem.promotion.lexicon import chinese, english, japanese, korean
 from gitmem.promotion.log_lines import Candidate
 from gitmem.promotion.proposal import Log
 
@@ -22,7 +22,7 @@ RETRACTABLE = frozenset(("decision", "rule", "deadline", "constraint", "goal")) 
 COMMON = 40  # lines a word may stand in and still tell which topic a later line is about
 ABOUT = 0.34  # share of the shorter line's content words that both must hold
 
-_LEXICONS = (lexicon_en, lexicon_ko, lexicon_ja, lexicon_zh)
+_LEXICONS = (english, korean, japanese, chinese)
 _WORD = re.compile(
     r"[A-Za-z][A-Za-z0-9_+#.-]*[A-Za-z0-9+#]|[가-힣]{2,}|[ァ-ヶー]{2,}|[\u3400-\u9fff]{2,}|\d[\d.,:/-]*\d|\d"
 )

@@ -16,8 +16,9 @@ from functools import cache
 from gitmem.git.objects import Span
 from gitmem.memory import dates
 from gitmem.memory.fact import Fact, normalise
-from gitmem.promotion import dialogue, lexicon_en, lexicon_ja, lexicon_ko, lexicon_zh, log_lines
+from gitmem.promotion import dialogue, log_lines
 from gitmem.promotion.cues import THRESHOLD, CueResult, CueSet, cue_set, match_cues
+from gitmem.promotion.lexicon import chinese, english, japanese, korean
 from gitmem.promotion.log_lines import Candidate
 from gitmem.promotion.proposal import Log, Op, Operation, Proposal
 from gitmem.promotion.retractions import (
@@ -28,8 +29,8 @@ from gitmem.promotion.retractions import (
     words,
 )
 
-LABELS = {**lexicon_en.LABELS, **lexicon_ko.LABELS, **lexicon_ja.LABELS, **lexicon_zh.LABELS}
-_LEXICONS = {"en": lexicon_en.CUES, "ko": lexicon_ko.CUES, "ja": lexicon_ja.CUES, "zh": lexicon_zh.CUES}
+LABELS = {**english.LABELS, **korean.LABELS, **japanese.LABELS, **chinese.LABELS}
+_LEXICONS = {"en": english.CUES, "ko": korean.CUES, "ja": japanese.CUES, "zh": chinese.CUES}
 
 # How much a kind of fact is worth by itself: its stability and use in later work, estimated from what agents need most.
 IMPORTANCE = {
