@@ -45,7 +45,7 @@ def start(mode: str) -> None:
     env = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k.startswith("GIT_CONFIG")}
     with open(os.devnull, "r+b") as nothing:
         subprocess.Popen(
-            [sys.executable, "-P", "-m", "gitmem", "promote", "--background", mode],
+            [sys.executable, "-E", "-P", "-m", "gitmem", "promote", "--background", mode],
             cwd=repo.root, env=env, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True,
         )  # fmt: skip
 

@@ -38,8 +38,9 @@ SHELL = re.compile(
     rb"#!\s*(?:/\S*/)?(?:env\s+)?(?:-S\s+)?(?:/\S*/)?(?:sh|bash|dash|ash|ksh|zsh)(?:[ \t]+-\w+)*[ \t]*\n"
 )
 
-# How the shims start Python: the interpreter that installed them, -P so that nothing in the repository is imported.
-RUN = 'gitmem() { if [ -x "$gitmem_python" ]; then "$gitmem_python" -P -m gitmem "$@"; else git-mem "$@"; fi; }'
+# How the shims start Python: the interpreter that installed them; -P and -E (a PYTHONPATH that names the repository) so
+# that nothing in it is imported.
+RUN = 'gitmem() { if [ -x "$gitmem_python" ]; then "$gitmem_python" -E -P -m gitmem "$@"; else git-mem "$@"; fi; }'
 # A gate that cannot run refuses, and says so where it is not a finding but git mem that is gone.
 GONE = "hint: git mem is gone; run 'git mem install' again, or edit $0"
 REFUSE = f'gitmem_refuse() {{ gitmem --version >/dev/null 2>&1 || echo "{GONE}" >&2; exit 1; }}'

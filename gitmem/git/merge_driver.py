@@ -25,7 +25,7 @@ BLOCK = re.compile(rb"^# >>> git mem >>>.*?^# <<< git mem <<<\n", re.MULTILINE |
 
 def merge_driver_settings(python: str = "") -> tuple[tuple[str, str], ...]:
     """(key, value) of the clone's configuration. `python` runs it, else `git-mem` on PATH."""
-    run = f"'{python.replace(chr(39), chr(39) + chr(92) + chr(39) * 2)}' -P -m gitmem" if python else "git-mem"
+    run = f"'{python.replace(chr(39), chr(39) + chr(92) + chr(39) * 2)}' -E -P -m gitmem" if python else "git-mem"
     return (
         (f"{SECTION}.name", "memory, fact by fact (git mem)"),
         (f"{SECTION}.driver", f"{run} merge-driver -- %O %A %B %L %P"),

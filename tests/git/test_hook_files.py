@@ -125,4 +125,4 @@ def test_what_is_installed_is_told_apart_from_old_lines(tmp_path: Path) -> None:
 
 def test_blocks_hold_no_command_of_the_repository() -> None:
     for name in HOOKS:
-        assert "-P -m gitmem" in block(name, "/usr/bin/python3")
+        assert "-E -P -m gitmem" in block(name, "/usr/bin/python3")

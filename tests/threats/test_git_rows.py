@@ -285,6 +285,24 @@ def test_a22_another_repositorys_environment_does_not_leak_in(base: Repo, tmp_pa
     assert not (base.path / "ran").exists()
 
 
+def test_a22_hooks_import_nothing_of_the_repository(base: Repo) -> None:
+    """People have the folder they work in, or its path, in PYTHONPATH."""
+    base.mem("install")
+    for name in ("__init__", "__main__"):
+        base.write(f"gitmem/{name}.py", "import sys\nopen('ran', 'w').close()\nsys.exit(0)\n")
+    base.write("click.py", "import sys\nsys.exit(0)\n")
+    base.write("memory/a.md", BAD)
+    base.git("add", "-A")
+    for path in (".", str(base.path)):
+        done = base.run("git", "commit", "-qm", "x", check=False, env={"PYTHONPATH": path})
+        assert done.returncode == 1 and "1 finding" in done.stderr, path
+    base.git("reset", "-q", "--hard", "base")
+    driver = base.git("config", "merge.gitmem.driver").split("merge-driver")[0]
+    base.write("gitmem/__main__.py", "open('ran', 'w').close()\n")
+    base.run("sh", "-c", f"{driver} --version", env={"PYTHONPATH": "."})
+    assert not (base.path / "ran").exists()
+
+
 # -- A25, A26 around the hooks -------------------------------------------------------------------------------
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gitmem.git import hook_files
 from tests.harness import Repo
 from tests.samples import AWS, GITHUB
 
@@ -114,9 +116,11 @@ def test_a15_a_crash_of_a_detector_says_nothing_of_the_text(memory: Repo, tmp_pa
     )
     memory.write("memory/a.md", f"- {GITHUB}\n")
     memory.git("add", "-A")
-    import os
-
-    env = {"PYTHONPATH": os.pathsep.join([os.environ["PYTHONPATH"], str(tmp_path / "site")]), "TMPDIR": str(tmp_path)}
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nshift  # -E\nPYTHONPATH={tmp_path}/site exec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    hook_files.install(memory.path / ".git/hooks", str(python))
+    env = {"TMPDIR": str(tmp_path)}
     done = memory.run("git", "commit", "-m", "x", check=False, env=env)
     assert done.returncode == 1
     assert "scanner-failed" in done.stderr and "RuntimeError" in done.stderr
