@@ -57,13 +57,15 @@ class Selector:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """A fact that was taken out (or replaced by `new`), where it stood. `restored`: the fact it had superseded."""
+    """A fact that was taken out (or replaced by `new`), where it stood. `restored`: the fact it had superseded;
+    `below`: how many lines that belong to it went with it."""
 
     path: str
     fact: Fact
     sources: tuple[Span, ...]
     new: str = ""
     restored: str = ""
+    below: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,7 @@ def forget_plan(config: Config, path: str, line: int, reason: str) -> Plan:
 
     def plan(reading: Reading) -> Draft:
         memory, entry = fact_at(reading, config, path, line)
-        taken = Removal(path, entry.fact, tuple(cited(entry.fact)))
+        taken = Removal(path, entry.fact, tuple(cited(entry.fact)), below=entry.end - entry.start)
         return _draft(config, Account("forget 1 fact", reason), [taken], {path: memory_facts.remove(memory, entry)})
 
     return plan
@@ -394,13 +396,18 @@ class Account:
 
 
 def fact_at(reading: Reading, config: Config, path: str, line: int) -> tuple[Memory, Entry]:
-    """The memory file and the fact that occupies the line. Raises MissingFile for a file that is not memory,
-    GitMemError for no fact and for a file with edits."""
+    """The memory file and the fact that begins on the line. Raises MissingFile for a file that is not memory,
+    GitMemError for no fact, for a line further down in one, and for a file with edits."""
     ensure_memory(reading.repo, config, path)
     memory = memory_facts.parse(reading.committed(path))
     entry = memory.at(line)
     if entry is None:
         raise GitMemError(f"there is no fact on {path}:{line}", "a fact is a bullet at the left margin")
+    if entry.start != line:
+        raise GitMemError(
+            f"{path}:{line} is a part of the fact on line {entry.start}, which ends on line {entry.end}",
+            f"name {path}:{entry.start} for the whole fact; change one of its lines in an editor",
+        )
     return memory, entry
 
 

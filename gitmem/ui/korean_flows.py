@@ -144,6 +144,8 @@ FLOWS = {
     "there is no file '{}' at HEAD, and no fact cites one": "HEAD에 '{}' 파일이 없고, 이를 출처로 한 사실도 없습니다",
     "there is no fact on {}:{}": "{}:{}에는 사실이 없습니다",
     "a fact is a bullet at the left margin": "사실은 왼쪽 끝에서 시작하는 목록 항목입니다",
+    "{}:{} is a part of the fact on line {}, which ends on line {}": "{}:{}은(는) {}번째 줄의 사실에 딸린 줄이고, 그 사실은 {}번째 줄까지입니다",
+    "name {}:{} for the whole fact; change one of its lines in an editor": "사실 전체는 {}:{}(으)로 지정하고, 그중 한 줄은 편집기에서 고치세요",
     "{}:{} says it and is also the source of {}; nothing was changed": "{}:{}에도 있는 내용이고 {}의 출처이기도 하여 아무것도 바꾸지 않았습니다",
     "{} first, or without --everywhere": "먼저 {}, 아니면 여기서만 잊으세요",
     "{} has passed": "{}은(는) 지난 날입니다",

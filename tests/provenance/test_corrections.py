@@ -70,6 +70,32 @@ def test_forget_removes_one_fact_and_its_message_does_not_repeat_it(repo: Repo) 
     assert hashes == {text_hash(FACT)} and [(s.path, s.start_line, s.end_line) for s in spans] == [(DAY, 5, 6)]
 
 
+NESTED = "# Memory\n\n- We use Postgres 16\n  because of partitions\n  - child: on Linux\n- We use Git\n"
+
+
+@pytest.mark.parametrize("line", [4, 5])
+@pytest.mark.parametrize("words", [("edit", "We use SSE"), ("edit", "--over"), ("forget",), ("forget", "--everywhere")])
+def test_a_line_further_down_in_a_fact_takes_nothing_else_with_it(
+    repo: Repo, line: int, words: tuple[str, ...]
+) -> None:
+    repo.commit("start", {"MEMORY.md": NESTED})
+    done = repo.mem(words[0], f"MEMORY.md:{line}", *words[1:], "--reason", "x", check=False)
+    assert (
+        done.returncode == 3
+        and f"MEMORY.md:{line} is a part of the fact on line 3, which ends on line 5" in done.stderr
+    )
+    assert repo.read("MEMORY.md") == NESTED and repo.git("log", "--format=%s") == "start\n"
+
+
+def test_forget_says_which_lines_go_with_a_fact(repo: Repo) -> None:
+    repo.commit("start", {"MEMORY.md": NESTED})
+    said = "with the 2 lines below that belong to it"
+    assert said in repo.mem("forget", "MEMORY.md:3", "--reason", "x", "--dry-run").stderr
+    assert said in repo.mem("forget", "MEMORY.md:3", "--reason", "x").stderr
+    assert repo.read("MEMORY.md") == "# Memory\n\n- We use Git\n"
+    assert "below" not in repo.mem("forget", "MEMORY.md:3", "--reason", "x").stderr
+
+
 def test_forget_names_the_lines_that_still_say_it(repo: Repo) -> None:
     """Its source lines, and whatever else repeats its words."""
     two_facts(repo)

@@ -56,7 +56,7 @@ def command(place: str, reason: str, everywhere: bool, dry_run: bool, as_json: b
         write_json(corrections.as_value(done))
     elif dry_run:
         write("".join(f"{escape(item.path, '')}:{line}: - {escape(item.fact.text, '')}\n" for item in done.taken))
-        say("1 fact would go; nothing was changed")
+        say(f"1 fact would go{_below(done)}; nothing was changed")
     else:
         say_if_detached(repo, done.commit)
         _tell(done, path, line, [place for item in done.taken for place in remaining_lines(repo, config, item)])
@@ -64,11 +64,17 @@ def command(place: str, reason: str, everywhere: bool, dry_run: bool, as_json: b
 
 def _tell(done: Correction, path: str, line: int, remaining: Sequence[tuple[str, int]]) -> None:
     write(f"{done.commit[:12]} {escape(path, '')}:{line}\n")
-    say("forgotten; it will not be promoted again, and history and other clones still hold it")
+    say(f"forgotten{_below(done)}; it will not be promoted again, and history and other clones still hold it")
     if remaining:
         say(f"search still finds it in {_places(remaining)}")
         say("hint: take these lines out by hand (next time: --everywhere); the commit of a daily log needs the trailer")
         say("Memory-Rewrite: <why>")
+
+
+def _below(done: Correction) -> str:
+    """What went with the facts, in words."""
+    below = sum(item.below for item in done.taken)
+    return f", with the {counted(below, 'line')} below that belong{'s' if below == 1 else ''} to it" if below else ""
 
 
 def _tell_erasure(done: Erasure, dry_run: bool) -> None:
