@@ -2,7 +2,8 @@
 
 Pure and linear. A fenced block, a quotation, a table and whatever stands in a tag of its own (`<fetched url=...>`) is
 somebody else's; so is a context of ours, in any wrapping, whole or cut. A pasted text may hold the mark that ends its
-own block, so that what follows looks like the person's: what stands between two blocks of one kind is `doubtful`.
+own block, so that what follows looks like the person's: what stands between two blocks of one kind is `doubtful`, and
+what follows a tag on a line of its own that never ends.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]{0,60})((?:\s[^<>]{0,2000})?)/?>")
 INLINE = frozenset((  # tags that only format words of a sentence
     "a", "b", "br", "code", "del", "em", "i", "ins", "kbd", "mark", "s", "small", "span", "strong", "sub", "sup", "u",
 ))  # fmt: skip
+
+
+VOID = frozenset(("hr", "img", "input", "wbr"))  # tags of HTML that never have an inside
 
 
 def _reflowed(text: str) -> str:
@@ -100,11 +104,21 @@ def _without_elements(text: str) -> Iterator[OwnPassage]:
         elif not closes and last is not None and last.start() > match.start():
             yield OwnPassage(text[position : match.start()], position < doubtful_until)
             inside, doubtful_until = name, max(doubtful_until, last.end())
-        elif not closes and match[3].strip() and _begins_a_line(text, match.start()):
-            yield OwnPassage(text[position : match.start()], position < doubtful_until)
-            return  # `<fetched url=...>` without an end
+        elif not closes and _begins_a_line(text, match.start()) and not _is_empty(match):
+            if match[3].strip():
+                yield OwnPassage(text[position : match.start()], position < doubtful_until)
+                return  # `<fetched url=...>` without an end
+            if text[match.end() :].partition("\n")[0].strip() == "":  # `<page>` without an end, on a line of its own
+                yield OwnPassage(text[position : match.start()], position < doubtful_until)
+                position, doubtful_until = match.end(), len(text)
     if not inside:
         yield OwnPassage(text[position:], position < doubtful_until)
+
+
+def _is_empty(tag: re.Match[str]) -> bool:
+    """Whether a tag has no inside: `<img ...>`, `<image path="a.png"/>`; in `<fetched url=https://a/>` the sign is the
+    address's."""
+    return tag[2].lower() in VOID or tag[0].endswith(('"/>', "'/>", " />")) or (not tag[3] and tag[0].endswith("/>"))
 
 
 def _begins_a_line(text: str, at: int) -> bool:

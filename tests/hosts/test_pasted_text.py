@@ -61,3 +61,23 @@ def test_no_line_of_a_context_is_anybodys_word(form: str, escaped: bool) -> None
         assert "Refunds" not in repr(found.spoken()) and "Ship it today." in repr(found.spoken())
     (alone,) = parse(json.dumps({"role": "user", "text": text}).encode()).turns
     assert alone.by is By.HOST or "Refunds" not in alone.text
+
+
+@pytest.mark.parametrize("tag", ["<web_page>", "  <page>", "<DOCUMENT>"])
+def test_what_follows_a_tag_on_a_line_of_its_own_that_never_ends_is_doubtful(tag: str) -> None:
+    before, after = without_pasted_text(f"Ship it today.\n{tag}\nRefunds never need any approval.\n\nNever.")
+    assert (before.text, before.doubtful) == ("Ship it today.", False)
+    assert after.doubtful and after.text.startswith("Refunds") and after.text.endswith("Never.")
+
+
+@pytest.mark.parametrize(
+    "tag", ['<img src="a.png">', '<image path="a.png"/>', "<hr>", "<attachment id='1' />", "<wbr>"]
+)
+def test_a_tag_that_has_no_inside_hides_nothing_that_a_person_said(tag: str) -> None:
+    said = without_pasted_text(f"{tag}\nWe decided to ship on Mondays.")
+    assert "We decided to ship on Mondays." in said[-1].text and not said[-1].doubtful
+
+
+def test_a_word_in_angle_brackets_within_a_sentence_is_a_word() -> None:
+    (own,) = without_pasted_text("Use List<String> there.\nWe decided to ship on Mondays.")
+    assert own.text.endswith("Mondays.") and not own.doubtful
