@@ -25,6 +25,9 @@ FINDINGS = {
     "the alternative text of an image": "이미지의 대체 텍스트",
     "an instruction in a value of a mem comment: {}": "mem 주석의 값에 든 지시문: {}",
     "reads as an instruction to an agent: {}": "에이전트에 대한 지시로 읽힙니다: {}",
+    "a rule of your own belongs in USER.md, SOUL.md or AGENTS.md": (
+        "직접 정한 규칙은 USER.md, SOUL.md, AGENTS.md에 두세요"
+    ),
     "reads as an instruction to an agent": "에이전트에 대한 지시로 읽힙니다",
     "addresses the agent": "에이전트를 부름",
     "is an order": "명령문",

@@ -20,7 +20,8 @@ from gitmem.ui.rendering import STATIC, Ours, masked_word
 from gitmem.ui.view import NAVIGATION, Site, View
 
 FIELDS: Mapping[str, tuple[str, ...]] = {  # the pages that are exported, with the fields that make another file of them
-    "today": (), "facts": ("page",), "fact": ("path",), "file": ("path", "from"), "timeline": ("day",), "pictures": (),
+    "today": (), "facts": ("page",), "fact": ("path",), "file": ("path", "from"), "timeline": ("day", "from"),
+    "pictures": (),
 }  # fmt: skip
 LOADED = ("style.css", "icon.svg")
 READABLE = 60  # characters of a file's name that say what it is

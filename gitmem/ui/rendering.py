@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import jinja2
 from markupsafe import Markup, escape
@@ -33,6 +33,7 @@ LONGEST = 20_000  # characters of one text that are rendered as Markdown; how ma
 _OID = re.compile(r"[0-9a-f]{4,64}")
 _UNSEEN = re.compile("[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+T = TypeVar("T")
 
 
 class Ours(str):
@@ -126,6 +127,17 @@ def masked_word(text: str) -> str:
     lines.collect(text)
     lines.mask(Policy(), frozenset(PERSONAL))
     return lines.masked(text)
+
+
+def fitting(values: Sequence[T], text_of: Callable[[T], str], most: int) -> Sequence[T]:
+    """The first of the values, as many as a page has room for: those whose texts are at most `most` bytes as HTML; one
+    at least."""
+    size = 0
+    for number, value in enumerate(values):
+        size += len(escape(text_of(value)).encode("utf-8", "replace"))
+        if number and size > most:
+            return values[:number]
+    return values
 
 
 def short(text: str, most: int) -> Shown:

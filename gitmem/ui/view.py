@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from markupsafe import escape
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from gitmem.agents.repository_pool import OpenRepository, RepositoryPool
@@ -19,7 +20,7 @@ from gitmem.errors import GitMemError
 from gitmem.gate.policy import Policy
 from gitmem.git.opening import Repository
 from gitmem.git.write import merging
-from gitmem.provenance.present_facts import FactList, FactLists
+from gitmem.provenance.present_facts import FactList, FactLists, PresentFact
 from gitmem.review.masking import masked
 from gitmem.ui.file_findings import Examined
 from gitmem.ui.korean_pages import WORDS
@@ -36,6 +37,9 @@ NAVIGATION = (  # the name of a page (`pages.PAGES`), its title
     ("today", "Today"), ("facts", "Facts"), ("timeline", "Timeline"), ("review", "Review"), ("compare", "Compare"),
     ("sessions", "Sessions"), ("pictures", "Pictures"),
 )  # fmt: skip
+
+FACT = 400  # characters of a fact in a list
+FACTS = 20_000  # characters of all facts of a list, as HTML
 
 OID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
@@ -143,6 +147,11 @@ class View:
     def mask(self, value: Any) -> Any:
         """The value (a list becomes a tuple) with its texts masked: for what does not go through a template."""
         return masked(tuple(value) if isinstance(value, list) else value, Policy())
+
+    def longest(self, rows: Sequence[PresentFact]) -> int:
+        """Characters of a fact in a list of these: fewer where they are many and long."""
+        size = sum(len(escape(row.fact.text[:FACT])) for row in rows)
+        return FACT if size <= FACTS else FACT * FACTS // size
 
     def t(self, phrase: str, **values: object) -> str:
         """The phrase of a page, or the sentence of a flow, in the reader's language; one that is not ours, or that

@@ -39,7 +39,16 @@ def test_a_branch_with_memory_is_listed_with_what_it_brings(forked: Repo, browse
     assert "<ins>9090</ins>" in browser.get(html.unescape(compared))
     one = html.unescape(browser.get("branches?branch=memory/other"))
     assert "invoices are rounded down" in one and "Conflict 1 in MEMORY.md" in one
-    assert "the port is 7070" in one and "the port is 9090" in one and "the port is 8080" in one
+    assert "the port is <ins>7070</ins>" in one and "the port is <ins>9090</ins>" in one and "the port is 8080" in one
+
+
+def test_a_conflict_shows_facts_without_their_comments_and_the_words_that_differ(forked: Repo, browse: Browse) -> None:
+    page = browse(forked).get("branches?branch=memory/other")
+    assert "the port is <ins>7070</ins>" in page and "the port is <ins>9090</ins>" in page
+    assert "<del>8080</del><ins>9090</ins>" in page  # what it brings
+    forked.commit("gone", {"MEMORY.md": MEMORY.replace(PORT_FACT.format(8080), "")})
+    page = browse(forked).get("branches?branch=memory/other")
+    assert "removed</span>" in page and "the port is <ins>9090</ins>" in page and "from=2026-01-01" not in page
 
 
 @pytest.mark.parametrize(
@@ -174,7 +183,8 @@ def test_a_merge_that_was_begun_in_a_terminal_is_settled_and_ended(forked: Repo,
     browser = browse(forked)
     assert "was begun in a terminal" in browser.get("facts") and 'begun=yes"' in browser.get("branches")
     page = browser.get("branches?begun=yes")
-    assert "the port is 7070" in page and "the port is 9090" in page and "takes the place of" in page
+    assert "the port is <ins>7070</ins>" in page and "the port is <ins>9090</ins>" in page
+    assert "takes the place of" in page
     shown = form(browser, page, "branches/end").send(browser, **{"choice-0": "theirs"})
     assert (forked.path / ".git/MERGE_HEAD").exists() and "the port is 9090" in shown
     form(browser, shown, "branches/end").send(browser)

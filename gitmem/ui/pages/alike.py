@@ -12,10 +12,13 @@ from gitmem.paths import Kind, kind
 from gitmem.provenance.present_facts import PresentFact
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.warnings.rival_facts import Rival, find_rivals
+from gitmem.ui.rendering import fitting
 from gitmem.ui.view import View
 
 COMPARED = 2_000  # facts, the newest of them: each is held against those that share words with it
 SHOWN = 20  # pairs
+TEXT = 15_000  # bytes of their texts
+LONGEST = 300  # characters of one of them
 
 
 def waiting(view: View) -> int:
@@ -40,10 +43,11 @@ def page(view: View) -> Response:
     newest = rows[:COMPARED]
     known = {(row.path, row.fact.line): row for row in newest}
     rivals = _rivals(newest)
-    pairs = [_pair(rival, known) for rival in rivals]
+    pairs = [_pair(rival, known) for rival in rivals[:SHOWN]]
+    shown = fitting(pairs, lambda pair: pair[1].fact.text[:LONGEST] + pair[2].fact.text[:LONGEST], TEXT)
     return view.render(
-        "alike.html", pairs=[(against, view.mask(old), view.mask(new)) for against, old, new in pairs[:SHOWN]],
-        count=len(pairs), compared=len(newest), total=len(rows),
+        "alike.html", pairs=[(against, view.mask(old), view.mask(new)) for against, old, new in shown],
+        count=len(rivals), compared=len(newest), total=len(rows), longest=LONGEST,
     )  # fmt: skip
 
 

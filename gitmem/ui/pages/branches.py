@@ -24,9 +24,11 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact
 from gitmem.provenance.corrections import gated_text
 from gitmem.provenance.preview import FileDiff, diff
+from gitmem.review.word_diff import Piece
+from gitmem.ui.pages.compare import pieces_of, rows_of
 from gitmem.ui.view import View
 
-SHOWN = 100  # changes of a branch
+SHOWN = 100  # files of a branch that are no memory
 TERMINAL = (  # what ends a merge in a terminal: words, command
     ("What is open", "git status"), ("Take up what a file has now", "git add FILE"), ("End the merge", "git commit"),
     ("Give it up", "git merge --abort"),
@@ -36,7 +38,8 @@ OWN = "own"  # the choice of a text that is neither side's
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """A conflict as it is shown: the text of each side; `fact` where both are one fact each."""
+    """A conflict as it is shown: the text of each side, with its comment where that differs too; `fact` where both are
+    one fact each."""
 
     number: int
     path: str
@@ -111,22 +114,29 @@ def _merge_page(
     view: View, asked: Asked, status: int = 200, problem: str = "", form: Mapping[str, str] | None = None
 ) -> Response:
     shown = asked.shown
-    sides = [_sides(conflict) for conflict in shown.conflicts]
+    sides = view.mask([_sides(conflict) for conflict in shown.conflicts])
     return view.render(
-        "merge.html", status, asked=asked, shown=shown, changes=view.mask(list(shown.changes[:SHOWN])),
-        total=len(shown.changes), conflicts=view.mask(sides), problem=problem, form=form or {},
+        "merge.html", status, asked=asked, shown=shown, rows=rows_of(view, shown.changes), total=len(shown.changes),
+        conflicts=[(side, _words(side, side.text), _words(side, side.other_text)) for side in sides],
+        problem=problem, form=form or {},
         others=view.mask([FileDiff(path, ()) for path in shown.others[:SHOWN]]),
     )  # fmt: skip
 
 
 def _sides(conflict: Conflict) -> Sides:
-    one = all(len(side) == 1 and memory_facts.parse_lines(side).entries for side in (conflict.ours, conflict.theirs))
     sides = (conflict.ours, conflict.base, conflict.theirs)
-    if one and len({_facts(lines)[0].meta for lines in sides if _facts(lines)}) == 1:  # its text is all that differs
-        ours, base, theirs = ("\n".join(fact.text for fact in _facts(lines)) for lines in sides)
+    one = all(len(side) == 1 and _facts(side) for side in (conflict.ours, conflict.theirs))
+    whole = all(len(side) == len(_facts(side)) <= 1 for side in sides)
+    if whole and len({fact.meta for lines in sides for fact in _facts(lines)}) == 1:  # its text is all that differs
+        ours, base, theirs = ("".join(fact.text for fact in _facts(lines)) for lines in sides)
     else:
         ours, base, theirs = ("".join(lines).rstrip("\n") for lines in sides)
     return Sides(conflict.number, conflict.path, base, ours, theirs, one)
+
+
+def _words(side: Sides, text: str) -> Sequence[Piece]:
+    """The text of one side, masked already, with the words that are another than before."""
+    return [piece for piece in pieces_of(side.old_text if text else "", text) if piece.sign != "-"]
 
 
 def _facts(lines: Sequence[str]) -> Sequence[Fact]:

@@ -14,10 +14,11 @@ from gitmem.paths import passes
 from gitmem.review.commit_diff import fact_changes
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.word_diff import Piece, word_diff
+from gitmem.ui.rendering import fitting
 from gitmem.ui.view import View
 
 SHOWN = 50  # facts of one group
-TEXT = 8_000  # bytes of their texts, after which a group ends: a page stays under 150,000
+TEXT = 8_000  # bytes of their texts, after which a group ends
 LONGEST = 600  # characters of one of them
 AROUND = 60  # characters of what is the same on either side of a difference, in a longer text
 GROUPS = (  # title, the operations it has
@@ -43,7 +44,7 @@ def page(view: View) -> Response:
     """The facts of `to` beside those of `from`; without `from` only what may be compared."""
     first, last = view.fields.get("from", "").strip(), view.fields.get("to", "").strip()
     base = head = ""
-    groups: list[tuple[str, int, list[Row]]] = []
+    groups: list[tuple[str, int, Sequence[Row]]] = []
     logged: list[FactChange] = []
     if first:
         base = resolve_at(view.repo, first, view.now)
@@ -52,11 +53,11 @@ def page(view: View) -> Response:
         lasting, logged = parted(changes, view.config.memory_daily)
         for title, ops in GROUPS:
             own = [change for change in lasting if change.op in ops]
-            groups.append((title, len(own), _rows(view, own)))
+            groups.append((title, len(own), rows_of(view, own)))
     return view.render(
         "compare.html", first=first, last=last, base=base, head=head, groups=groups, ways=_ways(view),
         newer=_newer(view, base, head), logged=len(logged),
-        lines=_rows(view, logged),
+        lines=rows_of(view, logged),
     )  # fmt: skip
 
 
@@ -66,17 +67,10 @@ def parted(changes: Sequence[FactChange], daily: Sequence[str]) -> tuple[list[Fa
     return [change for change in changes if not passes(change.path, daily)], passing
 
 
-def _rows(view: View, changes: Sequence[FactChange]) -> list[Row]:
+def rows_of(view: View, changes: Sequence[FactChange]) -> Sequence[Row]:
     """The first changes of a group, as many as a page has room for: one at least."""
-    rows: list[Row] = []
-    size = 0
-    for change in view.mask(changes[:SHOWN]):
-        row = row_of(change)
-        size += sum(len(piece.text.encode("utf-8", "replace")) for piece in row.pieces)
-        if rows and size > TEXT:
-            break
-        rows.append(row)
-    return rows
+    rows = [row_of(change) for change in view.mask(changes[:SHOWN])]
+    return fitting(rows, lambda row: "".join(piece.text for piece in row.pieces), TEXT)
 
 
 def row_of(change: FactChange) -> Row:
@@ -87,10 +81,15 @@ def row_of(change: FactChange) -> Row:
     before, after = set(old.meta), set(new.meta)
     return Row(
         change,
-        _shortened(word_diff(old.text, new.text)),
+        pieces_of(old.text, new.text),
         tuple(pair for pair in old.meta if pair not in after),
         tuple(pair for pair in new.meta if pair not in before),
     )
+
+
+def pieces_of(old: str, new: str) -> tuple[Piece, ...]:
+    """The words of two texts, masked already: what differs and, where they are long, what is near it."""
+    return _shortened(word_diff(old, new))
 
 
 def _shortened(pieces: Sequence[Piece]) -> tuple[Piece, ...]:

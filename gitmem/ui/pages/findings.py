@@ -21,7 +21,7 @@ from gitmem.provenance.preview import Plan, commit_previewed, preview
 from gitmem.ui.rendering import file_key
 from gitmem.ui.view import View
 
-SHOWN = 100
+SHOWN = 40
 FINGERPRINT = re.compile(r"[0-9a-f]{8,64}")
 SALT = re.compile(r"[0-9a-f]{32}")
 

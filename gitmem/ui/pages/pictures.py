@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
+from gitmem.errors import UsageError
 from gitmem.sessions import receipts
 from gitmem.ui.charts import Chart, columns, line
 from gitmem.ui.rendering import Ours
@@ -47,14 +48,25 @@ def page(view: View) -> Response:
     later = not whole and bool(among) and not view.site.kept.has("findings", (head, among, view.today))
     if among and not later:
         pictures.append(_gate(view, head, among))
-    asked = [] if only else trends.questions(view.repo, view.snapshot.commit)
+    asked, problem = ([], "") if only else _asked(view)
     measured = bool(asked) and view.fields.get("measure") == "recall"
     if measured:
         pictures.append(_recall(view, asked, among))
     return view.render(
         "pictures.html", pictures=pictures, questions=len(asked), measured=measured, file=trends.QUESTIONS,
         commits=min(trends.MEASURED, len(among)), later=later, only=only,
+        problem=problem,
     )  # fmt: skip
+
+
+def _asked(view: View) -> tuple[Sequence[LabelledQuestion], str]:
+    """(the questions, what is wrong with their file): one that cannot be read takes away the recall alone."""
+    from gitmem.provenance import trends
+
+    try:
+        return trends.questions(view.repo, view.snapshot.commit), ""
+    except UsageError as error:
+        return [], error.message
 
 
 def _names(among: Sequence[Period]) -> list[str]:

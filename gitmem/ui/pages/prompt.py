@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from gitmem.ui.charts import stacked
 from gitmem.ui.pages.sessions import LAYERS
+from gitmem.ui.rendering import fitting
 from gitmem.ui.view import View
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 MOST = 100_000  # tokens of a budget
 DROPPED = 40  # parts left out that are listed
+TEXT = 24_000  # bytes of the parts that are shown
+DROPPED_TEXT = 8_000  # and of those left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +59,13 @@ def page(view: View) -> Response:
         tokens[part.layer.value] = tokens.get(part.layer.value, 0) + part.tokens
     around = context.tokens - sum(tokens.values())
     tokens |= {"quotation": around} if around > 0 else {}
+    parts = [given(part) for part in context.parts]
+    dropped = [given(part, why) for part, why in context.dropped[:DROPPED]]
     return view.render(
-        "prompt.html", prompt=prompt, subject=subject, budget=budget, context=context,
+        "prompt.html", prompt=prompt, subject=subject, budget=budget, context=context, count=len(parts),
         pieces=stacked(tokens, max(context.budget, context.tokens), LAYERS),
-        parts=[given(part) for part in context.parts],
-        dropped=[given(part, why) for part, why in context.dropped[:DROPPED]],
+        parts=fitting(parts, lambda part: part.text, TEXT),
+        dropped=fitting(dropped, lambda part: part.text, DROPPED_TEXT),
         scopes=[(scope.name, scope.error or scope.note) for scope in context.scopes if scope.error or scope.note],
     )  # fmt: skip
 

@@ -19,8 +19,9 @@ from gitmem.ui.view import View
 if TYPE_CHECKING:
     from gitmem.sessions.episode import EpisodeFile
 
-SHOWN = 50  # sessions, and receipts of one
-GIVEN = 40  # facts that are listed
+SHOWN = 50  # sessions
+RECEIPTS = 30  # of one session
+GIVEN = 30  # facts that are listed
 LAYERS = (
     "pinned",
     "daily",
@@ -104,7 +105,8 @@ def _session_page(view: View, name: str, found: Sequence[Receipt], left: dict[st
     came = {(path, fact.id) for path, fact in derived(view.repo, Selector(By.SESSION, name), known)}
     return view.render(
         "session.html", session=session_of(name, rows, sum(r.total for r in rows), left.get(name)),
-        rows=[(row, tuple(stacked(_by_size(row.tokens), most, LAYERS))) for row in reversed(rows[-SHOWN:])],
-        facts=[(given[row.fact.id], row) for row in facts[:GIVEN]], among=len(facts), parts=len(given),
+        rows=[(row, tuple(stacked(_by_size(row.tokens), most, LAYERS))) for row in reversed(rows[-RECEIPTS:])],
+        count=len(rows),
+        facts=facts[:GIVEN], among=len(facts), parts=len(given),
         came=[row for row in view.facts.rows if (row.path, row.fact.id) in came][:GIVEN],
     )  # fmt: skip

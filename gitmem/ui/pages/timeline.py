@@ -14,11 +14,14 @@ from gitmem.memory import timeline
 from gitmem.memory.document import glance
 from gitmem.memory.snapshot import layout_at
 from gitmem.review.commit_diff import fact_changes
-from gitmem.review.fact_diff import FactChange
-from gitmem.ui.pages.compare import Row, parted, row_of
+from gitmem.ui.pages.compare import Row, parted, rows_of
+from gitmem.ui.rendering import fitting
 from gitmem.ui.view import View
 
-SHOWN = 200  # sections, episodes and changes of a day, each
+SHOWN = 200  # sections and episodes of one page, each
+FACTS = 10  # facts that came of a day
+TEXT = 20_000  # bytes of the sections of one page: a longer day is read page by page
+EPISODES = 6_000  # bytes of its episodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,17 @@ class Entry:
     text: str
     line: int
     agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What the commits of a day did to facts that last: the first, how many in all, from which
+    commit to which."""
+
+    rows: Sequence[Row] = ()
+    count: int = 0
+    base: str = ""
+    head: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +77,14 @@ def page(view: View) -> Response:
     ids = {(path, fact.id) for one in found for path, fact in one.facts}
     key = (view.snapshot.commit or view.repo.head(), day, view.config)
     changes = view.site.kept.of("committed", key, lambda: _committed(view, day))
+    became = [row for row in view.facts.rows if (row.path, row.fact.id) in ids] if ids else []
     others = sorted(days)
+    first = _start(view, len(entries))
+    shown = fitting(entries[first : first + SHOWN], lambda entry: entry.text, TEXT)
     return view.render(
-        "timeline.html", day=day, month=_month(day, days), total=len(entries),
-        entries=entries[:SHOWN], episodes=episodes[:SHOWN],
-        became=[row for row in view.facts.rows if (row.path, row.fact.id) in ids][:SHOWN] if ids else [],
-        changes=[(change.op.value, row) for change, row in changes],
+        "timeline.html", day=day, month=_month(day, days), entries=shown, first=first, total=len(entries),
+        episodes=fitting(episodes[:SHOWN], lambda entry: entry.text, EPISODES), ended=len(episodes),
+        became=became[:FACTS], came=len(became), changes=changes,
         former=max((other for other in others if other < day), default=None),
         later=min((other for other in others if other > day), default=None),
     )  # fmt: skip
@@ -82,6 +98,13 @@ def _day(view: View, days: Mapping[date, int]) -> date:
         return date.fromisoformat(named)
     except ValueError:
         raise UsageError(f"'{named[:40]}' is no day", "YYYY-MM-DD") from None
+
+
+def _start(view: View, count: int) -> int:
+    """The section at which the page begins: the first, or the one that the address names, counted from 1."""
+    text = view.fields.get("from", "")
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0
+    return number - 1 if 0 < number <= count else 0
 
 
 def _minutes(time: str) -> int:
@@ -116,8 +139,7 @@ def _month(day: date, days: Mapping[date, int]) -> Month:
     return Month(first, within, before, min((other for other in days if other > last), default=None))
 
 
-def _committed(view: View, day: date) -> Sequence[tuple[FactChange, Row]]:
-    """What the commits of that day did to facts that last."""
+def _committed(view: View, day: date) -> Committed:
     tip = view.snapshot.commit or view.repo.head()
     base = head = ""
     for commit in view.repo.log([tip], first_parent=True) if tip else ():
@@ -126,6 +148,7 @@ def _committed(view: View, day: date) -> Sequence[tuple[FactChange, Row]]:
             base = commit.oid
             break
     if not head or head == base:
-        return ()
+        return Committed()
     changes = fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), day)
-    return [(change, row_of(change)) for change in view.mask(parted(changes, view.config.memory_daily)[0][:SHOWN])]
+    lasting, _ = parted(changes, view.config.memory_daily)
+    return Committed(rows_of(view, lasting), len(lasting), base, head)

@@ -52,6 +52,7 @@ def opened_up(page: Page) -> Page:
 def full(history: Repo) -> Repo:
     """A memory with something on every page."""
     given(history, "talk-1", {"memory": 300, "daily": 100}, "the port is 9090")
+    given(history, "s-" + "9" * 70, {"memory": 20}, "the port is 9090")
     text = history.read("MEMORY.md") + "- not committed yet <!-- mem until=2026-01-01 tags=ops -->\n"
     history.write("MEMORY.md", text)
     return history
