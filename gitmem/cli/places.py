@@ -1,4 +1,4 @@
-"""`PATH:LINE` and `PATH:A-B` as a person types them, relative to the folder they are in."""
+"""`PATH:LINE` and `PATH:A-B` as a person types and reads them, relative to the folder they are in."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import re
 from pathlib import Path
 
 from gitmem.errors import UsageError
+from gitmem.git.objects import Span
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import relative
+from gitmem.memory.fact import parse_span
 
 
 def place(repo: Repository, typed: str) -> tuple[str, int]:
@@ -19,7 +21,11 @@ def place(repo: Repository, typed: str) -> tuple[str, int]:
 
 
 def lines(repo: Repository, typed: str) -> tuple[str, int, int]:
-    """(repository path, first line, last line) of `PATH`, `PATH:A` or `PATH:A-B`; no lines are 0, 0."""
+    """(repository path, first line, last line) of `PATH`, `PATH:A`, `PATH:A-B`, or of a source as a fact's comment has
+    it (`PATH#LA-LB@blob`, the lines as they are now); no lines are 0, 0."""
+    source = parse_span(typed)
+    if source is not None:
+        return _path(repo, source.path), source.start_line, source.end_line
     match = re.fullmatch(r"(?P<path>.+?)(?::(?P<first>[1-9]\d{0,8})(?:-(?P<last>[1-9]\d{0,8}))?)?", typed, re.DOTALL)
     if match is None:
         raise UsageError("a path is missing", "write PATH:LINE, for example MEMORY.md:17")
@@ -28,6 +34,12 @@ def lines(repo: Repository, typed: str) -> tuple[str, int, int]:
     if last < first:
         raise UsageError(f"'{typed}' ends before it begins")
     return _path(repo, match["path"]), first, last
+
+
+def place_of(span: Span) -> str:
+    """The lines of a source as `PATH:A-B`, which `git mem show` takes."""
+    last = f"-{span.end_line}" if span.end_line != span.start_line else ""
+    return f"{span.path}:{span.start_line}{last}"
 
 
 def _path(repo: Repository, typed: str) -> str:

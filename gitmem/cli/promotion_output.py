@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gitmem.cli.places import place_of
 from gitmem.cli.terminal import escape
-from gitmem.memory.fact import render_span
 from gitmem.plural import counted
 from gitmem.promotion.outcome import not_repeatable
 from gitmem.promotion.plan import Refused
@@ -16,7 +16,7 @@ def as_text(outcome: Outcome, explain: bool) -> str:
     for item in outcome.plan.approved:
         operation = item.operation
         lines.append(f"{operation.op:<9} {operation.text} ({operation.type}, {operation.importance:g})")
-        lines += [f"          from {render_span(span)}" for span in operation.sources]
+        lines += [f"          from {place_of(span)}" for span in operation.sources]
         if item.old:
             lines.append(f"          replaces {item.old.id}: {item.old.text}")
     lines += [f"archived  {moved.fact.text} -> {moved.path}" for moved in outcome.archived]
@@ -45,6 +45,6 @@ def as_text(outcome: Outcome, explain: bool) -> str:
 def explained(item: Refused, shown: bool = True) -> str:
     """One candidate and the check that stopped it."""
     span = item.operation.sources[0] if item.operation.sources else None
-    where = render_span(span) if span else "-"
+    where = place_of(span) if span else "-"
     text = item.operation.text if shown and item.operation.text else "[not shown]"
     return f"skipped   {text}\n          {where}\n          {item.why}: {item.reason}"

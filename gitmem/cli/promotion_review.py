@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import click
 
+from gitmem.cli.places import place_of
 from gitmem.cli.terminal import edited, escape, say
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import UsageError
 from gitmem.gate.policy import Policy
 from gitmem.git.opening import Repository
-from gitmem.memory.fact import normalise, render_span
+from gitmem.memory.fact import normalise
 from gitmem.promotion.plan import Plan
 from gitmem.promotion.promote import Outcome, Request
 from gitmem.promotion.proposal import Model
@@ -60,7 +61,7 @@ def _show(candidate: Offered) -> None:
     operation, old = candidate.operation, candidate.old
     say(escape(f"{operation.op} {operation.text} ({operation.type}, {operation.importance:g})", ""))
     for span in operation.sources:
-        say(escape(f"    from {render_span(span)}", ""))
+        say(escape(f"    from {place_of(span)}", ""))
     if old:
         say(escape(f"    replaces {old.id}: {old.text}", ""))
     if candidate.held:

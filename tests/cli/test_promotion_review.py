@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -60,7 +61,7 @@ def texts(repo: Repo) -> list[str]:
 
 def test_what_is_accepted_is_promoted_and_the_rest_is_offered_again(logs: Repo) -> None:
     shown = answer(logs, ["y", "n", "?", "y"])
-    assert "(1/3)" in shown and "from memory/2026-02-05.md#L5" in shown and "not now" in shown
+    assert "(1/3)" in shown and "from memory/2026-02-05.md:5\r\n" in shown and "not now" in shown
     second = shown.split("(1/3)")[1].split("(2/3)")[0]  # skipped
     assert len(texts(logs)) == 2 and not any(text in second for text in texts(logs))
     message = logs.git("log", "-1", "--format=%B")
@@ -153,3 +154,14 @@ def test_the_end_of_input_quits_and_what_was_accepted_is_promoted(logs: Repo) ->
     assert "promoted 1 fact" in shown and len(texts(logs)) == 1
     before = logs.git("rev-parse", "HEAD")
     assert "nothing was promoted" in answer(logs, ["\x04"]) and logs.git("rev-parse", "HEAD") == before
+
+
+def test_the_sources_that_are_named_are_places_that_show_takes(logs: Repo) -> None:
+    told = logs.mem("promote", "--dry-run", "--explain", env=NOW).stdout
+    named = re.findall(r"^ +from (\S+)$", told, re.MULTILINE)
+    assert len(named) == 3 and "@" not in "".join(named)
+    for place in named:
+        assert "Decision: " in logs.mem("show", place).stdout
+    logs.mem("promote", env=NOW)
+    (source, *_) = re.findall(r"src=(\S+)", logs.read("MEMORY.md"))
+    assert "Decision: " in logs.mem("show", source).stdout
