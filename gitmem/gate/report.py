@@ -27,11 +27,11 @@ SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 # What mends a finding that no mask mends: of the detectors, and about a change or a file as a whole.
 REMEDIES = detectors.REMEDIES | {
-    "not-text": "convert it to UTF-8, or keep it out of memory: git rm --cached",
-    "unscannable": "what cannot be read cannot pass: resolve, fetch or shorten it, or git rm --cached it",
+    "not-text": "convert it to UTF-8, or keep it out of memory: git rm --cached FILE",
+    "unscannable": "what cannot be read cannot pass: resolve, fetch or shorten it, or git rm --cached FILE",
     "scanner-failed": "a bug of the detector named: report it; --no-verify passes the hook, CI scans again",
-    "symlink": "put the file itself there: git rm --cached the link",
-    "submodule": "put the files themselves there: git rm --cached the submodule",
+    "symlink": "put the file itself there: git rm --cached FILE",
+    "submodule": "put the files themselves there: git rm --cached FILE",
     "path-control": "give it another name: git mv",
     "path-windows": "give it another name: git mv",
     "path-long": "give it a shorter name: git mv",

@@ -167,3 +167,18 @@ def test_what_is_not_there_is_said(repo: Repo, words: tuple[str, ...], said: str
     done = repo.mem(*words, check=False)
     assert done.returncode and done.stdout == ""
     assert done.stderr.splitlines() == [f"git mem: {said}", *([f"hint: {hint}"] if hint else [])]
+
+
+def test_what_mends_a_file_that_is_no_text_says_that_the_command_takes_a_file(repo: Repo) -> None:
+    repo.mem("install")
+    repo.write("memory/note.md", b"caf\xe9\n")
+    repo.git("add", "-A")
+    refused = repo.run("git", "commit", "-m", "notes", check=False)
+    assert refused.returncode and "keep it out of memory: git rm --cached FILE\n" in refused.stdout + refused.stderr
+
+
+def test_one_fact_that_is_taken_back_is_spoken_of_as_one(repo: Repo) -> None:
+    log = "# 2026-02-05\n\n## 10:00\n\n- Decision: we deploy on Monday, because support is staffed then.\n"
+    repo.commit("log", {"memory/2026-02-05.md": log, "MEMORY.md": "# Memory\n"})
+    repo.mem("promote")
+    assert "; it will not be promoted again" in repo.mem("revert", "--source", "memory/2026-02-05.md").stderr

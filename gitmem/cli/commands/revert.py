@@ -9,7 +9,7 @@ import click
 from gitmem.cli import completions
 from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
-from gitmem.cli.terminal import escape, page, paint, say, write_json
+from gitmem.cli.terminal import escape, page, paint, say, write, write_json
 from gitmem.errors import UsageError
 from gitmem.plural import counted
 
@@ -103,11 +103,12 @@ def _show(correction: Correction, selector: Selector, options: RevertOptions) ->
         out.append(f"{where}: {paint('-', 'bad', on)} {escape(item.fact.text, '')}\n")
         if item.restored:
             out.append(f"{where}: {paint('+', 'good', on)} {escape(item.restored, '')}\n")
-    page("".join(out))
+    (page if options.dry_run else write)("".join(out))
     facts = counted(len(correction.taken), "fact")
     if not correction.taken:
         say(f"no fact comes from {selector}")
     elif options.dry_run:
         say(f"{facts} would go; nothing was changed")
     else:
-        say(f"{facts} taken back in {correction.commit[:12]}; they will not be promoted again")
+        they = "it" if len(correction.taken) == 1 else "they"
+        say(f"{facts} taken back in {correction.commit[:12]}; {they} will not be promoted again")
