@@ -8,10 +8,13 @@ still tells.
 from __future__ import annotations
 
 import hmac
+import threading
+from collections import OrderedDict
 from functools import lru_cache
 
 SHORTEST = 32  # bytes of the server's secret
 REMEMBERED = 20_000  # words of a tenant whose hashes are remembered
+KEPT = 8  # tenants of which they are: some 4 MB each after an ingest
 
 
 class Keys:
@@ -40,13 +43,18 @@ class Keys:
 
 
 class Keyring:
-    """The keys of every tenant, each made once. Safe for several threads."""
+    """The keys of the tenants that were asked of last; another's are derived again. Safe for several threads."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
-        self._keys: dict[int, Keys] = {}
+        self._lock = threading.Lock()
+        self._keys: OrderedDict[int, Keys] = OrderedDict()
 
     def of(self, tenant: int) -> Keys:
         """The keyed hashes of a tenant."""
-        known = self._keys.get(tenant)
-        return known or self._keys.setdefault(tenant, Keys(self._secret, tenant))
+        with self._lock:
+            known = self._keys.pop(tenant, None) or Keys(self._secret, tenant)
+            self._keys[tenant] = known
+            while len(self._keys) > KEPT:
+                self._keys.popitem(last=False)
+            return known
