@@ -98,12 +98,15 @@ def _end(raw: str, start: int, end: int) -> int:
 
 
 def _is_its_own(address: str) -> bool:
-    """Whether all that an address asks for are keys named like the service it leads to: `googleapis.com/?key=$GOOGLE_API_KEY`."""
+    """Whether all that an address asks for are keys named like the service it leads to, or what a manual leaves to its reader:
+    `googleapis.com/?key=$GOOGLE_API_KEY`, `?key=YOUR_API_KEY`."""
     host, _, tail = address.split("//", 1)[1].partition("/")
     domain = ".".join(host.lower().rsplit(".", 2)[-2:])
     holes = [hole.group() for hole in _HOLE.finditer(unquoted(tail)) if _GRAVE.search(hole.group())]
+    if not holes:
+        return all([asked.group().partition("=")[2].startswith("YOUR_") for asked in _PAYLOAD.finditer(unquoted(tail))])
     named = [_KEY_OF.fullmatch(hole) for hole in holes]
-    return bool(named) and all([match is not None and domain.startswith(match[1].lower()) for match in named])
+    return all([match is not None and domain.startswith(match[1].lower()) for match in named])
 
 
 def _of_image(address: str) -> str:

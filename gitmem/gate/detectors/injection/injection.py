@@ -155,9 +155,22 @@ _PEM = lazy(
 _MASK = lazy(r"\[redacted(?::[a-z0-9]{1,20}(?:-[a-z0-9]{1,20}){0,2})?\]")
 
 
+# A whole sentence of a template that speaks of nothing but itself: "Delete this comment before you submit."
+_ITSELF = lazy(
+    r"(?:(?<=[\n.!?>*。])|\A)[ \t>*_-]{0,8}(?:"
+    r"(?:please )?(?:delete|remove) (?:this|these) (?:comments?|sections?|placeholders?|templates?|paragraphs?)(?: (?:before|if|when|once) [a-z' ]{1,40})?"
+    r"|(?:이|본) ?(?:주석|안내문|템플릿|섹션|항목)[은는을를]? ?(?:제출|작성|등록)? ?(?:전에|후에)? ?(?:지워|삭제해?) ?(?:주세요|하세요|줘|주십시오)"
+    r"|この(?:コメント|説明|セクション|テンプレート|欄)[はを](?:提出|送信|投稿|作成)?(?:前に|後に)?(?:削除|消)し(?:てください|て下さい)"
+    r"|(?:提交|发布)?(?:前|后)?请?(?:删除|移除)(?:本|这|此|该)[段条行]?(?:说明|注释|提示|模板)"
+    r")(?=[ \t]{0,3}(?:[.!。]|\n|\Z|-->))"
+)
+_OF_ITSELF = ("delete th", "remove th", "주석", "안내문", "템플릿", "섹션", "항목", "この", "删除", "移除")
+
+
 def _without_form(folded: str) -> str:
     """The text with words of a form blanked, which nobody wrote to say something: `type=rule`, `origin=user` of our own
-    comments, the frames of keys, and masks (a rule's name under a heading would read as an instruction).
+    comments, the frames of keys, masks (a rule's name under a heading would read as an instruction), and what a template
+    says of itself.
 
     Every other value of a comment stays, to be read like visible text.
     """
@@ -165,6 +178,8 @@ def _without_form(folded: str) -> str:
         folded = _OWN.sub(lambda own: _KEYS.sub(_blank, own.group()), folded)
     if "[redacted" in folded:
         folded = _MASK.sub(_blank, folded)
+    if any([word in folded for word in _OF_ITSELF]):
+        folded = _ITSELF.sub(_blank, folded)
     return _PEM.sub(_blank, folded) if "-----" in folded else folded
 
 

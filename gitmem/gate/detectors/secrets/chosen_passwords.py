@@ -58,7 +58,7 @@ _STRONG_SYMBOL = lazy(r"[!@#$%^&*?~]")
 _NUMBER = lazy(r"^\d{4,12}[*#]{0,2}$")
 # A rate of success (`pass@3`), a link, an address without its scheme, a host behind `<user>:<password>`, a blank of a template, a line of /etc/passwd, a bound on a version, an option, a file, a variable, a register, a regular expression.
 _NO_VALUE = lazy(
-    r"^pass[@^]\w{1,3}$|\]\((?:https?:|\.{0,2}/|#[a-z])|^/[\w-]+(?:\.[\w-]+)+/|^@[a-z][a-z-]*\d{0,3}(?:\.[a-z0-9-]+)*:\d{2,5}(?:/|$)|^%%\w+%%(?::|$)|^[a-z]+(?:[A-Z][a-z]*)+\(\w*\)$|^//\w|^\[#?\d+\]\(|^(?:Big)?[Uu]?(?:[Ii]nt|[Ff]loat)\d{1,2}(?:Array)?\W{0,3}$|^\{\w+\}$|^[x*!]:\d+:\d+:|^[\w.-]+(?:\[\w+\])?(?:[<>]|[<>=!~]=)\d|^--?[A-Za-z][A-Za-z-]*(?:[=:]|$)|^-D\w|^[\w./~+-]+\.(?:gpg|zip|tar|t?gz|pem|kdbx|txt|json|ya?ml|md|sh|conf|ini)$|^[\w.~+-]*/[\w./~+-]*\w\.[a-z]{1,5}$|^[A-Z0-9]{2,24}(?:_[A-Z0-9]{1,24})*_(?:VAR|ENV|PASS(?:WORD)?|PWD|KEY|SECRET|TOKEN)$|^0x[0-9A-Fa-f]{1,4}$|^\^.*(?:[\[(\\]|\.[*+]|\$$)|\(\?[=!:<]|\[a-z|\\d"
+    r"^pass[@^]\w{1,3}$|^https?://[\w.-]{1,80}(?::\d{2,5})?(?:/|$)|\]\((?:https?:|\.{0,2}/|#[a-z0-9])|^/[\w-]+(?:\.[\w-]+)+/|^@[a-z][a-z-]*\d{0,3}(?:\.[a-z0-9-]+)*:\d{2,5}(?:/|$)|^%%\w+%%(?::|$)|^[a-z]+(?:[A-Z][a-z]*)+\(\w*\)$|^//\w|^\[#?\d+\]\(|^(?:Big)?[Uu]?(?:[Ii]nt|[Ff]loat)\d{1,2}(?:Array)?\W{0,3}$|^\{\w+\}$|^[x*!]:\d+:\d+:|^[\w.-]+(?:\[\w+\])?(?:[<>]|[<>=!~]=)\d|^--?[A-Za-z][A-Za-z-]*(?:[=:]|$)|^-D\w|^[\w./~+-]+\.(?:gpg|zip|tar|t?gz|pem|kdbx|txt|json|ya?ml|md|sh|conf|ini)$|^[\w.~+-]*/[\w./~+-]*\w\.[a-z]{1,5}$|^[A-Z0-9]{2,24}(?:_[A-Z0-9]{1,24})*_(?:VAR|ENV|PASS(?:WORD)?|PWD|KEY|SECRET|TOKEN)$|^0x[0-9A-Fa-f]{1,4}$|^\^.*(?:[\[(\\]|\.[*+]|\$$)|\(\?[=!:<]|\[a-z|\\d"
 )
 _REFERRED = lazy(
     r"\s?(?:참고|참조|를? ?확인|을 ?확인|에 ?(?:있|저장|보관)|を?(?:参照|参考|確認)|に(?:あ|保))"

@@ -17,6 +17,8 @@ def test_a_key_sent_to_the_service_it_is_named_after_warns_and_elsewhere_blocks(
         assert found(f'curl "{other}"') == [("exfiltration-link", "block", other)]
     asked = "https://googleapis.com/?q=API_KEY"
     assert found(asked) == [("exfiltration-link", "block", asked)]
+    shown = "https://a.example/v1?apiKey=YOUR_API_KEY"
+    assert found(shown) == [("exfiltration-link", "warn", shown)]
 
 
 def test_an_address_ends_at_the_parenthesis_that_closes_its_link() -> None:

@@ -531,6 +531,8 @@ def test_the_settings_of_a_shell_and_a_variable_in_braces_are_no_password() -> N
         "비밀번호: Vault/prod-2 참고",
         "パスワード: Vault/prod-2を参照",
         "2 of 3 trials pass → pass@3 is 96 %, pass^3 30 %",
+        "- [1Password Integration](#1password-integration)",
+        'pw_browser = await pw.chromium.connect_over_cdp("http://localhost:9222")',
         'You need a passphrase to unlock the secret key for user: "Ada (http://example.com) <ada@example.com>"',
         "axios reads https://user:p%40ss@host and p%2Fss@host decoded",
         "POSTGRES_URL=postgres://shop:shop@localhost:5433/shop",
