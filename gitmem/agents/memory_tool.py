@@ -245,12 +245,12 @@ class _Tool:
             raise _Failure(f"Cannot rename the {ROOT} directory itself")
         if target.startswith(f"{source}/"):
             raise _Failure(f"Cannot rename {old} into itself, {new}")
-        if (self.root / target).exists():
-            raise _Failure(f"The destination {new} already exists")
         names = self.files_of(old, source)
         places = {name: target + name[len(source) :] for name in names}
-        for place in places.values():
+        for place in places.values():  # before a look whether it is there: of what is no memory nothing is told
             self.writable(new if len(names) == 1 else f"{ROOT}/{place}", place)
+        if (self.root / target).exists():
+            raise _Failure(f"The destination {new} already exists")
 
         def plan(reading: Reading) -> Draft[None]:
             contents = {name: reading.raw(name) for name in names}

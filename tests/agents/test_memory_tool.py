@@ -217,3 +217,11 @@ def test_a_view_is_bounded_and_says_how_to_see_the_rest(repo: Repo, tool: Tool) 
     repo.write("memory/b.md", "가" * 2 * SHOWN + "\nshort\n")
     said = tool("view", path="/memories/memory/b.md")
     assert len(said) < 1.2 * SHOWN and "Line 1 has 200,000 characters" in said and "view_range [2, 3]" in said
+
+
+def test_a_name_that_is_no_memory_tells_nothing_of_what_is_there(repo: Repo, tool: Tool) -> None:
+    repo.commit("start", {"MEMORY.md": "- a\n", "src/app.py": "x\n", ".env": "KEY=1\n"})
+    for name in ("src/app.py", ".env", "src/none.py", ".none"):
+        answer = tool("rename", old_path="/memories/MEMORY.md", new_path=f"/memories/{name}")
+        assert answer.startswith(f"/memories/{name} is not a memory file"), name
+    assert repo.read("MEMORY.md") == "- a\n"
