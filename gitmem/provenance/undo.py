@@ -152,10 +152,10 @@ def _changes(reading: Reading, before: Mapping[str, bytes | None]) -> tuple[File
 
 def _is_held(repo: Repository, file: FileChange) -> bool:
     """Whether HEAD holds a file as it is now, or, where other lines of it differ, all lines that would go."""
-    if is_committed(repo, file.path, file.now):
-        return True
-    gone = lost_lines([_text(file.now)], _text(file.then))
     head = repo.head()
+    if is_committed(repo, file.path, file.now):  # no file, and none in any commit: it was never there to be taken out
+        return file.now is not None or (head is not None and any(repo.log([head], [file.path], limit=1)))
+    gone = lost_lines([_text(file.now)], _text(file.then))
     oid = next((entry.oid for entry in repo.entries(head, [file.path]) if entry.path == file.path), "") if head else ""
     return bool(gone and oid) and not lost_lines(["\n".join(gone)], _text(repo.read(oid)))
 

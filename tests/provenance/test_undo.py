@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.agents.memory_tool import memory_tool
+from gitmem.config import Config
 from gitmem.git import undo_record
 from gitmem.git.opening import open_repository
 from tests.harness import Repo
@@ -289,3 +291,18 @@ def test_what_was_made_before_a_redaction_can_be_taken_back_after_it_is_passed_o
     undo(repo)
     assert repo.git("status", "--porcelain", "-uall") == before and TOKEN not in repo.read("servers.md")
     assert "nothing to undo" in repo.mem("undo", check=False).stderr
+
+
+def test_a_file_that_was_deleted_before_any_commit_had_it_is_not_said_to_be_committed(memory: Repo) -> None:
+    opened = open_repository(memory.path, os.environ)
+    delete = {"command": "delete", "path": "/memories/memory/n.md"}
+    memory.write("memory/n.md", "- never committed\n")
+    assert not memory_tool(opened, Config(), delete).is_error
+    assert undo(memory, "--dry-run")["committed_since"] == []
+    assert "HEAD" not in memory.mem("undo", "--yes").stderr
+    assert memory.read("memory/n.md") == "- never committed\n"
+    memory.commit("note")
+    assert not memory_tool(opened, Config(), delete).is_error
+    memory.commit("gone")
+    assert undo(memory, "--dry-run")["committed_since"] == ["memory/n.md"]
+    opened.close()
