@@ -381,3 +381,9 @@ def test_another_comment_changes_nothing_but_the_comment(end: str) -> None:
         f"{before}* second <!-- mem pinned=true -->{end}{after}"
     )
     assert facts.with_comment(memory, entry, []).data().decode() == f"{before}* second{end}{after}"
+
+
+@pytest.mark.parametrize(("last", "end"), [("\tx", 4), (" x", 4), ("a b", 3)])
+def test_an_indented_line_of_a_block_that_does_not_end_belongs_to_the_fact_above(last: str, end: int) -> None:
+    found = facts.parse(f"- one\n  ```\n  code\n{last}\n".encode()).entries
+    assert [(entry.start, entry.end) for entry in found] == [(1, end)]
