@@ -387,3 +387,9 @@ def test_another_comment_changes_nothing_but_the_comment(end: str) -> None:
 def test_an_indented_line_of_a_block_that_does_not_end_belongs_to_the_fact_above(last: str, end: int) -> None:
     found = facts.parse(f"- one\n  ```\n  code\n{last}\n".encode()).entries
     assert [(entry.start, entry.end) for entry in found] == [(1, end)]
+
+
+@pytest.mark.parametrize(("spaces", "texts"), [(3, []), (4, ["a"])])
+def test_a_fence_has_at_most_three_spaces_before_it(spaces: int, texts: list[str]) -> None:
+    found = facts.parse((" " * spaces + "```\n- a\n").encode()).entries
+    assert [entry.fact.text for entry in found] == texts
