@@ -68,7 +68,12 @@ def read_bytes(root: Path, path: str, limit: int = -1) -> bytes:
         if error.errno in (errno.ELOOP, errno.EMLINK):
             raise OutsideRepository(f"'{path}' is a symbolic link and is not followed") from None
         raise
-    with os.fdopen(handle, "rb") as file:
+    try:
+        opened = os.fdopen(handle, "rb")
+    except IsADirectoryError as error:  # it names no path, as it has but a handle
+        os.close(handle)
+        raise IsADirectoryError(error.errno, error.strerror, str(target)) from None
+    with opened as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OutsideRepository(f"'{path}' is not a regular file")
         return file.read(limit)

@@ -106,3 +106,12 @@ def test_a_user_without_a_home_folder_is_no_bug(words: str, repo: Repo, tmp_path
     done = repo.mem(*words.split(), check=False, env={"PYTHONPATH": str(tmp_path), "XDG_DATA_HOME": ""})
     assert done.returncode in (0, 1, 2) and "a bug" not in done.stderr, done.stderr
     assert not list(repo.path.glob("~*"))
+
+
+@pytest.mark.parametrize("words", ["add --to MEMORY.md note", "promote", "forget MEMORY.md:1 --reason x"])
+def test_a_folder_in_the_place_of_a_memory_file_is_named(words: str, repo: Repo) -> None:
+    repo.commit("start", {"MEMORY.md": "- a\n"})
+    (repo.path / "MEMORY.md").unlink()
+    (repo.path / "MEMORY.md").mkdir()
+    done = repo.mem(*words.split(), check=False)
+    assert done.returncode == 3 and "MEMORY.md" in done.stderr.split("\n")[0]
