@@ -50,7 +50,10 @@ def run(argv: list[str]) -> int:
 
 
 def run_hook(name: str, words: tuple[str, ...]) -> int:
-    """One hook's exit code. Gates raise what stops them; the others log it. Raises UsageError for an unknown name."""
+    """One hook's exit code: a gate returns 1 for findings and raises where it could not run; others log their errors.
+
+    Raises UsageError for an unknown name.
+    """
     if name in GATES or name in SERVER:
         return gate(name, words)
     if name in REFRESH:

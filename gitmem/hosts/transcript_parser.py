@@ -58,7 +58,7 @@ def _entry(line: bytes) -> Entry | None:
 
 @cache
 def forms() -> tuple[Entries, ...]:
-    """The forms of entries, the neutral one last: an entry is of the first that reads it."""
+    """One reader of entries for each host, the neutral one last: an entry is read by the first that takes it."""
     return (*(host.entries for host in all_hosts() if host.entries is not None), ENTRIES)
 
 

@@ -43,6 +43,7 @@ class HttpEmbedder:
 
     @property
     def dims(self) -> int:
+        """How many dimensions a vector has; asks the endpoint once, with a text of our own. Raises as `embed`."""
         if not self._dims:
             self._send(["memory"], [(QUESTION, "")])
         return self._dims

@@ -70,7 +70,7 @@ class Writer(Index):
         return numbers
 
     def add_blobs(self, blobs: Sequence[BlobRow]) -> dict[int, ChunkRow]:
-        """Add parsed blobs that are not there yet; the chunks new to `words`, by id."""
+        """Add parsed blobs that are not there yet. Returns the chunks whose text has no postings yet, by chunk id."""
         db = self._db
         fresh: dict[int, ChunkRow] = {}
         with translated():
