@@ -99,3 +99,19 @@ def test_a_long_day_is_read_page_by_page_and_says_how_much_there_is(large: Repo,
     assert re.search(r"<h2>Changed <span[^>]*>60<", browser.get(html.unescape(rest)))
     (one, *_) = re.findall(r'href="/[^/]+/(fact/[^"]+at=[0-9a-f]{40})"', committed)
     assert "사실" in browser.get(html.unescape(one))
+
+
+def test_many_short_changes_make_no_page_that_is_too_large(repo: Repo, browse: Browse) -> None:
+    def short(numbers: range, port: int) -> str:
+        return "".join(
+            f"- 서비스 {n}의 포트는 {port}이고 비용이 절반이다 <!-- mem type=decision src={DAY}#L{n} importance=0.{port} -->\n"
+            for n in numbers
+        )
+
+    moved = short(range(300, 360), 7)
+    repo.commit("old", {"MEMORY.md": "# Memory\n" + short(range(60), 1) + short(range(100, 160), 2) + moved})
+    new = "# Memory\n" + short(range(60), 3) + short(range(200, 260), 4)
+    lines = "".join(f"- 줄 {n}: 비용이 절반이다\n" for n in range(60))
+    repo.commit("new", {"MEMORY.md": new, "memory/archive/2026.md": f"# 2026\n{moved}", DAY: f"# 2026-02-05\n{lines}"})
+    text = browse(repo).get("compare?from=HEAD~1&to=HEAD")
+    assert len(text.encode()) < LIMIT and text.count("more</p>") == 5

@@ -17,8 +17,9 @@ from gitmem.review.word_diff import Piece, word_diff
 from gitmem.ui.rendering import fitting
 from gitmem.ui.view import View
 
-SHOWN = 50  # facts of one group
-TEXT = 8_000  # bytes of their texts, after which a group ends
+SHOWN = 50  # facts of one page, shared by its groups
+TEXT = 16_000  # bytes of their texts
+FEWEST = 10  # facts that a group may have, whatever the others have
 LONGEST = 600  # characters of one of them
 AROUND = 60  # characters of what is the same on either side of a difference, in a longer text
 GROUPS = (  # title, the operations it has
@@ -45,19 +46,20 @@ def page(view: View) -> Response:
     first, last = view.fields.get("from", "").strip(), view.fields.get("to", "").strip()
     base = head = ""
     groups: list[tuple[str, int, Sequence[Row]]] = []
+    sharing = 1
     logged: list[FactChange] = []
     if first:
         base = resolve_at(view.repo, first, view.now)
         head = resolve_at(view.repo, last, view.now) if last else view.snapshot.commit or view.repo.head() or ""
         changes = fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), view.today)
         lasting, logged = parted(changes, view.config.memory_daily)
-        for title, ops in GROUPS:
-            own = [change for change in lasting if change.op in ops]
-            groups.append((title, len(own), rows_of(view, own)))
+        own = {title: [change for change in lasting if change.op in ops] for title, ops in GROUPS}
+        sharing = sum(map(bool, (*own.values(), logged)))
+        groups = [(title, len(some), rows_of(view, some, sharing)) for title, some in own.items()]
     return view.render(
         "compare.html", first=first, last=last, base=base, head=head, groups=groups, ways=_ways(view),
         newer=_newer(view, base, head), logged=len(logged),
-        lines=rows_of(view, logged),
+        lines=rows_of(view, logged, sharing),
     )  # fmt: skip
 
 
@@ -67,10 +69,10 @@ def parted(changes: Sequence[FactChange], daily: Sequence[str]) -> tuple[list[Fa
     return [change for change in changes if not passes(change.path, daily)], passing
 
 
-def rows_of(view: View, changes: Sequence[FactChange]) -> Sequence[Row]:
-    """The first changes of a group, as many as a page has room for: one at least."""
-    rows = [row_of(change) for change in view.mask(changes[:SHOWN])]
-    return fitting(rows, lambda row: "".join(piece.text for piece in row.pieces), TEXT)
+def rows_of(view: View, changes: Sequence[FactChange], sharing: int = 2) -> Sequence[Row]:
+    """The first changes of a group, as many as a page of that many groups has room for: one at least."""
+    rows = [row_of(change) for change in view.mask(changes[: max(FEWEST, SHOWN // max(1, sharing))])]
+    return fitting(rows, lambda row: "".join(piece.text for piece in row.pieces), TEXT // max(1, sharing))
 
 
 def row_of(change: FactChange) -> Row:
