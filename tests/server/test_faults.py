@@ -244,14 +244,17 @@ def test_a_clock_that_ran_ahead_holds_no_job_back(server: Server, notes: Repo, m
 def test_a_clock_that_ran_ahead_is_polled_past_and_no_age_is_negative(server: Server, notes: Repo) -> None:
     number = server.add("acme", "notes", notes)
     connection = server.owner._connection
-    connection.execute("UPDATE repository SET fetched = now() + interval '2 days'")
-    assert server.running.database.call("SELECT oldest FROM freshness()") == [(0.0,)]
+    with connection.transaction(force_rollback=True):
+        connection.execute("UPDATE repository SET fetched = now() + interval '2 days'")
+        assert connection.execute("SELECT oldest FROM freshness()").fetchone() == (0.0,)
+    connection.execute("UPDATE repository SET fetched = now() + interval '2 days' WHERE id = %s", (number,))
     worker = Worker(server.running.writers, server.running.operations.ingest, poll_minutes=1)
     worker.put_due()
     assert [job["repository"] for job in server.owner.jobs() if job["repository"] == number] == [number]
     connection.execute("UPDATE job SET due = now() + interval '1 minute'")
     assert all(age == timedelta(0) for _, _, age in server.running.database.call("SELECT * FROM queue()"))
-    server.owner._connection.execute("DELETE FROM job")
+    connection.execute("DELETE FROM job")
+    connection.execute("UPDATE repository SET fetched = now() WHERE id = %s", (number,))
 
 
 def test_a_migration_that_waits_for_a_table_lets_searches_pass(
