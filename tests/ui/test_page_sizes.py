@@ -113,5 +113,14 @@ def test_many_short_changes_make_no_page_that_is_too_large(repo: Repo, browse: B
     new = "# Memory\n" + short(range(60), 3) + short(range(200, 260), 4)
     lines = "".join(f"- 줄 {n}: 비용이 절반이다\n" for n in range(60))
     repo.commit("new", {"MEMORY.md": new, "memory/archive/2026.md": f"# 2026\n{moved}", DAY: f"# 2026-02-05\n{lines}"})
-    text = browse(repo).get("compare?from=HEAD~1&to=HEAD")
-    assert len(text.encode()) < LIMIT and text.count("more</p>") == 5
+    browser = browse(repo)
+    text = browser.get("compare?from=HEAD~1&to=HEAD")
+    assert len(text.encode()) < LIMIT and len(re.findall(r"and \d+ more", text)) == 5
+    addresses = re.findall(r'href="/[^/]+/(compare\?[^"]+group=Removed[^"]*)"', text)
+    seen = re.findall(r"<del>서비스 (\d+)의", text)
+    for address in addresses:
+        text = browser.get(html.unescape(address))
+        assert len(text.encode()) < LIMIT and "Added" not in text
+        seen += re.findall(r"<del>서비스 (\d+)의", text)
+        addresses += re.findall(r'href="/[^/]+/(compare\?[^"]+group=Removed[^"]*)"', text)
+    assert sorted(map(int, seen)) == list(range(100, 160))

@@ -46,7 +46,7 @@ def page(view: View) -> Response:
     first, last = view.fields.get("from", "").strip(), view.fields.get("to", "").strip()
     base = head = ""
     groups: list[tuple[str, int, Sequence[Row]]] = []
-    sharing = 1
+    sharing, skipped = 1, 0
     logged: list[FactChange] = []
     if first:
         base = resolve_at(view.repo, first, view.now)
@@ -55,12 +55,23 @@ def page(view: View) -> Response:
         lasting, logged = parted(changes, view.config.memory_daily)
         own = {title: [change for change in lasting if change.op in ops] for title, ops in GROUPS}
         sharing = sum(map(bool, (*own.values(), logged)))
-        groups = [(title, len(some), rows_of(view, some, sharing)) for title, some in own.items()]
+        if (only := view.fields.get("group", "")) in own:  # one group, from one of its facts on
+            skipped = start_of(view, len(own[only]))
+            groups, logged = [(only, len(own[only]), rows_of(view, own[only][skipped:], 1))], []
+        else:
+            groups = [(title, len(some), rows_of(view, some, sharing)) for title, some in own.items()]
     return view.render(
         "compare.html", first=first, last=last, base=base, head=head, groups=groups, ways=_ways(view),
-        newer=_newer(view, base, head), logged=len(logged),
+        newer=_newer(view, base, head), logged=len(logged), skipped=skipped,
         lines=rows_of(view, logged, sharing),
     )  # fmt: skip
+
+
+def start_of(view: View, count: int) -> int:
+    """How many facts of its group the address passes over."""
+    text = view.fields.get("start", "")
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0
+    return number if number < count else 0
 
 
 def parted(changes: Sequence[FactChange], daily: Sequence[str]) -> tuple[list[FactChange], list[FactChange]]:
