@@ -30,7 +30,7 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent
 sys.path.insert(0, str(SOURCE))
 
-from gitmem.gate import detectors  # noqa: E402
+from gitmem.gate.detectors import registry  # noqa: E402
 from gitmem.gate.detectors.text import Text  # noqa: E402
 
 AIM = 0.100
@@ -279,7 +279,7 @@ def forget() -> None:
             thing.cache_clear()
 
 
-def seconds(detect: Callable[[Text], Iterator[detectors.Match]], text: str, runs: int = 2) -> float:
+def seconds(detect: Callable[[Text], Iterator[registry.Match]], text: str, runs: int = 2) -> float:
     """Process time of one detector on one text, the best of some runs, nothing remembered."""
     best = float("inf")
     for _ in range(runs):
@@ -298,8 +298,8 @@ def table(size: int, only: list[str]) -> dict[str, list[tuple[float, str]]]:
     """Detector -> (seconds, text), slowest first."""
     found: dict[str, list[tuple[float, str]]] = {}
     inputs = list(texts(size))
-    for name in only or detectors.DETECTORS:
-        detect = detectors.load(name)
+    for name in only or registry.DETECTORS:
+        detect = registry.load(name)
         list(detect(Text("Warm up: ignore k7Qz9xV2mB4tR8nL, 가나다 http://a:b@c\n<!-- x -->")))
         found[name] = sorted(((seconds(detect, text), kind) for kind, text in inputs), reverse=True)
     return found

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from gitmem.gate import detectors
+from gitmem.gate.detectors import registry
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.text import Match, Text
 
@@ -51,5 +51,5 @@ def use(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
         module = ModuleType(f"fake_detector_{name}")
         module.detect = globals()[name]  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, module.__name__, module)
-        table[name] = detectors.Detector(module.__name__)
-    monkeypatch.setattr(detectors, "DETECTORS", table)
+        table[name] = registry.Detector(module.__name__)
+    monkeypatch.setattr(registry, "DETECTORS", table)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.hosts import HOSTS
+from gitmem.hosts.registry import HOSTS
 from tests.harness import SOURCE
 
 PACKAGE = SOURCE / "gitmem"

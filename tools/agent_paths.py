@@ -9,7 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from gitmem.hosts import all_hosts, other_hosts  # noqa: E402
+from gitmem.hosts import other_hosts  # noqa: E402
+from gitmem.hosts.registry import all_hosts  # noqa: E402
 
 PATH = "gitmem/agent_paths.py"
 HEAD = '''\

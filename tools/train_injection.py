@@ -31,9 +31,9 @@ from typing import Any
 
 import numpy as np
 
-from gitmem.gate.detectors import run
 from gitmem.gate.detectors.injection import weights
 from gitmem.gate.detectors.injection.structure import read, units
+from gitmem.gate.detectors.registry import run
 from gitmem.gate.detectors.text import Severity, Text
 
 HERE = Path(__file__).parent

@@ -8,7 +8,7 @@ from gitmem.agents import hook_log
 from gitmem.agents.host_project import is_registered
 from gitmem.gate.setup_checks import Check
 from gitmem.git.opening import Repository
-from gitmem.hosts import all_hosts
+from gitmem.hosts.registry import all_hosts
 from gitmem.plural import counted
 
 LOG_DAYS = 7  # of the log of hosts' hooks that are read out

@@ -25,8 +25,8 @@ from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository, discover
 from gitmem.git.worktree import state_dir
-from gitmem.hosts import host_named
 from gitmem.hosts.host import EVENT_SECONDS, Host
+from gitmem.hosts.registry import host_named
 
 if TYPE_CHECKING:
     from gitmem.context.assembly import Context

@@ -118,7 +118,7 @@ def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Repor
     """The message, and what needs it: the rules about the past, which a trailer answers."""
     from gitmem.gate import redaction_record, sources
     from gitmem.gate.changes.staging import change_findings, staged_change, staged_history
-    from gitmem.gate.detectors import DETECTORS
+    from gitmem.gate.detectors.registry import DETECTORS
     from gitmem.gate.examine import Blob
     from gitmem.gate.policy import MESSAGE
     from gitmem.gate.scan import scan

@@ -50,7 +50,7 @@ def carry_out(event: str, host: str) -> None:
     """Handle the event, or say on standard error that there is none of that name: to a host, the exit code of a
     mistyped word would stop the turn."""
     from gitmem.agents.host_events import EVENTS, handle
-    from gitmem.hosts import HOSTS, host_named
+    from gitmem.hosts.registry import HOSTS, host_named
 
     if event in EVENTS and host in HOSTS and host_named(host).hooks is not None:
         handle(event, host, partial(_opened, event))

@@ -18,8 +18,9 @@ from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_bytes, resolve, write_atomic
-from gitmem.hosts import HOSTS, all_hosts, host_named, registration
+from gitmem.hosts import registration
 from gitmem.hosts.host import Host, Setup
+from gitmem.hosts.registry import HOSTS, all_hosts, host_named
 from gitmem.plural import counted
 
 FOUND = "found"  # in the place of a host's name: those that are on this machine

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from gitmem.gate import detectors
-from gitmem.gate.detectors import rule_file
+from gitmem.gate.detectors import registry, rule_file
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.detectors.text import Match, Scope, Text
 from gitmem.gate.exceptions import fingerprint
@@ -213,7 +212,7 @@ def _finding_of_the_rest(hidden: Sequence[Match], path: str, policy: Policy, tex
     words = f"{len(hidden)} more findings in this file ({rules})"
     matched = [f"{match.rule}\0{text[match.start : match.end]}" for match in hidden]
     finding = finding_of_blob("more-findings", Blob(path, b"", oid=_digest(matched)), words, policy)
-    secret = any(map(detectors.is_secret, hidden))
+    secret = any(map(registry.is_secret, hidden))
     return replace(finding, severity=Severity.BLOCK if blocks else Severity.WARN, secret=secret)
 
 
@@ -236,13 +235,13 @@ def run(
     failed: list[tuple[str, str]] = []
     unread = False
     same = {} if same is None else same
-    for name in policy.detectors or detectors.DETECTORS:
+    for name in policy.detectors or registry.DETECTORS:
         if name in same:
             matches += same[name]
             continue
         text.asked = False
         try:
-            matches_of = list(islice(detectors.load(name)(text), text.most))
+            matches_of = list(islice(registry.load(name)(text), text.most))
             matches += matches_of
             if not text.asked:
                 same[name] = matches_of
@@ -287,7 +286,7 @@ def finding_of(match: Match, inspection: Inspection, policy: Policy) -> Finding:
     whole = Finding(
         match.rule, match.severity, text.path, line, column, end_line, end_column + (match.end > match.start),
         match.message, excerpt(text.raw, match, inspection.secrets), match.start, match.end,
-        secret=detectors.is_secret(match),
+        secret=registry.is_secret(match),
     )  # fmt: skip
     return with_fingerprint(whole, identity(inspection, match), policy)
 
@@ -300,7 +299,7 @@ def identity(inspection: Inspection, match: Match) -> str:
     text = inspection.text
     if match.unread:
         return f"{text.path}\0{text.raw}"
-    if match.secret and match.rule.startswith(detectors.GUESSABLE):
+    if match.secret and match.rule.startswith(registry.GUESSABLE):
         return f"{text.path}\0{inspection.masked_line(match.start, match.end)}"
     return text.raw[match.start : match.end + match.context] or f"{text.path}\0{match.message}"
 
@@ -327,7 +326,7 @@ def excerpt(raw: str, match: Match, secrets: list[tuple[int, int]]) -> str:
     for a, b in _touching(secrets, start, end):
         start = b if a < start < b and not a <= match.start < b else min(start, a) if a <= start < b else start
         end = max(end, b) if a < end < b else end
-    shown = masked_excerpt(raw, start, end, secrets, nothing=match.rule.startswith(detectors.GUESSABLE))
+    shown = masked_excerpt(raw, start, end, secrets, nothing=match.rule.startswith(registry.GUESSABLE))
     return ("…" if start > first else "") + shown.strip("\r\n") + ("…" if end < last else "")
 
 

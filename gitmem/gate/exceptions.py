@@ -13,8 +13,8 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 from gitmem.errors import BadConfig, UsageError
-from gitmem.gate.detectors import EXCEPTED_FOR_FILES
 from gitmem.gate.detectors.finding import Finding
+from gitmem.gate.detectors.registry import EXCEPTED_FOR_FILES
 
 FILE = ".gitmem-allow.toml"
 NO_SALT = "git-mem"  # of a repository without exceptions yet: fingerprints are stable, if not private

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gitmem.errors import GitMemError, Refused
-from gitmem.gate import detectors
+from gitmem.gate.detectors import registry
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.detectors.folding import normalise
 from gitmem.gate.detectors.text import Evidence, Text
@@ -69,7 +69,7 @@ def explain(text: str, path: str, line: int, policy: Policy, more: Iterable[Find
     start = starts[line - 1]
     end = starts[line] - 1 if line < len(starts) else len(text)
     findings = [*_on_the_line(inspection, start, end, policy), *_of_the_file(inspection, policy), *more]
-    weighed = () if inspection.failed else detectors.evidence(inspection.text)
+    weighed = () if inspection.failed else registry.evidence(inspection.text)
     return Explanation(
         path,
         line,
@@ -163,7 +163,7 @@ def _ways(finding: Finding) -> Iterator[str]:
     else:
         yield f"mask it: git mem redact {shell_word(finding.path)}"
     yield f"except it: git mem allow {finding.fingerprint} --reason 'why'"
-    if finding.rule in detectors.EXCEPTED_FOR_FILES:
+    if finding.rule in registry.EXCEPTED_FOR_FILES:
         place = shell_word(finding.path)
         yield f"except the rule in this file: git mem allow --rule {finding.rule} --file {place} --reason 'why'"
 

@@ -15,7 +15,7 @@ from itertools import accumulate
 
 from gitmem.config import Config
 from gitmem.errors import Refused
-from gitmem.gate import detectors
+from gitmem.gate.detectors import registry
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.detectors.personal.pii import RULES as PERSONAL
 from gitmem.gate.detectors.text import Match
@@ -25,8 +25,8 @@ from gitmem.gate.scan import scan_text
 
 ROUNDS = 4  # of masking stretches, then of masking lines: masks can join what stood apart
 LINE = "[redacted]"
-STRUCTURAL = frozenset(detectors.REMEDIES)  # rules that no mask mends: the text is not wrong in one place
-STRUCTURAL_DETECTORS = tuple(name for name, detector in detectors.DETECTORS.items() if detector.remedies)
+STRUCTURAL = frozenset(registry.REMEDIES)  # rules that no mask mends: the text is not wrong in one place
+STRUCTURAL_DETECTORS = tuple(name for name, detector in registry.DETECTORS.items() if detector.remedies)
 ALWAYS = 400  # characters that may be masked whatever the size of a text
 Scores = dict[tuple[str, str, str], float]  # as `Text.scores`
 SHARE = 0.5  # of a text that may be masked without a word of the person's
@@ -94,7 +94,7 @@ def redaction(
         if not matches:
             return draft.redaction(rules, secret=secret)
         rules |= dict.fromkeys(match.rule for match in matches)
-        secret = secret or any(map(detectors.is_secret, matches))
+        secret = secret or any(map(registry.is_secret, matches))
         if attempt < ROUNDS:
             draft.replace([_Span(match.start, match.end, _mask(match, draft.text), match.rule) for match in matches])
         else:
@@ -108,8 +108,8 @@ def redaction(
 
 def _of_secrets(policy: Policy) -> Policy:
     """The policy with only those of its detectors that can find secrets."""
-    asked = policy.detectors or detectors.DETECTORS
-    names = tuple(name for name in asked if detectors.registered(name).secret)  # the others take most of the time
+    asked = policy.detectors or registry.DETECTORS
+    names = tuple(name for name in asked if registry.registered(name).secret)  # the others take most of the time
     return replace(policy, detectors=names) if names else policy
 
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gitmem.gate import detectors
 from gitmem.gate.changes.rules import RULES
+from gitmem.gate.detectors import registry
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import MESSAGE
 from gitmem.gate.scan import IN_NAME, Report
@@ -26,7 +26,7 @@ SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 # What mends a finding that no mask mends: of the detectors, and about a change or a file as a whole.
-REMEDIES = detectors.REMEDIES | {
+REMEDIES = registry.REMEDIES | {
     "not-text": "convert it to UTF-8, or keep it out of memory: git rm --cached FILE",
     "unscannable": "what cannot be read cannot pass: resolve, fetch or shorten it, or git rm --cached FILE",
     "scanner-failed": "a bug of the detector named: report it; --no-verify passes the hook, CI scans again",

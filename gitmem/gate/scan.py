@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from gitmem.gate.detectors import is_secret
 from gitmem.gate.detectors.finding import Finding, Severity, Skipped
+from gitmem.gate.detectors.registry import is_secret
 from gitmem.gate.detectors.text import Scope, Text
 from gitmem.gate.examine import (
     MAX_MATCHES,

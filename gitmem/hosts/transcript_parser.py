@@ -12,11 +12,11 @@ from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
-from gitmem.hosts import all_hosts
 from gitmem.hosts.entries import place_of
 from gitmem.hosts.host import Entries, Entry
 from gitmem.hosts.neutral import ENTRIES, SUMMARY_LEAD
 from gitmem.hosts.pasted_text import CUT, without_memory
+from gitmem.hosts.registry import all_hosts
 from gitmem.hosts.transcript import By, Role, Transcript, Turn
 
 LINE_LIMIT = 8 << 20  # bytes; a longer line is a blob of tool output that nobody reads back

@@ -36,7 +36,7 @@ from gitmem.review.fact_diff import FactChange
 from gitmem.review.forges.forge import Suggestion
 from gitmem.review.masking import masked
 from gitmem.review.text_changes import OtherChanges, is_text, other_changes, with_texts_taken_out
-from gitmem.review.warnings import WARNINGS
+from gitmem.review.warnings.registry import WARNINGS
 from gitmem.review.warnings.warning import Clock, Range, ReviewWarning
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitmem.errors import UsageError
-from gitmem.hosts import HOSTS, all_hosts, host_named
 from gitmem.hosts.entries import word
 from gitmem.hosts.host import SessionDatabase
+from gitmem.hosts.registry import HOSTS, all_hosts, host_named
 from gitmem.hosts.session_database import is_database, read_session, stored_sessions
 from gitmem.hosts.transcript import Transcript, first_time
 from gitmem.hosts.transcript_parser import parse

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gitmem.gate.quoting import LEAD
-from gitmem.hosts import HOSTS
+from gitmem.hosts.registry import HOSTS
 from integrations.hosts.drivers import Driver, Scratch, program
 from integrations.hosts.endpoint import Answer, Asked, Endpoint, serving
 from integrations.hosts.terminal import Terminal

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.hosts import HOSTS, host_named
+from gitmem.hosts.registry import HOSTS, host_named
 from tests.harness import Repo
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.errors import BadConfig
-from gitmem.gate.detectors import DETECTORS, EXCEPTED_FOR_FILES, examples
 from gitmem.gate.detectors.finding import Finding, Severity
+from gitmem.gate.detectors.registry import DETECTORS, EXCEPTED_FOR_FILES, examples
 from gitmem.gate.examine import MAX_FINDINGS, examine
 from gitmem.gate.exceptions import Allowlist, Entry, fingerprint, parse, with_entry
 from gitmem.gate.policy import Policy

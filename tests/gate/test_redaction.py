@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gitmem.config import Config
 from gitmem.errors import Refused
-from gitmem.gate import detectors
+from gitmem.gate.detectors import registry
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.text import Match, Text
 from gitmem.gate.examine import inspect, inspect_exhaustively
@@ -23,7 +23,7 @@ from gitmem.gate.scan import scan_text
 from tests import fake_detectors
 
 POLICY = Policy()
-REAL = dict(detectors.DETECTORS)
+REAL = dict(registry.DETECTORS)
 SECRET = "tok_abcdefghijklmnopqrstuvwxyz"
 PIECES = st.sampled_from(
     [SECRET, "password: ", "hunter2", "obey me", "tok_", "obey", " me", "\n", "\0", "\u200b", "메모", " "]
@@ -245,7 +245,7 @@ PARTS = st.sampled_from(
 @given(st.lists(PARTS, max_size=14).map("".join))
 def test_nothing_is_found_by_any_detector_in_what_was_redacted(text: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(detectors, "DETECTORS", dict(REAL))
+        patch.setattr(registry, "DETECTORS", dict(REAL))
         done = redaction(text, "memory/a.md", POLICY)
         assert scan_text(done.text, "memory/a.md", POLICY) == []
         assert not done.whole
@@ -263,8 +263,8 @@ def test_masking_goes_on_until_a_scan_is_silent(monkeypatch: pytest.MonkeyPatch)
         if "fine" in text.raw and not text.exhaustive:
             yield Match("overlooks", Severity.BLOCK, text.raw.index("fine"), text.raw.index("fine") + 4, "found")
 
-    monkeypatch.setattr(detectors, "DETECTORS", {"overlooks": detectors.Detector("")})
-    monkeypatch.setattr(detectors, "load", lambda name: overlooks)
+    monkeypatch.setattr(registry, "DETECTORS", {"overlooks": registry.Detector("")})
+    monkeypatch.setattr(registry, "load", lambda name: overlooks)
     assert redact("all is fine here\n", "memory/a.md", POLICY) == "all is [redacted:overlooks] here\n"
 
 
@@ -282,8 +282,8 @@ def test_a_second_look_asks_only_the_detectors_that_find_more_then(monkeypatch: 
             yield Match("name", Severity.BLOCK, *found.span(), "a name", secret=True)
 
     table = {"orders": orders, "names": names}
-    monkeypatch.setattr(detectors, "DETECTORS", dict.fromkeys(table, detectors.Detector("")))
-    monkeypatch.setattr(detectors, "load", table.__getitem__)
+    monkeypatch.setattr(registry, "DETECTORS", dict.fromkeys(table, registry.Detector("")))
+    monkeypatch.setattr(registry, "load", table.__getitem__)
     masked = redact("obey Minji\nobey Minji\n", "memory/a.md", POLICY)
     assert masked == "[redacted:order] [redacted:name]\n" * 2
     assert looks == ["orders", "names", "orders", "orders", "names"]  # a look, a second one, a last one
@@ -293,7 +293,7 @@ def test_a_second_look_asks_only_the_detectors_that_find_more_then(monkeypatch: 
 @given(st.lists(st.sampled_from([*HOSTILE_PIECES]), min_size=1, max_size=30).map("".join))
 def test_a_second_look_finds_what_a_look_for_every_place_finds(text: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(detectors, "DETECTORS", REAL)
+        patch.setattr(registry, "DETECTORS", REAL)
         look = inspect(text, "memory/a.md", POLICY, most=None)
         again = inspect_exhaustively(look, POLICY)
         assert again.matches == inspect(text, "memory/a.md", POLICY, exhaustive=True, most=None).matches

@@ -8,8 +8,8 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from gitmem.gate.detectors import DETECTORS, PERSONAL, examples
 from gitmem.gate.detectors.personal.pii import RULES
+from gitmem.gate.detectors.registry import DETECTORS, PERSONAL, examples
 from gitmem.gate.gitlab_report import as_sast
 from gitmem.gate.report import as_annotations, as_markdown, as_sarif, as_text
 from gitmem.gate.scan import scan_source

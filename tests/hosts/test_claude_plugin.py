@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from gitmem.hosts import host_named
 from gitmem.hosts.host import Setup
 from gitmem.hosts.registration import plan
+from gitmem.hosts.registry import host_named
 from tests.harness import SOURCE
 
 PLUGIN = SOURCE / "integrations/claude-code"

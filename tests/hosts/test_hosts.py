@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.hosts import HOSTS, all_hosts, host_named
 from gitmem.hosts.host import EVENT_SECONDS
+from gitmem.hosts.registry import HOSTS, all_hosts, host_named
 from gitmem.hosts.transcript import By, Role
 from gitmem.hosts.transcript_editing import compacted, pruned
 from gitmem.hosts.transcript_parser import parse

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from gitmem.errors import GitMemError
-from gitmem.hosts import HOSTS, host_named, registration
+from gitmem.hosts import registration
 from gitmem.hosts.host import Setup
 from gitmem.hosts.registration import Change
+from gitmem.hosts.registry import HOSTS, host_named
 
 
 def plan(host: str, texts: dict[str, str], *, root: str = "", remove: bool = False) -> list[Change]:

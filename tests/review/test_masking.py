@@ -9,7 +9,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from gitmem.review.masking import PEOPLE, TEXTS
-from gitmem.review.warnings import WARNINGS
+from gitmem.review.warnings.registry import WARNINGS
 
 NO_MEMORY = {"SettingsChange.what"}  # fields of text that hold none of memory: a kind of change
 

@@ -10,7 +10,7 @@ import pytest
 
 from gitmem.gate.scan import Report
 from gitmem.git.objects import Span
-from gitmem.hosts import all_hosts
+from gitmem.hosts.registry import all_hosts
 from gitmem.memory.fact import Fact
 from gitmem.memory.facts import parse
 from gitmem.paths import agents_read

@@ -107,7 +107,7 @@ def test_a15_a_crash_of_a_detector_says_nothing_of_the_text(memory: Repo, tmp_pa
     """A detector that raises with the secret in its message, in a real process behind a real commit."""
     (tmp_path / "site").mkdir()
     (tmp_path / "site/sitecustomize.py").write_text(
-        "import gitmem.gate.detectors as d\n"
+        "import gitmem.gate.detectors.registry as d\n"
         "def load(name):\n"
         "    def detect(text):\n"
         "        raise RuntimeError(text.raw)\n"

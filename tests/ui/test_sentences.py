@@ -13,10 +13,10 @@ import pytest
 
 import gitmem
 from gitmem import errors
-from gitmem.gate.detectors import DETECTORS, examples, load
+from gitmem.gate.detectors.registry import DETECTORS, examples, load
 from gitmem.gate.detectors.text import Text
 from gitmem.git.write import IN_PROGRESS
-from gitmem.hosts import all_hosts
+from gitmem.hosts.registry import all_hosts
 from gitmem.provenance.grounding import CHECKS
 from gitmem.ui.korean_findings import FINDINGS
 from gitmem.ui.korean_flows import FLOWS

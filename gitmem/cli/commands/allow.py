@@ -19,7 +19,7 @@ from gitmem.cli.terminal import escape, write, write_json
 from gitmem.environment import now
 from gitmem.errors import GitMemError, UsageError
 from gitmem.gate import exceptions, sources
-from gitmem.gate.detectors import EXCEPTED_FOR_FILES
+from gitmem.gate.detectors.registry import EXCEPTED_FOR_FILES
 from gitmem.gate.examine import Blob, Inspection, Source, decode, inspect
 from gitmem.gate.new_exception import Place, entry_of, exceptions_text, with_exceptions
 from gitmem.gate.policy import MESSAGE, Policy

@@ -14,8 +14,8 @@ from gitmem.cli import completions
 from gitmem.cli.options import open_here
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
-from gitmem.gate.detectors import DETECTORS, ON_REQUEST
 from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.detectors.registry import DETECTORS, ON_REQUEST
 from gitmem.gate.detectors.rule_file import Rule, parse_rules
 from gitmem.gate.examine import Blob, Source, decode, not_text
 from gitmem.gate.exceptions import Entry

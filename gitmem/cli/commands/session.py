@@ -16,7 +16,7 @@ from gitmem.cli.options import agent_option, json_option, keep_option, keeping, 
 from gitmem.cli.terminal import escape, page, say, say_masked, write, write_json
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError, UsageError
-from gitmem.hosts import all_hosts
+from gitmem.hosts.registry import all_hosts
 from gitmem.hosts.transcript import Transcript
 from gitmem.hosts.transcript_parser import parse
 from gitmem.plural import counted

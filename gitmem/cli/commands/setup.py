@@ -22,7 +22,7 @@ from gitmem.errors import Exit, NotARepository, UsageError
 from gitmem.git import hook_files
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.other_memories import shown_url
-from gitmem.hosts import HOSTS
+from gitmem.hosts.registry import HOSTS
 from gitmem.paths import is_memory, layout_of
 
 OURS = (".gitattributes", ".gitmem.toml", "memory/.gitkeep")  # what `git mem init` writes beside memory

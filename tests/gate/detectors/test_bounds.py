@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from gitmem.gate.detectors import DETECTORS, Match, Text, load
 from gitmem.gate.detectors.injection import decoding, injection, puzzles
+from gitmem.gate.detectors.registry import DETECTORS, Match, Text, load
 
 HOSTILE = {
     "finds of personal data": "kim.minji@acme-corp.co ",

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.gate.detectors import load
 from gitmem.gate.detectors.escapes import APART, without_escapes
+from gitmem.gate.detectors.registry import load
 from gitmem.gate.detectors.text import Text
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gitmem.gate.detectors import Text, load
 from gitmem.gate.detectors.joined_strings import without_seams
+from gitmem.gate.detectors.registry import Text, load
 from gitmem.gate.detectors.secrets.examples import fake
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import redact

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gitmem.gate.detectors import Text, load
 from gitmem.gate.detectors.joined_words import is_coined, is_numbered
+from gitmem.gate.detectors.registry import Text, load
 
 WORDS = "Bonfire" + ".Toffee", "skYlark" + "_Bun", "Vellum" + "&Quill", "Ham-Sandwich" + "-On-Rye", "lantern" + ".Fish7"
 

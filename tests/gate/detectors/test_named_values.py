@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitmem.gate.detectors import Text, load
+from gitmem.gate.detectors.registry import Text, load
 from gitmem.gate.detectors.secrets.examples import fake
 
 TOKEN = fake("<A>{40}")

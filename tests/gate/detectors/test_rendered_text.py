@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.gate.detectors import Text, load
 from gitmem.gate.detectors.escapes import APART
+from gitmem.gate.detectors.registry import Text, load
 from gitmem.gate.detectors.rendered_text import as_rendered
 from gitmem.gate.detectors.secrets.examples import fake
 from gitmem.gate.policy import Policy

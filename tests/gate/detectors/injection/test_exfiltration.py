@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitmem.gate.detectors import Text, load
+from gitmem.gate.detectors.registry import Text, load
 
 
 def found(text: str) -> list[tuple[str, str, str]]:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.gate.detectors import Match, Scope, Text, load, run
 from gitmem.gate.detectors.injection import weights
 from gitmem.gate.detectors.injection.injection import judge
+from gitmem.gate.detectors.registry import Match, Scope, Text, load, run
 from gitmem.gate.detectors.text import Severity
 
 NAMES = ("injection", "invisible", "hidden", "encoded", "exfiltration", "terminal")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gitmem.gate.detectors import Scope, Text, run
 from gitmem.gate.detectors.injection.lexicon import Concept as C
 from gitmem.gate.detectors.injection.secret_handling import is_ordinary, question_and_answer
 from gitmem.gate.detectors.injection.structure import read
+from gitmem.gate.detectors.registry import Scope, Text, run
 from gitmem.gate.detectors.text import Severity
 
 QUESTIONS = [

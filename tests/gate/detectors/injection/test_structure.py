@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitmem.gate.detectors import DETECTORS, Text, examples, load
 from gitmem.gate.detectors.injection import structure, weights
 from gitmem.gate.detectors.injection.lexicon import Concept
 from gitmem.gate.detectors.injection.structure import candidates, languages, lines, read, units, units_of
+from gitmem.gate.detectors.registry import DETECTORS, Text, examples, load
 
 ROOT = Path(__file__).parents[4]
 SENTENCES = [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gitmem.gate.detectors import Scope, Text, load
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.personal.examples import personal_examples
+from gitmem.gate.detectors.registry import Scope, Text, load
 
 MAIL = "minji.kim" + "@" + "naver.com"
 

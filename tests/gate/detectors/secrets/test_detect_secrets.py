@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from gitmem.gate.detectors import Text, examples, load
+from gitmem.gate.detectors.registry import Text, examples, load
 from gitmem.gate.detectors.secrets.detect_secrets import FILTERS, LEFT_OFF, detect
 from gitmem.gate.detectors.secrets.examples import fake
 
@@ -13,7 +13,7 @@ TOKEN = fake("<h>{32}-us12")
 
 
 def test_the_plugins_are_on_request_only() -> None:
-    code = "import gitmem.gate.detectors as d, sys; d.load('secrets'); print('detect_secrets' in sys.modules, 'plugins' in d.DETECTORS)"
+    code = "import gitmem.gate.detectors.registry as d, sys; d.load('secrets'); print('detect_secrets' in sys.modules, 'plugins' in d.DETECTORS)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
 

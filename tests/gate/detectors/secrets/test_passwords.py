@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitmem.gate.detectors import Text, load
+from gitmem.gate.detectors.registry import Text, load
 from gitmem.gate.detectors.secrets.passwords import MASK
 
 CHOSEN = ["Gro" + "Vbq#19", "kimchi" + "2024!", "Tr0ub4" + "dor&3"]  # split: no password stands in this file

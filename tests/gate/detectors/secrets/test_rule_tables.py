@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.gate.detectors import Text, load
+from gitmem.gate.detectors.registry import Text, load
 from gitmem.gate.detectors.secrets import rule_tables, service_names, shapes, tokens, vendors
 
 FOLDER = Path(rule_tables.__file__).parent

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import gitmem.gate.detectors
-from gitmem.gate.detectors import Text, examples, load
+from gitmem.gate.detectors.registry import Text, examples, load
 from gitmem.gate.detectors.secrets import assignments
 from gitmem.gate.detectors.secrets.checksums import base62_crc
 from gitmem.gate.detectors.secrets.examples import fake

@@ -1,0 +1,35 @@
+"""The agents' hosts by name, in the order help and `install` name them; each module is imported when it is asked for.
+
+hosts/host.py says what a `HOST` holds, docs/contributing.md what else a new host needs.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gitmem.hosts.host import Host
+
+HOSTS = {
+    "claude": "gitmem.hosts.claude",
+    "codex": "gitmem.hosts.codex",
+    "cursor": "gitmem.hosts.cursor",
+    "copilot": "gitmem.hosts.copilot",
+    "vscode": "gitmem.hosts.vscode",
+    "gemini": "gitmem.hosts.gemini",
+    "qwen": "gitmem.hosts.qwen",
+    "opencode": "gitmem.hosts.opencode",
+    "openclaw": "gitmem.hosts.openclaw",
+}
+
+
+def host_named(name: str) -> Host:
+    """What is known of the host `name`. Raises KeyError for one that is not in HOSTS."""
+    host: Host = import_module(HOSTS[name]).HOST
+    return host
+
+
+def all_hosts() -> list[Host]:
+    """Every host, in the order of HOSTS."""
+    return [host_named(name) for name in HOSTS]
