@@ -53,13 +53,15 @@ class Edit:
 @dataclass(frozen=True, slots=True)
 class Attribution:
     """`problem` says in words why a text does not follow or which source is missing, "" where all is well. `records`
-    are the commits that recorded the text, newest first: none, and no promotion made it."""
+    are the commits that recorded the text, newest first; `promoted` whether one of them names the model that proposed
+    it, as every promotion does."""
 
     support: Support
     sources: tuple[Source, ...]
     problem: str = ""
     records: tuple[Record, ...] = ()
     edit: Edit | None = None
+    promoted: bool = False
 
     @property
     def words(self) -> str:
@@ -98,8 +100,9 @@ class Attributor:
             support = Support.NO_SOURCE
         if edit:
             support = Support.EDITED
-        follows = support is Support.IN_SOURCE
-        return Attribution(support, tuple(verified(source, follows) for source in sources), problem, records, edit)
+        shown = tuple(verified(source, support is Support.IN_SOURCE) for source in sources)
+        promoted = any(record.model(digest) for record in records)
+        return Attribution(support, shown, problem, records, edit, promoted)
 
     def spans(self, fact: Fact, records: Sequence[Record]) -> list[Span]:
         """The sources in its comment, and those that its newest record names."""

@@ -280,7 +280,8 @@ class _Run:
             yield "edited", f"edited after promotion by {_who(edit.commit)}, which is no person: {what}"
         if attribution.support is Support.NOT_IN_SOURCE:
             yield "not-in-source", attribution.problem
-        if not attribution.records and by_machine(line_commit()):
+        edited = edit is not None and edit.recorded
+        if not attribution.promoted and not edited and by_machine(line_commit()):
             yield "unrecorded", f"added by {line_commit().oid[:12]}, which is an agent's, and by no promotion"
         message = self._refused(fact, attribution, line_commit)
         if message:

@@ -99,12 +99,7 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     attributor = Attributor(repo, at, known, config.memory_paths)
     attribution = attributor.attribution(path, fact, lambda: commit)
     origin, block = _recorded(attribution, fact, commit)
-    if origin and commit and origin.oid != commit.oid:
-        notes.append(f"the line was last touched by {commit.oid[:12]} ({commit.author.name})")
-    if attribution.edit and TEXT in attribution.edit.changed and not attribution.edit.recorded:
-        notes.append(f"{attribution.edit.commit.oid[:12]} changed the text and recorded no reason")
-    if any(source.problem for source in attribution.sources) and shallow(repo):
-        notes.append("this clone is shallow: sources may be missing here only")
+    notes += _notes(attributor, attribution, origin, commit)
     answer = _answer(path, start, fact.text, origin, block)
     merge = reviewed_merge(repo, at, origin) if origin else None
     above = trailers.values(trailers.memory_trailers(merge.message), trailers.REVIEWED) if merge else []
@@ -117,6 +112,24 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     )  # fmt: skip
     named = [value for key, value in fact.meta if key == "supersedes"]
     return _with_links(repo, config, answer, replaced(repo, path, named, commit), rev, now)
+
+
+def _notes(attributor: Attributor, attribution: Attribution, origin: Commit | None, commit: Commit | None) -> list[str]:
+    """What a person should know of a fact whose record is `origin` and whose line `commit` touched last."""
+    notes = []
+    if origin and commit and origin.oid != commit.oid:
+        notes.append(f"the line was last touched by {commit.oid[:12]} ({commit.author.name})")
+    edit = attribution.edit
+    if edit and TEXT in edit.changed and not edit.recorded:
+        notes.append(f"{edit.commit.oid[:12]} changed the text and recorded no reason")
+    notes += [
+        f"{render_span(source.recorded)} was changed since: its lines are shown as they were"
+        for source in attribution.sources
+        if attributor.reader.changed(source)
+    ]
+    if any(source.problem for source in attribution.sources) and shallow(attributor.repo):
+        notes.append("this clone is shallow: sources may be missing here only")
+    return notes
 
 
 def _with_links(

@@ -248,7 +248,7 @@ def _fact_line(row: Checked) -> LineVerdict:
         state = State.AGENT
     elif attribution.edit:
         state = State.EDITED
-    elif attribution.records and attribution.support is Support.IN_SOURCE:
+    elif attribution.promoted and attribution.support is Support.IN_SOURCE:
         state = State.PROMOTED
     else:
         state = State.PERSON

@@ -309,6 +309,7 @@ FLOWS = {
     "not committed yet": "아직 커밋되지 않았습니다",
     "the line was last touched by {} ({})": "이 줄을 마지막으로 고친 커밋: {}({})",
     "{} changed the text and recorded no reason": "{}에서 이유 없이 내용이 바뀌었습니다",
+    "{} was changed since: its lines are shown as they were": "{}이(가) 그 뒤에 바뀌었습니다. 출처 줄은 그때의 내용입니다",
     "this clone is shallow: sources may be missing here only": "얕은 복제본이라 여기에만 출처가 없을 수 있습니다",
     # Merging
     "no merge was begun here": "시작된 병합이 없습니다",

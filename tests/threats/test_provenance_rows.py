@@ -70,6 +70,17 @@ def test_a34_a_blob_that_never_stood_at_its_path_is_no_source(repo: Repo) -> Non
     assert found["sources"][0]["text"] == ""
 
 
+def test_a34_sources_without_a_model_are_no_promotion(repo: Repo) -> None:
+    start(repo)
+    promote(repo, trailers=BY_CODEX)
+    rules, _, review = verdict(repo)
+    assert rules == {"unrecorded"} and review["provenance"][0]["state"] == "agent"
+    repo.git("commit", "-q", "--amend", "-m", repo.git("log", "-1", "--format=%B").replace("Memory-Agent: codex\n", ""))
+    rules, _, review = verdict(repo)
+    assert not rules and review["provenance"][0]["state"] == "person"
+    assert "promoted, and" not in repo.mem("review", "main..HEAD", check=False).stdout
+
+
 def test_a34_a_blob_that_is_not_there_is_no_source(repo: Repo) -> None:
     start(repo)
     promote(repo, "Something wholly different.", span=Span(DAY, 5, 6, "12" * 20))
@@ -264,6 +275,8 @@ def test_a38_a_range_sees_that_it_rewrites_a_source(repo: Repo) -> None:
     repo.commit("tidy the log\n\nMemory-Rewrite: typo\n", {DAY: LOG.replace("phase 1", "phase 9")})
     rules, _, review = verdict(repo)
     assert rules == {"source-changed"} and review["provenance"][0]["state"] == "broken"
+    said = repo.mem("why", f"MEMORY.md:{line_of(repo, FACT)}").stdout
+    assert f"note: {DAY}#L5-L6" in said and "was changed since" in said
 
 
 def test_a38_a_range_that_only_adds_to_a_log_does_not_ask_about_older_facts(repo: Repo) -> None:
@@ -273,6 +286,7 @@ def test_a38_a_range_that_only_adds_to_a_log_does_not_ask_about_older_facts(repo
     repo.commit("more", {DAY: LOG + "- Dinner.\n"})
     rules, found, _ = verdict(repo)
     assert rules == set() and found["checked"] == 0
+    assert "was changed since" not in repo.mem("why", f"MEMORY.md:{line_of(repo, FACT)}").stdout
 
 
 # -- A40 faults outside MEMORY.md, A41 hiding ----------------------------------------------------------------
