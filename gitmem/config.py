@@ -106,7 +106,8 @@ class Config(NamedTuple):
     http_key_file: str = _key("", "File with the key for `http:` endpoints, sent as a bearer token.")
     chunk_size: int = _key(200, "Tokens of an indexed chunk, about.", limits=(20, 4000))
     chunk_overlap: int = _key(0, "Tokens a chunk repeats of the one before it.", limits=(0, 2000))
-    # Defaults of ranking: what each was set by stands in `search/ranking`, with the constants no setting changes.
+    # Defaults of ranking: what each was set by stands in `search/weights`, with the constants no setting changes. The
+    # shares of the lanes are what `weights.WEIGHTS` adds up to; a test holds both together.
     search_lexical: float = _key(0.51, "Weight of words in a line's score.", limits=SHARE)
     search_vector: float = _key(0.49, "Weight of meaning in a line's score.", limits=SHARE)
     search_floor: float = _key(
@@ -121,7 +122,7 @@ class Config(NamedTuple):
     search_decay: float = _key(0.0077, "Decay of recency, a day.", limits=SHARE)  # half in 90 days
     search_importance: float = _key(0.04, "Weight of a fact's importance, above or below 0.5.", limits=SHARE)
     search_weight: tuple[str, ...] = _key(
-        (), "Any other constant of gitmem/search/ranking.py as `NAME=VALUE`, as in `label=3`; repeatable."
+        (), "Any other constant of gitmem/search/weights.py as `NAME=VALUE`, as in `label=3`; repeatable."
     )
     rerank_hits: int = _key(20, "Hits a model of `--rerank` reads.", limits=(1, 200))
     # gate

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from gitmem.index.db.schema import LENGTH_STEP
 from gitmem.index.db.values import PLACE_BITS
 from gitmem.search.question import Question
-from gitmem.search.ranking import Ranking
 from gitmem.search.scoring import Positions, idf
+from gitmem.search.weights import Ranking
 
 if TYPE_CHECKING:
     from gitmem.index.store import IndexReader

@@ -26,9 +26,9 @@ from gitmem.search import amendments
 from gitmem.search.amendments import Line, Link
 from gitmem.search.hits import BY_HAND, CHANGES_IT, CONTRADICTS, Hit, Linked, blamed, text_lines, trusted
 from gitmem.search.question import Question
-from gitmem.search.ranking import Ranking
 from gitmem.search.scoring import RankedLine, ScoredLines, Strip, with_matches
 from gitmem.search.validity import Held, day, held, last_day, over, stood, superseded
+from gitmem.search.weights import Ranking
 
 if TYPE_CHECKING:
     from gitmem.index.store import IndexReader

@@ -2,7 +2,7 @@
 """A question in natural language: which of its words matter, which days it names, what kind of answer it wants.
 
 Pure: text and today's date in, one value out. English, Korean, Japanese and Chinese. Nothing here is a filter: every
-cue is a weight in `search/ranking.py`, because a question's words may be meant otherwise.
+cue is a weight in `search/weights.py`, because a question's words may be meant otherwise.
 """
 
 # Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.

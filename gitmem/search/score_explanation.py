@@ -10,7 +10,7 @@ from typing import Any
 
 from gitmem.config import Config, git_name, keys, tunable
 from gitmem.search.hits import Hit
-from gitmem.search.ranking import SHIPPED, SIZES, Ranking
+from gitmem.search.weights import SHIPPED, SIZES, Ranking
 
 
 def explained(hit: Hit, lanes: Mapping[str, Mapping[int, float]], ranking: Ranking) -> dict[str, Any]:

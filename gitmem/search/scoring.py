@@ -1,7 +1,7 @@
 """How evidence becomes a score: the formula. Its constants are those of `ranking`.
 
 Pure. Chunks are retrieved by two lanes and pooled; then each line of the pooled chunks is weighed by itself and with
-its surroundings (`ranking.SIZES` lines to either side), in both lanes, each kind of evidence brought to 0..1 within the
+its surroundings (`weights.SIZES` lines to either side), in both lanes, each kind of evidence brought to 0..1 within the
 query (per-query min-max; reciprocal ranks were worse at every k), and summed with its weights.
 """
 
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from gitmem.index.line_records import ASKS, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, TIME, Packed
 from gitmem.models.vectors import cosines
 from gitmem.search.question import Question
-from gitmem.search.ranking import SHIPPED, SIZES, Ranking
+from gitmem.search.weights import SHIPPED, SIZES, Ranking
 
 
 class Strip(NamedTuple):
@@ -206,7 +206,7 @@ def _flagged(flags: Sequence[int], wanted: int) -> list[float]:
 
 def with_matches(line: RankedLine, own: float, around: float, ranking: Ranking = SHIPPED) -> RankedLine:
     """The line with what its words, and those of its neighbours, are to the question's (`late_interaction.matches`)."""
-    *evidence, _, _ = line.evidence  # they stand last in `ranking.WEIGHTS`
+    *evidence, _, _ = line.evidence  # they stand last in `weights.WEIGHTS`
     gain = ranking.weights["match0"] * own + ranking.weights["match1"] * around
     return RankedLine(line.strip, line.first, line.last, line.flags, line.score + gain, (*evidence, own, around))
 

@@ -27,9 +27,9 @@ from gitmem.search.late_interaction import WordVectors, matches, question_words
 from gitmem.search.lexical import Term
 from gitmem.search.passages import Filters, Matcher, Passages, Source
 from gitmem.search.question import Question, parse
-from gitmem.search.ranking import Ranking
 from gitmem.search.scoring import Positions, ScoredLines, Strip
 from gitmem.search.tuning import in_force
+from gitmem.search.weights import Ranking
 
 if TYPE_CHECKING:
     from gitmem.index.store import IndexReader

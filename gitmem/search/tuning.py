@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitmem.config import Config
 from gitmem.errors import BadConfig
-from gitmem.search.ranking import LEXICAL, MEANING, NUMBERS, PRIORS, SHIPPED, VECTOR, WEIGHTS, WORDS, Ranking
+from gitmem.search.weights import LEXICAL, MEANING, NUMBERS, PRIORS, SHIPPED, VECTOR, WEIGHTS, WORDS, Ranking
 
 
 def in_force(config: Config) -> Ranking:

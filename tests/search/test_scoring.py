@@ -11,8 +11,8 @@ from gitmem.index.terms import terms
 from gitmem.index.units import pack, split
 from gitmem.search import scoring
 from gitmem.search.question import parse
-from gitmem.search.ranking import SHIPPED, SIZES
 from gitmem.search.scoring import Strip, score_lines
+from gitmem.search.weights import SHIPPED, SIZES
 
 TODAY = date(2026, 3, 1)
 

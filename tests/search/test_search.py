@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gitmem.index.db import open_index
 from gitmem.memory.fact import fact_id
-from gitmem.search.ranking import SHIPPED
+from gitmem.search.weights import SHIPPED
 from tests.harness import Repo
 
 MONDAY = """# 2026-02-02

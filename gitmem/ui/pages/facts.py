@@ -10,7 +10,7 @@ from starlette.responses import Response
 from gitmem.memory.fact import ORIGINS
 from gitmem.provenance.present_facts import AGES, STATES, TRUST, Choice, PresentFact
 from gitmem.search.hits import Hit
-from gitmem.search.ranking import MEANING, WORDS
+from gitmem.search.weights import MEANING, WORDS
 from gitmem.ui.view import View
 
 SHOWN = 50  # facts of one page

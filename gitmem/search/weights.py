@@ -1,4 +1,4 @@
-"""Every constant of ranking as one frozen value, each with the measurement that set it.
+"""The weights of ranking and its other constants as one frozen value, each with the measurement that set it.
 
 A constant that is a setting of its own (`mem.searchPool`) has its number in `config`; `tuning` puts a person's
 settings in place of what ships.

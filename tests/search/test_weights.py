@@ -6,8 +6,8 @@ import pytest
 
 from gitmem.config import Config, load
 from gitmem.errors import BadConfig
-from gitmem.search.ranking import LEXICAL, MEANING, SHIPPED, VECTOR, WEIGHTS, WORDS
 from gitmem.search.tuning import in_force
+from gitmem.search.weights import LEXICAL, MEANING, SHIPPED, VECTOR, WEIGHTS, WORDS
 
 
 def given(**settings: str) -> Config:
