@@ -7,7 +7,6 @@ ignore, in this repository and in none inside it. Symbolic links are never follo
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable
 from contextlib import suppress
@@ -67,6 +66,8 @@ def _in_work_tree(repo: Repository, config: Config, path: str) -> bytes:
 def _nearest(path: str, paths: Iterable[str]) -> str:
     """What to type instead of a path that names no memory file: the one of `paths` that is spelled most alike, or the
     only one of that name in another folder."""
+    import difflib  # 6 ms that only a mistake has to take
+
     spelled = {name.casefold(): name for name in sorted(paths)}
     wanted = path.casefold()
     same = [name for folded, name in spelled.items() if PurePosixPath(folded).name == PurePosixPath(wanted).name]

@@ -55,7 +55,8 @@ class LineVerdict:
     """A changed line and its verdict; `message` says what is wrong with a broken one.
 
     Of a fact `support` and its `words` say what holds it up ("" for another line), `edits` are (what, before, now) of
-    each change since, `editor` who made it; `promoted` says that a promotion recorded it. `fails`: a check says no.
+    each change since, `editor` who made it; `promoted` says that a promotion, or an edit of one, recorded it. `fails`:
+    a check says no.
     """
 
     path: str
