@@ -4,11 +4,13 @@ Two sources. `git config mem.*` at system, global or command scope is the user's
 `.gitmem.toml` is tracked, so it came with the clone: it may only tighten (more paths, more protection, lower limits).
 """
 
-# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from gitmem.errors import BadConfig, UsageError
+from gitmem.named_tuples import NamedTuple
 from gitmem.paths import agent_name, daily_form, daily_glob
 
 TRACKED = ".gitmem.toml"

@@ -1,6 +1,7 @@
 """Which paths are memory, and what each is. Pure: paths in, values out (docs/format.md has the table)."""
 
-# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from __future__ import annotations
+
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -8,10 +9,10 @@ from datetime import date
 from enum import Enum
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from gitmem.errors import UsageError
 from gitmem.lazy_patterns import lazy
+from gitmem.named_tuples import NamedTuple
 
 
 class Kind(Enum):

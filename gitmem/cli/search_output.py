@@ -3,15 +3,17 @@
 Imports nothing that reads command lines: `search.py` does, and `cli/fast_search.py` goes without.
 """
 
-# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from __future__ import annotations
+
 import os
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import now
 from gitmem.errors import GitMemError, UsageError
+from gitmem.named_tuples import NamedTuple
 from gitmem.search.results import as_value, excerpt, hit_value, marked_words
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ class SearchRequest(NamedTuple):
     repositories: tuple[str, ...] = ()
 
 
-def answer(request: SearchRequest, repo: "Repository", config: "Config") -> None:
+def answer(request: SearchRequest, repo: Repository, config: Config) -> None:
     """Search and print. Nothing found is an answer, with a hint on standard error.
 
     Raises UsageError for options that do not go together or are no days, UnknownRevision, ModelUnavailable, and what
@@ -129,7 +131,7 @@ def answer_of_server(request: SearchRequest) -> None:
             say(_uncertain(request))
 
 
-def query_of(request: SearchRequest, repo: "Repository", config: "Config", moment: "datetime") -> "Query":
+def query_of(request: SearchRequest, repo: Repository, config: Config, moment: datetime) -> Query:
     """What the words and options ask for. With `--rerank` more hits than asked for, and no budget: the model cuts."""
     from gitmem.search.search import Lane, Query
 
@@ -170,7 +172,7 @@ def query_of(request: SearchRequest, repo: "Repository", config: "Config", momen
     )
 
 
-def _left_out(request: SearchRequest, repo: "Repository") -> str:
+def _left_out(request: SearchRequest, repo: Repository) -> str:
     """What no words of a person could have found in the work tree, "" for nothing and for other snapshots."""
     if request.at or request.all_branches or repo.root is None:
         return ""
@@ -182,7 +184,7 @@ def _left_out(request: SearchRequest, repo: "Repository") -> str:
         return ""  # the search answered: the index is replaced by somebody else just now
 
 
-def render(answer: "Answer", query: str, on: bool, *, scored: bool = False, explained: bool = True) -> str:
+def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explained: bool = True) -> str:
     """For a person: where, under which heading, the text; matches marked on a terminal.
 
     `scored` adds how sure each hit is, `explained` how its score came about, where the hit has it.
@@ -213,19 +215,19 @@ def render(answer: "Answer", query: str, on: bool, *, scored: bool = False, expl
     return "\n".join(out[:-1]) + "\n" if out else ""
 
 
-def _sureness(hit: "Hit") -> str:
+def _sureness(hit: Hit) -> str:
     """The score, 0 to 1, and which lanes found the chunk of the hit."""
     names = [name for lane, name in (("lexical", "words"), ("vector", "meaning")) if (hit.explain or {}).get(lane)]
     return f"score {hit.score:.2f}" + (f" by {' and '.join(names)}" if names else "")
 
 
-def _amended(linked: "Linked") -> str:
+def _amended(linked: Linked) -> str:
     """What a person reads of a passage that a later line amends."""
     where = f"{linked.path}:{linked.start_line}"
     return f"perhaps amended by {where}" if linked.proposed else f"until {linked.date}: amended by {where}"
 
 
-def _explained(hit: "Hit") -> list[str]:
+def _explained(hit: Hit) -> list[str]:
     evidence = hit.explain or {}
     lanes = [
         f"{lane} rank {evidence[lane]['rank']} ({evidence[lane]['score']:.3f})"
@@ -242,7 +244,7 @@ def _explained(hit: "Hit") -> list[str]:
     ]
 
 
-def settings_text(settings: "Mapping[str, Any]") -> str:
+def settings_text(settings: Mapping[str, Any]) -> str:
     """The settings in force for a person; `*` marks what is not as shipped."""
     changed = settings["changed"]
 
@@ -267,7 +269,7 @@ def _uncertain(request: SearchRequest) -> str:
     return f"{UNCERTAIN}." if request.everything else f"{UNCERTAIN} (--all: more of it)."
 
 
-def _hint(request: SearchRequest, answered: "Answer") -> str:
+def _hint(request: SearchRequest, answered: Answer) -> str:
     """What a person should know whom nothing answers; "" where something does, or where the notes say it already."""
     from gitmem.search.search import EMPTY
 

@@ -5,9 +5,11 @@ takes a millisecond. Lines are 1-based and inclusive; paths are repository-relat
 are opaque lower-case hex of 40 or 64.
 """
 
-# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from __future__ import annotations
+
 from datetime import datetime
-from typing import NamedTuple
+
+from gitmem.named_tuples import NamedTuple
 
 REGULAR, EXECUTABLE, SYMLINK, GITLINK = 0o100644, 0o100755, 0o120000, 0o160000
 LINKS = (SYMLINK, GITLINK)  # whatever is neither is read as a file: an odd mode hides nothing

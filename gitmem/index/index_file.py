@@ -1,8 +1,9 @@
 """The index file: where it is, an open index with its freshness, whether its chunks fit the settings, deleting it."""
 
-# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from __future__ import annotations
+
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gitmem.config import Config
 from gitmem.errors import IndexDamaged
@@ -11,6 +12,7 @@ from gitmem.git.worktree import locked
 from gitmem.index.db.connection import open_index, remove
 from gitmem.index.db.reader import Index
 from gitmem.index.db.values import Cut, Snapshot
+from gitmem.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +33,7 @@ class IndexKeeper(Protocol):
     def open(self, directory: Path) -> Index | None:
         """As `open_index`."""
 
-    def holds(self, index: "IndexReader") -> bool:
+    def holds(self, index: IndexReader) -> bool:
         """Whether this one stays open."""
 
     def close(self) -> None:
@@ -52,13 +54,13 @@ class OpenIndex:
 
     def __init__(
         self,
-        index: "IndexReader | None",
+        index: IndexReader | None,
         snapshot: Snapshot | None,
         freshness: Freshness = Freshness(),  # noqa: B008 - a tuple
         commit: str = "",
         notes: tuple[str, ...] = (),
         kept: IndexKeeper | None = None,
-        passages: "Callable[..., Any] | None" = None,
+        passages: Callable[..., Any] | None = None,
     ) -> None:
         self.index = index
         self.snapshot = snapshot

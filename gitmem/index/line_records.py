@@ -5,12 +5,13 @@ without reading or cutting any text: how many words it has (the position of a wo
 how many of them are its label, what kind of line it is, and its vector, shortened.
 """
 
-# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from __future__ import annotations
+
 from array import array
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from gitmem.models.vectors import STORED
+from gitmem.named_tuples import NamedTuple
 
 HEADING, FENCE, ROW, QUESTION, ASKS, TIME, NUMBER, HANGUL, HAN_KANA = 1, 2, 4, 8, 16, 32, 64, 128, 256
 CHANGES = 512  # says that something is no longer as it was

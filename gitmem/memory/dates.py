@@ -5,14 +5,16 @@ their place in a text that is written (`3/14`, `2월 20일`, `tomorrow`, `来週
 question may mean; `periods` months and years that stand without a day.
 """
 
-# A search imports this: no dataclass, no pattern compiled before its first use, and annotations are not postponed,
-# since each field of a named tuple would be compiled as text.
+# A search imports this: no dataclass, no pattern compiled before its first use.
+
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
-from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
+from gitmem.named_tuples import NamedTuple
 
 # -- words of both readings ----------------------------------------------------------------------------------
 

@@ -4,13 +4,14 @@ Pure. Grammar (docs/format.md): `<!-- mem` then space-separated `key=value`, the
 space, `%` and `--`; in `src` the path also `@` and `#`, then literally `#L12-L14@` and the oid. Unknown keys are kept.
 """
 
-# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from __future__ import annotations
+
 import unicodedata
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from gitmem.git.objects import Span
 from gitmem.lazy_patterns import lazy
+from gitmem.named_tuples import NamedTuple
 
 COMMENT = lazy(r"[ \t]*<!--[ \t]+mem(?:[ \t]+(.*?))?[ \t]*-->[ \t]*$")
 BULLET = lazy(r"^([ \t]{0,3})([-*+])([ \t]+)(?=\S)")

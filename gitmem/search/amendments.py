@@ -11,15 +11,16 @@ Nothing is deleted or hidden by a link: the amendment is put first and the older
 only amended by what was reviewed; other links of it are proposed, and say so.
 """
 
-# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from math import hypot
 from operator import mul, sub
-from typing import NamedTuple
 
 from gitmem.index.terms import terms
 from gitmem.lazy_patterns import lazy
+from gitmem.named_tuples import NamedTuple
 from gitmem.search.question import STOP
 
 # A number with what it counts behind it or, where nothing is, before it.

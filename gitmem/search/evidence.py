@@ -7,7 +7,8 @@ cannot share words: there the cosine alone counts. Neither part depends on how l
 it, so that the same question and fact give the same figure everywhere.
 """
 
-# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from __future__ import annotations
+
 from array import array
 from collections.abc import Container, Iterable, Sequence
 from operator import add
@@ -40,7 +41,7 @@ STRONG = 2 * ENOUGH  # ... from which it is worth interrupting a session that go
 class Asked:
     """A question as evidence is counted: its telling words as (terms, how much it tells: 0..1, 0 for courtesy, `EXACT`
     for an identifier), its runs of Kana and Han as such pairs of letters in order, the vector of their text, None
-    without a table. A plain class: a search makes it when it starts, and a named tuple takes 0.2 ms."""
+    without a table."""
 
     __slots__ = ("question", "runs", "table", "vector", "words")
 

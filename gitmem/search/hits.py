@@ -3,12 +3,14 @@
 Finds and orders nothing; shows nothing.
 """
 
-# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
+from gitmem.named_tuples import NamedTuple
 
 # For what reason one line amends another.
 BY_HAND, CHANGES_IT, CONTRADICTS = "by hand", "it says that something changed", "it contradicts the earlier line"

@@ -6,13 +6,15 @@ take one exclusive or, and only the best lines are read this way (`Ranking.match
 the static table, whatever the embedder.
 """
 
-# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from math import pi, sin
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from gitmem.index.terms import terms
 from gitmem.models.wordpiece import words
+from gitmem.named_tuples import NamedTuple
 
 MAX_WORDS = 200  # words of a line that are compared; a block of code may have thousands
 

@@ -4,14 +4,16 @@ BM25 with the statistics of the snapshot, not of the index, so that an answer do
 indexed. Positions are only taken out for the chunks that are looked at line by line. Pure but for the index it asks.
 """
 
-# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from __future__ import annotations
+
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gitmem.index.db.schema import LENGTH_STEP
 from gitmem.index.db.values import PLACE_BITS
+from gitmem.named_tuples import NamedTuple
 from gitmem.search.question import Question
 from gitmem.search.scoring import Positions, idf
 from gitmem.search.weights import Ranking
@@ -40,7 +42,7 @@ class Lexical(NamedTuple):
 NOTHING = Lexical({}, [])
 
 
-def retrieve(index: "IndexReader", norms: bytes, question: Question, ranking: Ranking) -> Lexical:
+def retrieve(index: IndexReader, norms: bytes, question: Question, ranking: Ranking) -> Lexical:
     """The chunks of `norms` that have a term of the question."""
     chunks = len(norms) - norms.count(0)
     if not chunks or not question.terms:
@@ -79,7 +81,7 @@ def retrieve(index: "IndexReader", norms: bytes, question: Question, ranking: Ra
     return Lexical(scores, terms)
 
 
-def _terms_to_look_up(index: "IndexReader", question: Question, chunks: int, common: int) -> list[str]:
+def _terms_to_look_up(index: IndexReader, question: Question, chunks: int, common: int) -> list[str]:
     """The terms to look for: without those that are in very many chunks, where there are rarer ones."""
     terms = list(question.terms)
     if chunks <= common:
@@ -91,7 +93,7 @@ def _terms_to_look_up(index: "IndexReader", question: Question, chunks: int, com
     return sorted(terms, key=lambda term: often.get(term, 0))[:2]
 
 
-def _rows(index: "IndexReader", term: str, prefix: bool, norms: bytes, whole: bool) -> list[int]:
+def _rows(index: IndexReader, term: str, prefix: bool, norms: bytes, whole: bool) -> list[int]:
     """The occurrences of a term in the chunks of `norms`; of a prefix, those of all words that begin with it."""
     if prefix:
         rows = [row for word, _ in index.starting(term, 200) for row in index.occurrences(word)]

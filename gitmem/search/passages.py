@@ -4,13 +4,14 @@ The text is that of the blob or the work-tree file the index names, checked by i
 hit, never invent one. A fenced block is never cut. Never ranks by anything that is not in `ranking`.
 """
 
-# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from __future__ import annotations
+
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from math import exp
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gitmem.config import Config
 from gitmem.git.repository import Repository
@@ -21,6 +22,7 @@ from gitmem.memory.dates import Days
 from gitmem.memory.fact import fact_id, parse_comment, parse_span, worst_origin
 from gitmem.memory.snapshot import read
 from gitmem.models.vectors import numbers
+from gitmem.named_tuples import NamedTuple
 from gitmem.paths import Kind, kind, log_date, log_day
 from gitmem.search import amendments
 from gitmem.search.amendments import Line, Link
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from gitmem.index.store import IndexReader
 
 DEEPEST = 1 << 30  # no heading is of a deeper level
+PLAIN, UNSAID = Shape(), Held()
 COMMIT = "//commit"  # the path of a commit's lines among those of files: no tree has one like it
 _DECIDED = lazy(r"(?i:decision|decided|constraint|policy)|결정|제약|정책|決定|制約|方針|决定|约束|政策")
 _TIME = lazy(r"> ((?:[01]\d|2[0-3]):[0-5]\d)\b")
@@ -69,12 +72,11 @@ class Filters(NamedTuple):
 
 
 class Source:
-    """Where passages are read: as of `commit`, "" for the work tree. A plain class: a search makes it when it starts,
-    and a named tuple takes 0.2 ms."""
+    """Where passages are read: as of `commit`, "" for the work tree."""
 
     __slots__ = ("commit", "config", "index", "repo")
 
-    def __init__(self, repo: Repository, config: Config, index: "IndexReader", commit: str) -> None:
+    def __init__(self, repo: Repository, config: Config, index: IndexReader, commit: str) -> None:
         self.repo = repo
         self.config = config
         self.index = index
@@ -166,7 +168,7 @@ class Passages:
             if data is None:
                 self.files[path, oid] = None
                 continue
-            shape = shapes.get(oid, Shape())
+            shape = shapes.get(oid, PLAIN)
             front: dict[str, list[str]] = {}
             for key, value in shape.keys:
                 front.setdefault(key, []).append(value)
@@ -357,7 +359,7 @@ class Passages:
         when = _when(meta, file)
         state = self._state(meta, file, line)
         filters = self.filters
-        then = self._held(meta, file, line) if self.over or (state and filters.past) else Held()
+        then = self._held(meta, file, line) if self.over or (state and filters.past) else UNSAID
         if state == "promoted":
             if not filters.promoted:
                 return None

@@ -5,15 +5,16 @@ Pure: text and today's date in, one value out. English, Korean, Japanese and Chi
 cue is a weight in `search/weights.py`, because a question's words may be meant otherwise.
 """
 
-# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from __future__ import annotations
+
 import re
 from datetime import date
 from itertools import pairwise
-from typing import NamedTuple
 
 from gitmem.index.terms import HAN_KANA, HANGUL, compatible, cut, tokens, without_ending
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.dates import Days, days
+from gitmem.named_tuples import NamedTuple
 
 STOP = frozenset(
     "a an the is are was were be been being am do does did doing done have has had having of to in on at for from "

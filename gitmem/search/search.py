@@ -5,13 +5,14 @@ lines of the pooled chunks, `passages` reads the best from Git or the work tree 
 not depend on how many hits are asked for. Nothing here writes, prints or looks at a clock.
 """
 
-# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from gitmem.config import Config
@@ -20,6 +21,7 @@ from gitmem.git.repository import Repository
 from gitmem.index.db.values import Place
 from gitmem.index.freshness import ready
 from gitmem.index.index_file import IndexKeeper, OpenIndex, discard
+from gitmem.named_tuples import NamedTuple
 from gitmem.paths import log_date
 from gitmem.search import lexical, scoring, vector
 from gitmem.search.hits import Hit, fitting
@@ -290,7 +292,7 @@ def _of_these_days(day: str, question: Question) -> bool:
 
 
 def retrieve(
-    index: "IndexReader", norms: bytes, query: Query, question: Question, config: Config, ranking: Ranking
+    index: IndexReader, norms: bytes, query: Query, question: Question, config: Config, ranking: Ranking
 ) -> Evidence:
     """Both lanes over the chunks of `norms`, as far as `query.lane` wants them.
 
@@ -360,7 +362,7 @@ def _path_filter(paths: Sequence[str]) -> Callable[[str], bool] | None:
 
 
 def _strips(
-    index: "IndexReader",
+    index: IndexReader,
     places: dict[int, list[Place]],
     pool: Iterable[int],
     question: Question,

@@ -1,12 +1,13 @@
 """When a fact held: from its `from` to its `until`, or to the day of the fact that supersedes it. Pure."""
 
-# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from typing import NamedTuple
 
 from gitmem.memory.dates import Days
 from gitmem.memory.fact import parse_comment
+from gitmem.named_tuples import NamedTuple
 
 
 class Held(NamedTuple):

@@ -7,12 +7,13 @@ The numbers come from `bench/quality.py`: five conversations (each tuned on the 
 are R@5, share of relevant lines in 500/1000/2000 tokens, Korean hit@1, hit@5. docs/search.md explains them in words.
 """
 
-# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from __future__ import annotations
+
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from gitmem.config import Config
+from gitmem.named_tuples import NamedTuple
 
 _DEFAULT = Config._field_defaults  # a constant that is a setting has its number there
 

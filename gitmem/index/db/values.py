@@ -3,13 +3,14 @@
 Named tuples, not dataclasses: these are made when a search starts, and a dataclass takes half a millisecond each.
 """
 
-# Annotations are not postponed here: as text, each field of a named tuple is compiled when a search starts.
+from __future__ import annotations
+
 import json
 from array import array
 from datetime import date
-from typing import NamedTuple
 
 from gitmem.index.db.schema import LENGTH_STEP
+from gitmem.named_tuples import NamedTuple
 
 PLACE_BITS = 24  # of an occurrence (`Index.occurrences`) below its chunk: more than a file of 1 MiB has words
 
