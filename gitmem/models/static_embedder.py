@@ -26,7 +26,7 @@ from zlib import crc32
 
 from gitmem.errors import ModelUnavailable
 from gitmem.models.vectors import DIMS, LENGTH, unit
-from gitmem.models.wordpiece import PIECES_PER_LETTER, Find, rows_of, words
+from gitmem.models.wordpiece import CONTINUED, PIECES_PER_LETTER, Find, FindLongest, longest, rows_of, words
 
 TABLE = Path(__file__).parent / "static" / "table.bin"
 
@@ -37,7 +37,6 @@ HEADER = Struct("<8s6I32s")
 ZERO = 128  # the byte that stands for 0 in a row
 SCALE_LIMIT = 511  # the largest scale of a row
 
-_U32_PAIR = Struct("<2I")
 _U16 = Struct("<H")
 _LANE = 1 << 31  # added to every lane before unpacking, so that lanes of negative sums do not borrow
 _ONCE = 4  # the weight of a word that comes once; whole numbers keep sums exact
@@ -95,40 +94,44 @@ class StaticEmbedder:
         if not known or self._rows + rows * dims != size:
             raise _damaged()
         self._mask = slots - 1
-        self._table: Sequence[int] = memoryview(self._map)[self._slots : self._offsets].cast("I")
-        if sys.byteorder == "big":
-            swapped = array("I", self._table)
-            swapped.byteswap()
-            self._table = swapped
+        self._table = self._integers(self._slots, self._offsets)
+        self._ends = self._integers(self._offsets, self._text)  # of each piece in their text; the first is of none
+        if 0 not in self._table:  # a piece is looked for up to an empty slot
+            raise _damaged()
         self.dims: int = dims
         self.id = f"static:{digest.hex()[:12]}"
         self.digest: bytes = digest
         half = min(DIMS, dims // 2)
         self._halves = _Half(self, 0, half), _Half(self, half, dims - half)
         self._find: Find = self._find_mapped
-        self._known: dict[str, int] = {}
+        self._find_longest: FindLongest | None = self._find_longest_mapped
+        self._signs = _Signs(self)
         self._pairs = int.from_bytes(b"\1\0" * dims, "little")
+
+    def _integers(self, start: int, end: int) -> Sequence[int]:
+        """What is stored between two bytes, 32 bits each."""
+        integers = memoryview(self._map)[start:end].cast("I")
+        if sys.byteorder == "little":
+            return integers
+        swapped = array("I", integers)
+        swapped.byteswap()
+        return swapped
 
     def pieces(self, text: str) -> list[int]:
         """The rows of the table that make the text's vector, in order, repeated as they recur."""
-        return [row for word in words(text) for row in rows_of(word, self._find)]
+        return [row for word in words(text) for row in self.rows(word)]
 
-    def signs(self, word: str) -> int:
-        """The signs of the vector of one of `words`, a bit a dimension; 0 where the table knows no piece of it.
+    def rows(self, word: str) -> list[int]:
+        """The rows of one of `words`."""
+        return rows_of(word, self._find, self._find_longest)
+
+    @property
+    def signs(self) -> Mapping[str, int]:
+        """Of each of `words` the signs of its vector, a bit a dimension; 0 where the table knows no piece of it.
 
         Quick rather than exact: where a word has several pieces their scales are taken to a sixteenth.
         """
-        known = self._known.get(word)
-        if known is None:
-            rows = rows_of(word, self._find)
-            if len(rows) == 1:  # most words: the signs stand in the row
-                known = int(self._read(rows[0]).translate(_ABOVE), 2)
-            else:
-                known = int(self._joined(rows).translate(_SIGNS), 2) if rows else 0
-            if len(self._known) >= _CACHED_WORDS:
-                self._known.clear()
-            self._known[word] = known
-        return known
+        return self._signs
 
     def _read(self, row: int) -> bytes:
         """A row's bytes, read and not mapped: the words of sixty lines stand in a thousand places of the file, and
@@ -200,8 +203,8 @@ class StaticEmbedder:
 
     def read_all(self) -> None:
         """Get ready for very many texts: all pieces into a dict (20 ms), where a question looks up its few."""
-        if self._find == self._find_mapped:
-            self._find = _finder(self.all_pieces())
+        if self._find_longest is not None:
+            self._find, self._find_longest = _finder(self.all_pieces()), None
 
     def lines(self, texts: Sequence[str]) -> list[tuple[float, bytes]]:
         """(length, `DIMS` signed bytes of length `LENGTH`) of the sum of each text's rows: what `lines.pack` stores.
@@ -236,27 +239,55 @@ class StaticEmbedder:
 
     def all_pieces(self) -> dict[str, int]:
         """Every piece of the vocabulary -> its row in the table."""
-        ends = array("I", self._map[self._offsets : self._text])
-        if sys.byteorder == "big":
-            ends.byteswap()
         text = self._map[self._text : self._scales]
-        return {text[a:b].decode(): row for row, (a, b) in enumerate(pairwise(ends))}
+        return {text[a:b].decode(): row for row, (a, b) in enumerate(pairwise(self._ends))}
 
     def _find_mapped(self, piece: str) -> int:
         key = piece.encode("utf-8", "replace")
-        slot = crc32(key) & self._mask
-        row = self._table[slot]
-        if not row:
-            return -1  # as for most: a word's pieces are looked for from the longest on
-        for _ in range(self._mask + 1):
-            start, end = _U32_PAIR.unpack_from(self._map, self._offsets + 4 * row - 4)
-            if self._map[self._text + start : self._text + end] == key:
-                return int(row) - 1
+        return self._row(key, crc32(key) & self._mask)
+
+    def _find_longest_mapped(self, word: str, start: int) -> tuple[int, int]:
+        if not word.isascii():
+            return longest(word, start, self._find)
+        text = (CONTINUED + word[start:] if start else word).encode()
+        least = len(CONTINUED) if start else 0
+        table, mask = self._table, self._mask
+        for end in range(len(text), least, -1):
+            key = text[:end]
+            slot = crc32(key) & mask
+            if table[slot] and (row := self._row(key, slot)) >= 0:
+                return row, start + end - least
+        return -1, start + 1
+
+    def _row(self, key: bytes, slot: int) -> int:
+        """The row of the piece with these bytes, which stands in this slot or in one behind it before an empty one; -1
+        where it does not."""
+        table, ends, size = self._table, self._ends, len(key)
+        while row := table[slot]:
+            end = ends[row]
+            if end - ends[row - 1] == size and self._map[self._text + end - size : self._text + end] == key:
+                return row - 1
             slot = slot + 1 & self._mask
-            row = self._table[slot]
-            if not row:
-                break
         return -1
+
+
+class _Signs(dict[str, int]):
+    """A word -> its signs."""
+
+    def __init__(self, table: StaticEmbedder) -> None:
+        self._table = table
+
+    def __missing__(self, word: str) -> int:
+        table = self._table
+        rows = table.rows(word)
+        if len(rows) == 1:  # most words: the signs stand in the row
+            known = int(table._read(rows[0]).translate(_ABOVE), 2)
+        else:
+            known = int(table._joined(rows).translate(_SIGNS), 2) if rows else 0
+        if len(self) >= _CACHED_WORDS:
+            self.clear()
+        self[word] = known
+        return known
 
 
 class _Half:
@@ -339,7 +370,7 @@ class _Words(dict[str, int]):
 
     def __missing__(self, word: str) -> int:
         table = self._table
-        rows = rows_of(word, table._find)
+        rows = table.rows(word)
         for half in table._halves:
             if len(half.words) >= _CACHED_WORDS:
                 half.words.clear()

@@ -7,7 +7,9 @@ import math
 import struct
 import sys
 from array import array
+from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import pairwise
 
 
 def pack(numbers: Sequence[float]) -> bytes:
@@ -37,8 +39,9 @@ LEVELS = (-87, -66, -51, -40, -30, -21, -12, -4, 4, 12, 21, 30, 40, 51, 66, 87)
 _HEX = b"0123456789abcdef"
 
 
+_BETWEEN = [(low + high) / 2 for low, high in pairwise(LEVELS)]
 _NEAREST = bytes(  # a signed byte -> the digit of the level nearest to it
-    _HEX[min(range(16), key=lambda at: abs(LEVELS[at] + 128 - (n ^ 128)))] for n in range(256)
+    _HEX[bisect_left(_BETWEEN, (n ^ 128) - 128)] for n in range(256)
 )
 
 

@@ -15,6 +15,8 @@ WORD_LIMIT = 100  # BERT's own limit; a longer run is cut, so that one line of b
 PIECES_PER_LETTER = 3  # the most that `rows_of` can answer for a word, per letter of it
 
 Find = Callable[[str], int]
+# The row of the longest piece with which a word goes on from a letter, -1 for none, and the letter behind that piece.
+FindLongest = Callable[[str, int], tuple[int, int]]
 
 _RUN = f"{{1,{WORD_LIMIT}}}"
 _ASCII = re.compile(f"[a-z0-9]{_RUN}")
@@ -102,19 +104,24 @@ def is_gram_word(word: str) -> bool:
     return _SCRIPT[ord(word[0])] in "hk"
 
 
-def rows_of(word: str, find: Find) -> list[int]:
-    """The rows of one of `words`: longest match first for an alphabet, as BERT does; unknown parts have none."""
+def rows_of(word: str, find: Find, find_longest: FindLongest | None = None) -> list[int]:
+    """The rows of one of `words`: longest match first for an alphabet, as BERT does; unknown parts have none.
+    `find_longest` is what a table has that is quicker than a `find` for each length."""
     if not word.isascii() and is_gram_word(word):
         return [row for gram in grams(word) if (row := find(gram)) >= 0]
     rows, start = [], 0
     while start < len(word):
-        prefix = CONTINUED if start else ""
-        for end in range(len(word), start, -1):
-            row = find(prefix + word[start:end])
-            if row >= 0:
-                rows.append(row)
-                start = end
-                break
-        else:
-            start += 1
+        row, start = find_longest(word, start) if find_longest is not None else longest(word, start, find)
+        if row >= 0:
+            rows.append(row)
     return rows
+
+
+def longest(word: str, start: int, find: Find) -> tuple[int, int]:
+    """As `FindLongest`."""
+    prefix = CONTINUED if start else ""
+    for end in range(len(word), start, -1):
+        row = find(prefix + word[start:end])
+        if row >= 0:
+            return row, end
+    return -1, start + 1

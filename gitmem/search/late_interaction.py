@@ -25,8 +25,9 @@ class WordVectors(Protocol):
     @property
     def dims(self) -> int: ...
 
-    def signs(self, word: str) -> int:
-        """A bit a dimension; 0 for a word it does not know."""
+    @property
+    def signs(self) -> Mapping[str, int]:
+        """Of any word a bit a dimension; 0 for one it does not know."""
 
     def length(self, word: str) -> float:
         """Of the word's vector: frequent words have short ones."""
@@ -47,7 +48,7 @@ def question_words(text: str, rarity: Mapping[str, float], table: WordVectors) -
     most = max(rarity.values(), default=1.0)
     weighed: list[tuple[int, float]] = []
     for word in dict.fromkeys(words(text)):
-        if sign := table.signs(word):
+        if sign := table.signs[word]:
             rare = max((rarity[term] for term in terms(word) if term in rarity), default=most / 2)
             weighed.append((sign, table.length(word) * rare))
     total = sum(weight for _, weight in weighed)
@@ -67,7 +68,7 @@ def matches(
     none = [0.0] * len(question.signs)
     similarities: dict[tuple[int, int], list[float]] = {}
     for at, strip, text in lines:
-        known = [sign for word in dict.fromkeys(words(text)[:MAX_WORDS]) if (sign := signs(word))]
+        known = list(filter(None, map(signs.__getitem__, dict.fromkeys(words(text)[:MAX_WORDS]))))
         similarities[strip, at] = (
             [near[min(map(int.bit_count, map(one.__xor__, known)))] for one in question.signs] if known else none
         )

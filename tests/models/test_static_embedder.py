@@ -72,19 +72,19 @@ def test_a_row_survives_eight_bits(embedder, rows):
 
 @pytest.mark.parametrize("word", [*[w for w in PIECES if w.isalnum()], "memoryies", "메모리는", "サーサー", "会議会議"])
 def test_the_signs_of_a_word_are_those_of_its_vector(embedder, word):
-    signs = f"{embedder.signs(word):064b}"
+    signs = f"{embedder.signs[word]:064b}"
     vector = numpy.frombuffer(embedder.embed_query(word), "<f4")
     large = [at for at, number in enumerate(vector) if abs(number) > 0.02]  # signs are quick, scales are rounded
     assert len(large) > 40
     assert all((signs[at] == "1") == (vector[at] > 0) for at in large)
-    assert embedder.signs(word) == embedder.signs(word)
+    assert embedder.signs[word] == embedder.signs[word]
 
 
 def test_a_word_of_many_pieces_has_signs_too_and_one_of_none_has_no_length(embedder):
     vector = numpy.frombuffer(embedder.embed_query("memory" + "ies" * 30), "<f4")
-    signs = f"{embedder.signs('memory' + 'ies' * 30):064b}"
+    signs = f"{embedder.signs['memory' + 'ies' * 30]:064b}"
     assert [sign == "1" for sign in signs] == [number > 0 for number in vector]
-    assert embedder.signs("zzz") == 0 == embedder.length("zzz")
+    assert embedder.signs["zzz"] == 0 == embedder.length("zzz")
     assert embedder.length("memory") > 0
 
 
