@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from itertools import accumulate, compress
 from math import log, sqrt
-from operator import add, mul, sub
+from operator import mul, sub
+from typing import TypeVar
 
 from gitmem.index.line_records import ASKS, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, TIME, Packed
 from gitmem.models.vectors import cosines
@@ -43,35 +44,30 @@ class ScoredLines:
     """The scored units in order, as columns: a search reads a few dozen of thousands, and each is made a RankedLine
     when it is asked for. `scores`, `flags` and `strips` may be read by themselves; `add` changes a score."""
 
-    __slots__ = ("_evidence", "_first", "_last", "_units", "flags", "scores", "strips")
+    __slots__ = ("_evidence", "_first", "_last", "flags", "scores", "strips")
 
     def __init__(self, columns: _Columns, scores: list[float], evidence: list[list[float]]) -> None:
-        self._units = units = [at for at, strip in enumerate(columns.owner) if strip >= 0]
         self._first, self._last, self._evidence = columns.first, columns.last, evidence
-        self.strips = [columns.owner[at] for at in units]
-        self.flags = [columns.flags[at] for at in units]
-        self.scores = [scores[at] for at in units]
+        self.strips, self.flags, self.scores = columns.strips, columns.flags, scores
 
     def __len__(self) -> int:
-        return len(self._units)
+        return len(self.scores)
 
     def __getitem__(self, at: int) -> RankedLine:
-        unit = self._units[at]
-        evidence = tuple([column[unit] for column in self._evidence])
-        return RankedLine(
-            self.strips[at], self._first[unit], self._last[unit], self.flags[at], self.scores[at], evidence
-        )
+        evidence = tuple([column[at] for column in self._evidence])
+        return RankedLine(self.strips[at], self._first[at], self._last[at], self.flags[at], self.scores[at], evidence)
 
     def __iter__(self) -> Iterator[RankedLine]:
         return map(self.__getitem__, range(len(self)))
 
     def add(self, holding: Container[tuple[int, int]], gain: float) -> None:
         """Raise the score of each unit whose (strip, first line) is among `holding`."""
-        for at, unit in enumerate(self._units):
-            if (self.strips[at], self._first[unit]) in holding:
+        for at, place in enumerate(zip(self.strips, self._first, strict=True)):
+            if place in holding:
                 self.scores[at] += gain
 
 
+Value = TypeVar("Value", int, float)
 Positions = dict[int, list[int]]  # chunk -> where in its body a term stands
 
 
@@ -89,46 +85,53 @@ def _minmax(values: list[float], real: Sequence[bool], least: float = 0.0) -> li
 
 
 class _Columns:
-    """The units of all strips in one row, a value a unit in each column; `max(SIZES)` empty units before, between and
-    after the strips keep their windows apart. `base` is chunk -> (its first unit, words of its units), for each place
-    the chunk stands at.
+    """The units of all strips in one row, a value a unit in each column.
+
+    What is summed over windows of units has places for more: `max(SIZES)` empty ones before, between and after the
+    strips, which keep their windows apart. `places` says where the units stand among these, and `base` is chunk -> (the
+    place of its first unit, words of its units), for each place the chunk stands at.
     """
 
     def __init__(self) -> None:
-        self.owner: list[int] = []  # the strip, -1 for an empty unit
+        self.strips: list[int] = []
         self.first: list[int] = []
         self.last: list[int] = []
+        self.flags: list[int] = []
+        self.heading: list[float] = []
+        self.places: list[int] = []
+        # A value a place:
         self.words: list[int] = []
         self.labels: list[int] = []
-        self.flags: list[int] = []
         self.norms: list[float] = []
         self.vectors: list[bytes] = []
-        self.heading: list[float] = []
         self.base: dict[int, list[tuple[int, Sequence[int]]]] = {}
 
     def add_gap(self) -> None:
-        """Empty units."""
+        """Empty places."""
         pad = max(SIZES)
-        self.owner.extend([-1] * pad)
-        for column in (self.first, self.last, self.words, self.labels, self.flags):
-            column.extend([0] * pad)
+        self.words.extend([0] * pad)
+        self.labels.extend([0] * pad)
         self.norms.extend([0.0] * pad)
         self.vectors.extend([b""] * pad)
-        self.heading.extend([0.0] * pad)
 
     def add_chunk(self, strip: int, chunk: int, line: int, packed: Packed, heading: float) -> None:
         """The units of a chunk that begins at `line` of its file."""
-        count = len(packed.first)
-        self.base.setdefault(chunk, []).append((len(self.owner), packed.words))
-        self.owner.extend([strip] * count)
+        count, place = len(packed.first), len(self.words)
+        self.base.setdefault(chunk, []).append((place, packed.words))
+        self.strips.extend([strip] * count)
         self.first.extend([line + n for n in packed.first])
         self.last.extend([line + n for n in packed.last])
+        self.flags.extend(packed.flags)
+        self.heading.extend([heading] * count)
+        self.places.extend(range(place, place + count))
         self.words.extend(packed.words)
         self.labels.extend(packed.label)
-        self.flags.extend(packed.flags)
         self.norms.extend(packed.norms)
         self.vectors.extend(packed.vectors)
-        self.heading.extend([heading] * count)
+
+    def of_units(self, column: Sequence[Value]) -> list[Value]:
+        """Of a value a place that of each unit."""
+        return list(map(column.__getitem__, self.places))
 
 
 def score_lines(
@@ -144,10 +147,10 @@ def score_lines(
     """
     columns = _columns(strips, headings)
     evidence = _evidence(columns, strips, question, terms, vector, ranking)
-    scores = [0.0] * len(columns.owner)
+    scores = [0.0] * len(columns.flags)
     for name, weight in ranking.weights.items():
         if any(evidence[name]):
-            scores = list(map(add, scores, map(float(weight).__mul__, evidence[name])))
+            scores = [score + weight * value for score, value in zip(scores, evidence[name], strict=True)]
     return ScoredLines(columns, scores, [evidence[name] for name in ranking.weights])
 
 
@@ -170,9 +173,8 @@ def _evidence(
     ranking: Ranking,
 ) -> dict[str, list[float]]:
     """Each kind of evidence by the name of its weight: a value a unit, 0..1 but for `long` (0..3)."""
-    owner, flags, words = columns.owner, columns.flags, columns.words
-    total = len(owner)
-    real = [number >= 0 and not flag & HEADING for number, flag in zip(owner, flags, strict=True)]
+    flags, total = columns.flags, len(columns.flags)
+    real = [not flag & HEADING for flag in flags]
     lexical, cover, (label, named) = _lexical(terms, columns, ranking)
     evidence: dict[str, list[float]] = {
         f"lexical{size}": _minmax(column, real, ranking.least) for size, column in zip(SIZES, lexical, strict=True)
@@ -180,21 +182,20 @@ def _evidence(
     evidence["cover0"], evidence["cover2"] = cover
     evidence["fence"] = _flagged(flags, FENCE)
     evidence["label"], evidence["named"] = label, named
-    cosine_windows = _vector(vector, columns.vectors, columns.norms, total, ranking.coherence)
-    for size, column in zip(SIZES, cosine_windows, strict=True):
+    for size, column in zip(SIZES, _vector(vector, columns, ranking.coherence), strict=True):
         evidence[f"vector{size}"] = _minmax(column, real)
     _impute(evidence, flags, question, ranking.imputed)
     if vector is not None:
         _doubt(evidence, ranking.half)
-    evidence["asks"] = asks = _flagged(flags, ASKS)
-    evidence["answer"] = [0.0, *map(mul, evidence["lexical0"], asks)][:total]
-    evidence["answer_vector"] = [0.0, *map(mul, evidence["vector0"], asks)][:total]
-    evidence["length"] = [min(1.0, count / ranking.enough) for count in words]
-    evidence["long"] = [min(3.0, count / ranking.lengthy) for count in words]
+    evidence["asks"] = _flagged(flags, ASKS)
+    evidence["answer"] = _after_questions(evidence["lexical0"], columns)
+    evidence["answer_vector"] = _after_questions(evidence["vector0"], columns)
+    words = columns.of_units(columns.words)
+    evidence["length"] = list(map({n: min(1.0, n / ranking.enough) for n in set(words)}.__getitem__, words))
+    evidence["long"] = list(map({n: min(3.0, n / ranking.lengthy) for n in set(words)}.__getitem__, words))
     evidence["when"] = _flagged(flags, TIME * question.wants_time)
     evidence["number"] = _flagged(flags, NUMBER * question.wants_number)
-    days = [*(strip.days for strip in strips), 0.0]  # the last is of no strip: -1
-    evidence["days"] = [days[number] for number in owner] if any(days) else [0.0] * total
+    evidence["days"] = [strips[number].days for number in columns.strips]
     evidence["heading"] = columns.heading
     evidence["match0"] = evidence["match1"] = [0.0] * total  # by `with_matches`, once the best lines are read
     return evidence
@@ -203,6 +204,16 @@ def _evidence(
 def _flagged(flags: Sequence[int], wanted: int) -> list[float]:
     """1 for each unit with a flag that is wanted, else 0."""
     return [1.0 if flag & wanted else 0.0 for flag in flags] if wanted else [0.0] * len(flags)
+
+
+def _after_questions(values: Sequence[float], columns: _Columns) -> list[float]:
+    """For each unit the value of the one before it in its strip, where that asks, else 0."""
+    after = [0.0] * len(values)
+    asking = [at for at, flag in enumerate(columns.flags[:-1]) if flag & ASKS]
+    for at in asking:
+        if columns.strips[at] == columns.strips[at + 1]:
+            after[at + 1] = values[at]
+    return after
 
 
 def with_matches(line: RankedLine, own: float, around: float, ranking: Ranking = SHIPPED) -> RankedLine:
@@ -217,7 +228,7 @@ def _lexical(
 ) -> tuple[list[list[float]], tuple[list[float], list[float]], tuple[list[float], list[float]]]:
     """BM25 of each unit's window at each size; share of the terms' weight in the unit and within the middle window;
     share of it in the label, and whether the question has the whole label."""
-    labels, total = columns.labels, len(columns.owner)
+    total = len(columns.words)
     lengths = _lengths(columns.words)
     flat, slope = ranking.k1 * (1 - ranking.b), ranking.k1 * ranking.b
     scores = [[0.0] * total for _ in SIZES]
@@ -241,8 +252,11 @@ def _lexical(
             if size == 2:
                 for at in near:
                     cover[at] += gain
-    named = [1.0 if count and count >= whole else 0.0 for count, whole in zip(label_words, labels, strict=True)]
-    return scores, (cover0, cover), ([min(1.0, value) for value in label], named)
+    wholes = zip(columns.of_units(label_words), columns.of_units(columns.labels), strict=True)
+    named = [1.0 if count and count >= whole else 0.0 for count, whole in wholes]
+    labelled = [min(1.0, value) if value else 0.0 for value in columns.of_units(label)]
+    covers = columns.of_units(cover0), columns.of_units(cover)
+    return [columns.of_units(column) for column in scores], covers, (labelled, named)
 
 
 def _lengths(words: Sequence[int]) -> list[tuple[list[float], float]]:
@@ -287,31 +301,28 @@ def _occurrences_near(positions: dict[int, int], size: int, total: int) -> dict[
     return near
 
 
-def _vector(
-    vector: Sequence[float] | None, vectors: list[bytes], norms: list[float], total: int, coherence: float
-) -> list[list[float]]:
+def _vector(vector: Sequence[float] | None, columns: _Columns, coherence: float) -> list[list[float]]:
     """Cosine of the question with each unit's window at each size; zeros without a vector."""
     if vector is None:
-        return [[0.0] * total for _ in SIZES]
+        return [[0.0] * len(columns.places) for _ in SIZES]
+    norms, total = columns.norms, len(columns.norms)
     there = [at for at, norm in enumerate(norms) if norm]
     line = [0.0] * total
-    for at, cosine in zip(there, cosines(vector, [vectors[at] for at in there]), strict=True):
+    for at, cosine in zip(there, cosines(vector, [columns.vectors[at] for at in there]), strict=True):
         line[at] = cosine
-    columns = [line]
+    found = [columns.of_units(line)]
     sums = list(accumulate(map(mul, line, norms), initial=0.0))
     lengths = list(accumulate(norms, initial=0.0))
     squares = list(accumulate(map(mul, norms, norms), initial=0.0))
     for size in SIZES[1:]:
-        dots = _windows(sums, size, total)
-        one = _windows(lengths, size, total)
-        two = _windows(squares, size, total)
-        columns.append(
+        dots, one, two = (columns.of_units(_windows(values, size, total)) for values in (sums, lengths, squares))
+        found.append(
             [
-                dot / sqrt(b + coherence * max(0.0, a * a - b)) if b > 1e-9 else 0.0
+                dot / sqrt(b + coherence * (c if (c := a * a - b) > 0 else 0.0)) if b > 1e-9 else 0.0
                 for dot, a, b in zip(dots, one, two, strict=True)
             ]
         )
-    return columns
+    return found
 
 
 def nearest(strips: Sequence[Strip], vector: Sequence[float]) -> float:
