@@ -1,10 +1,12 @@
-"""Conflict markers that a merge left behind. A setext heading of seven `=` is not one."""
+"""Conflict markers that a merge left behind. A setext heading of seven `=` is not one; a whole conflict inside a fence is
+shown, and warns."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+from gitmem.gate.detectors.code_fences import fenced
 from gitmem.gate.detectors.text import Examples, Match, Severity, Text
 from gitmem.lazy_patterns import lazy
 
@@ -22,9 +24,17 @@ def detect(text: Text) -> Iterator[Match]:
     marks = [*ours, *theirs]
     if ours and theirs:
         marks += [m for m in _BETWEEN.finditer(raw) if ours[0].start() < m.start() < theirs[-1].start()]
-    markers = sorted(marks, key=re.Match.start)
-    for match in markers:
-        yield Match("conflict-marker", Severity.BLOCK, *match.span(), "a conflict marker: finish the merge first")
+    shown = [(start, end) for start, end in fenced(raw) if _is_whole(raw, start, end)]
+    for match in sorted(marks, key=re.Match.start):
+        inside = any([start < match.start() < end for start, end in shown])
+        severity = Severity.WARN if inside else Severity.BLOCK
+        yield Match("conflict-marker", severity, *match.span(), "a conflict marker: finish the merge first")
+
+
+def _is_whole(raw: str, start: int, end: int) -> bool:
+    """Whether as many conflicts end as begin in a stretch, one at least."""
+    begun = len(_OURS.findall(raw, start, end))
+    return begun > 0 and begun == len(_THEIRS.findall(raw, start, end))
 
 
 EXAMPLES: dict[str, Examples] = {
@@ -32,6 +42,7 @@ EXAMPLES: dict[str, Examples] = {
         flag=(
             "<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> topic",
             "- 결정\n<<<<<<< HEAD\n- 가\n=======\n- 나\n>>>>>>> 가지",
+            "<<<<<<< HEAD\n```\none\n=======\ntwo\n>>>>>>> topic\n```",
         ),
         allow=("Title\n=======\n\n<<< quoted", "제목\n=======\n>>>> 인용"),
     ),

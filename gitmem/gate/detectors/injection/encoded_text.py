@@ -13,7 +13,16 @@ from gitmem.gate.detectors.injection import weights
 from gitmem.gate.detectors.injection.decoding import CUT, LONGEST, View, decoded
 from gitmem.gate.detectors.injection.injection import Verdict, explain, judge, severity_of
 from gitmem.gate.detectors.injection.invisible_characters import payloads
-from gitmem.gate.detectors.injection.puzzles import ACROSTIC, READABLE, SPLIT, first_letters, puzzles
+from gitmem.gate.detectors.injection.puzzles import (
+    ACROSTIC,
+    GLUED,
+    JOINED,
+    READABLE,
+    SPLIT,
+    first_letters,
+    joined_words,
+    puzzles,
+)
 from gitmem.gate.detectors.injection.structure import tokens
 from gitmem.gate.detectors.key_words import segment
 from gitmem.gate.detectors.text import Examples, Match, Severity, Text
@@ -80,17 +89,21 @@ def _unread(start: int, end: int, message: str) -> Match:
 
 def _puzzles(text: Text) -> Iterator[Match]:
     """What the letters say when they are read as a puzzle would be."""
-    weight = weights.words().of.get
+    weight = weights.words().of
     told = 0
     for view in puzzles(text.folded, exhaustive=text.exhaustive):
+        readable = view.kind in READABLE
         if view.kind == SPLIT:  # without a new word that matters it says what the line says
-            new = tokens(view.text) - tokens(text.folded[view.start : view.end])
-            if sum(weight(token, 0.0) for token in new) < 0.5:
+            new = {token for token in tokens(view.text) - tokens(text.folded[view.start : view.end]) if token in weight}
+            if sum(weight[token] for token in new) < 0.5:
                 continue
+            readable = not any([token.isascii() for token in new])  # no blanks stand around emphasis there
         order = _order(Text(view.text), _PUZZLE_BOOST)
         if order:
             start, end = text.to_raw(view.start, view.end)
-            severity = severity_of(order, text.scope) if view.kind in READABLE else Severity.BLOCK
+            severity = severity_of(order, text.scope) if readable else Severity.BLOCK
+            if view.kind in (JOINED, GLUED) and not _says_much(view.kind, text.folded[view.start : view.end]):
+                severity = Severity.WARN
             places = _acrostic(text) if view.kind == ACROSTIC and text.exhaustive else [(start, end)]
             for place in places:
                 yield Match("encoded-instruction", severity, *place, f"{view.kind}: an instruction: {explain(order)}")
@@ -98,6 +111,12 @@ def _puzzles(text: Text) -> Iterator[Match]:
             if told >= _MOST_FINDS and not text.exhaustive:
                 yield _unread(start, end, "too many disguised instructions to read them all")
                 return
+
+
+def _says_much(kind: str, line: str) -> bool:
+    """Whether the joined words of a line are likely an instruction by themselves: names of files, variables and anchors
+    are words joined by signs too, in sentences that say the rest."""
+    return next(judge(Text(joined_words(kind, line)), _PUZZLE_BOOST), None) is not None
 
 
 def _acrostic(text: Text) -> list[tuple[int, int]]:

@@ -1,5 +1,7 @@
 """Text that a rendered page hides and a model reads: comments, comment-like reference definitions, invisible
-styles, attributes, link titles and alternative texts. A hidden place is no crime; a command in one is.
+styles, attributes, link titles and alternative texts. A hidden place is no crime; a command in one is: one that is nearly
+certain blocks whatever the scope, one that is likely warns (templates of issues and component attributes say much in
+places that no page shows).
 
 The project's own `<!-- mem key=value ... -->` comment is read value by value, like visible text.
 """
@@ -10,8 +12,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gitmem.gate.detectors.code_fences import shown_code
 from gitmem.gate.detectors.injection.decoding import unquoted
-from gitmem.gate.detectors.injection.injection import explain, judge
+from gitmem.gate.detectors.injection.injection import explain, judge, severity_of
 from gitmem.gate.detectors.text import Examples, Match, Scope, Severity, Text
 from gitmem.lazy_patterns import lazy
 
@@ -42,18 +45,21 @@ _MATH = lazy(r"\\(?:phantom|vphantom|hphantom|color\{white\}|textcolor\{white\})
 _FRONT_MATTER = lazy(r"\A\ufeff?---[ \t]*\r?\n(.{0,20000}?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.S)
 
 
+_FRONT = "the front matter"  # where instructions are at home hosts load it, and it is read as the text is
+_BOOST = 0.3  # what hiding a sentence adds to its score
+
+
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """A hidden stretch `raw[start:end]`, what hides it, and how much that speaks against a command there."""
+    """A hidden stretch `raw[start:end]`, and what hides it."""
 
     start: int
     end: int
     kind: str
-    boost: float
 
 
 def comments(raw: str) -> Iterator[tuple[int, int]]:
-    """The insides of HTML comments, not of those shown as code; one that is not closed goes to the next blank line."""
+    """The insides of HTML comments, not of those behind a backtick; one that is not closed goes to the next blank line."""
     place = raw.find("<!--")
     while place >= 0:
         end = raw.find("-->", place + 4)
@@ -82,55 +88,55 @@ def places(raw: str) -> Iterator[Hidden]:
     if "<" in raw:
         for start, end in comments(raw):
             if not _MEM.match(raw, start):
-                yield Hidden(start, end, "a comment", 0.9)
+                yield Hidden(start, end, "a comment")
         lowered = raw.lower()
         if len(lowered) != len(raw):  # a few letters grow in lower case: the offsets matter more
             lowered = raw
         if "style" in lowered or "hidden" in lowered or "size" in lowered or "height" in lowered:
             for start, end in _elements(raw, lowered, _INVISIBLE):
-                yield Hidden(start, end, "an element that is not shown", 1.5)
+                yield Hidden(start, end, "an element that is not shown")
         for start, end in _elements(raw, lowered, _QUIET_ELEMENT):
-            yield Hidden(start, end, "an element that is not shown", 0.8)
+            yield Hidden(start, end, "an element that is not shown")
         for match in _ATTRIBUTE.finditer(raw):
-            yield Hidden(match.start(1) + 1, match.end(1) - 1, "an attribute", 1.0)
+            yield Hidden(match.start(1) + 1, match.end(1) - 1, "an attribute")
     if "](" in raw:
         for match in _LINK_TITLE.finditer(raw):
-            yield Hidden(match.start(1) + 1, match.end(1) - 1, "the title of a link", 1.2)
+            yield Hidden(match.start(1) + 1, match.end(1) - 1, "the title of a link")
     if "![" in raw:
         for match in _ALT.finditer(raw):
-            yield Hidden(*match.span(1), "the alternative text of an image", 1.0)
+            yield Hidden(*match.span(1), "the alternative text of an image")
     if "]:" in raw:
         for match in _DEFINITION.finditer(raw):
-            yield Hidden(match.start(1) + 1, match.end(1) - 1, "a reference definition", 1.2)
+            yield Hidden(match.start(1) + 1, match.end(1) - 1, "a reference definition")
         for match in _COMMENT_DEFINITION.finditer(raw):
-            yield Hidden(*match.span(1), "a comment", 0.9)
+            yield Hidden(*match.span(1), "a comment")
     if "\\" in raw:
         for match in _MATH.finditer(raw):
-            yield Hidden(*match.span(1), "a formula that is not shown", 1.5)
+            yield Hidden(*match.span(1), "a formula that is not shown")
     front = _FRONT_MATTER.match(raw)
     if front:
-        yield Hidden(*front.span(1), "the front matter", 0.4)
+        yield Hidden(*front.span(1), _FRONT)
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """A command in a hidden place, whatever the scope; a command in a value of a `mem` comment."""
+    """A command in a hidden place, whatever the scope; a command in a value of a `mem` comment. Code that a page shows is none."""
+    code = shown_code(text.raw)
     for place in places(text.raw):
         inner = text.raw[place.start : place.end]
         if len(inner) < 6 or not any(char.isalpha() for char in inner):
             continue
-        for start, end, why in _commands(inner, place.boost, text.exhaustive):
+        if place.kind != _FRONT and code.has(place.start):
+            continue
+        scope = text.scope if place.kind == _FRONT else Scope.MEMORY
+        part = Text(inner, exhaustive=text.exhaustive)
+        for verdict in judge(part, _BOOST):
+            start, end = part.to_raw(verdict.start, verdict.end)
             yield Match(
-                "hidden-command", Severity.BLOCK, place.start + start, place.start + end,
-                f"an instruction hidden in {place.kind}: {why}",
+                "hidden-command", severity_of(verdict, scope), place.start + start, place.start + end,
+                f"an instruction hidden in {place.kind}: {explain(verdict)}",
             )  # fmt: skip
     if "<!--" in text.raw:
         yield from _mem_values(text)
-
-
-def _commands(inner: str, boost: float, exhaustive: bool) -> Iterator[tuple[int, int, str]]:
-    part = Text(inner, exhaustive=exhaustive)
-    for verdict in judge(part, boost, likely=False):
-        yield *part.to_raw(verdict.start, verdict.end), explain(verdict)
 
 
 def _mem_values(text: Text) -> Iterator[Match]:

@@ -16,8 +16,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from gitmem.gate.detectors.code_fences import shown_code
 from gitmem.gate.detectors.injection import scorer, weights
 from gitmem.gate.detectors.injection.lexicon import Concept as C
+from gitmem.gate.detectors.injection.retractions import takes_back
 from gitmem.gate.detectors.injection.secret_handling import is_ordinary, question_and_answer
 from gitmem.gate.detectors.injection.structure import (
     Line,
@@ -40,7 +42,7 @@ from gitmem.lazy_patterns import lazy
 # What counts as a part of an instruction; the others only describe the sentence around it.
 _CONTEXT = frozenset({C.ALL, C.USER, C.TALK, C.NEGATED, C.PLAN, C.MEMORY, C.TRIGGER})
 _MARKER_BOOST = 1.75  # what stands after a role label is held to less
-_DOUBT = 0.01  # how far below what blocks a sentence of ordinary words about a secret is
+_DOUBT = 0.01  # how far below what blocks a sentence of ordinary words about a secret or a message is
 _MOST_MARKERS = 1_000  # whose context is read; a text of so many role markers is no note
 
 
@@ -117,7 +119,10 @@ def _verdicts(text: Text, boost: float) -> Iterator[Verdict]:
 
 
 def _is_ordinary(says: str, reading: Reading, after: str) -> bool:
-    """Whether a unit names a secret in the way of a set-up page or an FAQ, and an answer in it alone does not block."""
+    """Whether a unit takes back a message, or names a secret in the way of a set-up page or an FAQ (an answer in it alone
+    does not block)."""
+    if takes_back(says, reading.concepts):
+        return True
     question, answer = question_and_answer(says)
     if not answer:
         return is_ordinary(says, reading.concepts)
@@ -311,11 +316,18 @@ _TALK = lazy(
 
 
 @lru_cache(maxsize=1 << 10)
-def _introduces(after: str, hard: bool) -> bool:
-    """Whether what stands after a marker is an instruction; after one that only looks like one, surely."""
+def _introduces(after: str, hard: bool, shown: bool) -> bool:
+    """Whether what stands after a marker is an instruction; after one that only looks like one, surely.
+
+    What is shown as code, or what an empty line sets off and so stands below a heading, is held to no less than any text.
+    """
     if hard:
         return any(True for _ in judge(Text(after)))
-    return any(True for _ in judge(Text(after), _MARKER_BOOST, likely=False))
+    boost = 0.0 if shown or _SET_OFF.match(after) else _MARKER_BOOST
+    return any(True for _ in judge(Text(after), boost, likely=False))
+
+
+_SET_OFF = lazy(r"[ \t]*\r?\n[ \t]*\r?\n")
 
 
 @lru_cache(maxsize=1 << 4)
@@ -334,7 +346,7 @@ def _marker_places(folded: str) -> list[tuple[int, int]]:
 
 
 class _Elements:
-    """The elements that a text itself has opened: the end of one of them ends nothing around the text."""
+    """The elements that a text itself has opened: the end of one of them ends nothing around the text and begins nothing."""
 
     def __init__(self) -> None:
         self._open: Counter[str] = Counter()
@@ -360,7 +372,7 @@ def _markers(text: Text) -> Iterator[Match]:
     places = _marker_places(folded)
     last = -1
     read: set[str] = set()
-    elements = _Elements()
+    elements, code = _Elements(), shown_code(folded)
     breaks = [-1, *(match.start() for match in re.finditer("\n", folded))] if places else []
     for first, end in places:
         if first < last:
@@ -373,12 +385,12 @@ def _markers(text: Text) -> Iterator[Match]:
         after_line = bisect_left(breaks, end)
         line_end = breaks[after_line] if after_line < len(breaks) else len(folded)
         line = folded[line_start : min(line_end, line_start + 600)]
-        hard = not elements.ends_own(marker) and bool(_HARD_MARKER.search(marker))
+        own, hard = elements.ends_own(marker), bool(_HARD_MARKER.search(marker))
         here = start - line_start
         last = end
-        if any([a <= here < b for a, b in _shown_as_code(line)]):
+        if own or any([a <= here < b for a, b in _shown_as_code(line)]):
             continue
-        after = folded[end : end + _INTRODUCED]
+        after = _inside(marker, folded[end : end + _INTRODUCED])
         read.add(after)
         if len(read) > _MOST_MARKERS:
             message = "more markers of roles than can be read"
@@ -387,8 +399,15 @@ def _markers(text: Text) -> Iterator[Match]:
                 return
             continue
         talked = hard and bool(_TALK.search(line[:here]) or _TALK.search(line[here + len(marker) :]))
-        if (hard and not talked) or _introduces(after, hard):
+        if (hard and not talked) or _introduces(after, hard, code.is_fenced(start)):
             yield _role_marker(text, start, end, hard)
+
+
+def _inside(marker: str, after: str) -> str:
+    """What stands behind a marker, of an element that ends there what is in it."""
+    tag = _TAG.match(marker)
+    end = after.find(f"</{tag.group(2)}") if tag and not tag.group(1) and tag.group(2) not in _FRAMES else -1
+    return after[:end] if end >= 0 else after
 
 
 def _role_marker(text: Text, start: int, end: int, hard: bool) -> Match:

@@ -18,7 +18,7 @@ from gitmem.lazy_patterns import lazy
 
 SPLIT = "split words"
 ACROSTIC = "first letters of lines"
-JOINED, CELLS = "words joined by signs", "table cells"
+JOINED, GLUED, CELLS = "words joined by signs", "words without spaces", "table cells"
 READABLE = frozenset({JOINED, CELLS})  # whose words a person reads as they stand
 
 _LONG_KEYS = [word for word in KEY_WORDS if len(word) >= 5]
@@ -233,6 +233,13 @@ def _split_joined_words(line: str) -> str:
     return "\n\n".join(parts)
 
 
+def joined_words(kind: str, line: str) -> str:
+    """The words of a line alone that a reading of this kind (JOINED or GLUED) takes apart, in a row."""
+    if kind == GLUED:
+        return " ".join([segment(run) or "" for run in _GLUED.findall(line)])
+    return " ".join([_SIGNS.sub(" ", chain) for chain in _CHAINED.findall(line)])
+
+
 _SIGNS = lazy("[^a-z]+")
 _CHAINED_OR_ADDRESS = lazy(r"(?<![a-z])(?:[a-z][a-z+]{1,10}://|www\.)([^\s<>\"')\]]+)|" + _CHAIN)
 
@@ -286,7 +293,7 @@ _PUZZLES: tuple[tuple[str, Callable[[str], Iterator[int]], Callable[[str], str]]
     ),
     (SPLIT, _by_pattern(_INSIDE_HINT), _split),
     (
-        "words without spaces",
+        GLUED,
         _by_pattern(_GLUED, lambda folded: has_run(folded, LOWER, 20)),
         lambda line: _GLUED.sub(lambda m: segment(m.group()) or m.group(), line),
     ),

@@ -50,6 +50,7 @@ _KEY_NAME = lazy(
 _EMBEDDED = lazy(
     r"sha(?:1|256|512)[:-]|^\d{4}-\d\d-\d\d[T ]"
     r"|[:/=][0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-"
+    r"|[a-z][a-z0-9]{1,2}-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}-[a-z]{3}"
     r"|^[A-Z]{2,10}-\d{1,7}$"
 )
 # A word and an id that is nearly a UUID: the name of an object, where no more than "key" is said.
@@ -69,6 +70,13 @@ _PATH_NAME = r"(?:[A-Za-z][a-z]{1,40}(?:[A-Z][a-z]{1,20}){0,2}|[A-Za-z]?\d{1,3}[
 _NAMED_PATH = lazy(
     rf"[a-z]{{3,20}}(?:[-_.][a-z]{{2,20}}){{0,4}}(?:/{_PATH_NAME}(?:[-_.](?:{_PATH_NAME}|[A-Z]{{2,6}})){{0,6}}){{1,6}}"
 )
+# `command-r7b-12-2024`, `anthropic.claude-3-haiku-20240307-v1:0`: language models, by family, size and day.
+_MODEL_NAME = lazy(
+    r"(?=[^\s]{0,60}(?:\d{1,3}[bk](?![a-z])|20\d{6}|-v\d|-\d\d-20\d\d))"
+    r"[a-z]{2,16}\d{0,2}(?:[-.:/](?:[a-z]{2,16}\d{0,2}|[a-z]{0,2}\d{1,3}[bkm]?|\d{4}|\d{8}|v\d{1,2}(?::\d{1,2})?)){1,8}"
+)
+_ERROR_CODE = lazy(r"(?:[A-Z][a-z]{1,20}){1,4}(?:\.(?:\d{3}|[A-Z]{2,5}\d{2,5}|(?:[A-Z][a-z]{1,20}){1,4})){1,4}")
+_CUT_ID = lazy(r"[0-9A-Za-z-]{4,12}(?:\.{3}|…)")  # `22bb2222-...`: the beginning of an id
 # `timeObserverToken`: what a program calls a thing.
 _VARIABLE = lazy(r"[a-z]{2,20}(?:[A-Z][a-z]{1,20}){1,4}(?:Token|Key|Secret|Password|Id|Name|Value)s?")
 _OF_SOMETHING = lazy(
@@ -85,6 +93,7 @@ _TOLD_SECRET = lazy(
 _CALLED_ID = lazy(
     r"(?:id|uid|guid|hash|sha|digest|commit|track|page|board|session|order|아이디|식별자|해시|커밋)[\s:=\"'`(]{0,4}\Z"
 )
+_ITEM_ID = lazy(r"(?:1password|vault|bitwarden|keeper)[^\n]{0,24}\bitem(?: id)?[\s:=\"'`(|]{0,4}\Z")  # where it is kept
 _TAGGED = lazy(r"^([A-Za-z][\w.-]{3,40})-(?:[0-9a-f]{40}|[0-9a-f]{64})$")  # `linux-build-4f3c...`
 _CALLED = lazy(r"key|token|secret|access|private|키|토큰|시크릿")
 _IDENTIFIER = lazy(
@@ -207,7 +216,7 @@ _KEPT_UNDER = lazy(
 _ITEM = lazy(r"[ \t]*[-*+] [^\n]{1,40}[:：=] ?[`\"']?\Z")
 _CHUNK = lazy(r"[0-9A-Za-z]{12,}")
 _LONG = lazy(
-    r"(?<![0-9A-Za-z_./@=:%+#-])[0-9A-Za-z_][0-9A-Za-z_+./=-]{22,200}(?<![.=/])={0,2}(?![0"
+    r"(?<![$0-9A-Za-z_./@=:%+#-])[0-9A-Za-z_][0-9A-Za-z_+./=-]{22,200}(?<![.=/])={0,2}(?![0"
     r"-9A-Za-z_/@:%+-])"
 )
 
@@ -259,7 +268,9 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
         return False
     if is_sequence(value) or _ADDRESSED.search(value) or _WORDED_PATH.fullmatch(value):
         return False
-    if _NAMED_PATH.fullmatch(value) or (not quote and _VARIABLE.fullmatch(value)):
+    if any([form.fullmatch(value) for form in (_NAMED_PATH, _MODEL_NAME, _ERROR_CODE, _CUT_ID)]):
+        return False
+    if not quote and _VARIABLE.fullmatch(value):
         return False
     if _OBJECT.fullmatch(value) and not _KEY_NAME.search(name):
         return False
@@ -396,6 +407,10 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
         value = text[start:end]
         if (quote and text[end + 1 : end + 2] == ":") or low[max(0, at - 5) : at] == "<add ":
             continue  # a key of a mapping, the name of a setting
+        if op in ("", "-") and _is_in_path(text, at):
+            continue  # words and a number that name a page in its address
+        if _ENTRY.match(text, end) and text[head : match.end()] == "key":
+            continue  # of an entry of a map: `{ key = "0x...", value = ... }`
         if _BADGE.search(low, max(0, at - 100), at) or (_HEX.match(value) and _SUM_OF.search(low, max(0, at - 60), at)):
             continue  # a picture's address, made to be shown; the checksum of what is named
         if text[max(0, head - 2) : head] == "::" or _TEMPLATE.match(value):
@@ -410,6 +425,15 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             yield Found("assigned-secret", "a random value where a key or token is named", start, end)
         elif end - start > _LONG_VALUE:
             done = end - _LONG_VALUE  # or each of a thousand words in one long value would read it again
+
+
+_ENTRY = lazy(r"[\"'`]?[,\s]{1,40}[\"']?value[\"']?\s{0,3}[:=]")
+_BEFORE_PATH = lazy(r"://[^\s\"'`<>?=@|]{0,300}\Z")
+
+
+def _is_in_path(text: str, at: int) -> bool:
+    """Whether a place is in an address, before anything that it carries: in the host or the path."""
+    return _BEFORE_PATH.search(text, max(0, at - 300), at) is not None
 
 
 _QUERY = lazy(r"[A-Za-z][\w.-]{0,40}=")
@@ -458,10 +482,17 @@ def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             or text[match.end() : match.end() + 1] == "|"
             or (op == "?" and _QUERY.match(value))  # its own names say what the values are
             or not _KEY_LETTERS.fullmatch(value)
-            or (op == "-" and text[match.start() - 1 : match.start()] == "/")  # the name of a page in its address
+            or _is_in_path(text, start)  # the name of a page or a file in its address
+            or _MODEL_NAME.fullmatch(value)
         ):
             continue
-        if is_digest(value) or is_placeholder(value) or is_code(value) or is_readable_base64(value):
+        if (
+            is_digest(value)
+            or is_placeholder(value)
+            or is_code(value)
+            or is_readable_base64(value)
+            or is_sequence(value)
+        ):
             continue
         if _ADDRESSED.search(value) or _RELEASE.match(value):
             continue
@@ -480,7 +511,8 @@ def _handled(
         return
     value = match.group()
     if (
-        _HEX.match(value)
+        _ITEM_ID.search(low, max(0, match.start() - 60), match.start())
+        or _HEX.match(value)
         or is_uuid(value)
         or is_digest(value)
         or is_published(value)

@@ -58,7 +58,7 @@ _STRONG_SYMBOL = lazy(r"[!@#$%^&*?~]")
 _NUMBER = lazy(r"^\d{4,12}[*#]{0,2}$")
 # A rate of success (`pass@3`), a link, an address without its scheme, a host behind `<user>:<password>`, a blank of a template, a line of /etc/passwd, a bound on a version, an option, a file, a variable, a register, a regular expression.
 _NO_VALUE = lazy(
-    r"^pass[@^]\w{1,3}$|^https?://[\w.-]{1,80}(?::\d{2,5})?(?:/|$)|\]\((?:https?:|\.{0,2}/|#[a-z0-9])|^/[\w-]+(?:\.[\w-]+)+/|^@[a-z][a-z-]*\d{0,3}(?:\.[a-z0-9-]+)*:\d{2,5}(?:/|$)|^%%\w+%%(?::|$)|^[a-z]+(?:[A-Z][a-z]*)+\(\w*\)$|^//\w|^\[#?\d+\]\(|^(?:Big)?[Uu]?(?:[Ii]nt|[Ff]loat)\d{1,2}(?:Array)?\W{0,3}$|^\{\w+\}$|^[x*!]:\d+:\d+:|^[\w.-]+(?:\[\w+\])?(?:[<>]|[<>=!~]=)\d|^--?[A-Za-z][A-Za-z-]*(?:[=:]|$)|^-D\w|^[\w./~+-]+\.(?:gpg|zip|tar|t?gz|pem|kdbx|txt|json|ya?ml|md|sh|conf|ini)$|^[\w.~+-]*/[\w./~+-]*\w\.[a-z]{1,5}$|^[A-Z0-9]{2,24}(?:_[A-Z0-9]{1,24})*_(?:VAR|ENV|PASS(?:WORD)?|PWD|KEY|SECRET|TOKEN)$|^0x[0-9A-Fa-f]{1,4}$|^\^.*(?:[\[(\\]|\.[*+]|\$$)|\(\?[=!:<]|\[a-z|\\d"
+    r"^pass[@^]\w{1,3}$|^https?://[\w.-]{1,80}(?::\d{2,5})?(?:/|$)|\]\((?:https?:|\.{0,2}/|#[a-z0-9])|^/[\w-]+(?:\.[\w-]+)+/|^@[a-z][a-z-]*\d{0,3}(?:\.[a-z0-9-]+)*:\d{2,5}(?:/|$)|^%%\w+%%(?::|$)|^[a-z]+(?:[A-Z][a-z]*)+\(\w*\)$|^//\w|^\[#?\d+\]\(|^(?:Big)?[Uu]?(?:[Ii]nt|[Ff]loat)\d{1,2}(?:Array)?\W{0,3}$|^\{\w+\}$|^[x*!]:\d+:\d+:|^[\w.-]+(?:\[\w+\])?(?:[<>]|[<>=!~]=)\d|^--?[A-Za-z][A-Za-z-]*(?:[=:]|$)|^-D\w|^[\w./~+-]+\.(?:gpg|zip|tar|t?gz|pem|kdbx|txt|json|ya?ml|md|sh|conf|ini)$|^[\w.~+-]*/[\w./~+-]*\w\.[a-z]{1,5}$|^[A-Z0-9]{2,24}(?:_[A-Z0-9]{1,24})*_(?:VAR|ENV|PASS(?:WORD)?|PWD|KEY|SECRET|TOKEN)$|^0x[0-9A-Fa-f]{1,4}$|^\^.*(?:[\[(\\]|\.[*+]|\$$)|\(\?[=!:<]|\[a-z|\\[ds][*+{]?"
 )
 _REFERRED = lazy(
     r"\s?(?:참고|참조|를? ?확인|을 ?확인|에 ?(?:있|저장|보관)|を?(?:参照|参考|確認)|に(?:あ|保))"
@@ -72,7 +72,7 @@ _YEAR = lazy(r"^(?:19|20)\d\d$")
 _REFERENCE = lazy(r"[@#](?:v?\d[\d.]*|[0-9a-f]{6,40}|[A-Za-z][\w.-]*)$")
 # `azure/login@v2`, `Microsoft.Storage/accounts@2023-01-01`: what workflows and templates name, sign-in or not.
 _PINNED = lazy(r"^[A-Za-z][\w.-]*@(?:v\d[\d.]*|\d{4}-\d\d-\d\d(?:-[a-z]{1,10})?)$")
-_ANCHOR = lazy(r"[\w.-]+#[a-z]+(?:-[a-z0-9]+)+")  # `VPN#setup-2031`: a place in a page
+_ANCHOR = lazy(r"[\w.-]+#(?:[a-z]+(?:-[a-z0-9]+)+|[A-Z]{3,})")  # `VPN#setup-2031`: a place in a page
 _SWAPPED = lazy(r"(?:[A-Z]|(?<![a-z])[a-z])[a-z]?[01345][a-z]{2}")  # `Sn0wGoose`: a digit for a letter
 _SWAPPED_WORD = lazy(r"[a-z]{4,8}[01345][a-z]{4,8}")
 _CASES_MEET = lazy(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z]{2})(?=[a-z])")
@@ -120,13 +120,15 @@ _SAMPLES = frozenset(
         "foobar",
         "test",
         "demo",
+        "hunter",
     ]
 )
 _LEET = str.maketrans("@$0134", "asoiea")
-_LOWER_NAME = lazy(r"[a-z-]{0,32}password[a-z-]{0,16}\d{0,6}")
-_COUNTING = lazy(r"12345(?:6(?:7(?:8(?:90?)?)?)?)?|(?i:password)\d{1,4}[!@#]?")
+_LOWER_NAME = lazy(r"[a-z-]{0,32}password[a-z-]{0,16}\d{0,6}|my[a-z-]{0,24}secret")
+_BEHIND = "!@#-_0123456789"
+_COUNTING = lazy(r"12345(?:6(?:7(?:8(?:90?)?)?)?)?|(?i:password)\d{0,4}[!@#]?")
 _SPOKEN = lazy(
-    r"(?i:my|top|new|old|your|the|another|wrong|correct|complex|(?:very|super)?(?:strong|secure|secret|safe))+[-_]?(?i:pass(?:word|wd)?)(?i:here)?[-_!@#\d]{0,6}"
+    r"(?i:my|top|new|old|your|the|another|wrong|correct|complex|temp|(?:very|super)?(?:strong|secure|secret|safe))+[-_]?(?i:pass(?:word|wd)?)(?i:here)?[-_!@#\d]{0,6}"
 )
 
 
@@ -139,8 +141,15 @@ def is_sample(value: str) -> bool:
     known = len(value) - len(stem) <= 3 and stem.lower().translate(_LEET) in _SAMPLES
     if value.islower() and (known or _LOWER_NAME.fullmatch(value)):
         return True
-    letters = value.translate(_LEET) if value[-1:].isalpha() else value
-    return _SPOKEN.fullmatch(letters) is not None or _COUNTING.fullmatch(value) is not None
+    letters = value.rstrip(_BEHIND)
+    behind = value[len(letters) :]
+    plain = letters.translate(_LEET) + behind
+    return _SPOKEN.fullmatch(plain) is not None or _COUNTING.fullmatch(plain) is not None
+
+
+def is_no_value(value: str) -> bool:
+    """Whether a value is what stands for itself where passwords stand: a type, a flag, a link, an algorithm, a program."""
+    return _NO_VALUE.search(value) is not None or _ALGORITHM.match(value) is not None
 
 
 def classes(value: str) -> int:
@@ -202,9 +211,9 @@ def is_chosen(value: str, after: str, strength: int, quoted: bool) -> bool:
     """
     if not 4 <= len(value) <= LONGEST or is_placeholder(value) or is_digest(value):
         return False
-    if _NO_VALUE.search(value) or (_PATH_OF_WORDS.fullmatch(value) and _REFERRED.match(after)):
+    if is_no_value(value) or (_PATH_OF_WORDS.fullmatch(value) and _REFERRED.match(after)):
         return False
-    if _ALGORITHM.match(value) or _DATE.match(value) or _VERSION.search(value) or _COLOUR.match(value):
+    if _DATE.match(value) or _VERSION.search(value) or _COLOUR.match(value):
         return False
     if value.lower() in _WEAK:
         return strength > 0

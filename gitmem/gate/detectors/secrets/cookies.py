@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING
 from gitmem.gate.detectors import readings
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.secrets.candidates import candidates
-from gitmem.gate.detectors.secrets.placeholders import entropy, is_placeholder, is_uuid, is_varied, is_words
+from gitmem.gate.detectors.secrets.placeholders import (
+    entropy,
+    is_placeholder,
+    is_readable_base64,
+    is_uuid,
+    is_varied,
+    is_words,
+)
 from gitmem.gate.detectors.text import Match, Text, mask
 from gitmem.lazy_patterns import lazy
 
@@ -124,6 +131,9 @@ def _is_session(value: str) -> bool:
         and not value.startswith(("20", "19", "s-1-", "S-1-", "Stmt"))
         and is_varied(value)
         and not is_words(value)
+        and not is_readable_base64(
+            value.rstrip(".")
+        )  # the head of a token, cut behind it: `Bearer eyJhbGciOiJSUzI1NiJ9...`
         and entropy(value) > 2.7
     )
 
@@ -136,6 +146,17 @@ def _is_basic(value: str) -> bool:
         return False
     user, colon, password = plain.partition(":")
     return bool(colon) and bool(user or password) and plain.isprintable() and not is_placeholder(password or user)
+
+
+# A UUID without its hyphens, a name and what follows, a time of milliseconds.
+_NUMBERED = lazy(
+    r"[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}|(?:sess(?:io)?n?|conv|chat|thread|run)[-_][\w-]{4,80}|1\d{12}[-_]\w{1,12}"
+)
+
+
+def _is_numbered(value: str) -> bool:
+    """Whether a value is how programs number their conversations."""
+    return is_uuid(value) or _NUMBERED.fullmatch(value) is not None
 
 
 def _is_cookie(text: str, match: re.Match[str], first: int) -> bool:
@@ -152,7 +173,7 @@ def _matches(text: str) -> Iterator[tuple[str, int, int]]:
         if _HINT.search(seen.low, first, last):
             for match in _NAMES.finditer(seen.low, first, last):
                 start, end = match.span("secret")
-                if is_uuid(text[start:end]) and not _is_cookie(text, match, first):
+                if _is_numbered(text[start:end]) and not _is_cookie(text, match, first):
                     continue  # the number of a conversation, in the log of an agent or a server
                 if _is_session(text[start:end]) and _DIGITS.search(text, start, end):
                     yield "session-cookie", start, end

@@ -285,7 +285,7 @@ def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
             if _FOR_ALL.issuperset(value.lower().split(":")) or _SHOWN.fullmatch(value):
                 continue
             if value == match["user"] and _LOCAL.match(text, match.end()):
-                continue  # `postgres://shop:shop@localhost`: the name twice, on one's own machine
+                continue  # `postgres://shop:shop@localhost`: the name twice, on one's own machine or one to be filled in
             if (
                 not is_placeholder(value)
                 and len(value)
@@ -409,7 +409,7 @@ _VARIABLE = lazy(r"[A-Z_]{0,30}(?:PASS(?:WORD|WD|PHRASE)?|PWD|PW|SECRET|TOKEN|KE
 # Passwords of public archives, and what stands before them in an address of CVS.
 _FOR_ALL = frozenset(["anonymous", "anoncvs", "anonsvn", "anon", "guest", "pserver", "ext", ""])
 _SHOWN = lazy(r"(?i:p(?:%[0-9a-f]{2}|[@:/]){1,2}ss(?:w[o0]rd)?\d{0,3})")  # how manuals show what is to be encoded
-_LOCAL = lazy(r"(?:localhost|127\.0\.0\.1|\[::1\])(?![\w.-])")
+_LOCAL = lazy(r"(?:localhost|127\.0\.0\.1|\[::1\])(?![\w.-])|\$\{?\w{1,40}\}?(?=[:/])")
 _PLAIN = frozenset(
     ["and/or", "stdin", "prompt", "file", "from", "with", "and", "or", "the", "required", "option", "flag"]
 )

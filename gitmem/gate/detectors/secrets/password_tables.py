@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from gitmem.gate.detectors.joined_words import is_coined
 from gitmem.gate.detectors.masks import without_masks
-from gitmem.gate.detectors.secrets.chosen_passwords import WORD, classes, is_server_user, looks_chosen
+from gitmem.gate.detectors.secrets.chosen_passwords import WORD, classes, is_no_value, is_server_user, looks_chosen
 from gitmem.gate.detectors.secrets.placeholders import is_placeholder, is_words
 from gitmem.lazy_patterns import lazy
 
@@ -59,7 +59,11 @@ def cells(text: str) -> Iterator[tuple[str, int, int]]:
             value, start = _bare(cell, place)
             inside = index == secret_column and _in_column(value)
             if inside or (
-                " " not in value and value.isascii() and looks_chosen(value, True) and _beside_user(value, cells)
+                " " not in value
+                and value.isascii()
+                and not is_no_value(value)
+                and looks_chosen(value, True)
+                and _beside_user(value, cells)
             ):
                 yield "password-in-table", start, start + len(value)
 
@@ -93,13 +97,15 @@ def _beside_user(value: str, cells: list[tuple[int, str]]) -> bool:
 
 def _names_one(cell: str) -> bool:
     """Whether a cell is a heading or label for passwords (a column "Pass" counts tests)."""
-    word = WORD.search(without_masks(cell.lower())) if len(cell) < 40 else None
+    word = WORD.search(without_masks(cell.lower()).replace("1password", "")) if len(cell) < 40 else None
     return word is not None and word.group() not in ("pass", "pin")
 
 
 def _in_column(value: str) -> bool:
     """Whether a cell reads as a password where its column or its label says that one stands there."""
-    if not 4 <= len(value) <= 64 or " " in value or not value.isascii() or is_placeholder(value):
+    if not 4 <= len(value) <= 64 or " " in value or not value.isascii() or is_placeholder(value.rstrip("*?")):
+        return False
+    if is_no_value(value):
         return False
     kinds = classes(value)
     digits = _ANY_DIGIT.search(value) is not None

@@ -125,7 +125,10 @@ _THE = lazy(r"\b(?:the|my|your|its|her|his|our|new|old) \Z")
 _SPACED = lazy(r"(?=[^0-9]{0,39}[0-9])(?=[^A-Z]{0,39}[A-Z])[A-Za-z0-9!@#$%^&*?~+ _-]{6,40}")
 _NAMED_WITHIN = 44
 _PIN = lazy(r"\d{4,12}[*#]?")
-_SIGN = lazy(r"[^A-Za-z\s]")
+_ASSIGNS = lazy(r"[^A-Za-z\s(|,`]")
+_VERDICT = lazy(
+    r"(?:-{2,3} |\b(?:must|should|tests|checks?|suites?|cases|builds?|specs?|all|overall|status|verdict)[ -]{1,2})\Z"
+)
 _STRONG = lazy(r"[=:：＝→➜⇒>]|->|[은는이가을를로도はがをにも是为為成]$")
 _NAME_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
@@ -304,7 +307,9 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> t
         start, value, strength = start + len(user) + 1, second, 2  # `id/pw: master/...`
     if word == "pin" and not _PIN.fullmatch(value):
         return start, start, False  # a thing that is pinned: a version, a commit, a column
-    if word == "pass" and not _SIGN.search(op) and text[match.start() - 1 : match.start()] != "_":
+    if word == "pass" and (op.strip() in ("(", "|") or _VERDICT.search(low, max(0, match.start() - 16), match.start())):
+        return start, start, False  # what a test did: `--- PASS: TestLogin`, `PASS (REQ-7)`, `all tests pass: ...`
+    if word == "pass" and not _ASSIGNS.search(op) and text[match.start() - 1 : match.start()] != "_":
         told = _THE.search(low, max(0, match.start() - 8), match.start()) and op.strip() in ("is", "was", "to")
         strength = 1 if told else 0  # a verb: `pass it to ...`
     if closed and quote == "'" and text[match.start() : match.end()] == "PASSWORD":

@@ -25,7 +25,7 @@ _SAMPLE = lazy(
     r"|change[-_]?(?:me|this|it)|replace[-_]?(?:me|this|with)"
     r"|(?:^|[-_<\[(])(?:your|insert|dummy|sample|fake|todo|tbd|fixme|foobar|enter|any"
     r"|some)(?:[-_ ]|$)|_here$|your[-_]?(?:api|token|key|secret|pass)"
-    r"|lorem|ipsum|not[-_]?a[-_]?(?:real|secret)|<[a-z_ -]{2,40}>"
+    r"|(?:^|[-_])abc[-_]?1234?(?:def|xyz|[-_]|$)|lorem|ipsum|not[-_]?a[-_]?(?:real|secret)|<[a-z_ -]{2,40}>"
     r"|비밀번호|여기에|입력|예시|パスワードを|ここに|密码在|请输入|示例",
     re.IGNORECASE,
 )
@@ -33,7 +33,7 @@ _SAMPLE = lazy(
 _SAMPLE_HINTS = (
     "[", "<", "*", "...", "xxxx", "example", "redacted", "masked", "truncated", "placeholder", "change", "replace",
     "your", "insert", "dummy", "sample", "fake", "todo", "tbd", "fixme", "foobar", "enter", "any", "some", "_here",
-    "lorem", "ipsum", "not",
+    "lorem", "ipsum", "not", "abc",
 )  # fmt: skip
 _NOTHING = frozenset(
     [
@@ -138,7 +138,9 @@ _CODE = lazy(r"""[A-Za-z_]\w*\s?\(|\w->\w|\w::\w|^\w+\[['":\w]|=>|&&|\|\||^[<>=!
 _DOTTED = lazy(r"^\w+(?:\.[A-Za-z_]\w*)+(?:\[.*)?$")
 _UUID = lazy(r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$")
 _DIGEST = lazy(r"^(?:sha(?:1|224|256|384|512)|md5|h1|blake[23]b?|crc32)[-:=]", re.IGNORECASE)
-_PATH = lazy(r"^(?:https?|ftp|file|git|ssh|s3|gs|wss?)://|^(?:\.{0,2}|~)/[\w.@/-]*$|^[A-Za-z]:\\")
+_PATH = lazy(
+    r"^(?:https?|ftp|file|git|ssh|s3|gs|wss?)://|^(?:\.{0,2}|~)/[\w.@/-]*(?:[*{}:][\w.@/*{}:-]*)?$|^[A-Za-z]:\\"
+)
 _CHUNKS = lazy(r"[0-9A-Za-z]+")
 _NUMBERS = lazy(r"[0-9]+")
 _WORDS = lazy(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -229,9 +231,12 @@ def is_published(value: str) -> bool:
     return _PUBLISHED.match(value) is not None
 
 
+_NAMED_SEQUENCE = lazy(r"^[a-z]{2,8}(?=0?1234)")  # `dapi1234567890abcdef`
+
+
 def is_sequence(value: str) -> bool:
-    """Whether a value counts upwards from end to end: `0123456789abcdef0123456789abcdef`."""
-    row = "".join(_CHUNKS.findall(value.lower()))
+    """Whether a value counts upwards from end to end, behind a vendor's letters or not: `0123456789abcdef0123456789abcdef`."""
+    row = _NAMED_SEQUENCE.sub("", "".join(_CHUNKS.findall(value.lower())))
     if len(row) < 12:
         return False
     steps = sum(map(_STEPS.__contains__, map(add, row, row[1:])))
@@ -254,7 +259,7 @@ _EXPRESSION = lazy(r"[\"'\\]|://|[A-Za-z_]{4}\(|=>|->|&&|\|\||[!=]==?|\]\(|\[\w-
 _MIXED = lazy(r"(?<=[a-zA-Z])\d|(?<=\d)[a-zA-Z]")
 # `Plan](https://...`, `[a-z0-9]{16}`; an element, a template's blank, a function, the next key of JSON: `{item.title}</div>`.
 _LINK_OR_PATTERN = lazy(
-    r"\]\((?:https?:|[./#])|\[\^?\w-\w[^\[\]]{0,20}\][{+*]|</[a-z]{1,12}>|\$\{[a-z]\w{1,40}[}.(]|\{[a-z]{2,40}\.[a-z]{2,40}[}.(]|^\d{1,9},\"[a-z_]{2,}\":"
+    r"\]\((?:https?:|[./#])|\[\^?\w-\w[^\[\]]{0,20}\][{+*]|</[a-z]{1,12}>|\$\{[a-z]\w{1,40}[}.(]|\{[a-z]{2,40}\.[a-z]{2,40}[}.(]|^[a-z]\w*(?:\.\w+)+\}>|^\d{1,9},\"[a-z_]{2,}\":"
 )
 
 

@@ -570,3 +570,26 @@ def test_passwords_that_look_much_like_these_are_found(before: str, value: str) 
 )
 def test_a_password_that_looks_like_a_place_is_found_whole(text: str, value: str) -> None:
     assert value in found(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| AC-001 | PASS | `go test ./hook/ -run TestAC001_Skips` | `--- PASS: TestAC001_GoalAbsentSkipsBinary (0.33s)` |",
+        "- Must-Pass: MP-1 PASS (REQ-HEP-001~013)",
+        "- **Test suite**: Vitest tests pass: `LocalPlatformClient` (8)",
+        "| Name | Type |\n|---|---|\n| Password1! | Int32? |",
+        "| password | Yes* | Snowflake password |",
+        "| Source | AWS profiles, 1Password | 1Password |",
+        "DATABASE_URL=postgresql://plane:plane@${MYIP}:15432/plane",
+        "(?i)(password|secret|token)\\s*[=:]\\s*['\"][^'\"]{8,}['\"]",
+        "- [ ] I have updated the docs (login needed): grafana/k6-docs#NUMBER if applicable",
+    ],
+)
+def test_verdicts_of_tests_types_and_flags_are_no_passwords(text: str) -> None:
+    assert [text[m.start : m.end] for m in load("passwords")(Text(text))] in ([], ["Password1!"])
+
+
+@pytest.mark.parametrize("text", ["admin pass: Kestrel-88!", "user: kim pass: 7yGhq2Lw", "The pass is Kestrel-88!"])
+def test_a_pass_that_is_told_is_a_password(text: str) -> None:
+    assert list(load("passwords")(Text(text)))

@@ -468,3 +468,60 @@ def test_a_path_of_many_words_is_read_in_one_way() -> None:
     words = "-".join(["monitoring"] * 8)
     assert not assignments._NAMED_PATH.fullmatch(f"projects/{'/'.join([words] * 5)}/prod-DB7x")
     assert assignments._NAMED_PATH.fullmatch("huggingface/deepseek-ai/DeepSeek-R1")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[Pinecone vs Weaviate](https://medium.com/tech/pinecone-vs-weaviate-vs-qdrant-vs-milvus-2025-15bf152f891d)",
+        "[阿里云百炼手机](https://help-static-aliyun-doc.aliyuncs.com/zh-CN/20250414/%E7%99%BE%E7%82%BC%E7%B3%BB%E5%88%97.docx)",
+        "[Apple docs](https://support.apple.com/guide/mac-help/control-access-to-files-and-folders-on-mac-mchld5a35146/mac)",
+        "agent = Agent('cohere:command-r7b-12-2024')",
+        "| openrouter | qwen/qwen3-235b-a22b | 0.14 |",
+        "model: bedrockWithApiKey('anthropic.claude-3-haiku-20240307-v1:0'),",
+        '{ key = "0xd2d1b6229d7cfb9f2ada31c5cb61453cf464f91828e124437c708eec55b9cd07",\n  value = ["0", "1"] }',
+        "키가 없으면 모든 `/v1/kakao-map/*` 라우트가 503 을 돌려준다.",
+        "- Failing job: `ExcelWriteCell` (key `22bb2222-...`)",
+        "`FailureUserMessageKey: FolderAuth.403.CNS1045`",
+        "| -private-tmp-claude-501--Users-ana-skills-24e60fa6-46e4-441d-98a7-94af822bc3fa-scratchpad-probe | 8 |",
+        'export DATABRICKS_TOKEN="dapi1234567890abcdef"',
+        "<div key={part.toolCallId}>{getToolName(part)}: Denied</div>",
+        "curl $APISERVER/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/queue/workloads -H 'Authorization: Bearer $TOKEN'",
+        "API keys: the 1Password item `2eeg5h4n3st6kcmt3icjhfjiiy` has them.",
+    ],
+)
+def test_pages_models_entries_and_codes_are_no_secrets(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "value", "after"),
+    [
+        ("https://api.example.com/v1?access_token=", "9fK2mQ8xLp4Rt7Wz1Yv6Bn3", " "),
+        ("Pinecone key: ", "9fK2mQ8xLp4Rt7Wz1Yv6Bn3Cd", ""),
+        ('{ key = "', "9fK2mQ8xLp4Rt7Wz1Yv6Bn3Cd", '" }'),
+        ("The key in the 1Password item is ", "9fK2mQ8xLp4Rt7Wz1Yv6Bn3Cd", ""),
+    ],
+)
+def test_secrets_beside_such_words_are_found(before: str, value: str, after: str) -> None:
+    assert found(f"{before}{value}{after}") == [value]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"sessionId": "2bb0ea82dafd48a8817fadc4c90e2b52"',
+        '"sessionId": "session_1748938641871"',
+        '"sessionId": "1748935684768-bskf6nj"',
+        '"session_id": "abc123def456"',
+        "Authorization: Bearer eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9...",
+    ],
+)
+def test_the_number_of_a_conversation_and_the_head_of_a_token_pass(text: str) -> None:
+    assert found(text, "cookies") == []
+
+
+def test_a_session_without_hyphens_in_a_cookie_is_found() -> None:
+    assert found("Cookie: sessionid=2bb0ea82dafd48a8817fadc4c90e2b52", "cookies") == [
+        "2bb0ea82dafd48a8817fadc4c90e2b52"
+    ]
