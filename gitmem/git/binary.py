@@ -53,6 +53,7 @@ COUNTED = 100_000  # trees whose files are counted
 LISTED = 2  # trees whose listing is kept: a review asks for those of its base and its head eight times
 LISTED_ENTRIES = 50_000  # of a tree whose listing is kept: some 10 MB
 WINDOW = 64  # requests in flight to cat-file: their text fits any pipe, so neither side can block the other
+ABREAST = 8  # the same of names, which are longer than oids
 
 
 class Place(NamedTuple):
@@ -355,14 +356,18 @@ class BinaryRepository:
 
     def blobs(self, treeish: str, paths: Sequence[str]) -> dict[str, str]:
         # Git reads `./` and `../` from the current folder on; no file of a tree begins so.
-        paths = [path for path in paths if not path.startswith(("./", "../"))]
+        paths = [path for path in paths if not path.startswith(("./", "../")) and "\0" not in path]
         if not paths:
             return {}
-        if self._batch is None or any("\n" in path for path in paths):  # a process is there, or one is started
+        if self._batch is None or any("\n" in name for name in (treeish, *paths)):  # a process is there, or one starts
             asked = set(paths)
             return {entry.path: entry.oid for entry in self.entries(treeish, paths) if entry.path in asked}
-        objects = ((path, self._ask("info", f"{treeish}:{path}")) for path in paths)
-        return {path: oid for path, (oid, kind, _) in objects if kind == "blob"}
+        found = {}
+        for at in range(0, len(paths), ABREAST):
+            answers = self._request("info", (f"{treeish}:{path}" for path in paths[at : at + ABREAST]))
+            headers = [(path, self._header(answers)) for path in paths[at : at + ABREAST]]
+            found.update({path: oid for path, (oid, kind, _) in headers if kind == "blob"})
+        return found
 
     def staged(self) -> list[Entry]:
         return parse_staged(self._run(["ls-files", "-s", "-z", "--full-name"]))
