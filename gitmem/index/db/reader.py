@@ -56,7 +56,7 @@ class ReaderCache:
 
 
 REMEMBERED = 20_000  # chunks, or files, that are remembered of an index: of a chunk some two kilobytes
-SCANS, LARGE = 3, 20_000  # of an index that stays open, from so many on its signs are kept: NumPy's import pays then
+PAYS = 400_000  # chunks compared in an index that stays open, from which its signs are kept: SQLite took NumPy's import
 OVERFETCH = 10  # candidates of the binary scan for each vector asked for, rescored exactly
 EQUALS = 2  # times as many where others are as near as the last: it is not for a chunk's number to say which counts
 
@@ -68,7 +68,7 @@ class Index:
         self._db = connection
         self._copy = copy
         self._vectors = False
-        self._scans = 0
+        self._compared = 0
         self._remembered: ReaderCache | None = None
         self.path = path
         self.frozen = frozen
@@ -417,17 +417,17 @@ class Index:
         return _nearest(self._rows(scan.format(only), (low, low + len(norms), signs, most, norms)), count)
 
     def _sign_table(self, low: int, end: int) -> Table | None:
-        """The signs of all chunks below `end` in memory; None for an index that does not stay open, a small one, one
-        that was seldom asked, and without NumPy 2."""
+        """The signs of all chunks below `end` in memory; None for an index that does not stay open, one that was seldom
+        asked for its size, and without NumPy 2."""
         cache = self._remembered
-        self._scans += 1
-        if cache is None or self._scans <= SCANS or end < LARGE:
+        self._compared += end
+        if cache is None or self._compared < PAYS:
             return None
         if cache.signs is None:
             try:
                 from gitmem.index.db.sign_table import table_of
             except ImportError:
-                self._scans = -REMEMBERED  # not looked for again soon
+                self._compared = -1000 * PAYS  # not looked for again soon
                 return None
             rows = self._rows("SELECT id - ?1, bits FROM code WHERE id >= ?1 AND id < ?1 + ?2 ORDER BY id", (low, end))
             cache.signs = table_of(rows)
