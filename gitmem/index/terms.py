@@ -144,11 +144,9 @@ _IN_A_QUESTION = """으로부터 로부터 에서부터 에게서 으로서 으�
     돼 였나 었나 았나 이었나 지도 지만 거나 든지 듯이 기로 도록 라도 이라도"""
 
 
-def _longest_first(words: str) -> tuple[str, ...]:
-    return tuple(sorted(words.split(), key=lambda word: -len(word)))
-
-
-_PARTICLES, _ENDINGS = _longest_first(_AFTER_A_NOUN), _longest_first(_IN_A_QUESTION)
+_PARTICLES = tuple(sorted(_AFTER_A_NOUN.split(), key=len, reverse=True))
+_ENDINGS = frozenset(_IN_A_QUESTION.split())
+_LONGEST_ENDING = max(map(len, _ENDINGS))
 
 
 def without_particle(word: str) -> str:
@@ -159,9 +157,9 @@ def without_particle(word: str) -> str:
 
 def without_ending(word: str) -> str:
     """A Korean word of a question without its particle or ending, where at least two syllables stay."""
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 2:
-            return word[: -len(ending)]
+    for size in range(min(_LONGEST_ENDING, len(word) - 2), 0, -1):
+        if word[-size:] in _ENDINGS:
+            return word[:-size]
     return word
 
 

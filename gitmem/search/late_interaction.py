@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import pi, sin
+from operator import mul
 from typing import Protocol
 
 from gitmem.index.terms import terms
@@ -70,13 +71,13 @@ def matches(
     for at, strip, text in lines:
         known = list(filter(None, map(signs.__getitem__, dict.fromkeys(words(text)[:MAX_WORDS]))))
         similarities[strip, at] = (
-            [near[min(map(int.bit_count, map(one.__xor__, known)))] for one in question.signs] if known else none
+            [near[min([(one ^ sign).bit_count() for sign in known])] for one in question.signs] if known else none
         )
     own, around = [], []
     for at, strip, _ in lines:
         before, here, after = (similarities.get((strip, near_by), none) for near_by in (at - 1, at, at + 1))
-        own.append(sum(map(float.__mul__, question.weights, here)))
-        around.append(sum(map(float.__mul__, question.weights, map(max, before, here, after))))
+        own.append(sum(map(mul, question.weights, here)))
+        around.append(sum(map(mul, question.weights, map(max, before, here, after))))
     return list(zip(_spread(own), _spread(around), strict=True))
 
 

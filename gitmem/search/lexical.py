@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from gitmem.index.db.schema import LENGTH_STEP
@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 
 class Term(NamedTuple):
     """A term that was looked for: its share of the question's `weight` among chunks, how rare it is among lines, and
-    `rows`, its occurrences as `IndexReader.occurrences` has them, those of the snapshot only."""
+    `rows`, its occurrences as `IndexReader.occurrences` has them, those of the snapshot only; `counts` says how many of
+    them are in each chunk."""
 
     text: str
     weight: float
     rarity: float
     rows: list[int]
+    counts: Mapping[int, int]
 
 
 class Lexical(NamedTuple):
@@ -72,12 +74,13 @@ def retrieve(index: IndexReader, norms: bytes, question: Question, ranking: Rank
     terms = []
     for term, rows, counts, weight in postings:
         share = weight / (mass or 1.0)
+        shares = [share * part for part in once]
         for chunk, count in counts.items():
             norm = norms[chunk]
-            part = once[norm] if count == 1 else count / (count + lengths[norm])
-            scores[chunk] = scores.get(chunk, 0.0) + share * part
-        bodies = len(rows) - sum(map((1).__and__, rows))
-        terms.append(Term(term, share, idf(lines, min(bodies, lines)), rows))
+            part = shares[norm] if count == 1 else share * (count / (count + lengths[norm]))
+            scores[chunk] = scores.get(chunk, 0.0) + part
+        bodies = len(rows) - sum([row & 1 for row in rows])
+        terms.append(Term(term, share, idf(lines, min(bodies, lines)), rows, counts))
     return Lexical(scores, terms)
 
 
@@ -135,22 +138,15 @@ def standing(terms: Iterable[Term], chunks: Iterable[int]) -> tuple[list[Positio
     positions: list[Positions] = []
     headings: dict[int, float] = {}
     for term in terms:
-        rows, bodies = term.rows, {}
-        for chunk in wanted:
-            at = bisect_left(rows, chunk << PLACE_BITS)
-            end = chunk + 1 << PLACE_BITS
-            offsets = []
-            titled = False
-            while at < len(rows) and rows[at] < end:
-                row = rows[at]
-                at += 1
-                if row & 1:
-                    titled = True
-                else:
-                    offsets.append((row - (chunk << PLACE_BITS)) >> 1)
+        bodies = {}
+        for chunk in filter(term.counts.__contains__, wanted):
+            base = chunk << PLACE_BITS
+            at = bisect_left(term.rows, base)
+            own = term.rows[at : at + term.counts[chunk]]
+            offsets = [(row - base) >> 1 for row in own if not row & 1]
             if offsets:
                 bodies[chunk] = offsets
-            if titled:
+            if len(offsets) < len(own):
                 headings[chunk] = headings.get(chunk, 0.0) + term.weight
         positions.append(bodies)
     return positions, headings

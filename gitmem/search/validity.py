@@ -20,7 +20,7 @@ class Held(NamedTuple):
 def day(text: str) -> date | None:
     """The day an ISO date or time begins with; None for another text."""
     try:
-        return date.fromisoformat(text[:10])
+        return date.fromisoformat(text[:10]) if text else None
     except ValueError:
         return None
 
