@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
-from math import hypot
+from math import hypot, sqrt
 from operator import mul, sub
 
 from gitmem.index.terms import terms
@@ -41,15 +41,25 @@ NAMED = tuple(
 )
 # What a question has that asks when something happened.
 PAST = frozenset(("did", "was", "were", "had"))
+# Words of a question that say little of what it is about: what it counts, and verbs of any matter; of Chinese letters.
+LIGHT = frozenset(
+    "many much often long happen happens keep keeps kept use uses used get gets got take takes taken make makes made "
+    "need needs put go goes come comes done still".split()
+)
+LIGHT_CHINESE = frozenset("的了在由是和或要能几多少谁哪何什么被把给吗呢吧啊怎这那们")
 WIDE_PAST = ("했", "었", "았", "였", "갔", "왔", "ました", "でした", "したの", "的时候", "了吗")
 _WORD = lazy(r"\w+")
+_SPEAKER = lazy(r"\W*\w+(?: \w+)?[:：]\s")
+_KANA = lazy(r"[\u3040-\u30ff]")
+_PIECE = lazy(r"[\u3040-\u9fff]+|[^\W\u3040-\u9fff]+")  # a word, cut where letters without spaces begin or end
 
-# What the later of two lines needs to come first, where it says that something changed and where it does not: evidence
-# that the two speak of one matter, and a share of the older line's score.
-MATTER = {True: 0.6, False: 0.7}
-SCORE = {True: 0.3, False: 0.7}
-# The evidence is shared words plus cosine, and ...
-QUOTED = 0.4  # that the later line names a value or an identifier of the earlier one as it says what changed
+# What the later of two lines needs to come first: a share of the older line's score, and evidence that the two speak of
+# one matter, more where both are turns of a talk, which tells what else happened. The evidence is shared words, how much
+# of the question both have, cosine, and ...
+SCORE = 0.3
+MATTER = 0.8
+TURNS = 0.6
+QUOTED = 0.6  # that the later line names a value or an identifier of the earlier one as it says what changed
 NUMBER = 0.2  # that it gives one quantity another number
 ALIKE = 0.4  # share of all words of two lines from which they may contradict each other
 SAMPLE = 20  # lines that may be amended, and whose mean stands for that of all
@@ -203,12 +213,14 @@ class _Judge:
     def amends(self, new: int, old: int) -> bool:
         """Whether the later line is the later word on the matter of the earlier, and answers the question as well."""
         cue, shared = self.lines[new].changes, self.shared(new, old)
-        if not shared or self.lines[new].score < SCORE[cue] * self.lines[old].score:
+        if not shared or self.lines[new].score < SCORE * self.lines[old].score:
             return False
         one, other = self.values(new), self.values(old)
         named = cue and any("_" in word for word in self.words(new) & self.words(old))
         quoted = named or (cue and (any(unit for unit, _ in one & other) or _replaced(one, other)))
-        if shared + QUOTED * quoted + NUMBER * _other_number(one, other) + self.cosine(new, old) < MATTER[cue]:
+        evidence = shared + self.answering(new, old) + self.cosine(new, old)
+        evidence += QUOTED * quoted + NUMBER * _other_number(one, other)
+        if evidence < MATTER + TURNS * bool(_SPEAKER.match(self.lower[new]) and _SPEAKER.match(self.lower[old])):
             return False
         if named:
             return True
@@ -226,6 +238,14 @@ class _Judge:
             return False
         one, other = _without_values(self.lower[new]), _without_values(self.lower[old])
         return (one <= other or other <= one) and _contradicts(self.lines[new].text, self.lines[old].text)
+
+    def answering(self, new: int, old: int) -> float:
+        """How near what both lines have of the question is to all of it: the cosine of the words of the earlier one's
+        that both have and the question's. Without a question the earlier line is what is asked."""
+        asked = self.asked or self.words(old)
+        has = [word for word in asked if word in self.lower[old]]
+        both = sum(word in self.lower[new] for word in has)
+        return both / sqrt(len(has) * len(asked)) if both else 0.0
 
     def lacking(self, new: int, old: int) -> list[str]:
         """The words of the question that only the earlier line has."""
@@ -292,12 +312,12 @@ def _contradicts(new: str, old: str) -> bool:
 
 def _of_another(new: str, old: str, lacking: Sequence[str]) -> bool:
     """Whether two lines say the same of two things, and the question is about the earlier one's: a word of it, which
-    the later line lacks, stands where that has a word of its own (the `beach` map has 40 of them, the `harbour` map
-    24)."""
+    the later line lacks, stands where that has a word of its own, before the same word (the `beach` map has 40 of them,
+    the `harbour` map 24) or, with a particle between, behind it (permits for `cars`, permits for `bicycles`)."""
     theirs = _triples(old)
     known = STOP.union(own for _, own, _ in theirs)
     rows = [(left, right) for left, own, right in _triples(new) if own not in known and not own.isdigit()]
-    after, before = {left for left, _ in rows if left}, {right for _, right in rows if right}
+    after, before = {left for left, _ in rows if " " in left}, {right for _, right in rows if right}
     return any(
         own.startswith(word) and (left in after or right in before) for left, own, right in theirs for word in lacking
     )
@@ -323,7 +343,7 @@ def _triples(text: str) -> list[tuple[str, str, str]]:
     one says nothing. Of Kana and Han each pair of letters between pairs."""
     from gitmem.index.terms import without_ending
 
-    pieces = _WORD.findall(text)
+    pieces = _PIECE.findall(text.replace("'s", "").replace("’s", ""))
     values = []
     for at, own in enumerate(pieces):
         if "\u3040" < own[0] < "\ua000":
@@ -340,10 +360,10 @@ def _triples(text: str) -> list[tuple[str, str, str]]:
 
 
 def _words_beside(words: Sequence[str]) -> str:
-    """What stands beside a word, the nearest first."""
+    """What stands beside a word, the nearest first; "" where both say nothing."""
     if not words or words[0] not in STOP:
         return words[0] if words else ""
-    return " ".join(words) if len(words) > 1 else ""
+    return " ".join(words) if len(words) > 1 and words[1] not in STOP else ""
 
 
 def _grammar(pair: str) -> bool:
@@ -419,6 +439,7 @@ def words_of(text: str) -> list[str]:
     from gitmem.search.question import STOP_KOREAN
 
     stems: list[str] = []
+    light = LIGHT_CHINESE if not _KANA.search(text) else frozenset()
     for token, script in tokens(text):
         word = token.casefold()
         if script == HANGUL:
@@ -426,8 +447,9 @@ def words_of(text: str) -> list[str]:
             if len(word) > 1 and not STOP_KOREAN.intersection((word, token)):
                 stems.append(word)
         elif word.isascii():
-            if word not in STOP and not word.isdigit() and len(word) > 3:
+            if word not in STOP and word not in LIGHT and not word.isdigit() and len(word) > 2:
                 stems.append(word[: max(4, len(word) - 3)])
         else:
-            stems += [pair for at in range(len(word) - 1) if not _grammar(pair := word[at : at + 2])]
+            pairs = (word[at : at + 2] for at in range(len(word) - 1))
+            stems += [pair for pair in pairs if not _grammar(pair) and light.isdisjoint(pair)]
     return stems
