@@ -3,8 +3,10 @@
     python bench/promote.py [--logs 365] [--lines 100] [--runs 3] [--facts FACTS.jsonl ...]
 
 The logs are made of the invented ones in tests/promotion/logs.txt, each line made its own by a number. Then the share
-of the statements of bench/amendments that `rules` keeps, a line at a time, and of what stands beside them; no rule was
-written for these hands. With --facts, also the quality on rows of kept lines, as `git mem eval --promote` has it.
+of the statements of bench/amendments that `rules` keeps, a line at a time, and of what stands beside them; and how well
+it chooses in bench/log_days, four days a hand, where `+` is a line worth keeping and `-` one that is not. The hands of
+HELD_OUT were judged before the rules and not looked at for them. With --facts, also the quality on rows of kept lines,
+as `git mem eval --promote` has it.
 """
 
 from __future__ import annotations
@@ -23,7 +25,12 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(SOURCE))
+DAYS = SOURCE / "bench/log_days"
+HELD_OUT = (
+    "en-hostel", "en-notary", "ja-editor", "ja-factory", "ko-church", "ko-webtoon", "zh-gym", "zh-school",
+)  # fmt: skip
 
+from bench._sets import table  # noqa: E402
 from bench.amendments import SETS, read  # noqa: E402
 
 
@@ -53,6 +60,25 @@ def kept(texts: Sequence[str]) -> float:
     return statistics.fmean(any(one.op is not Op.SKIP for one in operations) for operations in proposed)
 
 
+def log_days() -> list[list[object]]:
+    """A row a language for the hands the rules were made on and for the others: logs, precision, recall, F1."""
+    from gitmem.promotion.evaluation import LogQuality, log_quality, summarise
+    from gitmem.promotion.proposal import Log
+    from gitmem.promotion.rules_model import RulesModel
+
+    judged: dict[str, list[LogQuality]] = {}
+    for path in sorted(DAYS.glob("*.txt")):
+        for block in path.read_text(encoding="utf-8").removeprefix("# ").split("\n# "):
+            day, *lines = block.strip().split("\n")
+            texts = tuple(f"- {line[2:]}" for line in lines)
+            log = Log(f"memory/{day}.md", "0" * 40, date.fromisoformat(day), texts, frozenset(range(1, len(texts) + 1)))
+            keep = frozenset(at for at, line in enumerate(lines, 1) if line.startswith("+"))
+            which = f"{path.stem[:2]}, {'held out' if path.stem in HELD_OUT else 'made on'}"
+            judged.setdefault(which, []).append(log_quality(log, keep, {}, RulesModel()))
+    totals = {which: summarise(logs) for which, logs in judged.items()}
+    return [[which, one.lines, one.precision, one.recall, one.f1] for which, one in sorted(totals.items())]
+
+
 def main() -> None:
     """Print the median of a dry run and of the run that commits."""
     parser = argparse.ArgumentParser()
@@ -80,6 +106,7 @@ def main() -> None:
             print(
                 f"{hand.name}: {kept(said):.2f} of {len(said)} statements, {kept(beside):.2f} of {len(beside)} beside"
             )
+        print(table(["log days", "lines", "precision", "recall", "F1"], log_days()))
         for file in wanted.facts:
             subprocess.run([*mem, "eval", "--promote", str(Path(file).resolve())], cwd=folder, env=env, check=True)
 

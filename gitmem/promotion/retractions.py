@@ -73,11 +73,13 @@ def mark_retracted(scored: Sequence[ScoredLine]) -> list[ScoredLine]:
             old = scored[earlier]
             if result[earlier].retracted or not old.keep or old.result.kind not in RETRACTABLE:
                 continue
-            shared = words(old.line.text) & topic
+            own = words(old.line.text)
+            shared = own & topic
             # A bare "scratch that" is about the line before it; one that decides something says what it is about.
             close = later - earlier == 1 and strength == 2 and not item.keep and old.result.kind == "decision"
             paired = bool(old.line.period and item.line.period and shared) and item.keep
-            if close or paired or len(shared) >= (1 if strength == 2 else 2):
+            told = len(shared) >= (1 if strength == 2 else max(2, ABOUT * min(len(own), len(topic))))
+            if close or paired or told:
                 result[earlier] = replace(old, retracted=f"on line {item.line.number}")
     return result
 

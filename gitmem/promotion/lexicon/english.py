@@ -30,7 +30,7 @@ HOLD = """go|follow|happen|run|live|use|depend|include|contain|mean|hold|store|k
     |connect|rotate|reset|scale|fire|trigger|refer|equal|provide|report|meet|work|begin|end|last|apply|bounce|get|need|stay|remain
     |carry|share|inherit|consist|arrive|leave|replace|become|pay|count|live"""
 # What after a copula is only so today.
-PASSING = r"""done|fine|ok|okay|good|great|nice|slow|weird|green|red|broken|flaky|down|back|up\ again|busy|tired|stuck|better|worse
+PASSING = r"""done(?!\ (?:in|by|with|at|every|on)\b)|fine|ok|okay|good|great|nice|slow|weird|green|red|broken|flaky|down|back|up\ again|busy|tired|stuck|better|worse
     |happy|smooth|ready|over|late|normal|funny|quiet|long|going|gone|being|not\ sure|unclear|pending|still|now|sick|out|loud"""
 # Verbs that say what somebody did, not what holds; agents' logs open with them.
 DID = r"""(?:fixed|looked|reviewed|refactored|merged|moved|asked|summari[sz]ed|drafted|saved|called|walked|watched
@@ -94,9 +94,18 @@ CUES = (
     cue("plural present after a phrase", 0.8, rf"""^[\w-]*s\s+(?:above|over|under|below|from|with|without|for|in|of|on|to)\s+.{{1,30}}?\s(?:{HOLD})\b(?=\s+\S)""", "fact"),
     cue("stative verb", 0.4, r"""\b(?:depends?|includes?|contains?|means|consists?|belongs?|owns|lives?\ (?:in|on|at|under)|listens|requires?|supports?|refers?|equals|stands\ for|points?\ to|stays|remains|always|by\ (?:design|convention|contract|law))\b""", "fact"),
     cue("ours", 0.6, r"""^(?:(?:we|they|users|customers|clients)\s+(?:only\s+)?(?:have|get|use|run|keep|support|own|pay|host|store|ship|deploy|build|call|share|rent)|our\s+\w+)\b""", "fact"),
+    cue("what we do", 0.8, r"""^we\s+(?:only\s+|always\s+|usually\s+|also\s+)?(?!\w+ed\b|were\b|are\b|had\b|went\b|got\b|did\b|saw\b|met\b|ran\b|took\b|made\b|found\b
+        |lost\b|sold\b|bought\b|came\b|sent\b|wrote\b|spoke\b|thought\b|felt\b|left\b|spent\b|built\b|chose\b|began\b|gave\b|tried\b|need\b|should\b|might\b|could\b|will\b|would\b|want\b
+        |think\b|hope\b|have\b|can\b|may\b)[a-z]+(?<!ly)\ \S"""),
+    cue("given up", 1.8, r"""\b(?:we|they|the\ team)(?:\ have|'ve)?\ (?:stopped|dropped|quit|discontinued|gave\ up|no\ longer)\ (?!by\b|at\b|for\b)\w""", "decision"),
+    cue("nobody and everybody", 1.0, r"""^(?:nobody|no\ one|everyone|everybody|anyone|whoever|nothing)\s+(?:else\ |who\ )?(?!\w+ed\b)\w+s\b(?!\s+(?:sure|here|happy|tired)\b)""", "rule"),
+    cue("what one can", 0.8, rf"""^(?!{PRONOUN}\b)[\w' -]{{3,50}}?\ (?:can|may|need\ not)\ (?:only\ |also\ |not\ )?(?:be\ \w+(?:ed|en|ght|ld|lt)\b|(?!be\b|help\b|wait\b)[a-z]+\ \S)""", "rule"),
+    cue("a named value", 0.8, r"""^[a-z][\w'’ -]{2,45}:\s+(?![^.]*\b(?:was|were|went)\b)[^:]*\b(?:\d|\w+,\ \w+,)"""),
+    cue("what someone does", 0.8, r"""^(?!\d)(?!(?:this|that|it|there|someone|he|she|what|who)\b)(?:[\w'.&-]+\s+){1,4}?(?!(?:its|his|this|less|always|perhaps|as|is|was|has|does|looks|seems|feels|sounds|thinks|says|wants|wonders|keeps)\b)[a-z]{3,}(?<!s)(?<!u)(?<!i)s\s+
+        (?:the|all|every|each|only|no|to|through|up|via|for|from|at|on|in|by|with|left|right|mon|tues|wednes|thurs|fri|satur|sun|\d)(?:\w*day)?\b(?!.*\b(?:was|were|today|tomorrow|tonight|yesterday|went|\w+ed\ (?:at|on|by|in)\ \d)\b)"""),
     cue("is not", 0.5, r"""\b(?:is|are|does|do)\s+not\b|\b(?:isn't|aren't)\b|\bno\ \w+\ (?:needed|required|necessary)\b""", "fact"),
     cue("a number of them", 0.4, r"""\b(?:\d[\d,]*|two|three|four|five|six|seven|eight|nine|ten|twelve)\s+(?:\w+\s+)?[a-z]+s\b""", "fact"),
-    cue("habitual passive", 0.5, r"""\b(?:is|are)\s+(?:\w+ly\s+)?(?:generated|refreshed|reviewed|approved|checked|tested|merged|keyed|owned|stored|managed|hosted|deployed|built|served|backed\ up|rotated|kept|synced|exported|written|called|named|located|configured|defined|mounted|proxied|limited|disabled|enabled|paid|billed|run|sent|signed)\b""", "fact"),
+    cue("habitual passive", 0.5, r"""\b(?:is|are)\s+(?:\w+ly\s+)?(?:generated|refreshed|reviewed|approved|checked|tested|merged|keyed|owned|stored|managed|hosted|deployed|built|served|backed\ up|rotated|kept|held|charged|scanned|seated|washed|done\ in|closed|open|synced|exported|written|called|named|located|configured|defined|mounted|proxied|limited|disabled|enabled|paid|billed|run|sent|signed)\b""", "fact"),
     cue("how often", 0.8, r"""\b(?:every|each|daily|weekly|monthly|hourly|nightly|on\ weekdays|weekdays|weekends|per\ (?:second|minute|hour|day|week|month|key|user)|a\ (?:day|week|month|year)\b|(?:mon|fri|sat|sun)[a-z]*-(?:\w+)|(?:mon|tues|wednes|thurs|fri|satur|sun)days|once\ a|a\ second|a\ minute|an\ hour|first\ of\ (?:each|the)|at\ night)\b""", "fact"),
     cue("quantity", 0.5, rf"""(?<![#\w.:-])\d[\d,.]*\s?{UNIT}|\b\d{{1,3}}(?:,\d{{3}})+\b|\bport\ \d+|\bv?\d+\.\d+(?:\.\d+)?\b""", "fact"),
     cue("opening hours", 0.6, r"""\b\d{1,2}:\d\d\s?[-–]\s?\d{1,2}:\d\d\b|\b(?:at|opens|closes)\ (?:at\ )?\d{1,2}:\d\d\b|\b\d{1,2}\s?(?:am|pm)\b""", "fact"),
@@ -104,17 +113,17 @@ CUES = (
     cue("reason given", 0.4, r"""\b(?:because|since|so\ that|due\ to|in\ order\ to|to\ avoid)\b|\)$"""),
 
     # --- against: not settled
-    cue("question", -4.0, r"""\?["')\]]*\s*$|\?\s+(?:no\ idea|dunno|left|tbd)|^(?:q:|question)"""),
+    cue("question", -4.0, r"""\?["')\]]*\s*$|^(?:why|how|where|when|what)\ (?:is|are|do|does|did|can|should|come)\b|\?\s+(?:no\ idea|dunno|left|tbd)|^(?:q:|question)"""),
     cue("wondering", -3.0, r"""\b(?:wonder(?:s|ed|ing)?|asked\ (?:if|whether|about|tom|\w+\ about)|not\ sure|unsure|curious|unclear|undecided|no\ (?:conclusion|decision|idea)|open\ question|still\ debating|tbd|to\ be\ (?:decided|discussed)|let's\ see|will\ see|we'll\ see)\b"""),
     cue("hedge", -2.4, r"""\b(?:maybe|perhaps|probably|possibly|might|could|should\ we|not\ (?:yet\ )?decided|i\ (?:think|guess|suppose)|seems?|looks?\ like|apparently|leaning|tempted|thinking\ (?:about|of)|considering|one\ day|some\ day|at\ some\ point|would\ be\ (?:nice|good|cool)|may\ (?:want|need|be))\b"""),
     cue("proposal", -2.6, r"""\b(?:thinks?\ (?:we|that|it)|suggest(?:s|ed|ion)?|propos(?:es|ed|al|ing)|idea:|what\ if|floated|pitched|brought\ up|wants\ (?:us\ )?to\ (?:try|rewrite|move|switch)|option\ \w+:|argued)\b"""),
     cue("not taken", -3.0, r"""\b(?:rejected|postponed|parked|shelved|on\ hold|declined|deferred|not\ (?:discussed|agreed|approved)|voted\ down|backlog(?:ged)?|abandoned|dropped\ the\ idea|pushed\ to\ (?:next|q\d))\b"""),
-    cue("hearsay", -2.6, r"""\b(?:heard\ (?:from|that)|rumou?rs?|word\ is|supposedly|allegedly|according\ to|(?!user\b)\w+\ (?:said|says|claims?|mentioned|told\ me)\ (?!(?:not\ )?to\b)(?:that\ |they\ |some\ )?|sat\ through|a\ talk\b|read\ (?:the|a|an)\ |(?:podcast|article|blog|tweet|linkedin|hacker\ news|newsletter|talk|keynote)\b|paper\b)"""),
+    cue("hearsay", -2.6, r"""\b(?:heard\ (?:from|that)|rumou?rs?|word\ is|supposedly|allegedly|according\ to|(?!user\b)\w+\ (?:said|says|claims?|mentioned|told\ me)\ (?!(?:not\ )?to\b)(?:that\ |they\ |some\ )?|sat\ through|a\ talk\b|read\ (?:the|a|an)\ |(?:podcast|article|blog|tweet|linkedin|hacker\ news|keynote)\b|\b(?:in|from|a|this|that|interesting)\ (?:newsletter|talk|paper)\b|^(?:newsletter|talk|paper)\ (?:says|said|on|about|claims))"""),
     cue("quotation", -2.6, r"""^["“'‘].+["”'’]|["”]\s*(?:[-–—]|said|says|quote|she|he|they)\b"""),
     # --- against: what passes
     cue("did something", -1.8, rf"""^(?:(?:i|we|just|also|then|finally|quickly)\s+)*{DID}\b"""),
-    cue("doing something", -1.8, r"""^(?:(?:i'm|we're|still|currently|now)\s+)*(?!(?:dropping|moving|switching|replacing|going|sticking|staying|retiring|deprecating|during|nothing|everything|morning|evening|spring|string|pricing|naming|billing|staging|routing|logging|caching|testing\ (?:is|needs|must)|onboarding|staging|branding|ping|ring|king)\b)\w+ing\b(?!\s+(?:is|are|must|needs|requires|goes|happens|lives)\b)"""),
-    cue("in progress", -2.0, r"""\b(?:in\ progress|wip|ongoing|right\ now|at\ the\ moment|waiting\ (?:on|for)|pending|(?:is|are|was|were)\ (?:running|being|still|pulling|building|waiting)|no\ (?:reply|answer|response)|cannot\ reproduce|can't\ reproduce|\d+\s?%\ (?:done|complete|through|in|there|left)|planned\s*$|looking\ into|to\ be\ looked\ at|need\ to\ (?:test|check|fix|try|ask|look)|halfway|almost\ (?:done|there)|blocked\ on)\b"""),
+    cue("doing something", -1.8, rf"""^(?:(?:i'm|we're|still|currently|now)\s+)*(?!(?:dropping|moving|switching|replacing|going|sticking|staying|retiring|deprecating|during|nothing|everything|morning|evening|spring|string|pricing|naming|billing|staging|routing|logging|caching|testing\ (?:is|needs|must)|onboarding|staging|branding|ping|ring|king)\b)\w+ing\b(?!\s+\w+s\ (?:{HOLD}|are|have)\b)(?!\s+(?:is|are|must|needs|requires|goes|happens|lives)\b)"""),
+    cue("in progress", -2.0, r"""\b(?:in\ progress|wip|ongoing|right\ now|at\ the\ moment|waiting\ (?:on|for)|pending|(?:is|are|was|were)\ (?:running|being|still|pulling|building|waiting)|no\ (?:reply|answer|response)|cannot\ reproduce|can't\ reproduce|\d+\s?%\ (?:done|complete|through|there|left)|planned\s*$|looking\ into|to\ be\ looked\ at|need\ to\ (?:test|check|fix|try|ask|look)|halfway|almost\ (?:done|there)|blocked\ on)\b"""),
     cue("status", -1.4, r"""\b(?:tests?\ (?:are\ )?green|build\ (?:is|was)|went\ (?:fine|well|ok|through)|(?:all\ )?(?:good|fine|ok|okay|done|normal|quiet|smooth|merged|deployed|shipped|shared|went)\s*$|status:|back\ (?:to|up|at)|flak(?:y|ed)|reran|retry|retried|restarted|rebooted|crashed|hung|failed(?:,|\ on|\ again)|typo|nits?\b|reviewed\ pr|pr\ \#?\d+\ (?:merged|reviewed|open)|alert:|paged|false\ (?:positive|alarm)s?|pile\ up|piling\ up|healthy|sluggish|quote\ pending)\b"""),
     cue("just now", -0.8, r"""\b(?:tonight|already|on\ (?:mon|tues|wednes|thurs|fri|satur|sun)day|at\ the\ moment|for\ now|until\ \d{1,2}|needs?\ (?:a|an|some|another|more|new)\ (?!review|approval|sign|second|written)\w+|goes?\ (?:up|down|slow\w*|well|badly)|is\ at\ \d|takes?\ (?:forever|ages|long))\b"""),
     cue("keeps doing", -1.2, r"""\bkeeps?\ (?:on\ )?\w+ing\b"""),
@@ -124,8 +133,8 @@ CUES = (
     cue("is so now", -0.9, r"""\b(?:is|are|was|were)\s+(?:\w+ly\s+|too\s+|so\s+|very\s+|really\s+|a\ (?:bit|little)\s+)?(?!\w+ed\b)(?:loud|slow|fast|red|green|down|up|late|early|busy|full|empty|broken|fine|good|bad|nice|ugly|happy|sad|sick|away|out|off|on\ (?:holiday|vacation|leave|pto)|tired|ready|gone|late|weird|stuck|hot|cold|better|worse|great|awful|boring|fun|messy|unhappy|annoyed|confused)\b(?!\ by\ default)"""),
     cue("went from to", -1.2, r"""\bwent\ from\b|\b\d[\d.,]*\s*(?:->|→)\s*\d"""),
     cue("past event", -0.8, r"""\b(?:was|were|ran\ long|thanked|laughed|joked|delivered|failed|worked|diverged|seemed|looked|felt|had|got|left\ early)\b"""),
-    cue("today", -0.9, r"""\b(?:today|yesterday|tonight|this\ (?:morning|afternoon|evening)|earlier|just\ now|all\ day|an?\ hour|last\ night)\b"""),
-    cue("small talk", -2.6, r"""\b(?:lunch|coffee|dinner|breakfast|ramen|pizza|snacks?|(?:the|nice|bad|lovely)\ (?:\w+\ )?weather|weather\ (?:was|is)|raining|rained|rainy\ day|sunny|tired|sleepy|headache|mood|fun|laughed|joked|yawn|traffic\ jam|birthday\ cake|gym|watched|movie\ night|desks?|logo|haha|lol|congrats|thanked|left\ early)\b"""),
+    cue("today", -0.9, r"""\b(?:(?<!from\ )today|yesterday|tonight|this\ (?:morning|afternoon|evening)|earlier|just\ now|all\ day|an?\ hour|last\ night)\b"""),
+    cue("small talk", -2.6, r"""\b(?:(?:lunch|coffee|dinner|breakfast)(?!\ \w+s\ (?:is|are|may|must|have))|ramen|pizza|snacks?|(?:the|nice|bad|lovely)\ (?:\w+\ )?weather|weather\ (?:was|is)|raining|rained|rainy\ day|sunny|tired|sleepy|headache|mood|fun|laughed|joked|yawn|traffic\ jam|birthday\ cake|gym|watched|movie\ night|desks?|logo|haha|lol|congrats|thanked|left\ early)\b"""),
     cue("will do", -1.3, r"""^(?:will|todo\b|to\ do|need\ to\ (?:look|check|ask|write|read|try|figure)|follow\ up|try\ to|tomorrow:?|next:)\b|\b(?:i'll|we'll|will)\ (?:look|check|see|try|revisit|think|write\ the|talk)\b"""),
 )  # fmt: skip
 
